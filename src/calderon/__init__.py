@@ -72,6 +72,7 @@ from calderon.operators import (
     hypersingular,
     identity,
     laplace_beltrami,
+    layered_electric_field,
     magnetic_field,
     single_layer,
 )
@@ -243,6 +244,7 @@ __all__ = [
     "identity",
     "laplace_beltrami",
     "laplace_sums",
+    "layered_electric_field",
     "lu",
     "magnetic_field",
     "magnetic_field_potential",

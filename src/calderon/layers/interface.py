@@ -10,7 +10,7 @@ up to kappa^-5 and images: as the transforms of c exp(i k r) / (4 pi r) with c =
 
 import numpy as np
 
-from calderon.layers.sections import Sections
+from calderon.layers.sections import OPEN, Sections
 from calderon.layers.sommerfeld import Direct
 
 
@@ -30,6 +30,9 @@ def image_distance(sections: Sections, z: float, source_z: float) -> float:
     """The least vertical distance between an observer and a source or image that is not at its height."""
     if z != source_z:
         return abs(z - source_z)
-    faces = np.unique(np.concatenate([sections.low, sections.high]))
+    eps, mu = sections.eps, sections.mu
+    jumps = sections.high[:-1][(eps[1:] != eps[:-1]) | (mu[1:] != mu[:-1])]
+    ends = np.array([sections.low[0], sections.high[-1]])[sections.ends != OPEN]
+    faces = np.concatenate([jumps, ends])
     others = np.abs(faces[faces != z] - z)
     return 2 * float(others.min()) if others.size else np.inf

@@ -33,7 +33,7 @@ class Table:
     """G_xx and K up to the distance `reach` in m between two heights.
 
     direct: what is left out of the second half of the series. ends (n, 2): middle and 2 / length of each interval;
-    interval (m,): its number for each of m parts of the reach. series (n, DEGREE + 1, 8): Re and Im of r G_xx and r K,
+    interval (m,): its number for each of m parts of the reach. series (n, 8, DEGREE + 1): Re and Im of r G_xx and r K,
     then of both G without the direct part.
     """
 
@@ -45,8 +45,15 @@ class Table:
 
     @property
     def data(self) -> tuple[Any, ...]:
-        """The numbers, as compiled functions take them."""
-        return len(self.interval) / self.reach, self.ends, self.interval, self.series
+        """What `look_up` takes between the distances and `first`."""
+        return (
+            len(self.interval) / self.reach,
+            0,
+            len(self.interval),
+            self.interval,
+            self.ends.ravel(),
+            self.series.ravel(),
+        )
 
     def __call__(self, rho: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
         """G_xx and K in 1/m at distances rho in m, positive and up to the reach."""
@@ -76,32 +83,55 @@ class Table:
 
 
 @jitable_part
-def look_up(r, table, first):  # type: ignore[no-untyped-def]
-    """Re and Im of r G_xx, of r K (first = 0), or of what is left of G_xx and K (first = 4) at a distance."""
-    parts, ends, interval, series = table
-    n = interval[min(int(r * parts), len(interval) - 1)]
-    x = (r - ends[n, 0]) * ends[n, 1]
-    y = 2.0 * x
-    a, b, c, d = series[n, 11, first], series[n, 11, first + 1], series[n, 11, first + 2], series[n, 11, first + 3]
-    a1, b1, c1, d1 = 0.0, 0.0, 0.0, 0.0
-    for m in range(10, 0, -1):
-        a, a1 = series[n, m, first] + y * a - a1, a
-        b, b1 = series[n, m, first + 1] + y * b - b1, b
-        c, c1 = series[n, m, first + 2] + y * c - c1, c
-        d, d1 = series[n, m, first + 3] + y * d - d1, d
-    return (
-        series[n, 0, first] + x * a - a1,
-        series[n, 0, first + 1] + x * b - b1,
-        series[n, 0, first + 2] + x * c - c1,
-        series[n, 0, first + 3] + x * d - d1,
-    )
+def look_up(r, count, parts, start, stop, interval, ends, series, first, out):  # type: ignore[no-untyped-def]
+    """Re and Im of r G_xx, of r K (first = 0), or of what is left of G_xx and K (first = 4) at the distances r[:count],
+    one after the other in out (4 count,); the table has the intervals start to stop, so many parts for a unit of
+    distance. All arrays are flat: to take a part of an array in a loop takes as long as many terms."""
+    low, high = r[0], r[0]
+    for i in range(1, count):
+        low, high = min(low, r[i]), max(high, r[i])
+    n, last = interval[min(start + int(low * parts), stop - 1)], interval[min(start + int(high * parts), stop - 1)]
+    if n == last:
+        for c in range(4):
+            _sum_series(r, 0, count, ends[2 * n], ends[2 * n + 1], series, 12 * (8 * n + first + c), out, c * count)
+        return
+    for i in range(count):
+        n = interval[min(start + int(r[i] * parts), stop - 1)]
+        for c in range(4):
+            _sum_series(r, i, i + 1, ends[2 * n], ends[2 * n + 1], series, 12 * (8 * n + first + c), out, c * count)
+
+
+@jitable_part
+def _sum_series(r, low, high, middle, scale, series, at, out, place):  # type: ignore[no-untyped-def]
+    """out[place + i] for r[i], i from low to high - 1: the Chebyshev series of 12 terms at series[at], by Clenshaw's
+    recurrence, without a loop over terms, for vectors of distances."""
+    s0, s1, s2, s3, s4, s5 = series[at], series[at + 1], series[at + 2], series[at + 3], series[at + 4], series[at + 5]
+    s6, s7, s8, s9 = series[at + 6], series[at + 7], series[at + 8], series[at + 9]
+    s10, s11 = series[at + 10], series[at + 11]
+    for i in range(low, high):
+        x = (r[i] - middle) * scale
+        y = 2.0 * x
+        b10 = s10 + y * s11
+        b9 = s9 + y * b10 - s11
+        b8 = s8 + y * b9 - b10
+        b7 = s7 + y * b8 - b9
+        b6 = s6 + y * b7 - b8
+        b5 = s5 + y * b6 - b7
+        b4 = s4 + y * b5 - b6
+        b3 = s3 + y * b4 - b5
+        b2 = s2 + y * b3 - b4
+        b1 = s1 + y * b2 - b3
+        out[place + i] = s0 + x * b1 - b2
 
 
 @kernel
 def _values(rho, table, first, out):  # type: ignore[no-untyped-def]
     """`look_up` at distances (n,), in out (n, 4)."""
+    parts, start, stop, interval, ends, series = table
+    r, values = np.empty(1), np.empty(4)
     for i in range(len(rho)):
-        values = look_up(rho[i], table, first)
+        r[0] = rho[i]
+        look_up(r, 1, parts, start, stop, interval, ends, series, first, values)
         for c in range(4):
             out[i, c] = values[c]
 
@@ -131,7 +161,7 @@ def table_of(sections: Sections, z: float, source_z: float, reach: float) -> Tab
 def _series(
     sections: Sections, heights: tuple[float, float], direct: Direct, low: np.ndarray, size: float
 ) -> np.ndarray:
-    """Series (n, DEGREE + 1, 8) on the intervals from low (n,) of that size."""
+    """Series (n, 8, DEGREE + 1) on the intervals from low (n,) of that size."""
     r = low[:, None] + size * (1 + NODES) / 2
     values = []
     for rest, c, k in zip(horizontal_greens(sections, r, *heights, direct), direct[:2], direct[2:], strict=True):
@@ -140,14 +170,13 @@ def _series(
         values.append((r * rest + c / (4 * np.pi) * wave, rest + c / (4 * np.pi * r) * (wave - first)))
     whole, left = ([each[n] for each in values] for n in (0, 1))
     table = np.stack([*whole, *left], axis=2)  # (n, nodes, 4)
-    series = np.einsum("mk,nkc->nmc", SERIES, table)
-    return np.stack([series.real, series.imag], axis=3).reshape(len(low), DEGREE + 1, 8)
+    series = np.einsum("mk,nkc->ncm", SERIES, table)
+    return np.stack([series.real, series.imag], axis=2).reshape(len(low), 8, DEGREE + 1)
 
 
 def _error(series: np.ndarray, high: np.ndarray) -> np.ndarray:
     """(n,) The last two terms of all series over the largest value of r G, or FLOOR."""
-    last = np.abs(series[:, -2:]).max(axis=1)
-    last[:, 4:] *= high[:, None]
-    largest = np.abs(series[:, :, :4]).sum(axis=1)
-    sizes = np.maximum(largest[:, ::2], largest[:, 1::2])  # of G_xx, and of K
-    return (np.maximum(last[:, 0:4], last[:, 4:8]).reshape(-1, 2, 2).max(axis=2) / np.maximum(sizes, FLOOR)).max(axis=1)
+    last = np.abs(series[:, :, -2:]).max(axis=2) * np.where(np.arange(8) < 4, 1.0, high[:, None])
+    sizes = np.abs(series[:, :4]).sum(axis=2).reshape(-1, 2, 2).max(axis=2)  # of G_xx, and of K
+    errors = last.reshape(-1, 2, 2, 2).max(axis=(1, 3))
+    return (errors / np.maximum(sizes, FLOOR)).max(axis=1)

@@ -11,6 +11,7 @@ from calderon.operators.boundary import (
     single_layer,
 )
 from calderon.operators.electromagnetic import electric_field, magnetic_field
+from calderon.operators.layered import layered_electric_field
 
 __all__ = [
     "BlockOperator",
@@ -22,6 +23,7 @@ __all__ = [
     "hypersingular",
     "identity",
     "laplace_beltrami",
+    "layered_electric_field",
     "magnetic_field",
     "single_layer",
 ]

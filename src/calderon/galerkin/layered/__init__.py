@@ -1,0 +1,1 @@
+"""Currents on horizontal metal in a stack of layers: Green's functions come from tables."""

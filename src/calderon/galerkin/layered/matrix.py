@@ -1,0 +1,91 @@
+"""Entries of the electric field of currents on horizontal metal in a stack of layers."""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from calderon.backends import counted, run_tasks
+from calderon.galerkin.layered.metal import LayeredMetal
+from calderon.galerkin.layered.near_pairs import near_matrix
+from calderon.galerkin.layered.pair_sums import add_distant
+from calderon.galerkin.selection import Selection, select
+from calderon.pairs.grouping import grouped
+from calderon.quadrature import Quadrature, triangle_rule
+
+Index = NDArray[np.int64]
+TILE = 64
+"""Test triangles of a task."""
+
+
+@dataclass(frozen=True, eq=False)
+class LayeredMatrix:
+    """i k0 int int (G_xx f_i . f_j - K div f_i div f_j / k0^2) of edge functions on metal in a stack, in m^2."""
+
+    metal: LayeredMetal
+    quadrature: Quadrature = field(default_factory=Quadrature)
+
+    @cached_property
+    def near(self) -> tuple[sp.csr_array, NDArray[np.int32]]:
+        """The matrix of touching and near pairs, and these pairs (n, 2) of rows i <= j of the table of functions."""
+        return near_matrix(self.metal, self.quadrature)
+
+    def add_to(
+        self,
+        out: NDArray[Any],
+        factor: complex,
+        rows: Index | None = None,
+        columns: Index | None = None,
+        half: bool = False,
+        advance: Any = None,
+    ) -> None:
+        """out += factor * matrix[rows][:, columns]; half: S, where the whole matrix is S + S^T."""
+        space: Any = self.metal.space
+        tests = select(space, rows)
+        trials = tests if rows is columns else select(space, columns)
+        near = self.near[0]
+        part = near if rows is None else near[rows]
+        part = (part if columns is None else part[:, columns]).tocoo()
+        out[part.coords] += (0.5 * factor if half else factor) * part.data
+        flat, rule, k0 = self.metal.flat, triangle_rule(self.quadrature.regular), self.metal.sections.k0
+        points, weights = self.metal.points(rule), 2 * rule.weights
+        starts, skipped = self._skips(tests, trials)
+        bounds = np.append(np.arange(0, len(tests.triangles), TILE), len(tests.triangles))
+        step = counted(advance, len(bounds) - 1)
+
+        def work(number: int) -> None:
+            low, high = bounds[number], bounds[number + 1]
+            add_distant(
+                tests.triangles[low:high], trials.triangles, low, half, flat, points, weights, self.metal.joined,
+                (starts[low : high + 1], skipped), factor * 1j * k0, 4 / k0**2,
+                (tests.places[low:high], trials.places), out,
+            )  # fmt: skip
+
+        run_tasks(work, len(bounds) - 1, _sharing(bounds, tests.places, len(out)), None, step)
+
+    def _skips(self, tests: Selection, trials: Selection) -> tuple[Index, Index]:
+        """For each test triangle where its special pairs start, and the places of their trials, increasing."""
+        pairs = self.near[1]
+        pairs = np.concatenate([pairs, pairs[pairs[:, 0] != pairs[:, 1], ::-1]])
+        places = []
+        for column, chosen in enumerate((tests, trials)):
+            place = np.full(len(self.metal.space.triangles), -1)
+            place[chosen.triangles] = np.arange(len(chosen.triangles))
+            places.append(place[pairs[:, column]])
+        kept = (places[0] >= 0) & (places[1] >= 0)
+        i, j = places[0][kept], places[1][kept]
+        order = np.lexsort([j, i])
+        return grouped(i[order], len(tests.triangles))[0].astype(np.int64), j[order]
+
+
+def _sharing(bounds: Index, places: Index, rows: int) -> list[Index]:
+    """For each range of test triangles those that add to some row of it."""
+    number = np.repeat(np.arange(len(bounds) - 1), np.diff(bounds))
+    kept = places >= 0
+    entries = (np.ones(int(kept.sum())), (np.repeat(number[:, None], places.shape[1], axis=1)[kept], places[kept]))
+    table = sp.coo_array(entries, shape=(len(bounds) - 1, rows)).tocsr()
+    both = (table @ table.T).tocsr()
+    return [both.indices[both.indptr[t] : both.indptr[t + 1]] for t in range(len(bounds) - 1)]

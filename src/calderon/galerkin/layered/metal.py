@@ -1,0 +1,132 @@
+"""Horizontal metal on the interfaces of a stack, and the tables of the Green's functions between them."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from calderon.layers.interface import image_distance
+from calderon.layers.sections import Sections
+from calderon.layers.sommerfeld import NOTHING
+from calderon.layers.tables import Table, table_of
+from calderon.mesh.errors import MeshError
+from calderon.quadrature import TriangleRule
+from calderon.spaces import EdgeSpace
+
+FLAT = 1e-6
+"""Of the size of a mesh: so far vertices may lie off an interface."""
+
+
+class Flat(NamedTuple):
+    """Triangles (n) of edge functions in the plane, all arrays flat: centroids (n, 2), vertices from there (n, 3, 2),
+    factors (n, 3) of the local functions x - v, areas (n,), numbers (n,) of heights."""
+
+    centres: np.ndarray
+    vertices: np.ndarray
+    factors: np.ndarray
+    areas: np.ndarray
+    heights: np.ndarray
+
+
+class Tables(NamedTuple):
+    """Tables one after the other, as loops read them: number (h, h) of that between two heights; parts (t,) for a unit
+    of distance and starts (t + 1,) in `interval`; far (t,): where values of pairs that are not near stand, 0 or 4."""
+
+    number: np.ndarray
+    parts: np.ndarray
+    starts: np.ndarray
+    interval: np.ndarray
+    ends: np.ndarray
+    series: np.ndarray
+    far: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class LayeredMetal:
+    """The triangles of a space of edge functions in a stack at one frequency."""
+
+    sections: Sections
+    space: EdgeSpace
+
+    @cached_property
+    def heights(self) -> np.ndarray:
+        """z in m of the interfaces with metal, from below."""
+        return np.unique(self._faces[self._face_numbers])
+
+    @cached_property
+    def flat(self) -> Flat:
+        """All triangles of the space, in the order of its table."""
+        space = self.space
+        corners = space.mesh.flat_triangles(space.triangles, "a layered medium").corners[:, :, :2]
+        centres = corners.mean(axis=1)
+        numbers = np.searchsorted(self.heights, self._faces[self._face_numbers])
+        factors = np.where(space.dofs >= 0, space.scale, 0.0)
+        parts = centres, corners - centres[:, None], factors, space.mesh.areas[space.triangles], numbers
+        return Flat(*(np.ascontiguousarray(each).ravel() for each in parts))
+
+    def points(self, rule: TriangleRule) -> np.ndarray:
+        """Points of a rule from the centroids, flat (n, Q, 2)."""
+        return np.ascontiguousarray(rule.barycentric @ self.flat.vertices.reshape(-1, 3, 2)).ravel()
+
+    @cached_property
+    def pairs(self) -> list[tuple[int, int]]:
+        """Numbers of the heights of each table: those of the source are not above those of the observer."""
+        return [(a, b) for a in range(len(self.heights)) for b in range(a + 1)]
+
+    @cached_property
+    def tables(self) -> list[Table]:
+        """Of all pairs of heights; both orders have one."""
+        corners = self.space.mesh.vertices[self.space.mesh.triangles[self.space.triangles], :2]
+        reach = 1.001 * float(np.hypot(*np.ptp(corners.reshape(-1, 2), axis=0)))
+        return [table_of(self.sections, self.heights[a], self.heights[b], reach) for a, b in self.pairs]
+
+    @cached_property
+    def joined(self) -> Tables:
+        """All tables as one."""
+        number = np.zeros((len(self.heights),) * 2, np.int64)
+        for n, (a, b) in enumerate(self.pairs):
+            number[a, b] = number[b, a] = n
+        tables = self.tables
+        offsets = np.cumsum([0, *(len(table.series) for table in tables)])
+        return Tables(
+            number,
+            np.array([table.data[0] for table in tables]),
+            np.cumsum([0, *(len(table.interval) for table in tables)]),
+            np.concatenate([table.interval + offset for table, offset in zip(tables, offsets, strict=False)]),
+            np.concatenate([table.ends.ravel() for table in tables]),
+            np.concatenate([table.series.ravel() for table in tables]),
+            np.array([4 if table.direct is NOTHING else 0 for table in tables]),
+        )
+
+    @cached_property
+    def image_distances(self) -> np.ndarray:
+        """(h, h) image_distance of two heights."""
+        z = self.heights
+        return np.array([[image_distance(self.sections, a, b) for b in z] for a in z])
+
+    @cached_property
+    def _faces(self) -> np.ndarray:
+        """Heights where two layers meet."""
+        return np.unique(self.sections.high[:-1])
+
+    @cached_property
+    def _face_numbers(self) -> Any:
+        """(n,) the interface of each triangle; MeshError for metal off all of them."""
+        mesh, numbers = self.space.mesh, self.space.triangles
+        z = mesh.vertices[mesh.triangles[numbers], 2]
+        faces = self._faces
+        if not len(faces):
+            raise MeshError("the stack has no interface for metal: split its layer at the height of the metal")
+        nearest = np.abs(z[:, :, None] - faces).argmin(axis=2)
+        off = np.abs(z - faces[nearest]).max(axis=1)
+        size = float(np.ptp(mesh.vertices, axis=0).max())
+        bad = np.flatnonzero((off > FLAT * size) | (nearest != nearest[:, :1]).any(axis=1))
+        if len(bad):
+            heights = ", ".join(f"{1e3 * face:g}" for face in faces)
+            raise MeshError(
+                f"{len(bad)} triangles do not lie on an interface of the stack, the first is number {numbers[bad[0]]} "
+                f"with z from {1e3 * z[bad[0]].min():g} to {1e3 * z[bad[0]].max():g} mm; interfaces are at {heights} "
+                "mm: move the mesh, or split the layer at its height"
+            )
+        return nearest[:, 0]

@@ -1,0 +1,123 @@
+"""Touching and near pairs of triangles on interfaces: the direct part by the rules of free space, the rest from tables.
+
+What is left of Green's functions varies over the distance of the next image: its rule follows from the distance of
+both triangles and that of the images, over their size.
+"""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from calderon.backends import Execution, run_tasks
+from calderon.galerkin.bilinear_form import BilinearForm
+from calderon.galerkin.block import Block
+from calderon.galerkin.edge_block import EdgeBlock
+from calderon.galerkin.layered.metal import LayeredMetal
+from calderon.galerkin.layered.pair_sums import near_products
+from calderon.galerkin.rows.special_pairs import SpecialPairs
+from calderon.greens import Helmholtz
+from calderon.integrands import ELECTRIC_FIELD
+from calderon.pairs.classes import near_pairs, touching_pairs
+from calderon.pairs.search import extents
+from calderon.quadrature import Quadrature, triangle_rule
+from calderon.spaces import EdgeSpace
+
+DEGREES = ((4.0, 6), (2.0, 8), (1.3, 10), (0.8, 14), (0.0, 20))
+"""(ratio of distance to size, degree of the rule for what is left): from that ratio on."""
+SHARE = 64
+"""Pairs of a task."""
+
+
+@dataclass(frozen=True)
+class InterfaceGreen(Helmholtz):
+    """The direct part of an interface: current times G in G_xx, charge times G in K; k0 of vacuum in 1/m."""
+
+    current: complex = 1.0
+    charge: complex = 1.0
+    k0: float = 1.0
+
+
+class InterfaceBlock(EdgeBlock):
+    """i k0 int int (current G f . g - charge G div f div g / k0^2) of an `InterfaceGreen`."""
+
+    def _coefficients(self, factor: complex) -> NDArray[np.float64]:
+        green: Any = self.green
+        shrunk = green.wavenumber / green.k0
+        re, im, *_ = super()._coefficients(factor)
+        alpha = complex(re, im) * green.current / shrunk
+        charge = 4 * green.charge / green.current / (green.k0 / self.scale) ** 2
+        return np.array([alpha.real, alpha.imag, charge.real, charge.imag])
+
+
+@dataclass(frozen=True, eq=False)
+class InterfaceForm(BilinearForm):
+    """The form of an `InterfaceGreen`."""
+
+    block: ClassVar[type[Block]] = InterfaceBlock
+
+
+def near_matrix(metal: LayeredMetal, quadrature: Quadrature) -> tuple[sp.csr_array, NDArray[np.int32]]:
+    """The sparse matrix (dimension, dimension) of all special pairs, and these pairs (n, 2) of rows i <= j."""
+    space, flat = metal.space, metal.flat
+    corners, vertices = space.mesh.vertices[space.mesh.triangles[space.triangles]], space.mesh.triangles
+    numbers = space.mesh.vertex_places[vertices[space.triangles]]
+    touching = touching_pairs(numbers, numbers, True).pairs
+    near, ratio = near_pairs(corners, corners, (numbers, numbers), quadrature.near, True)
+    pairs = np.concatenate([touching, near])
+    size = extents(corners).size
+    image = metal.image_distances[tuple(flat.heights[pairs].T)] / size[pairs].max(axis=1)
+    distance = np.concatenate([np.zeros(len(touching)), ratio])
+    local = _rest(metal, pairs, np.hypot(distance, image))
+    parts = [_scattered(space, pairs, local)]
+    for number in range(len(metal.heights)):
+        parts.append(_direct(metal, number, quadrature))
+    total = parts[0]
+    for part in parts[1:]:
+        total = total + part
+    return total.tocsr(), pairs
+
+
+def _rest(metal: LayeredMetal, pairs: NDArray[np.int32], ratio: NDArray[np.float64]) -> NDArray[np.complex128]:
+    """(n, 3, 3) products of local functions of pairs without the direct part."""
+    out = np.empty((len(pairs), 3, 3), complex)
+    k0 = metal.sections.k0
+    bounds, degrees = np.array(DEGREES).T
+    which = np.searchsorted(-bounds, -ratio)
+    for number, degree in enumerate(degrees.astype(int)):
+        chosen, rule = np.flatnonzero(which == number), triangle_rule(degree)
+        some, values = np.ascontiguousarray(pairs[chosen]), np.empty((len(chosen), 9), complex)
+        given = metal.flat, metal.points(rule), 2 * rule.weights, metal.joined, 1j * k0, 4 / k0**2, values
+
+        def work(number: int, some: Any = some, given: Any = given) -> None:
+            near_products(some, number * SHARE, min((number + 1) * SHARE, len(some)), *given)
+
+        run_tasks(work, -(-len(chosen) // SHARE))
+        out[chosen] = values.reshape(-1, 3, 3)
+    return out
+
+
+def _direct(metal: LayeredMetal, number: int, quadrature: Quadrature) -> sp.coo_array:
+    """The direct part of all special pairs at one height."""
+    rows = np.flatnonzero(metal.flat.heights == number)
+    part, k0 = metal.space.taken(rows), metal.sections.k0
+    direct = metal.tables[metal.pairs.index((number, number))].direct
+    green = InterfaceGreen(direct.k_xx, direct.xx, direct.K, k0)
+    form = InterfaceForm(green, ELECTRIC_FIELD, part, part, quadrature)
+    special = SpecialPairs.of(form, Execution.of("numba", "double"))
+    triangles = special.test.triangles[special.triangles(special.batches)]
+    return _scattered(part, triangles, special.values(special.batches))
+
+
+def _scattered(space: EdgeSpace, pairs: NDArray[Any], local: NDArray[np.complex128]) -> sp.coo_array:
+    """The symmetric matrix of products (n, 3, 3) of pairs (n, 2) of rows, of which those of different rows stand for
+    both orders."""
+    i, j = pairs.T
+    rows = np.repeat(space.dofs[i], 3, axis=1).ravel()
+    columns = np.tile(space.dofs[j], (1, 3)).ravel()
+    values = (local * np.where(i == j, 0.5, 1.0)[:, None, None]).ravel()
+    kept = (rows >= 0) & (columns >= 0)
+    matrix = sp.coo_array((values[kept], (rows[kept], columns[kept])), (space.dimension,) * 2).tocsr()
+    return matrix + matrix.T

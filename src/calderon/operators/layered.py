@@ -1,0 +1,71 @@
+"""The electric field of currents on metal between the layers of a stack."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+from calderon.galerkin.layered.matrix import LayeredMatrix
+from calderon.galerkin.layered.metal import LayeredMetal
+from calderon.layers import Sections, Stack
+from calderon.operators.algebra import BoundaryOperator, Index, with_spaces
+from calderon.quadrature import Quadrature
+from calderon.spaces import EdgeSpace
+from calderon.validation import describe
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LayeredElectricField(BoundaryOperator):
+    """The operator of `layered_electric_field`."""
+
+    sections: Sections
+    trial: EdgeSpace
+    quadrature: Quadrature
+
+    is_leaf: ClassVar[bool] = True
+
+    def __repr__(self) -> str:
+        return with_spaces(f"electric field in {len(self.sections.eps)} layers", self)
+
+    @property
+    def test(self) -> EdgeSpace:  # type: ignore[override]
+        return self.trial
+
+    @property
+    def is_complex(self) -> bool:
+        return True
+
+    @property
+    def is_symmetric(self) -> bool:
+        return True
+
+    @cached_property
+    def matrix(self) -> LayeredMatrix:
+        """Its entries; tables and near pairs are made once."""
+        return LayeredMatrix(LayeredMetal(self.sections, self.trial), self.quadrature)
+
+    def add_to(self, place: Any, factor: complex, rows: Index | None, columns: Index | None) -> None:
+        with place.on_host(repr(self)) as out:
+            self.matrix.add_to(out, factor, rows, columns, advance=place.advance)
+
+    def add_half_to(self, place: Any, factor: complex) -> None:
+        """place += factor * S, where the matrix is S + S^T."""
+        with place.on_host(repr(self)) as out:
+            self.matrix.add_to(out, factor, half=True, advance=place.advance)
+
+
+def layered_electric_field(
+    stack: Stack, frequency: float, trial: EdgeSpace, *, quadrature: Quadrature | None = None
+) -> LayeredElectricField:
+    """T: <f_i, T f_j> = i k0 int int (G_xx f_i . f_j - K div f_i div f_j / k0^2), in m^2, complex symmetric.
+
+    The tangential electric field of the surface current f_j in a stack of layers at `frequency` in Hz, with eta0 = 1,
+    as `electric_field` in free space. trial: RWG functions of horizontal metal on interfaces of the stack, at heights z
+    that `stack.interfaces` states. Assembled dense. Formulation C of K. A. Michalski and D. Zheng (1990).
+
+    Raises MeshError for metal off every interface, TypeError for other spaces.
+    """
+    if not isinstance(stack, Stack):
+        raise TypeError(f"the layers must be a Stack, got {describe(stack)}")
+    if not isinstance(trial, EdgeSpace) or trial.rotated:
+        raise TypeError(f"currents in a layered medium need RWG functions, got {describe(trial)}: try RWG(mesh)")
+    return LayeredElectricField(stack.at(frequency), trial, quadrature or Quadrature())

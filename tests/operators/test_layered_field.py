@@ -1,0 +1,74 @@
+"""The electric field of currents on metal in a stack of layers: free space, images, several interfaces, mistakes."""
+
+import numpy as np
+import pytest
+
+import calderon as cal
+
+FREQUENCY = 3e8
+K0 = 2 * np.pi * FREQUENCY / 299792458.0
+SLAB = cal.Stack([cal.Layer(0.03, 2.2 + 0.01j), cal.Layer(0.02, 4.0)], below="pec")
+
+
+def sheet(*heights):
+    """A plate of 0.2 by 0.1 m at each height."""
+    plate = cal.mesh.plate((0.2, 0.1), 0.05)
+    count = plate.number_of_vertices
+    points = [plate.vertices * [1, 1, 0] + [0.03 * n, 0, z] for n, z in enumerate(heights)]
+    triangles = [plate.triangles + n * count for n in range(len(heights))]
+    return cal.TriangleMesh(np.concatenate(points), np.concatenate(triangles))
+
+
+def matrix(operator):
+    return operator.assemble().to_array()
+
+
+def relative(a, b):
+    return np.abs(a - b).max() / np.abs(b).max()
+
+
+def test_layers_of_vacuum_are_free_space():
+    space = cal.RWG(sheet(0.02, 0.05))
+    stack = cal.Stack([cal.Layer(0.02), cal.Layer(0.03)])
+    found = matrix(cal.layered_electric_field(stack, FREQUENCY, space))
+    assert relative(found, matrix(cal.electric_field(K0, space))) < 1e-6
+    assert relative(found.T, found) < 1e-14
+
+
+def test_a_conductor_makes_an_image():
+    """Its currents are opposite, its charges too: <f, T f> - <f, T f'> with the functions f' of the mirrored mesh."""
+    space = cal.RWG(sheet(0.03))
+    mirrored = cal.TriangleMesh(space.mesh.vertices * [1, 1, -1], space.mesh.triangles)
+    image = cal.electric_field(K0, cal.RWG(mirrored), space, quadrature=cal.Quadrature(regular=8))
+    stack = cal.Stack([cal.Layer(0.03)], below="pec")
+    found = matrix(cal.layered_electric_field(stack, FREQUENCY, space))
+    assert relative(found, matrix(cal.electric_field(K0, space)) - matrix(image)) < 1e-6
+
+
+def test_a_part_of_the_matrix_and_finer_rules():
+    space = cal.RWG(sheet(0.03, 0.05))
+    operator = cal.layered_electric_field(SLAB, FREQUENCY, space)
+    whole, rows = matrix(operator), [3, 0, 20]
+    assert relative(whole.T, whole) < 1e-10
+    assert np.allclose(operator.entries(rows, slice(5, 30)), whole[rows, 5:30], rtol=1e-12, atol=0)
+    fine = cal.layered_electric_field(SLAB, FREQUENCY, space, quadrature=cal.Quadrature(regular=8, singular=11))
+    assert relative(whole, matrix(fine)) < 3e-6
+
+
+def test_equal_layers_are_one():
+    space = cal.RWG(sheet(0.03))
+    one = cal.Stack([cal.Layer(0.03, 2.2)], below="pec")
+    two = cal.Stack([cal.Layer(0.01, 2.2), cal.Layer(0.02, 2.2), cal.Layer(0.05)], below="pec")
+    found = [matrix(cal.layered_electric_field(stack, FREQUENCY, space)) for stack in (one, two)]
+    assert relative(*found) < 1e-6
+
+
+def test_mistakes_are_named():
+    with pytest.raises(
+        cal.MeshError, match=r"16 triangles do not lie on an interface .* 10 mm; interfaces are at 30, 50 mm"
+    ):
+        cal.layered_electric_field(SLAB, FREQUENCY, cal.RWG(sheet(0.01))).assemble()
+    with pytest.raises(TypeError, match="need RWG functions"):
+        cal.layered_electric_field(SLAB, FREQUENCY, cal.P1(sheet(0.03)))
+    with pytest.raises(ValueError, match="frequency must be a positive number, got 0"):
+        cal.layered_electric_field(SLAB, 0, cal.RWG(sheet(0.03)))
