@@ -95,13 +95,16 @@ class NearPart:
 
     def matrix(self, k0: float, tail: tuple[Tail, Tail], transverse: Floats) -> NDArray[np.complex128]:
         """(n, n) -<f_i, E> of the currents f_j with the phase k_t, for tails of G_xx and K; eta0 = 1."""
-        phases = np.exp(1j * (self.shifts @ transverse))
-        total = 0.0
+        phase = self.shifts @ transverse
+        total = np.zeros((len(self.own), len(self.own)), dtype=complex)
         for each, factor, parts in zip(tail, (-1j * k0, 1j / k0), (self.vectors, self.charges), strict=True):
-            summed = np.tensordot(factor * each.weights(self.decays), parts, 1)
-            away = np.tensordot(phases, summed[1:], 1) + np.tensordot(phases.conj(), summed[1:].swapaxes(1, 2), 1)
-            total = total + summed[0] + away
-        return np.asarray(total)
+            for weight, part in zip(factor * each.weights(self.decays), parts, strict=True):
+                even = np.tensordot(np.cos(phase), part[1:], 1)
+                total += weight * (part[0] + even + even.T)
+                if np.any(transverse):
+                    odd = np.tensordot(np.sin(phase), part[1:], 1)
+                    total += 1j * weight * (odd - odd.T)
+        return total
 
 
 def _copies(functions: BlochFunctions, level: NDArray[np.bool_]) -> TriangleMesh:

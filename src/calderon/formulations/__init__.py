@@ -35,6 +35,7 @@ from calderon.formulations.linear_system import SolutionInfo
 from calderon.formulations.periodic.cell import PeriodicCell
 from calderon.formulations.periodic.cell_solution import CellSolution, CellSweep
 from calderon.formulations.periodic.floquet_orders import FloquetOrders
+from calderon.formulations.periodic.reflect_array import ReflectArray
 from calderon.formulations.potential_solution import PotentialSolution
 from calderon.formulations.problem import Problem
 from calderon.formulations.scattering import ScatteringProblem
@@ -75,6 +76,7 @@ __all__ = [
     "Pressure",
     "Problem",
     "RadiatingCurrents",
+    "ReflectArray",
     "RemoteStress",
     "RigidMotion",
     "Roller",

@@ -9,6 +9,9 @@ from calderon.formulations.periodic.floquet_orders import POLARISATIONS, Floquet
 from calderon.spaces import EdgeSpace, VectorFunction
 from calderon.validation import one_of
 
+VISIBLE = 1e-6
+"""Magnitudes below which phases are rounding errors."""
+
 
 @dataclass(frozen=True, eq=False)
 class CellSolution:
@@ -65,7 +68,8 @@ class CellSolution:
 def _table(name: str, matrix: NDArray[np.complex128]) -> list[str]:
     """Magnitudes and phases of a matrix (2, 2)."""
     return [
-        f"{name} {out} to {into}: {abs(value):.6f}, {np.degrees(np.angle(value)):.2f}°"
+        f"{name} {out} to {into}: {abs(value):.6f}"
+        + (f", {np.degrees(np.angle(value)):.2f}°" if abs(value) > VISIBLE else "")
         for q, out in enumerate(POLARISATIONS)
         for p, into in enumerate(POLARISATIONS)
         for value in [matrix[p, q]]

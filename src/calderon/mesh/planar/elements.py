@@ -26,10 +26,10 @@ def jerusalem_cross(length: float, width: float, ends: float, cells: int = 4, z:
     """
     length, width, ends = positive("length", length), positive("width", width), positive("ends", ends)
     cells = cells_across(cells)
-    if not width <= ends < length - 2 * width:
+    if not (width < ends < length - 2 * width or ends == width < length / 3 * (1 + 1e-9)):
         raise MeshError(
-            f"ends = {ends:g}: caps are at least as long as the strips are wide, {width:g}, and shorter than "
-            f"length - 2 width = {length - 2 * width:g}, where they would meet"
+            f"ends = {ends:g}: caps are longer than the strips are wide, {width:g} (as long for a plain cross, of "
+            f"at least 3 times that), and shorter than length - 2 width = {length - 2 * width:g}, where they would meet"
         )
     room_for_surface(length * (2 * width) + 4 * ends * width, width / cells)
     tip, inner, cap = length / 2, length / 2 - width, ends / 2
@@ -37,8 +37,10 @@ def jerusalem_cross(length: float, width: float, ends: float, cells: int = 4, z:
     if cap - width / 2 > 1e-9 * length:
         count = max(2, cells_of(cap - width / 2, 0.75 * width))
         sections.append(width / 2 + (cap - width / 2) * np.sin(np.pi / 2 * np.arange(count + 1) / count))
-    count = max(2, cells_of(inner - cap, width))
-    sections += [cap + (inner - cap) * np.arange(count + 1) / count, strip_lines(inner, tip, cells)]
+    if inner - cap > 1e-9 * length:
+        count = max(2, cells_of(inner - cap, width))
+        sections.append(cap + (inner - cap) * np.arange(count + 1) / count)
+    sections.append(strip_lines(inner, tip, cells))
     lines = joined(*sections)
     lines = mirrored(np.where(np.abs(lines) < 1e-9 * length, 0.0, lines)[lines > -1e-9 * length])
     arms = [(-tip, tip, -width / 2, width / 2), (inner, tip, -cap, cap), (-tip, -inner, -cap, cap)]

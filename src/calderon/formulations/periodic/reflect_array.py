@@ -1,0 +1,154 @@
+"""Reflectarrays: elements of different sizes on a board that turn a plane wave into one toward a focus."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from numbers import Integral
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.interpolate import PchipInterpolator
+
+from calderon.exact.vacuum import SPEED_OF_LIGHT
+from calderon.formulations.periodic.cell import PeriodicCell
+from calderon.formulations.periodic.floquet_orders import POLARISATIONS
+from calderon.layers import Stack
+from calderon.mesh import TriangleMesh, merge
+from calderon.validation import one_of, positive_length, unmasked
+
+STEPS = 720
+"""Of the circle: phases that are tabulated, and offsets that are tried."""
+FINE = 2000
+"""Sizes between the smallest and the largest at which the curve is interpolated."""
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class ReflectArray:
+    """A square grid of elements whose reflected waves arrive at a focus in phase.
+
+    element: a function of a size in m that returns the mesh of one element about the origin. sizes: ascending, those
+    whose phase is computed in a `PeriodicCell`, at normal incidence. period: in m. count: elements along x and y.
+    stack: a `Stack`. frequency: in Hz. focus: its height above the array in m, or its place (3,) relative to the middle
+    of the array. polarisation: "TM" (electric field along x) or "TE" (along y).
+
+        lens = ReflectArray(lambda size: planar.jerusalem_cross(size, 1e-3, 0.4 * size, z=board.top),
+                            np.linspace(4e-3, 12e-3, 9), period=12.5e-3, count=(33, 33), stack=board,
+                            frequency=12e9, focus=0.3)
+        lens.chosen, lens.phase_error, lens.mesh
+
+    The required phase is -k0 (|x - focus| - d) + phi0 at the place x of an element, with d the distance of the middle
+    of the array. Of all phi0 that with the least rms error is taken. Raises ValueError for a focus in the plane of the
+    array and for sizes that are not ascending; elements are those of an endless array of equal ones.
+
+    J. Huang, J. A. Encinar, Reflectarray Antennas (2008), chapter 3.
+    """
+
+    element: Callable[[float], TriangleMesh]
+    sizes: ArrayLike
+    period: float
+    count: Sequence[int]
+    stack: Stack
+    frequency: float
+    focus: ArrayLike
+    polarisation: str = field(default="TM", kw_only=True)
+
+    def __post_init__(self) -> None:
+        sizes = unmasked(self.sizes, "sizes")
+        if (
+            sizes.dtype.kind not in "fiu"
+            or sizes.ndim != 1
+            or len(sizes) < 2
+            or not (np.diff(sizes) > 0).all()
+            or not sizes[0] > 0
+        ):
+            raise ValueError(f"sizes must be two or more lengths in m, ascending, got {self.sizes!r}")
+        object.__setattr__(self, "sizes", sizes.astype(float))
+        positive_length(self.period, "the period in m")
+        positive_length(self.frequency, "frequency in Hz")
+        one_of(self.polarisation, POLARISATIONS, "polarisation")
+        counts = list(self.count)
+        if len(counts) != 2 or not all(isinstance(n, Integral) and n > 0 for n in counts):
+            raise ValueError(f"count is two whole numbers of elements along x and y, got {self.count!r}")
+        place = unmasked(self.focus, "focus")
+        if place.dtype.kind not in "fiu" or place.shape not in ((), (3,)) or not np.isfinite(place).all():
+            raise ValueError(f"focus is a height in m or a place (3,), got {self.focus!r}")
+        place = np.array([0.0, 0.0, float(place)]) if place.ndim == 0 else place
+        if place[2] <= 0:
+            raise ValueError(f"the focus lies in or below the plane of the array (z = {place[2]:g} m): put it above")
+        object.__setattr__(self, "focus", place)
+
+    @cached_property
+    def phases(self) -> Floats:
+        """Of the reflected wave at each of `sizes`, in radians, without jumps."""
+        place = POLARISATIONS.index(self.polarisation)
+        cells = (PeriodicCell(self.element(float(size)), self.period, self.stack) for size in np.asarray(self.sizes))
+        return np.unwrap([np.angle(cell.reflection(self.frequency)[place, place]) for cell in cells])
+
+    @cached_property
+    def places(self) -> Floats:
+        """(n, m, 2) x and y of the elements in m."""
+        x, y = (self.period * (np.arange(n) - 0.5 * (n - 1)) for n in self.count)
+        return np.stack(np.meshgrid(x, y, indexing="ij"), axis=2)
+
+    @cached_property
+    def required(self) -> Floats:
+        """(n, m) phases in radians, without phi0."""
+        place = np.asarray(self.focus)
+        distance = np.sqrt(((self.places - place[:2]) ** 2).sum(axis=2) + place[2] ** 2)
+        return np.asarray(-2 * np.pi * self.frequency / SPEED_OF_LIGHT * (distance - np.linalg.norm(place)))
+
+    @cached_property
+    def _best(self) -> tuple[float, Floats, Floats]:
+        """phi0, the sizes (n, m), and what their phases are too large by (n, m)."""
+        fine = np.linspace(np.asarray(self.sizes)[0], np.asarray(self.sizes)[-1], FINE)
+        curve = PchipInterpolator(self.sizes, self.phases)(fine)
+        targets = 2 * np.pi * np.arange(STEPS) / STEPS
+        error = np.angle(np.exp(1j * (curve - targets[:, None])))
+        nearest = np.abs(error).argmin(axis=1)
+        least = error[np.arange(STEPS), nearest]
+        steps = np.round(self.required * STEPS / (2 * np.pi)).astype(np.int64)
+        rms = [np.mean(least[(steps + offset) % STEPS] ** 2) for offset in range(STEPS)]
+        offset = targets[int(np.argmin(rms))]
+        chosen = nearest[np.round((self.required + offset) * STEPS / (2 * np.pi)).astype(np.int64) % STEPS]
+        return float(offset), fine[chosen], np.angle(np.exp(1j * (curve[chosen] - self.required - offset)))
+
+    @property
+    def offset(self) -> float:
+        """phi0 in radians."""
+        return self._best[0]
+
+    @property
+    def chosen(self) -> Floats:
+        """(n, m) sizes of the elements in m."""
+        return self._best[1]
+
+    @property
+    def errors(self) -> Floats:
+        """(n, m) phases of the elements less the required ones, in radians."""
+        return self._best[2]
+
+    @property
+    def phase_error(self) -> float:
+        """The root of the mean square of `errors`, in radians."""
+        return float(np.sqrt(np.mean(self.errors**2)))
+
+    @cached_property
+    def mesh(self) -> TriangleMesh:
+        """All elements; the tag of each is its number, x slowest."""
+        meshes = [
+            self.element(float(size)).translated([x, y, 0.0])
+            for size, (x, y) in zip(self.chosen.ravel(), self.places.reshape(-1, 2), strict=True)
+        ]
+        merged = merge(meshes)
+        numbers = np.repeat(np.arange(len(meshes)), [each.number_of_triangles for each in meshes])
+        return TriangleMesh(merged.vertices, merged.triangles, numbers)
+
+    def __str__(self) -> str:
+        sizes, phases = np.asarray(self.sizes), np.degrees(self.phases)
+        n, m = self.count
+        return (
+            f"{n} x {m} elements of {1e3 * self.chosen.min():.3g} to {1e3 * self.chosen.max():.3g} mm, period "
+            f"{1e3 * self.period:g} mm, {self.frequency / 1e9:g} GHz; phase {phases[0]:.0f}° at {1e3 * sizes[0]:g} mm, "
+            f"{phases[-1]:.0f}° at {1e3 * sizes[-1]:g} mm, error {np.degrees(self.phase_error):.1f}° rms"
+        )
