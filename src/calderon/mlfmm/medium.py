@@ -27,7 +27,6 @@ from calderon.mlfmm.saving import SavedNear
 from calderon.mlfmm.spectrum import Array, Grid
 from calderon.operators.methods import PRODUCTS
 from calderon.operators.tree import Term
-from calderon.quadrature import Quadrature
 from calderon.spaces.supports import support_boxes
 
 LEAF, LOW_LEAVES = 24, (40, 100)
@@ -50,14 +49,18 @@ LOOPS = 0.04
 would cover those of currents in loops, which have none: there are no equivalent sources then."""
 CUBE = 98
 """Equivalent sources of a box, in estimates: a translation takes their square times PAIR, a point twice POINT each."""
-RULES = (8e-4, 0.45, 1), (9e-5, 0.67, 0)
-"""From a tolerance on, the part of `Quadrature.near` that is enough, and what `singular` is lowered by."""
+RULES = (8e-4, 0.45, (1, 2, 3)), (9e-5, 0.67, (0, 0, 0))
+"""From a tolerance on, the part of `Quadrature.near` that is enough, and what `singular` is lowered by: of scalars, of
+scalars with a normal, of currents. Matrices of scalars in single precision lower it by themselves, too."""
 
 
-def loosened(quadrature: Quadrature, rtol: float) -> Quadrature:
-    """Rules of near entries, whose errors are below a tenth of that tolerance of products."""
-    near, less = next((each[1:] for each in RULES if rtol >= each[0]), (1.0, 0))
-    return replace(quadrature, near=near * quadrature.near, singular=max(2, quadrature.singular - less))
+def loosened(term: Term, rtol: float) -> Term:
+    """A term with rules of near entries whose errors are about a tenth of that tolerance of products at most."""
+    near, less = next((each[1:] for each in RULES if rtol >= each[0]), (1.0, (0, 0, 0)))
+    own = less[2 if is_of_currents(term) else 1 if term.atom.integrand.normal != "none" else 0]
+    given = term.atom.quadrature
+    rules = replace(given, near=near * given.near, singular=max(2, given.singular - own))
+    return term._replace(atom=replace(term.atom, quadrature=rules))
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,7 +187,7 @@ class Medium:
         or take them from what is saved."""
         packs = self.real == np.float32 and rtol >= PACKED
         for (top, left), exact in self._regions().items():
-            terms = [Term(t.factor, replace(t.atom, quadrature=loosened(t.atom.quadrature, rtol))) for t in exact]
+            terms = [loosened(each, rtol) for each in exact]
             sides = (top, terms[0].shape[0], self.sites.rows), (left, terms[0].shape[1], self.sites.columns)
             rows, columns = (self._clusters(self.leaf[site[first : first + count]]) for first, count, site in sides)
             pairs = self.lists.near_pairs

@@ -119,11 +119,12 @@ def compiled_sum(
 
 
 def go_together(one: BilinearForm, other: BilinearForm) -> bool:
-    """Whether one pass integrates both: products of the same functions, at most three, and one Green's function. At
-    points in threes these have the values of element_tables.in_threes."""
+    """Whether one pass integrates both: products of the same functions, at most three, and one Green's function, with
+    one rule for distant pairs, at whose points in threes functions have the values of element_tables.in_threes."""
     if (one.test, one.trial) != (other.test, other.trial) or one.green != other.green:
         return False
-    if one.quadrature != other.quadrature or any(each.block is not Block for each in (one, other)):
+    rules = [(each.quadrature.regular, each.quadrature.near) for each in (one, other)]
+    if rules[0] != rules[1] or any(each.block is not Block for each in (one, other)):
         return False
     rule = triangle_rule(one.quadrature.regular)
     tables = [space.element.values(rule.points) for space in (one.test, one.trial)]
