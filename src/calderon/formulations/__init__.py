@@ -36,6 +36,10 @@ from calderon.formulations.periodic.cell import PeriodicCell
 from calderon.formulations.periodic.cell_solution import CellSolution, CellSweep
 from calderon.formulations.periodic.floquet_orders import FloquetOrders
 from calderon.formulations.periodic.reflect_array import ReflectArray
+from calderon.formulations.planar.port_sweep import PortSweep, Resonance
+from calderon.formulations.planar.probe import ProbePort
+from calderon.formulations.planar.problem import PlanarProblem
+from calderon.formulations.planar.solution import PlanarPower, PlanarSolution
 from calderon.formulations.potential_solution import PotentialSolution
 from calderon.formulations.problem import Problem
 from calderon.formulations.scattering import ScatteringProblem
@@ -71,13 +75,19 @@ __all__ = [
     "PECScattering",
     "PECSolution",
     "PeriodicCell",
+    "PlanarPower",
+    "PlanarProblem",
+    "PlanarSolution",
+    "PortSweep",
     "PotentialSolution",
     "Prescribed",
     "Pressure",
+    "ProbePort",
     "Problem",
     "RadiatingCurrents",
     "ReflectArray",
     "RemoteStress",
+    "Resonance",
     "RigidMotion",
     "Roller",
     "Rotation",

@@ -17,8 +17,8 @@ from calderon.mesh.triangles import TriangleMesh
 from calderon.validation import real_number
 
 
-def patch(length: float, width: float, h: float, z: float = 0.0) -> TriangleMesh:
-    """Rectangle about the z axis, `length` along x, `width` along y, cells of at most h, smaller ones at its edges."""
+def patch(width: float, length: float, h: float, z: float = 0.0) -> TriangleMesh:
+    """Rectangle about the z axis, `width` along y, `length` along x, cells of at most h, smaller ones at its edges."""
     length, width, h = positive("length", length), positive("width", width), positive("h", h)
     room_for_surface(length * width, h)
     x, y = graded_lines(-length / 2, length / 2, h), graded_lines(-width / 2, width / 2, h)

@@ -1,0 +1,1 @@
+"""Circuits and antennas of flat metal in stacks of layers, with ports."""

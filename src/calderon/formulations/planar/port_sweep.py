@@ -1,0 +1,136 @@
+"""Scattering matrices over a band of frequencies, from few solved ones by rational functions."""
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.interpolate import AAA
+
+from calderon.formulations.planar.touchstone import write_touchstone
+from calderon.mesh.errors import AccuracyWarning
+from calderon.validation import callers_level
+
+FIRST, MOST = 5, 40
+"""Solved frequencies at first, and at most."""
+CANDIDATES = 401
+"""Frequencies at which two rational functions are compared."""
+LEAST_RESIDUE = 1e-3
+"""Of the largest impedance: poles whose peak is lower belong to rounding errors."""
+Complex = NDArray[np.complex128]
+
+
+class Resonance(NamedTuple):
+    """A pole f - i f / (2 Q) of the impedance: frequency f in Hz and quality Q."""
+
+    frequency: float
+    quality: float
+
+    def __str__(self) -> str:
+        return f"{self.frequency / 1e9:.6g} GHz, Q {self.quality:.4g}"
+
+
+@dataclass(frozen=True, eq=False)
+class PortSweep:
+    """S (n, p, p) at frequencies (n,) in Hz for lines of the impedance `reference` in ohm, time factor exp(-i omega t).
+
+    solved: the frequencies in Hz at which the equations were solved. error: the largest difference of S between the
+    last two rational functions.
+    """
+
+    frequencies: NDArray[np.float64]
+    s: Complex
+    reference: float
+    solved: NDArray[np.float64]
+    admittances: Complex
+    error: float
+
+    @property
+    def solves(self) -> int:
+        """How many frequencies were solved."""
+        return len(self.solved)
+
+    @property
+    def z(self) -> Complex:
+        """Impedance matrices (n, p, p) in ohm: R (1 + S) (1 - S)^-1."""
+        one = np.eye(self.s.shape[1])
+        return np.asarray(
+            self.reference
+            * np.linalg.solve((one - self.s).swapaxes(1, 2), (one + self.s).swapaxes(1, 2)).swapaxes(1, 2)
+        )
+
+    def resonances(self) -> list[Resonance]:
+        """Poles of the impedance matrix within the band, from low to high frequencies."""
+        low, high = self.frequencies.min(), self.frequencies.max()
+        found: list[complex] = []
+        impedances = np.linalg.inv(self.admittances)
+        for n in range(self.s.shape[1]):
+            fit = AAA(self.solved / high, impedances[:, n, n], rtol=1e-10)
+            poles, residues = fit.poles() * high, fit.residues() * high
+            peak = np.abs(residues) / np.maximum(np.abs(poles.imag), 1e-300)
+            kept = (poles.real >= low) & (poles.real <= high) & (poles.imag < 0) & (-poles.imag < poles.real / 2)
+            kept &= peak > LEAST_RESIDUE * np.abs(impedances[:, n, n]).max()
+            found += [pole for pole in poles[kept] if not any(abs(pole - each) < 1e-6 * high for each in found)]
+        return [Resonance(p.real, p.real / (-2 * p.imag)) for p in sorted(found, key=lambda each: each.real)]
+
+    def write_touchstone(self, path: str | Path) -> None:
+        """Write S to a file NAME.sPp with as many ports P, for exp(+j omega t) as that format requires."""
+        write_touchstone(path, self.frequencies, self.s, self.reference)
+
+    def __str__(self) -> str:
+        band = f"{self.frequencies[0] / 1e9:g} to {self.frequencies[-1] / 1e9:g} GHz"
+        text = f"{len(self.frequencies)} frequencies from {band}, {self.solves} solved, S to {self.error:.1e}"
+        return "\n".join([text, *(f"resonance {each}" for each in self.resonances())])
+
+
+def scattering(admittance: Complex, reference: float) -> Complex:
+    """S = (1 - R Y) (1 + R Y)^-1 of admittances (..., p, p) in S and a resistance in ohm."""
+    one = np.eye(admittance.shape[-1])
+    y = reference * admittance
+    return np.asarray(np.linalg.solve((one + y).swapaxes(-1, -2), (one - y).swapaxes(-1, -2)).swapaxes(-1, -2))
+
+
+def adaptive_sweep(
+    admittance: Callable[[float], Complex], frequencies: NDArray[np.float64], reference: float, rtol: float
+) -> PortSweep:
+    """Solve where two rational functions (AAA) through the solved frequencies differ most, until they differ by less
+    than rtol; the second one lacks the last frequency. Y. Nakatsukasa, O. Sete, L. N. Trefethen (2018)."""
+    low, high = float(frequencies.min()), float(frequencies.max())
+    places = 0.5 * (low + high) - 0.5 * (high - low) * np.cos(np.pi * np.arange(FIRST) / (FIRST - 1))
+    solved = list(np.unique(places)) if high > low else [low]
+    values = [admittance(f) for f in solved]
+    wanted = np.linspace(low, high, CANDIDATES)
+    error = 0.0
+    while high > low:
+        best, other = (_fitted(solved[:n], values[:n], reference, wanted) for n in (len(solved), len(solved) - 1))
+        difference = np.abs(best - other).max(axis=(1, 2))
+        distance = np.abs(wanted[:, None] - np.array(solved)).min(axis=1)
+        error = float(difference.max())
+        if error < rtol or len(solved) >= MOST:
+            break
+        chosen = float(wanted[np.argmax(difference * np.minimum(1.0, distance / (1e-3 * (high - low))))])
+        solved.append(chosen)
+        values.append(admittance(chosen))
+    if error >= rtol:
+        warnings.warn(
+            f"{len(solved)} solved frequencies leave an error of {error:.1e} of S between them: sweep a narrower band",
+            AccuracyWarning,
+            stacklevel=callers_level(),
+        )
+    s = _fitted(solved, values, reference, frequencies)
+    return PortSweep(frequencies, s, reference, np.array(solved), np.array(values), error)
+
+
+def _fitted(solved: list[float], values: list[Complex], reference: float, wanted: NDArray[np.float64]) -> Complex:
+    """S (n, p, p) at the wanted frequencies, by one rational function for each entry."""
+    s, f = scattering(np.array(values), reference), np.array(solved)
+    out = np.empty((len(wanted), *s.shape[1:]), complex)
+    if len(f) == 1:
+        out[:] = s[0]
+        return out
+    for i, j in np.ndindex(*s.shape[1:]):
+        out[:, i, j] = AAA(f / f.max(), s[:, i, j], rtol=1e-12)(wanted / f.max())
+    return out

@@ -1,0 +1,165 @@
+"""Flat metal between the layers of a stack, with ports."""
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from calderon.exact.vacuum import SPEED_OF_LIGHT, VACUUM_IMPEDANCE
+from calderon.formulations.electromagnetic.antenna_feed import DeltaGap
+from calderon.formulations.electromagnetic.antenna_solution import reference_resistance
+from calderon.formulations.planar.port_sweep import PortSweep, adaptive_sweep, scattering
+from calderon.formulations.planar.probe import ProbePort, probe_matrix
+from calderon.formulations.planar.solution import PlanarSolution
+from calderon.layers import Stack
+from calderon.mesh import TriangleMesh
+from calderon.mesh.errors import AccuracyWarning
+from calderon.operators.layered import layered_electric_field
+from calderon.quadrature import Quadrature
+from calderon.spaces import RWG, EdgeSpace, VectorFunction
+from calderon.validation import callers_level, describe, positive_length, unmasked
+
+EDGES_PER_WAVELENGTH = 8
+
+
+@dataclass(frozen=True, eq=False)
+class PlanarProblem:
+    """Thin metal on interfaces of a stack of layers, fed at ports, exp(-i omega t).
+
+    stack: a `Stack`. mesh: horizontal metal in metres, as of `planar`. ports: `ProbePort` (a coaxial probe from the
+    ground) or `DeltaGap` (a slot along inner edges), one or several; round contacts of probes are cut into the mesh.
+
+        antenna = PlanarProblem(board, patch, ports=[ProbePort((-8e-3, 0.0), radius=0.5e-3)])
+        sweep = antenna.sweep(2.2e9, 2.5e9)       # sweep.s, sweep.z, sweep.resonances()
+        solution = antenna.solve(2.36e9)          # solution.gain(theta, phi), solution.power
+
+    The electric equation <f, E> = 0 for RWG functions f and the currents of probes, with the Green's functions of the
+    stack. Matrices are dense, with LU factors: 10,000 unknowns take 1.6 GB. Raises MeshError for metal off every
+    interface, ValueError for ports that the metal or the stack does not have.
+    """
+
+    stack: Stack
+    mesh: TriangleMesh
+    ports: Sequence[ProbePort | DeltaGap]
+    quadrature: Quadrature = field(default_factory=Quadrature, kw_only=True)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.stack, Stack):
+            raise TypeError(f"the layers must be a Stack, got {describe(self.stack)}")
+        if not isinstance(self.mesh, TriangleMesh):
+            raise TypeError(f"a planar problem needs a TriangleMesh, got {describe(self.mesh)}")
+        ports = (self.ports,) if isinstance(self.ports, ProbePort | DeltaGap) else tuple(self.ports)
+        if not ports or not all(isinstance(each, ProbePort | DeltaGap) for each in ports):
+            raise TypeError(f"ports are a list of ProbePort and DeltaGap, got {describe(self.ports)}")
+        object.__setattr__(self, "ports", ports)
+        overlap = np.count_nonzero(np.count_nonzero(self.weights, axis=1) > 1)
+        if overlap:
+            raise ValueError(f"ports share {overlap} edges: each edge belongs to one port at most")
+
+    @property
+    def probes(self) -> list[ProbePort]:
+        """The ports that are probes."""
+        return [port for port in self.ports if isinstance(port, ProbePort)]
+
+    @cached_property
+    def height(self) -> float:
+        """z in m of the lowest metal, where probes end."""
+        z = float(self.mesh.vertices[:, 2].min())
+        faces = self.stack.interfaces
+        return float(faces[np.abs(faces - z).argmin()])
+
+    @cached_property
+    def function_space(self) -> EdgeSpace:
+        """RWG functions of the metal, with contacts, and the functions of the currents of probes."""
+        mesh = self.mesh
+        for probe in self.probes:
+            mesh = probe.inserted(mesh, self.height)
+        space = RWG(mesh)
+        for probe in self.probes:
+            space = probe.attached(space, self.height)
+        return space
+
+    @cached_property
+    def weights(self) -> NDArray[np.float64]:
+        """(dimension, ports): the currents of the ports are weights^T coefficients."""
+        space = self.function_space
+        whole, first = RWG(space.mesh), space.dimension - len(self.probes)
+        out = np.zeros((space.dimension, len(self.ports)))
+        probes = iter(range(first, space.dimension))
+        for number, port in enumerate(self.ports):
+            if isinstance(port, ProbePort):
+                out[next(probes), number] = 1
+            else:
+                out[:first, number] = port.weights(whole)
+        return out
+
+    def matrix(self, frequency: float) -> NDArray[np.complex128]:
+        """<f_i, E(f_j)> for eta0 = 1 at `frequency` in Hz, of all functions and currents of probes; symmetric."""
+        self._warn_of_coarse_meshes(frequency)
+        space, quadrature = self.function_space, self.quadrature
+        out: NDArray[np.complex128] = (
+            layered_electric_field(self.stack, frequency, space, quadrature=quadrature).assemble().to_array()
+        )
+        if count := len(self.probes):
+            columns = probe_matrix(self.probes, self.stack.at(frequency), space, self.height)
+            out[:, -count:] += columns
+            out[-count:, :-count] += columns[:-count].T
+        return out
+
+    def currents(self, frequency: float) -> NDArray[np.complex128]:
+        """Coefficients (dimension, ports) for 1 V at one port after the other, 0 V at the others."""
+        return np.asarray(np.linalg.solve(self.matrix(frequency), -self.weights / VACUUM_IMPEDANCE))
+
+    def admittance_matrix(self, frequency: float) -> NDArray[np.complex128]:
+        """Y (p, p) in S at `frequency` in Hz: I = Y U for voltages U at the ports. Symmetric."""
+        return np.asarray(self.weights.T @ self.currents(frequency))
+
+    def impedance_matrix(self, frequency: float) -> NDArray[np.complex128]:
+        """Z = Y^-1 (p, p) in ohm."""
+        return np.asarray(np.linalg.inv(self.admittance_matrix(frequency)))
+
+    def scattering_matrix(self, frequency: float, reference: float = 50.0) -> NDArray[np.complex128]:
+        """S (p, p) for lines of the impedance `reference` in ohm; textbooks with exp(j omega t) have the conjugate."""
+        return scattering(self.admittance_matrix(frequency), reference_resistance(reference))
+
+    def sweep(
+        self, start: float, stop: float, points: int = 201, *, reference: float = 50.0, rtol: float = 1e-4
+    ) -> PortSweep:
+        """S at `points` frequencies from start to stop in Hz, from as few solved ones as rational functions need whose
+        error in S is below rtol."""
+        low, high = (positive_length(each, "frequency in Hz") for each in (start, stop))
+        if high < low:
+            raise ValueError(f"a sweep goes from a lower to a higher frequency, got {start!r} to {stop!r} Hz")
+        frequencies = np.linspace(low, high, points)
+        return adaptive_sweep(self.admittance_matrix, frequencies, reference_resistance(reference), rtol)
+
+    def solve(self, frequency: float, voltages: ArrayLike = 1.0) -> PlanarSolution:
+        """Currents and fields at `frequency` in Hz for voltages in V, one number for each port."""
+        u = np.atleast_1d(unmasked(voltages, "voltages")).astype(complex)
+        if u.shape != (len(self.ports),):
+            raise ValueError(f"this problem has {len(self.ports)} port(s): give one voltage for each, got {voltages!r}")
+        coefficients = self.currents(frequency) @ u
+        surface = VectorFunction(self.function_space, coefficients, "surface current", "A/m")
+        probes = [(each.place, coefficients[n - len(self.probes)]) for n, each in enumerate(self.probes)]
+        currents = self.weights.T @ coefficients
+        return PlanarSolution(self.stack.at(frequency), float(frequency), u, currents, surface, self.height, probes)
+
+    def _warn_of_coarse_meshes(self, frequency: float) -> None:
+        """AccuracyWarning for edges above an eighth of the wavelength in the densest layer."""
+        density = float(np.abs(self.stack.at(frequency).wavenumbers).max()) / (2 * np.pi * frequency / SPEED_OF_LIGHT)
+        wavelength = SPEED_OF_LIGHT / frequency / density
+        longest = float(self.mesh.edge_lengths.max())
+        if longest > wavelength / EDGES_PER_WAVELENGTH:
+            warnings.warn(
+                f"edges of up to {1e3 * longest:.3g} mm are longer than an eighth of the wavelength of "
+                f"{1e3 * wavelength:.3g} mm in the layers: refine the mesh to {1e3 * wavelength / 8:.2g} mm",
+                AccuracyWarning,
+                stacklevel=callers_level(),
+            )
+
+    def __str__(self) -> str:
+        space = self.function_space
+        return f"{len(self.ports)} port(s), {space.dimension} unknowns on\n{self.mesh}\n{self.stack}"

@@ -1,0 +1,103 @@
+"""Plane waves and surface waves that currents in a stack of layers excite.
+
+A horizontal current of the transform J at the height z' makes at the height z, for each k,
+
+  E_u = -V_i^e J_u,  E_v = -V_i^h J_v,  u along k, v = z x u,
+
+and a vertical current of 1 from the ground to z' makes E_u = k0 (int G_xz dz'' + k K(z, z') / k0^2), all with eta0 = 1.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.interpolate import AAA
+
+from calderon.layers.lines import spectral_greens
+from calderon.layers.sections import OPEN, Sections
+from calderon.quadrature import gauss
+
+POINTS = 6
+AHEAD = 1e-3
+"""Of k0: how far a fit of poles begins beyond the branch point."""
+Complex = NDArray[np.complex128]
+
+
+class Responses(NamedTuple):
+    """(n,) What E_u, E_v are for J_u, J_v of 1 at one height, and E_u for a vertical current of 1 up to it."""
+
+    tm: Complex
+    te: Complex
+    vertical: Complex
+
+
+def responses(sections: Sections, k: NDArray[np.complex128], z: float, source_z: float, probes: bool) -> Responses:
+    """At the height z for horizontal currents at source_z, of wavenumbers k (n,)."""
+    found = spectral_greens(sections, k, z, source_z)
+    te = 1j * sections.k0 * found.xx
+    tm = te - 1j * found.K * k**2 / sections.k0
+    if not probes:
+        return Responses(tm, te, np.zeros_like(te))
+    rule = gauss(POINTS)
+    parts = [spectral_greens(sections, k, z, source_z * t, None, 0).xz for t in rule.points]
+    potential = source_z * np.tensordot(rule.weights, parts, 1)
+    return Responses(tm, te, sections.k0 * (potential + found.K * k / sections.k0**2))
+
+
+class SurfaceWave(NamedTuple):
+    """A pole k in 1/m of the TM or TE response at a height, its residue, and at the pole the ratio of the vertical
+    response to that of horizontal currents (0 for TE)."""
+
+    kind: str
+    k: complex
+    residue: complex
+    vertical: complex
+
+
+def surface_waves(sections: Sections, z: float, probes: bool = False) -> list[SurfaceWave]:
+    """The waves that travel along the stack without decay from height to height, by rational fits of the responses
+    next to the axis, and Newton's iteration. Walls on both sides have none of these."""
+    outside = [k for k, end in zip(sections.wavenumbers[[0, -1]], sections.ends, strict=True) if end == OPEN]
+    low = max([abs(k) for k in outside], default=0.0)
+    high = float(np.abs(sections.wavenumbers).max())
+    if not outside or high <= low * (1 + 1e-9):
+        return []
+    span = high - low
+    path = np.asarray(low + span * np.linspace(AHEAD, 1.05, 80) - 0.03j * span, np.complex128)
+    values, waves = responses(sections, path, z, z, False), list[SurfaceWave]()
+    for kind, sampled in (("TM", values.tm), ("TE", values.te)):
+        poles = AAA((path - low) / span, sampled / np.abs(sampled).max(), rtol=1e-11).poles() * span + low
+        for start in poles[(poles.real > low) & (poles.real < high) & (np.abs(poles.imag) < 0.2 * span)]:
+            k = _refined(sections, z, kind, complex(start))
+            if k is not None and low < k.real < high and all(abs(k - each.k) > 1e-6 * span for each in waves):
+                waves.append(_wave(sections, z, kind, k, low, probes))
+    return sorted(waves, key=lambda wave: -wave.k.real)
+
+
+def _refined(sections: Sections, z: float, kind: str, start: complex) -> complex | None:
+    """The pole next to a guess, as a zero of the inverse, by the secant method; None where there is none."""
+
+    def inverse(k: complex) -> complex:
+        found = responses(sections, np.array([k]), z, z, False)
+        return complex(1 / (found.tm if kind == "TM" else found.te)[0])
+
+    a, b = start, start * (1 + 1e-6)
+    one, two = inverse(a), inverse(b)
+    for _ in range(30):
+        if two == one:
+            break
+        a, b, one = b, b - two * (b - a) / (two - one), two
+        two = inverse(b)
+        if abs(b - a) < 1e-13 * abs(b):
+            break
+    return b if abs(b - a) < 1e-9 * abs(b) and abs(b - start) < 0.05 * abs(start) else None
+
+
+def _wave(sections: Sections, z: float, kind: str, k: complex, low: float, probes: bool) -> SurfaceWave:
+    """The residue is a mean over a circle around the pole that does not reach the branch point."""
+    circle = k + 0.1 * abs(k - low) * np.exp(2j * np.pi * (np.arange(16) + 0.5) / 16)
+    found = responses(sections, circle, z, z, probes and kind == "TM")
+    response = found.tm if kind == "TM" else found.te
+    residue = complex(np.mean(response * (circle - k)))
+    vertical = complex(np.mean(found.vertical * (circle - k))) / residue
+    return SurfaceWave(kind, k, residue, vertical)

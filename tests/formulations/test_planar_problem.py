@@ -1,0 +1,114 @@
+"""Printed circuits and antennas: a patch on a board, strips in vacuum, two patches, files, mistakes."""
+
+import numpy as np
+import pytest
+
+import calderon as cal
+from calderon.formulations.planar.port_sweep import scattering
+
+BOARD = cal.Stack([cal.Layer(3.175e-3, eps_r=2.33)], below="pec")
+PATCH = cal.planar.patch(57e-3, 38e-3, h=7e-3, z=BOARD.top)
+PROBE = cal.ProbePort((-8e-3, 0.0), radius=0.5e-3)
+
+
+@pytest.fixture(scope="module")
+def antenna():
+    return cal.PlanarProblem(BOARD, PATCH, ports=[PROBE])
+
+
+@pytest.fixture(scope="module")
+def sweep(antenna):
+    return antenna.sweep(2.2e9, 2.5e9, points=61)
+
+
+def test_resonance_of_a_patch(sweep):
+    """Pole of Z by a moment method with meshes graded to the edges: 2.358 GHz. Least S11 by finite differences: 2.383
+    GHz. A rational fit of order 1, which the circuit next to the pole disturbs, gave Q 19.5."""
+    (resonance,) = sweep.resonances()
+    assert resonance.frequency == pytest.approx(2.358e9, rel=0.005)
+    assert resonance.quality == pytest.approx(20.7, rel=0.02)
+    assert sweep.frequencies[np.abs(sweep.s[:, 0, 0]).argmin()] == pytest.approx(2.383e9, rel=0.01)
+    assert sweep.solves <= 9 and sweep.error < 1e-4
+
+
+def test_rational_functions_give_the_solved_matrix(antenna, sweep):
+    f = sweep.frequencies[17]
+    z = antenna.impedance_matrix(f)
+    assert np.abs(scattering(np.linalg.inv(z), 50.0) - sweep.s[17]).max() < 1e-4
+    assert np.abs(z / sweep.z[17] - 1).max() < 1e-3
+
+
+def test_power_of_a_patch_and_its_gain(antenna):
+    """All accepted power is radiated or travels along the board, which loses nothing."""
+    solution = antenna.solve(2.39e9)
+    power = solution.power
+    assert abs(power.lost) < 1e-3 * power.accepted
+    assert 0.08 < power.surface_waves / power.accepted < 0.10
+    assert 7.0 < solution.gain(0.0, 0.0, decibels=True) < 7.7
+    assert solution.gain(0.0, 0.3) == pytest.approx(solution.gain(1e-6, 1.2), rel=1e-5)
+    assert solution.gain(np.pi, 0.0) == 0
+    (wave,) = solution.surface_waves
+    kz, inside = np.sqrt(wave.k**2 - solution.sections.k0**2), np.sqrt(2.33 * solution.sections.k0**2 - wave.k**2)
+    assert wave.kind == "TM" and abs(2.33 * kz / (inside * np.tan(inside * 3.175e-3)) - 1) < 1e-9
+    assert "surface waves" in str(solution)
+
+
+def test_losses_of_a_board():
+    """A lossy board and a copper ground take what does not arrive."""
+    lossy = cal.Stack([cal.Layer(3.175e-3, eps_r=2.33, tan_delta=5e-3)], below=cal.Conductor(5.8e7))
+    power = cal.PlanarProblem(lossy, PATCH, ports=[PROBE]).solve(2.39e9).power
+    assert 0.05 < power.lost / power.accepted < 0.15
+
+
+def test_the_matrix_is_symmetric_and_two_patches_are_reciprocal():
+    points = PATCH.vertices + [[0, 0, 0]]
+    mesh = cal.TriangleMesh(
+        np.concatenate([points, points + [0.05, 0, 0]]),
+        np.concatenate([PATCH.triangles, PATCH.triangles + len(points)]),
+    )
+    ports = [PROBE, cal.ProbePort((0.05 - 8e-3, 0.0), radius=0.5e-3)]
+    two = cal.PlanarProblem(BOARD, mesh, ports=ports)
+    matrix = two.matrix(2.36e9)
+    assert np.abs(matrix - matrix.T).max() < 1e-10 * np.abs(matrix).max()
+    s = scattering(two.weights.T @ np.linalg.solve(matrix, -two.weights / 376.730313668), 50.0)
+    assert abs(s[0, 1] - s[1, 0]) < 1e-10 and 0.02 < abs(s[0, 1]) < 0.3
+    assert np.linalg.norm(s, 2) < 1
+
+
+def test_a_strip_in_vacuum_is_the_antenna_of_free_space():
+    strip = cal.planar.strip_dipole(0.5, 0.02, 0.05, z=0.1)
+    gap = cal.DeltaGap(line=[[0, -0.01, 0.1], [0, 0.01, 0.1]])
+    planar = cal.PlanarProblem(cal.Stack([cal.Layer(0.1), cal.Layer(0.1)]), strip, ports=[gap])
+    k = 2 * np.pi * 280e6 / 299792458.0
+    solution, expected = planar.solve(280e6), cal.PECAntenna(strip, k, gap).solve()
+    assert solution.input_impedances[0] == pytest.approx(expected.input_impedance, rel=1e-6)
+    theta = np.array([0.4, 1.2, 2.8])
+    assert np.allclose(solution.far_field(theta, 0.7), expected.far_field(theta, 0.7), rtol=1e-5, atol=1e-9)
+    assert solution.power.radiated == pytest.approx(solution.power.accepted, rel=1e-3)
+
+
+def test_touchstone_files(tmp_path, sweep):
+    """Numbers are those of exp(+j omega t); skrf reads the same."""
+    sweep.write_touchstone(tmp_path / "patch.s1p")
+    lines = (tmp_path / "patch.s1p").read_text().splitlines()
+    assert lines[1] == "# Hz S RI R 50"
+    numbers = np.array([line.split() for line in lines[2:]], dtype=float)
+    assert np.allclose(numbers[:, 0], sweep.frequencies)
+    assert np.allclose(numbers[:, 1] - 1j * numbers[:, 2], sweep.s[:, 0, 0], rtol=1e-9)
+    with pytest.raises(ValueError, match=r"of 1 port\(s\) ends with .s1p, got 'patch.s2p'"):
+        sweep.write_touchstone("patch.s2p")
+    skrf = pytest.importorskip("skrf")
+    assert np.allclose(skrf.Network(str(tmp_path / "patch.s1p")).s, sweep.s.conj())
+
+
+def test_mistakes_are_named():
+    with pytest.raises(cal.MeshError, match=r"at \(18.9, 0\) mm, z = 3.175 mm, is not surrounded by metal"):
+        cal.PlanarProblem(BOARD, PATCH, ports=[cal.ProbePort((18.9e-3, 0), radius=0.5e-3)])
+    with pytest.raises(ValueError, match="a probe needs a conductor below the stack"):
+        cal.PlanarProblem(cal.Stack([cal.Layer(3.175e-3)]), PATCH, ports=[PROBE]).matrix(2e9)
+    with pytest.raises(TypeError, match="ports are a list of ProbePort and DeltaGap"):
+        cal.PlanarProblem(BOARD, PATCH, ports=[])
+    with pytest.warns(cal.AccuracyWarning, match="longer than an eighth of the wavelength"):
+        cal.PlanarProblem(BOARD, PATCH, ports=[PROBE])._warn_of_coarse_meshes(5e9)
+    with pytest.raises(ValueError, match="give one voltage for each"):
+        cal.PlanarProblem(BOARD, PATCH, ports=[PROBE]).solve(2e9, [1, 2])
