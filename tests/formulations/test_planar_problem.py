@@ -60,6 +60,26 @@ def test_losses_of_a_board():
     assert 0.05 < power.lost / power.accepted < 0.15
 
 
+def test_losses_of_the_metal():
+    """What a sheet takes is Re Z_s |J|^2 / 2, integrated over it."""
+    strip, gap = cal.planar.strip_dipole(0.5, 0.02, 0.05), cal.DeltaGap(line=[[0, -0.01, 0], [0, 0.01, 0]])
+    solution = cal.PlanarProblem(cal.Stack(), strip, ports=[gap], sheet=2 - 1j).solve(280e6)
+    coefficients, mass = solution.surface.coefficients, solution.surface.space.mass_matrix()
+    taken = (coefficients.conj() @ mass @ coefficients).real
+    assert solution.power.lost == pytest.approx(taken, rel=0.01)
+    assert solution.power.lost > 0.05 * solution.power.accepted
+
+
+@pytest.mark.parametrize("height, expected", [(1, 64.81 - 16.07j), (3, 61.91 - 24.92j), (10, 71.58 + 5.11j)])
+def test_a_dipole_over_ground(height, expected):
+    """10.2 m, a strip with the circumference of a wire of 5 mm radius; NEC-2 with Sommerfeld's ground, 161 segments."""
+    ground = cal.Stack([cal.Layer(height)], below=cal.Layer(eps_r=13, conductivity=0.005))
+    strip = cal.planar.strip_dipole(10.2, 0.02, 0.3, cells=3, z=height)
+    gap = cal.DeltaGap(line=[[0, -0.01, height], [0, 0.01, height]])
+    found = cal.PlanarProblem(ground, strip, ports=[gap]).impedance_matrix(14.2e6)
+    assert abs(found[0, 0] - expected) < 1.5
+
+
 def test_the_matrix_is_symmetric_and_two_patches_are_reciprocal():
     points = PATCH.vertices + [[0, 0, 0]]
     mesh = cal.TriangleMesh(

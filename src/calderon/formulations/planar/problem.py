@@ -4,6 +4,7 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,7 +15,7 @@ from calderon.formulations.electromagnetic.antenna_solution import reference_res
 from calderon.formulations.planar.port_sweep import PortSweep, adaptive_sweep, scattering
 from calderon.formulations.planar.probe import ProbePort, probe_matrix
 from calderon.formulations.planar.solution import PlanarSolution
-from calderon.layers import Stack
+from calderon.layers import Conductor, Stack, SurfaceImpedance
 from calderon.mesh import TriangleMesh
 from calderon.mesh.errors import AccuracyWarning
 from calderon.operators.layered import layered_electric_field
@@ -36,14 +37,17 @@ class PlanarProblem:
         sweep = antenna.sweep(2.2e9, 2.5e9)       # sweep.s, sweep.z, sweep.resonances()
         solution = antenna.solve(2.36e9)          # solution.gain(theta, phi), solution.power
 
-    The electric equation <f, E> = 0 for RWG functions f and the currents of probes, with the Green's functions of the
-    stack. Matrices are dense, with LU factors: 10,000 unknowns take 1.6 GB. Raises MeshError for metal off every
+    sheet: surface impedance Z_s of the metal in ohm, or a `Conductor`; the current is that of both faces together.
+
+    The electric equation <f, E> = Z_s <f, J> for RWG functions f and the currents of probes, with the Green's functions
+    of the stack. Matrices are dense, with LU factors: 10,000 unknowns take 1.6 GB. Raises MeshError for metal off every
     interface, ValueError for ports that the metal or the stack does not have.
     """
 
     stack: Stack
     mesh: TriangleMesh
     ports: Sequence[ProbePort | DeltaGap]
+    sheet: complex | SurfaceImpedance | Conductor = field(default=0.0, kw_only=True)
     quadrature: Quadrature = field(default_factory=Quadrature, kw_only=True)
 
     def __post_init__(self) -> None:
@@ -55,6 +59,8 @@ class PlanarProblem:
         if not ports or not all(isinstance(each, ProbePort | DeltaGap) for each in ports):
             raise TypeError(f"ports are a list of ProbePort and DeltaGap, got {describe(self.ports)}")
         object.__setattr__(self, "ports", ports)
+        if not isinstance(self.sheet, SurfaceImpedance | Conductor):
+            object.__setattr__(self, "sheet", SurfaceImpedance(self.sheet))
         overlap = np.count_nonzero(np.count_nonzero(self.weights, axis=1) > 1)
         if overlap:
             raise ValueError(f"ports share {overlap} edges: each edge belongs to one port at most")
@@ -107,6 +113,10 @@ class PlanarProblem:
             columns = probe_matrix(self.probes, self.stack.at(frequency), space, self.height)
             out[:, -count:] += columns
             out[-count:, :-count] += columns[:-count].T
+        sheet: Any = self.sheet
+        if impedance := sheet.impedance(frequency):
+            mass = space.mass_matrix().tocoo()
+            out[mass.coords] -= impedance / VACUUM_IMPEDANCE * mass.data
         return out
 
     def currents(self, frequency: float) -> NDArray[np.complex128]:

@@ -67,14 +67,14 @@ class PlanarSolution:
         """F (..., 3) in V: E ~ F exp(i k r) / r in an open half-space, by stationary phase.
 
         theta, phi: in radians, or vectors, as for `exact.unit_directions`. k is that of the half-space. F is zero
-        behind a wall, and along the layers at theta = pi / 2.
+        behind a wall, in a lossy half-space, and along the layers at theta = pi / 2.
         """
         radial, theta_hat, phi_hat = line_of_sight(theta, phi)
         flat, around = radial.reshape(-1, 3), phi_hat.reshape(-1, 3)
         out = np.zeros((len(flat), 2), complex)
         for side, sign in ((-1, 1.0), (0, -1.0)):
             chosen = np.flatnonzero(sign * flat[:, 2] > 0)
-            if len(chosen) and self.sections.ends[side] == OPEN:
+            if len(chosen) and self._radiates(side):
                 out[chosen] = self._amplitudes(flat[chosen], around[chosen], side)
         out = out.reshape(*radial.shape[:-1], 2)
         return np.asarray(out[..., :1] * theta_hat + out[..., 1:] * phi_hat)
@@ -107,7 +107,7 @@ class PlanarSolution:
         phi = 2 * np.pi * np.arange(PHIS) / PHIS
         total = 0.0
         for side, sign in ((-1, 1.0), (0, -1.0)):
-            if self.sections.ends[side] == OPEN:
+            if self._radiates(side):
                 field = self.far_field(np.arccos(sign * cosines)[:, None], phi)
                 square = (np.abs(field) ** 2).sum(axis=(1, 2)) * 2 * np.pi / PHIS
                 total += float(weights @ square) / (2 * self._impedance(side))
@@ -155,6 +155,10 @@ class PlanarSolution:
         for place, each in self.probes:
             vertical += each * np.exp(-1j * k @ np.asarray(place))
         return horizontal, vertical
+
+    def _radiates(self, side: int) -> bool:
+        """Whether there is a half-space without loss."""
+        return bool(self.sections.ends[side] == OPEN and self.sections.wavenumbers[side].imag == 0)
 
     def _impedance(self, side: int) -> float:
         return VACUUM_IMPEDANCE * float(np.sqrt(self.sections.mu[side] / self.sections.eps[side]).real)
