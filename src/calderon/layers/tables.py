@@ -83,32 +83,32 @@ class Table:
 
 
 @jitable_part
-def look_up(r, count, parts, start, stop, interval, ends, series, first, out):  # type: ignore[no-untyped-def]
+def look_up(r, count, low, high, table, first, out):  # type: ignore[no-untyped-def]
     """Re and Im of r G_xx, of r K (first = 0), or of what is left of G_xx and K (first = 4) at the distances r[:count],
-    one after the other in out (4 count,); the table has the intervals start to stop, so many parts for a unit of
-    distance. All arrays are flat: to take a part of an array in a loop takes as long as many terms."""
-    low, high = r[0], r[0]
-    for i in range(1, count):
-        low, high = min(low, r[i]), max(high, r[i])
-    n, last = interval[min(start + int(low * parts), stop - 1)], interval[min(start + int(high * parts), stop - 1)]
-    if n == last:
+    all between low and high, one after the other in out (4 count,).
+
+    table: so many parts for a unit of distance, its first and last place in `interval`, and the arrays, flat. Of each
+    interval that is met the series are summed at all distances, for vectors of them, and taken where these lie in it.
+    """
+    parts, start, stop, interval, ends, series = table
+    n = interval[min(start + max(int(low * parts), 0), stop - 1)]
+    last = interval[min(start + int(high * parts), stop - 1)]
+    for m in range(n, last + 1):
+        middle, scale = ends[2 * m], ends[2 * m + 1]
+        bottom = middle - 1.0 / scale if m > n else -1.0
         for c in range(4):
-            _sum_series(r, 0, count, ends[2 * n], ends[2 * n + 1], series, 12 * (8 * n + first + c), out, c * count)
-        return
-    for i in range(count):
-        n = interval[min(start + int(r[i] * parts), stop - 1)]
-        for c in range(4):
-            _sum_series(r, i, i + 1, ends[2 * n], ends[2 * n + 1], series, 12 * (8 * n + first + c), out, c * count)
+            _sum_series(r, count, bottom, middle, scale, series, 12 * (8 * m + first + c), out, c * count)
 
 
 @jitable_part
-def _sum_series(r, low, high, middle, scale, series, at, out, place):  # type: ignore[no-untyped-def]
-    """out[place + i] for r[i], i from low to high - 1: the Chebyshev series of 12 terms at series[at], by Clenshaw's
-    recurrence, without a loop over terms, for vectors of distances."""
+def _sum_series(r, count, bottom, middle, scale, series, at, out, place):  # type: ignore[no-untyped-def]
+    """out[place + i] for r[i] >= bottom: the Chebyshev series of 12 terms at series[at], by Clenshaw's recurrence, without
+    a loop over terms."""
     s0, s1, s2, s3, s4, s5 = series[at], series[at + 1], series[at + 2], series[at + 3], series[at + 4], series[at + 5]
     s6, s7, s8, s9 = series[at + 6], series[at + 7], series[at + 8], series[at + 9]
     s10, s11 = series[at + 10], series[at + 11]
-    for i in range(low, high):
+    target = out[place : place + count]  # indices that might be negative keep loops from vectors
+    for i in range(count):
         x = (r[i] - middle) * scale
         y = 2.0 * x
         b10 = s10 + y * s11
@@ -121,17 +121,17 @@ def _sum_series(r, low, high, middle, scale, series, at, out, place):  # type: i
         b3 = s3 + y * b4 - b5
         b2 = s2 + y * b3 - b4
         b1 = s1 + y * b2 - b3
-        out[place + i] = s0 + x * b1 - b2
+        value = s0 + x * b1 - b2
+        target[i] = value if r[i] >= bottom else target[i]
 
 
 @kernel
 def _values(rho, table, first, out):  # type: ignore[no-untyped-def]
     """`look_up` at distances (n,), in out (n, 4)."""
-    parts, start, stop, interval, ends, series = table
     r, values = np.empty(1), np.empty(4)
     for i in range(len(rho)):
         r[0] = rho[i]
-        look_up(r, 1, parts, start, stop, interval, ends, series, first, values)
+        look_up(r, 1, r[0], r[0], table, first, values)
         for c in range(4):
             out[i, c] = values[c]
 

@@ -20,12 +20,13 @@ FLAT = 1e-6
 
 class Flat(NamedTuple):
     """Triangles (n) of edge functions in the plane, all arrays flat: centroids (n, 2), vertices from there (n, 3, 2),
-    factors (n, 3) of the local functions x - v, areas (n,), numbers (n,) of heights."""
+    factors (n, 3) of the local functions x - v, areas (n,), radii (n,) about centroids, numbers (n,) of heights."""
 
     centres: np.ndarray
     vertices: np.ndarray
     factors: np.ndarray
     areas: np.ndarray
+    radii: np.ndarray
     heights: np.ndarray
 
 
@@ -62,12 +63,14 @@ class LayeredMetal:
         centres = corners.mean(axis=1)
         numbers = np.searchsorted(self.heights, self._faces[self._face_numbers])
         factors = np.where(space.dofs >= 0, space.scale, 0.0)
-        parts = centres, corners - centres[:, None], factors, space.mesh.areas[space.triangles], numbers
+        corners = corners - centres[:, None]
+        radii = np.linalg.norm(corners, axis=2).max(axis=1)
+        parts = centres, corners, factors, space.mesh.areas[space.triangles], radii, numbers
         return Flat(*(np.ascontiguousarray(each).ravel() for each in parts))
 
     def points(self, rule: TriangleRule) -> np.ndarray:
-        """Points of a rule from the centroids, flat (n, Q, 2)."""
-        return np.ascontiguousarray(rule.barycentric @ self.flat.vertices.reshape(-1, 3, 2)).ravel()
+        """Points of a rule from the centroids, flat (n, 2, Q)."""
+        return np.einsum("qk,nkc->ncq", rule.barycentric, self.flat.vertices.reshape(-1, 3, 2)).ravel()
 
     @cached_property
     def pairs(self) -> list[tuple[int, int]]:

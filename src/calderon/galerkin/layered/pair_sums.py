@@ -14,33 +14,47 @@ from calderon.layers.tables import look_up
 
 @jitable_part
 def _put_distances(r, dx, dy, points, i, j, size):  # type: ignore[no-untyped-def]
-    """Distances of the points of two triangles whose centroids are dx, dy apart; points: (n, size, 2), flat."""
+    """Distances of the points of two triangles whose centroids are dx, dy apart; points: (n, 2, size), flat."""
+    one, two = points[2 * size * i : 2 * size * (i + 1)], points[2 * size * j : 2 * size * (j + 1)]
+    xs, ys = two[:size], two[size:]
     for p in range(size):
-        at = 2 * (i * size + p)
-        px, py = dx + points[at], dy + points[at + 1]
+        px, py = dx + one[p], dy + one[size + p]
+        row = r[p * size : (p + 1) * size]
         for q in range(size):
-            other = 2 * (j * size + q)
-            x, y = px - points[other], py - points[other + 1]
-            r[p * size + q] = math.sqrt(x * x + y * y)
+            x, y = px - xs[q], py - ys[q]
+            row[q] = math.sqrt(x * x + y * y)
 
 
 @jitable_part
-def _put_moments(m, r, values, points, i, j, weights, divided):  # type: ignore[no-untyped-def]
-    """Re and Im of int int G, G xi, G eta, G xi . eta, K in m (14,), of the values of G and K, divided by r if so."""
+def _weigh(values, r, weights, divided):  # type: ignore[no-untyped-def]
+    """Values (4, Q Q) times the weights of the second points (Q Q,), divided by the distance if so."""
     size = len(weights)
+    for c in range(4):
+        part = values[c * size : (c + 1) * size]
+        if divided:
+            for n in range(size):
+                part[n] *= weights[n] / r[n]
+        else:
+            for n in range(size):
+                part[n] *= weights[n]
+
+
+@jitable_part
+def _put_moments(m, values, points, i, j, weights):  # type: ignore[no-untyped-def]
+    """Re and Im of int int G, G xi, G eta, G xi . eta, K in m (14,), of weighed values of G and K."""
+    size = len(weights)
+    one, two = points[2 * size * i : 2 * size * (i + 1)], points[2 * size * j : 2 * size * (j + 1)]
+    step = size * size
     for c in range(14):
         m[c] = 0.0
     for p in range(size):
         g, gi, gx, gxi, gy, gyi, k, ki = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
         for q in range(size):
-            n, other = p * size + q, 2 * (j * size + q)
-            qx, qy = points[other], points[other + 1]
-            w = weights[q] / r[n] if divided else weights[q]
-            a, ai = w * values[n], w * values[size * size + n]
-            k, ki = k + w * values[2 * size * size + n], ki + w * values[3 * size * size + n]
+            n, qx, qy = p * size + q, two[q], two[size + q]
+            a, ai = values[n], values[step + n]
+            k, ki = k + values[2 * step + n], ki + values[3 * step + n]
             g, gi, gx, gxi, gy, gyi = g + a, gi + ai, gx + a * qx, gxi + ai * qx, gy + a * qy, gyi + ai * qy
-        w, at = weights[p], 2 * (i * size + p)
-        wx, wy = w * points[at], w * points[at + 1]
+        w, wx, wy = weights[p], weights[p] * one[p], weights[p] * one[size + p]
         m[0], m[1], m[2], m[3] = m[0] + w * g, m[1] + w * gi, m[2] + wx * g, m[3] + wx * gi
         m[4], m[5], m[6], m[7] = m[4] + wy * g, m[5] + wy * gi, m[6] + w * gx, m[7] + w * gxi
         m[8], m[9] = m[8] + w * gy, m[9] + w * gyi
@@ -68,13 +82,17 @@ def add_distant(  # type: ignore[no-untyped-def]
 ):
     """out += factor times the products of all pairs but those to skip; half: pairs of a triangle and later ones alone.
 
-    tests, trials: rows of the triangles; low: place of the first test among the trials if half. points (n Q 2,) from
+    tests, trials: rows of the triangles; low: place of the first test among the trials if half. points (n 2 Q,) from
     the centroids and weights (Q,) of sum 1 on all triangles; skips: starts and increasing trial places of the pairs to
     skip of each test; places: rows (tests, 3) and columns (trials, 3) of the local functions, -1 for none.
     """
-    (centres, vertices, factors, areas, heights), (starts, skipped), (rows, columns) = flat, skips, places
+    centres, vertices, factors, areas, radii, heights = flat
+    (starts, skipped), (rows, columns) = skips, places
     number, parts, first, interval, ends, series, far = tables
     size = len(weights)
+    both = np.empty(size * size)
+    for n in range(size * size):
+        both[n] = weights[n % size]
     m, e, r, values = np.empty(14), np.empty(9, np.complex128), np.empty(size * size), np.empty(4 * size * size)
     for t in range(len(tests)):
         i, at, end = tests[t], starts[t], starts[t + 1]
@@ -87,9 +105,11 @@ def add_distant(  # type: ignore[no-untyped-def]
             table = number[heights[i], heights[j]]
             dx, dy = centres[2 * i] - centres[2 * j], centres[2 * i + 1] - centres[2 * j + 1]
             _put_distances(r, dx, dy, points, i, j, size)
-            start, stop, kind = first[table], first[table + 1], far[table]
-            look_up(r, size * size, parts[table], start, stop, interval, ends, series, kind, values)
-            _put_moments(m, r, values, points, i, j, weights, kind == 0)
+            apart, around, kind = math.sqrt(dx * dx + dy * dy), radii[i] + radii[j], far[table]
+            place = parts[table], first[table], first[table + 1], interval, ends, series
+            look_up(r, size * size, apart - around, apart + around, place, kind, values)
+            _weigh(values, r, both, kind == 0)
+            _put_moments(m, values, points, i, j, weights)
             _put_products(e, m, i, j, vertices, factors, charge)
             f = factor * (areas[i] * areas[j])
             for a in range(3):
@@ -104,17 +124,23 @@ def add_distant(  # type: ignore[no-untyped-def]
 @kernel
 def near_products(pairs, low, high, flat, points, weights, tables, factor, charge, out):  # type: ignore[no-untyped-def]
     """Products (n, 9) of the local functions of pairs (n, 2), low to high, without the direct part."""
-    centres, vertices, factors, areas, heights = flat
+    centres, vertices, factors, areas, radii, heights = flat
     number, parts, first, interval, ends, series, _ = tables
     size = len(weights)
+    both = np.empty(size * size)
+    for n in range(size * size):
+        both[n] = weights[n % size]
     m, e, r, values = np.empty(14), np.empty(9, np.complex128), np.empty(size * size), np.empty(4 * size * size)
     for n in range(low, high):
         i, j = pairs[n, 0], pairs[n, 1]
         table = number[heights[i], heights[j]]
         dx, dy = centres[2 * i] - centres[2 * j], centres[2 * i + 1] - centres[2 * j + 1]
         _put_distances(r, dx, dy, points, i, j, size)
-        look_up(r, size * size, parts[table], first[table], first[table + 1], interval, ends, series, 4, values)
-        _put_moments(m, r, values, points, i, j, weights, False)
+        apart, around = math.sqrt(dx * dx + dy * dy), radii[i] + radii[j]
+        place = parts[table], first[table], first[table + 1], interval, ends, series
+        look_up(r, size * size, apart - around, apart + around, place, 4, values)
+        _weigh(values, r, both, False)
+        _put_moments(m, values, points, i, j, weights)
         _put_products(e, m, i, j, vertices, factors, charge)
         for c in range(9):
             out[n, c] = factor * (areas[i] * areas[j]) * e[c]
