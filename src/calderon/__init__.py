@@ -10,6 +10,8 @@ from calderon.dense import assemble_dense as _assemble_dense
 from calderon.dense import assemble_matrix_free as _assemble_matrix_free
 from calderon.dense import plan_dense as _plan_dense
 from calderon.dg import MaxwellDG
+from calderon.fft import assemble_fft as _assemble_fft
+from calderon.fft import cell_inverse
 from calderon.files import DamagedFile
 from calderon.files import package_version as _package_version
 from calderon.fmm import assemble_fmm as _assemble_fmm
@@ -131,6 +133,12 @@ _register(
         devices=False, multiplies_on_devices=False, matrix="multilevel fast multipole operator", plan=_plan_mlfmm,
     )
 )  # fmt: skip
+_register(
+    _Method(
+        "fft", _assemble_fft, mixed=True, stores_near=True, grids=True, devices=False, multiplies_on_devices=False,
+        matrix="pre-corrected FFT operator",
+    )
+)  # fmt: skip
 _register_sums(_LAPLACE_SUMS)
 _register_sums(_HELMHOLTZ_SUMS)
 
@@ -234,6 +242,7 @@ __all__ = [
     "available",
     "backends",
     "blocks",
+    "cell_inverse",
     "cg",
     "double_layer",
     "double_layer_potential",

@@ -93,6 +93,9 @@ class BoundaryOperator(ABC):
         progress: bool = False,
         keep_on_device: bool = False,
         matrix_file: str | os.PathLike[str] | None = None,
+        spacing: float | None = None,
+        order: int | None = None,
+        near: float | None = None,
     ) -> Any:
         """Compute the matrix: a SciPy LinearOperator that prints what it is.
 
@@ -104,12 +107,17 @@ class BoundaryOperator(ABC):
         leave a dense matrix on its device, where `gmres` and `lu` then work.
         matrix_file: an HDF5 file that an H-matrix, or the near blocks of "mlfmm", are saved to, and taken from if they
             are there.
+        spacing, order, near: of method "fft" (planar metal in layers): spacing of the grid in m (default 1/16 of the
+            shortest wavelength), degree of interpolation (3), and distance in m up to which pairs are exact (6
+            spacings).
         Raises ValueError for an unknown choice and for entries beyond the range of the precision, RuntimeError for a
         backend that is not available, MemoryError (before allocating) when the matrix does not fit.
         """
         chosen = method_named(fastest(self, rtol, backend)[0] if method == AUTO else method)
         rtol = rtol if chosen.compresses or method != AUTO else None
-        options = chosen.options(rtol=rtol, keep_on_device=keep_on_device, matrix_file=matrix_file)
+        options = chosen.options(
+            rtol=rtol, keep_on_device=keep_on_device, matrix_file=matrix_file, spacing=spacing, order=order, near=near
+        )
         Execution.of(backend, precision, several=chosen.several, mixed=chosen.mixed)  # refuses what is not supported
         return chosen.build(self, backend=backend, precision=precision, progress=progress, **options)
 

@@ -60,7 +60,7 @@ def layered_electric_field(
 
     The tangential electric field of the surface current f_j in a stack of layers at `frequency` in Hz, with eta0 = 1,
     as `electric_field` in free space. trial: RWG functions of horizontal metal on interfaces of the stack, at heights z
-    that `stack.interfaces` states. Assembled dense. Formulation C of K. A. Michalski and D. Zheng (1990).
+    that `stack.interfaces` states. Methods "dense" and "fft". Formulation C of K. A. Michalski and D. Zheng (1990).
 
     Raises MeshError for metal off every interface, TypeError for other spaces.
     """

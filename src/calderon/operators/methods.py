@@ -50,14 +50,15 @@ class Method:
     """A way to assemble an operator.
 
     build(operator, backend=, precision=, progress=, **options) gives a SciPy LinearOperator; of the options rtol,
-    keep_on_device and matrix_file it receives those that are given, and only where the method supports them.
+    keep_on_device, matrix_file, spacing, order and near it receives those that are given, and only where the method
+    supports them.
 
     several: backends may share one matrix. mixed: precision="mixed" is supported. stores_entries: `to_array()` costs
     nothing, as LU asks. stores_near: entries of unknowns whose supports touch are kept, as preconditioners of entries
     ask. keeps_on_device: keep_on_device= is supported. compresses: rtol= is supported. saves: matrix_file= is
     supported; saves(operator, matrix, matrix_file, backend=, precision=, rtol=) writes what `build` would have written.
     reads(matrix_file) raises what `build` would raise for a file that is no such one, or for its name.
-    factorise(matrix, rtol) gives rough factors, for preconditioner="hlu".
+    factorise(matrix, rtol) gives rough factors, for preconditioner="hlu". grids: spacing=, order=, near= are supported.
     ranks: the ranks of MPI may share one matrix. devices: devices assemble it, so that "auto" may stand for it there.
     multiplies_on_devices: backends other than "numba" are supported.
     matrix: a description of what is stored. plan(operator, rtol): its Plan; ValueError for an operator that the method
@@ -75,6 +76,7 @@ class Method:
     saves: Callable[..., None] | None = None
     reads: Callable[[str | os.PathLike[str]], Any] | None = None
     factorise: Callable[..., Any] | None = None
+    grids: bool = False
     ranks: bool = False
     devices: bool = True
     multiplies_on_devices: bool = True
@@ -92,6 +94,7 @@ class Method:
 ABILITIES = {
     "rtol": ("compresses", "compresses nothing and has the accuracy of its quadrature"),
     "compression_rtol": ("compresses", "compresses nothing"),
+    **dict.fromkeys(("spacing", "order", "near"), ("grids", "has no grid")),
     "keep_on_device": ("keeps_on_device", "keeps no matrix on a device"),
     "backend": ("multiplies_on_devices", "computes on the processor"),
     "compare": ("multiplies_on_devices", "computes on the processor"),

@@ -50,33 +50,64 @@ class LayeredMatrix:
         part = near if rows is None else near[rows]
         part = (part if columns is None else part[:, columns]).tocoo()
         out[part.coords] += (0.5 * factor if half else factor) * part.data
-        flat, rule, k0 = self.metal.flat, triangle_rule(self.quadrature.regular), self.metal.sections.k0
-        points, weights = self.metal.points(rule), 2 * rule.weights
-        starts, skipped = self._skips(tests, trials)
+        skips = self._skips(tests, trials)
         bounds = np.append(np.arange(0, len(tests.triangles), TILE), len(tests.triangles))
         step = counted(advance, len(bounds) - 1)
 
         def work(number: int) -> None:
-            low, high = bounds[number], bounds[number + 1]
-            add_distant(
-                tests.triangles[low:high], trials.triangles, low, half, flat, points, weights, self.metal.joined,
-                (starts[low : high + 1], skipped), factor * 1j * k0, 4 / k0**2,
-                (tests.places[low:high], trials.places), out,
-            )  # fmt: skip
+            self._add(out, factor, tests, trials, skips, (bounds[number], bounds[number + 1]), half)
 
         run_tasks(work, len(bounds) - 1, _sharing(bounds, tests.places, len(out)), None, step)
 
+    def distant_block(self, rows: Index, columns: Index, reach: float) -> NDArray[np.complex128]:
+        """The entries in these rows and columns without those of special pairs, which are in `near`, of triangles whose
+        centroids are up to `reach` apart; on the calling thread."""
+        space: Any = self.metal.space
+        tests, trials = select(space, rows), select(space, columns)
+        out = np.zeros((len(rows), len(columns)), complex)
+        self._add(out, 1.0, tests, trials, self._skips(tests, trials), (0, len(tests.triangles)), False, reach)
+        return out
+
+    def _add(
+        self,
+        out: NDArray[Any],
+        factor: complex,
+        tests: Selection,
+        trials: Selection,
+        skips: tuple[Index, Index],
+        some: tuple[int, int],
+        half: bool,
+        reach: float = np.inf,
+    ) -> None:
+        """out += factor times the pairs of some tests with all trials."""
+        (low, high), (starts, skipped), k0 = some, skips, self.metal.sections.k0
+        add_distant(
+            tests.triangles[low:high], trials.triangles, low, half, self.metal.flat, *self._rule, self.metal.joined,
+            (starts[low : high + 1], skipped), factor * 1j * k0, 4 / k0**2,
+            (tests.places[low:high], trials.places), out, reach,
+        )  # fmt: skip
+
+    @cached_property
+    def _rule(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Points and weights of distant pairs."""
+        rule = triangle_rule(self.quadrature.regular)
+        return self.metal.points(rule), 2 * rule.weights
+
+    @cached_property
+    def _special(self) -> sp.csr_array:
+        """Special pairs in both orders, by rows of the table of functions."""
+        i, j = self.near[1].astype(np.int64).T
+        number = len(self.metal.space.triangles)
+        entries = np.ones(2 * len(i)), (np.concatenate([i, j]), np.concatenate([j, i]))
+        return sp.coo_array(entries, (number, number)).tocsr()
+
     def _skips(self, tests: Selection, trials: Selection) -> tuple[Index, Index]:
         """For each test triangle where its special pairs start, and the places of their trials, increasing."""
-        pairs = self.near[1]
-        pairs = np.concatenate([pairs, pairs[pairs[:, 0] != pairs[:, 1], ::-1]])
-        places = []
-        for column, chosen in enumerate((tests, trials)):
-            place = np.full(len(self.metal.space.triangles), -1)
-            place[chosen.triangles] = np.arange(len(chosen.triangles))
-            places.append(place[pairs[:, column]])
-        kept = (places[0] >= 0) & (places[1] >= 0)
-        i, j = places[0][kept], places[1][kept]
+        pairs = self._special[tests.triangles]
+        place = np.full(pairs.shape[1], -1)
+        place[trials.triangles] = np.arange(len(trials.triangles))
+        i, j = np.repeat(np.arange(len(tests.triangles)), np.diff(pairs.indptr)), place[pairs.indices]
+        i, j = i[j >= 0], j[j >= 0]
         order = np.lexsort([j, i])
         return grouped(i[order], len(tests.triangles))[0].astype(np.int64), j[order]
 

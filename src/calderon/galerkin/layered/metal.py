@@ -49,6 +49,8 @@ class LayeredMetal:
 
     sections: Sections
     space: EdgeSpace
+    margin: float = 0.0
+    """How far in m tables reach beyond the largest distance of two points."""
 
     @cached_property
     def heights(self) -> np.ndarray:
@@ -81,7 +83,7 @@ class LayeredMetal:
     def tables(self) -> list[Table]:
         """Of all pairs of heights; both orders have one."""
         corners = self.space.mesh.vertices[self.space.mesh.triangles[self.space.triangles], :2]
-        reach = 1.001 * float(np.hypot(*np.ptp(corners.reshape(-1, 2), axis=0)))
+        reach = 1.001 * float(np.hypot(*np.ptp(corners.reshape(-1, 2), axis=0))) + self.margin
         return [table_of(self.sections, self.heights[a], self.heights[b], reach) for a, b in self.pairs]
 
     @cached_property

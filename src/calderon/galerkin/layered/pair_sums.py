@@ -78,9 +78,11 @@ def _put_products(e, m, i, j, vertices, factors, charge):  # type: ignore[no-unt
 
 @kernel
 def add_distant(  # type: ignore[no-untyped-def]
-    tests, trials, low, half, flat, points, weights, tables, skips, factor, charge, places, out
+    tests, trials, low, half, flat, points, weights, tables, skips, factor, charge, places, out, reach
 ):
     """out += factor times the products of all pairs but those to skip; half: pairs of a triangle and later ones alone.
+
+    reach: distance of the centroids up to which pairs count.
 
     tests, trials: rows of the triangles; low: place of the first test among the trials if half. points (n 2 Q,) from
     the centroids and weights (Q,) of sum 1 on all triangles; skips: starts and increasing trial places of the pairs to
@@ -104,6 +106,8 @@ def add_distant(  # type: ignore[no-untyped-def]
             j = trials[n]
             table = number[heights[i], heights[j]]
             dx, dy = centres[2 * i] - centres[2 * j], centres[2 * i + 1] - centres[2 * j + 1]
+            if dx * dx + dy * dy > reach * reach:
+                continue
             _put_distances(r, dx, dy, points, i, j, size)
             apart, around, kind = math.sqrt(dx * dx + dy * dy), radii[i] + radii[j], far[table]
             place = parts[table], first[table], first[table + 1], interval, ends, series

@@ -1,0 +1,196 @@
+"""The electric field of planar metal in layers by grids and fast Fourier transforms."""
+
+import time
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+import scipy.fft
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.sparse.linalg import LinearOperator
+
+from calderon.backends import format_bytes, require_memory, run_tasks, thread_count
+from calderon.fft.grid import SPACINGS, Grid
+from calderon.fft.kernels import add_rows, gather, scatter
+from calderon.fft.near import both_orders, boxes, exact_entries, near_pairs, subtract_grid
+from calderon.fft.spectra import node_greens, transformed
+from calderon.galerkin.layered.matrix import LayeredMatrix
+from calderon.galerkin.layered.metal import LayeredMetal
+from calderon.operators.layered import LayeredElectricField
+from calderon.operators.progress import assembly_progress
+from calderon.validation import one_of, positive_length
+
+ROWS = 1024
+CHECKED = 8
+"""Random rows of the matrix that are computed directly, too."""
+ORDERS = range(1, 7)
+
+
+@dataclass(frozen=True, eq=False)
+class Bands:
+    """Functions by bands of rows of the grid, of which every other one may be filled at a time."""
+
+    order: NDArray[np.int64]
+    starts: NDArray[np.int64]
+
+    @staticmethod
+    def of(first: NDArray[np.int64], width: int) -> "Bands":
+        band = first[:, 0] // width
+        order = np.argsort(band, kind="stable")
+        return Bands(order, np.searchsorted(band[order], np.arange(int(band.max()) + 2)))
+
+
+class GridOperator(LinearOperator):
+    """Near entries less those of the grid, plus convolutions on the grid.
+
+    near: sparse, less the grid; touching: entries themselves, of functions with a common triangle; matrix: any others.
+    error: relative, in the 2-norm over `checked` random rows of a product with a random vector. nbytes, seconds.
+    """
+
+    def __init__(
+        self,
+        matrix: LayeredMatrix,
+        grid: Grid,
+        spectra: NDArray[Any],
+        entries: tuple[sp.csr_array, sp.csr_array],
+        factors: NDArray[np.complex128],
+    ) -> None:
+        self.touching, self.near = entries
+        super().__init__(dtype=np.dtype(complex), shape=self.near.shape)
+        self.matrix, self.grid, self.spectra, self._factors = matrix, grid, spectra, factors
+        self.error, self.checked, self.seconds, self.backend = 0.0, 0, 0.0, "numba"
+        self._bands = Bands.of(grid.first, 2 * (grid.order + 1))
+
+    @property
+    def nbytes(self) -> int:
+        """Of near entries, weights and spectra."""
+        sparse = (self.touching, self.near)
+        near = sum(each.data.nbytes + each.indices.nbytes + each.indptr.nbytes for each in sparse)
+        return int(near + self.grid.weights.nbytes + self.spectra.nbytes)
+
+    def near_entries(self, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> NDArray[np.complex128]:
+        """(n,) the exact entries in these rows and columns, of unknowns whose supports touch."""
+        return np.asarray(self.touching[rows, columns], complex).ravel()
+
+    def _matvec(self, x: NDArray[Any]) -> NDArray[Any]:
+        vector = np.ascontiguousarray(x, complex).ravel()
+        field = self._convolved(self._on_grid(vector))
+        grid, number = self.grid, self.shape[0]
+        y = np.empty(number, complex)
+
+        def work(task: int) -> None:
+            part = ROWS * task, min(ROWS * (task + 1), number)
+            gather(field, *part, grid.first, grid.plane, grid.weights, grid.order + 1, self._factors, y)
+            add_rows(self.near.indptr, self.near.indices, self.near.data, vector, *part, y)
+
+        run_tasks(work, -(-number // ROWS))
+        return y
+
+    def _rmatvec(self, x: NDArray[Any]) -> NDArray[Any]:
+        return self._matvec(np.conj(x)).conj()  # the matrix is symmetric
+
+    def _on_grid(self, x: NDArray[np.complex128]) -> NDArray[Any]:
+        """(planes, 3, nx, ny) currents and charges at the nodes."""
+        grid, bands = self.grid, self._bands
+        out = np.zeros((self.spectra.shape[0], 3, *grid.shape), self.spectra.dtype)
+        count = len(bands.starts) - 1
+        for colour in (0, 1):
+
+            def work(task: int, colour: int = colour) -> None:
+                low, high = bands.starts[2 * task + colour : 2 * task + colour + 2]
+                scatter(x, bands.order, low, high, grid.first, grid.plane, grid.weights, grid.order + 1, out)
+
+            if count > colour:
+                run_tasks(work, (count - colour + 1) // 2)
+        return out
+
+    def _convolved(self, sources: NDArray[Any]) -> NDArray[Any]:
+        """The fields (planes, 3, nx, ny): of currents by G_xx, of charges by K. Rows of zeros are not transformed."""
+        (nx, ny), size, workers = self.grid.shape, self.spectra.shape[-2:], thread_count()
+        waves = scipy.fft.fft(sources, size[1], axis=3, workers=workers)
+        waves = scipy.fft.fft(waves, size[0], axis=2, workers=workers, overwrite_x=True)
+        planes = len(waves)
+        if planes == 1:
+            waves[0, :2] *= self.spectra[0, 0, 0]
+            waves[0, 2] *= self.spectra[0, 0, 1]
+        else:
+            waves = np.stack([
+                np.stack([sum(self.spectra[a, b, c // 2] * waves[b, c] for b in range(planes)) for c in range(3)])
+                for a in range(planes)
+            ])  # fmt: skip
+        waves = scipy.fft.ifft(waves, axis=2, workers=workers, overwrite_x=True)[:, :, :nx]
+        return np.ascontiguousarray(scipy.fft.ifft(waves, axis=3, workers=workers)[..., :ny])
+
+    def __str__(self) -> str:
+        nx, ny = self.grid.shape
+        return (
+            f"pre-corrected FFT operator {self.shape[0]} x {self.shape[1]} {self.dtype}, {format_bytes(self.nbytes)}, "
+            f"grid {nx} x {ny} of {1e3 * self.grid.spacing:.3g} mm, order {self.grid.order}, "
+            f"{self.near.nnz / self.shape[0]:.0f} near entries a row, error {self.error:.1e} on {self.checked} rows, "
+            f"{self.seconds:.2f} s"
+        )
+
+    __repr__ = __str__
+
+
+def assemble_fft(
+    operator: Any,
+    backend: str = "numba",
+    precision: str = "double",
+    progress: bool = False,
+    spacing: float | None = None,
+    order: int = 3,
+    near: float | None = None,
+) -> GridOperator:
+    """The pre-corrected FFT operator of a `layered_electric_field`; see `BoundaryOperator.assemble`.
+
+    J. R. Phillips, J. K. White, IEEE Trans. Comput.-Aided Des. 16 (1997) 1059.
+    """
+    began = time.perf_counter()
+    if not isinstance(operator, LayeredElectricField):
+        raise ValueError(
+            f"method 'fft' multiplies the electric field of planar metal in layers, layered_electric_field(stack, "
+            f"frequency, RWG(mesh)), got {operator!r}: use method='dense' or 'mlfmm'"
+        )
+    one_of(precision, ("double", "mixed"), "precision of method 'fft'")
+    if isinstance(order, bool) or not isinstance(order, Integral) or order not in ORDERS:
+        raise ValueError(f"order = {order!r}: the degree of interpolation on the grid is a whole number from 1 to 6")
+    metal = LayeredMetal(operator.sections, operator.trial)
+    grid = Grid.of(metal, None if spacing is None else positive_length(spacing, "spacing in m"), int(order))
+    reach = SPACINGS * grid.spacing if near is None else positive_length(near, "near in m")
+    if reach < 2 * grid.spacing:
+        raise ValueError(f"near = {reach:.3g} m is below two spacings of {grid.spacing:.3g} m: choose a larger radius")
+    size, planes = int(np.prod(grid.shape)), len(metal.heights)
+    require_memory(16 * 4 * size * (2 * planes**2 + 6 * planes), "grids of that spacing", "use a larger spacing")
+    metal = LayeredMetal(operator.sections, operator.trial, 2 * (order + 2) * grid.spacing)
+    matrix = LayeredMatrix(metal, operator.quadrature)
+    greens = node_greens(metal, grid)
+    k0 = metal.sections.k0
+    factors = np.array([1j * k0, 1j * k0, -1j / k0])
+    groups = boxes(grid, reach)
+    pattern = near_pairs(grid, reach, groups)
+    require_memory(140 * pattern.nnz, f"{pattern.nnz} near entries", "choose a smaller near= or spacing=")
+    with assembly_progress("near entries", "boxes", progress) as advance:
+        exact = exact_entries(matrix, grid, pattern, groups, reach, advance)
+    touching = both_orders(exact.multiply(operator.trial.mass_matrix().astype(np.bool_)).tocsr())
+    subtract_grid(exact, grid, greens, factors)
+    spectra = transformed(greens, np.complex64 if precision == "mixed" else complex, thread_count())
+    found = GridOperator(matrix, grid, spectra, (touching, both_orders(exact)), factors)
+    _check(found, matrix)
+    found.seconds = time.perf_counter() - began
+    return found
+
+
+def _check(found: GridOperator, matrix: LayeredMatrix) -> None:
+    """The error of some rows of a product with a random vector."""
+    random = np.random.default_rng(0)
+    number = found.shape[0]
+    rows = np.sort(random.choice(number, min(CHECKED, number), replace=False))
+    x = random.standard_normal(number) + 1j * random.standard_normal(number)
+    direct = np.zeros((len(rows), number), complex)
+    matrix.add_to(direct, 1.0, rows, None)
+    expected = direct @ x
+    found.error = float(np.linalg.norm((found @ x)[rows] - expected) / np.linalg.norm(expected))
+    found.checked = len(rows)
