@@ -266,7 +266,7 @@ def test_near_entries_precondition():
     assert problem.solve(along_z(2.0), method="mlfmm", rtol=1e-4).info.method.endswith("near")
     free = problem.solve(along_z(2.0), method="matrix-free", rtol=1e-3).info
     assert free.method.endswith("mass")
-    with pytest.raises(ValueError, match="preconditioner='near' is supported by method='dense' or method='mlfmm' only"):
+    with pytest.raises(ValueError, match="preconditioner='near' is supported by method='dense' or method='mlfmm' or "):
         problem.solve(along_z(2.0), method="matrix-free", preconditioner="near")
     second = cal.DielectricScattering(small, 2.0, 4.0, formulation="muller")
     with pytest.raises(ValueError, match="unknown preconditioner 'near'"):

@@ -42,7 +42,7 @@ def test_a_method_solves_problems(halved):
 
 
 def test_refusals_name_the_methods_that_can(halved):
-    with pytest.raises(ValueError, match="unknown method 'fast': choose 'dense' or 'fmm' or 'halved' or "):
+    with pytest.raises(ValueError, match="unknown method 'fast': choose 'dense' or 'fft' or 'fmm' or 'halved' or "):
         OPERATOR.assemble("fast")
     with pytest.raises(ValueError, match="rtol= is supported by method='hmatrix' or method='fmm' or "):
         OPERATOR.assemble("dense", rtol=1e-3)
@@ -63,6 +63,6 @@ def test_names_are_entered_once(halved):
 
 
 def test_auto_stands_for_all_methods():
-    assert {method.name for method in candidates("auto")} == {"dense", "fmm", "hmatrix", "matrix-free", "mlfmm"}
+    assert {method.name for method in candidates("auto")} == {"dense", "fft", "fmm", "hmatrix", "matrix-free", "mlfmm"}
     assert [method.name for method in candidates("dense")] == ["dense"]
     assert first_that("stores_entries").name == "dense" and first_that("compresses").name == "hmatrix"
