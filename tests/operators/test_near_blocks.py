@@ -9,7 +9,7 @@ from calderon.galerkin.rows.entry_kernels import Clusters
 from calderon.galerkin.rows.galerkin_entries import corrections, go_together
 from calderon.galerkin.rows.near_blocks import near_blocks
 from calderon.mesh.locality import locality_order
-from calderon.quadrature import Quadrature
+from calderon.quadrature import NearQuadrature, Quadrature
 from calderon.spaces.charges import charges
 from calderon.spaces.supports import support_boxes
 
@@ -67,6 +67,25 @@ def test_two_integrands_in_one_pass_are_the_sum_of_both_alone(mesh, monkeypatch)
     ]
     assert not any(go_together(terms[1][1], each) for each in others)
     assert not go_together(cal.hypersingular(cal.Laplace(), space), cal.double_layer(cal.Laplace(), space))
+
+
+def test_distant_pairs_have_the_rule_of_charges(mesh):
+    """Of triangles more than some edges apart; those of functions that are close have all their digits."""
+    space, green = cal.P1(mesh), cal.Helmholtz(1.5)
+    clusters, single = boxes(space, 20), Execution.of("numba", "single")
+    pairs = np.array([(i, j) for i in range(len(clusters.start)) for j in range(i + 1)])
+
+    def matrix(rules):
+        terms = [(-1.0, cal.double_layer(green, space, quadrature=rules)),
+                 (0.5j, cal.hypersingular(green, space, quadrature=rules))]  # fmt: skip
+        return near_blocks(terms, clusters, clusters, pairs, single).matrix().tocoo()
+
+    exact, loose = matrix(Quadrature()), matrix(NearQuadrature(distant=2))
+    error, (rows, columns) = np.abs(loose.data - exact.data), exact.coords
+    edges = np.linalg.norm(mesh.vertices[rows] - mesh.vertices[columns], axis=1) / mesh.diameters.max()
+    assert error[edges < 1].max() < 1e-7 * np.abs(exact.data).max()
+    relative = (error / np.abs(exact.data))[edges > 3.5]
+    assert 1e-5 < np.median(relative) < relative.max() < 2e-3
 
 
 def test_special_pairs_are_searched_once(mesh, monkeypatch):

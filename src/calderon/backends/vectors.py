@@ -415,6 +415,18 @@ def above(typing_context, vector, bound):  # type: ignore[no-untyped-def]
 
 
 @_intrinsic
+def any_less(typing_context, left, right):  # type: ignore[no-untyped-def]
+    """Whether left < right for any number of two vectors."""
+
+    def generate(context, builder, sig, args):  # type: ignore[no-untyped-def]
+        found = builder.fcmp_ordered("<", *_operands(builder, sig.args, args))
+        bits = ir.IntType(found.type.count)
+        return builder.icmp_unsigned("!=", builder.bitcast(found, bits), ir.Constant(bits, 0))
+
+    return types.boolean(left, right), generate
+
+
+@_intrinsic
 def where_less(typing_context, left, right, one, other):  # type: ignore[no-untyped-def]
     """`one` where left < right, else `other`; vectors, or numbers for all of one."""
     kinds = left, right, one, other

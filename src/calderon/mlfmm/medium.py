@@ -17,6 +17,7 @@ from calderon.backends import Execution
 from calderon.fmm.lists import Lists, lists_of
 from calderon.fmm.octree import DEEPEST, Cube, Octree, octree
 from calderon.galerkin.rows.entry_kernels import Clusters
+from calderon.integrands import MAGNETIC_FIELD
 from calderon.mlfmm.channels import Channel, Listed, channels_of, factorised, is_of_currents, listed, mixed
 from calderon.mlfmm.currents import SUMS
 from calderon.mlfmm.degrees import guess
@@ -27,6 +28,7 @@ from calderon.mlfmm.saving import SavedNear
 from calderon.mlfmm.spectrum import Array, Grid
 from calderon.operators.methods import PRODUCTS
 from calderon.operators.tree import Term
+from calderon.quadrature import NearQuadrature, Quadrature
 from calderon.spaces.supports import support_boxes
 
 LEAF, LOW_LEAVES = 24, (40, 100)
@@ -49,17 +51,20 @@ LOOPS = 0.04
 would cover those of currents in loops, which have none: there are no equivalent sources then."""
 CUBE = 98
 """Equivalent sources of a box, in estimates: a translation takes their square times PAIR, a point twice POINT each."""
-RULES = (8e-4, 0.45, (1, 2, 3)), (9e-5, 0.67, (0, 0, 0))
-"""From a tolerance on, the part of `Quadrature.near` that is enough, and what `singular` is lowered by: of scalars, of
-scalars with a normal, of currents. Matrices of scalars in single precision lower it by themselves, too."""
+RULES = (8e-4, 0.45, (1, 2, 3), 2), (9e-5, 0.67, (0, 0, 0), 20)
+"""From a tolerance on, the part of `Quadrature.near` that is enough, what `singular` is lowered by, of scalars, of
+scalars with a normal, of currents, and the degree for distant pairs, if it is lower than `regular`. Matrices of scalars
+in single precision lower `singular` by themselves, too."""
 
 
 def loosened(term: Term, rtol: float) -> Term:
-    """A term with rules of near entries whose errors are about a tenth of that tolerance of products at most."""
-    near, less = next((each[1:] for each in RULES if rtol >= each[0]), (1.0, (0, 0, 0)))
+    """A term with rules of near entries whose errors are about a tenth of that tolerance of products at most. Distant
+    pairs have the rule of plane waves, but for magnetic fields, whose moments of degree 2 it does not integrate."""
+    near, less, distant = next((each[1:] for each in RULES if rtol >= each[0]), (1.0, (0, 0, 0), 20))
     own = less[2 if is_of_currents(term) else 1 if term.atom.integrand.normal != "none" else 0]
     given = term.atom.quadrature
-    rules = replace(given, near=near * given.near, singular=max(2, given.singular - own))
+    loose = given.regular, max(2, given.singular - own), near * given.near
+    rules = Quadrature(*loose) if term.atom.integrand is MAGNETIC_FIELD else NearQuadrature(*loose, distant)
     return term._replace(atom=replace(term.atom, quadrature=rules))
 
 

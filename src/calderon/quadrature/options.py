@@ -43,3 +43,11 @@ class Quadrature:
     def reach(self, coarse: bool) -> float:
         """`near` for six digits, or for five."""
         return NEAR_FRACTION * self.near if coarse else self.near
+
+
+@dataclass(frozen=True)
+class NearQuadrature(Quadrature):
+    """Of near entries of fast methods: pairs that are farther apart than some 2.3 times their longest edges have the
+    rule of degree `distant`, as charges of plane waves have it, in blocks of rows where that is possible."""
+
+    distant: int = 2

@@ -14,13 +14,12 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from calderon.backends.numba import jitable_part
-from calderon.backends.vectors import add, complex_product, jitable, lanes, load, number, put, store, width, zero
-from calderon.galerkin.forms.form import ALPHA, MASS, PARAMETERS, Form
+from calderon.backends.vectors import any_less, jitable, lanes, load, number, put, store, where_less, width, zero
+from calderon.galerkin.forms.form import PARAMETERS, Form
 from calderon.galerkin.regular.component_sums import component_sums
 from calderon.galerkin.regular.element_tables import groups_of
-from calderon.galerkin.regular.moments import moment_sums
-from calderon.galerkin.regular.pair_sums import held_groups, pair_room, pair_sums
-from calderon.galerkin.regular.point_sums import combined, folded, three
+from calderon.galerkin.regular.pair_sums import pair_room, pair_sums
+from calderon.galerkin.regular.point_sums import three
 from calderon.galerkin.rows.cluster_tables import (
     CHUNK,
     CHUNKS,
@@ -43,10 +42,14 @@ from calderon.galerkin.rows.cluster_tables import (
     size_of,
 )
 from calderon.galerkin.rows.entry_tables import CENTRE, DATA, JACOBIAN, NORMAL, SPREAD, Layout
+from calderon.galerkin.rows.pair_entries import all_functions, local_matrix, nothing_to_prepare
 from calderon.greens import Radial, parameter_reader
 
 ROWS = 64
 """Rows of a block that are computed at a time."""
+FAR = 12.0
+"""Square of the distance of centroids over that of the longer edge, from which on triangles are distant: they are some
+2.3 edges apart."""
 
 
 def entries_scratch(form: Form, points: int, tests: int, trials: int, longest: int, real: DTypeLike) -> int:
@@ -67,6 +70,126 @@ class Entries(NamedTuple):
     block: Callable[..., None]
 
 
+class PairLoop(NamedTuple):
+    """prepare(x, near, t, s, w): what is needed of triangle t of the fixed side. pair(...): adds its entries with a
+    vector of others. tables(fixed, varying): numbers that it reads of a rule."""
+
+    prepare: Callable[..., None]
+    pair: Callable[..., None]
+    tables: Callable[..., Any]
+
+
+class Kinds(NamedTuple):
+    """Of loops: a Green's function and one form or two, their kernels where the trial side is the fixed one if
+    `columns`, and whether a triangle has `many_tests`, more functions than each of them has numbers."""
+
+    radial: Radial
+    forms: tuple[Form, ...]
+    kernels: tuple[str, ...]
+    columns: bool
+    many_tests: bool
+    oscillates: bool
+    through_centroids: bool
+
+
+def pair_loop(kinds: Kinds, fixed: Layout, varying: Layout, recorded: int) -> PairLoop:
+    """The loops over pairs of points of the rules of both layouts; recorded: points of the records of triangles."""
+    radial, forms, (kernel, *others), columns, many_tests, oscillates, through_centroids = kinds
+    form, points, constant = forms[0], fixed.points, fixed.functions == 1 and varying.functions == 1
+    # where points of the triangles may change places, the loop over pairs of points applies the fewer functions
+    exchanged = kernel == "slope" and through_centroids and fixed.functions > varying.functions
+    inner, outer = (varying, fixed) if exchanged else (fixed, varying)
+    if form.summed > 1:
+        sums = component_sums(radial, form, fixed.functions, columns, points)
+    else:
+        every, stored_sums = any(each.curls for each in forms) or constant, any(each.mass for each in forms)
+        sizes = groups_of(inner.functions), every, stored_sums and not constant, exchanged, oscillates, fixed.threes
+        sums = pair_sums(radial, kernel, *sizes, through_centroids, points, *others)
+    if form.direct:
+        scalars_of_one = PARAMETERS + radial.parameters
+        prepare, finish = nothing_to_prepare, all_functions(forms, scalars_of_one, constant, oscillates, fixed, varying)
+    else:
+        prepare, finish = local_matrix(form, columns, exchanged, many_tests, oscillates, inner, outer, recorded)
+    measure, steps, products, ones = varying.measure, fixed.steps, fixed.products, fixed.ones
+    unit, begin = inner.measure - 1, inner.begin
+
+    @jitable
+    def tables(fixed, varying):  # type: ignore[no-untyped-def]
+        inside = varying if exchanged else fixed
+        return fixed[steps:], fixed[products:], fixed[ones:], varying[measure:], inside[begin:]
+
+    @jitable
+    def pair(  # type: ignore[no-untyped-def]
+        x, near, t, row, some, side, flat, pitch, place, v, missing, tables, scalars, parameters, s, mask, w, results,
+        apart,
+    ):  # fmt: skip
+        """Add triangle t and a vector of others to rows row .. row + some of the fixed side in results."""
+        base, rows = number(near, RECORDS) + number(near, LENGTH) * t, number(side.integers, LENGTH) - 3 * recorded
+        n, e = three(flat, NORMAL * pitch + place, pitch), three(flat, CENTRE * pitch + place, pitch)
+        m = number(x, base + NORMAL), number(x, base + NORMAL + 1), number(x, base + NORMAL + 2)
+        c = number(x, base + CENTRE), number(x, base + CENTRE + 1), number(x, base + CENTRE + 2)
+        kept, inside = load(s, mask + v), side.numbers if exchanged else x
+        f_re, f_im, totals, totals_i = sums(
+            x, base + number(near, LENGTH) - 3 * recorded, m, c, x, base + SPREAD, tables[4], flat,
+            rows * pitch + place, pitch, e, n, flat, SPREAD * pitch + place, tables[0], tables[1], tables[2], tables[3],
+            parameters, scalars[0], missing, kept, s, w,
+        )  # fmt: skip
+        factor = kept * (number(inside, unit) * number(x, base + JACOBIAN)) * load(flat, JACOBIAN * pitch + place)
+        f_re, f_im = f_re * factor, f_im * factor
+        finish(
+            x, near, t, base, row, some, side, flat, pitch, place, f_re, f_im, totals, totals_i, c, e, m, n, scalars, s,
+            w, results + v, apart,
+        )  # fmt: skip
+
+    return PairLoop(prepare, pair, tables)
+
+
+def by_distance(close: PairLoop, distant: PairLoop) -> PairLoop:
+    """Loops of two rules: the second where all triangles of a vector are far from the fixed one."""
+    close_pair, distant_pair, close_tables, distant_tables = close.pair, distant.pair, close.tables, distant.tables
+
+    @jitable
+    def tables(fixed, varying):  # type: ignore[no-untyped-def]
+        return close_tables(fixed, varying), distant_tables(fixed, varying)
+
+    @jitable
+    def pair(  # type: ignore[no-untyped-def]
+        x, near, t, row, some, side, flat, pitch, place, v, missing, tables, scalars, parameters, s, mask, w, results,
+        apart,
+    ):  # fmt: skip
+        """As that of each rule."""
+        base, here = number(near, RECORDS) + number(near, LENGTH) * t, SPREAD * pitch + place
+        e0, e1, e2 = three(flat, CENTRE * pitch + place, pitch)
+        d0, d1 = number(x, base + CENTRE) - e0, number(x, base + CENTRE + 1) - e1
+        d2 = number(x, base + CENTRE + 2) - e2
+        size, other = square_of(x, base + SPREAD), squares_of(flat, here, pitch)
+        if any_less(d0 * d0 + d1 * d1 + d2 * d2, FAR * where_less(other, size, size, other)):
+            close_pair(
+                x, near, t, row, some, side, flat, pitch, place, v, missing, tables[0], scalars, parameters, s, mask, w,
+                results, apart,
+            )  # fmt: skip
+        else:
+            distant_pair(
+                x, near, t, row, some, side, flat, pitch, place, v, False, tables[1], scalars, parameters, s, mask, w,
+                results, apart,
+            )  # fmt: skip
+
+    return PairLoop(close.prepare, pair, tables)
+
+
+@jitable
+def square_of(x, record):  # type: ignore[no-untyped-def]
+    """The sum of |w_a|^2 of a triangle (centroid_distances.py), the square of the edge if all are as long."""
+    return number(x, record + 6) + number(x, record + 7) + number(x, record + 8)
+
+
+@jitable
+def squares_of(flat, place, pitch):  # type: ignore[no-untyped-def]
+    """The same of a vector of triangles."""
+    w0, w1, w2 = three(flat, place + 6 * pitch, pitch)
+    return w0 + w1 + w2
+
+
 @functools.lru_cache(maxsize=64)
 def entry_loops(
     radial: Radial,
@@ -78,56 +201,24 @@ def entry_loops(
     varying: Layout,
     through_centroids: bool,
     second: Form | None = None,
+    distant: tuple[Layout, Layout] | None = None,
 ) -> Entries:
     """The compiled loops of one Green's function and form; columns: the trial side is the fixed one; many_tests: a
     triangle has more test functions than each of them has numbers. second: another form whose entries are added, of
-    products of the same functions, direct as the first one is; its coefficients follow all scalars of the first."""
+    products of the same functions, direct as the first one is; its coefficients follow all scalars of the first.
+    distant: fixed and varying layout of a rule for distant triangles, where distances come through centroids and
+    kernels read no points."""
     swapped = {"fixed": "varying", "varying": "fixed"} if columns else {}
     forms = (form,) if second is None else (form, second)
-    kernel, *others = (swapped.get(each.kernel, each.kernel) for each in forms)
-    points, constant = fixed.points, fixed.functions == 1 and varying.functions == 1
-    # where points of the triangles may change places, the loop over pairs of points applies the fewer functions
-    exchanged = kernel == "slope" and through_centroids and fixed.functions > varying.functions
-    inner, outer = (varying, fixed) if exchanged else (fixed, varying)
-    if form.summed > 1:
-        sums = component_sums(radial, form, fixed.functions, columns, points)
-    else:
-        every, stored_sums = any(each.curls for each in forms) or constant, any(each.mass for each in forms)
-        kinds = groups_of(inner.functions), every, stored_sums and not constant, exchanged, oscillates, fixed.threes
-        sums = pair_sums(radial, kernel, *kinds, through_centroids, points, *others)
+    kernels = tuple(swapped.get(each.kernel, each.kernel) for each in forms)
+    kinds, points = Kinds(radial, forms, kernels, columns, many_tests, oscillates, through_centroids), fixed.points
+    loop = pair_loop(kinds, fixed, varying, points)
+    if distant is not None:
+        loop = by_distance(loop, pair_loop(kinds, *distant, points))
+    prepare, pair, tables_of = loop
     stored, copied = (form.function, DATA + form.head) if many_tests else (0, 0)
-    gathered = gathering(points, varying.barycentric, "fixed" in (kernel, *others) or not through_centroids, copied)
-    if form.direct:
-        scalars_of_one = PARAMETERS + radial.parameters
-        prepare, finish = nothing_to_prepare, all_functions(forms, scalars_of_one, constant, oscillates, fixed, varying)
-    else:
-        prepare, finish = local_matrix(form, columns, exchanged, many_tests, oscillates, inner, outer)
-    measure, steps, products, ones = varying.measure, fixed.steps, fixed.products, fixed.ones
-    parameters_of = parameter_reader(radial.parameters)
-    unit, scattered = inner.measure - 1, scattering(oscillates, stored, form.head)
-
-    @jitable
-    def pair(  # type: ignore[no-untyped-def]
-        x, near, t, row, some, side, flat, pitch, place, v, missing, tables, scalars, parameters, s, mask, w, results,
-        apart,
-    ):  # fmt: skip
-        """Add triangle t and a vector of others to rows row .. row + some of the fixed side in results."""
-        base, rows = number(near, RECORDS) + number(near, LENGTH) * t, number(side.integers, LENGTH) - 3 * points
-        n, e = three(flat, NORMAL * pitch + place, pitch), three(flat, CENTRE * pitch + place, pitch)
-        m = number(x, base + NORMAL), number(x, base + NORMAL + 1), number(x, base + NORMAL + 2)
-        c = number(x, base + CENTRE), number(x, base + CENTRE + 1), number(x, base + CENTRE + 2)
-        kept, inside = load(s, mask + v), side.numbers if exchanged else x
-        f_re, f_im, totals, totals_i = sums(
-            x, base + number(near, LENGTH) - 3 * points, m, c, x, base + SPREAD, inside, flat, rows * pitch + place,
-            pitch, e, n, flat, SPREAD * pitch + place, tables[0], tables[1], tables[2], tables[3], parameters,
-            scalars[0], missing, kept, s, w,
-        )  # fmt: skip
-        factor = kept * (number(inside, unit) * number(x, base + JACOBIAN)) * load(flat, JACOBIAN * pitch + place)
-        f_re, f_im = f_re * factor, f_im * factor
-        finish(
-            x, near, t, base, row, some, side, flat, pitch, place, f_re, f_im, totals, totals_i, c, e, m, n, scalars, s,
-            w, results + v, apart,
-        )  # fmt: skip
+    gathered = gathering(points, varying.barycentric, "fixed" in kernels or not through_centroids, copied)
+    parameters_of, scattered = parameter_reader(radial.parameters), scattering(oscillates, stored, form.head)
 
     @jitable_part
     def block_of(fixed, varying, scalars, skips, masked, top, rows, cluster, scratch, out):  # type: ignore[no-untyped-def]
@@ -138,7 +229,7 @@ def entry_loops(
         results = mask + PITCH
         w = results + 2 * min(rows, ROWS) * slots * PITCH
         parameters = parameters_of(scalars, PARAMETERS)
-        tables = x[steps:], x[products:], x[ones:], varying.numbers[measure:]
+        tables = tables_of(x, varying.numbers)
         count, (low, high) = size_of(index, cluster), list_of(index, cluster)
         for i in range(rows):
             for j in range(count):
@@ -211,217 +302,6 @@ def gathering(points: int, barycentric: int, with_points: bool, copied: int) -> 
                     store(scratch, (rows + 3 * q + c) * PITCH + v, e + (b0 - b2) * w0 + (b1 - b2) * w1)
 
     return gathered
-
-
-def product_sums(oscillates: bool, points: int, varying: Layout) -> Callable[..., None]:
-    """What folds sums with the functions of the varying side."""
-    triples, many, threes, table, units = points // 3, varying.functions, varying.threes, varying.table, varying.units
-
-    @jitable
-    def put_products(s, place, apart, at, stride, imaginary, numbers, g_re, g_im):  # type: ignore[no-untyped-def]
-        """Add the sums at s[at:] times the functions of the varying side to s[place:]."""
-        if threes and many > 1:
-            for f in range(0, many, 3):
-                unit, weight = number(numbers, units + f // 3), table + 2 * triples * (f // 3)
-                values = folded(s, at, stride, triples, numbers, weight)
-                values_i = zero(s), zero(s), zero(s)
-                if oscillates:
-                    values_i = folded(s, at + imaginary, stride, triples, numbers, weight)
-                add_pair(s, place + 2 * f * apart, apart, values[0], values_i[0], unit * g_re, unit * g_im, oscillates)
-                add_pair(
-                    s, place + 2 * (f + 1) * apart, apart, values[1], values_i[1], unit * g_re, unit * g_im, oscillates
-                )
-                add_pair(
-                    s, place + 2 * (f + 2) * apart, apart, values[2], values_i[2], unit * g_re, unit * g_im, oscillates
-                )
-            return
-        for f in range(many):
-            weight = varying.measure if many == 1 else table + f * points
-            re, im = combined(s, at, stride, points, numbers, weight), zero(s)
-            if oscillates:
-                im = combined(s, at + imaginary, stride, points, numbers, weight)
-            add_pair(s, place + 2 * f * apart, apart, re, im, g_re, g_im, oscillates)
-
-    return put_products
-
-
-def all_functions(
-    forms: tuple[Form, ...], scalars_of_one: int, constant: bool, oscillates: bool, fixed: Layout, varying: Layout
-) -> Callable[..., Any]:
-    """What adds the entries of one form, or of two, each with so many scalars."""
-    kinds = constant, oscillates, fixed, varying, len(forms) > 1
-    first, *others = (local_functions(each, n, n * scalars_of_one, *kinds) for n, each in enumerate(forms))
-    if not others:
-        return first
-    second = others[0]
-
-    @jitable
-    def finish(  # type: ignore[no-untyped-def]
-        x, near, t, base, row, some, side, flat, pitch, place, f_re, f_im, totals, totals_i, c, e, m, n, scalars, s, w,
-        results, apart,
-    ):  # fmt: skip
-        """Add the entries of triangle t with a vector of others."""
-        given = x, near, t, base, row, some, side, flat, pitch, place, f_re, f_im, totals, totals_i, c, e, m, n, scalars
-        first(*given, s, w, results, apart)
-        second(*given, s, w, results, apart)
-
-    return finish
-
-
-def local_functions(
-    form: Form,
-    number_of_form: int,
-    begin: int,
-    constant: bool,
-    oscillates: bool,
-    fixed: Layout,
-    varying: Layout,
-    joint: bool,
-) -> Callable[..., Any]:
-    """What adds entries that are products of local functions, and those of their curls. Of several forms: which one it
-    is of, and where its scalars begin."""
-    points, curls, mass = fixed.points, form.curls, form.mass
-    summed = 3 * held_groups(groups_of(fixed.functions), joint)
-    put_products, first = product_sums(oscillates, points, varying), points + 3 * number_of_form
-
-    @jitable
-    def finish(  # type: ignore[no-untyped-def]
-        x, near, t, base, row, some, side, flat, pitch, place, f_re, f_im, totals, totals_i, c, e, m, n, scalars, s, w,
-        results, apart,
-    ):  # fmt: skip
-        """Add the entries of triangle t with a vector of others."""
-        step, functions, size = lanes(s), number(side.integers, FUNCTIONS), number(near, FUNCTIONS)
-        total, total_i = totals[number_of_form], totals_i[number_of_form]
-        g_re, g_im = complex_product(f_re, f_im, zero(s) + scalars[begin + MASS], zero(s) + scalars[begin + MASS + 1])
-        if curls:
-            cosine = m[0] * n[0] + m[1] * n[1] + m[2] * n[2]
-            g_re, g_im = g_re * cosine, g_im * cosine
-            alpha, alpha_i = zero(s) + scalars[begin + ALPHA], zero(s) + scalars[begin + ALPHA + 1]
-            f_re, f_im = complex_product(f_re, f_im, alpha, alpha_i)
-            total, total_i = complex_product(total, total_i, f_re, f_im)
-        for a in range(size):
-            inside = item(near, PLACES, t * size + a) - row
-            if inside < 0 or inside >= some:
-                continue
-            target = results + 2 * inside * functions * apart
-            if constant and mass:
-                add_pair(s, target, apart, total, total_i, g_re, g_im, oscillates)
-            elif mass:
-                at = w + (first + a) * step
-                put_products(s, target, apart, at, 2 * summed * step, summed * step, side.numbers, g_re, g_im)
-            if curls:
-                curl = base + DATA + 3 + 3 * a
-                d0, d1, d2 = number(x, curl), number(x, curl + 1), number(x, curl + 2)
-                for f in range(functions):
-                    k0, k1, k2 = three(flat, (DATA + 3 + 3 * f) * pitch + place, pitch)
-                    product = d0 * k0 + d1 * k1 + d2 * k2
-                    add(s, target + 2 * f * apart, product * total)
-                    if oscillates:
-                        add(s, target + (2 * f + 1) * apart, product * total_i)
-
-    return finish
-
-
-def local_matrix(
-    form: Form, columns: bool, exchanged: bool, many_tests: bool, oscillates: bool, inner: Layout, outer: Layout
-) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """What brings the numbers of a fixed triangle to vectors, and what adds entries that a form makes of moments.
-
-    inner: the side whose functions are in the sums, the fixed one unless sides are exchanged.
-    """
-    points, threes = inner.points, outer.threes
-    height, many, table, units = inner.functions * form.summed, outer.functions, outer.table, outer.units
-    by_test, by_trial = (1, many) if columns or exchanged else (many, 1)
-    fields, entries, head, function, room = form.fields, form.entries, form.head, form.function, form.room
-    first = pair_room(points, groups_of(height), form.summed)
-    own_data, entries_of = first + 2 * height * many + room, 2 * form.width
-
-    put_moments = moment_sums(height, many, threes, points, oscillates)
-
-    @jitable
-    def prepare(x, near, t, s, w):  # type: ignore[no-untyped-def]
-        """Store the numbers of triangle t in vectors."""
-        length, step = number(near, LENGTH), lanes(s)
-        base = number(near, RECORDS) + length * t + DATA
-        for k in range(length - 3 * points - DATA):
-            store(s, w + (own_data + k) * step, zero(s) + number(x, base + k))
-
-    @jitable
-    def add_entry(s, target, apart, entry):  # type: ignore[no-untyped-def]
-        """Add a complex number to results."""
-        add(s, target, load(s, entry))
-        if oscillates:
-            add(s, target + apart, load(s, entry + lanes(s)))
-
-    @jitable
-    def put_unit_entries(s, at, own, result):  # type: ignore[no-untyped-def]
-        """Entries are linear in the numbers of a test function: store those of each number, the others being zero."""
-        step = lanes(s)
-        unit = result + function * entries_of * step
-        for k in range(2 * function - 1):
-            store(s, unit + k * step, zero(s) + (1.0 if k == function - 1 else 0.0))
-        for k in range(function):
-            here = unit + (function - 1 - k) * step
-            entries(s, at, 0, s, here, step, s, own, step, result + k * entries_of * step)
-
-    @jitable
-    def finish(  # type: ignore[no-untyped-def]
-        x, near, t, base, row, some, side, flat, pitch, place, f_re, f_im, totals, totals_i, c, e, m, n, scalars, s, w,
-        results, apart,
-    ):  # fmt: skip
-        """Add the entries of triangle t with a vector of others."""
-        step, functions, size = lanes(s), number(side.integers, FUNCTIONS), number(near, FUNCTIONS)
-        length, here = number(near, LENGTH) - 3 * points - DATA, DATA * pitch + place
-        moments, own = w + first * step, w + own_data * step
-        at, result = own - room * step, own + length * step
-        f_re, f_im = complex_product(f_re, f_im, zero(s) + scalars[ALPHA], zero(s) + scalars[ALPHA + 1])
-        outside = x if exchanged else side.numbers
-        put_moments(s, w, moments, outside, table, outside, units, f_re, f_im)
-        d0, d1, d2 = c[0] - e[0], c[1] - e[1], c[2] - e[2]
-        if columns:
-            fields(
-                s, moments, by_test * step, by_trial * step, height * many * step, at, flat, here, pitch, s, own,
-                step, -d0, -d1, -d2, scalars[ALPHA], scalars[ALPHA + 1], scalars[MASS], scalars[MASS + 1],
-            )  # fmt: skip
-            if many_tests:
-                put_unit_entries(s, at, own, result)
-            for a in range(function if many_tests else functions):
-                entry = result + (a * entries_of if many_tests else 0) * step
-                if not many_tests:
-                    entries(s, at, a, flat, here + (head + function * a) * pitch, pitch, s, own, step, result)
-                for b in range(size):
-                    inside = item(near, PLACES, t * size + b) - row
-                    if 0 <= inside < some:
-                        target = results + 2 * (inside * (function if many_tests else functions) + a) * apart
-                        add_entry(s, target, apart, entry + 2 * b * step)
-        else:
-            fields(
-                s, moments, by_test * step, by_trial * step, height * many * step, at, s, own, step, flat, here,
-                pitch, d0, d1, d2, scalars[ALPHA], scalars[ALPHA + 1], scalars[MASS], scalars[MASS + 1],
-            )  # fmt: skip
-            for a in range(size):
-                inside = item(near, PLACES, t * size + a) - row
-                if 0 <= inside < some:
-                    entries(s, at, a, s, own + (head + function * a) * step, step, flat, here, pitch, result)
-                    target = results + 2 * inside * functions * apart
-                    for b in range(functions):
-                        add_entry(s, target + 2 * b * apart, apart, result + 2 * b * step)
-
-    return prepare, finish
-
-
-@jitable
-def nothing_to_prepare(x, near, t, s, w):  # type: ignore[no-untyped-def]
-    """Instead of what `local_matrix` prepares."""
-
-
-@jitable
-def add_pair(s, place, apart, re, im, c, d, oscillates):  # type: ignore[no-untyped-def]
-    """Add (re + i im) (c + i d) to results, whose imaginary part lies so much further."""
-    re, im = complex_product(re, im, c, d)
-    add(s, place, re)
-    if oscillates:
-        add(s, place + apart, im)
 
 
 @jitable

@@ -17,9 +17,9 @@ centroid_distances.py), what the form reads; then come the quadrature points."""
 
 
 class Layout(NamedTuple):
-    """Places in the table of a side with so many moment functions, by points of a rule: weights of the fixed role,
-    table and units of the varying role, weights of the rule, barycentric coordinates, and what centroid_distances.py
-    needs."""
+    """Places in the table of a side with so many moment functions, by points of a rule: table and units of the varying
+    role, weights of the rule, barycentric coordinates, and what centroid_distances.py needs; weights of the fixed role
+    at `begin`."""
 
     functions: int
     points: int
@@ -31,17 +31,21 @@ class Layout(NamedTuple):
     steps: int
     products: int
     ones: int
+    begin: int = 0
 
 
-def side_table(rule: TriangleRule, functions: NDArray[np.float64], threes: bool) -> tuple[Layout, NDArray[np.float64]]:
-    """The layout and the table of a side with these moment functions (F, P) at the points of a rule."""
+def side_table(
+    rule: TriangleRule, functions: NDArray[np.float64], threes: bool, begin: int = 0
+) -> tuple[Layout, NDArray[np.float64]]:
+    """The layout and the table of a side with these moment functions (F, P) at the points of a rule; begin: numbers of
+    the side that come before it."""
     fixed, unit = jointly(functions * rule.weights, threes)
     varying, units = by_groups(functions * rule.weights, threes)
     steps = rule.barycentric[::3, 0] - rule.barycentric[::3, 1]
     barycentric, ones = rule.barycentric.T, np.ones(len(steps))
     parts = fixed, varying, np.append(units, unit), rule.weights, barycentric, steps, -2 * np.outer(steps, steps), ones
-    begins = np.cumsum([each.size for each in parts]).tolist()
-    layout = Layout(len(functions), rule.number_of_points, threes, *begins[:-1])
+    begins = (begin + np.cumsum([each.size for each in parts])).tolist()
+    layout = Layout(len(functions), rule.number_of_points, threes, *begins[:-1])._replace(begin=begin)
     return layout, np.concatenate([each.ravel() for each in parts])
 
 

@@ -3,6 +3,7 @@
 import functools
 import operator as operators
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,6 +14,7 @@ from calderon.backends import Execution
 from calderon.backends.numba import jitable_part
 from calderon.galerkin.bilinear_form import BilinearForm
 from calderon.galerkin.block import Block
+from calderon.galerkin.forms.form import Form
 from calderon.galerkin.regular.element_tables import GROUP, in_threes
 from calderon.galerkin.rows.cluster_tables import LENGTH, RowSide, positions, row_side, triangle_order
 from calderon.galerkin.rows.entries import Entries, entries_scratch, entry_loops
@@ -21,7 +23,7 @@ from calderon.galerkin.rows.entry_tables import Layout, side_records, side_table
 from calderon.galerkin.rows.pair_matrix import Neighbours, neighbours, summed
 from calderon.galerkin.rows.special_pairs import FoundPairs, SpecialPairs
 from calderon.pairs.rules import Batch
-from calderon.quadrature import triangle_rule
+from calderon.quadrature import NearQuadrature, triangle_rule
 
 
 @functools.lru_cache(maxsize=64)
@@ -83,18 +85,18 @@ def compiled_sum(
         parts.append(SpecialPairs.of(form, execution, parts[0].found if parts else found, factor))
     pairs = max(parts, key=lambda each: each.form.curls)  # whose records have what the other one reads, too
     forms, rule = [each.form for each in parts], triangle_rule(pairs.quadrature.regular)
-    tables = [side_table(rule, each, pairs.threes) for each in pairs.moment_functions(rule)]
+    tables = _side_tables(pairs, forms)
     rows = _side(pairs, True, row_clusters, tables[0][1])
     one_space, symmetric = pairs.test_space is pairs.trial_space, all(each.is_symmetric for _, each in terms)
     same = pairs.form.direct and one_space and row_clusters is column_clusters
     columns = rows if same else _side(pairs, False, column_clusters, tables[1][1])
-    (test, _), (trial, _) = tables
+    test, trial = (layouts for layouts, _ in tables)
     many_tests = 0 < pairs.form.function < pairs.test.places.shape[1]
-    last = pairs.green.is_complex, pairs._through_centroids(), *forms[1:]
 
-    def loops(by_columns: bool, fixed: Layout, varying: Layout) -> Entries:
-        kind = pairs.radial, forms[0], by_columns, by_columns and many_tests, last[0]
-        return entry_loops(*kind, fixed, varying, *last[1:])
+    def loops(by_columns: bool, fixed: list[Layout], varying: list[Layout]) -> Entries:
+        kind = pairs.radial, forms[0], by_columns, by_columns and many_tests, pairs.green.is_complex
+        (*own, centroids), second = (fixed[0], varying[0], pairs._through_centroids()), (*forms[1:], None)[0]
+        return entry_loops(*kind, *own, centroids, second, (fixed[1], varying[1]) if len(fixed) > 1 else None)
 
     around = [_neighbours(each, np.concatenate([each.triangles(each.batches), each.idle]), rows, columns)
               for each in parts]  # fmt: skip
@@ -118,12 +120,32 @@ def compiled_sum(
     )
 
 
+def _side_tables(pairs: SpecialPairs, forms: list[Form]) -> list[tuple[list[Layout], NDArray[np.float64]]]:
+    """Layouts and tables of both sides, of the rule of regular pairs and, if there is one, of that of distant pairs."""
+    given, rules = pairs.quadrature, [triangle_rule(pairs.quadrature.regular)]
+    if (
+        isinstance(given, NearQuadrature)
+        and pairs._through_centroids()
+        and all(each.kernel != "fixed" for each in forms)
+    ):
+        rule = triangle_rule(given.distant)
+        if rule.number_of_points < rules[0].number_of_points and in_threes(rule, *pairs.moment_functions(rule)):
+            rules.append(rule)
+    found: list[tuple[list[Layout], list[NDArray[np.float64]]]] = [([], []), ([], [])]
+    for rule in rules:
+        for (layouts, tables), functions in zip(found, pairs.moment_functions(rule), strict=True):
+            layout, table = side_table(rule, functions, pairs.threes, sum(each.size for each in tables))
+            layouts.append(layout)
+            tables.append(table)
+    return [(layouts, np.concatenate(tables)) for layouts, tables in found]
+
+
 def go_together(one: BilinearForm, other: BilinearForm) -> bool:
     """Whether one pass integrates both: products of the same functions, at most three, and one Green's function, with
     one rule for distant pairs, at whose points in threes functions have the values of element_tables.in_threes."""
     if (one.test, one.trial) != (other.test, other.trial) or one.green != other.green:
         return False
-    rules = [(each.quadrature.regular, each.quadrature.near) for each in (one, other)]
+    rules = [replace(each.quadrature, singular=2) for each in (one, other)]
     if rules[0] != rules[1] or any(each.block is not Block for each in (one, other)):
         return False
     rule = triangle_rule(one.quadrature.regular)

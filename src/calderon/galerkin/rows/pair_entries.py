@@ -1,0 +1,233 @@
+"""The entries of a triangle with a vector of others, from the sums of pair_sums.py: products of local functions and of
+their curls, or what a form makes of moments."""
+
+from collections.abc import Callable
+from typing import Any
+
+from calderon.backends.vectors import add, complex_product, jitable, lanes, load, number, store, zero
+from calderon.galerkin.forms.form import ALPHA, MASS, Form
+from calderon.galerkin.regular.element_tables import groups_of
+from calderon.galerkin.regular.moments import moment_sums
+from calderon.galerkin.regular.pair_sums import held_groups, pair_room
+from calderon.galerkin.regular.point_sums import combined, folded, three
+from calderon.galerkin.rows.cluster_tables import FUNCTIONS, LENGTH, PLACES, RECORDS, item
+from calderon.galerkin.rows.entry_tables import DATA, Layout
+
+
+def product_sums(oscillates: bool, points: int, varying: Layout) -> Callable[..., None]:
+    """What folds sums with the functions of the varying side."""
+    triples, many, threes, table, units = points // 3, varying.functions, varying.threes, varying.table, varying.units
+
+    @jitable
+    def put_products(s, place, apart, at, stride, imaginary, numbers, g_re, g_im):  # type: ignore[no-untyped-def]
+        """Add the sums at s[at:] times the functions of the varying side to s[place:]."""
+        if threes and many > 1:
+            for f in range(0, many, 3):
+                unit, weight = number(numbers, units + f // 3), table + 2 * triples * (f // 3)
+                values = folded(s, at, stride, triples, numbers, weight)
+                values_i = zero(s), zero(s), zero(s)
+                if oscillates:
+                    values_i = folded(s, at + imaginary, stride, triples, numbers, weight)
+                add_pair(s, place + 2 * f * apart, apart, values[0], values_i[0], unit * g_re, unit * g_im, oscillates)
+                add_pair(
+                    s, place + 2 * (f + 1) * apart, apart, values[1], values_i[1], unit * g_re, unit * g_im, oscillates
+                )
+                add_pair(
+                    s, place + 2 * (f + 2) * apart, apart, values[2], values_i[2], unit * g_re, unit * g_im, oscillates
+                )
+            return
+        for f in range(many):
+            weight = varying.measure if many == 1 else table + f * points
+            re, im = combined(s, at, stride, points, numbers, weight), zero(s)
+            if oscillates:
+                im = combined(s, at + imaginary, stride, points, numbers, weight)
+            add_pair(s, place + 2 * f * apart, apart, re, im, g_re, g_im, oscillates)
+
+    return put_products
+
+
+def all_functions(
+    forms: tuple[Form, ...], scalars_of_one: int, constant: bool, oscillates: bool, fixed: Layout, varying: Layout
+) -> Callable[..., Any]:
+    """What adds the entries of one form, or of two, each with so many scalars."""
+    kinds = constant, oscillates, fixed, varying, len(forms) > 1
+    first, *others = (local_functions(each, n, n * scalars_of_one, *kinds) for n, each in enumerate(forms))
+    if not others:
+        return first
+    second = others[0]
+
+    @jitable
+    def finish(  # type: ignore[no-untyped-def]
+        x, near, t, base, row, some, side, flat, pitch, place, f_re, f_im, totals, totals_i, c, e, m, n, scalars, s, w,
+        results, apart,
+    ):  # fmt: skip
+        """Add the entries of triangle t with a vector of others."""
+        given = x, near, t, base, row, some, side, flat, pitch, place, f_re, f_im, totals, totals_i, c, e, m, n, scalars
+        first(*given, s, w, results, apart)
+        second(*given, s, w, results, apart)
+
+    return finish
+
+
+def local_functions(
+    form: Form,
+    number_of_form: int,
+    begin: int,
+    constant: bool,
+    oscillates: bool,
+    fixed: Layout,
+    varying: Layout,
+    joint: bool,
+) -> Callable[..., Any]:
+    """What adds entries that are products of local functions, and those of their curls. Of several forms: which one it
+    is of, and where its scalars begin."""
+    points, curls, mass = fixed.points, form.curls, form.mass
+    summed = 3 * held_groups(groups_of(fixed.functions), joint)
+    put_products, first = product_sums(oscillates, points, varying), points + 3 * number_of_form
+
+    @jitable
+    def finish(  # type: ignore[no-untyped-def]
+        x, near, t, base, row, some, side, flat, pitch, place, f_re, f_im, totals, totals_i, c, e, m, n, scalars, s, w,
+        results, apart,
+    ):  # fmt: skip
+        """Add the entries of triangle t with a vector of others."""
+        step, functions, size = lanes(s), number(side.integers, FUNCTIONS), number(near, FUNCTIONS)
+        total, total_i = totals[number_of_form], totals_i[number_of_form]
+        g_re, g_im = complex_product(f_re, f_im, zero(s) + scalars[begin + MASS], zero(s) + scalars[begin + MASS + 1])
+        if curls:
+            cosine = m[0] * n[0] + m[1] * n[1] + m[2] * n[2]
+            g_re, g_im = g_re * cosine, g_im * cosine
+            alpha, alpha_i = zero(s) + scalars[begin + ALPHA], zero(s) + scalars[begin + ALPHA + 1]
+            f_re, f_im = complex_product(f_re, f_im, alpha, alpha_i)
+            total, total_i = complex_product(total, total_i, f_re, f_im)
+        for a in range(size):
+            inside = item(near, PLACES, t * size + a) - row
+            if inside < 0 or inside >= some:
+                continue
+            target = results + 2 * inside * functions * apart
+            if constant and mass:
+                add_pair(s, target, apart, total, total_i, g_re, g_im, oscillates)
+            elif mass:
+                at = w + (first + a) * step
+                put_products(s, target, apart, at, 2 * summed * step, summed * step, side.numbers, g_re, g_im)
+            if curls:
+                curl = base + DATA + 3 + 3 * a
+                d0, d1, d2 = number(x, curl), number(x, curl + 1), number(x, curl + 2)
+                for f in range(functions):
+                    k0, k1, k2 = three(flat, (DATA + 3 + 3 * f) * pitch + place, pitch)
+                    product = d0 * k0 + d1 * k1 + d2 * k2
+                    add(s, target + 2 * f * apart, product * total)
+                    if oscillates:
+                        add(s, target + (2 * f + 1) * apart, product * total_i)
+
+    return finish
+
+
+def local_matrix(
+    form: Form,
+    columns: bool,
+    exchanged: bool,
+    many_tests: bool,
+    oscillates: bool,
+    inner: Layout,
+    outer: Layout,
+    recorded: int,
+) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """What brings the numbers of a fixed triangle to vectors, and what adds entries that a form makes of moments.
+
+    inner: the side whose functions are in the sums, the fixed one unless sides are exchanged. recorded: points of a
+    record, at least those of the rule.
+    """
+    points, threes = recorded, outer.threes
+    height, many, table, units = inner.functions * form.summed, outer.functions, outer.table, outer.units
+    by_test, by_trial = (1, many) if columns or exchanged else (many, 1)
+    fields, entries, head, function, room = form.fields, form.entries, form.head, form.function, form.room
+    first = pair_room(points, groups_of(height), form.summed)
+    own_data, entries_of = first + 2 * height * many + room, 2 * form.width
+
+    put_moments = moment_sums(height, many, threes, inner.points, oscillates)
+
+    @jitable
+    def prepare(x, near, t, s, w):  # type: ignore[no-untyped-def]
+        """Store the numbers of triangle t in vectors."""
+        length, step = number(near, LENGTH), lanes(s)
+        base = number(near, RECORDS) + length * t + DATA
+        for k in range(length - 3 * points - DATA):
+            store(s, w + (own_data + k) * step, zero(s) + number(x, base + k))
+
+    @jitable
+    def add_entry(s, target, apart, entry):  # type: ignore[no-untyped-def]
+        """Add a complex number to results."""
+        add(s, target, load(s, entry))
+        if oscillates:
+            add(s, target + apart, load(s, entry + lanes(s)))
+
+    @jitable
+    def put_unit_entries(s, at, own, result):  # type: ignore[no-untyped-def]
+        """Entries are linear in the numbers of a test function: store those of each number, the others being zero."""
+        step = lanes(s)
+        unit = result + function * entries_of * step
+        for k in range(2 * function - 1):
+            store(s, unit + k * step, zero(s) + (1.0 if k == function - 1 else 0.0))
+        for k in range(function):
+            here = unit + (function - 1 - k) * step
+            entries(s, at, 0, s, here, step, s, own, step, result + k * entries_of * step)
+
+    @jitable
+    def finish(  # type: ignore[no-untyped-def]
+        x, near, t, base, row, some, side, flat, pitch, place, f_re, f_im, totals, totals_i, c, e, m, n, scalars, s, w,
+        results, apart,
+    ):  # fmt: skip
+        """Add the entries of triangle t with a vector of others."""
+        step, functions, size = lanes(s), number(side.integers, FUNCTIONS), number(near, FUNCTIONS)
+        length, here = number(near, LENGTH) - 3 * points - DATA, DATA * pitch + place
+        moments, own = w + first * step, w + own_data * step
+        at, result = own - room * step, own + length * step
+        f_re, f_im = complex_product(f_re, f_im, zero(s) + scalars[ALPHA], zero(s) + scalars[ALPHA + 1])
+        outside = x if exchanged else side.numbers
+        put_moments(s, w, moments, outside, table, outside, units, f_re, f_im)
+        d0, d1, d2 = c[0] - e[0], c[1] - e[1], c[2] - e[2]
+        if columns:
+            fields(
+                s, moments, by_test * step, by_trial * step, height * many * step, at, flat, here, pitch, s, own,
+                step, -d0, -d1, -d2, scalars[ALPHA], scalars[ALPHA + 1], scalars[MASS], scalars[MASS + 1],
+            )  # fmt: skip
+            if many_tests:
+                put_unit_entries(s, at, own, result)
+            for a in range(function if many_tests else functions):
+                entry = result + (a * entries_of if many_tests else 0) * step
+                if not many_tests:
+                    entries(s, at, a, flat, here + (head + function * a) * pitch, pitch, s, own, step, result)
+                for b in range(size):
+                    inside = item(near, PLACES, t * size + b) - row
+                    if 0 <= inside < some:
+                        target = results + 2 * (inside * (function if many_tests else functions) + a) * apart
+                        add_entry(s, target, apart, entry + 2 * b * step)
+        else:
+            fields(
+                s, moments, by_test * step, by_trial * step, height * many * step, at, s, own, step, flat, here,
+                pitch, d0, d1, d2, scalars[ALPHA], scalars[ALPHA + 1], scalars[MASS], scalars[MASS + 1],
+            )  # fmt: skip
+            for a in range(size):
+                inside = item(near, PLACES, t * size + a) - row
+                if 0 <= inside < some:
+                    entries(s, at, a, s, own + (head + function * a) * step, step, flat, here, pitch, result)
+                    target = results + 2 * inside * functions * apart
+                    for b in range(functions):
+                        add_entry(s, target + 2 * b * apart, apart, result + 2 * b * step)
+
+    return prepare, finish
+
+
+@jitable
+def nothing_to_prepare(x, near, t, s, w):  # type: ignore[no-untyped-def]
+    """Instead of what `local_matrix` prepares."""
+
+
+@jitable
+def add_pair(s, place, apart, re, im, c, d, oscillates):  # type: ignore[no-untyped-def]
+    """Add (re + i im) (c + i d) to results, whose imaginary part lies so much further."""
+    re, im = complex_product(re, im, c, d)
+    add(s, place, re)
+    if oscillates:
+        add(s, place + apart, im)
