@@ -126,7 +126,7 @@ def test_mistakes_are_named():
         cal.PlanarProblem(BOARD, PATCH, ports=[cal.ProbePort((18.9e-3, 0), radius=0.5e-3)])
     with pytest.raises(ValueError, match="a probe needs a conductor below the stack"):
         cal.PlanarProblem(cal.Stack([cal.Layer(3.175e-3)]), PATCH, ports=[PROBE]).matrix(2e9)
-    with pytest.raises(TypeError, match="ports are a list of ProbePort and DeltaGap"):
+    with pytest.raises(TypeError, match="ports are a list of ProbePort, DeltaGap and LinePort, got list"):
         cal.PlanarProblem(BOARD, PATCH, ports=[])
     with pytest.warns(cal.AccuracyWarning, match="longer than an eighth of the wavelength"):
         cal.PlanarProblem(BOARD, PATCH, ports=[PROBE])._warn_of_coarse_meshes(5e9)

@@ -36,6 +36,7 @@ from calderon.formulations.periodic.cell import PeriodicCell
 from calderon.formulations.periodic.cell_solution import CellSolution, CellSweep
 from calderon.formulations.periodic.floquet_orders import FloquetOrders
 from calderon.formulations.periodic.reflect_array import ReflectArray
+from calderon.formulations.planar.line_port import LinePort, LineWaves
 from calderon.formulations.planar.port_sweep import PortSweep, Resonance
 from calderon.formulations.planar.probe import ProbePort
 from calderon.formulations.planar.problem import PlanarProblem
@@ -69,6 +70,8 @@ __all__ = [
     "ImpedanceScattering",
     "LaplaceDirichlet",
     "LaplaceNeumann",
+    "LinePort",
+    "LineWaves",
     "LoadCase",
     "Moment",
     "PECAntenna",

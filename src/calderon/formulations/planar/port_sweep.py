@@ -18,6 +18,8 @@ FIRST, MOST = 5, 40
 """Solved frequencies at first, and at most."""
 CANDIDATES = 401
 """Frequencies at which two rational functions are compared."""
+FITTED = 0.03
+"""Of the wanted error of S: that of rational functions at solved frequencies."""
 LEAST_RESIDUE = 1e-3
 """Of the largest impedance: poles whose peak is lower belong to rounding errors."""
 Complex = NDArray[np.complex128]
@@ -37,15 +39,15 @@ class Resonance(NamedTuple):
 class PortSweep:
     """S (n, p, p) at frequencies (n,) in Hz for lines of the impedance `reference` in ohm, time factor exp(-i omega t).
 
-    solved: the frequencies in Hz at which the equations were solved. error: the largest difference of S between the
-    last two rational functions.
+    solved: the frequencies in Hz at which the equations were solved, with `solved_s`. error: the largest difference of
+    S between the last two rational functions. Between line ports S and Z are relative to the lines' own impedance.
     """
 
     frequencies: NDArray[np.float64]
     s: Complex
     reference: float
     solved: NDArray[np.float64]
-    admittances: Complex
+    solved_s: Complex
     error: float
 
     @property
@@ -56,17 +58,13 @@ class PortSweep:
     @property
     def z(self) -> Complex:
         """Impedance matrices (n, p, p) in ohm: R (1 + S) (1 - S)^-1."""
-        one = np.eye(self.s.shape[1])
-        return np.asarray(
-            self.reference
-            * np.linalg.solve((one - self.s).swapaxes(1, 2), (one + self.s).swapaxes(1, 2)).swapaxes(1, 2)
-        )
+        return impedance(self.s, self.reference)
 
     def resonances(self) -> list[Resonance]:
         """Poles of the impedance matrix within the band, from low to high frequencies."""
         low, high = self.frequencies.min(), self.frequencies.max()
         found: list[complex] = []
-        impedances = np.linalg.inv(self.admittances)
+        impedances = impedance(self.solved_s, self.reference)
         for n in range(self.s.shape[1]):
             fit = AAA(self.solved / high, impedances[:, n, n], rtol=1e-10)
             poles, residues = fit.poles() * high, fit.residues() * high
@@ -93,19 +91,27 @@ def scattering(admittance: Complex, reference: float) -> Complex:
     return np.asarray(np.linalg.solve((one + y).swapaxes(-1, -2), (one - y).swapaxes(-1, -2)).swapaxes(-1, -2))
 
 
+def impedance(s: Complex, reference: float) -> Complex:
+    """Z = R (1 + S) (1 - S)^-1 in ohm of scattering matrices (..., p, p)."""
+    one = np.eye(s.shape[-1])
+    return np.asarray(
+        reference * np.linalg.solve((one - s).swapaxes(-1, -2), (one + s).swapaxes(-1, -2)).swapaxes(-1, -2)
+    )
+
+
 def adaptive_sweep(
-    admittance: Callable[[float], Complex], frequencies: NDArray[np.float64], reference: float, rtol: float
+    scattering_at: Callable[[float], Complex], frequencies: NDArray[np.float64], reference: float, rtol: float
 ) -> PortSweep:
     """Solve where two rational functions (AAA) through the solved frequencies differ most, until they differ by less
     than rtol; the second one lacks the last frequency. Y. Nakatsukasa, O. Sete, L. N. Trefethen (2018)."""
     low, high = float(frequencies.min()), float(frequencies.max())
     places = 0.5 * (low + high) - 0.5 * (high - low) * np.cos(np.pi * np.arange(FIRST) / (FIRST - 1))
     solved = list(np.unique(places)) if high > low else [low]
-    values = [admittance(f) for f in solved]
+    values = [scattering_at(f) for f in solved]
     wanted = np.linspace(low, high, CANDIDATES)
     error = 0.0
     while high > low:
-        best, other = (_fitted(solved[:n], values[:n], reference, wanted) for n in (len(solved), len(solved) - 1))
+        best, other = (_fitted(solved[:n], values[:n], wanted, rtol) for n in (len(solved), len(solved) - 1))
         difference = np.abs(best - other).max(axis=(1, 2))
         distance = np.abs(wanted[:, None] - np.array(solved)).min(axis=1)
         error = float(difference.max())
@@ -113,24 +119,25 @@ def adaptive_sweep(
             break
         chosen = float(wanted[np.argmax(difference * np.minimum(1.0, distance / (1e-3 * (high - low))))])
         solved.append(chosen)
-        values.append(admittance(chosen))
+        values.append(scattering_at(chosen))
     if error >= rtol:
         warnings.warn(
             f"{len(solved)} solved frequencies leave an error of {error:.1e} of S between them: sweep a narrower band",
             AccuracyWarning,
             stacklevel=callers_level(),
         )
-    s = _fitted(solved, values, reference, frequencies)
+    s = _fitted(solved, values, frequencies, rtol)
     return PortSweep(frequencies, s, reference, np.array(solved), np.array(values), error)
 
 
-def _fitted(solved: list[float], values: list[Complex], reference: float, wanted: NDArray[np.float64]) -> Complex:
-    """S (n, p, p) at the wanted frequencies, by one rational function for each entry."""
-    s, f = scattering(np.array(values), reference), np.array(solved)
+def _fitted(solved: list[float], values: list[Complex], wanted: NDArray[np.float64], rtol: float) -> Complex:
+    """S (n, p, p) at the wanted frequencies, by one rational function for each entry, which need not follow errors that
+    are small against rtol."""
+    s, f = np.array(values), np.array(solved)
     out = np.empty((len(wanted), *s.shape[1:]), complex)
     if len(f) == 1:
         out[:] = s[0]
         return out
     for i, j in np.ndindex(*s.shape[1:]):
-        out[:, i, j] = AAA(f / f.max(), s[:, i, j], rtol=1e-12)(wanted / f.max())
+        out[:, i, j] = AAA(f / f.max(), s[:, i, j], rtol=FITTED * rtol)(wanted / f.max())
     return out

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from calderon.exact.vacuum import SPEED_OF_LIGHT, VACUUM_IMPEDANCE
 from calderon.formulations.electromagnetic.antenna_feed import DeltaGap
 from calderon.formulations.electromagnetic.antenna_solution import reference_resistance
+from calderon.formulations.planar.line_port import LinePort, LineWaves
 from calderon.formulations.planar.port_sweep import PortSweep, adaptive_sweep, scattering
 from calderon.formulations.planar.probe import ProbePort, probe_matrix
 from calderon.formulations.planar.solution import PlanarSolution
@@ -30,8 +31,9 @@ EDGES_PER_WAVELENGTH = 8
 class PlanarProblem:
     """Thin metal on interfaces of a stack of layers, fed at ports, exp(-i omega t).
 
-    stack: a `Stack`. mesh: horizontal metal in metres, as of `planar`. ports: `ProbePort` (a coaxial probe from the
-    ground) or `DeltaGap` (a slot along inner edges), one or several; round contacts of probes are cut into the mesh.
+    stack: a `Stack`. mesh: horizontal metal in metres, as of `planar`. ports: one or several `ProbePort` (a coaxial
+    probe from the ground), whose round contacts are cut into the mesh, `DeltaGap` (a slot along inner edges), or
+    `LinePort` (waves on a microstrip line).
 
         antenna = PlanarProblem(board, patch, ports=[ProbePort((-8e-3, 0.0), radius=0.5e-3)])
         sweep = antenna.sweep(2.2e9, 2.5e9)       # sweep.s, sweep.z, sweep.resonances()
@@ -46,7 +48,7 @@ class PlanarProblem:
 
     stack: Stack
     mesh: TriangleMesh
-    ports: Sequence[ProbePort | DeltaGap]
+    ports: Sequence[ProbePort | DeltaGap | LinePort]
     sheet: complex | SurfaceImpedance | Conductor = field(default=0.0, kw_only=True)
     quadrature: Quadrature = field(default_factory=Quadrature, kw_only=True)
 
@@ -55,9 +57,16 @@ class PlanarProblem:
             raise TypeError(f"the layers must be a Stack, got {describe(self.stack)}")
         if not isinstance(self.mesh, TriangleMesh):
             raise TypeError(f"a planar problem needs a TriangleMesh, got {describe(self.mesh)}")
-        ports = (self.ports,) if isinstance(self.ports, ProbePort | DeltaGap) else tuple(self.ports)
-        if not ports or not all(isinstance(each, ProbePort | DeltaGap) for each in ports):
-            raise TypeError(f"ports are a list of ProbePort and DeltaGap, got {describe(self.ports)}")
+        single = isinstance(self.ports, ProbePort | DeltaGap | LinePort)
+        ports: tuple[Any, ...] = (self.ports,) if single else tuple(self.ports)  # type: ignore[assignment, arg-type]
+        if not ports or not all(isinstance(each, ProbePort | DeltaGap | LinePort) for each in ports):
+            raise TypeError(f"ports are a list of ProbePort, DeltaGap and LinePort, got {describe(self.ports)}")
+        lines = sum(isinstance(each, LinePort) for each in ports)
+        if 0 < lines < len(ports):
+            raise ValueError(
+                f"{lines} of {len(ports)} ports are lines, whose S is relative to their own impedance: make all ports "
+                "LinePort, or none"
+            )
         object.__setattr__(self, "ports", ports)
         if not isinstance(self.sheet, SurfaceImpedance | Conductor):
             object.__setattr__(self, "sheet", SurfaceImpedance(self.sheet))
@@ -132,8 +141,21 @@ class PlanarProblem:
         return np.asarray(np.linalg.inv(self.admittance_matrix(frequency)))
 
     def scattering_matrix(self, frequency: float, reference: float = 50.0) -> NDArray[np.complex128]:
-        """S (p, p) for lines of the impedance `reference` in ohm; textbooks with exp(j omega t) have the conjugate."""
+        """S (p, p) for lines of the impedance `reference` in ohm, or of line ports relative to their own impedance;
+        textbooks with exp(j omega t) have the conjugate."""
+        if isinstance(self.ports[0], LinePort):
+            waves = self.line_waves(frequency)
+            toward, back = (np.array([getattr(each, name) for each in waves]) for name in ("toward", "back"))
+            return np.asarray(back @ np.linalg.inv(toward))
         return scattering(self.admittance_matrix(frequency), reference_resistance(reference))
+
+    def line_waves(self, frequency: float) -> list[LineWaves]:
+        """The waves at each line port for 1 V at one gap after the other; (beta / k0)^2 is the effective permittivity
+        of a line."""
+        currents, sections = self.currents(frequency), self.stack.at(frequency)
+        limits = 0.9 * sections.k0, 1.1 * float(np.abs(sections.wavenumbers).max())
+        whole = RWG(self.function_space.mesh)
+        return [port.waves(whole, currents, limits) for port in self.ports if isinstance(port, LinePort)]
 
     def sweep(
         self, start: float, stop: float, points: int = 201, *, reference: float = 50.0, rtol: float = 1e-4
@@ -144,7 +166,8 @@ class PlanarProblem:
         if high < low:
             raise ValueError(f"a sweep goes from a lower to a higher frequency, got {start!r} to {stop!r} Hz")
         frequencies = np.linspace(low, high, points)
-        return adaptive_sweep(self.admittance_matrix, frequencies, reference_resistance(reference), rtol)
+        resistance = reference_resistance(reference)
+        return adaptive_sweep(lambda f: self.scattering_matrix(f, resistance), frequencies, resistance, rtol)
 
     def solve(self, frequency: float, voltages: ArrayLike = 1.0) -> PlanarSolution:
         """Currents and fields at `frequency` in Hz for voltages in V, one number for each port."""
