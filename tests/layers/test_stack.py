@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import calderon as cal
+from calderon.layers.radiation import surface_waves
 
 BOARD = cal.Stack([cal.Layer(1.5e-3, eps_r=2.2), cal.Layer(0.5e-3, eps_r=4, conductivity=0.1)], below="pec")
 
@@ -13,6 +14,27 @@ def test_a_drawing_shows_layers_from_above():
     assert lines[0] == "half-space, eps_r 1"
     assert [line.split("z = ")[1] for line in lines[1::2]] == ["2 mm", "1.5 mm", "0 mm"]
     assert lines[2::2] == ["0.5 mm, eps_r 4, 0.1 S/m", "1.5 mm, eps_r 2.2", "perfect electric conductor"]
+    board = str(cal.Stack([cal.Layer(3.175e-3, eps_r=2.33)], below="pec"))
+    assert board.endswith("surface waves: TM0 at all frequencies, TE1 from 20.47 GHz, TM1 from 40.94 GHz")
+
+
+def test_cutoffs_are_where_poles_of_the_line_leave_the_half_space():
+    """A slab of thickness d over a conductor: TM n c / (2 d root(eps - 1)), TE (n - 1/2) of that; a free slab of 2 d
+    has those of both walls in its middle. Of several layers just above the cutoff there is one pole more than below."""
+    step = 299792458.0 / (2e-3 * np.sqrt(3))
+    expected = [("TM0", 0.0), ("TE1", step / 2), ("TM1", step), ("TE2", 1.5 * step)]
+    for found, wanted in zip(cal.Stack([cal.Layer(1e-3, 4)], below="pec").surface_waves(4), expected, strict=True):
+        assert found[0] == wanted[0] and found[1] == pytest.approx(wanted[1], rel=1e-9)
+    free = cal.Stack([cal.Layer(2e-3, 4)]).surface_waves(4)
+    assert [name for name, _ in free] == ["TM0", "TE0", "TM1", "TE1"]
+    assert [f for _, f in free] == pytest.approx([0, 0, step / 2, step / 2], rel=1e-9)
+    several = cal.Stack([cal.Layer(1e-3, 3), cal.Layer(0.4e-3, 8)], below="pec")
+    for kind, first in (("TE1", "TE"), ("TM1", "TM")):
+        f = dict(several.surface_waves(4))[kind]
+        waves = [surface_waves(several.at(x * f), several.top) for x in (0.97, 1.1)]
+        count = [sum(wave.kind == first for wave in each) for each in waves]
+        assert count[1] == count[0] + 1
+    assert cal.Stack([cal.Layer(1e-3, 4)], below="pec", above="pec").surface_waves() == []
 
 
 def test_heights_begin_at_the_first_finite_layer():

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from calderon.exact.vacuum import SPEED_OF_LIGHT, VACUUM_IMPEDANCE, conducting_permittivity
+from calderon.layers.cutoffs import Section, cutoffs
 from calderon.layers.sections import MAGNETIC_WALL, OPEN, WALL, Sections
 from calderon.validation import describe, finite_number, positive_length, real_number, relative_constant
 
@@ -149,14 +150,35 @@ class Stack:
             walls=np.array(walls, dtype=complex) / VACUUM_IMPEDANCE,
         )
 
+    def surface_waves(self, count: int = 3) -> list[tuple[str, float]]:
+        """The first surface waves by name, TM0, TE1, ..., with their cutoff frequencies in Hz, 0 for those at all
+        frequencies; of layers without conductivity between a half-space and a perfect wall, or equal half-spaces.
+        Losses are left out."""
+        ends, media = (self.below, self.above), [*self.layers]
+        opened = [end for end in ends if isinstance(end, Layer)]
+        media += opened
+        if not opened or any(each.conductivity for each in media) or not all(isinstance(e, Layer | str) for e in ends):
+            return []
+        if len(opened) == 2 and (opened[0].eps_r, opened[0].mu_r) != (opened[1].eps_r, opened[1].mu_r):
+            return []
+        parts = [Section(np.real(m.eps_r), np.real(m.mu_r), m.thickness or 0.0) for m in [*self.layers, opened[-1]]]
+        upward = isinstance(self.above, Layer)
+        start = self.below if upward else self.above
+        order = parts[:-1] if upward else parts[-2::-1]
+        return cutoffs(order, parts[-1], start if isinstance(start, str) else "open", count)
+
     def __str__(self) -> str:
-        """A drawing, from above."""
+        """A drawing, from above, and the first surface waves with their cutoff frequencies."""
         line, z = "-" * 40, self.interfaces * 1e3
         rows = [_name(self.above)]
         for number in range(len(self.layers) - 1, -1, -1):
             layer = self.layers[number]
             rows += [f"{line} z = {z[number + 1]:g} mm", f"{1e3 * (layer.thickness or 0.0):g} mm, {layer}"]
-        return "\n".join([*rows, f"{line} z = 0 mm", _name(self.below)])
+        rows += [f"{line} z = 0 mm", _name(self.below)]
+        if waves := self.surface_waves():
+            texts = [f"{name} from {f / 1e9:.4g} GHz" if f else f"{name} at all frequencies" for name, f in waves]
+            rows.append(f"surface waves: {', '.join(texts)}")
+        return "\n".join(rows)
 
 
 def _check_end(name: str, end: Any) -> None:
