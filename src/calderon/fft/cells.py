@@ -3,25 +3,31 @@
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.linalg import LinearOperator
 
 from calderon.backends import require_memory, run_tasks
-from calderon.fft.operator import GridOperator
+from calderon.fft.kernels import add_rows
+from calderon.fft.operator import ROWS, GridOperator
 from calderon.validation import unmasked
 
 
 class CellInverse(LinearOperator):
-    """Inverses of dense blocks. members: numbers of the functions of each; inverses: of each."""
+    """A sparse matrix of dense blocks, the inverses of those of elements."""
 
-    def __init__(self, shape: tuple[int, int], members: list[NDArray[Any]], inverses: list[NDArray[Any]]) -> None:
-        super().__init__(dtype=np.dtype(complex), shape=shape)
-        self.members, self.inverses = members, inverses
+    def __init__(self, matrix: sp.csr_array) -> None:
+        super().__init__(dtype=np.dtype(complex), shape=matrix.shape)
+        self.matrix = matrix
 
     def _matvec(self, x: NDArray[Any]) -> NDArray[Any]:
-        vector, y = np.ravel(x), np.empty(self.shape[0], complex)
-        for own, inverse in zip(self.members, self.inverses, strict=True):
-            y[own] = inverse @ vector[own]
+        vector, y = np.ascontiguousarray(x, complex).ravel(), np.zeros(self.shape[0], complex)
+        data = self.matrix.indptr, self.matrix.indices, self.matrix.data, vector
+
+        def work(task: int) -> None:
+            add_rows(*data, ROWS * task, min(ROWS * (task + 1), len(y)), y)
+
+        run_tasks(work, -(-len(y) // ROWS))
         return y
 
 
@@ -37,9 +43,8 @@ def cell_inverse(operator: GridOperator, cells: ArrayLike | None = None) -> Cell
         raise ValueError(f"cells are one number for each of {space.dimension} functions, got shape {labels.shape}")
     order = np.argsort(labels, kind="stable")
     members = np.split(order, np.flatnonzero(np.diff(labels[order])) + 1)
-    require_memory(
-        16 * sum(len(own) ** 2 for own in members), f"blocks of {len(members)} elements", "use smaller cells"
-    )
+    size = np.array([len(own) for own in members])
+    require_memory(40 * int((size**2).sum()), f"blocks of {len(members)} elements", "use smaller cells")
     blocks: list[Any] = [None] * len(members)
 
     def work(number: int) -> None:
@@ -49,4 +54,10 @@ def cell_inverse(operator: GridOperator, cells: ArrayLike | None = None) -> Cell
     near = operator.matrix.near[0]
     run_tasks(work, len(members))
     # not in the tasks: threads of BLAS would wait for one another
-    return CellInverse(operator.shape, members, [np.linalg.inv(block) for block in blocks])
+    values = [np.linalg.inv(block).ravel() for block in blocks]
+    columns = np.concatenate([np.tile(own, len(own)) for own in members])
+    starts = np.concatenate([[0], np.cumsum(np.repeat(size, size))])
+    inverse = sp.csr_array((np.concatenate(values), columns, starts), operator.shape)
+    place = np.empty(len(order), np.int64)
+    place[order] = np.arange(len(order))
+    return CellInverse(inverse[place])

@@ -29,6 +29,8 @@ DEGREES = ((4.0, 6), (2.0, 8), (1.3, 10), (0.8, 14), (0.0, 20))
 """(ratio of distance to size, degree of the rule for what is left): from that ratio on."""
 SHARE = 64
 """Pairs of a task."""
+TOGETHER = 1 << 17
+"""Pairs whose products are in memory together."""
 
 
 @dataclass(frozen=True)
@@ -70,14 +72,14 @@ def near_matrix(metal: LayeredMetal, quadrature: Quadrature) -> tuple[sp.csr_arr
     size = extents(corners).size
     image = metal.image_distances[tuple(flat.heights[pairs].T)] / size[pairs].max(axis=1)
     distance = np.concatenate([np.zeros(len(touching)), ratio])
-    local = _rest(metal, pairs, np.hypot(distance, image))
-    parts = [_scattered(space, pairs, local)]
+    ratio = np.hypot(distance, image)
+    half = sp.csr_array((space.dimension,) * 2, dtype=complex)
+    for low in range(0, len(pairs), TOGETHER):
+        some = slice(low, low + TOGETHER)
+        half = half + _scattered(space, pairs[some], _rest(metal, pairs[some], ratio[some]))
     for number in range(len(metal.heights)):
-        parts.append(_direct(metal, number, quadrature))
-    total = parts[0]
-    for part in parts[1:]:
-        total = total + part
-    return total.tocsr(), pairs
+        half = half + _direct(metal, number, quadrature)
+    return (half + half.T).tocsr(), pairs
 
 
 def _rest(metal: LayeredMetal, pairs: NDArray[np.int32], ratio: NDArray[np.float64]) -> NDArray[np.complex128]:
@@ -99,25 +101,31 @@ def _rest(metal: LayeredMetal, pairs: NDArray[np.int32], ratio: NDArray[np.float
     return out
 
 
-def _direct(metal: LayeredMetal, number: int, quadrature: Quadrature) -> sp.coo_array:
-    """The direct part of all special pairs at one height."""
+def _direct(metal: LayeredMetal, number: int, quadrature: Quadrature) -> sp.csr_array:
+    """The direct part of all special pairs at one height, in one order."""
     rows = np.flatnonzero(metal.flat.heights == number)
     part, k0 = metal.space.taken(rows), metal.sections.k0
     direct = metal.tables[metal.pairs.index((number, number))].direct
     green = InterfaceGreen(direct.k_xx, direct.xx, direct.K, k0)
     form = InterfaceForm(green, ELECTRIC_FIELD, part, part, quadrature)
     special = SpecialPairs.of(form, Execution.of("numba", "double"))
-    triangles = special.test.triangles[special.triangles(special.batches)]
-    return _scattered(part, triangles, special.values(special.batches))
+    half, some = sp.csr_array((metal.space.dimension,) * 2, dtype=complex), list[Any]()
+    shares = [each.part(slice(low, low + TOGETHER)) for each in special.batches
+              for low in range(0, len(each.rules), TOGETHER)]  # fmt: skip
+    for number, share in enumerate(shares, start=1):
+        some.append(share)
+        if number == len(shares) or sum(len(each.rules) for each in some) >= TOGETHER:
+            half = half + _scattered(part, special.test.triangles[special.triangles(some)], special.values(some))
+            some.clear()
+    return half
 
 
-def _scattered(space: EdgeSpace, pairs: NDArray[Any], local: NDArray[np.complex128]) -> sp.coo_array:
-    """The symmetric matrix of products (n, 3, 3) of pairs (n, 2) of rows, of which those of different rows stand for
-    both orders."""
+def _scattered(space: EdgeSpace, pairs: NDArray[Any], local: NDArray[np.complex128]) -> sp.csr_array:
+    """Half of a symmetric matrix, which is that and its transposed, of products (n, 3, 3) of pairs (n, 2) of rows."""
     i, j = pairs.T
-    rows = np.repeat(space.dofs[i], 3, axis=1).ravel()
-    columns = np.tile(space.dofs[j], (1, 3)).ravel()
+    dofs = space.dofs.astype(np.int32)
+    rows = np.repeat(dofs[i], 3, axis=1).ravel()
+    columns = np.tile(dofs[j], (1, 3)).ravel()
     values = (local * np.where(i == j, 0.5, 1.0)[:, None, None]).ravel()
     kept = (rows >= 0) & (columns >= 0)
-    matrix = sp.coo_array((values[kept], (rows[kept], columns[kept])), (space.dimension,) * 2).tocsr()
-    return matrix + matrix.T
+    return sp.coo_array((values[kept], (rows[kept], columns[kept])), (space.dimension,) * 2).tocsr()
