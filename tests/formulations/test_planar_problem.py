@@ -47,6 +47,7 @@ def test_power_of_a_patch_and_its_gain(antenna):
     assert 7.0 < solution.gain(0.0, 0.0, decibels=True) < 7.7
     assert solution.gain(0.0, 0.3) == pytest.approx(solution.gain(1e-6, 1.2), rel=1e-5)
     assert solution.gain(np.pi, 0.0) == 0
+    assert solution.gain(np.pi / 2, 1.0) < 1e-12
     (wave,) = solution.surface_waves
     kz, inside = np.sqrt(wave.k**2 - solution.sections.k0**2), np.sqrt(2.33 * solution.sections.k0**2 - wave.k**2)
     assert wave.kind == "TM" and abs(2.33 * kz / (inside * np.tan(inside * 3.175e-3)) - 1) < 1e-9

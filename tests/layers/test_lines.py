@@ -112,6 +112,13 @@ def test_components_are_continuous_at_zero():
             assert component[0] == pytest.approx(component[1], rel=1e-6)
 
 
+def test_components_at_the_wavenumber_of_a_layer():
+    """They are continuous, but impedances of lines are zero and infinite there."""
+    for k in STACK.wavenumbers[1:].real:
+        there, near = (np.array(spectral_greens(STACK, each, 1.2e-3, 0.4e-3)) for each in (k, k * (1 - 1e-9)))
+        assert np.abs(there / near - 1).max() < 1e-3
+
+
 def test_nothing_overflows_far_from_the_source():
     thick = cal.Stack([cal.Layer(1.0, 4), cal.Layer(1.0, 2)], below="pec").at(10e9)
     values = spectral_greens(thick, [1e3, 1e5, 1e7], 1.9, 0.1)

@@ -22,6 +22,8 @@ from numpy.typing import ArrayLike
 from calderon.backends.numba import jitable_part, kernel
 from calderon.layers.sections import Sections
 
+GRAZING = 4e-15
+"""By how much of it k_rho is kept below the wavenumbers of layers, where impedances are zero and infinite."""
 SMALL = 1e-3
 """Of |k_rho / k|^2, from which on components are no longer taken as means over a circle."""
 
@@ -167,12 +169,15 @@ def spectral_greens(
     layer, source_layer: the numbers of their layers from below, half-spaces included; on an interface the upper one
     unless given, which matters to zx and zz (observer), xz and zz (source) alone.
 
-    Near k_rho = 0, where differences of both lines vanish, components are means over a circle of k_rho^2.
+    Near k_rho = 0, where differences of both lines vanish, components are means over a circle of k_rho^2. At a
+    wavenumber of a layer they are those next to it, to about 1e-7.
     """
     k = np.asarray(k_rho, dtype=complex)
     at = place(sections, z, layer), place(sections, source_z, source_layer)
     limit = SMALL * np.abs(sections.wavenumbers).min() ** 2
-    flat = k.ravel()
+    squares = sections.wavenumbers**2
+    grazing = (np.abs(k.ravel()[:, None] ** 2 - squares) < GRAZING * np.abs(squares)).any(axis=1)
+    flat = np.where(grazing, 1 - GRAZING, 1.0) * k.ravel()
     small = np.abs(flat) ** 2 < limit
     circle = 10 * limit * np.exp(2j * np.pi * (np.arange(12) + 0.5) / 12)
     ring = np.sqrt(flat[small, None] ** 2 + circle).ravel()
