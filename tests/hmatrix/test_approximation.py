@@ -59,6 +59,35 @@ def test_single_precision():
     assert error(found, dense(x, x, shift=0.01)) < 1e-4
 
 
+def test_entries_below_the_rounding_unit_of_the_largest_one_are_no_noise():
+    """They add up in products with smooth vectors."""
+    x, rtol = sphere_points(1500), 1e-4
+    rows = cluster_tree(x)
+    tree = block_tree(rows, rows, Admissibility(), False)
+    matrix = point_matrix(rows, rows, x, x, shift=0.01, dtype=np.float32)
+    largest = sp.csr_array((np.array([1e8], np.float32), ([0], [0])), matrix.shape)
+    exact = dense(x, x, shift=0.01)
+    m, n = tree.sizes(np.arange(len(tree.row)))
+    errors = 1e-2 * rtol * np.sqrt(m * n)
+    found = hmatrix(matrix._replace(special=largest), tree, rtol, errors=errors).to_array()
+    found[rows.order[0], rows.order[0]] = exact[rows.order[0], rows.order[0]]
+    ones = np.ones(len(x))
+    assert np.linalg.norm((found - exact) @ ones) < rtol * np.linalg.norm(exact @ ones)
+
+
+def test_blocks_of_noise_below_the_rounding_unit_have_few_crosses():
+    rng, rtol = np.random.default_rng(0), 1e-4
+    x = sphere_points(600)
+    normals = rng.standard_normal((600, 3))  # no low rank at all
+    rows = cluster_tree(x)
+    tree = block_tree(rows, rows, Admissibility(), False)
+    matrix = point_matrix(rows, rows, x, x, 0.0, 0.01, normals, np.float32)
+    largest = sp.csr_array((np.array([1e12], np.float32), ([0], [0])), matrix.shape)
+    errors = np.full(len(tree.row), 1e-9)
+    found = hmatrix(matrix._replace(special=largest), tree, rtol, errors=errors)
+    assert found.statistics.total.largest_rank <= 10
+
+
 def two_faces(n, seed=0):
     """Points in the planes z = 0 (normal z) and x = 1 (normal x), in random order, and normals."""
     rng = np.random.default_rng(seed)

@@ -15,6 +15,10 @@ y, and few on the boundary see all of them. A column, chosen likewise, is judged
 that has converged (nodes on the face that the other cluster lies in, next to nodes on other faces). A row that fails is
 the next pivot row, and so is the row where a column that fails is largest, so that tests cost little. A block that has
 failed a test after others had passed has parts, and is judged by another row and column from then on.
+
+Rounding errors have no low rank. Below the magnitude that entries of touching functions leave of them, a block whose
+rows have not become smaller by STAGNANT crosses has converged: what is left is noise, and cancels in products. Nothing
+larger is left out for it, as the many entries of large blocks would add up in products with smooth vectors.
 """
 
 from calderon.backends.numba import jitable_part, kernel
@@ -30,6 +34,8 @@ EMPTY_ROWS_JUDGED, EMPTY_COLUMNS_JUDGED = 6, 2
 """The same for a block that has shown only zeros so far."""
 DECEPTIONS = 2
 """Rows and columns at most that are judged in addition, one for each test that failed after others had passed."""
+STAGNANT, SMALLER = 8, 0.5
+"""Crosses that leave the least square of a pivot row so far above this part of what it was: there is noise alone."""
 GOLDEN = 0.6180339887498949
 
 
@@ -124,13 +130,14 @@ def failing_row(functions, r, start, n, rank, columns, attempt, bound, part, u, 
 
 @jitable_part
 def skeleton(  # type: ignore[no-untyped-def]
-    functions, r, c, row_start, column_start, m, n, limits, zero2, part, rows_used, columns_used, rows_reached,
+    functions, r, c, row_start, column_start, m, n, limits, zero2, noise2, part, rows_used, columns_used, rows_reached,
     columns_reached, scratch,
 ):  # fmt: skip
     """Crosses (u, v) of the block of clusters r and c in `part`: their number, FULL or NO_ROOM."""
     size, most, tolerance2 = m + n, m * n // (m + n), limits[0] * limits[0]
     rank, judged, needed, attempt, deceived = 0, 0, EMPTY_ROWS_JUDGED, 0, 0
     norm2 = limits[0] * 0
+    least2, waiting = norm2, -1
     i = m // 2
     while i >= 0:
         if (rank + 1) * size > part.size:
@@ -155,6 +162,11 @@ def skeleton(  # type: ignore[no-untyped-def]
             continue
         if rank == most:
             return FULL
+        waiting += 1
+        if waiting == 0 or v2 * m < SMALLER * least2:
+            least2, waiting = v2 * m, 0
+        if waiting == STAGNANT and least2 <= noise2:
+            return rank
         deceived = min(deceived + 1, DECEPTIONS) if judged > 0 and rank > 0 else deceived
         judged, needed = 0, ROWS_JUDGED + deceived
         v2 /= magnitude2(v[j])
@@ -178,23 +190,23 @@ def approximate(functions, places, blocks, first, limits, errors, work, ranks, f
     number of the next block.
 
     functions: the board of `CompiledRows.functions`. places: start and stop of the row clusters, then of the column
-    clusters. limits: relative tolerance in the Frobenius norm, and the magnitude below which an entry counts as zero.
-    errors (b,): the error that each block may have if it is larger. work: numbers of the matrix; crosses (u, v) of the
-    blocks one after the other, u first. ranks (b,): number of crosses of each block, or FULL (nothing in work).
-    flags (m + n,) bool and reached (m + n,) real for the largest block.
+    clusters. limits: relative tolerance in the Frobenius norm, and the magnitude below which an entry may be noise.
+    errors (b,): the error that each block may have if it is larger, 0 for noise. work: numbers of the matrix; crosses
+    (u, v) of the blocks one after the other, u first. ranks (b,): number of crosses of each block, or FULL (nothing in
+    work). flags (m + n,) bool and reached (m + n,) real for the largest block.
     """
     row_start, row_stop, column_start, column_stop = places
-    floor2 = limits[1] * limits[1]
     done = 0
     for b in range(first, len(blocks)):
         r, c = blocks[b, 0], blocks[b, 1]
         m, n = row_stop[r] - row_start[r], column_stop[c] - column_start[c]
-        size = m + n
+        size, noise2, zero2 = m + n, limits[1] * limits[1] * m * n, errors[b] * errors[b]
         flags[:size] = False
         reached[:size] = 0
         rank = skeleton(
-            functions, r, c, row_start[r], column_start[c], m, n, limits, max(floor2 * m * n, errors[b] * errors[b]),
-            work[done:], flags[:m], flags[m:size], reached[:m], reached[m:size], scratch,
+            functions, r, c, row_start[r], column_start[c], m, n, limits,
+            zero2 if zero2 > 0 else noise2, noise2, work[done:], flags[:m], flags[m:size], reached[:m], reached[m:size],
+            scratch,
         )  # fmt: skip
         if rank == NO_ROOM:
             return b

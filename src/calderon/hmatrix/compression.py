@@ -29,6 +29,9 @@ SMALLEST, LARGEST = 1e5, 4e6
 """Cost of a piece, in entries computed."""
 APPROXIMATION, TRUNCATION = 0.5, 0.85
 """Parts of rtol for crosses and for making them fewer; their squares add up to less than one."""
+NOISE = 0.15
+"""Root mean square of rounding errors of entries, by the rounding unit of the largest one, between clusters side by
+side (measured, double and hypersingular layers; far ones have a tenth of it)."""
 THIN = 16
 """Rows or columns below which a block of full rank is no surprise: the last leaf of a tree may be as thin as one."""
 ROWS_PER_BLOCK = 12
@@ -127,7 +130,7 @@ class Compression:
         self.places = tree.rows.start, tree.rows.stop, tree.columns.start, tree.columns.stop
         real = np.zeros(0, rows.dtype).real.dtype
         largest = np.abs(rows.special.data).max(initial=0.0)
-        self.limits = np.array([APPROXIMATION * rtol, largest * np.finfo(real).eps]).astype(real)
+        self.limits = np.array([APPROXIMATION * rtol, NOISE * largest * np.finfo(real).eps]).astype(real)
         self.truncation = TRUNCATION * rtol
         self.store = Store(rows.dtype)
         self.free: list[Arena] = []

@@ -23,7 +23,7 @@ from calderon.operators.progress import assembly_progress
 from calderon.operators.tree import Products, SumOfProducts, Term, terms_of
 from calderon.spaces.supports import support_boxes
 
-CHECKED, ROOM = 64, 256_000_000
+CHECKED, ENTRIES, ROOM = (64, 1024), 3e6, 256_000_000
 """Random rows of the matrix that are computed directly, too, and bytes of them at most, unless one takes more."""
 RANDOM = 3
 """Random vectors with which rows are checked, in addition to a plane wave."""
@@ -156,11 +156,12 @@ def assemble_mlfmm(
     All terms with one wavenumber take one traversal of the octree together: their charges enter one set of plane waves,
     and their tests read from it. Entries between unknowns of neighbouring leaves are exact.
 
-    rtol: relative error of products, default 1e-3, measured with the whole operator at 64 random rows (fewer of large
-    matrices). Above it the plane waves get higher degrees, and RuntimeError is raised where that does not help. Numbers
-    are in single precision for 1e-4 and above, and never for less. matrix_file: an HDF5 file for near blocks, which are
-    saved by chunks as they are computed, and taken from what is there. Raises ValueError for other equations and for a
-    file of another operator, mesh or tolerance, MemoryError before there is no room.
+    rtol: relative error of products, default 1e-3, measured with the whole operator at 64 to 1,024 random rows (fewer
+    of large matrices). Above it the plane waves get higher degrees, and RuntimeError is raised where that does not
+    help. Numbers are in single precision for 1e-4 and above, and never for less. matrix_file: an HDF5 file for near
+    blocks, which are saved by chunks as they are computed, and taken from what is there.
+    Raises ValueError for other equations and for a file of another operator, mesh or tolerance, MemoryError before
+    there is no room.
     """
     started = time.perf_counter()
     execution = Execution.of(backend, precision)
@@ -338,7 +339,7 @@ class _Check:
     @staticmethod
     def of(operator: BoundaryOperator, precision: str) -> "_Check":
         random, (count, size) = np.random.default_rng(0), operator.shape
-        most = max(1, min(CHECKED, ROOM // (16 * size)))
+        most = max(1, min(int(np.clip(ENTRIES / size, *CHECKED)), ROOM // (16 * size)))
         rows = np.sort(random.choice(count, min(count, most), replace=False))
         k = max(abs(complex(each.green.wavenumber)) for each, _ in integrals_of(operator))
         places = np.zeros((size, 3))

@@ -10,6 +10,8 @@
 #define EMPTY_ROWS_JUDGED 6
 #define EMPTY_COLUMNS_JUDGED 2
 #define DECEPTIONS 2
+#define STAGNANT 8
+#define SMALLER R(0.5)
 #define GOLDEN R(0.6180339887498949)
 #define NOWHERE R(-1e37)
 
@@ -55,7 +57,7 @@ DEVICE void add_conjugated(GLOBAL const real_type *a, GLOBAL const real_type *b,
 
 /* blocks (b, 5): row cluster, column cluster, where in `work` its crosses go, where in `scratch` its memory is (numbers
    of the matrix, real numbers), and for how many crosses there is room. limits: relative tolerance, and the magnitude
-   below which an entry counts as zero. errors (b,): that a block may have if that is larger. ranks (b,): crosses found, FULL or NO_ROOM. */
+   below which an entry may be noise. errors (b,): that a block may have if that is larger, 0 for noise. ranks (b,): crosses found, FULL or NO_ROOM. */
 KERNEL approximate(GLOBAL const real_type *row_numbers, GLOBAL const int *row_integers,
                    GLOBAL const real_type *column_numbers, GLOBAL const int *column_integers,
                    GLOBAL const real_type *scalars, GLOBAL const real_type *limits, GLOBAL const int *blocks,
@@ -69,9 +71,9 @@ KERNEL approximate(GLOBAL const real_type *row_numbers, GLOBAL const int *row_in
     int size = m + n, most = (int)((size_t)m * n / size);
     size_t next = (size_t)PARTS * size; /* from one cross to the next */
     GLOBAL real_type *crosses = work + (size_t)PARTS * block[2], *reached = scratch + block[3], *single = reached + size;
-    real_type tolerance2 = limits[0] * limits[0], floor2 = limits[1] * limits[1] * m * n, norm2 = R(0.0), v2 = R(0.0);
-    real_type error2 = errors[GROUP(0)] * errors[GROUP(0)];
-    floor2 = error2 > floor2 ? error2 : floor2;
+    real_type tolerance2 = limits[0] * limits[0], noise2 = limits[1] * limits[1] * m * n, norm2 = R(0.0), v2 = R(0.0);
+    real_type error2 = errors[GROUP(0)] * errors[GROUP(0)], zero2 = error2 > R(0.0) ? error2 : noise2, least2 = R(0.0);
+    int waiting = -1;
     int rank = 0, judged = 0, needed = EMPTY_ROWS_JUDGED, attempt = 0, columns_judged = 0, deceived = 0;
     int what = A_ROW, at = m / 2;
     for (int k = t; k < size; k += GROUP_SIZE)
@@ -138,7 +140,7 @@ KERNEL approximate(GLOBAL const real_type *row_numbers, GLOBAL const int *row_in
             }
         }
         REDUCE(total, largest, place)
-        real_type bound = tolerance2 * norm2 > floor2 ? tolerance2 * norm2 : floor2;
+        real_type bound = tolerance2 * norm2 > zero2 ? tolerance2 * norm2 : zero2;
         int small = total * (is_row ? m : n) <= bound, search = NOTHING;
         if (what == SEARCH)
             search = A_COLUMN;
@@ -205,6 +207,13 @@ KERNEL approximate(GLOBAL const real_type *row_numbers, GLOBAL const int *row_in
             v2 = total; /* of the row before it is divided by the pivot */
             what = rank == most ? DONE : A_COLUMN;
             rank = rank == most ? FULL : rank;
+            waiting++;
+            if (waiting == 0 || total * m < SMALLER * least2) {
+                least2 = total * m;
+                waiting = 0;
+            }
+            if (waiting == STAGNANT && least2 <= noise2)
+                what = DONE;
             at = place < 0 ? 0 : place; /* none if entries are not finite */
         } else {
             if (what == A_COLUMN) {
