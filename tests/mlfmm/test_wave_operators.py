@@ -8,6 +8,7 @@ from calderon.mlfmm import operator as assembly
 from calderon.mlfmm.medium import loosened
 from calderon.mlfmm.plan import Attempt
 from calderon.operators.tree import Term
+from catalogue import cases
 
 K = 8.0
 MESH = cal.mesh.sphere(radius=1.0, h=0.13)
@@ -52,7 +53,7 @@ def test_products_hold_the_tolerance(name):
     assert 0.3 < fast.error / distance(fast @ x, dense @ x) < 12
 
 
-@pytest.mark.parametrize("k", [8.0, 8.0 + 0.8j, 8.0 + 2.4j])
+@pytest.mark.parametrize("k", cases([8.0, 8.0 + 0.8j, 8.0 + 2.4j], [8.0 + 0.8j]))
 def test_double_precision_and_losses(k):
     green = cal.Helmholtz(k)
     for operator in (cal.single_layer(green, P1), cal.electric_field(green, RWG)):
