@@ -112,16 +112,16 @@ def _sum_series(r, count, bottom, middle, scale, series, at, out, place):  # typ
         x = (r[i] - middle) * scale
         y = 2.0 * x
         b10 = s10 + y * s11
-        b9 = s9 + y * b10 - s11
-        b8 = s8 + y * b9 - b10
-        b7 = s7 + y * b8 - b9
-        b6 = s6 + y * b7 - b8
-        b5 = s5 + y * b6 - b7
-        b4 = s4 + y * b5 - b6
-        b3 = s3 + y * b4 - b5
-        b2 = s2 + y * b3 - b4
-        b1 = s1 + y * b2 - b3
-        value = s0 + x * b1 - b2
+        b9 = (s9 - s11) + y * b10
+        b8 = (s8 - b10) + y * b9
+        b7 = (s7 - b9) + y * b8
+        b6 = (s6 - b8) + y * b7
+        b5 = (s5 - b7) + y * b6
+        b4 = (s4 - b6) + y * b5
+        b3 = (s3 - b5) + y * b4
+        b2 = (s2 - b4) + y * b3
+        b1 = (s1 - b3) + y * b2
+        value = (s0 - b2) + x * b1
         target[i] = value if r[i] >= bottom else target[i]
 
 

@@ -13,30 +13,40 @@ from calderon.layers.tables import look_up
 
 
 @jitable_part
-def _put_distances(r, dx, dy, points, i, j, size):  # type: ignore[no-untyped-def]
-    """Distances of the points of two triangles whose centroids are dx, dy apart; points: (n, 2, size), flat."""
+def _put_distances(r, scale, dx, dy, points, i, j, weights, divided):  # type: ignore[no-untyped-def]
+    """Distances (Q Q,) of the points of two triangles whose centroids are dx, dy apart, and in `scale` the weights of the
+    second points, divided by the distance if so; points: (n, 2, Q), flat, weights (Q Q,).
+
+    Inverse roots are those of single precision after a step of Newton's method, to 1e-14.
+    """
+    count = len(weights)
+    size = int(math.sqrt(count + 0.5))
     one, two = points[2 * size * i : 2 * size * (i + 1)], points[2 * size * j : 2 * size * (j + 1)]
     xs, ys = two[:size], two[size:]
     for p in range(size):
         px, py = dx + one[p], dy + one[size + p]
-        row = r[p * size : (p + 1) * size]
         for q in range(size):
             x, y = px - xs[q], py - ys[q]
-            row[q] = math.sqrt(x * x + y * y)
+            r[p * size + q] = x * x + y * y
+    if divided:
+        for n in range(count):
+            square = r[n]
+            root = np.float64(np.float32(1.0) / np.sqrt(np.float32(square)))
+            root = root * (1.5 - 0.5 * square * root * root)
+            r[n], scale[n] = square * root, weights[n] * root
+    else:
+        for n in range(count):
+            r[n], scale[n] = math.sqrt(r[n]), weights[n]
 
 
 @jitable_part
-def _weigh(values, r, weights, divided):  # type: ignore[no-untyped-def]
-    """Values (4, Q Q) times the weights of the second points (Q Q,), divided by the distance if so."""
-    size = len(weights)
+def _weigh(values, scale):  # type: ignore[no-untyped-def]
+    """Values (4, Q Q) times the numbers (Q Q,)."""
+    size = len(scale)
     for c in range(4):
         part = values[c * size : (c + 1) * size]
-        if divided:
-            for n in range(size):
-                part[n] *= weights[n] / r[n]
-        else:
-            for n in range(size):
-                part[n] *= weights[n]
+        for n in range(size):
+            part[n] *= scale[n]
 
 
 @jitable_part
@@ -92,7 +102,7 @@ def add_distant(  # type: ignore[no-untyped-def]
     (starts, skipped), (rows, columns) = skips, places
     number, parts, first, interval, ends, series, far = tables
     size = len(weights)
-    both = np.empty(size * size)
+    both, scale = np.empty(size * size), np.empty(size * size)
     for n in range(size * size):
         both[n] = weights[n % size]
     m, e, r, values = np.empty(14), np.empty(9, np.complex128), np.empty(size * size), np.empty(4 * size * size)
@@ -108,11 +118,11 @@ def add_distant(  # type: ignore[no-untyped-def]
             dx, dy = centres[2 * i] - centres[2 * j], centres[2 * i + 1] - centres[2 * j + 1]
             if dx * dx + dy * dy > reach * reach:
                 continue
-            _put_distances(r, dx, dy, points, i, j, size)
             apart, around, kind = math.sqrt(dx * dx + dy * dy), radii[i] + radii[j], far[table]
+            _put_distances(r, scale, dx, dy, points, i, j, both, kind == 0)
             place = parts[table], first[table], first[table + 1], interval, ends, series
             look_up(r, size * size, apart - around, apart + around, place, kind, values)
-            _weigh(values, r, both, kind == 0)
+            _weigh(values, scale)
             _put_moments(m, values, points, i, j, weights)
             _put_products(e, m, i, j, vertices, factors, charge)
             f = factor * (areas[i] * areas[j])
@@ -131,7 +141,7 @@ def near_products(pairs, low, high, flat, points, weights, tables, factor, charg
     centres, vertices, factors, areas, radii, heights = flat
     number, parts, first, interval, ends, series, _ = tables
     size = len(weights)
-    both = np.empty(size * size)
+    both, scale = np.empty(size * size), np.empty(size * size)
     for n in range(size * size):
         both[n] = weights[n % size]
     m, e, r, values = np.empty(14), np.empty(9, np.complex128), np.empty(size * size), np.empty(4 * size * size)
@@ -139,11 +149,11 @@ def near_products(pairs, low, high, flat, points, weights, tables, factor, charg
         i, j = pairs[n, 0], pairs[n, 1]
         table = number[heights[i], heights[j]]
         dx, dy = centres[2 * i] - centres[2 * j], centres[2 * i + 1] - centres[2 * j + 1]
-        _put_distances(r, dx, dy, points, i, j, size)
+        _put_distances(r, scale, dx, dy, points, i, j, both, False)
         apart, around = math.sqrt(dx * dx + dy * dy), radii[i] + radii[j]
         place = parts[table], first[table], first[table + 1], interval, ends, series
         look_up(r, size * size, apart - around, apart + around, place, 4, values)
-        _weigh(values, r, both, False)
+        _weigh(values, scale)
         _put_moments(m, values, points, i, j, weights)
         _put_products(e, m, i, j, vertices, factors, charge)
         for c in range(9):
