@@ -3,6 +3,7 @@
 from calderon.case.building import initial_mode, require_posed, simulation, surface_mesh, volume_mesh
 from calderon.case.models import Case, TransientCase
 from calderon.case.output import Angles, Cut, FarField, Rectangle, Reference
+from calderon.case.periodic import PeriodicCase
 from calderon.case.physics import Physics
 from calderon.case.reading import AnyCaseFile, CaseError, CaseFile, parse, read
 from calderon.case.solid import SolidCase
@@ -17,6 +18,7 @@ __all__ = [
     "CaseFile",
     "Cut",
     "FarField",
+    "PeriodicCase",
     "Physics",
     "Rectangle",
     "Reference",

@@ -80,6 +80,7 @@ def _passive(value: Any) -> complex | dict[int | str, complex]:
     return given
 
 
+Frequencies = Annotated[tuple[Frequency, ...], BeforeValidator(_frequencies)]
 Constants = Annotated[complex | dict[int | str, complex], BeforeValidator(_by_tag)]
 Admittance = Annotated[complex | dict[int | str, complex], BeforeValidator(_passive)]
 
@@ -110,7 +111,7 @@ class Physics(Table):
 
     SELECTORS: ClassVar = ("problem",)
     problem: Annotated[str, BeforeValidator(_problem_name)]
-    frequency: Annotated[tuple[Frequency, ...], BeforeValidator(_frequencies)] | None = None
+    frequency: Frequencies | None = None
     wavenumber: Wavenumber | None = None
     speed_of_sound: Speed | None = None
     density: Density | None = None

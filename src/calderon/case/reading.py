@@ -17,6 +17,7 @@ from typing import Any, Generic, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from calderon.case.models import Case, TransientCase
+from calderon.case.periodic import PERIODIC, PeriodicCase
 from calderon.case.physics import TRANSIENT
 from calderon.case.quantities import SYSTEMS
 from calderon.case.solid import SolidCase
@@ -37,7 +38,7 @@ class CaseError(ValueError):
         super().__init__("\n".join(f"{name}{', ' if _line(problem) else ': '}{problem}" for problem in problems))
 
 
-C = TypeVar("C", bound=Case | TransientCase | SolidCase)
+C = TypeVar("C", bound=Case | TransientCase | SolidCase | PeriodicCase)
 Keys = tuple[str | int, ...]
 """Names of tables and a key; after that of a list of tables may follow the number of one, from 0."""
 
@@ -85,7 +86,7 @@ class CaseFile(Generic[C]):
             raise self.mistake(table, key, str(error), value, number) from error
 
 
-AnyCaseFile = CaseFile[Case] | CaseFile[TransientCase] | CaseFile[SolidCase]
+AnyCaseFile = CaseFile[Case] | CaseFile[TransientCase] | CaseFile[SolidCase] | CaseFile[PeriodicCase]
 
 
 def read(path: str | Path) -> AnyCaseFile:
@@ -133,8 +134,11 @@ def parse(text: str, name: str = "case", folder: Path = Path()) -> AnyCaseFile:
     return CaseFile(name, text, folder, case)  # type: ignore[return-value]
 
 
-def _model_of(data: dict[str, Any]) -> type[Case] | type[TransientCase] | type[SolidCase]:
-    """The model of the tables of a case: that of solids, of fields in time, or of waves and potentials on surfaces."""
+def _model_of(data: dict[str, Any]) -> type[Case] | type[TransientCase] | type[SolidCase] | type[PeriodicCase]:
+    """The model of the tables of a case: that of periodic surfaces, of solids, of fields in time, or of waves and
+    potentials on surfaces."""
+    if PERIODIC in data:
+        return PeriodicCase
     if "solid" in data:
         return SolidCase
     physics = data.get("physics")

@@ -54,10 +54,12 @@ def cell_inverse(operator: GridOperator, cells: ArrayLike | None = None) -> Cell
     near = operator.matrix.near[0]
     run_tasks(work, len(members))
     # not in the tasks: threads of BLAS would wait for one another
-    values = [np.linalg.inv(block).ravel() for block in blocks]
-    columns = np.concatenate([np.tile(own, len(own)) for own in members])
+    ends = np.cumsum(size**2)
+    values, columns = np.empty(ends[-1], complex), np.empty(ends[-1], np.int32)
+    for number, (own, end) in enumerate(zip(members, ends, strict=True)):
+        part = slice(end - len(own) ** 2, end)
+        values[part], columns[part] = np.linalg.inv(blocks[number]).ravel(), np.tile(own, len(own))
+        blocks[number] = None
     starts = np.concatenate([[0], np.cumsum(np.repeat(size, size))])
-    inverse = sp.csr_array((np.concatenate(values), columns, starts), operator.shape)
-    place = np.empty(len(order), np.int64)
-    place[order] = np.arange(len(order))
-    return CellInverse(inverse[place])
+    inverse, place = sp.csr_array((values, columns, starts), operator.shape), np.argsort(order)
+    return CellInverse(inverse if np.array_equal(place, order) else inverse[place])

@@ -8,13 +8,16 @@ from types import ModuleType
 from typing import Any
 
 import calderon.backends as backends
+import calderon.report.periodic as periodic
 import calderon.report.solid as solid
 import calderon.report.surface as surface
 import calderon.report.transient as transient
 from calderon.case import AnyCaseFile
 from calderon.parallel import world
 from calderon.report.formatting import Row
-from calderon.report.planning import plan_in_time, plan_solid, plan_surface
+from calderon.report.periodic.computing import compute_periodic
+from calderon.report.periodic.results import PeriodicResults
+from calderon.report.planning import plan_in_time, plan_periodic, plan_solid, plan_surface
 from calderon.report.solid.computing import compute_solid
 from calderon.report.solid.results import SolidResults
 from calderon.report.stages import Stages
@@ -25,7 +28,7 @@ from calderon.report.surface.results import Results
 from calderon.report.transient.computing import compute_in_time
 from calderon.report.transient.results import TransientResults
 
-AnyResults = Results | SolidResults | TransientResults
+AnyResults = Results | SolidResults | TransientResults | PeriodicResults
 
 
 @dataclass(frozen=True)
@@ -50,10 +53,11 @@ KINDS = {
     "electromagnetic": ProblemKind(Radar().compute),
     "antenna": ProblemKind(Antennas().compute),
     "static": ProblemKind(Statics().compute),
+    "periodic": ProblemKind(compute_periodic, periodic, plan_periodic),
     "solid": ProblemKind(compute_solid, solid, plan_solid),
     "transient": ProblemKind(compute_in_time, transient, plan_in_time, in_time=True),
 }
-"""By the family of the problem in [physics], and of [solid]."""
+"""By the family of the problem in [physics], of [solid] and of [periodic]."""
 
 
 def kind_of(file: AnyCaseFile) -> ProblemKind:

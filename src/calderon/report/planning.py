@@ -1,10 +1,11 @@
 """What the matrix of a case will take, before anything is computed."""
 
 from calderon.backends import format_bytes, free_memory
-from calderon.case import Case, CaseFile, SolidCase, TransientCase, elastic_solid, solid_mesh
+from calderon.case import Case, CaseFile, PeriodicCase, SolidCase, TransientCase, elastic_solid, solid_mesh
 from calderon.formulations.linear_system import LARGEST_DENSE, SolveOptions
 from calderon.operators.methods import AUTO, rounded
 from calderon.report.formatting import Row
+from calderon.report.periodic.computing import built
 from calderon.report.stages import Stages
 from calderon.report.surface.computing import checked_mesh, dense_bytes, moments_of, options
 
@@ -45,6 +46,19 @@ def plan_solid(file: CaseFile[SolidCase], stages: Stages) -> list[Row]:
         plan = posed.plan(case.solver.method, case.solver.rtol)
     unknowns = f"{plan.unknowns}, {plan.displacements} of displacement and {plan.tractions} of traction"
     return [("unknowns", unknowns, ""), ("method", plan.method, ""), *_costs(plan.nbytes, plan.seconds, "solution")]
+
+
+def plan_periodic(file: CaseFile[PeriodicCase], stages: Stages) -> list[Row]:
+    """Of one cell."""
+    cell = built(file, stages)
+    number = cell.functions.dimension
+    # near parts of 2 decays, 5 copies, vectors and charges, and the matrix
+    return [
+        ("unknowns", f"{number} on {cell.mesh.number_of_triangles} triangles", ""),
+        ("method", "sum over Floquet waves", ""),
+        ("memory", format_bytes((8 * 20 + 16 * 3) * number**2), ""),
+        ("frequencies", str(len(file.case.periodic.frequency)), ""),
+    ]
 
 
 def plan_in_time(file: CaseFile[TransientCase], stages: Stages) -> list[Row]:

@@ -1,0 +1,145 @@
+"""Case files of periodic surfaces: [periodic], [element], and the [[layer]] tables of a board, from below."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from calderon.case.physics import Frequencies
+from calderon.case.quantities import Angle, Conductivity, Size
+from calderon.case.table import Table, choices
+from calderon.layers import Layer, Stack
+from calderon.mesh import TriangleMesh, planar
+
+VACUUM = "vacuum"
+PERIODIC = "periodic"  # the table that says so
+
+
+@dataclass(frozen=True)
+class Shape:
+    """How an element is made, and the keys that it needs and accepts."""
+
+    build: Callable[..., TriangleMesh]
+    needed: tuple[str, ...]
+    optional: tuple[str, ...] = ()
+
+
+SHAPES = {
+    "jerusalem-cross": Shape(planar.jerusalem_cross, ("length", "width", "ends"), ("cells",)),
+    "patch": Shape(planar.patch, ("length", "width", "h")),
+    "ring": Shape(planar.ring, ("radius", "inner_radius", "h")),
+    "strip": Shape(planar.strip_dipole, ("length", "width", "h"), ("cells",)),
+}
+
+
+def _shape(name: str) -> str:
+    if name not in SHAPES:
+        raise ValueError(choices(name, SHAPES))
+    return name
+
+
+class Element(Table):
+    """[element]: a shape of `cal.planar` by name, and its lengths.
+
+    interface: on top of how many layers it lies, default all of them.
+    """
+
+    SELECTORS: ClassVar = ("shape", "interface")
+    shape: Annotated[str, BeforeValidator(_shape)]
+    length: Size | None = None
+    width: Size | None = None
+    ends: Size | None = None
+    radius: Size | None = None
+    inner_radius: Size | None = None
+    h: Size | None = None
+    cells: int | None = Field(default=None, ge=1)
+    interface: int | None = Field(default=None, ge=0)
+
+    @model_validator(mode="after")
+    def _complete(self) -> "Element":
+        self.require_keys(f"the shape {self.shape!r}", SHAPES[self.shape].needed, SHAPES[self.shape].optional)
+        return self
+
+    def mesh(self, z: float) -> TriangleMesh:
+        """At the height z in m. MeshError for lengths that do not fit together."""
+        shape = SHAPES[self.shape]
+        given = {name: getattr(self, name) for name in (*shape.needed, *shape.optional)}
+        return shape.build(**{name: value for name, value in given.items() if value is not None}, z=z)
+
+
+class BoardLayer(Table):
+    """[[layer]]: a layer of the board, the lowest first; permittivity relative."""
+
+    thickness: Size
+    permittivity: float = Field(default=1.0, gt=0)
+    tan_delta: float = Field(default=0.0, ge=0)
+    conductivity: Conductivity = 0.0
+
+    @property
+    def layer(self) -> Layer:
+        return Layer(self.thickness, self.permittivity, tan_delta=self.tan_delta, conductivity=self.conductivity)
+
+
+class Periodic(Table):
+    """[periodic]: the period (one length, or two along x and y), one or several frequencies, the direction from which
+    the wave comes, and what is below and above the layers."""
+
+    period: Size | tuple[Size, Size]
+    frequency: Frequencies
+    theta: Angle = 0.0
+    phi: Angle = 0.0
+    side: Literal["above", "below"] = "above"
+    below: Literal["pec", "pmc", "vacuum"] = "pec"
+    above: Literal["pec", "pmc", "vacuum"] = "vacuum"
+
+    title: ClassVar = "Plane waves at a periodic surface"
+    family: ClassVar = PERIODIC
+    problem: ClassVar = PERIODIC
+
+
+class PeriodicSolver(Table):
+    """[solver]: rtol of the spectra of Floquet waves that are left out."""
+
+    rtol: float = Field(default=1e-4, gt=0, lt=1)
+    backend: Literal["numba"] = "numba"
+    precision: Literal["double"] = "double"
+
+
+class PeriodicCase(Table):
+    """A whole case file of a periodic surface."""
+
+    title: str = ""
+    periodic: Periodic
+    element: Element
+    layer: tuple[BoardLayer, ...] = ()
+    solver: PeriodicSolver = PeriodicSolver()
+
+    @property
+    def physics(self) -> Periodic:
+        """What says which kind of problem this is."""
+        return self.periodic
+
+    @property
+    def stack(self) -> Stack:
+        """The board."""
+        ends = [Layer() if each == VACUUM else each for each in (self.periodic.below, self.periodic.above)]
+        return Stack([each.layer for each in self.layer], below=ends[0], above=ends[1])
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> "PeriodicCase":
+        count, ends = len(self.layer), (self.periodic.below, self.periodic.above)
+        if getattr(self.periodic, self.periodic.side) != VACUUM:
+            raise ValueError(f"periodic.side = {self.periodic.side!r}: no wave comes from there, through a wall")
+        at = count if self.element.interface is None else self.element.interface
+        if at > count:
+            raise ValueError(f"element.interface = {at}: the board has {count} [[layer]] tables")
+        if (at == 0 and ends[0] != VACUUM) or (at == count and ends[1] != VACUUM):
+            raise ValueError("the element lies on a wall: give element.interface another number, or another [[layer]]")
+        return self
+
+    @property
+    def height(self) -> float:
+        """z of the element in m."""
+        at = len(self.layer) if self.element.interface is None else self.element.interface
+        return float(self.stack.interfaces[at])
