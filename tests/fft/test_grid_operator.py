@@ -76,6 +76,18 @@ def test_blocks_of_elements_precondition_an_array():
         cal.cell_inverse(found, [1, 2])
 
 
+def test_sheets_with_an_impedance_are_a_sparse_term():
+    whole = 2.0 * operator(1) - (0.1 + 0.2j) * cal.identity(operator(1).trial)
+    found, expected = whole.assemble("fft", spacing=PITCH / 12, near=PITCH / 2), whole.assemble().to_array()
+    x = np.random.default_rng(3).standard_normal(len(expected))
+    assert np.linalg.norm(found @ x - expected @ x) < 2e-5 * np.linalg.norm(expected @ x)
+    assert found.error < 4e-5
+    one = cal.cell_inverse(found, np.zeros(len(expected)))
+    assert np.linalg.norm(expected @ (one @ x) - x) < 1e-9 * np.linalg.norm(x)
+    i, j = np.nonzero(operator(1).trial.mass_matrix().toarray())
+    assert np.allclose(found.near_entries(i, j), expected[i, j], rtol=1e-9, atol=1e-14)
+
+
 def test_impossible_requests_are_refused():
     find = operator(1).assemble
     for options, text in (
@@ -93,4 +105,6 @@ def test_impossible_requests_are_refused():
     space = operator(1).trial
     with pytest.raises(ValueError, match="layered_electric_field"):
         cal.electric_field(1.0, space).assemble("fft")
+    with pytest.raises(ValueError, match="layered_electric_field"):
+        (operator(1) @ operator(1)).assemble("fft")
     assert "pre-corrected FFT" in str(find("fft")) and "mm" in str(find("fft"))

@@ -49,9 +49,11 @@ def cell_inverse(operator: GridOperator, cells: ArrayLike | None = None) -> Cell
 
     def work(number: int) -> None:
         own = members[number]
-        blocks[number] = operator.matrix.distant_block(own, own, np.inf) + near[own][:, own].toarray()
+        distant = operator.matrix.distant_block(own, own, np.inf)
+        blocks[number] = parts.factor * distant + near[own][:, own].toarray()
 
-    near = operator.matrix.near[0]
+    parts = operator.parts
+    near = (parts.factor * operator.matrix.near[0] + parts.sparse).tocsr()
     run_tasks(work, len(members))
     # not in the tasks: threads of BLAS would wait for one another
     ends = np.cumsum(size**2)

@@ -20,6 +20,7 @@ from calderon.galerkin.layered.matrix import LayeredMatrix
 from calderon.galerkin.layered.metal import LayeredMetal
 from calderon.operators.layered import LayeredElectricField
 from calderon.operators.progress import assembly_progress
+from calderon.operators.tree import terms_of
 from calderon.validation import one_of, positive_length
 
 ROWS = 1024
@@ -42,16 +43,48 @@ class Bands:
         return Bands(order, np.searchsorted(band[order], np.arange(int(band.max()) + 2)))
 
 
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """factor times an electric field in layers, plus a sparse symmetric matrix, such as that of a sheet impedance."""
+
+    field: LayeredElectricField
+    factor: complex
+    sparse: sp.csr_array
+
+    @staticmethod
+    def of(operator: Any) -> "Parts":
+        """Of an expression; ValueError for another one."""
+        terms = terms_of(operator)
+        fields = [term for term in terms if isinstance(term.atom, LayeredElectricField) and term.is_plain]
+        local = [term for term in terms if term.atom.is_local]
+        whole = all(term.region == (0, 0, operator.shape) for term in terms)
+        if len(fields) != 1 or len(fields) + len(local) < len(terms) or not whole:
+            raise ValueError(
+                "method 'fft' multiplies the electric field of planar metal in layers, layered_electric_field(stack, "
+                f"frequency, RWG(mesh)), or that and multiples of the identity, got {operator!r}: use method='dense' "
+                "or 'mlfmm'"
+            )
+        sparse = sp.csr_array(operator.shape, dtype=complex)
+        for term in local:
+            matrix = sp.csr_array(term.atom.value(None)) * term.factor
+            sparse = sparse + (matrix.T if term.transposed else matrix)
+        if abs(sparse - sparse.T).max() > 1e-12 * abs(sparse).max():
+            raise ValueError(f"method 'fft' needs a symmetric matrix, got {operator!r}: use method='dense'")
+        return Parts(fields[0].atom, fields[0].factor, sparse)
+
+
 class GridOperator(LinearOperator):
     """Near entries less those of the grid, plus convolutions on the grid.
 
-    near: sparse, less the grid; touching: entries themselves, of functions with a common triangle; matrix: any others.
+    near: sparse, less the grid; touching: entries themselves, of functions with common triangles. matrix: of the field;
+    parts: what that is multiplied by, and what is added.
     error: relative, in the 2-norm over `checked` random rows of a product with a random vector. nbytes, seconds.
     """
 
     def __init__(
         self,
         matrix: LayeredMatrix,
+        parts: Parts,
         grid: Grid,
         spectra: NDArray[Any],
         entries: tuple[sp.csr_array, sp.csr_array],
@@ -59,7 +92,7 @@ class GridOperator(LinearOperator):
     ) -> None:
         self.touching, self.near = entries
         super().__init__(dtype=np.dtype(complex), shape=self.near.shape)
-        self.matrix, self.grid, self.spectra, self._factors = matrix, grid, spectra, factors
+        self.matrix, self.parts, self.grid, self.spectra, self._factors = matrix, parts, grid, spectra, factors
         self.error, self.checked, self.seconds, self.backend = 0.0, 0, 0.0, "numba"
         self._bands = Bands.of(grid.first, 2 * (grid.order + 1))
 
@@ -144,40 +177,38 @@ def assemble_fft(
     order: int = 3,
     near: float | None = None,
 ) -> GridOperator:
-    """The pre-corrected FFT operator of a `layered_electric_field`; see `BoundaryOperator.assemble`.
+    """The pre-corrected FFT operator of a `layered_electric_field`, or of that and multiples of the identity.
+
+    See `BoundaryOperator.assemble`.
 
     J. R. Phillips, J. K. White, IEEE Trans. Comput.-Aided Des. 16 (1997) 1059.
     """
     began = time.perf_counter()
-    if not isinstance(operator, LayeredElectricField):
-        raise ValueError(
-            f"method 'fft' multiplies the electric field of planar metal in layers, layered_electric_field(stack, "
-            f"frequency, RWG(mesh)), got {operator!r}: use method='dense' or 'mlfmm'"
-        )
+    parts = Parts.of(operator)
     one_of(precision, ("double", "mixed"), "precision of method 'fft'")
     if isinstance(order, bool) or not isinstance(order, Integral) or order not in ORDERS:
         raise ValueError(f"order = {order!r}: the degree of interpolation on the grid is a whole number from 1 to 6")
-    metal = LayeredMetal(operator.sections, operator.trial)
+    metal = LayeredMetal(parts.field.sections, operator.trial)
     grid = Grid.of(metal, None if spacing is None else positive_length(spacing, "spacing in m"), int(order))
     reach = SPACINGS * grid.spacing if near is None else positive_length(near, "near in m")
     if reach < 2 * grid.spacing:
         raise ValueError(f"near = {reach:.3g} m is below two spacings of {grid.spacing:.3g} m: choose a larger radius")
     size, planes = int(np.prod(grid.shape)), len(metal.heights)
     require_memory(16 * 4 * size * (2 * planes**2 + 6 * planes), "grids of that spacing", "use a larger spacing")
-    metal = LayeredMetal(operator.sections, operator.trial, 2 * (order + 2) * grid.spacing)
-    matrix = LayeredMatrix(metal, operator.quadrature)
+    metal = LayeredMetal(parts.field.sections, operator.trial, 2 * (order + 2) * grid.spacing)
+    matrix = LayeredMatrix(metal, parts.field.quadrature)
     greens = node_greens(metal, grid)
     k0 = metal.sections.k0
-    factors = np.array([1j * k0, 1j * k0, -1j / k0])
+    factors = parts.factor * np.array([1j * k0, 1j * k0, -1j / k0])
     groups = boxes(grid, reach)
     pattern = near_pairs(grid, reach, groups)
     require_memory(140 * pattern.nnz, f"{pattern.nnz} near entries", "choose a smaller near= or spacing=")
     with assembly_progress("near entries", "boxes", progress) as advance:
-        exact = exact_entries(matrix, grid, pattern, groups, reach, advance)
-    touching = both_orders(exact.multiply(operator.trial.mass_matrix().astype(np.bool_)).tocsr())
+        exact = parts.factor * exact_entries(matrix, grid, pattern, groups, reach, advance)
+    touching = both_orders(exact.multiply(operator.trial.mass_matrix().astype(np.bool_)).tocsr()) + parts.sparse
     subtract_grid(exact, grid, greens, factors)
     spectra = transformed(greens, np.complex64 if precision == "mixed" else complex, thread_count())
-    found = GridOperator(matrix, grid, spectra, (touching, both_orders(exact)), factors)
+    found = GridOperator(matrix, parts, grid, spectra, (touching, both_orders(exact) + parts.sparse), factors)
     _check(found, matrix)
     found.seconds = time.perf_counter() - began
     return found
@@ -190,7 +221,7 @@ def _check(found: GridOperator, matrix: LayeredMatrix) -> None:
     rows = np.sort(random.choice(number, min(CHECKED, number), replace=False))
     x = random.standard_normal(number) + 1j * random.standard_normal(number)
     direct = np.zeros((len(rows), number), complex)
-    matrix.add_to(direct, 1.0, rows, None)
-    expected = direct @ x
+    matrix.add_to(direct, found.parts.factor, rows, None)
+    expected = direct @ x + found.parts.sparse[rows] @ x
     found.error = float(np.linalg.norm((found @ x)[rows] - expected) / np.linalg.norm(expected))
     found.checked = len(rows)
