@@ -96,14 +96,14 @@ def test_an_error_says_that_plane_waves_do_not_hold_a_tolerance(monkeypatch):
 
 def test_near_entries_are_those_of_the_dense_matrix():
     operator = OPERATORS["combined field"]
-    fast, pattern = operator.assemble("mlfmm", rtol=5e-4), RWG.mass_matrix().tocoo()
+    fast, pattern = operator.assemble("mlfmm", rtol=3e-4), RWG.mass_matrix().tocoo()
     dense = operator.assemble("dense", precision="single").to_array()[pattern.coords]
     assert np.abs(fast.near_entries(*pattern.coords) - dense).max() <= 1e-5 * np.abs(dense).max()
 
 
 def test_near_entries_in_16_bits_keep_their_values_and_the_sums_of_rows():
     operator = OPERATORS["hypersingular"]
-    packed, plain = (operator.assemble("mlfmm", rtol=rtol).media[0].near[0][2] for rtol in (1e-3, 7e-4))
+    packed, plain = (operator.assemble("mlfmm", rtol=rtol).media[0].near[0][2] for rtol in (5e-4, 3e-4))
     assert packed.is_packed and not plain.is_packed and packed.nbytes < 0.62 * plain.nbytes
     random = np.random.default_rng(2)
     count = int(packed.layout.starts[-1])

@@ -24,7 +24,7 @@ from calderon.galerkin.rows.near_blocks import ADVICE, BEYOND, NearBlocks, add_e
 
 CHUNK, MOST = 16_000_000, 64
 """Bytes of a chunk at least, and chunks of a region of the matrix, about, at most."""
-PACKED = 8e-4
+PACKED = 4e-4
 """Tolerance of products; numbers of 16 bits have errors up to 7e-5 of products with random vectors."""
 POWERS = np.ldexp(np.float32(1), np.arange(-128, 128, dtype=np.int32))
 """Of two."""
