@@ -81,8 +81,10 @@ class PointsOfLevel(NamedTuple):
         count = np.diff(self.points.starts)
         inside = np.zeros(len(count), bool)
         inside[np.concatenate([np.arange(a, b) for a, b in zip(self.first, self.last, strict=True)])] = True
-        own = (self.points.local + np.repeat(self.apart, count, axis=0))[np.repeat(inside, count)]
-        return float(np.sqrt((own**2).sum(axis=1).max(initial=0.0)))
+        own = self.points.local + np.repeat(self.apart, count, axis=0)
+        if not inside.all():
+            own = own[np.repeat(inside, count)]
+        return float(np.sqrt(np.einsum("nc,nc->n", own, own).max(initial=0.0)))
 
     def of_box(self, box: int) -> Array:
         """(n, 3) the points of a box, relative to its centre."""

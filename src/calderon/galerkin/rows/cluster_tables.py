@@ -13,13 +13,12 @@ from numpy.typing import DTypeLike, NDArray
 from calderon.backends.numba import jitable_part, kernel
 from calderon.backends.vectors import jitable, number
 from calderon.galerkin.rows.entry_kernels import Clusters
+from calderon.galerkin.rows.sorting import sort
 
 CHUNK = 64
 """Triangles of a cluster that are worked on at a time: what belongs to them stays in the first-level cache."""
 PITCH = CHUNK + 16
 """Numbers from one row of a chunk to the next: not a power of two, which would meet few places of the cache."""
-SORTED = 4096
-"""Clusters whose lists are sorted at a time."""
 HEADER = 16
 FUNCTIONS, OWN, LENGTH, WIDTH, CHUNKS, ROW, RECORDS = range(7)
 STARTS, TRIANGLES, LOCALS, FIRST, SIZES, LIST_STARTS, LISTS, PLACES, RUNS = range(7, 16)
@@ -127,17 +126,12 @@ def _lists(
     lists = np.empty(ends[-1], np.int32)
     seen[:] = -1
     _list_triangles(starts, triangles, *runs, seen, ends, lists)
-    for low in range(0, len(ends) - 1, SORTED):
-        part = ends[low : low + SORTED + 1]
-        first = np.repeat(np.arange(len(part) - 1) * len(seen), np.diff(part))
-        chosen = slice(part[0], part[-1])
-        lists[chosen] = np.sort(first + lists[chosen]) - first
     return ends, lists
 
 
 @kernel
 def _list_triangles(starts, triangles, first, stop, runs, seen, ends, lists):  # type: ignore[no-untyped-def]
-    """Each triangle of each cluster once; without `lists` the number of them in ends[1:]."""
+    """Each triangle of each cluster once, increasing; without `lists` the number of them in ends[1:]."""
     for c in range(runs.size - 1):
         count = 0
         for r in range(runs[c], runs[c + 1]):
@@ -150,6 +144,8 @@ def _list_triangles(starts, triangles, first, stop, runs, seen, ends, lists):  #
                     count += 1
         if lists.size == 0:
             ends[c + 1] = count
+        else:
+            sort(lists, lists, ends[c], ends[c] + count)
 
 
 @jitable

@@ -9,13 +9,12 @@ from numpy.typing import NDArray
 from calderon.backends import run_tasks
 from calderon.backends.numba import jitable_part, kernel
 from calderon.galerkin.rows.cluster_tables import FUNCTIONS, LOCALS, PLACES, STARTS, TRIANGLES, RowSide, item
+from calderon.galerkin.rows.sorting import sort
 
 Index = NDArray[np.int64]
 Numbers = NDArray[np.int32]
 ROWS = 1024
 """Rows that are summed in one task."""
-GAPS = 132, 57, 23, 10, 4, 1
-"""Of Shell's method of sorting."""
 
 
 class Neighbours(NamedTuple):
@@ -114,18 +113,6 @@ def _room(most: int, rows: int, columns: int, values: NDArray[Any]) -> tuple[Num
     """Lengths of rows, where each column was seen last, columns and entries."""
     seen = np.zeros(columns if most else 0, np.int32)
     return np.zeros(rows, np.int32), seen, np.empty(most, np.int32), np.empty(most, values.dtype)
-
-
-@jitable_part
-def sort(keys, data, start, stop):  # type: ignore[no-untyped-def]
-    """Shell's method: rows of constant functions come in order, others have at most some hundred entries."""
-    for gap in GAPS:
-        for k in range(start + gap, stop):
-            key, value, at = keys[k], data[k], k
-            while at >= start + gap and keys[at - gap] > key:
-                keys[at], data[at] = keys[at - gap], data[at - gap]
-                at -= gap
-            keys[at], data[at] = key, value
 
 
 @kernel

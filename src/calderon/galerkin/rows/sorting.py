@@ -1,0 +1,18 @@
+"""Sorting of short lists within kernels."""
+
+from calderon.backends.numba import jitable_part
+
+GAPS = 132, 57, 23, 10, 4, 1
+"""Of Shell's method of sorting."""
+
+
+@jitable_part
+def sort(keys, data, start, stop):  # type: ignore[no-untyped-def]
+    """Shell's method: rows of constant functions come in order, others have at most some hundred entries."""
+    for gap in GAPS:
+        for k in range(start + gap, stop):
+            key, value, at = keys[k], data[k], k
+            while at >= start + gap and keys[at - gap] > key:
+                keys[at], data[at] = keys[at - gap], data[at - gap]
+                at -= gap
+            keys[at], data[at] = key, value
