@@ -158,10 +158,10 @@ class PlanarProblem:
         return [port.waves(whole, currents, limits) for port in self.ports if isinstance(port, LinePort)]
 
     def sweep(
-        self, start: float, stop: float, points: int = 201, *, reference: float = 50.0, rtol: float = 1e-4
+        self, start: float, stop: float, points: int = 201, *, reference: float = 50.0, rtol: float = 1e-3
     ) -> PortSweep:
-        """S at `points` frequencies from start to stop in Hz, from as few solved ones as rational functions need whose
-        error in S is below rtol."""
+        """S at `points` frequencies from start to stop in Hz, from as few solved ones as rational functions need that
+        differ by less than rtol from those of one frequency less; their error is about a tenth of that."""
         low, high = (positive_length(each, "frequency in Hz") for each in (start, stop))
         if high < low:
             raise ValueError(f"a sweep goes from a lower to a higher frequency, got {start!r} to {stop!r} Hz")

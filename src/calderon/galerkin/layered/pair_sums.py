@@ -14,8 +14,8 @@ from calderon.layers.tables import look_up
 
 @jitable_part
 def _put_distances(r, scale, dx, dy, points, i, j, weights, divided):  # type: ignore[no-untyped-def]
-    """Distances (Q Q,) of the points of two triangles whose centroids are dx, dy apart, and in `scale` the weights of the
-    second points, divided by the distance if so; points: (n, 2, Q), flat, weights (Q Q,).
+    """Distances (Q Q,) of the points of two triangles whose centroids are dx, dy apart, and in `scale` the weights of
+    the second points, divided by the distance if so; points: (n, 2, Q), flat, weights (Q Q,).
 
     Inverse roots are those of single precision after a step of Newton's method, to 1e-14.
     """
