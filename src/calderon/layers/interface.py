@@ -13,6 +13,9 @@ import numpy as np
 from calderon.layers.sections import OPEN, Sections
 from calderon.layers.sommerfeld import Direct
 
+SMALL_LOSS = 0.02
+"""Loss tangent up to which the direct part has none."""
+
 
 def direct_part(sections: Sections, z: float) -> Direct:
     """The singular part of G_xx and K at height z, with the term proportional to the distance."""
@@ -21,9 +24,14 @@ def direct_part(sections: Sections, z: float) -> Direct:
     square = k0**2 * eps * mu
     S, E = (1 / mu).sum(), eps.sum()
     squares = (square / mu).sum() / S, 2 * k0**2 * E / S - (eps * square).sum() / E
-    # a branch point below the axis would lie in the way of the path
-    k_xx, k_K = (np.sqrt(complex(each.real, max(each.imag, 0.0))) for each in squares)
+    k_xx, k_K = (np.sqrt(_allowed(each)) for each in squares)
     return Direct(complex(2 / S), complex(2 / E), complex(k_xx), complex(k_K))
+
+
+def _allowed(square: complex) -> complex:
+    """k^2 of a direct part: not below the axis, where the path would meet its branch point, and real for small losses,
+    as kernels of waves with real wavenumbers are compiled already."""
+    return complex(square.real, square.imag if square.imag > SMALL_LOSS * square.real else 0.0)
 
 
 def image_distance(sections: Sections, z: float, source_z: float) -> float:
