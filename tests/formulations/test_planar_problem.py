@@ -5,6 +5,7 @@ import pytest
 
 import calderon as cal
 from calderon.formulations.planar.port_sweep import scattering
+from calderon.formulations.planar.solution import ellipse_ratio
 
 BOARD = cal.Stack([cal.Layer(3.175e-3, eps_r=2.33)], below="pec")
 PATCH = cal.planar.patch(57e-3, 38e-3, h=7e-3, z=BOARD.top)
@@ -52,6 +53,19 @@ def test_power_of_a_patch_and_its_gain(antenna):
     kz, inside = np.sqrt(wave.k**2 - solution.sections.k0**2), np.sqrt(2.33 * solution.sections.k0**2 - wave.k**2)
     assert wave.kind == "TM" and abs(2.33 * kz / (inside * np.tan(inside * 3.175e-3)) - 1) < 1e-9
     assert "surface waves" in str(solution)
+
+
+def test_polarisation_and_beam_of_a_patch(antenna):
+    """Linear at the normal; above half of the largest gain within 60 to 120 degrees."""
+    assert np.allclose(ellipse_ratio(np.array([1, 1, 2]), np.array([1j, 0.5j, 1j])), [1, 2, 2])
+    assert ellipse_ratio(np.ones(1), np.ones(1)) > 1e15
+    solution = antenna.solve(2.39e9)
+    assert solution.axial_ratio(0.0, 0.0, decibels=True) > 40
+    for phi in (0.0, np.pi / 2):
+        half, tenth = solution.beam_width(phi), solution.beam_width(phi, 0.1)
+        assert np.radians(60) < half < np.radians(120) and half < tenth
+        edges = solution.gain([half / 2, half / 2 + 0.1], [phi, phi])
+        assert edges[1] < edges[0] < solution.gain(0.0, 0.0)
 
 
 def test_losses_of_a_board():

@@ -18,6 +18,8 @@ from calderon.spaces import VectorFunction
 RULE = 6
 THETAS, PHIS = 24, 48
 """Directions in a half-space for the power, and around the axis."""
+CUT = 721
+"""Directions of a cut through the pattern."""
 CHUNK = 256
 """Directions at a time."""
 Complex = NDArray[np.complex128]
@@ -88,6 +90,25 @@ class PlanarSolution:
     ) -> NDArray[np.float64]:
         """4 pi U / (radiated power)."""
         return self._relative(theta, phi, self.power.radiated, decibels)
+
+    def axial_ratio(
+        self, theta: ArrayLike, phi: ArrayLike | None = None, *, decibels: bool = False
+    ) -> NDArray[np.float64]:
+        """Of the ellipse of polarisation, from 1 (circular) to infinity (linear); decibels: 20 log10 of it."""
+        _, theta_hat, phi_hat = line_of_sight(theta, phi)
+        field = self.far_field(theta, phi)
+        value = ellipse_ratio((field * theta_hat).sum(axis=-1), (field * phi_hat).sum(axis=-1))
+        return np.asarray(20 * np.log10(value) if decibels else value)
+
+    def beam_width(self, phi: float, level: float = 0.5) -> float:
+        """Angle in radians around the strongest direction of the upper half-space in the plane of the azimuth phi,
+        within which the gain is above `level` of the largest there."""
+        theta = np.linspace(-np.pi / 2, np.pi / 2, CUT)
+        gain = self.gain(np.abs(theta), np.where(theta < 0, phi + np.pi, phi))
+        top = int(gain.argmax())
+        below = np.flatnonzero(gain < level * gain[top])
+        left, right = below[below < top].max(initial=-1), below[below > top].min(initial=CUT)
+        return float(theta[min(right, CUT - 1)] - theta[max(left, 0)])
 
     @cached_property
     def power(self) -> PlanarPower:
@@ -179,3 +200,11 @@ class PlanarSolution:
             z = u / i
             lines.append(f"port {n}: U = {u:.5g} V, I = {i:.5g} A, Z = {z:.5g} ohm")
         return "\n".join([*lines, str(self.power)])
+
+
+def ellipse_ratio(first: Complex, second: Complex) -> NDArray[np.float64]:
+    """Large over small axis of the ellipse that two orthogonal components draw: (|L| + |R|) / ||L| - |R|| of circular
+    ones."""
+    left, right = np.abs(first + 1j * second), np.abs(first - 1j * second)
+    with np.errstate(divide="ignore"):
+        return np.asarray((left + right) / np.abs(left - right))
