@@ -55,6 +55,14 @@ def test_power_of_a_patch_and_its_gain(antenna):
     assert "surface waves" in str(solution)
 
 
+def test_a_probe_through_two_layers():
+    """All accepted power arrives, with a board on a spacer of air, too."""
+    spaced = cal.Stack([cal.Layer(3e-3), cal.Layer(1.6e-3, eps_r=4.4)], below="pec")
+    mesh = cal.TriangleMesh(PATCH.vertices + [0, 0, spaced.top - BOARD.top], PATCH.triangles)
+    power = cal.PlanarProblem(spaced, mesh, ports=[PROBE]).solve(2.3e9).power
+    assert abs(power.lost) < 1e-3 * power.accepted
+
+
 def test_polarisation_and_beam_of_a_patch(antenna):
     """Linear at the normal; above half of the largest gain within 60 to 120 degrees."""
     assert np.allclose(ellipse_ratio(np.array([1, 1, 2]), np.array([1j, 0.5j, 1j])), [1, 2, 2])

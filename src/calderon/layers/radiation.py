@@ -38,9 +38,11 @@ def responses(sections: Sections, k: NDArray[np.complex128], z: float, source_z:
     tm = te - 1j * found.K * k**2 / sections.k0
     if not probes:
         return Responses(tm, te, np.zeros_like(te))
-    rule = gauss(POINTS)
-    parts = [spectral_greens(sections, k, z, source_z * t, None, 0).xz for t in rule.points]
-    potential = source_z * np.tensordot(rule.weights, parts, 1)
+    rule, potential = gauss(POINTS), np.zeros_like(te)
+    for n, (low, high) in enumerate(zip(sections.low, sections.high, strict=True)):
+        if low < high <= source_z:
+            parts = [spectral_greens(sections, k, z, low + (high - low) * t, None, n).xz for t in rule.points]
+            potential = potential + (high - low) * np.tensordot(rule.weights, parts, 1)
     return Responses(tm, te, sections.k0 * (potential + found.K * k / sections.k0**2))
 
 

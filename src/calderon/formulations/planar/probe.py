@@ -60,7 +60,7 @@ class ProbePort:
             sides=np.concatenate([space.sides, [[3 * triangles[0] + opposite[0], -1]]]),
         )
 
-    def reactions(self, sections: Sections, space: EdgeSpace) -> NDArray[np.complex128]:
+    def reactions(self, sections: Sections, space: EdgeSpace, z: float) -> NDArray[np.complex128]:
         """i k0 int f_i . int G_xz dz' over the probe (dimension,), as entries of the electric field with eta0 = 1."""
         rule = triangle_rule(RULE)
         corners = space.mesh.vertices[space.mesh.triangles[space.triangles]]
@@ -68,7 +68,7 @@ class ProbePort:
         rho = np.linalg.norm(offset, axis=2)
         first = NEAREST * self.radius
         grid = first + (1.001 * rho.max() - first) * np.linspace(0, 1, DISTANCES) ** 2
-        field = CubicSpline(grid, horizontal_field(sections, grid))(np.maximum(rho, first))
+        field = CubicSpline(grid, horizontal_field(sections, z, grid))(np.maximum(rho, first))
         along = np.einsum("naqc,nqc->naq", space.values(rule.points)[..., :2], offset / rho[..., None])
         areas = space.mesh.areas[space.triangles]
         local = 1j * sections.k0 * np.einsum("naq,nq,q,n->na", along, field, 2 * rule.weights, areas)
@@ -81,10 +81,10 @@ def probe_matrix(probes: list[ProbePort], sections: Sections, space: EdgeSpace, 
     """What vertical currents of probes to the height z add to the electric field: rows (dimension, probes) of the last
     functions; the block of these among themselves has all of it."""
     require_ground(sections, z, "a probe")
-    columns = np.stack([probe.reactions(sections, space) for probe in probes], axis=1)
+    columns = np.stack([probe.reactions(sections, space, z) for probe in probes], axis=1)
     own = slice(space.dimension - len(probes), None)
     places = np.array([probe.place for probe in probes])
     between = np.linalg.norm(places[:, None] - places, axis=2) + np.diag([probe.radius for probe in probes])
-    both = {r: 1j * sections.k0 * self_reaction(sections, r) for r in np.unique(between)}
+    both = {r: 1j * sections.k0 * self_reaction(sections, z, r) for r in np.unique(between)}
     columns[own] += columns[own].T + np.vectorize(both.get, otypes=[complex])(between)
     return columns
