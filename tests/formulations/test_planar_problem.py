@@ -155,3 +155,9 @@ def test_mistakes_are_named():
         cal.PlanarProblem(BOARD, PATCH, ports=[PROBE])._warn_of_coarse_meshes(5e9)
     with pytest.raises(ValueError, match="give one voltage for each"):
         cal.PlanarProblem(BOARD, PATCH, ports=[PROBE]).solve(2e9, [1, 2])
+    with pytest.raises(cal.MeshError, match="lowest metal is at z = 1 mm, and interfaces of the stack are at 0, 3.175"):
+        cal.PlanarProblem(BOARD, cal.planar.patch(57e-3, 38e-3, h=7e-3, z=1e-3), ports=[PROBE])
+    with pytest.raises(ValueError, match=r"probes at \(-0.008, 0.0\) and \(-0.008, 0.0\) m touch"):
+        cal.PlanarProblem(BOARD, PATCH, ports=[PROBE, PROBE])
+    with pytest.raises(ValueError, match="points of a sweep must be a whole number, at least 1, got 0"):
+        cal.PlanarProblem(BOARD, PATCH, ports=[PROBE]).sweep(2e9, 3e9, points=0)

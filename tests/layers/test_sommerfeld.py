@@ -5,8 +5,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.special import hankel1
 
 import calderon as cal
+from calderon.exact.vacuum import SPEED_OF_LIGHT
 from calderon.layers.sommerfeld import Direct, horizontal_greens, spatial_greens
 
 REFERENCES = Path(__file__).parents[2].parent / "shared" / "data" / "layered_green.json"
@@ -91,3 +93,18 @@ def test_mistakes_are_named():
         spatial_greens(sections, [0.0, 1.0], 0.5e-3, 0.5e-3)
     with pytest.raises(ValueError, match="z = 0.001 m is an interface.* give source_layer=, 0 for the lower or 1"):
         spatial_greens(sections, [1.0], 0.5e-3, 1e-3)
+
+
+def test_fields_between_walls_are_sums_of_modes_and_refused_at_a_resonance():
+    """G_xx = i/(2 d) sum_n sin(n pi z/d) sin(n pi z'/d) H_0(k_n rho), k_n^2 = k^2 - (n pi/d)^2."""
+    d, (z, source_z), n = 10e-3, (4e-3, 5e-3), np.arange(1, 400)
+    plates = cal.Stack([cal.Layer(d, 2.0)], below="pec", above="pec")
+    resonance = SPEED_OF_LIGHT / (2 * d * np.sqrt(2))
+    for factor in (0.9, 0.997, 1.003, 1.3):
+        k = np.pi / d * factor
+        waves = np.sqrt(k**2 - (n * np.pi / d) ** 2 + 0j)
+        modes = np.sin(n * np.pi * z / d) * np.sin(n * np.pi * source_z / d) * hankel1(0, waves * 0.02)
+        found = spatial_greens(plates.at(factor * resonance), [0.02], z, source_z).xx[0]
+        assert found == pytest.approx(0.5j / d * np.nansum(modes), rel=1e-9)
+    with pytest.raises(ValueError, match=r"between the walls resonate close to 10.5993 GHz, .* give a layer a"):
+        spatial_greens(plates.at(resonance), [0.02], z, source_z)

@@ -13,9 +13,10 @@ from numpy.typing import ArrayLike
 
 from calderon.backends import run_tasks
 from calderon.backends.numba import jitable_part, kernel
+from calderon.exact.vacuum import SPEED_OF_LIGHT
 from calderon.layers.bessel import bessel
-from calderon.layers.lines import place, spectral_components
-from calderon.layers.sections import Sections
+from calderon.layers.lines import line_functions, place, spectral_components
+from calderon.layers.sections import OPEN, Sections
 from calderon.quadrature import gauss
 
 DEPTH = 0.3, 4.0
@@ -32,6 +33,9 @@ FARTHEST = 1e9
 """End of the path over that of the ellipse."""
 SHARE = 16
 """Distances of a task."""
+VERTICAL, RESONANT = 1e-6, 150.0
+"""Of k0, a wavenumber k_rho of waves between walls, and of an impedance, the voltage from which they resonate: a pole
+is then so close to the beginning of the path that integrals are wrong by 1e-8 and more."""
 
 
 class Direct(NamedTuple):
@@ -170,8 +174,10 @@ def spatial_greens(
                 f"{sections.layer_of(height, 'below')} for the lower or {sections.layer_of(height)} for the upper side"
             )
     distances = np.asarray(rho, dtype=float)
-    if not np.all(distances > 0):
-        raise ValueError("distances rho must be positive: at rho = 0 the Green's functions are infinite or not unique")
+    if not np.all((distances > 0) & (distances < np.inf)):
+        raise ValueError(
+            "distances rho must be positive and finite: at rho = 0 the Green's functions are infinite or not unique"
+        )
     places = (place(sections, z, layer), place(sections, source_z, source_layer))
     return SpatialGreens(*_evaluated(sections, distances, (z, source_z), places, NOTHING, 5))
 
@@ -185,6 +191,20 @@ def horizontal_greens(
     return xx, charge
 
 
+def _require_no_resonance(sections: Sections, heights: tuple[float, float], layers: tuple[int, int]) -> None:
+    """ValueError where walls above and below keep a field between them that has no losses: a pole at k_rho = 0."""
+    if OPEN in sections.ends:
+        return
+    line = line_functions(VERTICAL * sections.k0, sections.data, heights[0], layers[0], heights[1], layers[1])
+    impedances = np.abs(np.sqrt(sections.mu / sections.eps))
+    if max(abs(line[0]), abs(line[4])) > RESONANT * impedances.max():
+        frequency = sections.k0 * SPEED_OF_LIGHT / (2 * np.pi)
+        raise ValueError(
+            f"the layers between the walls resonate close to {frequency / 1e9:.6g} GHz, where the field is sensitive "
+            "or not determined: change the frequency by half a per cent, or give a layer a loss"
+        )
+
+
 def _evaluated(
     sections: Sections,
     rho: np.ndarray,
@@ -194,6 +214,7 @@ def _evaluated(
     components: int,
 ) -> np.ndarray:
     """The first components (n, ...) at heights and in layers of the observer and the source."""
+    _require_no_resonance(sections, heights, layers)
     flat = np.ascontiguousarray(rho).ravel()
     places = sections.data, float(heights[0]), layers[0], float(heights[1]), layers[1]
     end = 1.2 * float(np.abs(sections.wavenumbers).max()) + 0.2 * sections.k0

@@ -1,5 +1,6 @@
 """Flat metal between the layers of a stack, with ports."""
 
+import itertools
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -16,9 +17,10 @@ from calderon.formulations.planar.line_port import LinePort, LineWaves
 from calderon.formulations.planar.port_sweep import PortSweep, adaptive_sweep, scattering
 from calderon.formulations.planar.probe import ProbePort, probe_matrix
 from calderon.formulations.planar.solution import PlanarSolution
+from calderon.galerkin.layered.metal import FLAT
 from calderon.layers import Conductor, Stack, SurfaceImpedance
 from calderon.mesh import TriangleMesh
-from calderon.mesh.errors import AccuracyWarning
+from calderon.mesh.errors import AccuracyWarning, MeshError
 from calderon.operators.layered import layered_electric_field
 from calderon.quadrature import Quadrature
 from calderon.spaces import RWG, EdgeSpace, VectorFunction
@@ -68,6 +70,9 @@ class PlanarProblem:
                 "LinePort, or none"
             )
         object.__setattr__(self, "ports", ports)
+        for one, other in itertools.combinations(self.probes, 2):
+            if np.hypot(*np.subtract(one.place, other.place)) < one.radius + other.radius:
+                raise ValueError(f"probes at {one.place!r} and {other.place!r} m touch: move one of them")
         if not isinstance(self.sheet, SurfaceImpedance | Conductor):
             object.__setattr__(self, "sheet", SurfaceImpedance(self.sheet))
         overlap = np.count_nonzero(np.count_nonzero(self.weights, axis=1) > 1)
@@ -84,7 +89,14 @@ class PlanarProblem:
         """z in m of the lowest metal, where probes end."""
         z = float(self.mesh.vertices[:, 2].min())
         faces = self.stack.interfaces
-        return float(faces[np.abs(faces - z).argmin()])
+        nearest = float(faces[np.abs(faces - z).argmin()])
+        if abs(nearest - z) > FLAT * np.ptp(self.mesh.vertices, axis=0).max():
+            heights = ", ".join(f"{1e3 * face:g}" for face in faces)
+            raise MeshError(
+                f"the lowest metal is at z = {1e3 * z:g} mm, and interfaces of the stack are at {heights} mm: move the "
+                f"mesh, for example by z=stack.top, here {self.stack.top:g} m, or split the layer at its height"
+            )
+        return nearest
 
     @cached_property
     def function_space(self) -> EdgeSpace:
@@ -165,6 +177,8 @@ class PlanarProblem:
         low, high = (positive_length(each, "frequency in Hz") for each in (start, stop))
         if high < low:
             raise ValueError(f"a sweep goes from a lower to a higher frequency, got {start!r} to {stop!r} Hz")
+        if not isinstance(points, int | np.integer) or points < 1:
+            raise ValueError(f"points of a sweep must be a whole number, at least 1, got {points!r}")
         frequencies = np.linspace(low, high, points)
         resistance = reference_resistance(reference)
         return adaptive_sweep(lambda f: self.scattering_matrix(f, resistance), frequencies, resistance, rtol)
