@@ -70,5 +70,10 @@ def test_mistakes_are_named():
         cal.layered_electric_field(SLAB, FREQUENCY, cal.RWG(sheet(0.01))).assemble()
     with pytest.raises(TypeError, match="need RWG functions"):
         cal.layered_electric_field(SLAB, FREQUENCY, cal.P1(sheet(0.03)))
+    operator = cal.layered_electric_field(SLAB, FREQUENCY, cal.RWG(sheet(0.03)))
+    for each in (operator, operator + 2 * operator.T):
+        with pytest.raises(ValueError, match="assembled by method='dense' or 'fft', got 'm"):
+            each.assemble("matrix-free")
+    assert "dense" in str(operator.assemble("auto"))
     with pytest.raises(ValueError, match="frequency must be a positive number, got 0"):
         cal.layered_electric_field(SLAB, 0, cal.RWG(sheet(0.03)))

@@ -4,13 +4,17 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
+from calderon.backends import free_memory
 from calderon.galerkin.layered.matrix import LayeredMatrix
 from calderon.galerkin.layered.metal import LayeredMetal
 from calderon.layers import Sections, Stack
 from calderon.operators.algebra import BoundaryOperator, Index, with_spaces
+from calderon.operators.methods import AUTO
 from calderon.quadrature import Quadrature
 from calderon.spaces import EdgeSpace
 from calderon.validation import describe
+
+METHODS = ("dense", "fft")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -38,6 +42,16 @@ class LayeredElectricField(BoundaryOperator):
     def is_symmetric(self) -> bool:
         return True
 
+    def assemble(self, method: str = "dense", **options: Any) -> Any:
+        """As every operator, with the method "dense" or "fft"; "auto" is "dense" up to half of the free memory."""
+        if method == AUTO:
+            method = "dense" if self.plan("dense").nbytes < free_memory() / 2 else "fft"
+        _require(method)
+        return super().assemble(method, **options)
+
+    def value(self, products: Any) -> Any:
+        _require("matrix-free")
+
     @cached_property
     def matrix(self) -> LayeredMatrix:
         """Its entries; tables and near pairs are made once."""
@@ -51,6 +65,12 @@ class LayeredElectricField(BoundaryOperator):
         """place += factor * S, where the matrix is S + S^T."""
         with place.on_host(repr(self)) as out:
             self.matrix.add_to(out, factor, half=True, advance=place.advance)
+
+
+def _require(method: str) -> None:
+    """ValueError for a method that has no tables of Green's functions."""
+    if method not in METHODS:
+        raise ValueError(f"the electric field in layers is assembled by method='dense' or 'fft', got {method!r}")
 
 
 def layered_electric_field(
