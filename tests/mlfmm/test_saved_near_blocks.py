@@ -1,6 +1,7 @@
 """Near blocks of plane-wave operators in files: an assembly that ended early goes on with the same numbers."""
 
 import os
+from contextlib import contextmanager
 
 import h5py
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 import calderon as cal
 from calderon.files import DamagedFile, Pieces
 from calderon.mlfmm import near as near_module
+from calderon.mlfmm import operator as operator_module
 
 MESH = cal.mesh.sphere(radius=1.0, h=0.22)
 RTOL = 1e-3
@@ -76,6 +78,19 @@ def test_an_assembly_that_ended_early_goes_on_with_the_same_numbers(whole, ended
     assert same(resumed, whole) and same(loaded, whole)
     x = np.random.default_rng(0).standard_normal((whole.shape[1], 2)) + 0j
     assert np.array_equal(loaded @ x, whole @ x) and loaded.error == whole.error <= RTOL
+
+
+def test_progress_counts_chunks(monkeypatch):
+    seen = []
+
+    @contextmanager
+    def shown(title, unit, wanted):
+        yield lambda done, total: seen.append((done, total))
+
+    monkeypatch.setattr(operator_module, "assembly_progress", shown)
+    assembled(burton_miller(), progress=True)
+    total = len(seen)
+    assert total > 6 and seen == [(n + 1, total) for n in range(total)]
 
 
 def test_terms_on_several_spaces_and_all_regions_are_saved(ended, tmp_path):

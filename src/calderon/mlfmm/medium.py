@@ -6,7 +6,7 @@ are small against the wavelength.
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -187,9 +187,15 @@ class Medium:
             regions.setdefault((term.top, term.left), []).append(term)
         return regions
 
-    def fill_near(self, execution: Execution, rtol: float, saved: SavedNear | None = None) -> None:
+    def fill_near(
+        self,
+        execution: Execution,
+        rtol: float,
+        saved: SavedNear | None = None,
+        advance: Callable[[int, int], None] | None = None,
+    ) -> None:
         """Compute the entries between unknowns of neighbouring leaves, with rules and numbers that suit the tolerance,
-        or take them from what is saved."""
+        or take them from what is saved. advance(done, total): called after each chunk of a region of the matrix."""
         packs = self.real == np.float32 and rtol >= PACKED
         for (top, left), exact in self._regions().items():
             terms = [loosened(each, rtol) for each in exact]
@@ -201,9 +207,11 @@ class Medium:
             spaces = dict.fromkeys((t.atom.test, t.atom.trial) for t in terms)
             groups = [[(t.factor, t.atom) for t in terms if (t.atom.test, t.atom.trial) == pair] for pair in spaces]
             missing = list(range(len(near.chunks) - 1)) if saved is None else saved.restore(near)
-            for chunk, numbers in near.fill(missing, groups, execution):
+            for done, (chunk, numbers) in enumerate(near.fill(missing, groups, execution), start=1):
                 if saved is not None:
                     saved.keep(chunk, numbers)
+                if advance is not None:
+                    advance(done, len(missing))
             self.near.append((top, left, near))
 
     def near_entries(self, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> NDArray[np.complex128]:

@@ -172,7 +172,7 @@ def assemble_mlfmm(
     plan = estimate(operator, wanted)
     require_memory(plan.nbytes, f"the multilevel fast multipole operator ({plan.details})", ADVICE)
     saved = None if matrix_file is None else SavedNear(matrix_file, operator, wanted, precision)
-    with assembly_progress("preparing", "steps", progress) as advance, saved or nullcontext():
+    with assembly_progress("computing near entries", "parts", progress) as advance, saved or nullcontext():
         check = _Check.of(operator, precision if wanted < SINGLE else "single")
         prepared = _prepared(operator, wanted, execution, check, saved, advance)
     result = Multipole(prepared.product, prepared.media, _local(operator), short_label(operator), wanted)
@@ -222,10 +222,8 @@ def _prepared(
                 near_rtol = 0.0
                 continue
             saved.begin(number)
-        parts, found = (
-            _Parts(rtol, near_rtol, attempt, execution, saved),
-            None,
-        )  # what an attempt took is free for the next one
+        found = None  # what an attempt took is free for the next one
+        parts = _Parts(rtol, near_rtol, attempt, execution, saved, advance)
         found = parts.of(operator)
         if found is None:
             continue
@@ -234,8 +232,6 @@ def _prepared(
             if error <= SAFETY * rtol or not parts.improve(error, error > LITTLE * last):
                 break
             last, error = error, check.error(found)
-        if advance is not None:
-            advance(number + 1, number + 1)
         if error <= rtol:
             if saved is not None:
                 saved.finish()
@@ -282,9 +278,10 @@ class _Parts:
     tolerance that rules of near entries suit, 0 for those of a dense matrix."""
 
     def __init__(
-        self, rtol: float, near_rtol: float, attempt: Any, execution: Execution, saved: SavedNear | None
+        self, rtol: float, near_rtol: float, attempt: Any, execution: Execution, saved: SavedNear | None, advance: Any
     ) -> None:
         self.rtol, self.attempt, self.execution, self.media = rtol, attempt, execution, list[Medium]()
+        self.advance = advance
         self.held, self.saved, self.near_rtol = True, saved, near_rtol
 
     def of(self, operator: BoundaryOperator) -> LinearOperator | None:
@@ -303,7 +300,7 @@ class _Parts:
             return None
         for each in self.media:
             numbers = Execution.of("numba", "single" if self.attempt.real == np.float32 else "double")
-            each.fill_near(numbers, self.near_rtol, self.saved)
+            each.fill_near(numbers, self.near_rtol, self.saved, self.advance)
         return SumOfProducts(values, operator.shape, self.execution.dtype(True))
 
     def _medium(self, terms: list[Term], shape: tuple[int, int]) -> MediumProduct:
