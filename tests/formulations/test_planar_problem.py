@@ -103,6 +103,29 @@ def test_a_dipole_over_ground(height, expected):
     assert abs(found[0, 0] - expected) < 1.5
 
 
+def test_lumped_elements_end_ports():
+    """A slot with Z is a port that ends in it: Z_in = Z_11 - Z_12 Z_21 / (Z_22 + Z)."""
+    strip, f = cal.planar.strip_dipole(0.5, 0.02, 0.05), 280e6
+    lines = np.unique(strip.vertices[:, 0].round(9))
+    gaps = [
+        cal.DeltaGap(line=[[x, -0.01, 0], [x, 0.01, 0]], toward=[1, 0, 0])
+        for x in (0.0, lines[np.abs(lines - 0.12).argmin()])
+    ]
+    z = cal.PlanarProblem(cal.Stack(), strip, ports=gaps).impedance_matrix(f)
+    omega = 2 * np.pi * f
+    for load, ends in (
+        (cal.Lumped(gaps[1], resistance=50.0, inductance=30e-9), 50 - 1j * omega * 30e-9),
+        (cal.Lumped(gaps[1], resistance=75.0, capacitance=5e-12, parallel=True), 1 / (1 / 75 - 1j * omega * 5e-12)),
+    ):
+        loaded = cal.PlanarProblem(cal.Stack(), strip, ports=gaps[:1], loads=[load])
+        expected = z[0, 0] - z[0, 1] * z[1, 0] / (z[1, 1] + ends)
+        assert loaded.impedance_matrix(f)[0, 0] == pytest.approx(expected, rel=1e-9)
+    with pytest.raises(ValueError, match="needs a resistance in ohm, an inductance in H or a capacitance in F"):
+        cal.Lumped(gaps[1])
+    with pytest.raises(ValueError, match="ports and loads share 4 edges"):
+        cal.PlanarProblem(cal.Stack(), strip, ports=gaps[:1], loads=[cal.Lumped(gaps[0], resistance=1.0)])
+
+
 def test_the_matrix_is_symmetric_and_two_patches_are_reciprocal():
     points = PATCH.vertices + [[0, 0, 0]]
     mesh = cal.TriangleMesh(

@@ -37,6 +37,7 @@ from calderon.formulations.periodic.cell_solution import CellSolution, CellSweep
 from calderon.formulations.periodic.floquet_orders import FloquetOrders
 from calderon.formulations.periodic.reflect_array import ReflectArray
 from calderon.formulations.planar.line_port import LinePort, LineWaves
+from calderon.formulations.planar.lumped import Lumped
 from calderon.formulations.planar.port_sweep import PortSweep, Resonance
 from calderon.formulations.planar.probe import ProbePort
 from calderon.formulations.planar.problem import PlanarProblem
@@ -71,6 +72,7 @@ __all__ = [
     "LaplaceDirichlet",
     "LaplaceNeumann",
     "LinePort",
+    "Lumped",
     "LineWaves",
     "LoadCase",
     "Moment",

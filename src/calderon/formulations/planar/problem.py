@@ -14,6 +14,7 @@ from calderon.exact.vacuum import SPEED_OF_LIGHT, VACUUM_IMPEDANCE
 from calderon.formulations.electromagnetic.antenna_feed import DeltaGap
 from calderon.formulations.electromagnetic.antenna_solution import reference_resistance
 from calderon.formulations.planar.line_port import LinePort, LineWaves
+from calderon.formulations.planar.lumped import Lumped
 from calderon.formulations.planar.port_sweep import PortSweep, adaptive_sweep, scattering
 from calderon.formulations.planar.probe import ProbePort, probe_matrix
 from calderon.formulations.planar.solution import PlanarSolution
@@ -42,6 +43,7 @@ class PlanarProblem:
         solution = antenna.solve(2.36e9)          # solution.gain(theta, phi), solution.power
 
     sheet: surface impedance Z_s of the metal in ohm, or a `Conductor`; the current is that of both faces together.
+    loads: `Lumped` elements in slots; what they take is lost.
 
     The electric equation <f, E> = Z_s <f, J> for RWG functions f and the currents of probes, with the Green's functions
     of the stack. Matrices are dense, with LU factors: 10,000 unknowns take 1.6 GB. Raises MeshError for metal off every
@@ -52,6 +54,7 @@ class PlanarProblem:
     mesh: TriangleMesh
     ports: Sequence[ProbePort | DeltaGap | LinePort]
     sheet: complex | SurfaceImpedance | Conductor = field(default=0.0, kw_only=True)
+    loads: Sequence[Lumped] = field(default=(), kw_only=True)
     quadrature: Quadrature = field(default_factory=Quadrature, kw_only=True)
 
     def __post_init__(self) -> None:
@@ -75,9 +78,13 @@ class PlanarProblem:
                 raise ValueError(f"probes at {one.place!r} and {other.place!r} m touch: move one of them")
         if not isinstance(self.sheet, SurfaceImpedance | Conductor):
             object.__setattr__(self, "sheet", SurfaceImpedance(self.sheet))
-        overlap = np.count_nonzero(np.count_nonzero(self.weights, axis=1) > 1)
+        loads = (self.loads,) if isinstance(self.loads, Lumped) else tuple(self.loads)
+        if not all(isinstance(each, Lumped) for each in loads):
+            raise TypeError(f"loads are a list of Lumped, got {describe(self.loads)}")
+        object.__setattr__(self, "loads", loads)
+        overlap = np.count_nonzero(np.count_nonzero(np.hstack([self.weights, self.load_weights]), axis=1) > 1)
         if overlap:
-            raise ValueError(f"ports share {overlap} edges: each edge belongs to one port at most")
+            raise ValueError(f"ports and loads share {overlap} edges: each edge belongs to one of them at most")
 
     @property
     def probes(self) -> list[ProbePort]:
@@ -123,6 +130,14 @@ class PlanarProblem:
                 out[:first, number] = port.weights(whole)
         return out
 
+    @cached_property
+    def load_weights(self) -> NDArray[np.float64]:
+        """(dimension, loads), as `weights`."""
+        whole, out = RWG(self.function_space.mesh), np.zeros((self.function_space.dimension, len(self.loads)))
+        for number, load in enumerate(self.loads):
+            out[: whole.dimension, number] = load.gap.weights(whole)
+        return out
+
     def matrix(self, frequency: float) -> NDArray[np.complex128]:
         """<f_i, E(f_j)> for eta0 = 1 at `frequency` in Hz, of all functions and currents of probes; symmetric."""
         self._warn_of_coarse_meshes(frequency)
@@ -138,6 +153,10 @@ class PlanarProblem:
         if impedance := sheet.impedance(frequency):
             mass = space.mass_matrix().tocoo()
             out[mass.coords] -= impedance / VACUUM_IMPEDANCE * mass.data
+        for load, weights in zip(self.loads, self.load_weights.T, strict=True):
+            own = np.flatnonzero(weights)
+            across = np.outer(weights[own], weights[own])
+            out[np.ix_(own, own)] -= load.impedance(frequency) / VACUUM_IMPEDANCE * across
         return out
 
     def currents(self, frequency: float) -> NDArray[np.complex128]:
