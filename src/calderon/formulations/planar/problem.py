@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.linalg import lu_factor, lu_solve
 
 from calderon.exact.vacuum import SPEED_OF_LIGHT, VACUUM_IMPEDANCE
 from calderon.formulations.electromagnetic.antenna_feed import DeltaGap
@@ -161,7 +162,8 @@ class PlanarProblem:
 
     def currents(self, frequency: float) -> NDArray[np.complex128]:
         """Coefficients (dimension, ports) for 1 V at one port after the other, 0 V at the others."""
-        return np.asarray(np.linalg.solve(self.matrix(frequency), -self.weights / VACUUM_IMPEDANCE))
+        factors = lu_factor(self.matrix(frequency).T, overwrite_a=True, check_finite=False)  # symmetric; in its place
+        return np.asarray(lu_solve(factors, -self.weights / VACUUM_IMPEDANCE, check_finite=False))
 
     def admittance_matrix(self, frequency: float) -> NDArray[np.complex128]:
         """Y (p, p) in S at `frequency` in Hz: I = Y U for voltages U at the ports. Symmetric."""
