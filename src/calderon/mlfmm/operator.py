@@ -2,9 +2,10 @@
 
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -216,6 +217,7 @@ def _prepared(
 ) -> _Prepared:
     """The first attempt whose rows have the tolerance; RuntimeError where none has."""
     error, found, near_rtol = np.inf, None, rtol if rtol >= RULES[-1][0] else 0.0
+    local = _local(operator)
     for number, attempt in enumerate(attempts(rtol)):
         if saved is not None:
             if number < (saved.attempt or 0):
@@ -227,11 +229,12 @@ def _prepared(
         found = parts.of(operator)
         if found is None:
             continue
-        last, error = np.inf, check.error(found)
-        for _ in range(TRIES):
-            if error <= SAFETY * rtol or not parts.improve(error, error > LITTLE * last):
-                break
-            last, error = error, check.error(found)
+        if (near := check.near_part(parts, local)) is not None:  # near entries are computed for waves that hold
+            error = _improved(parts, rtol, partial(check.error, found, near))
+            if error > rtol:
+                continue
+        parts.fill_near()
+        error = _improved(parts, rtol, partial(check.error, found))
         if error <= rtol:
             if saved is not None:
                 saved.finish()
@@ -241,6 +244,16 @@ def _prepared(
         near_rtol = 0.0  # so that rules of near entries are no cause of the next error
     what = f"an error of {error:.1e} on {len(check.rows)} random rows" if np.isfinite(error) else "no degrees"
     raise RuntimeError(f"plane waves have {what} for rtol={rtol:g}: increase rtol, or use method='hmatrix'")
+
+
+def _improved(parts: "_Parts", rtol: float, error_of: Callable[[], float]) -> float:
+    """The error with the degrees that it asks for, if these can be had."""
+    last, error = np.inf, error_of()
+    for _ in range(TRIES):
+        if error <= SAFETY * rtol or not parts.improve(error, error > LITTLE * last):
+            break
+        last, error = error, error_of()
+    return error
 
 
 def plan_mlfmm(operator: BoundaryOperator, rtol: float | None = None) -> Plan:
@@ -285,7 +298,8 @@ class _Parts:
         self.held, self.saved, self.near_rtol = True, saved, near_rtol
 
     def of(self, operator: BoundaryOperator) -> LinearOperator | None:
-        """The products; None where plane waves cannot hold the tolerance with these leaves."""
+        """The products, as yet without near entries; None where plane waves cannot hold the tolerance with these
+        leaves."""
         groups: dict[complex, list[Term]] = {}
         others = []
         for term in terms_of(operator):
@@ -296,12 +310,13 @@ class _Parts:
         products = Products(self.execution, lambda leaf: self._medium([Term(1.0, leaf)], leaf.shape))
         values: list[tuple[Term, Any]] = [(term, products.value(term.atom)) for term in others]
         values += [(Term(1.0, None), self._medium(terms, operator.shape)) for terms in groups.values()]
-        if not self.held:
-            return None
+        return SumOfProducts(values, operator.shape, self.execution.dtype(True)) if self.held else None
+
+    def fill_near(self) -> None:
+        """Compute the near entries of all media."""
+        numbers = Execution.of("numba", "single" if self.attempt.real == np.float32 else "double")
         for each in self.media:
-            numbers = Execution.of("numba", "single" if self.attempt.real == np.float32 else "double")
             each.fill_near(numbers, self.near_rtol, self.saved, self.advance)
-        return SumOfProducts(values, operator.shape, self.execution.dtype(True))
 
     def _medium(self, terms: list[Term], shape: tuple[int, int]) -> MediumProduct:
         medium = Medium(terms, shape, self.attempt.edge, self.attempt.real)
@@ -332,6 +347,7 @@ class _Check:
     rows: NDArray[np.int64]
     vectors: NDArray[np.complex128]
     exact: NDArray[np.complex128]
+    entries: NDArray[Any]
 
     @staticmethod
     def of(operator: BoundaryOperator, precision: str) -> "_Check":
@@ -348,11 +364,28 @@ class _Check:
         vectors[:, :RANDOM] = random.standard_normal((size, RANDOM)) + 1j * random.standard_normal((size, RANDOM))
         vectors[:, RANDOM] = np.exp(1j * k * (places @ DIRECTION))
         entries = operator.entries(rows, slice(None), precision=precision)
-        return _Check(rows, vectors, entries @ vectors)
+        return _Check(rows, vectors, entries @ vectors, entries)
 
-    def error(self, product: LinearOperator) -> float:
-        """The larger relative error of the products with random vectors, all together, and with the plane wave."""
-        found = product.matmat(self.vectors)[self.rows]
+    def near_part(self, parts: "_Parts", local: sp.csr_array | None) -> NDArray[np.complex128] | None:
+        """What near entries are to add to products, those of `local` apart; None where there is no single medium, or
+        not all terms are plain."""
+        if local is None or len(parts.media) != 1:
+            return None
+        medium, total = parts.media[0], np.empty_like(self.exact)
+        leaves = medium.leaf[medium.sites.columns]
+        pairs = medium.lists.near_pairs[np.argsort(medium.lists.near_pairs[:, 0], kind="stable")]
+        starts = np.searchsorted(pairs[:, 0], np.arange(len(medium.lists.leaves) + 1))
+        for n, leaf in enumerate(medium.leaf[medium.sites.rows[self.rows]]):
+            is_near = np.zeros(len(medium.lists.leaves) + 1, bool)  # the last one of unknowns in no leaf
+            is_near[pairs[starts[leaf] : starts[leaf + 1], 1]] = True
+            own = np.flatnonzero(is_near[leaves])
+            total[n] = self.entries[n, own] @ self.vectors[own]
+        return np.asarray(total - local[self.rows] @ self.vectors)
+
+    def error(self, product: LinearOperator, lacking: NDArray[np.complex128] | float = 0.0) -> float:
+        """The larger relative error of the products with random vectors, all together, and with the plane wave.
+        lacking: what products lack as yet."""
+        found = product.matmat(self.vectors)[self.rows] + lacking
         errors = []
         for own in (slice(0, RANDOM), slice(RANDOM, None)):
             change, norm = (np.linalg.norm(each[:, own]) for each in (found - self.exact, self.exact))
