@@ -5,6 +5,7 @@ from calderon.case.models import Case, TransientCase
 from calderon.case.output import Angles, Cut, FarField, Rectangle, Reference
 from calderon.case.periodic import PeriodicCase
 from calderon.case.physics import Physics
+from calderon.case.planar import PlanarCase
 from calderon.case.reading import AnyCaseFile, CaseError, CaseFile, parse, read
 from calderon.case.solid import SolidCase
 from calderon.case.solid_building import elastic_solid, elastic_solids, solid_mesh
@@ -20,6 +21,7 @@ __all__ = [
     "FarField",
     "PeriodicCase",
     "Physics",
+    "PlanarCase",
     "Rectangle",
     "Reference",
     "SolidCase",

@@ -33,6 +33,12 @@ SHAPES = {
 }
 
 
+def given(table: Table, shape: Shape) -> dict[str, float | int]:
+    """The keys of a shape that a table has."""
+    values = {name: getattr(table, name) for name in (*shape.needed, *shape.optional)}
+    return {name: value for name, value in values.items() if value is not None}
+
+
 def _shape(name: str) -> str:
     if name not in SHAPES:
         raise ValueError(choices(name, SHAPES))
@@ -63,9 +69,12 @@ class Element(Table):
 
     def mesh(self, z: float) -> TriangleMesh:
         """At the height z in m. MeshError for lengths that do not fit together."""
-        shape = SHAPES[self.shape]
-        given = {name: getattr(self, name) for name in (*shape.needed, *shape.optional)}
-        return shape.build(**{name: value for name, value in given.items() if value is not None}, z=z)
+        return SHAPES[self.shape].build(**self.parameters, z=z)
+
+    @property
+    def parameters(self) -> dict[str, float | int]:
+        """Arguments of the shape's function that are given."""
+        return given(self, SHAPES[self.shape])
 
 
 class BoardLayer(Table):
@@ -81,6 +90,27 @@ class BoardLayer(Table):
         return Layer(self.thickness, self.permittivity, tan_delta=self.tan_delta, conductivity=self.conductivity)
 
 
+Wall = Literal["pec", "pmc", "vacuum"]
+
+
+def board(layers: tuple[BoardLayer, ...], below: str, above: str) -> Stack:
+    """The stack of [[layer]] tables between two ends."""
+    ends = [Layer() if each == VACUUM else each for each in (below, above)]
+    return Stack([each.layer for each in layers], below=ends[0], above=ends[1])
+
+
+def lies_at(interface: int | None, layers: tuple[BoardLayer, ...], below: str, above: str, key: str) -> int:
+    """The number of layers below metal, all unless given; ValueError naming the key for metal on a wall or above."""
+    count = len(layers)
+    at = count if interface is None else interface
+    table = key.split(".")[0]
+    if at > count:
+        raise ValueError(f"{key} = {at}: the board has {count} [[layer]] tables")
+    if (at == 0 and below != VACUUM) or (at == count and above != VACUUM):
+        raise ValueError(f"the {table} lies on a wall: give {key} another number, or another [[layer]]")
+    return at
+
+
 class Periodic(Table):
     """[periodic]: the period (one length, or two along x and y), one or several frequencies, the direction from which
     the wave comes, and what is below and above the layers."""
@@ -90,8 +120,8 @@ class Periodic(Table):
     theta: Angle = 0.0
     phi: Angle = 0.0
     side: Literal["above", "below"] = "above"
-    below: Literal["pec", "pmc", "vacuum"] = "pec"
-    above: Literal["pec", "pmc", "vacuum"] = "vacuum"
+    below: Wall = "pec"
+    above: Wall = "vacuum"
 
     title: ClassVar = "Plane waves at a periodic surface"
     family: ClassVar = PERIODIC
@@ -123,23 +153,20 @@ class PeriodicCase(Table):
     @property
     def stack(self) -> Stack:
         """The board."""
-        ends = [Layer() if each == VACUUM else each for each in (self.periodic.below, self.periodic.above)]
-        return Stack([each.layer for each in self.layer], below=ends[0], above=ends[1])
+        return board(self.layer, self.periodic.below, self.periodic.above)
 
     @model_validator(mode="after")
     def _fits_together(self) -> "PeriodicCase":
-        count, ends = len(self.layer), (self.periodic.below, self.periodic.above)
         if getattr(self.periodic, self.periodic.side) != VACUUM:
             raise ValueError(f"periodic.side = {self.periodic.side!r}: no wave comes from there, through a wall")
-        at = count if self.element.interface is None else self.element.interface
-        if at > count:
-            raise ValueError(f"element.interface = {at}: the board has {count} [[layer]] tables")
-        if (at == 0 and ends[0] != VACUUM) or (at == count and ends[1] != VACUUM):
-            raise ValueError("the element lies on a wall: give element.interface another number, or another [[layer]]")
+        self._interface()
         return self
+
+    def _interface(self) -> int:
+        ends = self.periodic.below, self.periodic.above
+        return lies_at(self.element.interface, self.layer, *ends, "element.interface")
 
     @property
     def height(self) -> float:
         """z of the element in m."""
-        at = len(self.layer) if self.element.interface is None else self.element.interface
-        return float(self.stack.interfaces[at])
+        return float(self.stack.interfaces[self._interface()])

@@ -19,6 +19,7 @@ from pydantic import BaseModel, ValidationError
 from calderon.case.models import Case, TransientCase
 from calderon.case.periodic import PERIODIC, PeriodicCase
 from calderon.case.physics import TRANSIENT
+from calderon.case.planar import PLANAR, PlanarCase
 from calderon.case.quantities import SYSTEMS
 from calderon.case.solid import SolidCase
 from calderon.case.table import Table, choices
@@ -38,7 +39,7 @@ class CaseError(ValueError):
         super().__init__("\n".join(f"{name}{', ' if _line(problem) else ': '}{problem}" for problem in problems))
 
 
-C = TypeVar("C", bound=Case | TransientCase | SolidCase | PeriodicCase)
+C = TypeVar("C", bound=Case | TransientCase | SolidCase | PeriodicCase | PlanarCase)
 Keys = tuple[str | int, ...]
 """Names of tables and a key; after that of a list of tables may follow the number of one, from 0."""
 
@@ -86,7 +87,10 @@ class CaseFile(Generic[C]):
             raise self.mistake(table, key, str(error), value, number) from error
 
 
-AnyCaseFile = CaseFile[Case] | CaseFile[TransientCase] | CaseFile[SolidCase] | CaseFile[PeriodicCase]
+AnyCaseFile = (
+    CaseFile[Case] | CaseFile[TransientCase] | CaseFile[SolidCase] | CaseFile[PeriodicCase] | CaseFile[PlanarCase]
+)
+AnyModel = type[Case] | type[TransientCase] | type[SolidCase] | type[PeriodicCase] | type[PlanarCase]
 
 
 def read(path: str | Path) -> AnyCaseFile:
@@ -134,11 +138,13 @@ def parse(text: str, name: str = "case", folder: Path = Path()) -> AnyCaseFile:
     return CaseFile(name, text, folder, case)  # type: ignore[return-value]
 
 
-def _model_of(data: dict[str, Any]) -> type[Case] | type[TransientCase] | type[SolidCase] | type[PeriodicCase]:
-    """The model of the tables of a case: that of periodic surfaces, of solids, of fields in time, or of waves and
+def _model_of(data: dict[str, Any]) -> AnyModel:
+    """The model of the tables of a case: of periodic surfaces, printed circuits, solids, fields in time, or waves and
     potentials on surfaces."""
     if PERIODIC in data:
         return PeriodicCase
+    if PLANAR in data:
+        return PlanarCase
     if "solid" in data:
         return SolidCase
     physics = data.get("physics")

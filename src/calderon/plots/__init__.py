@@ -6,6 +6,7 @@ from calderon.plots.cuts import animate, cut
 from calderon.plots.hmatrix import hmatrix
 from calderon.plots.pattern import radiation_body, radiation_pattern
 from calderon.plots.slices import cut_triangles, field_slice, inside, section, slice_points
+from calderon.plots.smith import smith
 from calderon.plots.solids import conditions, is_seen, solid
 from calderon.plots.surfaces import currents, surface
 
@@ -26,6 +27,7 @@ __all__ = [
     "radiation_pattern",
     "section",
     "slice_points",
+    "smith",
     "solid",
     "surface",
 ]

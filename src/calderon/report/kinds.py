@@ -9,6 +9,7 @@ from typing import Any
 
 import calderon.backends as backends
 import calderon.report.periodic as periodic
+import calderon.report.planar as planar
 import calderon.report.solid as solid
 import calderon.report.surface as surface
 import calderon.report.transient as transient
@@ -17,7 +18,9 @@ from calderon.parallel import world
 from calderon.report.formatting import Row
 from calderon.report.periodic.computing import compute_periodic
 from calderon.report.periodic.results import PeriodicResults
-from calderon.report.planning import plan_in_time, plan_periodic, plan_solid, plan_surface
+from calderon.report.planar.computing import compute_planar
+from calderon.report.planar.results import PlanarResults
+from calderon.report.planning import plan_in_time, plan_periodic, plan_planar, plan_solid, plan_surface
 from calderon.report.solid.computing import compute_solid
 from calderon.report.solid.results import SolidResults
 from calderon.report.stages import Stages
@@ -28,7 +31,7 @@ from calderon.report.surface.results import Results
 from calderon.report.transient.computing import compute_in_time
 from calderon.report.transient.results import TransientResults
 
-AnyResults = Results | SolidResults | TransientResults | PeriodicResults
+AnyResults = Results | SolidResults | TransientResults | PeriodicResults | PlanarResults
 
 
 @dataclass(frozen=True)
@@ -54,10 +57,11 @@ KINDS = {
     "antenna": ProblemKind(Antennas().compute),
     "static": ProblemKind(Statics().compute),
     "periodic": ProblemKind(compute_periodic, periodic, plan_periodic),
+    "planar": ProblemKind(compute_planar, planar, plan_planar),
     "solid": ProblemKind(compute_solid, solid, plan_solid),
     "transient": ProblemKind(compute_in_time, transient, plan_in_time, in_time=True),
 }
-"""By the family of the problem in [physics], of [solid] and of [periodic]."""
+"""By the family of the problem in [physics], of [solid], [periodic] and [planar]."""
 
 
 def kind_of(file: AnyCaseFile) -> ProblemKind:

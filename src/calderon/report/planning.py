@@ -1,7 +1,8 @@
 """What the matrix of a case will take, before anything is computed."""
 
+import calderon.report.planar.computing as planar
 from calderon.backends import format_bytes, free_memory
-from calderon.case import Case, CaseFile, PeriodicCase, SolidCase, TransientCase, elastic_solid, solid_mesh
+from calderon.case import Case, CaseFile, PeriodicCase, PlanarCase, SolidCase, TransientCase, elastic_solid, solid_mesh
 from calderon.formulations.linear_system import LARGEST_DENSE, SolveOptions
 from calderon.operators.methods import AUTO, rounded
 from calderon.report.formatting import Row
@@ -58,6 +59,17 @@ def plan_periodic(file: CaseFile[PeriodicCase], stages: Stages) -> list[Row]:
         ("method", "sum over Floquet waves", ""),
         ("memory", format_bytes((8 * 20 + 16 * 3) * number**2), ""),
         ("frequencies", str(len(file.case.periodic.frequency)), ""),
+    ]
+
+
+def plan_planar(file: CaseFile[PlanarCase], stages: Stages) -> list[Row]:
+    """Of one frequency."""
+    problem = planar.built(file, stages)
+    number = problem.function_space.dimension
+    return [
+        ("unknowns", f"{number} on {problem.function_space.mesh.number_of_triangles} triangles", ""),
+        ("method", "dense matrix with LU factors", ""),
+        ("memory", format_bytes(2 * 16 * number**2), ""),
     ]
 
 

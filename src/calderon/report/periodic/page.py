@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 
-from calderon.case.periodic import SHAPES
 from calderon.formulations.periodic.floquet_orders import POLARISATIONS
 from calderon.report.formatting import Row, frequency_texts, number
 from calderon.report.page import blocks, equation, record, wide_table
@@ -44,14 +43,18 @@ def subtitle(results: PeriodicResults) -> str:
     )
 
 
+def lengths_of(parameters: dict[str, float | int]) -> list[Row]:
+    """Of a shape, in mm."""
+    return [
+        (name.replace("_", " "), *((str(value), "") if name == "cells" else (f"{1e3 * value:g}", "mm")))
+        for name, value in parameters.items()
+    ]
+
+
 def tables(results: PeriodicResults, summary: dict[str, Any]) -> str:
     case, mesh = results.file.case, results.cell.mesh
-    shape = SHAPES[case.element.shape]
     element: list[Row] = [("shape", case.element.shape, "")]
-    for name in (*shape.needed, *shape.optional):
-        if (value := getattr(case.element, name)) is not None:
-            row = (str(value), "") if name == "cells" else (f"{1e3 * value:g}", "mm")
-            element.append((name.replace("_", " "), *row))
+    element += lengths_of(case.element.parameters)
     element.append(("height", f"{1e3 * case.height:g}", "mm"))
     edges = f"{1e3 * mesh.edge_lengths.min():.3g} to {1e3 * mesh.edge_lengths.max():.3g}"
     size: list[Row] = [("triangles", str(mesh.number_of_triangles), ""), ("edges", edges, "mm")]

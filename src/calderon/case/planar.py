@@ -1,0 +1,201 @@
+"""Case files of printed circuits and antennas: [planar], [metal], [[port]], and the [[layer]] tables of a board."""
+
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from calderon.case.mesh import Unit
+from calderon.case.periodic import SHAPES, BoardLayer, PeriodicSolver, Shape, Wall, board, given, lies_at
+from calderon.case.quantities import Conductivity, Frequency, Length, Size
+from calderon.case.table import Table, choices
+from calderon.formulations import DeltaGap, LinePort, ProbePort
+from calderon.layers import Conductor, Stack
+from calderon.mesh import TriangleMesh, planar
+
+PLANAR = "planar"  # the table that says so
+FED = ("length", "width", "line_width", "line_length", "h")
+CIRCUITS = {
+    "patch": SHAPES["patch"],
+    "strip": SHAPES["strip"],
+    "line-fed-patch": Shape(planar.line_fed_patch, FED, ("inset", "notch", "offset")),
+}
+PORTS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "probe": (("place", "radius"), ()),
+    "line": (("end", "toward", "width", "length"), ()),
+    "gap": ((), ("from_to", "between")),
+}
+Point = tuple[Length, Length]
+
+
+def _circuit(name: str) -> str:
+    if name not in CIRCUITS:
+        raise ValueError(choices(name, CIRCUITS))
+    return name
+
+
+class Band(Table):
+    """planar.band: so many points from start to stop."""
+
+    start: Frequency
+    stop: Frequency
+    points: int = Field(default=201, ge=2, le=100_000)
+
+    @model_validator(mode="after")
+    def _rises(self) -> "Band":
+        if self.stop <= self.start:
+            raise ValueError("the stop of a band lies above its start")
+        return self
+
+
+class Planar(Table):
+    """[planar]: a band in which S is computed, the frequency of the pattern and the current (that of the least |S11|
+    unless given), the resistance of the lines in ohm, and what is below and above the layers."""
+
+    band: Band | None = None
+    frequency: Frequency | None = None
+    reference: float = Field(default=50.0, gt=0)
+    below: Wall = "pec"
+    above: Wall = "vacuum"
+
+    title: ClassVar = "Printed circuits and antennas"
+    family: ClassVar = PLANAR
+    problem: ClassVar = PLANAR
+
+    @model_validator(mode="after")
+    def _somewhere(self) -> "Planar":
+        if self.band is None and self.frequency is None:
+            raise ValueError('give frequency = "2.4 GHz", or band = { start = "2 GHz", stop = "3 GHz", points = 101 }')
+        return self
+
+
+class Metal(Table):
+    """[metal]: a shape of `cal.planar` by name with its lengths, or a mesh file.
+
+    interface: on top of how many layers its lowest part lies, default all of them. conductivity: of the metal, a
+    perfect conductor unless given.
+    """
+
+    SELECTORS: ClassVar = ("shape", "file", "interface", "conductivity")
+    shape: Annotated[str, BeforeValidator(_circuit)] | None = None
+    file: str | None = None
+    unit: Unit | None = None
+    length: Size | None = None
+    width: Size | None = None
+    line_width: Size | None = None
+    line_length: Size | None = None
+    inset: Size | None = None
+    notch: Size | None = None
+    offset: Length | None = None
+    h: Size | None = None
+    cells: int | None = Field(default=None, ge=1)
+    interface: int | None = Field(default=None, ge=0)
+    conductivity: Conductivity | None = Field(default=None, gt=0)
+
+    @model_validator(mode="after")
+    def _complete(self) -> "Metal":
+        if (self.shape is None) == (self.file is None):
+            raise ValueError("give exactly one of shape and file")
+        if self.shape is None:
+            self.require_keys("a file", (), ("unit",))
+        else:
+            self.require_keys(f"the shape {self.shape!r}", CIRCUITS[self.shape].needed, CIRCUITS[self.shape].optional)
+        return self
+
+    @property
+    def parameters(self) -> dict[str, float | int]:
+        """Arguments of the shape's function that are given."""
+        return {} if self.shape is None else given(self, CIRCUITS[self.shape])
+
+    def mesh(self) -> TriangleMesh:
+        """Of a shape, at z = 0. MeshError for lengths that do not fit together."""
+        assert self.shape is not None
+        return CIRCUITS[self.shape].build(**self.parameters)
+
+    @property
+    def sheet(self) -> complex | Conductor:
+        return 0.0 if self.conductivity is None else Conductor(self.conductivity)
+
+
+class Port(Table):
+    """[[port]]: a coaxial probe, the end of a microstrip line, or a gap along a line or between two tags.
+
+    voltage: in V, for the pattern and the current; 1 V at the first port and 0 V at others unless given.
+    """
+
+    SELECTORS: ClassVar = ("kind", "name", "voltage")
+    kind: Literal["probe", "line", "gap"]
+    name: str = ""
+    voltage: float | None = None
+    place: Point | None = None
+    radius: Size | None = None
+    end: Point | None = None
+    toward: tuple[float, float] | None = None
+    width: Size | None = None
+    length: Size | None = None
+    from_to: tuple[Point, Point] | None = None
+    between: tuple[str | int, str | int] | None = None
+
+    @model_validator(mode="after")
+    def _complete(self) -> "Port":
+        self.require_keys(f"a {self.kind}", *PORTS[self.kind])
+        if self.kind == "gap" and (self.from_to is None) == (self.between is None):
+            raise ValueError("a gap needs either from_to = [[x, y], [x, y]] or between = [tag, tag]")
+        return self
+
+    def at(self, height: float) -> ProbePort | LinePort | DeltaGap:
+        """For metal at a height in m. ValueError for lengths that do not fit together."""
+        if self.kind == "probe":
+            return ProbePort(self.place, self.radius, self.name)  # type: ignore[arg-type]
+        if self.kind == "line":
+            return LinePort(self.end, self.toward, self.width, self.length, self.name)  # type: ignore[arg-type]
+        if self.from_to is None:
+            return DeltaGap(between=self.between, name=self.name)
+        return DeltaGap(line=[(*point, height) for point in self.from_to], name=self.name)
+
+
+class PlanarSolver(PeriodicSolver):
+    """[solver]: rtol of S between solved frequencies."""
+
+    rtol: float = Field(default=1e-3, gt=0, lt=1)
+
+
+class PlanarCase(Table):
+    """A whole case file of a printed circuit or antenna."""
+
+    title: str = ""
+    planar: Planar
+    metal: Metal
+    port: tuple[Port, ...] = Field(min_length=1)
+    layer: tuple[BoardLayer, ...] = ()
+    solver: PlanarSolver = PlanarSolver()
+
+    @property
+    def physics(self) -> Planar:
+        """What says which kind of problem this is."""
+        return self.planar
+
+    @property
+    def stack(self) -> Stack:
+        """The board."""
+        return board(self.layer, self.planar.below, self.planar.above)
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> "PlanarCase":
+        self._interface()
+        if not any(self.voltages):
+            raise ValueError("the voltages of all ports are 0: give one port a voltage")
+        return self
+
+    def _interface(self) -> int:
+        return lies_at(self.metal.interface, self.layer, self.planar.below, self.planar.above, "metal.interface")
+
+    @property
+    def height(self) -> float:
+        """z of the lowest metal in m."""
+        return float(self.stack.interfaces[self._interface()])
+
+    @property
+    def voltages(self) -> list[float]:
+        """In V, one for each port."""
+        usual = [1.0] + [0.0] * (len(self.port) - 1)
+        return [u if port.voltage is None else port.voltage for u, port in zip(usual, self.port, strict=True)]

@@ -1,0 +1,65 @@
+"""A case of a printed circuit is run: the metal, the ports, S over the band, and the solution at one frequency."""
+
+from pathlib import Path
+
+import numpy as np
+
+import calderon.mesh as meshes
+from calderon.case import CaseFile, PlanarCase
+from calderon.formulations import PlanarProblem
+from calderon.mesh import TriangleMesh
+from calderon.report.formatting import frequency_text
+from calderon.report.planar.results import PlanarResults
+from calderon.report.stages import Stages
+
+
+def built(file: CaseFile[PlanarCase], stages: Stages) -> PlanarProblem:
+    """The problem of a case; CaseError for metal that cannot be made or read, and for ports that it does not have."""
+    case = file.case
+    with stages.stage("make the mesh" if case.metal.shape else "read the mesh"):
+        mesh = _metal(file)
+    with stages.stage("set up the ports"):
+        ports = []
+        for number, table in enumerate(case.port):
+            with file.blamed("port", "kind", number=number):
+                ports.append(table.at(case.height))
+                PlanarProblem(case.stack, mesh, ports[-1:])
+        with file.blamed("port", "kind", number=len(ports) - 1):  # of several ones together
+            return PlanarProblem(case.stack, mesh, ports, sheet=case.metal.sheet)
+
+
+def _metal(file: CaseFile[PlanarCase]) -> TriangleMesh:
+    """With its lowest part at the height of its interface."""
+    metal = file.case.metal
+    with file.blamed("metal", "shape" if metal.shape else "file"):
+        if metal.file is None:
+            mesh = metal.mesh()
+        else:
+            path = file.path_of(metal.file)
+            if not path.is_file():
+                raise ValueError(f"no such file in {file.folder.resolve()}, the folder of the case")
+            mesh = meshes.read(path, scale=meshes.metres_per(metal.unit or "m"))
+        low = float(mesh.vertices[:, 2].min())
+        return mesh.translated([0.0, 0.0, file.case.height - low])
+
+
+def compute_planar(file: CaseFile[PlanarCase], stages: Stages, scratch: Path | None = None) -> PlanarResults:
+    """S, and pattern, power and current at one frequency. Errors: CaseError, ValueError, MemoryError."""
+    case, problem = file.case, built(file, stages)
+    planar = case.planar
+    with file.blamed("planar", "frequency" if planar.band is None else "band"):
+        if planar.band is None:
+            assert planar.frequency is not None
+            low = high = planar.frequency
+            points, text = 1, frequency_text(low)
+        else:
+            low, high, points = planar.band.start, planar.band.stop, planar.band.points
+            text = f"{frequency_text(low)} to {frequency_text(high)}"
+        with stages.stage("solve the ports", text):
+            sweep = problem.sweep(low, high, points, reference=planar.reference, rtol=case.solver.rtol)
+    best = float(sweep.frequencies[np.abs(sweep.s[:, 0, 0]).argmin()])
+    at = best if planar.frequency is None else planar.frequency
+    with stages.stage("solve the pattern", frequency_text(at)), file.blamed("planar", "frequency"):
+        solution = problem.solve(at, case.voltages)
+        solution.power  # noqa: B018
+    return PlanarResults(file, problem, sweep, solution)

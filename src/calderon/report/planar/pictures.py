@@ -1,0 +1,28 @@
+"""The pictures of a printed circuit, each with its caption in the report."""
+
+import calderon.plots as plots
+from calderon.report.folder import BestEffort
+from calderon.report.formatting import frequency_text, frequency_unit
+from calderon.report.planar.results import PlanarResults
+
+
+def draw(results: PlanarResults, files: BestEffort) -> None:
+    """|S| over frequency, a Smith chart of the reflections, the gain in two planes, and the current."""
+    sweep, at = results.sweep, frequency_text(results.solution.frequency)
+    lines = "their own impedance" if results.file.case.port[0].kind == "line" else f"{sweep.reference:g} ohm"
+    if len(sweep.frequencies) > 1:
+        factor, unit = frequency_unit(float(sweep.frequencies.min()))
+        with files.at("scattering.png", f"Magnitude of S for lines of {lines}.") as path:
+            axis = f"frequency ({unit})"
+            shown = "S11" if len(results.levels) == 1 else "S"
+            plots.cartesian(sweep.frequencies / factor, results.levels, axis, f"magnitude of {shown} (dB)", path)
+        own = {name: sweep.s[:, *place] for name, place in results.names.items() if place[0] == place[1]}
+        ends = frequency_text(float(sweep.frequencies[0])), frequency_text(float(sweep.frequencies[-1]))
+        caption = f"Reflection, with the resistance and reactance in parts of {lines}, inductive ones above."
+        with files.at("smith.png", caption) as path:
+            plots.smith(own, path, ends=ends)
+    if results.radiates:
+        with files.at("gain.png", f"Gain in the planes of the x and the y axis, which is at 0°, at {at}.") as path:
+            plots.polar(*results.cuts, "dBi", path, quantity="gain", span=30.0)
+    with files.at("current.png", f"Surface current for the voltages of the ports, at {at}.") as path:
+        plots.currents(results.solution.surface, path, view="top")

@@ -1,0 +1,63 @@
+"""Results of a printed circuit or antenna, ready to be written."""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calderon.case import CaseFile, PlanarCase
+from calderon.formulations import PlanarProblem, PlanarSolution, PortSweep, Resonance
+from calderon.report.formatting import decibels_of_power
+
+
+@dataclass(frozen=True)
+class PlanarResults:
+    """S over the band of a case, or at its frequency, and the solution at one frequency."""
+
+    file: CaseFile[PlanarCase]
+    problem: PlanarProblem
+    sweep: PortSweep
+    solution: PlanarSolution
+    seconds: dict[str, float] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> dict[str, tuple[int, int]]:
+        """Places of S11, S21, ... by their names."""
+        every = range(len(self.problem.ports))
+        comma = "," if len(every) > 9 else ""
+        return {f"S{i + 1}{comma}{j + 1}": (i, j) for j in every for i in every}
+
+    @property
+    def levels(self) -> dict[str, NDArray[np.float64]]:
+        """20 log10 |S| over frequency, by name."""
+        return {name: decibels_of_power(np.abs(self.sweep.s[:, *place]) ** 2) for name, place in self.names.items()}
+
+    @cached_property
+    def resonances(self) -> list[Resonance]:
+        """None of a single frequency."""
+        return self.sweep.resonances() if self.sweep.solves > 1 else []
+
+    @cached_property
+    def cuts(self) -> tuple[NDArray[np.float64], dict[str, NDArray[np.float64]]]:
+        """Angles in radians from the x or the y axis toward z, and gains in dBi in the planes of these axes."""
+        stop = 2 * np.pi if self.file.case.planar.below == "vacuum" else np.pi
+        angles = np.linspace(0, stop, 361 if stop > 4 else 181)
+        x, z = np.cos(angles), np.sin(angles)
+        theta = np.arctan2(np.abs(x), z)
+        found = {}
+        for name, phi in (("xz plane", 0.0), ("yz plane", np.pi / 2)):
+            gain = self.solution.gain(theta, np.where(x < 0, phi + np.pi, phi))
+            found[name] = decibels_of_power(gain)
+        return angles, found
+
+    @property
+    def radiates(self) -> bool:
+        """Whether there is an open half-space."""
+        return "vacuum" in (self.file.case.planar.below, self.file.case.planar.above)
+
+    @cached_property
+    def largest_gain(self) -> float:
+        """In dBi, of both planes."""
+        return float(max(each.max() for each in self.cuts[1].values()))

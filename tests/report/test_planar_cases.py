@@ -1,0 +1,102 @@
+"""Case files of printed circuits and antennas: mistakes by line and key, numbers, and the files of a result."""
+
+import csv
+import json
+
+import numpy as np
+import pytest
+
+from calderon.case import CaseError, parse
+from calderon.report import example, headlines, plan, run, write
+
+CASE = """\
+title = "patch"
+[planar]
+band = { start = "2.2 GHz", stop = "2.5 GHz", points = 31 }
+[metal]
+shape = "patch"
+length = "38 mm"
+width = "57 mm"
+h = "40 mm"
+[[port]]
+kind = "probe"
+place = ["-8 mm", 0.0]
+radius = "0.5 mm"
+[[layer]]
+thickness = "3.175 mm"
+permittivity = 2.33
+[solver]
+rtol = 1e-2
+"""
+
+
+@pytest.mark.parametrize(
+    "old, new, text",
+    [
+        ('shape = "patch"', 'shape = "star"', "line 5: metal.shape = \"star\": choose 'patch'"),
+        ('h = "40 mm"', "", "the shape 'patch' also needs h"),
+        ('h = "40 mm"', 'h = "40 mm"\nfile = "patch.msh"', "give exactly one of shape and file"),
+        ('h = "40 mm"', 'h = "40 mm"\ninterface = 2', "metal.interface = 2: the board has 1 [[layer]] tables"),
+        ('h = "40 mm"', 'h = "40 mm"\ninterface = 0', "the metal lies on a wall: give metal.interface another number"),
+        ('radius = "0.5 mm"', "", "a probe also needs radius"),
+        ('radius = "0.5 mm"', 'radius = "0.5 mm"\nwidth = "1 mm"', "width is not supported by a probe"),
+        ('kind = "probe"', 'kind = "pin"', "line 10: port.kind"),
+        ('radius = "0.5 mm"', 'radius = "0.5 mm"\nvoltage = 0', "the voltages of all ports are 0"),
+        ('stop = "2.5 GHz"', 'stop = "2.1 GHz"', "line 3: planar.band: the stop of a band lies above its start"),
+        ('band = { start = "2.2 GHz", stop = "2.5 GHz", points = 31 }', "", 'give frequency = "2.4 GHz", or band'),
+        ("permittivity = 2.33", "permittivity = -2", "layer.permittivity"),
+    ],
+)
+def test_mistakes_are_named(old, new, text):
+    with pytest.raises(CaseError) as caught:
+        parse(CASE.replace(old, new), "case.toml")
+    assert text in str(caught.value)
+
+
+def test_mistakes_of_ports_and_files_are_named_by_their_keys():
+    with pytest.raises(CaseError, match="line 10: port.kind.*"):
+        plan(parse(CASE.replace("-8 mm", "-80 mm"), "case.toml"))
+    shape = CASE[CASE.index("shape") : CASE.index("[[port]]")]
+    with pytest.raises(CaseError, match=r"line 5: metal.file.*no such file"):
+        plan(parse(CASE.replace(shape, 'file = "missing.msh"\n'), "case.toml"))
+
+
+@pytest.mark.filterwarnings("ignore:edges of up to")
+def test_a_result_has_its_files_with_units(tmp_path):
+    file = parse(CASE)
+    results = run(file)
+    unknowns = results.problem.function_space.dimension
+    assert plan(file)[0][1].startswith(f"{unknowns} on ")
+    assert any(name == "resonance" for name, _, _ in headlines(results, {"solve": 1.0}))
+    assert results.resonances[0].frequency == pytest.approx(2.358e9, rel=0.03)  # another moment method; a coarse mesh
+    written = write(results, tmp_path / "out")
+    names = {"scattering.csv", "scattering.s1p", "gain.csv", "current.vtu", "scattering.png", "smith.png", "gain.png"}
+    assert names | {"current.png"} <= set(written.files)
+    with (tmp_path / "out" / "scattering.csv").open() as stream:
+        rows = list(csv.DictReader(stream))
+    levels = np.array([float(row["S11_dB"]) for row in rows])
+    least = int(levels.argmin())
+    at = results.solution.frequency
+    assert float(rows[least]["frequency_Hz"]) == pytest.approx(at, rel=1e-9)
+    z = 1 / (results.solution.feed_currents[0] / results.solution.voltages[0])
+    assert float(rows[least]["R_ohm"]) == pytest.approx(z.real, rel=0.02)
+    assert float(rows[least]["X_ohm"]) == pytest.approx(-z.imag, rel=0.02)
+    text = (tmp_path / "out" / "scattering.s1p").read_text().splitlines()
+    values = [float(each) for each in text[2 + least].split()]
+    assert abs(complex(*values[1:])) == pytest.approx(10 ** (levels[least] / 20), rel=1e-6)
+    with (tmp_path / "out" / "gain.csv").open() as stream:
+        gains = list(csv.DictReader(stream))
+    upward = float(results.solution.gain(0.0, 0.0, decibels=True))
+    assert [float(gains[90][f"gain_{plane}_dBi"]) for plane in ("xz", "yz")] == pytest.approx([upward] * 2, abs=1e-6)
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
+    power = summary["power_W"]
+    assert power["radiated"] + power["surface_waves"] == pytest.approx(power["accepted"], rel=1e-3)
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert "Printed circuits and antennas" in page and "Power at 2." in page
+
+
+def test_the_example_is_the_patch_of_the_example_program():
+    case = example("patch-antenna").case
+    assert case.height == 3.175e-3 and case.planar.band.points == 121
+    assert case.metal.mesh().area == pytest.approx(57e-3 * 38e-3)
+    assert case.voltages == [1.0]
