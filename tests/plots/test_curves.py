@@ -99,3 +99,14 @@ def test_references_are_points_beside_the_curves(draw):
     np.testing.assert_allclose(points.get_xydata(), [[0.5, 0.4], [1.0, 0.8]])
     with pytest.raises(ValueError, match="reference 'known' has shapes"):
         draw(x, {"a": np.sin(x)}, references={"known": ([0.5, 1.0], [0.4])})
+
+
+def test_smith_charts_have_inductive_impedances_above():
+    z = np.array([1.0, 0.5 - 1j, 2.0 - 1j])  # exp(-i omega t): R - iX
+    axes = plots.smith({"S11": (z - 1) / (z + 1)}, ends=("1 GHz", "2 GHz")).axes[0]
+    (line,) = (each for each in axes.get_lines() if each.get_label() == "S11")
+    shown = line.get_xdata() + 1j * line.get_ydata()
+    assert np.allclose((1 + shown) / (1 - shown), z.conj())
+    assert {"1 GHz", "2 GHz"} <= {each.get_text() for each in axes.texts}
+    with pytest.raises(ValueError, match="reflection 'S11' of shape"):
+        plots.smith({"S11": np.zeros((2, 2))})

@@ -51,10 +51,10 @@ def smith(
             raise ValueError(f"reflection {label!r} of shape {w.shape}: a list of finite numbers is needed")
         pen = {"color": CURVES[number % len(CURVES)], "linestyle": DASHES[number % len(DASHES)]}
         axes.plot(w.real, w.imag, label=label, zorder=3, **pen)
-        for point, text in zip(w[[0, -1]], ends, strict=True):
-            axes.plot(point.real, point.imag, "o", color=pen["color"], markersize=4, zorder=4)
+        for point, text, up in zip(w[[0, -1]], ends, (5, -12), strict=True):
+            axes.plot(point.real, point.imag, "o", color=pen["color"], markersize=4, zorder=6)
             axes.annotate(
-                text, (point.real, point.imag), xytext=(5, 5), textcoords="offset points", color=INK, fontsize=8,
+                text, (point.real, point.imag), xytext=(5, up), textcoords="offset points", color=INK, fontsize=8,
                 zorder=5, bbox={"boxstyle": "round,pad=0.12", "facecolor": "white", "edgecolor": "none", "alpha": 0.8},
             )  # fmt: skip
     axes.set(xlim=(-1.16, 1.16), ylim=(-1.16, 1.16), aspect="equal")

@@ -59,7 +59,7 @@ def tables(results: PlanarResults, summary: dict[str, Any]) -> str:
     for n, (u, i) in enumerate(zip(solution.voltages, solution.feed_currents, strict=True)):
         name = case.port[n].name or f"port {n + 1}, {case.port[n].kind}"
         ports.append((name, f"{u.real:g}", "V"))
-        if u:
+        if u and case.port[n].kind != "line":  # of the gap, not of the line
             ports.append(("its impedance", ohms(complex(u / i)), "ohm"))
     power: list[Row] = [("accepted", number(1e3 * solution.power.accepted), "mW")]
     power += [(name.replace("_", " "), _share(results, name), "%") for name in ("radiated", "surface_waves", "lost")]

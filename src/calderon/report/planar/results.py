@@ -36,8 +36,9 @@ class PlanarResults:
 
     @cached_property
     def resonances(self) -> list[Resonance]:
-        """None of a single frequency."""
-        return self.sweep.resonances() if self.sweep.solves > 1 else []
+        """None of a single frequency, and none with lines: their impedance has poles that depend on their length."""
+        lines = self.file.case.port[0].kind == "line"
+        return self.sweep.resonances() if self.sweep.solves > 1 and not lines else []
 
     @cached_property
     def cuts(self) -> tuple[NDArray[np.float64], dict[str, NDArray[np.float64]]]:
