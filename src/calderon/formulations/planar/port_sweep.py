@@ -22,6 +22,8 @@ FITTED = 0.03
 """Of the wanted error of S: that of rational functions at solved frequencies."""
 LEAST_RESIDUE = 1e-3
 """Of the largest impedance: poles whose peak is lower belong to rounding errors."""
+SAME = 0.1
+"""Of half the width of a resonance: poles that are closer are those of one, seen at two ports."""
 Complex = NDArray[np.complex128]
 
 
@@ -71,7 +73,7 @@ class PortSweep:
             peak = np.abs(residues) / np.maximum(np.abs(poles.imag), 1e-300)
             kept = (poles.real >= low) & (poles.real <= high) & (poles.imag < 0) & (-poles.imag < poles.real / 2)
             kept &= peak > LEAST_RESIDUE * np.abs(impedances[:, n, n]).max()
-            found += [pole for pole in poles[kept] if not any(abs(pole - each) < 1e-6 * high for each in found)]
+            found += [pole for pole in poles[kept] if not any(abs(pole - each) < SAME * -pole.imag for each in found)]
         return [Resonance(p.real, p.real / (-2 * p.imag)) for p in sorted(found, key=lambda each: each.real)]
 
     def write_touchstone(self, path: str | Path) -> None:

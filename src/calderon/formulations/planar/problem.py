@@ -29,6 +29,8 @@ from calderon.spaces import RWG, EdgeSpace, VectorFunction
 from calderon.validation import callers_level, describe, positive_length, unmasked
 
 EDGES_PER_WAVELENGTH = 8
+COARSE = "edges of up to"
+"""Beginning of the warning of coarse meshes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,7 +204,11 @@ class PlanarProblem:
             raise ValueError(f"points of a sweep must be a whole number, at least 1, got {points!r}")
         frequencies = np.linspace(low, high, points)
         resistance = reference_resistance(reference)
-        return adaptive_sweep(lambda f: self.scattering_matrix(f, resistance), frequencies, resistance, rtol)
+        self._warn_of_coarse_meshes(high)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", COARSE, AccuracyWarning)  # once for all frequencies
+            solved = adaptive_sweep(lambda f: self.scattering_matrix(f, resistance), frequencies, resistance, rtol)
+        return solved
 
     def solve(self, frequency: float, voltages: ArrayLike = 1.0) -> PlanarSolution:
         """Currents and fields at `frequency` in Hz for voltages in V, one number for each port."""
@@ -222,7 +228,7 @@ class PlanarProblem:
         longest = float(self.mesh.edge_lengths.max())
         if longest > wavelength / EDGES_PER_WAVELENGTH:
             warnings.warn(
-                f"edges of up to {1e3 * longest:.3g} mm are longer than an eighth of the wavelength of "
+                f"{COARSE} {1e3 * longest:.3g} mm are longer than an eighth of the wavelength of "
                 f"{1e3 * wavelength:.3g} mm in the layers: refine the mesh to {1e3 * wavelength / 8:.2g} mm",
                 AccuracyWarning,
                 stacklevel=callers_level(),
