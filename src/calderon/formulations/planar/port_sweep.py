@@ -22,8 +22,9 @@ FITTED = 0.03
 """Of the wanted error of S: that of rational functions at solved frequencies."""
 LEAST_RESIDUE = 1e-3
 """Of the largest impedance: poles whose peak is lower belong to rounding errors."""
-SAME = 0.1
-"""Of half the width of a resonance: poles that are closer are those of one, seen at two ports."""
+SAME, STEADY = 0.1, 0.5
+"""Of half the width of a resonance: poles that are closer are those of one, seen at two ports, and where one frequency
+less is fitted; others belong to the fit."""
 Complex = NDArray[np.complex128]
 
 
@@ -64,17 +65,24 @@ class PortSweep:
 
     def resonances(self) -> list[Resonance]:
         """Poles of the impedance matrix within the band, from low to high frequencies."""
-        low, high = self.frequencies.min(), self.frequencies.max()
         found: list[complex] = []
-        impedances = impedance(self.solved_s, self.reference)
         for n in range(self.s.shape[1]):
-            fit = AAA(self.solved / high, impedances[:, n, n], rtol=1e-10)
-            poles, residues = fit.poles() * high, fit.residues() * high
-            peak = np.abs(residues) / np.maximum(np.abs(poles.imag), 1e-300)
-            kept = (poles.real >= low) & (poles.real <= high) & (poles.imag < 0) & (-poles.imag < poles.real / 2)
-            kept &= peak > LEAST_RESIDUE * np.abs(impedances[:, n, n]).max()
-            found += [pole for pole in poles[kept] if not any(abs(pole - each) < SAME * -pole.imag for each in found)]
+            poles, before = (self._poles(n, count) for count in (self.solves, self.solves - 1))
+            steady = [p for p in poles if any(abs(p - each) < STEADY * -p.imag for each in before)]
+            found += [p for p in steady if not any(abs(p - each) < SAME * -p.imag for each in found)]
         return [Resonance(p.real, p.real / (-2 * p.imag)) for p in sorted(found, key=lambda each: each.real)]
+
+    def _poles(self, port: int, count: int) -> list[complex]:
+        """Those of the impedance of a port by the first solved frequencies, within the band and not tiny."""
+        low, high = self.frequencies.min(), self.frequencies.max()
+        values = impedance(self.solved_s[:count], self.reference)[:, port, port]
+        if count < 3:
+            return []
+        fit = AAA(self.solved[:count] / high, values, rtol=1e-10)
+        poles, residues = fit.poles() * high, fit.residues() * high
+        peak = np.abs(residues) / np.maximum(np.abs(poles.imag), 1e-300)
+        kept = (poles.real >= low) & (poles.real <= high) & (poles.imag < 0) & (-poles.imag < poles.real / 2)
+        return list(poles[kept & (peak > LEAST_RESIDUE * np.abs(values).max())])
 
     def write_touchstone(self, path: str | Path) -> None:
         """Write S to a file NAME.sPp with as many ports P, for exp(+j omega t) as that format requires."""
