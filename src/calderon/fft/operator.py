@@ -55,7 +55,7 @@ class Parts:
     def of(operator: Any) -> "Parts":
         """Of an expression; ValueError for another one."""
         terms = terms_of(operator)
-        fields = [term for term in terms if isinstance(term.atom, LayeredElectricField) and term.is_plain]
+        fields = [term for term in terms if term.is_plain and term.atom.is_layered]
         local = [term for term in terms if term.atom.is_local]
         whole = all(term.region == (0, 0, operator.shape) for term in terms)
         if len(fields) != 1 or len(fields) + len(local) < len(terms) or not whole:

@@ -58,6 +58,8 @@ class BoundaryOperator(ABC):
     """Whether the matrix comes from one integral or is sparse, and not from other operators."""
     is_elastic: ClassVar[bool] = False
     """Whether it is a layer of elastostatics."""
+    is_layered: ClassVar[bool] = False
+    """Whether it is the field of currents between planar layers."""
     is_local: ClassVar[bool] = False
     """Whether the matrix is sparse: its `add_to` can transpose it."""
     fills: ClassVar[bool] = False

@@ -26,6 +26,7 @@ class LayeredElectricField(BoundaryOperator):
     quadrature: Quadrature
 
     is_leaf: ClassVar[bool] = True
+    is_layered: ClassVar[bool] = True
 
     def __repr__(self) -> str:
         return with_spaces(f"electric field in {len(self.sections.eps)} layers", self)
