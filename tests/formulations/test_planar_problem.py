@@ -1,5 +1,7 @@
 """Printed circuits and antennas: a patch on a board, strips in vacuum, two patches, files, mistakes."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -163,8 +165,11 @@ def test_touchstone_files(tmp_path, sweep):
     assert np.allclose(numbers[:, 1] - 1j * numbers[:, 2], sweep.s[:, 0, 0], rtol=1e-9)
     with pytest.raises(ValueError, match=r"of 1 port\(s\) ends with .s1p, got 'patch.s2p'"):
         sweep.write_touchstone("patch.s2p")
+    replace(sweep, of_lines=True).write_touchstone(tmp_path / "line.s1p")
+    assert "relative to the impedance of the microstrip lines" in (tmp_path / "line.s1p").read_text().splitlines()[1]
     skrf = pytest.importorskip("skrf")
-    assert np.allclose(skrf.Network(str(tmp_path / "patch.s1p")).s, sweep.s.conj())
+    for name in ("patch.s1p", "line.s1p"):
+        assert np.allclose(skrf.Network(str(tmp_path / name)).s, sweep.s.conj())
 
 
 def test_mistakes_are_named():

@@ -43,7 +43,7 @@ class PortSweep:
     """S (n, p, p) at frequencies (n,) in Hz for lines of the impedance `reference` in ohm, time factor exp(-i omega t).
 
     solved: the frequencies in Hz at which the equations were solved, with `solved_s`. error: the largest difference of
-    S between the last two rational functions. Between line ports S and Z are relative to the lines' own impedance.
+    S between the last two rational functions. of_lines: S and Z are relative to the impedance of lines at the ports.
     """
 
     frequencies: NDArray[np.float64]
@@ -52,6 +52,7 @@ class PortSweep:
     solved: NDArray[np.float64]
     solved_s: Complex
     error: float
+    of_lines: bool = False
 
     @property
     def solves(self) -> int:
@@ -86,7 +87,7 @@ class PortSweep:
 
     def write_touchstone(self, path: str | Path) -> None:
         """Write S to a file NAME.sPp with as many ports P, for exp(+j omega t) as that format requires."""
-        write_touchstone(path, self.frequencies, self.s, self.reference)
+        write_touchstone(path, self.frequencies, self.s, self.reference, self.of_lines)
 
     def __str__(self) -> str:
         band = f"{self.frequencies[0] / 1e9:g} to {self.frequencies[-1] / 1e9:g} GHz"

@@ -3,7 +3,7 @@
 import itertools
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -208,7 +208,7 @@ class PlanarProblem:
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", COARSE, AccuracyWarning)  # once for all frequencies
             solved = adaptive_sweep(lambda f: self.scattering_matrix(f, resistance), frequencies, resistance, rtol)
-        return solved
+        return replace(solved, of_lines=isinstance(self.ports[0], LinePort))
 
     def solve(self, frequency: float, voltages: ArrayLike = 1.0) -> PlanarSolution:
         """Currents and fields at `frequency` in Hz for voltages in V, one number for each port."""

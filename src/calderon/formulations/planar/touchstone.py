@@ -10,12 +10,17 @@ from calderon.validation import describe
 
 
 def write_touchstone(
-    path: str | Path, frequencies: NDArray[np.float64], s: NDArray[np.complex128], reference: float
+    path: str | Path,
+    frequencies: NDArray[np.float64],
+    s: NDArray[np.complex128],
+    reference: float,
+    of_lines: bool = False,
 ) -> None:
     """Write S (n, p, p), of the time factor exp(-i omega t), at frequencies (n,) in Hz to a file NAME.sPp.
 
     Numbers are real and imaginary parts for exp(+j omega t), as the format requires: conjugates. reference: impedance
-    of all ports in ohm, real. Raises ValueError for another ending and for a complex reference.
+    of all ports in ohm, real. of_lines: S is relative to the impedance of the lines instead, as a comment then says.
+    Raises ValueError for another ending and for a complex reference.
     """
     place, ports = file_path(path, "a scattering matrix", "patch.s1p"), s.shape[1]
     if place.suffix.lower() != f".s{ports}p":
@@ -25,7 +30,10 @@ def write_touchstone(
             f"Touchstone files have one positive resistance as the reference, got {describe(reference)} ohm: sweep "
             "with reference=50"
         )
-    lines = ["! S-parameters by calderon, exp(+j omega t)", f"# Hz S RI R {float(np.real(reference)):.10g}"]
+    lines = ["! S-parameters by calderon, exp(+j omega t)"]
+    if of_lines:
+        lines.append("! relative to the impedance of the microstrip lines at the ports, which R does not state")
+    lines.append(f"# Hz S RI R {float(np.real(reference)):.10g}")
     for f, matrix in zip(frequencies, s.conj(), strict=True):
         rows = matrix.T.reshape(1, -1) if ports <= 2 else matrix  # S11 S21 S12 S22, else row by row
         text = [f"{float(f):.12g}"]
