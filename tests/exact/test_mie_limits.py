@@ -1,4 +1,4 @@
-"""Mie series against limits, exact symmetries, published values and the reference curves beside the project."""
+"""Mie series against limits, exact symmetries, published values and the reference curves next to the project."""
 
 from pathlib import Path
 
@@ -185,7 +185,7 @@ def test_reference_sphere_at_320_megahertz(name, polarization):
     """Bistatic curves of the Austin RCS benchmarks, diameter 0.6 m, radar at +x; written with six decimals."""
     path = REFERENCES / f"pec_sphere_d0.6m_320MHz_{name}.txt"
     if not path.exists():
-        pytest.skip("the reference curves are not beside the project (shared/data/rcs)")
+        pytest.skip("the reference curves are not next to the project (shared/data/rcs)")
     frequency, theta, phi, level = np.loadtxt(path, unpack=True)
     field = mie_pec_sphere(2 * np.pi * frequency[0] / SPEED_OF_LIGHT, 0.3, [-1, 0, 0], polarization)
     rcs = field.rcs(np.radians(theta), np.radians(phi), polarization=name)

@@ -31,7 +31,7 @@ def test_almond_against_its_reference(formulation, elements, bound):
     """3.5 GHz, 361 angles; the reference is computed on edges of 0.6 mm. Asked are 0.45 dB at 14 elements per
     wavelength and 0.25 dB at 20."""
     if not REFERENCES.is_dir():
-        pytest.skip("the reference curves are not beside the project (shared/data/rcs)")
+        pytest.skip("the reference curves are not next to the project (shared/data/rcs)")
     frequency = 3.5e9
     tables = [np.loadtxt(REFERENCES / f"almond_3.5GHz_computed_{p}.txt") for p in "VH"]
     assert len(tables[0]) == 361 and (tables[0][:, 1] == 90).all()

@@ -35,7 +35,7 @@ def stack_of(case):
 
 def test_reference_values():
     if not REFERENCES.exists():
-        pytest.skip("the reference values are not beside the project (shared/data/layered_green.json)")
+        pytest.skip("the reference values are not next to the project (shared/data/layered_green.json)")
     cases = json.loads(REFERENCES.read_text())["values"]
     for case in cases:
         sections, z, source = stack_of(case).at(case["frequency_hz"]), case["z_m"], case["source_z_m"]

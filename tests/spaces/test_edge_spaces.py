@@ -137,7 +137,7 @@ def test_fields_of_constant_divergence_are_reproduced_on_a_plate(rotated):
     found = cal.VectorFunction.interpolate(space, field).at_centroids()
     inside = ~np.isin(mesh.triangle_edges, mesh.boundary_edges).any(axis=1)
     assert np.abs(found - field(mesh.centroids, mesh.normals))[inside].max() < 1e-13
-    whole = edge_space(mesh, np.arange(mesh.number_of_triangles), rim=True)
+    whole = edge_space(mesh, np.arange(mesh.number_of_triangles), boundary=True)
     whole = whole.perpendicular() if rotated else whole
     assert whole.dimension == mesh.number_of_edges
     for function in (cal.VectorFunction.interpolate(whole, field), cal.VectorFunction.project(whole, field)):
@@ -194,7 +194,7 @@ def test_loads_agree_with_mass_matrices_and_pass_normals():
     parts = rwg.expansion(np.array([[1 / 3, 1 / 3]]))
     assert np.allclose(constant, sum(c * (part.T @ mesh.areas) for c, part in zip([1, 2, -1], parts, strict=True)))
     plate = MESHES["plate"]
-    space = edge_space(plate, np.arange(plate.number_of_triangles), rim=True)
+    space = edge_space(plate, np.arange(plate.number_of_triangles), boundary=True)
     loads = space.load_vector(lambda x: 2.0 * x - [0, 0, 2 * x[0, 2]])
     assert np.allclose(space.mass_matrix() @ space.interpolation(lambda x: 2.0 * x), loads, atol=1e-14)
 

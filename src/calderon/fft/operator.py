@@ -186,6 +186,8 @@ def assemble_fft(
     began = time.perf_counter()
     parts = Parts.of(operator)
     one_of(precision, ("double", "mixed"), "precision of method 'fft'")
+    if backend != "numba":
+        raise ValueError(f"method='fft' computes on the processor, got backend={backend!r}: leave it out")
     if isinstance(order, bool) or not isinstance(order, Integral) or order not in ORDERS:
         raise ValueError(f"order = {order!r}: the degree of interpolation on the grid is a whole number from 1 to 6")
     metal = LayeredMetal(parts.field.sections, operator.trial)

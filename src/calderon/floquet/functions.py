@@ -38,7 +38,7 @@ class BlochFunctions:
     def of(mesh: TriangleMesh, lattice: Lattice) -> "BlochFunctions":
         """MeshError for a mesh whose copies overlap, or that meet in other edges; ValueError without functions."""
         _refuse_overlaps(mesh, lattice)
-        halves = edge_space(mesh, np.arange(mesh.number_of_triangles), rim=True)
+        halves = edge_space(mesh, np.arange(mesh.number_of_triangles), boundary=True)
         alone = np.flatnonzero(halves.sides[:, 1] < 0)
         pairs, shift = _joined(mesh, lattice, halves.edges[alone])
         inner = np.flatnonzero(halves.sides[:, 1] >= 0)

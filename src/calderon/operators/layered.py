@@ -48,6 +48,10 @@ class LayeredElectricField(BoundaryOperator):
         if method == AUTO:
             method = "dense" if self.plan("dense").nbytes < free_memory() / 2 else "fft"
         _require(method)
+        if (backend := options.get("backend", "numba")) != "numba":
+            raise ValueError(
+                f"the electric field in layers is computed on the processor, got backend={backend!r}: leave it out"
+            )
         return super().assemble(method, **options)
 
     def value(self, products: Any) -> Any:

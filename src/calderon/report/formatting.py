@@ -8,6 +8,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from calderon.mesh import TriangleMesh
+
 Row = tuple[str, str, str]
 """Name, value, unit."""
 Column = tuple[str, Iterable[float | str]]
@@ -129,3 +131,14 @@ def _cell(value: float | str) -> str:
     if isinstance(value, str):
         return value
     return "" if np.isnan(value) else f"{value:.10g}"
+
+
+def mesh_numbers(mesh: TriangleMesh) -> dict[str, float]:
+    """The entries of summary.json on a mesh."""
+    return {
+        "triangles": mesh.number_of_triangles,
+        "vertices": mesh.number_of_vertices,
+        "area_m2": float(mesh.area),
+        "shortest_edge_m": float(mesh.edge_lengths.min()),
+        "longest_edge_m": float(mesh.edge_lengths.max()),
+    }

@@ -29,10 +29,10 @@ def BC(mesh: TriangleMesh) -> CombinedSpace:
     from the edge, is (N - i) / (2 N) of the whole. Hence the divergences span one field per cell: the one of equal
     charge on its fine triangles.
 
-    At a vertex on the rim of an open surface the charge of the cell is zero and the flow leaves through the rim,
-    n - k and k parts of n = 2 N through the ends of the fan of which the edge is number k (half functions on the rim
-    of the refined mesh): n x g then pairs with RWG functions, which do not flow through the rim, without a common
-    null space, as the spaces of traces ask.
+    At a vertex on the boundary of an open surface the charge of the cell is zero and the flow leaves through the
+    boundary, n - k and k parts of n = 2 N through the ends of the fan of which the edge is number k (half functions on
+    the boundary of the refined mesh): n x g then pairs with RWG functions, which do not flow through the boundary,
+    without a common null space, as the spaces of traces require.
 
     They test and precondition: on irregular meshes no combination of them is locally constant, so fields are not
     approximated to the order h in L2 as by RWG.
@@ -42,7 +42,7 @@ def BC(mesh: TriangleMesh) -> CombinedSpace:
     Trans. Antennas Propag. 56 (2008) 2398, whose coefficients these are, times l.
     """
     coarse, refinement = RWG(mesh), mesh.barycentric_refinement
-    fine = edge_space(refinement.mesh, np.arange(refinement.mesh.number_of_triangles), rim=True)
+    fine = edge_space(refinement.mesh, np.arange(refinement.mesh.number_of_triangles), boundary=True)
     return interned(mesh, ("combined", "BC", id(fine)), lambda: _combined(coarse, fine))
 
 
@@ -114,7 +114,7 @@ def _cell(
     each = np.repeat(np.arange(len(fan)), count)
     i = np.arange(len(each)) - np.repeat(np.cumsum(count) - count, count)
     flow = np.where(closed[each], _closed_flow(i, k[each], n[each]), _open_flow(i, k[each], n[each]))
-    last = i == n[each]  # the far rim is local edge 1 of the last fine triangle, all others local edge 2
+    last = i == n[each]  # the far boundary is local edge 1 of the last fine triangle, all others local edge 2
     t = i - last
     triangle, local = np.divmod(around.corners[around.start[fan][each] + t // 2], 3)
     row, edge = refinement.children[triangle, local, t % 2], np.where(last, 1, 2)

@@ -38,7 +38,7 @@ class EdgeSpace(VectorSpace):
     double loop over rows needs to know nothing of junctions.
 
     sides (dimension, 2): the local edge 3 t + a on which the function is +, then the one on which it is -; -1 for none
-    (a half function at the rim). rim: whether edges with one triangle carry half functions.
+    (a half function at the boundary). boundary: whether edges with one triangle carry half functions.
     """
 
     name: str
@@ -47,7 +47,7 @@ class EdgeSpace(VectorSpace):
     dofs: NDArray[np.int64]
     signs: NDArray[np.float64]
     sides: NDArray[np.int64]
-    rim: bool = False
+    boundary: bool = False
     rotated: bool = False
 
     def __repr__(self) -> str:
@@ -159,14 +159,14 @@ class EdgeSpace(VectorSpace):
 
     def perpendicular(self) -> "EdgeSpace":
         name = "RWG" if self.rotated else "SNC"
-        key = name, support_key(self.mesh, self.support), self.rim
+        key = name, support_key(self.mesh, self.support), self.boundary
         return interned(self.mesh, key, lambda: replace(self, name=name, rotated=not self.rotated))
 
     def refined(self) -> CombinedSpace:
         """The same functions on the barycentric refinement: their normal components on its edges."""
         refinement = self.mesh.barycentric_refinement
         triangles = np.sort(refinement.children[self.support].ravel())
-        fine = edge_space(refinement.mesh, triangles, self.rim)
+        fine = edge_space(refinement.mesh, triangles, self.boundary)
         base = fine.perpendicular() if self.rotated else fine
 
         def build() -> CombinedSpace:
@@ -181,7 +181,7 @@ def RWG(mesh: TriangleMesh, tags: Tags = None) -> EdgeSpace:
     edge, with v the vertex opposite to it; no unit.
 
     The component normal to the edge is 1 from the first triangle into the second, continuous, and the divergence
-    +-l / A. One function for each inner edge: none on the rim of an open surface or of the triangles with the tags
+    +-l / A. One function for each inner edge: none on the boundary of an open surface or of the triangles with the tags
     given. At an edge with m > 2 triangles m - 1 functions join consecutive ones (in the order of their numbers);
     their span, all fields without net flow out of the edge, does not depend on that order.
 
@@ -189,7 +189,7 @@ def RWG(mesh: TriangleMesh, tags: Tags = None) -> EdgeSpace:
     ValueError if there is no inner edge. Source: S. M. Rao, D. R. Wilton, A. W. Glisson, IEEE Trans. Antennas
     Propag. 30 (1982) 409.
     """
-    space = edge_space(mesh, supported_triangles(mesh, tags), rim=False)
+    space = edge_space(mesh, supported_triangles(mesh, tags), boundary=False)
     if space.dimension == 0:
         raise ValueError("the space has no functions: no edge has two triangles; refine the mesh")
     return space
@@ -202,15 +202,15 @@ def SNC(mesh: TriangleMesh, tags: Tags = None) -> EdgeSpace:
     return RWG(mesh, tags).perpendicular()
 
 
-def edge_space(mesh: TriangleMesh, triangles: NDArray[np.int64], rim: bool) -> EdgeSpace:
-    """RWG functions on the triangles (increasing numbers); rim: with half functions on edges of a single one."""
-    rim = rim and bool((np.bincount(mesh.triangle_edges[triangles].ravel()) == 1).any())
+def edge_space(mesh: TriangleMesh, triangles: NDArray[np.int64], boundary: bool) -> EdgeSpace:
+    """RWG functions on the triangles (increasing numbers); boundary: with half functions on edges of a single one."""
+    boundary = boundary and bool((np.bincount(mesh.triangle_edges[triangles].ravel()) == 1).any())
     mesh.flat_triangles(triangles[:0], EDGE_FUNCTIONS)  # refused here, before anything is built
-    key = "RWG", support_key(mesh, triangles), rim
-    return interned(mesh, key, lambda: _edge_space(mesh, triangles, rim))
+    key = "RWG", support_key(mesh, triangles), boundary
+    return interned(mesh, key, lambda: _edge_space(mesh, triangles, boundary))
 
 
-def _edge_space(mesh: TriangleMesh, triangles: NDArray[np.int64], rim: bool) -> EdgeSpace:
+def _edge_space(mesh: TriangleMesh, triangles: NDArray[np.int64], boundary: bool) -> EdgeSpace:
     positions = (3 * triangles[:, None] + np.arange(3)).ravel()
     edges = mesh.triangle_edges.ravel()[positions]
     order = np.argsort(edges, kind="stable")
@@ -219,11 +219,11 @@ def _edge_space(mesh: TriangleMesh, triangles: NDArray[np.int64], rim: bool) -> 
     same = np.append(edges[1:] == edges[:-1], False)
     first = np.flatnonzero(same)
     sides = np.stack([positions[first], positions[first + 1]], axis=1)
-    if rim:
+    if boundary:
         alone = np.flatnonzero(~same & ~np.append(False, same[:-1]))
         sides = np.concatenate([sides, np.stack([positions[alone], np.full(len(alone), -1)], axis=1)])
         sides = sides[np.argsort(mesh.triangle_edges.ravel()[sides[:, 0]], kind="stable")]
-    return EdgeSpace("RWG", mesh, *_rows(triangles, sides, mesh.number_of_triangles), sides, rim)
+    return EdgeSpace("RWG", mesh, *_rows(triangles, sides, mesh.number_of_triangles), sides, boundary)
 
 
 def _rows(

@@ -6,7 +6,7 @@ import numpy as np
 
 from calderon.formulations.periodic.floquet_orders import POLARISATIONS
 from calderon.report.folder import BestEffort
-from calderon.report.formatting import Column, write_csv
+from calderon.report.formatting import Column, mesh_numbers, write_csv
 from calderon.report.periodic.results import PeriodicResults
 
 PAIRS = [(out, into, f"{POLARISATIONS[into]}_to_{POLARISATIONS[out]}") for into in (0, 1) for out in (0, 1)]
@@ -16,13 +16,7 @@ def numbers(results: PeriodicResults) -> dict[str, Any]:
     """The entries of summary.json on the run."""
     mesh = results.cell.mesh
     found: dict[str, Any] = {
-        "mesh": {
-            "triangles": mesh.number_of_triangles,
-            "vertices": mesh.number_of_vertices,
-            "area_m2": float(mesh.area),
-            "shortest_edge_m": float(mesh.edge_lengths.min()),
-            "longest_edge_m": float(mesh.edge_lengths.max()),
-        },
+        "mesh": mesh_numbers(mesh),
         "unknowns": results.cell.functions.dimension,
         "frequency_Hz": results.frequencies.tolist(),
     }

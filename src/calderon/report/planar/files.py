@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from calderon.report.folder import BestEffort
-from calderon.report.formatting import GAIN, Column, write_csv
+from calderon.report.formatting import GAIN, Column, mesh_numbers, write_csv
 from calderon.report.planar.results import PlanarResults
 
 
@@ -13,13 +13,7 @@ def numbers(results: PlanarResults) -> dict[str, Any]:
     """The entries of summary.json on the run."""
     mesh, solution, sweep = results.problem.mesh, results.solution, results.sweep
     found: dict[str, Any] = {
-        "mesh": {
-            "triangles": mesh.number_of_triangles,
-            "vertices": mesh.number_of_vertices,
-            "area_m2": float(mesh.area),
-            "shortest_edge_m": float(mesh.edge_lengths.min()),
-            "longest_edge_m": float(mesh.edge_lengths.max()),
-        },
+        "mesh": mesh_numbers(mesh),
         "unknowns": results.problem.function_space.dimension,
         "solved_frequencies_Hz": np.sort(sweep.solved).tolist(),
         "resonances": [{"frequency_Hz": each.frequency, "quality": each.quality} for each in results.resonances],
