@@ -178,7 +178,9 @@ def test_mistakes_are_named():
     with pytest.raises(ValueError, match="a probe needs a conductor below the stack"):
         cal.PlanarProblem(cal.Stack([cal.Layer(3.175e-3)]), PATCH, ports=[PROBE]).matrix(2e9)
     with pytest.raises(TypeError, match="ports are a list of ProbePort, DeltaGap and LinePort, got list"):
-        cal.PlanarProblem(BOARD, PATCH, ports=[])
+        cal.PlanarProblem(BOARD, PATCH, ports=[(0, 0)])
+    with pytest.raises(ValueError, match=r"has no ports: give some in ports=, or use scatter\(frequency, theta, phi\)"):
+        cal.PlanarProblem(BOARD, PATCH).impedance_matrix(2e9)
     with pytest.warns(cal.AccuracyWarning, match="longer than an eighth of the wavelength"):
         cal.PlanarProblem(BOARD, PATCH, ports=[PROBE])._warn_of_coarse_meshes(5e9)
     with pytest.raises(ValueError, match="give one voltage for each"):

@@ -18,7 +18,7 @@ def test_equal_layers_are_one():
     two = sections(cal.Layer(1e-3, 2.33), cal.Layer(2e-3, 2.33))
     z, rho = one.high[0], np.array([1e-3, 4e-3, 2e-2])
     assert self_reaction(two, two.high[1], RADIUS) == pytest.approx(self_reaction(one, z, RADIUS), rel=1e-6)
-    fields = horizontal_field(one, z, rho), horizontal_field(two, two.high[1], rho)
+    fields = horizontal_field(one, z, rho, z), horizontal_field(two, two.high[1], rho, two.high[1])
     assert np.allclose(*fields, rtol=1e-4)
 
 
@@ -30,7 +30,7 @@ def test_air_over_a_conductor():
     r = [np.hypot(RADIUS, z[:, None] - sign * z) for sign in (1, -1)]
     expected = w @ sum(np.exp(1j * air.k0 * each) / (4 * np.pi * each) for each in r) @ w
     assert self_reaction(air, HEIGHT, RADIUS) == pytest.approx(complex(expected), rel=1e-6)
-    assert np.abs(horizontal_field(air, HEIGHT, np.array([1e-3, 1e-2]))).max() < 1e-12
+    assert np.abs(horizontal_field(air, HEIGHT, np.array([1e-3, 1e-2]), HEIGHT)).max() < 1e-12
 
 
 def test_mistakes_are_named():

@@ -36,6 +36,7 @@ from calderon.formulations.periodic.cell import PeriodicCell
 from calderon.formulations.periodic.cell_solution import CellSolution, CellSweep
 from calderon.formulations.periodic.floquet_orders import FloquetOrders
 from calderon.formulations.periodic.reflect_array import ReflectArray
+from calderon.formulations.planar.echo import EchoPower, PlanarEcho
 from calderon.formulations.planar.line_port import LinePort, LineWaves
 from calderon.formulations.planar.lumped import Lumped
 from calderon.formulations.planar.port_sweep import PortSweep, Resonance
@@ -58,6 +59,7 @@ __all__ = [
     "DeltaGap",
     "DielectricScattering",
     "DielectricSolution",
+    "EchoPower",
     "ElasticMaterial",
     "ElasticSolid",
     "ElasticSolution",
@@ -80,6 +82,7 @@ __all__ = [
     "PECScattering",
     "PECSolution",
     "PeriodicCell",
+    "PlanarEcho",
     "PlanarPower",
     "PlanarProblem",
     "PlanarSolution",

@@ -59,10 +59,8 @@ class SurfaceWave(NamedTuple):
 def surface_waves(sections: Sections, z: float, probes: bool = False) -> list[SurfaceWave]:
     """The waves that travel along the stack without decay from height to height, by rational fits of the responses
     next to the axis, and Newton's iteration. Walls on both sides have none of these."""
-    outside = [k for k, end in zip(sections.wavenumbers[[0, -1]], sections.ends, strict=True) if end == OPEN]
-    low = max([abs(k) for k in outside], default=0.0)
-    high = float(np.abs(sections.wavenumbers).max())
-    if not outside or high <= low * (1 + 1e-9):
+    low, high = _outside(sections), float(np.abs(sections.wavenumbers).max())
+    if not low or high <= low * (1 + 1e-9):
         return []
     span = high - low
     path = np.asarray(low + span * np.linspace(AHEAD, 1.05, 80) - 0.03j * span, np.complex128)
@@ -74,6 +72,26 @@ def surface_waves(sections: Sections, z: float, probes: bool = False) -> list[Su
             if k is not None and low < k.real < high and all(abs(k - each.k) > 1e-6 * span for each in waves):
                 waves.append(_wave(sections, z, kind, k, low, probes))
     return sorted(waves, key=lambda wave: -wave.k.real)
+
+
+def _outside(sections: Sections) -> float:
+    """The largest wavenumber of half-spaces in 1/m, 0 between walls."""
+    outside = [k for k, end in zip(sections.wavenumbers[[0, -1]], sections.ends, strict=True) if end == OPEN]
+    return float(max([abs(k) for k in outside], default=0.0))
+
+
+def residue_ratio(sections: Sections, wave: SurfaceWave, z: float, source_z: float) -> complex:
+    """How strongly currents at source_z excite a surface wave that was found at z, relative to those at z."""
+    if z == source_z:
+        return 1.0 + 0j
+    circle = _circle(wave.k, _outside(sections))
+    found = responses(sections, circle, z, source_z, False)
+    return complex(np.mean((found.tm if wave.kind == "TM" else found.te) * (circle - wave.k))) / wave.residue
+
+
+def _circle(k: complex, low: float) -> NDArray[np.complex128]:
+    """Points around a pole, which do not reach the branch point."""
+    return np.asarray(k + 0.1 * abs(k - low) * np.exp(2j * np.pi * (np.arange(16) + 0.5) / 16))
 
 
 def _refined(sections: Sections, z: float, kind: str, start: complex) -> complex | None:
@@ -96,8 +114,8 @@ def _refined(sections: Sections, z: float, kind: str, start: complex) -> complex
 
 
 def _wave(sections: Sections, z: float, kind: str, k: complex, low: float, probes: bool) -> SurfaceWave:
-    """The residue is a mean over a circle around the pole that does not reach the branch point."""
-    circle = k + 0.1 * abs(k - low) * np.exp(2j * np.pi * (np.arange(16) + 0.5) / 16)
+    """The residue is a mean over a circle around the pole."""
+    circle = _circle(k, low)
     found = responses(sections, circle, z, z, probes and kind == "TM")
     response = found.tm if kind == "TM" else found.te
     residue = complex(np.mean(response * (circle - k)))

@@ -37,10 +37,10 @@ def _layers(sections: Sections, z: float) -> list[tuple[int, float, float]]:
     return [(n, low, high) for n, (low, high) in enumerate(faces) if high <= z and high > low]
 
 
-def horizontal_field(sections: Sections, z: float, rho: NDArray[np.float64]) -> NDArray[np.complex128]:
-    """int G_xz(rho, z, z') dz' from 0 to the interface at z, without unit."""
+def horizontal_field(sections: Sections, z: float, rho: NDArray[np.float64], top: float) -> NDArray[np.complex128]:
+    """int G_xz(rho, z, z') dz' from 0 to the interface at `top`, without unit."""
     total, rule, layer = np.zeros(len(rho), complex), gauss(POINTS), sections.layer_of(z, "below")
-    for n, low, high in _layers(sections, z):
+    for n, low, high in _layers(sections, top):
         for t, w in zip(rule.points, rule.weights, strict=True):
             source = low + (high - low) * t
             total += w * (high - low) * spatial_greens(sections, rho, z, source, layer, n).xz

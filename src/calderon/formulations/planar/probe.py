@@ -61,14 +61,20 @@ class ProbePort:
         )
 
     def reactions(self, sections: Sections, space: EdgeSpace, z: float) -> NDArray[np.complex128]:
-        """i k0 int f_i . int G_xz dz' over the probe (dimension,), as entries of the electric field with eta0 = 1."""
+        """i k0 int f_i . int G_xz dz' over the probe to height z (dimension,), as entries of the electric field with
+        eta0 = 1."""
         rule = triangle_rule(RULE)
         corners = space.mesh.vertices[space.mesh.triangles[space.triangles]]
         offset = rule.barycentric @ corners[..., :2] - np.array(self.place)
         rho = np.linalg.norm(offset, axis=2)
         first = NEAREST * self.radius
         grid = first + (1.001 * rho.max() - first) * np.linspace(0, 1, DISTANCES) ** 2
-        field = CubicSpline(grid, horizontal_field(sections, z, grid))(np.maximum(rho, first))
+        faces = sections.high[:-1]
+        levels = faces[np.abs(corners[:, :1, 2] - faces).argmin(axis=1)]  # (n,)
+        field = np.empty(rho.shape, complex)
+        for level in np.unique(levels):
+            values = CubicSpline(grid, horizontal_field(sections, level, grid, z))
+            field[levels == level] = values(np.maximum(rho[levels == level], first))
         along = np.einsum("naqc,nqc->naq", space.values(rule.points)[..., :2], offset / rho[..., None])
         areas = space.mesh.areas[space.triangles]
         local = 1j * sections.k0 * np.einsum("naq,nq,q,n->na", along, field, 2 * rule.weights, areas)

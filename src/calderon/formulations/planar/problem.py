@@ -2,7 +2,7 @@
 
 import itertools
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -11,13 +11,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import lu_factor, lu_solve
 
+from calderon.exact.angular import RECEIVERS
 from calderon.exact.vacuum import SPEED_OF_LIGHT, VACUUM_IMPEDANCE
 from calderon.formulations.electromagnetic.antenna_feed import DeltaGap
 from calderon.formulations.electromagnetic.antenna_solution import reference_resistance
+from calderon.formulations.planar.echo import POLARIZATIONS, PlanarEcho, monostatic, received_from
 from calderon.formulations.planar.line_port import LinePort, LineWaves
 from calderon.formulations.planar.lumped import Lumped
 from calderon.formulations.planar.port_sweep import PortSweep, adaptive_sweep, scattering
 from calderon.formulations.planar.probe import ProbePort, probe_matrix
+from calderon.formulations.planar.radiator import Complex, Radiator
 from calderon.formulations.planar.solution import PlanarSolution
 from calderon.galerkin.layered.metal import FLAT
 from calderon.layers import Conductor, Stack, SurfaceImpedance
@@ -26,7 +29,7 @@ from calderon.mesh.errors import AccuracyWarning, MeshError
 from calderon.operators.layered import layered_electric_field
 from calderon.quadrature import Quadrature
 from calderon.spaces import RWG, EdgeSpace, VectorFunction
-from calderon.validation import callers_level, describe, positive_length, unmasked
+from calderon.validation import callers_level, describe, one_of, positive_length, real_number, unmasked
 
 EDGES_PER_WAVELENGTH = 8
 COARSE = "edges of up to"
@@ -39,11 +42,12 @@ class PlanarProblem:
 
     stack: a `Stack`. mesh: horizontal metal in metres, as of `planar`. ports: one or several `ProbePort` (a coaxial
     probe from the ground), whose round contacts are cut into the mesh, `DeltaGap` (a slot along inner edges), or
-    `LinePort` (waves on a microstrip line).
+    `LinePort` (waves on a microstrip line); none for metal that scatters plane waves only.
 
         antenna = PlanarProblem(board, patch, ports=[ProbePort((-8e-3, 0.0), radius=0.5e-3)])
         sweep = antenna.sweep(2.2e9, 2.5e9)       # sweep.s, sweep.z, sweep.resonances()
         solution = antenna.solve(2.36e9)          # solution.gain(theta, phi), solution.power
+        echo = antenna.scatter(2.36e9, 0.3, 0.0)  # echo.rcs(theta, phi)
 
     sheet: surface impedance Z_s of the metal in ohm, or a `Conductor`; the current is that of both faces together.
     loads: `Lumped` elements in slots; what they take is lost.
@@ -55,7 +59,7 @@ class PlanarProblem:
 
     stack: Stack
     mesh: TriangleMesh
-    ports: Sequence[ProbePort | DeltaGap | LinePort]
+    ports: Sequence[ProbePort | DeltaGap | LinePort] = ()
     sheet: complex | SurfaceImpedance | Conductor = field(default=0.0, kw_only=True)
     loads: Sequence[Lumped] = field(default=(), kw_only=True)
     quadrature: Quadrature = field(default_factory=Quadrature, kw_only=True)
@@ -67,7 +71,7 @@ class PlanarProblem:
             raise TypeError(f"a planar problem needs a TriangleMesh, got {describe(self.mesh)}")
         single = isinstance(self.ports, ProbePort | DeltaGap | LinePort)
         ports: tuple[Any, ...] = (self.ports,) if single else tuple(self.ports)  # type: ignore[assignment, arg-type]
-        if not ports or not all(isinstance(each, ProbePort | DeltaGap | LinePort) for each in ports):
+        if not all(isinstance(each, ProbePort | DeltaGap | LinePort) for each in ports):
             raise TypeError(f"ports are a list of ProbePort, DeltaGap and LinePort, got {describe(self.ports)}")
         lines = sum(isinstance(each, LinePort) for each in ports)
         if 0 < lines < len(ports):
@@ -88,6 +92,10 @@ class PlanarProblem:
         overlap = np.count_nonzero(np.count_nonzero(np.hstack([self.weights, self.load_weights]), axis=1) > 1)
         if overlap:
             raise ValueError(f"ports and loads share {overlap} edges: each edge belongs to one of them at most")
+
+    @property
+    def _has_lines(self) -> bool:
+        return any(isinstance(port, LinePort) for port in self.ports)
 
     @property
     def probes(self) -> list[ProbePort]:
@@ -164,8 +172,14 @@ class PlanarProblem:
 
     def currents(self, frequency: float) -> NDArray[np.complex128]:
         """Coefficients (dimension, ports) for 1 V at one port after the other, 0 V at the others."""
+        if not self.ports:
+            raise ValueError("this problem has no ports: give some in ports=, or use scatter(frequency, theta, phi)")
+        return self._solved(frequency)(-self.weights / VACUUM_IMPEDANCE)
+
+    def _solved(self, frequency: float) -> Callable[[Complex], Complex]:
+        """The solutions (dimension, n) of right-hand sides."""
         factors = lu_factor(self.matrix(frequency).T, overwrite_a=True, check_finite=False)  # symmetric; in its place
-        return np.asarray(lu_solve(factors, -self.weights / VACUUM_IMPEDANCE, check_finite=False))
+        return lambda sides: np.asarray(lu_solve(factors, sides, check_finite=False))
 
     def admittance_matrix(self, frequency: float) -> NDArray[np.complex128]:
         """Y (p, p) in S at `frequency` in Hz: I = Y U for voltages U at the ports. Symmetric."""
@@ -178,7 +192,7 @@ class PlanarProblem:
     def scattering_matrix(self, frequency: float, reference: float = 50.0) -> NDArray[np.complex128]:
         """S (p, p) for lines of the impedance `reference` in ohm, or of line ports relative to their own impedance;
         textbooks with exp(j omega t) have the conjugate."""
-        if isinstance(self.ports[0], LinePort):
+        if self._has_lines:
             waves = self.line_waves(frequency)
             toward, back = (np.array([getattr(each, name) for each in waves]) for name in ("toward", "back"))
             return np.asarray(back @ np.linalg.inv(toward))
@@ -208,7 +222,7 @@ class PlanarProblem:
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", COARSE, AccuracyWarning)  # once for all frequencies
             solved = adaptive_sweep(lambda f: self.scattering_matrix(f, resistance), frequencies, resistance, rtol)
-        return replace(solved, of_lines=isinstance(self.ports[0], LinePort))
+        return replace(solved, of_lines=self._has_lines)
 
     def solve(self, frequency: float, voltages: ArrayLike = 1.0) -> PlanarSolution:
         """Currents and fields at `frequency` in Hz for voltages in V, one number for each port."""
@@ -216,10 +230,45 @@ class PlanarProblem:
         if u.shape != (len(self.ports),):
             raise ValueError(f"this problem has {len(self.ports)} port(s): give one voltage for each, got {voltages!r}")
         coefficients = self.currents(frequency) @ u
+        return PlanarSolution(
+            **self._fields(frequency, coefficients), voltages=u, feed_currents=self.weights.T @ coefficients
+        )
+
+    def scatter(self, frequency: float, theta: float, phi: float, polarization: str = "V") -> PlanarEcho:
+        """Currents at `frequency` in Hz of a plane wave of 1 V/m from the direction (theta, phi) in radians, from above
+        or below, polarised along theta-hat ("V") or phi-hat ("H"). Ports are short-circuited.
+
+        Raises ValueError for waves along the layers, and from a side that is a wall or absorbs.
+        """
+        angles = real_number(theta, "theta in radians"), real_number(phi, "phi in radians")
+        along = "VH".index(one_of(polarization, RECEIVERS, "polarization"))
+        loads = received_from(self._radiator(frequency), *angles)[0, along]
+        coefficients = self._solved(frequency)(-loads[:, None] / VACUUM_IMPEDANCE)[:, 0]
+        return PlanarEcho(
+            **self._fields(frequency, coefficients), theta=angles[0], phi=angles[1], polarization=polarization,
+            feed_currents=self.weights.T @ coefficients, loads=loads,
+        )  # fmt: skip
+
+    def monostatic_rcs(
+        self, frequency: float, theta: ArrayLike, phi: ArrayLike | None = None, polarization: str = "VV"
+    ) -> NDArray[np.float64]:
+        """RCS in m^2 that a radar sees in directions as for `exact.unit_directions`, all with one factorisation;
+        polarization: of the receiver, then of the transmitter, along theta-hat ("V") or phi-hat ("H")."""
+        one_of(polarization, POLARIZATIONS, "polarization")
+        return monostatic(self._radiator(frequency), self._solved(frequency), theta, phi, polarization)
+
+    def _radiator(self, frequency: float) -> Radiator:
+        places = [each.place for each in self.probes]
+        return Radiator(self.stack.at(frequency), self.function_space, self.height, places)
+
+    def _fields(self, frequency: float, coefficients: Complex) -> dict[str, Any]:
+        """The arguments of `LayeredCurrents`."""
         surface = VectorFunction(self.function_space, coefficients, "surface current", "A/m")
         probes = [(each.place, coefficients[n - len(self.probes)]) for n, each in enumerate(self.probes)]
-        currents = self.weights.T @ coefficients
-        return PlanarSolution(self.stack.at(frequency), float(frequency), u, currents, surface, self.height, probes)
+        return {
+            "sections": self.stack.at(frequency), "frequency": float(frequency), "surface": surface,
+            "height": self.height, "probes": probes,
+        }  # fmt: skip
 
     def _warn_of_coarse_meshes(self, frequency: float) -> None:
         """AccuracyWarning for edges above an eighth of the wavelength in the densest layer."""

@@ -1,0 +1,87 @@
+"""Currents on metal in a stack of layers: far field and power."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from calderon.exact.angular import line_of_sight
+from calderon.exact.vacuum import VACUUM_IMPEDANCE
+from calderon.formulations.planar.radiator import Radiator
+from calderon.layers import Sections
+from calderon.layers.radiation import SurfaceWave, surface_waves
+from calderon.quadrature import gauss
+from calderon.spaces import VectorFunction
+
+THETAS, PHIS = 24, 48
+"""Directions in a half-space for the power, and around the axis."""
+TOGETHER = 1 << 18
+"""Directions times functions at a time."""
+Complex = NDArray[np.complex128]
+
+
+@dataclass(frozen=True, eq=False)
+class LayeredCurrents:
+    """Currents of one frequency in Hz, peak values, time factor exp(-i omega t).
+
+    surface: the surface current in A/m, that of contacts included. height: z in m at which probes end; probes: the
+    places and currents in A of vertical currents from the ground to it.
+    """
+
+    sections: Sections
+    frequency: float
+    surface: VectorFunction
+    height: float
+    probes: list[tuple[Any, complex]]
+
+    @cached_property
+    def radiator(self) -> Radiator:
+        """The functions that carry the currents."""
+        space: Any = self.surface.space
+        return Radiator(self.sections, space, self.height, [place for place, _ in self.probes])
+
+    def far_field(self, theta: ArrayLike, phi: ArrayLike | None = None) -> Complex:
+        """F (..., 3) in V: E ~ F exp(i k r) / r in an open half-space, by stationary phase.
+
+        theta, phi: in radians, or vectors, as for `exact.unit_directions`. k is that of the half-space. F is zero
+        behind a wall, in a lossy half-space, and along the layers at theta = pi / 2.
+        """
+        radial, theta_hat, phi_hat = line_of_sight(theta, phi)
+        flat, around = radial.reshape(-1, 3), phi_hat.reshape(-1, 3)
+        out = np.zeros((len(flat), 2), complex)
+        step = max(1, TOGETHER // len(self.surface.coefficients))
+        for side, sign in ((-1, 1.0), (0, -1.0)):
+            chosen = np.flatnonzero(sign * flat[:, 2] > 0)
+            for low in range(0, len(chosen) if self.radiator.radiates(side) else 0, step):
+                some = chosen[low : low + step]
+                out[some] = self.radiator.amplitudes(flat[some], around[some], side) @ self.surface.coefficients
+        out = out.reshape(*radial.shape[:-1], 2)
+        return np.asarray(out[..., :1] * theta_hat + out[..., 1:] * phi_hat)
+
+    @cached_property
+    def surface_waves(self) -> list[SurfaceWave]:
+        """The surface waves that horizontal currents at `height` excite."""
+        return surface_waves(self.sections, self.height, bool(self.probes))
+
+    def radiated_power(self) -> float:
+        """int |F|^2 / (2 eta) in W over the open half-spaces."""
+        cosines, weights = gauss(THETAS).points, gauss(THETAS).weights
+        phi = 2 * np.pi * np.arange(PHIS) / PHIS
+        total = 0.0
+        for side, sign in ((-1, 1.0), (0, -1.0)):
+            if self.radiator.radiates(side):
+                field = self.far_field(np.arccos(sign * cosines)[:, None], phi)
+                square = (np.abs(field) ** 2).sum(axis=(1, 2)) * 2 * np.pi / PHIS
+                total += float(weights @ square) / (2 * self.radiator.impedance(side))
+        return total
+
+    def carried_power(self) -> float:
+        """Power in W of surface waves: half of the real part of i pi times the residue, over all directions."""
+        phi, total = 2 * np.pi * np.arange(PHIS) / PHIS, 0.0
+        for wave in self.surface_waves:
+            along = self.radiator.launched(wave, phi) @ self.surface.coefficients
+            mean = float(np.mean(np.abs(along) ** 2))
+            total += VACUUM_IMPEDANCE * wave.k.real / 4 * mean * (-1j * wave.residue).real
+        return total
