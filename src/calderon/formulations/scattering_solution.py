@@ -1,6 +1,6 @@
 """The solution of a scattering problem: fields anywhere, far fields, target strength, power."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,11 +13,12 @@ from calderon.potentials import Potential
 from calderon.quadrature.sphere import far_field_square
 from calderon.spaces import Function
 from calderon.validation import one_or_more_points, positive_length
+from calderon.view import Scene, Viewable
 from calderon.waves import Wave
 
 
 @dataclass(frozen=True, eq=False)
-class ScatteringSolution:
+class ScatteringSolution(Viewable):
     """The field u_inc + u_s of an incident wave and a body.
 
     incident: the wave. mesh, wavenumber: of the problem. info: the record of the solver.
@@ -117,6 +118,10 @@ class ScatteringSolution:
         mass = self.surface.space.mass_matrix()
         flux = self.surface.coefficients.conj() @ (mass @ self.derivative.coefficients)
         return float(-flux.imag / np.real(self.wavenumber))
+
+    def scene(self) -> Scene:
+        """What was solved for, on the surface."""
+        return replace(self.surface.scene(), subtitle=f"field of {self.incident}")
 
     def __str__(self) -> str:
         return f"field of {self.incident}: {self.surface.label} [{self.surface.unit}] on the surface\n{self.info}"

@@ -23,14 +23,16 @@ from calderon.mesh.topology import edge_pairs
 from calderon.mesh.triangulation import Triangulation
 from calderon.mesh.validation import set_frozen
 from calderon.validation import one_or_more_points, unmasked
+from calderon.view import Scene, Surface, Viewable
 
 SHARP = np.radians(30.0)  # between the normals of two triangles
 LEAST_RATIO = 1e-5  # of heights in refine_edges
 MOST_DIVISIONS = 6
+PART_COLOURS = ("#b9c3cf", "#7fb3d5", "#f0b27a", "#82c9a9", "#d7a9cf", "#f2d388", "#a7c7e7", "#e59c9c")
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
-class TriangleMesh(Triangulation):
+class TriangleMesh(Triangulation, Viewable):
     """Flat triangles in space, validated and consistently oriented at construction.
 
     vertices (nv, 3) float64, triangles (nt, 3) int64 (counter-clockwise seen from the side of the normal), tags (nt,)
@@ -209,6 +211,21 @@ class TriangleMesh(Triangulation):
     def check(self) -> MeshReport:
         """Open and non-manifold edges, coincident vertices, slivers, ...: a printable report with .ok and .problems."""
         return check(self)
+
+    def scene(self) -> Scene:
+        """The triangles with their edges; each tag as a part that can be hidden, up to eight of them."""
+        present = np.unique(self.tags)
+        called = {number: name for name, number in self.names.items()}
+        whole = self.vertices, self.triangles
+        parts = [Surface("surface", *whole)]
+        if 1 < len(present) <= len(PART_COLOURS):
+            parts = [
+                Surface(called.get(tag, f"tag {tag}"), whole[0], whole[1][here], colour=colour, numbers=here)
+                for tag, colour in zip(present.tolist(), PART_COLOURS, strict=False)
+                for here in [np.flatnonzero(self.tags == tag)]
+            ]
+        title = f"Mesh of {self.number_of_triangles} triangles"
+        return Scene(tuple(parts), title=title, subtitle=str(self), edges=True)
 
     def write(self, path: str | Path, version: str | None = None) -> None:
         """Write to .msh (version "4.1" or "2.2"), .vtu, .stl, .obj, .ply or .inp; see calderon.mesh.files.writing."""

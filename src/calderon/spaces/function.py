@@ -14,10 +14,11 @@ from calderon.spaces.element import reference_points
 from calderon.spaces.field_file import named_fields, write_fields
 from calderon.spaces.nodal_vector_space import NodalVectorSpace
 from calderon.spaces.space import Space, evaluate_data
+from calderon.view import Field, Scene, Surface, Viewable
 
 
 @dataclass(frozen=True, eq=False)
-class Function(Coefficients[Space | NodalVectorSpace]):
+class Function(Coefficients[Space | NodalVectorSpace], Viewable):
     """u = sum_j coefficients[j] phi_j on the space's surface, with numbers as values or, of a space with components,
     vectors (..., components).
 
@@ -94,6 +95,15 @@ class Function(Coefficients[Space | NodalVectorSpace]):
         used = np.flatnonzero(count)
         values[used] = ((ones @ corners.reshape(-1, *shape))[used].T / count[used]).T
         return "vertices", values
+
+    def scene(self) -> Scene:
+        """The surface with the values, those on triangles smoothed."""
+        location, values = self.on_mesh()
+        mesh = self.space.mesh
+        first = "abs" if np.iscomplexobj(values) else "real"
+        shown = Field(self.label, self.label, self.unit, [values], location, first)
+        body = Surface("surface", mesh.vertices, mesh.triangles, (shown,))
+        return Scene((body,), title=self.label[:1].upper() + self.label[1:], subtitle=str(self.space))
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write mesh and values for ParaView (.vtu): real, imaginary, magnitude and phase in rad of complex functions;

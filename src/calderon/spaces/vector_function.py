@@ -13,12 +13,13 @@ from calderon.spaces.element import reference_points
 from calderon.spaces.field_file import named_fields, write_fields
 from calderon.spaces.space import evaluate_data
 from calderon.spaces.vector_space import VectorData, VectorSpace
+from calderon.view import Field, Scene, Surface, Viewable
 
 _CENTROID = np.array([[1 / 3, 1 / 3]])
 
 
 @dataclass(frozen=True, eq=False)
-class VectorFunction(Coefficients[VectorSpace]):
+class VectorFunction(Coefficients[VectorSpace], Viewable):
     """J = sum_j coefficients[j] f_j on the surface of an RWG, SNC, BC or RBC space.
 
     The functions f_j have no unit, so the coefficients have that of the field (A/m for a surface current): for RWG
@@ -82,6 +83,13 @@ class VectorFunction(Coefficients[VectorSpace]):
     def plot_data(self) -> tuple[str, NDArray[Any]]:
         """("triangles", magnitudes (nt,) at the centroids): the square root of the sum of |components|^2."""
         return "triangles", np.linalg.norm(self.at_centroids(), axis=1)
+
+    def scene(self) -> Scene:
+        """The surface with the field at centroids, smoothed between them."""
+        mesh = self.space.mesh
+        shown = Field(self.label, self.label, self.unit, [self.at_centroids()], "triangles")
+        body = Surface("surface", mesh.vertices, mesh.triangles, (shown,))
+        return Scene((body,), title=self.label[:1].upper() + self.label[1:], subtitle=str(self.space))
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write mesh and field on triangles for ParaView (.vtu): vectors, or their real and imaginary parts, the

@@ -19,6 +19,7 @@ from calderon.potentials.near_evaluation import off_surface
 from calderon.spaces import Function
 from calderon.spaces.field_file import write_fields
 from calderon.validation import one_or_more_points
+from calderon.view import Field, Scene, Surface, Viewable
 
 Array = NDArray[np.float64]
 
@@ -56,7 +57,7 @@ class ElasticInfo:
 
 
 @dataclass(frozen=True, eq=False)
-class ElasticSolution:
+class ElasticSolution(Viewable):
     """The solution of an `ElasticSolid`.
 
     solid: the `ElasticSolid`. displacement, traction: functions on the surface, in m and Pa. info: the record. Stresses
@@ -97,6 +98,21 @@ class ElasticSolution:
     def principal_stresses(self) -> Array:
         """(triangles, 3, 3) principal stresses in Pa at the vertices of each triangle, the largest first."""
         return np.asarray(np.linalg.eigvalsh(self.surface_stress)[..., ::-1])
+
+    def scene(self) -> Scene:
+        """The deformed body with its stresses and displacements."""
+        mesh, moved = self.solid.mesh, self.displacement.on_mesh()[1]
+        largest = float(np.linalg.norm(moved, axis=1).max())
+        principal = self.principal_stresses.reshape(-1, 3)
+        fields = (
+            Field("von Mises stress", "σ", "Pa", [self.von_mises.ravel()], "corners", "real"),
+            Field("displacement", "u", "m", [moved]),
+            Field("largest principal stress", "σ₁", "Pa", [principal[:, 0]], "corners", "real"),
+            Field("least principal stress", "σ₃", "Pa", [principal[:, 2]], "corners", "real"),
+        )
+        body = Surface("body", mesh.vertices, mesh.triangles, fields, displacement=moved)
+        factor = 0.05 * mesh.diameter / (largest or 1.0)
+        return Scene((body,), factor=factor, title="Elastic solid", subtitle=self.info.plan)
 
     @property
     def safety_factor(self) -> float:

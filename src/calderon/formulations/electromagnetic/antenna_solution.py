@@ -1,6 +1,6 @@
 """What is known of a fed antenna: currents, impedance, power, gain and fields."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -8,12 +8,14 @@ from numpy.typing import ArrayLike, NDArray
 from calderon.exact.angular import radar_cross_section
 from calderon.formulations.electromagnetic.radiating_currents import RadiatedField, RadiatingCurrents
 from calderon.formulations.linear_system import SolutionInfo
+from calderon.formulations.scenes import currents_scene, directional_scene, pattern_rows
 from calderon.spaces import VectorFunction
 from calderon.validation import positive_length
+from calderon.view import Scene, Viewable
 
 
 @dataclass(frozen=True, eq=False)
-class AntennaSolution(RadiatedField):
+class AntennaSolution(RadiatedField, Viewable):
     """The field of an antenna with given voltages at its feeds; peak values, time factor exp(-i omega t).
 
     voltages, feed_currents (p,): of each feed, in V and A, the current positive as the feed says. feeds: their names.
@@ -119,6 +121,14 @@ class AntennaSolution(RadiatedField):
             return value
         with np.errstate(divide="ignore"):
             return 10 * np.log10(value)
+
+    def scene(self) -> Scene:
+        """The surface currents, and the gain in all directions."""
+        currents = self.currents.electric_currents
+        rows = pattern_rows(currents, self.currents.wavenumber)
+        fed = ", ".join(f"{name}: {u:.4g} V" for name, u in zip(self.feeds, self.voltages, strict=True))
+        shown = currents_scene(currents, "Surface currents", fed)
+        return replace(shown, parts=(directional_scene(self.gain, rows, "gain", "dBi"),))
 
     def __str__(self) -> str:
         lines = []

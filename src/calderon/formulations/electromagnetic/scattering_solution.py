@@ -1,7 +1,7 @@
 """The solution of an electromagnetic scattering problem: near and far fields, radar cross-sections."""
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,8 +11,10 @@ from calderon.exact.angular import radar_cross_section
 from calderon.formulations.checks import reference_amplitude
 from calderon.formulations.electromagnetic.radiating_currents import RadiatedField, RadiatingCurrents
 from calderon.formulations.linear_system import SolutionInfo
+from calderon.formulations.scenes import currents_scene, directional_scene, pattern_rows
 from calderon.mesh.errors import AccuracyWarning
 from calderon.validation import callers_level, one_or_more_points
+from calderon.view import Scene, Viewable
 from calderon.waves import ElectromagneticPlaneWave, ElectromagneticWave
 
 SMALL_PART = 1e-3
@@ -20,7 +22,7 @@ SMALL_PART = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
-class ElectromagneticSolution(RadiatedField):
+class ElectromagneticSolution(RadiatedField, Viewable):
     """The field E_inc + E_s of an incident wave and a body.
 
     incident: the wave. info: the record of the solver. currents: the surface currents that radiate the scattered field
@@ -103,6 +105,13 @@ class ElectromagneticSolution(RadiatedField):
                 stacklevel=callers_level(),
             )
         return float(4 * np.pi / np.real(self.wavenumber) * amplitude.imag)
+
+    def scene(self) -> Scene:
+        """The surface currents, and the bistatic cross-section in all directions."""
+        currents = self.currents.electric_currents
+        rows = pattern_rows(currents, self.currents.wavenumber)
+        shown = currents_scene(currents, "Surface currents", f"field of {self.incident}")
+        return replace(shown, parts=(directional_scene(self.rcs, rows, "bistatic cross-section", "dB re 1 m²"),))
 
     def __str__(self) -> str:
         return f"field of {self.incident}\n{self.info}"

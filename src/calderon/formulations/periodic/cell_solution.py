@@ -1,6 +1,6 @@
 """What a plane wave does at a periodic surface, and tables of it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,13 +8,14 @@ from numpy.typing import NDArray
 from calderon.formulations.periodic.floquet_orders import POLARISATIONS, FloquetOrders
 from calderon.spaces import EdgeSpace, VectorFunction
 from calderon.validation import one_of
+from calderon.view import Scene, Surface, Viewable
 
 VISIBLE = 1e-6
 """Magnitudes below which phases are rounding errors."""
 
 
 @dataclass(frozen=True, eq=False)
-class CellSolution:
+class CellSolution(Viewable):
     """Currents and waves for incident TM and TE waves of one frequency and direction.
 
     reflected: orders on the side of the incident wave; transmitted: on the other side, None if that is a wall. space,
@@ -52,6 +53,18 @@ class CellSolution:
         """The surface current in A/m on the mesh, for a wave whose transverse electric field is 1 V/m."""
         column = POLARISATIONS.index(one_of(polarisation, POLARISATIONS, "polarisation"))
         return VectorFunction(self.space, self.coefficients[:, column], "surface current", "A/m")
+
+    def scene(self) -> Scene:
+        """The current for the TM wave, and that for the TE wave."""
+        shown = self.current("TM").scene()
+        fields = tuple(
+            replace(layer.fields[0], name=f"surface current, {each} wave")
+            for each in POLARISATIONS
+            for layer in self.current(each).scene().layers
+            if isinstance(layer, Surface)
+        )
+        title = f"{self.frequency / 1e9:g} GHz, {self.unknowns} unknowns"
+        return replace(shown, layers=(replace(shown.layers[0], fields=fields),), title=title, subtitle="")
 
     def __str__(self) -> str:
         lines = [

@@ -1,6 +1,6 @@
 """What is known of fed metal in a stack of layers: currents, gain, beam, power."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from calderon.exact.angular import line_of_sight
 from calderon.formulations.planar.layered_currents import LayeredCurrents
+from calderon.view import Scene, Viewable
 
 CUT = 721
 """Directions of a cut through the pattern."""
@@ -35,7 +36,7 @@ class PlanarPower(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class PlanarSolution(LayeredCurrents):
+class PlanarSolution(LayeredCurrents, Viewable):
     """Currents for voltages (p,) in V at the ports; peak values, time factor exp(-i omega t).
 
     feed_currents (p,): in A, into the metal. surface: the surface current in A/m, that of contacts included. height: z
@@ -95,6 +96,10 @@ class PlanarSolution(LayeredCurrents):
             return np.asarray(value)
         with np.errstate(divide="ignore"):
             return np.asarray(10 * np.log10(value))
+
+    def scene(self) -> Scene:
+        """The surface current."""
+        return replace(self.surface.scene(), subtitle=f"{self.frequency / 1e9:g} GHz")
 
     def __str__(self) -> str:
         lines = [f"{self.frequency / 1e9:.6g} GHz"]

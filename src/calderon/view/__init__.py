@@ -1,0 +1,10 @@
+"""Live pictures in one HTML file: surfaces, planes and patterns that turn, zoom and show values, drawn by WebGL 2.
+
+This package knows arrays only, so that meshes, functions and solutions can all be shown by it.
+"""
+
+from calderon.view.document import View, figure, script, style
+from calderon.view.scene import Field, Grid, Pattern, Scene, Steps, Surface
+from calderon.view.viewable import Viewable
+
+__all__ = ["Field", "Grid", "Pattern", "Scene", "Steps", "Surface", "View", "Viewable", "figure", "script", "style"]

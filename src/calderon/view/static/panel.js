@@ -1,0 +1,304 @@
+// The controls of a view, its text over the picture, and what mouse, fingers and keys do.
+
+const PERIOD = 2400; // milliseconds of one turn of the phase on the screen
+const FRAMES = 110; // milliseconds of a step
+
+Object.assign(View.prototype, {
+  decorate() {
+    const tools = element("div", { class: "cv-tools" },
+      choices("view", [["iso", "3-D"], ["top", "xy"], ["side", "xz"], ["front", "yz"]].map(([v, t]) => [v, t, `look at ${t}`]), "", (name) => this.look(name)),
+      icon("save", "save this picture", () => this.save()),
+      icon("full", "full screen", () => this.fullScreen()));
+    this.tip = element("div", { class: "cv-tip", hidden: true });
+    this.marks = element("div", { class: "cv-marks" });
+    this.stage.append(tools, this.marks, this.tip);
+    this.panel = element("div", { class: "cv-panel" });
+    this.stage.after(this.panel);
+    this.opened = this.layers.some((layer) => layer.open);
+    this.controls();
+    this.listen();
+  },
+
+  controls() {
+    const field_ = this.field(this.main);
+    const rows = [];
+    if (field_) rows.push(element("div", { class: "cv-title" }, field_.name));
+    const several = this.main.fields.length > 1;
+    if (several) {
+      const options = this.main.fields.map((each, k) => element("option", { value: k, selected: k === this.main.chosen }, each.name));
+      rows[0] = element("select", { "aria-label": "result", class: "cv-select", onchange: (event) => this.change({ result: Number(event.target.value) }) }, ...options);
+    }
+    if (field_) rows.push(...this.quantityRows(field_));
+    for (const each of this.bars()) rows.push(this.bar(each));
+    rows.push(...this.movers(), ...this.toggles());
+    this.panel.replaceChildren(...rows);
+    this.redraw();
+  },
+
+  quantityRows(field_) {
+    const rows = [];
+    const axis = this.component(field_);
+    const known = quantitiesOf(field_, axis);
+    if (known.length > 1) {
+      const label = (q) => (field_.components === 3 && axis < 0 && q === "real" ? "moment" : !field_.complex && q === "real" ? "value" : QUANTITIES[q].label(field_.symbol));
+      rows.push(field("show", choices("quantity", known.map((q) => [q, label(q)]), this.shown(field_), (q) => this.change({ quantity: q }))));
+    }
+    if (field_.components === 3) {
+      const parts = [[-1, "all"], [0, "x"], [1, "y"], [2, "z"]];
+      rows.push(field("component", choices("component", parts, axis, (x) => this.change({ axis: x }))));
+    }
+    return rows;
+  },
+
+  /** One field for each colour bar. */
+  bars() {
+    const found = new Map();
+    for (const layer of this.visible()) if (layer.fields.length) found.set(this.key(this.field(layer)), this.field(layer));
+    return [...found.values()];
+  },
+
+  bar(field_) {
+    const range = this.range(field_);
+    const key = this.key(field_);
+    const quantity = this.shown(field_);
+    const axis = this.component(field_);
+    const factor = quantity === "phase" || quantity === "db" ? 1 : 1;
+    const set = (end) => (event) => {
+      const value = Number(event.target.value.replace("−", "-").replace(",", "."));
+      const wanted = { low: range.low, high: range.high, [end]: value };
+      if (Number.isFinite(value) && wanted.low < wanted.high) this.limits[key] = { low: wanted.low, high: wanted.high };
+      this.controls();
+    };
+    const input = (end) => element("input", {
+      type: "text", inputmode: "decimal", value: Number((range[end] / factor).toPrecision(4)), "aria-label": `${end === "low" ? "lower" : "upper"} end of the colours`, onchange: set(end),
+    });
+    const unit = quantityUnit(quantity, field_);
+    const name = `${quantityName(quantity, field_, axis)}${unit ? ` in ${unit}` : ""}`;
+    const fixed = this.limits[key] && element("button", { type: "button", class: "cv-link", onclick: () => { delete this.limits[key]; this.controls(); } }, "whole range");
+    return element("div", { class: "cv-bar" },
+      element("div", { class: "cv-name" }, name, fixed || null),
+      element("div", { class: "cv-colours", style: `background:${mapGradient(range.map, range.reverse)}` }),
+      element("div", { class: "cv-ends" }, input("low"), input("high")));
+  },
+
+  movers() {
+    const { steps } = this.scene;
+    const rows = [];
+    if (steps?.labels.length > 1) {
+      this.stepper = player({
+        name: steps.name, low: 0, high: steps.labels.length - 1, step: 1, value: this.step, single: true,
+        text: (k) => steps.labels[k], playing: this.playing === "step", play: () => this.play("step"),
+        change: (k, rebuild) => this.goTo(k, rebuild),
+      });
+      rows.push(field(steps.name, this.stepper));
+    }
+    if (this.layers.some((layer) => this.field(layer)?.complex)) {
+      this.turner = player({
+        name: "ωt", low: 0, high: 360, step: 1, value: Math.round((this.phase * 180) / Math.PI), text: (x) => `${x}°`,
+        playing: this.playing === "phase", play: () => this.play("phase"),
+        change: (x) => { this.moment(); this.phase = (x * Math.PI) / 180; this.redraw(); },
+      });
+      rows.push(field("phase ωt", this.turner));
+    }
+    if (this.main.displacement) {
+      const most = 3 * (this.scene.factor || 1);
+      const text = (x) => `× ${numberText(x, 3)}`;
+      rows.push(field("deformed", player({ name: "deformation", low: 0, high: most, step: most / 100, value: this.factor, text, change: (x) => { this.factor = x; this.redraw(); } })));
+    }
+    return rows;
+  },
+
+  toggles() {
+    const chips = [];
+    if (this.layers.length > 1) for (const layer of this.layers) chips.push(toggle(layer.name, layer.on, (on) => { layer.on = on; this.controls(); }, "show or hide"));
+    if (this.layers.some((layer) => layer.open)) chips.push(toggle("open at the plane", this.opened, (on) => { this.opened = on; this.controls(); }));
+    const surfaces = this.layers.filter((layer) => layer.kind === "surface");
+    if (surfaces.length) chips.push(toggle("edges", this.edges, (on) => { this.edges = on; this.controls(); }, "edges of the triangles"));
+    if (surfaces.some((layer) => this.field(layer)?.on === "triangles")) chips.push(toggle("smooth", this.smooth, (on) => { this.smooth = on; this.controls(); }, "averages over neighbours, or one value for each triangle"));
+    const rows = chips.length ? [element("div", { class: "cv-chips" }, ...chips)] : [];
+    if (surfaces.length) {
+      const set = (axis) => { this.cut.axis = axis; this.controls(); };
+      const cut = choices("cut", [[-1, "none"], [0, "x"], [1, "y"], [2, "z"]], this.cut.axis, set);
+      const [low, high] = this.box;
+      const k = this.cut.axis;
+      const slider = k < 0 ? null : player({
+        name: "cut", low: 0, high: 1, step: 0.005, value: this.cut.at, change: (x) => { this.cut.at = x; this.redraw(); },
+        text: (x) => withUnit(low[k] + x * (high[k] - low[k]), this.scene.length, 3),
+      });
+      rows.push(field("cut away", cut), ...(slider ? [slider] : []));
+    }
+    return rows;
+  },
+
+  change({ result, quantity, axis }) {
+    if (result !== undefined) {
+      this.main.chosen = result;
+      this.quantity = this.field(this.main).quantity || this.quantity;
+    }
+    if (quantity !== undefined) this.quantity = quantity;
+    if (axis !== undefined) this.axis = axis;
+    if (this.playing === "phase" && !["real", "imag"].includes(this.quantity)) this.playing = "";
+    this.controls();
+  },
+
+  /** Show a quantity that moves with the phase. */
+  moment() {
+    if (["real", "imag", "phase"].includes(this.quantity)) return;
+    this.quantity = "real";
+    this.controls();
+  },
+
+  goTo(step, rebuild) {
+    const before = this.visible().length;
+    this.step = step;
+    if (rebuild || this.visible().length !== before) this.controls();
+    else this.redraw();
+  },
+
+  play(what) {
+    this.playing = this.playing === what ? "" : what;
+    if (this.playing === "phase") this.moment();
+    this.controls();
+    if (this.playing) this.advance(performance.now());
+  },
+
+  advance(last) {
+    requestAnimationFrame((now) => {
+      if (!this.playing || !this.root.isConnected) return;
+      if (this.playing === "phase") {
+        this.phase = (this.phase + (2 * Math.PI * (now - last)) / PERIOD) % (2 * Math.PI);
+        this.turner?.place(Math.round((this.phase * 180) / Math.PI));
+        this.redraw();
+        this.advance(now);
+      } else if (now - last > FRAMES) {
+        this.goTo((this.step + 1) % this.scene.steps.labels.length);
+        this.stepper?.place(this.step);
+        this.advance(now);
+      } else this.advance(last);
+    });
+  },
+
+  look(name) {
+    this.camera.look(name);
+    this.fit();
+  },
+
+  save() {
+    this.draw();
+    const { canvas } = this;
+    const copy = element("canvas", { width: canvas.width, height: canvas.height });
+    const pen = copy.getContext("2d");
+    pen.fillStyle = getComputedStyle(this.root).getPropertyValue("--cv-ground");
+    pen.fillRect(0, 0, copy.width, copy.height);
+    pen.drawImage(canvas, 0, 0);
+    element("a", { href: copy.toDataURL("image/png"), download: "view.png" }).click();
+  },
+
+  fullScreen() {
+    if (document.fullscreenElement) document.exitFullscreen();
+    else this.root.requestFullscreen?.();
+  },
+
+  /** Axes in the corner and a scale bar. */
+  overlay() {
+    const { camera } = this;
+    const [right, up, eye] = camera.axes;
+    const lines = [0, 1, 2].map((i) => ({ name: "xyz"[i], x: 26 * right[i], y: -26 * up[i], depth: eye[i] })).sort((a, b) => a.depth - b.depth);
+    const drawn = lines.map(({ name, x, y }) => `<g class="cv-${name}"><line x2="${x.toFixed(1)}" y2="${y.toFixed(1)}"/><text x="${(1.36 * x).toFixed(1)}" y="${(1.36 * y + 3.5).toFixed(1)}">${name}</text></g>`);
+    const pixel = (2 * camera.half) / Math.max(1, this.stage.clientHeight);
+    const length = roundStep((90 * pixel) / 2.5, [1, 2, 5, 10]);
+    const scale = this.scene.length ? `<div class="cv-scale"><i style="width:${(length / pixel).toFixed(1)}px"></i>${withUnit(length, this.scene.length)}</div>` : "";
+    this.marks.innerHTML = `<svg viewBox="-40 -40 80 80" width="80" height="80" aria-hidden="true">${drawn.join("")}</svg>${scale}`;
+  },
+
+  point(x, y) {
+    const found = this.pick(x, y);
+    this.tip.hidden = !found;
+    if (!found) return;
+    const rows = this.describe(found).map(([name, value]) => `<span>${escaped(name)}</span><b>${escaped(value)}</b>`);
+    this.tip.innerHTML = rows.join("");
+    const { clientWidth, clientHeight } = this.stage;
+    const [w, h] = [this.tip.offsetWidth, this.tip.offsetHeight];
+    this.tip.style.left = `${clamp(x + 14, 4, Math.max(4, clientWidth - w - 4))}px`;
+    this.tip.style.top = `${y + 18 + h < clientHeight ? y + 16 : Math.max(4, y - h - 12)}px`;
+  },
+
+  listen() {
+    const { canvas } = this;
+    const down = new Map();
+    let travelled = 0;
+    const at = (event) => {
+      const box = canvas.getBoundingClientRect();
+      return [event.clientX - box.left, event.clientY - box.top];
+    };
+    canvas.addEventListener("pointerdown", (event) => {
+      down.set(event.pointerId, at(event));
+      travelled = 0;
+      canvas.setPointerCapture(event.pointerId);
+      canvas.focus({ preventScroll: true });
+    });
+    canvas.addEventListener("pointermove", (event) => {
+      const here = at(event);
+      if (down.size === 0) {
+        this.hover ||= requestAnimationFrame(() => { this.hover = 0; this.point(...this.mouse); });
+        this.mouse = here;
+        return;
+      }
+      if (!down.has(event.pointerId)) return;
+      this.dragged(down, event, here);
+      travelled += 1;
+      if (travelled > 2) this.tip.hidden = true;
+    });
+    const up = (event) => {
+      if (down.delete(event.pointerId) && travelled <= 2 && event.type === "pointerup") this.point(...at(event));
+    };
+    canvas.addEventListener("pointerup", up);
+    canvas.addEventListener("pointercancel", up);
+    canvas.addEventListener("pointerleave", (event) => { if (event.pointerType === "mouse") this.tip.hidden = true; });
+    canvas.addEventListener("contextmenu", (event) => event.preventDefault());
+    canvas.addEventListener("dblclick", () => { this.camera.look("iso"); this.fit(); });
+    canvas.addEventListener("wheel", (event) => this.wheel(event, at(event)), { passive: false });
+    canvas.addEventListener("keydown", (event) => this.key_(event));
+    document.addEventListener("fullscreenchange", () => this.resized());
+  },
+
+  dragged(down, event, here) {
+    const before = down.get(event.pointerId);
+    const { clientWidth, clientHeight } = this.stage;
+    const [dx, dy] = [here[0] - before[0], here[1] - before[1]];
+    this.fitted = false;
+    if (down.size === 2) {
+      const other = [...down].find(([id]) => id !== event.pointerId)[1];
+      const spread = (p) => Math.hypot(p[0] - other[0], p[1] - other[1]) || 1;
+      const middle = [(here[0] + other[0]) / 2, (here[1] + other[1]) / 2];
+      this.camera.zoom(spread(here) / spread(before), middle[0] - clientWidth / 2, middle[1] - clientHeight / 2, clientHeight);
+      this.camera.pan(dx / 2, dy / 2, clientHeight);
+    } else if (event.shiftKey || event.buttons & 6) this.camera.pan(dx, dy, clientHeight);
+    else this.camera.turn((dx * Math.PI) / 360, (dy * Math.PI) / 360);
+    down.set(event.pointerId, here);
+    this.redraw();
+  },
+
+  /** The wheel zooms where the picture was touched before, so that it does not stop a page that scrolls. */
+  wheel(event, [x, y]) {
+    const whole = document.body.classList.contains("cv-alone") || document.fullscreenElement === this.root;
+    if (!whole && document.activeElement !== this.canvas && !event.ctrlKey) return;
+    event.preventDefault();
+    const { clientWidth, clientHeight } = this.stage;
+    this.fitted = false;
+    this.camera.zoom(Math.exp(-event.deltaY * (event.deltaMode ? 0.05 : 0.0015)), x - clientWidth / 2, y - clientHeight / 2, clientHeight);
+    this.redraw();
+  },
+
+  key_(event) {
+    const turn = { ArrowLeft: [-0.1, 0], ArrowRight: [0.1, 0], ArrowUp: [0, -0.1], ArrowDown: [0, 0.1] }[event.key];
+    const zoom = { "+": 1.2, "=": 1.2, "-": 1 / 1.2 }[event.key];
+    if (turn) this.camera.turn(...turn);
+    else if (zoom) this.camera.zoom(zoom, 0, 0, 1);
+    else if (event.key === "0") return this.look("iso");
+    else return;
+    event.preventDefault();
+    this.fitted = false;
+    this.redraw();
+  },
+});

@@ -1,0 +1,285 @@
+// A scene: its layers, what is shown of them, and the mouse.
+
+const STILL = [1, 0];
+
+class View {
+  constructor(root, scene) {
+    Object.assign(this, { root, scene, step: (scene.steps?.labels.length ?? 1) - 1, phase: 0, axis: -1, playing: "" });
+    this.canvas = root.querySelector("canvas");
+    this.stage = this.canvas.parentElement;
+    this.layers = scene.layers.map((layer) => ({ ...layer, geometry: geometryOf(layer), on: !layer.hidden, chosen: 0, cache: {} }));
+    this.painter = new Painter(this.canvas);
+    this.main = this.layers.find((layer) => layer.fields.length) || this.layers[0];
+    this.quantity = this.field(this.main)?.quantity || "abs";
+    this.edges = Boolean(scene.edges);
+    this.smooth = true;
+    this.factor = scene.factor ?? 0;
+    this.cut = { axis: -1, at: 0.5 };
+    this.limits = {};
+    this.camera = new Camera(...this.sphere());
+    for (const layer of this.layers) this.load(layer);
+    this.decorate();
+    this.fit();
+    new ResizeObserver(() => this.resized()).observe(this.stage);
+    root.calderon = this;
+  }
+
+  field(layer) {
+    return layer.fields[Math.min(layer.chosen, layer.fields.length - 1)];
+  }
+
+  /** Values of the present step, or null where a layer has none. */
+  values(layer) {
+    const given = this.field(layer)?.values;
+    return given ? (given.length === 1 ? given[0] : given[this.step]) : null;
+  }
+
+  visible() {
+    return this.layers.filter((layer) => layer.on && (!layer.fields.length || this.values(layer)));
+  }
+
+  sphere() {
+    const [low, high] = [[Infinity, Infinity, Infinity], [-Infinity, -Infinity, -Infinity]];
+    for (const { geometry } of this.layers) {
+      geometry.corners.forEach((x, i) => {
+        low[i % 3] = Math.min(low[i % 3], x);
+        high[i % 3] = Math.max(high[i % 3], x);
+      });
+    }
+    this.box = [low, high];
+    const centre = low.map((x, i) => (x + high[i]) / 2);
+    return [centre, Math.hypot(...low.map((x, i) => high[i] - x)) / 2 || 1];
+  }
+
+  /** Arrays of a layer for the present field and step, on the card and for picking. */
+  load(layer) {
+    const { cache } = layer;
+    const field = this.field(layer);
+    const key = `${layer.chosen} ${field?.values.length > 1 ? this.step : 0} ${this.smooth}`;
+    if (cache.key === key) return;
+    const values = this.values(layer);
+    if (field && !values) return;
+    cache.key = key;
+    if (layer.kind === "pattern" && values) this.shape(layer, unpacked(values.re));
+    const { geometry } = layer;
+    const parts = { re: null, im: null };
+    if (values) {
+      for (const part of ["re", "im"]) {
+        if (values[part]) parts[part] = atCorners(unpacked(values[part]), field, geometry, this.smooth);
+      }
+      layer.extremes = extremesOf(parts, field);
+    }
+    Object.assign(layer, parts);
+    const put = (name, array, size) => this.painter.upload(layer, name, array, size);
+    put("position", geometry.corners, 3);
+    put("normal", geometry.normals, 3);
+    for (const part of ["re", "im"]) put(part, parts[part]?.map((x) => (Number.isNaN(x) ? NOTHING : x)), field?.components);
+    layer.shift = layer.displacement ? atCorners(unpacked(layer.displacement), { on: "vertices", components: 3 }, geometry) : null;
+    put("shift", layer.shift, 3);
+  }
+
+  /** The body of a pattern: its radius is the level above the floor. */
+  shape(layer, levels) {
+    const field = this.field(layer);
+    let top = -Infinity;
+    for (const packed of field.values) if (packed) for (const x of unpacked(packed.re)) top = Math.max(top, x);
+    const span = field.depth || 40;
+    const radii = levels.map((x) => Math.max(0.01, (x - top + span) / span));
+    layer.geometry = finished(ballVertices(layer, radii), layer.geometry.triangles);
+  }
+
+  component(field) {
+    return field?.components === 3 ? this.axis : -1;
+  }
+
+  /** The quantity shown of a field: the chosen one if it has it. */
+  shown(field) {
+    const known = quantitiesOf(field, this.component(field));
+    return known.includes(this.quantity) ? this.quantity : known[0];
+  }
+
+  /** Fields with one symbol and unit share a range. */
+  key(field) {
+    return [field.symbol, field.unit, this.shown(field), this.component(field)].join("|");
+  }
+
+  range(field) {
+    const key = this.key(field);
+    const extremes = { largest: 0, low: Infinity, high: -Infinity };
+    for (const layer of this.layers) {
+      if (!layer.extremes || this.key(this.field(layer)) !== key) continue;
+      const known = this.everyStep(layer);
+      extremes.largest = Math.max(extremes.largest, known.largest);
+      extremes.low = Math.min(extremes.low, known.low);
+      extremes.high = Math.max(extremes.high, known.high);
+    }
+    return { ...rangeOf(this.shown(field), field, this.component(field), extremes), ...this.limits[key] };
+  }
+
+  /** Extremes over all steps, so that colours mean the same in all of them. */
+  everyStep(layer) {
+    const field = this.field(layer);
+    const key = `${layer.chosen} ${this.smooth} ${this.component(field)}`;
+    if (layer.cache.range?.key !== key) {
+      const whole = { key, largest: 0, low: Infinity, high: -Infinity };
+      for (const values of field.values) {
+        if (!values) continue;
+        const parts = {};
+        for (const part of ["re", "im"]) {
+          parts[part] = values[part] ? atCorners(unpacked(values[part]), field, layer.geometry, this.smooth) : null;
+        }
+        const found = extremesOf(parts, field, this.component(field));
+        whole.largest = Math.max(whole.largest, found.largest);
+        whole.low = Math.min(whole.low, found.low);
+        whole.high = Math.max(whole.high, found.high);
+      }
+      layer.cache.range = whole;
+    }
+    return layer.cache.range;
+  }
+
+  get turn() {
+    return this.phase ? [Math.cos(this.phase), Math.sin(this.phase)] : STILL;
+  }
+
+  /** The plane beyond which surfaces are cut away, or null. */
+  get plane() {
+    const { axis, at } = this.cut;
+    if (axis < 0) return null;
+    const [low, high] = this.box;
+    const normal = [0, 1, 2].map((i) => (i === axis ? 1 : 0));
+    return [...normal, low[axis] + at * (high[axis] - low[axis])];
+  }
+
+  planeOf(layer) {
+    if (layer.kind === "grid") return null;
+    return this.plane || (this.opened && layer.open) || null;
+  }
+
+  fit() {
+    const shown = this.visible().filter((layer) => layer.kind !== "grid");
+    const clouds = (shown.length ? shown : this.visible()).map((layer) => layer.geometry.corners);
+    const { clientWidth, clientHeight } = this.stage;
+    this.camera.fit(clouds, clientWidth / Math.max(1, clientHeight));
+    this.fitted = true;
+    this.redraw();
+  }
+
+  resized() {
+    if (this.fitted) this.fit();
+    else this.redraw();
+  }
+
+  redraw() {
+    if (this.waiting) return;
+    this.waiting = requestAnimationFrame(() => {
+      this.waiting = 0;
+      this.draw();
+    });
+  }
+
+  draw() {
+    const { canvas, stage, painter, camera } = this;
+    const ratio = Math.min(2, window.devicePixelRatio || 1);
+    const [width, height] = [stage.clientWidth, stage.clientHeight].map((x) => Math.max(1, Math.round(x * ratio)));
+    if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height });
+    const style = getComputedStyle(this.root);
+    const colour = (name) => style.getPropertyValue(name).trim().match(/\w\w/g).map((x) => parseInt(x, 16) / 255);
+    const [, up, eye] = camera.axes;
+    painter.begin(width, height);
+    const plain = { edge: colour("--cv-edge"), empty: colour("--cv-empty"), eye, up, turn: this.turn };
+    for (const layer of this.visible()) {
+      this.load(layer);
+      const field = this.field(layer);
+      const range = field ? this.range(field) : { low: 0, high: 1, map: "viridis" };
+      const axis = this.component(field);
+      painter.draw(layer, layer.geometry.triangles.length, range.map, {
+        ...plain,
+        camera: camera.matrix(width / height),
+        factor: this.factor,
+        plain: layer.colour ? hexColour(layer.colour) : colour("--cv-steel"),
+        quantity: field ? QUANTITIES[this.shown(field)].code : 0,
+        components: field?.components === 3 && axis < 0 ? 3 : 1,
+        chosen: field?.components === 3 && axis >= 0 ? [0, 1, 2].map((i) => +(i === axis)) : [1, 1, 1],
+        decibels: field?.power ? 5 : 10,
+        range: [range.low, range.high],
+        reverse: range.reverse ? 1 : 0,
+        cut: this.planeOf(layer) || [0, 0, 0, 1],
+        lit: layer.kind === "grid" ? 0 : 1,
+        edges: this.edges && layer.kind === "surface" ? 0.55 : 0,
+        painted: field ? 1 : 0,
+      }, layer.kind === "surface");
+    }
+    this.overlay();
+  }
+
+  /** What lies under the pixel: {layer, t, weights, point, ...} or null. */
+  pick(x, y) {
+    const { clientWidth, clientHeight } = this.stage;
+    let best = null;
+    for (const layer of this.visible()) {
+      const skip = layer.kind === "grid" && layer.re ? (t) => [0, 1, 2].some((i) => Number.isNaN(layer.re[this.field(layer).components * (3 * t + i)])) : null;
+      const found = hit(this.moved(layer), this.camera, clientWidth, clientHeight, x, y, this.planeOf(layer), skip);
+      if (found && (!best || found.depth > best.depth)) best = { layer, ...found };
+    }
+    return best;
+  }
+
+  moved(layer) {
+    const { corners } = layer.geometry;
+    return layer.shift && this.factor ? corners.map((x, i) => x + this.factor * layer.shift[i]) : corners;
+  }
+
+  /** The interpolated real and imaginary parts at a hit. */
+  valueAt({ layer, t, weights }) {
+    const n = this.field(layer).components;
+    const at = (array) => Array.from({ length: n }, (_, c) => (array ? weights.reduce((sum, w, i) => sum + w * array[n * (3 * t + i) + c], 0) : 0));
+    return [at(layer.re), at(layer.im)];
+  }
+
+  /** Lines of text on a hit. */
+  describe(found) {
+    const { layer, t, point } = found;
+    const lines = [];
+    const field = this.field(layer);
+    if (field) {
+      const [re, im] = this.valueAt(found);
+      const quantity = this.shown(field);
+      const axis = this.component(field);
+      const value = shownValue(re, im, quantity, axis, this.turn, field.power);
+      lines.push([quantityName(quantity, field, axis), withUnit(value, quantityUnit(quantity, field))]);
+      if (field.complex && (field.components === 1 || axis >= 0)) {
+        const k = Math.max(0, axis);
+        lines.push(["complex", `${complexText(re[k], im[k])} ${field.unit}`]);
+      }
+    }
+    if (layer.kind === "pattern") {
+      const polar = Math.acos(point[2] / Math.hypot(...point));
+      const degrees = [polar, (Math.atan2(point[1], point[0]) + 2 * Math.PI) % (2 * Math.PI)].map((x) => (x * 180) / Math.PI);
+      lines.push(["direction", `θ ${degrees[0].toFixed(1)}°, φ ${degrees[1].toFixed(1)}°`]);
+      return lines;
+    }
+    lines.push(["at", `(${point.map((x) => numberText(Math.abs(x) < 1e-6 * this.camera.radius ? 0 : x)).join(", ")}) ${this.scene.length}`]);
+    if (layer.kind === "surface") lines.push(["triangle", String(layer.numbers ? (layer.names ||= unpacked(layer.numbers))[t] : t)]);
+    return lines;
+  }
+}
+
+/** The largest magnitude of values at corners, and the least and largest real part (or component). */
+function extremesOf({ re, im }, field, axis = -1) {
+  const n = field.components;
+  let [largest, low, high] = [0, Infinity, -Infinity];
+  for (let i = 0; i < re.length; i += n) {
+    let square = 0;
+    for (let c = 0; c < n; c++) if (axis < 0 || c === axis) square += re[i + c] ** 2 + (im ? im[i + c] ** 2 : 0);
+    if (square > largest) largest = square;
+    const x = re[i + Math.max(0, axis)];
+    if (x < low) low = x;
+    if (x > high) high = x;
+  }
+  return { largest: Math.sqrt(largest), low, high };
+}
+
+function hexColour(text) {
+  return text.match(/\w\w/g).map((x) => parseInt(x, 16) / 255);
+}

@@ -1,0 +1,96 @@
+"""Views and reports in a headless browser: they turn, tell values, and reach no network. One browser for all."""
+
+import re
+import shutil
+from collections import namedtuple
+
+import numpy as np
+import pytest
+
+import calderon as cal
+
+playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright, of the extra [test]")
+CHROMIUM = shutil.which("chromium")
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="needs chromium: apt-get install chromium")
+Opened = namedtuple("Opened", "page problems requests")
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with playwright.sync_playwright() as driver:
+        options = ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
+        running = driver.chromium.launch(executable_path=CHROMIUM, args=options)
+        yield running
+        running.close()
+
+
+@pytest.fixture
+def opened(browser):
+    """A function that opens a file; whatever is on its page must neither complain nor send a request."""
+    found = []
+
+    def open_file(path, width=1000, height=640):
+        page = browser.new_page(viewport={"width": width, "height": height})
+        one = Opened(page, [], [])
+        page.on("console", lambda message: one.problems.append(message.text))
+        page.on("pageerror", lambda error: one.problems.append(str(error)))
+        page.on("request", lambda request: one.requests.append(request.url))
+        page.goto(path.as_uri())
+        page.wait_for_function("document.querySelector('figure.cv').calderon")
+        found.append((one, path))
+        return page
+
+    yield open_file
+    for one, path in found:
+        assert not one.problems
+        assert [url for url in one.requests if not url.startswith("data:")] == [path.as_uri()]
+        one.page.close()
+
+
+PIXEL = """point => {
+  const view = document.querySelector('figure.cv').calderon, box = view.canvas.getBoundingClientRect();
+  const [x, y] = view.camera.project(point, box.width, box.height);
+  return [box.left + x, box.top + y];
+}"""
+CAMERA = "(c => [c.azimuth, c.elevation, c.half])(document.querySelector('figure.cv').calderon.camera)"
+
+
+def tip(page, point):
+    """What is shown while the mouse is at a point (3,) in space."""
+    x, y = page.evaluate(PIXEL, point.tolist())
+    page.mouse.move(x, y)
+    page.wait_for_function("!document.querySelector('.cv-tip').hidden")
+    page.wait_for_timeout(60)
+    return page.inner_text(".cv-tip")
+
+
+def numbers(text):
+    return [float(x) for x in re.findall(r"-?\d+(?:\.\d+)?", text.replace("−", "-"))]
+
+
+def test_a_function_turns_and_tells_its_values(tmp_path, opened):
+    mesh = cal.mesh.sphere(1.0, 0.4)
+    linear = cal.P1(mesh).interpolation(lambda x: (2.0 + x[:, 0]) * np.exp(1j))
+    page = opened(cal.Function(linear.space, linear.coefficients, "pressure", "Pa").to_html(tmp_path / "u.html"))
+    facing = int(np.argmax(mesh.normals @ [0.4, -0.7, 0.5]))
+    centre = mesh.centroids[facing]
+    text = tip(page, centre)
+    value, real, imaginary, *place, triangle = numbers(text)
+    pixel = 0.006  # metres
+    assert abs(value - (2 + centre[0])) < pixel
+    assert np.allclose([real, imaginary], value * np.array([np.cos(1), np.sin(1)]), atol=2e-3)
+    assert np.allclose(place, centre, atol=pixel) and triangle == facing
+    assert text.splitlines()[::2] == ["|pressure|", "complex", "at", "triangle"]
+    page.click("text=phase")
+    assert numbers(tip(page, centre))[0] == 57.3
+    before, picture = page.evaluate(CAMERA), page.evaluate("document.querySelector('canvas').toDataURL()")
+    page.mouse.down()
+    page.mouse.move(500, 400, steps=3)
+    page.mouse.up()
+    page.mouse.wheel(0, -300)
+    page.wait_for_timeout(100)
+    after = page.evaluate(CAMERA)
+    assert after[0] != before[0] and after[1] != before[1] and after[2] < before[2]
+    assert page.evaluate("document.querySelector('canvas').toDataURL()") != picture
+    page.set_viewport_size({"width": 420, "height": 800})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 420

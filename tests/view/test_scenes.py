@@ -1,0 +1,100 @@
+"""Scenes hold the arrays of what they show, and their pages nothing that needs a network."""
+
+import base64
+import json
+import re
+
+import matplotlib
+import numpy as np
+import pytest
+
+import calderon as cal
+from calderon.plots.quantity import DIVERGING
+from calderon.view import Field, Grid, Pattern, Scene, View, document
+from calderon.view.scene import shortened
+
+MESH = cal.mesh.sphere(1.0, 0.4)
+
+
+def array(packed):
+    kinds = {"f32": "<f4", "u32": "<u4", "u16": "<u2"}
+    return np.frombuffer(base64.b64decode(packed["data"]), kinds[packed["type"]])
+
+
+def scene_of(page):
+    return json.loads(re.search(r'<script type="application/json">(.*?)</script>', page, re.DOTALL)[1])
+
+
+def test_a_page_holds_mesh_and_values(tmp_path):
+    pressure = cal.P1(MESH).interpolation(lambda x: np.exp(2j * x[:, 0]))
+    path = cal.Function(pressure.space, pressure.coefficients, "pressure", "Pa").to_html(tmp_path / "u.html")
+    page = path.read_text(encoding="utf-8")
+    (layer,) = scene_of(page)["layers"]
+    (field,) = layer["fields"]
+    assert np.array_equal(array(layer["triangles"]).reshape(-1, 3), MESH.triangles)
+    assert np.array_equal(array(layer["vertices"]), MESH.vertices.ravel().astype("f4"))
+    values = array(field["values"][0]["re"]) + 1j * array(field["values"][0]["im"])
+    assert np.allclose(values, np.exp(2j * MESH.vertices[:, 0]), atol=1e-6)
+    assert (field["on"], field["complex"], field["unit"]) == ("vertices", True, "Pa")
+    assert "<canvas" in page and "://" not in page.split("<script>")[0]
+    assert len(page) < 100_000 + 60 * MESH.number_of_vertices
+
+
+def test_functions_on_triangles_and_currents():
+    density = cal.P0(MESH).interpolation(lambda x: x[:, 2])
+    assert density.scene().layers[0].fields[0].on == "triangles"
+    current = cal.RWG(MESH).interpolation(lambda x, n: np.cross(n, [1.0, 0, 0]))
+    packed = current.scene().layers[0].fields[0].packed()
+    assert packed["components"] == 3
+    assert np.allclose(array(packed["values"][0]["re"]).reshape(-1, 3), current.at_centroids(), atol=1e-6)
+
+
+def test_tags_are_parts_that_keep_the_numbers_of_triangles():
+    tags = (MESH.centroids[:, 2] > 0).astype(int)
+    mesh = cal.TriangleMesh(MESH.vertices, MESH.triangles, tags, {"lower": 0, "upper": 1})
+    lower, upper = mesh.scene().layers
+    assert (lower.name, upper.name) == ("lower", "upper")
+    assert np.array_equal(mesh.triangles[upper.numbers], upper.triangles)
+
+
+def test_short_numbers_are_accurate_to_their_range():
+    values = np.append(np.random.default_rng(1).normal(size=500), np.nan)
+    packed = shortened(values)
+    step = (packed["high"] - packed["low"]) / 65534
+    found = array(packed)
+    assert found[-1] == 65535
+    assert np.abs(packed["low"] + step * found[:-1] - values[:-1]).max() <= 0.51 * step
+
+
+def test_colours_are_those_of_the_pictures():
+    text = (document.STATIC / "colours.js").read_text(encoding="utf-8")
+    known = {"viridis": matplotlib.colormaps["viridis"], "twilight": matplotlib.colormaps["twilight"]}
+    for name, colours in {**known, "diverging": DIVERGING}.items():
+        digits = "".join(re.findall(r'"([0-9a-f]+)"', text.split(f"\n  {name}:")[1].split(",\n")[0]))
+        table = np.array([int(x, 16) for x in re.findall("..", digits)]).reshape(33, 3)
+        assert np.abs(table - 255 * np.array(colours(np.linspace(0, 1, 33)))[:, :3]).max() <= 0.51
+
+
+def test_directions_of_a_pattern_and_points_of_a_grid():
+    theta, phi = Pattern.directions(3, 4)
+    assert theta.shape == phi.shape == (12,) and theta[-1] == np.pi and phi[3] == 1.5 * np.pi
+    x, y = np.meshgrid([0.0, 1.0, 2.0], [0.0, 5.0])
+    grid = Grid("plane", np.stack([x, y, 0 * x], axis=2), (Field("p", "p", "Pa", [np.zeros(6)]),)).packed()
+    assert (grid["shape"], grid["along"], grid["across"]) == ([2, 3], [2, 0, 0], [0, 5, 0])
+
+
+def test_a_notebook_gets_a_frame_and_a_script_no_browser(monkeypatch, capsys):
+    monkeypatch.setattr("webbrowser.open", lambda address: False)
+    view = MESH.show()
+    assert isinstance(view, View) and "view.html" in capsys.readouterr().out
+    shown = view._repr_mimebundle_()
+    assert shown["text/html"].startswith("<iframe srcdoc=") and "<canvas" not in shown["text/html"]
+
+
+def test_refusals(tmp_path):
+    with pytest.raises(ValueError, match=r"a view's file name ends in \.html"):
+        MESH.to_html(tmp_path / "x.png")
+    with pytest.raises(ValueError, match="give values on one of vertices"):
+        Field("u", "u", "", [np.zeros(3)], on="edges").packed()
+    with pytest.raises(ValueError, match=r"give values \(n,\) or \(n, 3\)"):
+        View(Scene((Grid("g", np.zeros((2, 2, 3)), (Field("u", "u", "", [np.zeros((4, 2))]),)),))).html()
