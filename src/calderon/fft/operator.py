@@ -190,6 +190,10 @@ def assemble_fft(
         raise ValueError(f"method='fft' computes on the processor, got backend={backend!r}: leave it out")
     if isinstance(order, bool) or not isinstance(order, Integral) or order not in ORDERS:
         raise ValueError(f"order = {order!r}: the degree of interpolation on the grid is a whole number from 1 to 6")
+    if len(upright := parts.field.parts.vertical):
+        raise ValueError(
+            f"method 'fft' multiplies horizontal metal, and {len(upright)} triangles are vertical: use method='dense'"
+        )
     metal = LayeredMetal(parts.field.sections, operator.trial)
     grid = Grid.of(metal, None if spacing is None else positive_length(spacing, "spacing in m"), int(order))
     reach = SPACINGS * grid.spacing if near is None else positive_length(near, "near in m")

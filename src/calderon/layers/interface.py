@@ -24,14 +24,13 @@ def direct_part(sections: Sections, z: float) -> Direct:
     square = k0**2 * eps * mu
     S, E = (1 / mu).sum(), eps.sum()
     squares = (square / mu).sum() / S, 2 * k0**2 * E / S - (eps * square).sum() / E
-    k_xx, k_K = (np.sqrt(_allowed(each)) for each in squares)
-    return Direct(complex(2 / S), complex(2 / E), complex(k_xx), complex(k_K))
+    return Direct(complex(2 / S), complex(2 / E), *(wavenumber_of_square(each) for each in squares))
 
 
-def _allowed(square: complex) -> complex:
-    """k^2 of a direct part: not below the axis, where the path would meet its branch point, and real for small losses,
+def wavenumber_of_square(square: complex) -> complex:
+    """k of a direct part: not below the axis, where the path would meet its branch point, and real for small losses,
     as kernels of waves with real wavenumbers are compiled already."""
-    return complex(square.real, square.imag if square.imag > SMALL_LOSS * square.real else 0.0)
+    return complex(np.sqrt(complex(square.real, square.imag if square.imag > SMALL_LOSS * square.real else 0.0)))
 
 
 def image_distance(sections: Sections, z: float, source_z: float) -> float:

@@ -7,6 +7,8 @@ from typing import Any, ClassVar
 from calderon.backends import free_memory
 from calderon.galerkin.layered.matrix import LayeredMatrix
 from calderon.galerkin.layered.metal import LayeredMetal
+from calderon.galerkin.layered.parts import MetalParts, parts_of
+from calderon.galerkin.layered.vertical import VerticalMatrix
 from calderon.layers import Sections, Stack
 from calderon.operators.algebra import BoundaryOperator, Index, with_spaces
 from calderon.operators.methods import AUTO
@@ -46,7 +48,8 @@ class LayeredElectricField(BoundaryOperator):
     def assemble(self, method: str = "dense", **options: Any) -> Any:
         """As every operator, with the method "dense" or "fft"; "auto" is "dense" up to half of the free memory."""
         if method == AUTO:
-            method = "dense" if self.plan("dense").nbytes < free_memory() / 2 else "fft"
+            fits = self.plan("dense").nbytes < free_memory() / 2
+            method = "dense" if fits or len(self.parts.vertical) else "fft"
         _require(method)
         if (backend := options.get("backend", "numba")) != "numba":
             raise ValueError(
@@ -60,7 +63,17 @@ class LayeredElectricField(BoundaryOperator):
     @cached_property
     def matrix(self) -> LayeredMatrix:
         """Its entries; tables and near pairs are made once."""
-        return LayeredMatrix(LayeredMetal(self.sections, self.trial), self.quadrature)
+        parts = self.parts
+        if not len(parts.vertical):
+            return LayeredMatrix(LayeredMetal(self.sections, self.trial), self.quadrature)
+        flat = LayeredMetal(self.sections, self.trial.taken(parts.horizontal))
+        upright = VerticalMatrix(self.sections, self.trial, parts, self.quadrature)
+        return LayeredMatrix(flat, self.quadrature, upright.matrix)
+
+    @cached_property
+    def parts(self) -> MetalParts:
+        """Horizontal and vertical metal."""
+        return parts_of(self.sections, self.trial)
 
     def add_to(self, place: Any, factor: complex, rows: Index | None, columns: Index | None) -> None:
         with place.on_host(repr(self)) as out:
@@ -81,13 +94,15 @@ def _require(method: str) -> None:
 def layered_electric_field(
     stack: Stack, frequency: float, trial: EdgeSpace, *, quadrature: Quadrature | None = None
 ) -> LayeredElectricField:
-    """T: <f_i, T f_j> = i k0 int int (G_xx f_i . f_j - K div f_i div f_j / k0^2), in m^2, complex symmetric.
+    """T: <f_i, T f_j> = i k0 int int (f_i . G f_j - K div f_i div f_j / k0^2), in m^2, complex symmetric.
 
     The tangential electric field of the surface current f_j in a stack of layers at `frequency` in Hz, with eta0 = 1,
-    as `electric_field` in free space. trial: RWG functions of horizontal metal on interfaces of the stack, at heights z
-    that `stack.interfaces` states. Methods "dense" and "fft". Formulation C of K. A. Michalski and D. Zheng (1990).
+    as `electric_field` in free space. G has the components G_xx, G_zx, G_xz, G_zz. trial: RWG functions of metal that
+    is horizontal, on interfaces of the stack at heights z that `stack.interfaces` states, or vertical, its triangles
+    cut at interfaces. Into walls currents flow through `spaces.half_functions`. Methods "dense" and, for horizontal
+    metal, "fft". Formulation C of K. A. Michalski and D. Zheng (1990).
 
-    Raises MeshError for metal off every interface, TypeError for other spaces.
+    Raises MeshError for metal off every interface and not vertical, TypeError for other spaces.
     """
     if not isinstance(stack, Stack):
         raise TypeError(f"the layers must be a Stack, got {describe(stack)}")

@@ -5,6 +5,7 @@ from calderon.spaces.dual_tests import DualTests, dual_tests, numbering
 from calderon.spaces.edge_space import RWG, SNC, EdgeSpace
 from calderon.spaces.element import Element
 from calderon.spaces.function import Function
+from calderon.spaces.half_functions import half_functions
 from calderon.spaces.lagrange import DP1, P0, P1, P2
 from calderon.spaces.nodal_vector_space import NodalVectorSpace
 from calderon.spaces.projection import Loads
@@ -32,5 +33,6 @@ __all__ = [
     "VectorFunction",
     "VectorSpace",
     "dual_tests",
+    "half_functions",
     "numbering",
 ]

@@ -223,10 +223,10 @@ def _edge_space(mesh: TriangleMesh, triangles: NDArray[np.int64], boundary: bool
         alone = np.flatnonzero(~same & ~np.append(False, same[:-1]))
         sides = np.concatenate([sides, np.stack([positions[alone], np.full(len(alone), -1)], axis=1)])
         sides = sides[np.argsort(mesh.triangle_edges.ravel()[sides[:, 0]], kind="stable")]
-    return EdgeSpace("RWG", mesh, *_rows(triangles, sides, mesh.number_of_triangles), sides, boundary)
+    return EdgeSpace("RWG", mesh, *table_of_sides(triangles, sides, mesh.number_of_triangles), sides, boundary)
 
 
-def _rows(
+def table_of_sides(
     triangles: NDArray[np.int64], sides: NDArray[np.int64], total: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
     """triangles, dofs and signs of an EdgeSpace: local edges that are both + and - get a second row for the -."""

@@ -1,1 +1,1 @@
-"""Currents on horizontal metal in a stack of layers: Green's functions come from tables."""
+"""Currents on metal in a stack of layers: Green's functions come from tables."""

@@ -27,6 +27,8 @@ class LayeredMatrix:
 
     metal: LayeredMetal
     quadrature: Quadrature = field(default_factory=Quadrature)
+    vertical: sp.csr_array | None = None
+    """What vertical metal adds; `metal` is the horizontal one alone."""
 
     @cached_property
     def near(self) -> tuple[sp.csr_array, NDArray[np.int32]]:
@@ -44,12 +46,15 @@ class LayeredMatrix:
     ) -> None:
         """out += factor * matrix[rows][:, columns]; half: S, where the whole matrix is S + S^T."""
         space: Any = self.metal.space
+        flat = len(space.triangles) > 0
+        for each in ([self.near[0]] if flat else []) + ([] if self.vertical is None else [self.vertical]):
+            part = each if rows is None else each[rows]
+            part = (part if columns is None else part[:, columns]).tocoo()
+            out[part.coords] += (0.5 * factor if half else factor) * part.data
+        if not flat:
+            return
         tests = select(space, rows)
         trials = tests if rows is columns else select(space, columns)
-        near = self.near[0]
-        part = near if rows is None else near[rows]
-        part = (part if columns is None else part[:, columns]).tocoo()
-        out[part.coords] += (0.5 * factor if half else factor) * part.data
         skips = self._skips(tests, trials)
         bounds = np.append(np.arange(0, len(tests.triangles), TILE), len(tests.triangles))
         step = counted(advance, len(bounds) - 1)

@@ -1,0 +1,74 @@
+"""Which triangles of metal lie on interfaces of a stack, and which stand upright in a layer."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calderon.galerkin.layered.metal import FLAT
+from calderon.layers.sections import OPEN, WALL, Sections
+from calderon.mesh import TriangleMesh
+from calderon.mesh.errors import MeshError
+from calderon.spaces import EdgeSpace
+
+UPRIGHT = 1e-6
+"""Vertical component of the normal of a vertical triangle at most."""
+
+
+class MetalParts(NamedTuple):
+    """Rows of the table of a space that are horizontal, and vertical with the layer of each."""
+
+    horizontal: NDArray[np.int64]
+    vertical: NDArray[np.int64]
+    layers: NDArray[np.int64]
+
+
+def parts_of(sections: Sections, space: EdgeSpace) -> MetalParts:
+    """MeshError for triangles that are neither, cross an interface, or lie outside of the stack."""
+    mesh, size = space.mesh, float(np.ptp(space.mesh.vertices, axis=0).max())
+    steep = np.abs(mesh.normals[space.triangles, 2])
+    upright = steep < UPRIGHT
+    oblique = np.flatnonzero(~upright & (np.ptp(mesh.vertices[mesh.triangles[space.triangles], 2], axis=1)
+                                         > FLAT * size))  # fmt: skip
+    if len(oblique):
+        z = mesh.vertices[mesh.triangles[space.triangles[oblique[0]]], 2]
+        raise MeshError(
+            f"{len(oblique)} triangles are oblique, the first is number {space.triangles[oblique[0]]} with z from "
+            f"{1e3 * z.min():g} to {1e3 * z.max():g} mm: metal in layers is horizontal, on an interface, or vertical; "
+            "approximate slopes by steps"
+        )
+    vertical = np.flatnonzero(upright)
+    z = mesh.vertices[mesh.triangles[space.triangles[vertical]], 2]
+    layers = _layers(sections, z.min(axis=1), z.max(axis=1), space.triangles[vertical], FLAT * size)
+    return MetalParts(np.flatnonzero(~upright), vertical, layers)
+
+
+def _layers(
+    sections: Sections, low: NDArray[np.float64], high: NDArray[np.float64], numbers: NDArray[np.int64], near: float
+) -> NDArray[np.int64]:
+    """The layer of each triangle from z = low to high."""
+    bottom = np.array([-np.inf if n == 0 and sections.ends[0] == OPEN else z for n, z in enumerate(sections.low)])
+    last = len(sections.high) - 1
+    top = np.array([np.inf if n == last and sections.ends[1] == OPEN else z for n, z in enumerate(sections.high)])
+    inside = (low[:, None] >= bottom - near) & (high[:, None] <= top + near)
+    bad = np.flatnonzero(~inside.any(axis=1))
+    if len(bad):
+        faces = ", ".join(f"{1e3 * z:g}" for z in np.unique(np.concatenate([bottom, top])) if np.isfinite(z))
+        raise MeshError(
+            f"{len(bad)} vertical triangles cross an interface of the stack, or leave it, the first is number "
+            f"{numbers[bad[0]]} with z from {1e3 * low[bad[0]]:g} to {1e3 * high[bad[0]]:g} mm; faces of layers are at "
+            f"{faces} mm: cut the triangles there, as planar.ribbon and planar.post do with heights=stack.interfaces"
+        )
+    return inside.argmax(axis=1)
+
+
+def feet_of(sections: Sections, mesh: TriangleMesh) -> NDArray[np.int64]:
+    """Edges of vertical triangles on walls below and above, where currents flow into these."""
+    near = FLAT * float(np.ptp(mesh.vertices, axis=0).max())
+    upright = np.unique(mesh.triangle_edges[np.abs(mesh.normals[:, 2]) < UPRIGHT])
+    z = mesh.vertices[mesh.edges[upright], 2]
+    found = np.zeros(len(upright), bool)
+    for end, wall in zip(sections.ends, (sections.low[0], sections.high[-1]), strict=True):
+        if end == WALL:
+            found |= (np.abs(z - wall) < near).all(axis=1)
+    return upright[found]
