@@ -118,9 +118,9 @@ def _four(back, front, amplitude, sign):  # type: ignore[no-untyped-def]
 
 
 @jitable_part
-def spectral_components(k, sections, z, layer, source_z, source_layer):  # type: ignore[no-untyped-def]
-    """G_xx, K, G_zx / k_rho, G_xz / k_rho and G_zz at one k_rho, not zero: even functions of it."""
-    ve, ie, wve, wie, vh, ih, wvh, wih = line_functions(k, sections, z, layer, source_z, source_layer)
+def components_of(line, k, sections, layer, source_layer):  # type: ignore[no-untyped-def]
+    """G_xx, K, G_zx / k_rho, G_xz / k_rho and G_zz of `line_functions` at k_rho."""
+    ve, ie, wve, wie, vh, ih, wvh, wih = line
     k0, eps, mu = sections[0], sections[1], sections[2]
     square, m, ms = k * k, mu[layer], mu[source_layer]
     zz = (m / eps[source_layer] + ms / eps[layer]) * wie + k0 * k0 * m * ms / square * (wih - wie)
@@ -131,6 +131,13 @@ def spectral_components(k, sections, z, layer, source_z, source_layer):  # type:
         -ms * (wvh - wve) / square,
         1j * zz / k0,
     )
+
+
+@jitable_part
+def spectral_components(k, sections, z, layer, source_z, source_layer):  # type: ignore[no-untyped-def]
+    """G_xx, K, G_zx / k_rho, G_xz / k_rho and G_zz at one k_rho, not zero: even functions of it."""
+    line = line_functions(k, sections, z, layer, source_z, source_layer)
+    return components_of(line, k, sections, layer, source_layer)
 
 
 @kernel

@@ -15,6 +15,7 @@ from calderon.backends import run_tasks
 from calderon.backends.numba import jitable_part, kernel
 from calderon.exact.vacuum import SPEED_OF_LIGHT
 from calderon.layers.bessel import bessel
+from calderon.layers.field_components import FIELDS, add_field_components
 from calderon.layers.lines import line_functions, place, spectral_components
 from calderon.layers.sections import OPEN, Sections
 from calderon.quadrature import gauss
@@ -31,6 +32,9 @@ ERROR = 1e-13
 """Of what is left out: intervals below it are not extrapolated."""
 FARTHEST = 1e9
 """End of the path over that of the ellipse."""
+SLOPE, DECAYED = 400.0, 40.0
+"""Distance over the difference of heights up to which fields are integrated without averages, and the exponent at which
+they end."""
 SHARE = 16
 """Distances of a task."""
 VERTICAL, RESONANT = 1e-6, 150.0
@@ -72,6 +76,9 @@ def _direct(k, wavenumber):  # type: ignore[no-untyped-def]
 def _add_point(total, k, weight, rho, place, direct):  # type: ignore[no-untyped-def]
     """Add the integrand at one point to the sums, and the sizes of what is left out to the last one."""
     sections, z, layer, source_z, source_layer = place
+    if len(total) == FIELDS + 1:
+        add_field_components(total, k, weight, rho, place)
+        return
     values = spectral_components(k, sections, z, layer, source_z, source_layer)
     j0, j1 = bessel(k * rho)
     even, odd = j0 * k * weight, j1 * k * k * weight
@@ -132,6 +139,13 @@ def _integral(rho, end, depth, place, direct, points, weights, out):  # type: ig
     while low * rho < math.pi and low < FARTHEST * end and not done:
         done = _on_axis(total, before, low, GROWTH * low, rho, place, direct, points, weights)
         low *= GROWTH
+    away = abs(place[1] - place[3])
+    if len(out) == FIELDS and rho < SLOPE * away:  # derivatives have terms that averages do not suit
+        while low * away < DECAYED and not done:
+            high = min(GROWTH * low, low + 7.0 / rho)
+            done = _on_axis(total, before, low, high, rho, place, direct, points, weights)
+            low = high
+        done = True
     sums, ends, errors = np.empty((len(out), INTERVALS), np.complex128), np.empty(INTERVALS), np.empty(INTERVALS)
     first, count = math.ceil(low * rho / math.pi + 0.25), 0
     while low < FARTHEST * end and not done and count < INTERVALS:
@@ -189,6 +203,15 @@ def horizontal_greens(
     places = place(sections, z, None), place(sections, source_z, None)
     xx, charge = _evaluated(sections, np.asarray(rho, dtype=float), (z, source_z), places, direct, 2)
     return xx, charge
+
+
+def field_integrals(
+    sections: Sections, rho: np.ndarray, z: float, source_z: float, source_layer: int | None = None
+) -> np.ndarray:
+    """(FIELDS, ...) what fields at distances rho in m, not zero, are made of, as `field_components` lists it; on an
+    interface the observer is above it."""
+    places = place(sections, z, None), place(sections, source_z, source_layer)
+    return _evaluated(sections, np.asarray(rho, dtype=float), (z, source_z), places, NOTHING, FIELDS)
 
 
 def _require_no_resonance(sections: Sections, heights: tuple[float, float], layers: tuple[int, int]) -> None:

@@ -12,6 +12,7 @@ from calderon.exact.angular import RECEIVERS, line_of_sight, radar_cross_section
 from calderon.exact.vacuum import VACUUM_IMPEDANCE
 from calderon.formulations.planar.layered_currents import TOGETHER, LayeredCurrents
 from calderon.formulations.planar.radiator import Complex, Radiator
+from calderon.layers.plane_wave import plane_wave
 
 POLARIZATIONS = [receive + transmit for receive in RECEIVERS for transmit in RECEIVERS]
 GRAZING = 1e-6
@@ -34,7 +35,7 @@ class PlanarEcho(LayeredCurrents):
 
     The wave comes from (theta, phi), polarised along theta-hat ("V") or phi-hat ("H"), with phase 0 at the origin if
     there were no stack. The scattered field is that of the currents: what the stack alone reflects and transmits is not
-    part of it.
+    part of it, but of `electric` and `magnetic`.
 
     feed_currents (p,): in A at the ports, which are short-circuited. loads (dimension,): int f . E in V m of the wave
     and what the stack makes of it.
@@ -51,6 +52,13 @@ class PlanarEcho(LayeredCurrents):
     ) -> NDArray[np.float64]:
         """4 pi |F|^2 in m^2 in directions as for `far_field`; of the part along "V" or "H", or of all of it (None)."""
         return radar_cross_section(self.far_field, 1.0, theta, phi, polarization)
+
+    def _near_fields(self, points: NDArray[np.float64]) -> tuple[Complex, Complex]:
+        """E and H of the currents, the wave, and what the stack makes of it."""
+        radial, *vectors = (each[0] for each in line_of_sight([self.theta], [self.phi]))
+        electric, magnetic = plane_wave(self.sections, radial, vectors["VH".index(self.polarization)], points)
+        found = super()._near_fields(points)
+        return found[0] + electric, found[1] + magnetic / VACUUM_IMPEDANCE
 
     @cached_property
     def power(self) -> EchoPower:

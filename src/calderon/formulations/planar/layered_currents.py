@@ -12,8 +12,10 @@ from calderon.exact.vacuum import VACUUM_IMPEDANCE
 from calderon.formulations.planar.radiator import Radiator
 from calderon.layers import Sections
 from calderon.layers.radiation import SurfaceWave, surface_waves
+from calderon.potentials.layered import layered_fields
 from calderon.quadrature import gauss
 from calderon.spaces import VectorFunction
+from calderon.validation import points_in_space
 
 THETAS, PHIS = 24, 48
 """Directions in a half-space for the power, and around the axis."""
@@ -59,6 +61,22 @@ class LayeredCurrents:
                 out[some] = self.radiator.amplitudes(flat[some], around[some], side) @ self.surface.coefficients
         out = out.reshape(*radial.shape[:-1], 2)
         return np.asarray(out[..., :1] * theta_hat + out[..., 1:] * phi_hat)
+
+    def electric(self, points: ArrayLike) -> Complex:
+        """E (n, 3) in V/m at points (n, 3) in m, in any layer; on an interface that above it.
+
+        Each height of points takes seconds, all points of one height hardly more: planes of constant z are cheap.
+        Raises ValueError for points closer to metal than a quarter of the edges there, or outside of the layers.
+        """
+        return self._near_fields(points_in_space(points))[0]
+
+    def magnetic(self, points: ArrayLike) -> Complex:
+        """H (n, 3) in A/m, as `electric`."""
+        return self._near_fields(points_in_space(points))[1]
+
+    def _near_fields(self, points: NDArray[np.float64]) -> tuple[Complex, Complex]:
+        """E and H of the currents."""
+        return layered_fields(self.sections, self.surface, self.probes, self.height, points)
 
     @cached_property
     def surface_waves(self) -> list[SurfaceWave]:
