@@ -55,6 +55,7 @@ from calderon.formulations import (
     TemperatureChange,
     Traction,
     frequency_sweep,
+    load,
 )
 from calderon.greens import Elastostatic, Helmholtz, Laplace, ModifiedHelmholtz
 from calderon.hmatrix import assemble_hmatrix as _assemble_hmatrix
@@ -264,6 +265,7 @@ __all__ = [
     "laplace_beltrami",
     "laplace_sums",
     "layered_electric_field",
+    "load",
     "lu",
     "magnetic_field",
     "magnetic_field_potential",

@@ -65,7 +65,6 @@ def test_plane_wave_with_a_polarization_is_electromagnetic():
     assert np.array_equal(copied.electric(POINTS), wave.electric(POINTS))
     for call in (
         lambda: PlaneWave([0, 0, 1], 3.0, impedance=5.0),
-        lambda: PlaneWave([0, 0, 1], polarization=[1, 0, 0]),
         lambda: PlaneWave([0, 0, 1], 3.0, 1.0, [1, 0, 0], 5.0),
     ):
         with pytest.raises(TypeError):

@@ -45,6 +45,7 @@ from calderon.formulations.planar.problem import PlanarProblem
 from calderon.formulations.planar.solution import PlanarPower, PlanarSolution
 from calderon.formulations.potential_solution import PotentialSolution
 from calderon.formulations.problem import Problem
+from calderon.formulations.saving.loading import load
 from calderon.formulations.scattering import ScatteringProblem
 from calderon.formulations.scattering_solution import ScatteringSolution
 from calderon.formulations.sound_hard import SoundHardScattering
@@ -109,4 +110,5 @@ __all__ = [
     "TemperatureChange",
     "Traction",
     "frequency_sweep",
+    "load",
 ]

@@ -172,29 +172,33 @@ def charges_resolved(mesh: TriangleMesh, wavenumber: float, precision: str) -> N
         )
 
 
-def incident_wave(wave: Any, wavenumber: complex, problem: str) -> None:
-    """TypeError for anything but a wave of sound, ValueError for one of another wavenumber."""
+def incident_wave(wave: Any, wavenumber: complex, problem: str) -> Any:
+    """The wave, with the wavenumber of the problem where it has none of its own. TypeError for anything but a wave of
+    sound, ValueError for one of another wavenumber."""
     kinds = "PlaneWave, PointSource or a sum of them"
     fits = callable(wave) and hasattr(wave, "wavenumber") and hasattr(wave, "normal_derivative")
-    _checked_wave(wave, fits, wavenumber, f"{problem}.solve needs an incident wave ({kinds})")
+    return _checked_wave(wave, fits, wavenumber, f"{problem}.solve needs an incident wave ({kinds})")
 
 
-def electromagnetic_wave(wave: Any, wavenumber: complex, problem: str) -> None:
-    """TypeError for anything but an electromagnetic wave, ValueError for one of another wavenumber."""
+def electromagnetic_wave(wave: Any, wavenumber: complex, problem: str) -> Any:
+    """The wave, as by `incident_wave`. TypeError for anything but an electromagnetic wave."""
     kinds = "PlaneWave with polarization=, ElectricDipole or a sum"
     fits = isinstance(wave, ElectromagneticWave)
-    _checked_wave(wave, fits, wavenumber, f"{problem}.solve needs an electromagnetic wave ({kinds})")
+    return _checked_wave(wave, fits, wavenumber, f"{problem}.solve needs an electromagnetic wave ({kinds})")
 
 
-def _checked_wave(wave: Any, fits: bool, wavenumber: complex, needed: str) -> None:
+def _checked_wave(wave: Any, fits: bool, wavenumber: complex, needed: str) -> Any:
     if not fits:
         several = "; for several at once use solve_all" if isinstance(wave, (list, tuple)) else ""
         raise TypeError(f"{needed}, got {type(wave).__name__}{several}")
+    if wave.wavenumber is None:
+        return wave.at(wavenumber)
     if not np.isclose(complex(wave.wavenumber), complex(wavenumber), rtol=1e-9, atol=0):
         raise ValueError(
             f"the incident wave has wavenumber {wave.wavenumber:.9g} and the problem {wavenumber:.9g}: "
-            "build both with the same k"
+            "build both with the same k, or the wave without one"
         )
+    return wave
 
 
 def reference_amplitude(field: NDArray[Any], quantity: str, figure: str) -> float:

@@ -1,7 +1,7 @@
 """A body of another fluid: sound passes through its surface."""
 
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from calderon.formulations.checks import separate_parts
 from calderon.formulations.linear_system import LinearSystem, SolutionInfo
+from calderon.formulations.medium import wavenumber_and_frequency
 from calderon.formulations.scattering import ScatteringProblem
 from calderon.formulations.scattering_solution import ScatteringSolution
 from calderon.greens import Helmholtz
@@ -16,7 +17,7 @@ from calderon.mesh import AccuracyWarning
 from calderon.operators import adjoint_double_layer, blocks, double_layer, hypersingular, identity, single_layer
 from calderon.potentials import Potential, double_layer_potential, single_layer_potential
 from calderon.spaces import Function
-from calderon.validation import callers_level, finite_complex, wavenumber_of_a_wave
+from calderon.validation import callers_level, finite_complex
 
 LARGEST_ECHO_ERROR = 0.02  # fraction of an echo that may be lost without a warning
 
@@ -35,27 +36,34 @@ class FluidTransmission(ScatteringProblem):
     derivatives. It has one solution for real wavenumbers and for loss inside: a null vector would be a field with the
     media exchanged and the density ratio 1.
 
-    interior_wavenumber: omega over the speed of sound inside, Im > 0 for loss. density_ratio: inside over outside,
+    interior_wavenumber: omega over the speed of sound inside, Im > 0 for loss; or interior_speed_of_sound= in m/s, with
+    frequency=. density_ratio: inside over outside,
     positive (complex for a lossy equivalent fluid). space: "P1" or "P2".
 
     C. Mueller, Grundprobleme der mathematischen Theorie elektromagnetischer Schwingungen (1957); R. Kress and
     G. F. Roach, J. Math. Phys. 19 (1978) 1433.
     """
 
-    interior_wavenumber: complex
-    density_ratio: complex
+    interior_wavenumber: complex = None  # type: ignore[assignment]
+    density_ratio: complex = None  # type: ignore[assignment]
+    interior_speed_of_sound: float | None = field(default=None, kw_only=True)
 
     title: ClassVar[str] = "scattering by a body of another fluid"
     unknown: ClassVar[str | None] = None
 
-    def __post_init__(self) -> None:
-        inside = wavenumber_of_a_wave(self.interior_wavenumber, "interior_wavenumber")
-        object.__setattr__(self, "interior_wavenumber", inside)
-        super().__post_init__()
+    @property
+    def _medium(self) -> dict[str, Any]:
+        outside, speed = super()._medium, self.interior_speed_of_sound
+        names = "interior_speed_of_sound", "interior_wavenumber"
+        frequency = None if speed is None else outside["frequency"]
+        inside = wavenumber_and_frequency(self.interior_wavenumber, frequency, speed, *names)[0]
+        return {**outside, "interior_wavenumber": inside}
 
     def _check_fields(self) -> None:
         super()._check_fields()
         separate_parts(self.mesh, "FluidTransmission")
+        if self.density_ratio is None:
+            raise TypeError("FluidTransmission needs density_ratio=, the density inside over that outside")
         if finite_complex(self.density_ratio, "density_ratio").real <= 0:
             raise ValueError(f"density_ratio (inside over outside) must be positive, got {self.density_ratio!r}")
 
@@ -66,7 +74,7 @@ class FluidTransmission(ScatteringProblem):
     def at(self, wavenumber: complex) -> Self:
         """The same problem at another wavenumber, the two in the same ratio (fluids without dispersion)."""
         inside = self.interior_wavenumber * wavenumber / self.wavenumber
-        return replace(self, wavenumber=wavenumber, interior_wavenumber=inside)
+        return replace(self, wavenumber=wavenumber, interior_wavenumber=inside, frequency=None)
 
     def _build_system(self) -> LinearSystem:
         space, k, r = self.function_space, abs(self.wavenumber), self.density_ratio
@@ -124,4 +132,6 @@ class FluidTransmission(ScatteringProblem):
             single_layer_potential(inside, self.density_ratio * slope),
         )
         layers = self._potentials(coefficients)[1]
-        return ScatteringSolution(data, self.mesh, self.wavenumber, info, total, layers, interior, slope)
+        return ScatteringSolution(
+            data, self.mesh, self.wavenumber, info, total, layers, interior, slope, self.frequency
+        )

@@ -117,7 +117,7 @@ class ImpedanceScattering(CombinedProblem):
     def _solution(self, data: Any, coefficients: NDArray[Any], info: SolutionInfo) -> ScatteringSolution:
         total, layers = self._potentials(coefficients)
         derivative = self._derivative(coefficients)
-        return ScatteringSolution(data, self.mesh, self.wavenumber, info, total, layers, derivative=derivative)
+        return ScatteringSolution(data, self.mesh, self.wavenumber, info, total, layers, (), derivative, self.frequency)
 
 
 def _reciprocal(impedance: NDArray[np.complex128]) -> NDArray[np.complex128]:

@@ -1,23 +1,31 @@
 """The solution of a Laplace problem."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from numbers import Number
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from calderon.data import Quantity
+from calderon.data.samples import SampledField
 from calderon.formulations.linear_system import SolutionInfo
+from calderon.formulations.saving.layers import LAYER_CLASSES, layer_functions, layer_values, layers_of
+from calderon.formulations.saving.solution_file import Record, SavedSolution
 from calderon.potentials import Potential
 from calderon.spaces import Function
+from calderon.validation import one_of
 from calderon.view import Scene, Viewable
 
 
 @dataclass(frozen=True, eq=False)
-class PotentialSolution(Viewable):
+class PotentialSolution(SampledField, SavedSolution, Viewable):
     """A harmonic function on one side of a surface.
 
     side: "exterior" or "interior". info: the record of the solver. surface: what was solved for, a Function with label
-    and unit. layers: potentials whose sum is the field on that side. data: the boundary values it was solved for.
+    and unit. layers: potentials whose sum is the field on that side. data: the boundary values it was solved for; None
+    in a saved solution whose values are a function of points.
     """
 
     data: Any
@@ -25,6 +33,8 @@ class PotentialSolution(Viewable):
     info: SolutionInfo
     surface: Function
     layers: tuple[Potential, ...]
+
+    saved_classes: ClassVar[Sequence[type]] = (SolutionInfo, *LAYER_CLASSES)
 
     def field(self, points: ArrayLike, backend: str = "numba", precision: str = "double") -> NDArray[Any]:
         """The potential (n,) at points (n, 3) on the side of the problem; backend and precision as for
@@ -38,6 +48,31 @@ class PotentialSolution(Viewable):
     def scene(self) -> Scene:
         """What was solved for, on the surface."""
         return replace(self.surface.scene(), subtitle=f"{self.side} potential")
+
+    def _has_field(self, points: NDArray[np.float64]) -> NDArray[np.bool_]:
+        mesh = self.surface.space.mesh
+        if not mesh.is_closed:
+            return np.ones(len(points), dtype=bool)
+        return mesh.contains(points) == (self.side == "interior")
+
+    def _fields_at(self, points: NDArray[np.float64]) -> list[Quantity]:
+        return [Quantity("potential", self.field(points), "V", "potential")]
+
+    def _record(self) -> Record:
+        values = {"side": self.side, "info": self.info, "layers": layer_values(self.layers)}
+        values |= {"data": self.data if isinstance(self.data, Number) else None}
+        functions = {"surface": self.surface} | layer_functions("layer", self.layers)
+        return Record(values, functions | ({"data": self.data} if isinstance(self.data, Function) else {}))
+
+    @classmethod
+    def _restored(cls, record: Record) -> Self:
+        values, functions = record.values, record.functions
+        one_of(values["side"], ("exterior", "interior"), "side")
+        if not isinstance(values["info"], SolutionInfo):
+            raise TypeError("no record of a solver")
+        layers = layers_of("layer", values["layers"], functions)
+        data = functions.get("data", values["data"])
+        return cls(data, values["side"], values["info"], functions["surface"], layers)  # type: ignore[arg-type]
 
     def __str__(self) -> str:
         return f"{self.side} potential: {self.surface.label} [{self.surface.unit}] on the surface\n{self.info}"

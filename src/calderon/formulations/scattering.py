@@ -21,13 +21,13 @@ from calderon.formulations.checks import (
     warn_thin,
 )
 from calderon.formulations.linear_system import SolutionInfo
+from calderon.formulations.medium import wavenumber_and_frequency
 from calderon.formulations.problem import Problem, SolverChoices, monostatic_sweep
 from calderon.formulations.scattering_solution import ScatteringSolution
 from calderon.greens import Helmholtz
 from calderon.mesh import TriangleMesh
 from calderon.potentials import Potential
 from calderon.spaces import Loads, Space
-from calderon.validation import wavenumber_of_a_wave
 from calderon.waves import PlaneWave, Wave
 
 
@@ -35,14 +35,16 @@ from calderon.waves import PlaneWave, Wave
 class ScatteringProblem(Problem[ScatteringSolution]):
     """Scattering of time-harmonic sound, exp(-i omega t), by a closed surface in a homogeneous fluid.
 
-    mesh: in metres. wavenumber: k = omega / c in 1/m, Re k > 0, Im k > 0 for a medium with loss. space: of the unknown
-    on the surface, one of `spaces`.
+    mesh: in metres. wavenumber: k = omega / c in 1/m, Re k > 0, Im k > 0 for a medium with loss; or frequency= in Hz
+    with speed_of_sound= in m/s. space: of the unknown on the surface, one of `spaces`.
     Subclasses define their equation by `_build_system`, `_rhs` and `_far_load`, and their field by `_potentials`.
     """
 
     mesh: TriangleMesh
-    wavenumber: complex
+    wavenumber: complex = None  # type: ignore[assignment]
     space: str = field(default="P1", kw_only=True)
+    frequency: float | None = field(default=None, kw_only=True)
+    speed_of_sound: float | None = field(default=None, kw_only=True)
 
     title: ClassVar[str]
     spaces: ClassVar[tuple[str, ...]] = ("P1", "P2")
@@ -50,12 +52,19 @@ class ScatteringProblem(Problem[ScatteringSolution]):
 
     def __post_init__(self) -> None:
         closed_surface(self.mesh, type(self).__name__)
-        object.__setattr__(self, "wavenumber", wavenumber_of_a_wave(self.wavenumber))
+        for name, value in self._medium.items():
+            object.__setattr__(self, name, value)
         warn_coarse(self.mesh, self._largest_wavenumber)
         if self.unknown:
             warn_thin(self.mesh, self.unknown)
         self._check_fields()
         _ = self.system  # an equation that cannot be built is refused here, not when it is solved
+
+    @property
+    def _medium(self) -> dict[str, Any]:
+        """Wavenumbers and frequency as they are given and follow from each other; checked."""
+        k, frequency = wavenumber_and_frequency(self.wavenumber, self.frequency, self.speed_of_sound)
+        return {"wavenumber": k, "frequency": frequency}
 
     def _check_fields(self) -> None:
         """Check the other fields; subclasses add theirs."""
@@ -83,7 +92,7 @@ class ScatteringProblem(Problem[ScatteringSolution]):
 
     def at(self, wavenumber: complex) -> Self:
         """The same problem at another wavenumber; a coupling that was not given is chosen anew."""
-        return replace(self, wavenumber=wavenumber)
+        return replace(self, wavenumber=wavenumber, frequency=None)
 
     def monostatic_target_strength(
         self,
@@ -142,15 +151,16 @@ class ScatteringProblem(Problem[ScatteringSolution]):
         return loads @ wave(loads.points), loads @ wave.normal_derivative(loads.points, loads.normals)
 
     def _checked(self, data: Any) -> Any:
-        incident_wave(data, self.wavenumber, type(self).__name__)
-        sources_outside(data, self.mesh)
-        return data
+        wave = incident_wave(data, self.wavenumber, type(self).__name__)
+        sources_outside(wave, self.mesh)
+        return wave
 
     def _right_hand_side(self, data: Any) -> NDArray[Any]:
         return self._rhs(*self._wave_loads(data))
 
     def _solution(self, data: Any, coefficients: NDArray[Any], info: SolutionInfo) -> ScatteringSolution:
-        return ScatteringSolution(data, self.mesh, self.wavenumber, info, *self._potentials(coefficients))
+        surface, layers = self._potentials(coefficients)
+        return ScatteringSolution(data, self.mesh, self.wavenumber, info, surface, layers, frequency=self.frequency)
 
     @abstractmethod
     def _rhs(self, value: NDArray[Any], derivative: NDArray[Any]) -> NDArray[Any]:

@@ -1,24 +1,31 @@
 """The solution of a scattering problem: fields anywhere, far fields, target strength, power."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from calderon.data import LabelledArrays, Quantity
+from calderon.data.far_fields import Directions
+from calderon.data.samples import SampledField
 from calderon.formulations.checks import reference_amplitude
 from calderon.formulations.linear_system import SolutionInfo
+from calderon.formulations.medium import wave_attributes, wavenumber_and_frequency
+from calderon.formulations.saving.layers import LAYER_CLASSES, layer_functions, layer_values, layers_of
+from calderon.formulations.saving.solution_file import Record, SavedSolution
 from calderon.mesh import TriangleMesh
 from calderon.potentials import Potential
 from calderon.quadrature.sphere import far_field_square
 from calderon.spaces import Function
 from calderon.validation import one_or_more_points, positive_length
 from calderon.view import Scene, Viewable
-from calderon.waves import Wave
+from calderon.waves import PlaneWave, PointSource, Superposition, Wave
 
 
 @dataclass(frozen=True, eq=False)
-class ScatteringSolution(Viewable):
+class ScatteringSolution(SampledField, SavedSolution, Viewable):
     """The field u_inc + u_s of an incident wave and a body.
 
     incident: the wave. mesh, wavenumber: of the problem. info: the record of the solver.
@@ -26,7 +33,8 @@ class ScatteringSolution(Viewable):
     normal derivative in Pa/m).
     layers: potentials whose sum is the scattered field outside. interior_layers: those of the field inside a penetrable
     body, () otherwise.
-    derivative: du/dn on the outside of a penetrable or impedance surface, else None.
+    derivative: du/dn on the outside of a penetrable or impedance surface, else None. frequency: in Hz, None where the
+    problem has a wavenumber alone.
 
     backend and precision of fields: where and how precisely potentials are computed, as for `Potential.evaluate`.
     """
@@ -39,6 +47,9 @@ class ScatteringSolution(Viewable):
     layers: tuple[Potential, ...]
     interior_layers: tuple[Potential, ...] = ()
     derivative: Function | None = None
+    frequency: float | None = None
+
+    saved_classes: ClassVar[Sequence[type]] = (SolutionInfo, PlaneWave, PointSource, Superposition, *LAYER_CLASSES)
 
     def scattered(self, points: ArrayLike, backend: str = "numba", precision: str = "double") -> NDArray[Any]:
         """u_s (n,) in Pa at points (n, 3) outside. Inside an impenetrable body it is -u_inc."""
@@ -79,6 +90,68 @@ class ScatteringSolution(Viewable):
         as for `far_field`."""
         with np.errstate(divide="ignore"):
             return 20 * np.log10(np.abs(self.far_field(theta, phi)) / self.incident_amplitude)
+
+    def far_field_data(self, theta: ArrayLike, phi: ArrayLike | None = None) -> Any:
+        """The far field as an `xarray.Dataset` (see `far_field_arrays`): `amplitude` in Pa m, `phase` in rad and
+        `target_strength` in dB re 1 m, by theta and phi in radians (1-D arrays, all pairs), or by vectors (n, 3)."""
+        return self.far_field_arrays(theta, phi).to_xarray()
+
+    def far_field_arrays(self, theta: ArrayLike, phi: ArrayLike | None = None) -> LabelledArrays:
+        """The same as `data.LabelledArrays`, which have to_xarray(), to_pandas() and write_csv(path)."""
+        toward = Directions.of(theta, phi)
+        far = toward.evaluated(self.far_field)
+        with np.errstate(divide="ignore"):
+            strength = 20 * np.log10(np.abs(far) / self.incident_amplitude)
+        found = [
+            Quantity("amplitude", far, "Pa m", "far field"),
+            Quantity("phase", np.angle(far), "rad", "phase of the far field"),
+            Quantity("target_strength", strength, "dB re 1 m", "target strength"),
+        ]
+        return toward.labelled(found, self._attributes)
+
+    def _has_field(self, points: NDArray[np.float64]) -> NDArray[np.bool_]:
+        if self.interior_layers:
+            return np.ones(len(points), dtype=bool)
+        return ~self.mesh.contains(points)
+
+    def _fields_at(self, points: NDArray[np.float64]) -> list[Quantity]:
+        return [Quantity("pressure", self.field(points), "Pa", "pressure")]
+
+    @property
+    def _attributes(self) -> dict[str, Any]:
+        return wave_attributes(self.wavenumber, self.frequency)
+
+    def _record(self) -> Record:
+        values = {
+            "incident": self.incident,
+            "wavenumber": self.wavenumber,
+            "frequency": self.frequency,
+            "info": self.info,
+            "layers": layer_values(self.layers),
+            "interior": layer_values(self.interior_layers),
+        }
+        functions = {"surface": self.surface} | ({} if self.derivative is None else {"derivative": self.derivative})
+        functions |= layer_functions("layer", self.layers) | layer_functions("interior", self.interior_layers)
+        return Record(values, functions)
+
+    @classmethod
+    def _restored(cls, record: Record) -> Self:
+        values, functions = record.values, record.functions
+        surface = functions["surface"]
+        if not (isinstance(values["incident"], Wave) and isinstance(values["info"], SolutionInfo)):
+            raise TypeError("no incident wave or record of a solver")
+        medium = wavenumber_and_frequency(values["wavenumber"], None, None)[0], values["frequency"]
+        return cls(
+            values["incident"],
+            surface.space.mesh,
+            medium[0],
+            values["info"],
+            surface,  # type: ignore[arg-type]
+            layers_of("layer", values["layers"], functions),
+            layers_of("interior", values["interior"], functions),
+            functions.get("derivative"),  # type: ignore[arg-type]
+            medium[1],
+        )
 
     @property
     def incident_amplitude(self) -> float:

@@ -8,10 +8,11 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from calderon.data.named_fields import named_fields
 from calderon.quadrature import triangle_rule
 from calderon.spaces.coefficients import Coefficients
 from calderon.spaces.element import reference_points
-from calderon.spaces.field_file import named_fields, write_fields
+from calderon.spaces.field_file import write_fields
 from calderon.spaces.nodal_vector_space import NodalVectorSpace
 from calderon.spaces.space import Space, evaluate_data
 from calderon.view import Field, Scene, Surface, Viewable

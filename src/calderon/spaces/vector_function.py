@@ -7,10 +7,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from calderon.data.named_fields import named_fields
 from calderon.quadrature import triangle_rule
 from calderon.spaces.coefficients import Coefficients
 from calderon.spaces.element import reference_points
-from calderon.spaces.field_file import named_fields, write_fields
+from calderon.spaces.field_file import write_fields
 from calderon.spaces.space import evaluate_data
 from calderon.spaces.vector_space import VectorData, VectorSpace
 from calderon.view import Field, Scene, Surface, Viewable

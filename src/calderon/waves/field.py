@@ -2,8 +2,8 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,7 +12,10 @@ from calderon.validation import along_normals, finite_number
 
 
 class IncidentField(ABC):
-    """A field given in closed form. Fields with the same constants add, and are multiplied by numbers."""
+    """A field given in closed form. Fields with the same constants add, and are multiplied by numbers.
+
+    wavenumber: k in 1/m; None for a field that takes it from the problem it is given to.
+    """
 
     wavenumber: complex
     sums: ClassVar[Callable[..., "SumOfFields"]]
@@ -22,6 +25,20 @@ class IncidentField(ABC):
     def _weighted(self) -> tuple[tuple[complex, Any], ...]:
         """Factors and fields whose sum this field is."""
         return ((1.0, self),)
+
+    def at(self, wavenumber: complex) -> Self:
+        """The same field, from its place, at another wavenumber in 1/m."""
+        return replace(self, wavenumber=wavenumber)  # type: ignore[type-var]
+
+    @property
+    def _known_wavenumber(self) -> complex:
+        """k; ValueError for a field that has none yet."""
+        if self.wavenumber is None:
+            raise ValueError(
+                f"this {type(self).__name__} has no wavenumber of its own and takes that of the problem it is "
+                "given to: to evaluate it, give wavenumber=k, or take .at(k)"
+            )
+        return self.wavenumber
 
     def __add__(self, other: Any) -> Any:
         if getattr(other, "sums", None) is not self.sums:
@@ -50,13 +67,20 @@ class SumOfFields(IncidentField):
         for weight, _ in self.terms:
             finite_number(weight, "the factor of a wave")
         for name, description in self.constants.items():
-            values = {complex(getattr(wave, name)) for _, wave in self.terms}
+            given = [getattr(wave, name) for _, wave in self.terms]
+            values = {value if value is None else complex(value) for value in given}
             if len(values) != 1:
-                raise ValueError(f"waves add only at one {description}, got {sorted(values, key=abs)}")
+                raise ValueError(
+                    f"waves add only at one {description}, got {sorted(values, key=lambda k: abs(k or 0))}"
+                )
 
     @property
     def wavenumber(self) -> complex:  # type: ignore[override]
         return self.terms[0][1].wavenumber  # type: ignore[no-any-return]
+
+    def at(self, wavenumber: complex) -> Self:
+        terms = tuple((weight, wave.at(wavenumber)) for weight, wave in self.terms)
+        return replace(self, terms=terms)  # type: ignore[type-var]
 
     def _weighted(self) -> tuple[tuple[complex, Any], ...]:
         return self.terms
@@ -138,3 +162,8 @@ class ElectromagneticSuperposition(SumOfFields, ElectromagneticWave):
 
 
 ElectromagneticWave.sums = ElectromagneticSuperposition
+
+
+def described_wavenumber(wave: IncidentField) -> str:
+    """The wavenumber of a field as a part of its text."""
+    return "k of the problem" if wave.wavenumber is None else f"k = {wave.wavenumber:.6g} 1/m"

@@ -17,7 +17,7 @@ from calderon.validation import (
     unit_vector,
     wave_impedance,
 )
-from calderon.waves.field import ElectromagneticWave, Wave
+from calderon.waves.field import ElectromagneticWave, Wave, described_wavenumber
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +27,8 @@ class ElectromagneticPlaneWave(ElectromagneticWave):
     direction: d (3,), any length but zero; it is normalised.
     polarization: e (3,), real or complex (circular waves: (1, +-i, 0) / sqrt 2), orthogonal to d to 1e-6; it is
         normalised and made orthogonal to rounding.
-    wavenumber: k in 1/m, real or with positive imaginary part (loss: the wave decays along d).
+    wavenumber: k in 1/m, real or with positive imaginary part (loss: the wave decays along d); without it, that of the
+        problem which is solved for the wave.
     amplitude: peak value of E at the origin in V/m, complex for a phase.
     impedance: eta of the medium; with 1, H has the unit of E.
 
@@ -36,7 +37,7 @@ class ElectromagneticPlaneWave(ElectromagneticWave):
 
     direction: np.ndarray
     polarization: np.ndarray
-    wavenumber: complex
+    wavenumber: complex = None  # type: ignore[assignment]
     amplitude: complex = 1.0
     impedance: complex = 1.0
 
@@ -44,7 +45,9 @@ class ElectromagneticPlaneWave(ElectromagneticWave):
         direction = unit_vector(self.direction, "the direction of a plane wave")
         object.__setattr__(self, "direction", direction)
         object.__setattr__(self, "polarization", transverse_polarization(self.polarization, direction))
-        object.__setattr__(self, "wavenumber", nonzero_wavenumber(self.wavenumber, "the wavenumber of a plane wave"))
+        if self.wavenumber is not None:
+            k = nonzero_wavenumber(self.wavenumber, "the wavenumber of a plane wave")
+            object.__setattr__(self, "wavenumber", k)
         object.__setattr__(self, "amplitude", finite_number(self.amplitude, "the amplitude of a plane wave"))
         object.__setattr__(self, "impedance", wave_impedance(self.impedance))
 
@@ -61,12 +64,12 @@ class ElectromagneticPlaneWave(ElectromagneticWave):
         real = not np.any(self.polarization.imag)
         e = ", ".join(f"{c.real:.4g}" if real else f"{c:.4g}" for c in self.polarization)
         return (
-            f"electromagnetic plane wave along [{d}], E along [{e}], k = {self.wavenumber:.6g} 1/m, "
+            f"electromagnetic plane wave along [{d}], E along [{e}], {described_wavenumber(self)}, "
             f"amplitude {self.amplitude:.4g} V/m"
         )
 
     def _scalar(self, points: ArrayLike) -> np.ndarray:
-        return self.amplitude * np.exp(1j * self.wavenumber * (points_in_space(points) @ self.direction))
+        return self.amplitude * np.exp(1j * self._known_wavenumber * (points_in_space(points) @ self.direction))
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +77,8 @@ class PlaneWave(Wave):
     """u(x) = amplitude exp(ik d . x), travelling along d; time factor exp(-i omega t).
 
     direction: (3,), any length but zero; it is normalised.
-    wavenumber: k in 1/m, real or with positive imaginary part (loss: the wave decays along d).
+    wavenumber: k in 1/m, real or with positive imaginary part (loss: the wave decays along d); without it, that of the
+        problem which is solved for the wave.
     amplitude: peak value at the origin, complex for a phase.
     polarization: E along this vector. `PlaneWave(..., polarization=e)` returns an `ElectromagneticPlaneWave`, another
         class, with the arguments of that one (impedance too); without it, this class, a wave of sound.
@@ -84,7 +88,7 @@ class PlaneWave(Wave):
     """
 
     direction: np.ndarray
-    wavenumber: complex
+    wavenumber: complex = None  # type: ignore[assignment]
     amplitude: complex = 1.0
     polarization: InitVar[ArrayLike | None] = None
 
@@ -98,20 +102,22 @@ class PlaneWave(Wave):
 
     def __post_init__(self, polarization: ArrayLike | None) -> None:
         object.__setattr__(self, "direction", unit_vector(self.direction, "the direction of a plane wave"))
-        object.__setattr__(self, "wavenumber", nonzero_wavenumber(self.wavenumber, "the wavenumber of a plane wave"))
+        if self.wavenumber is not None:
+            k = nonzero_wavenumber(self.wavenumber, "the wavenumber of a plane wave")
+            object.__setattr__(self, "wavenumber", k)
         object.__setattr__(self, "amplitude", finite_number(self.amplitude, "the amplitude of a plane wave"))
 
     def __call__(self, x: ArrayLike, n: ArrayLike | None = None) -> np.ndarray:
         """The field (n,), complex, at points (n, 3); normals are ignored."""
-        return self.amplitude * np.exp(1j * self.wavenumber * (points_in_space(x) @ self.direction))
+        return self.amplitude * np.exp(1j * self._known_wavenumber * (points_in_space(x) @ self.direction))
 
     def gradient(self, x: ArrayLike) -> np.ndarray:
         """ik d u(x), shape (n, 3)."""
-        return (1j * self.wavenumber * self(x))[:, None] * self.direction
+        return (1j * self._known_wavenumber * self(x))[:, None] * self.direction
 
     def __str__(self) -> str:
         d = ", ".join(f"{component:.4g}" for component in self.direction)
-        return f"plane wave along [{d}], k = {self.wavenumber:.6g} 1/m, amplitude {self.amplitude:.4g}"
+        return f"plane wave along [{d}], {described_wavenumber(self)}, amplitude {self.amplitude:.4g}"
 
 
 @dataclass(frozen=True, eq=False)

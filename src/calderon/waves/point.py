@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from calderon.exact.hertz_dipole import HertzDipole
 from calderon.exact.point_sources import PointSources
 from calderon.validation import finite_number, nonnegative_wavenumber, one_point
-from calderon.waves.field import ElectromagneticWave, Wave
+from calderon.waves.field import ElectromagneticWave, Wave, described_wavenumber
 
 
 @dataclass(frozen=True, eq=False)
@@ -16,18 +16,19 @@ class PointSource(Wave):
     """u(x) = amplitude G(x, y),  G = exp(ik |x - y|) / (4 pi |x - y|), so that -Laplace u - k^2 u = amplitude delta_y.
 
     position: y (3,). wavenumber: real or complex with positive parts; 0 is a point charge of Laplace's equation, i w a
-    source of the modified Helmholtz equation. The field is real where wavenumber and amplitude allow it. A point on the
-    source is refused.
+    source of the modified Helmholtz equation; without it, that of the problem which is solved for the source. The field
+    is real where wavenumber and amplitude allow it. A point on the source is refused.
     """
 
     position: np.ndarray
-    wavenumber: complex
+    wavenumber: complex = None  # type: ignore[assignment]
     amplitude: complex = 1.0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "position", one_point(self.position, "the position of a point source"))
-        wavenumber = nonnegative_wavenumber(self.wavenumber, "the wavenumber of a point source")
-        object.__setattr__(self, "wavenumber", wavenumber)
+        if self.wavenumber is not None:
+            wavenumber = nonnegative_wavenumber(self.wavenumber, "the wavenumber of a point source")
+            object.__setattr__(self, "wavenumber", wavenumber)
         object.__setattr__(self, "amplitude", finite_number(self.amplitude, "the amplitude of a point source"))
 
     def __call__(self, x: ArrayLike, n: ArrayLike | None = None) -> np.ndarray:
@@ -45,28 +46,51 @@ class PointSource(Wave):
 
     def __str__(self) -> str:
         y = ", ".join(f"{coordinate:.4g}" for coordinate in self.position)
-        return f"point source at [{y}], k = {self.wavenumber:.6g} 1/m, amplitude {self.amplitude:.4g}"
+        return f"point source at [{y}], {described_wavenumber(self)}, amplitude {self.amplitude:.4g}"
 
     def _sources(self) -> PointSources:
-        return PointSources(self.position[None], np.array([self.amplitude]), self.wavenumber)
+        return PointSources(self.position[None], np.array([self.amplitude]), self._known_wavenumber)
 
 
+@dataclass(frozen=True, eq=False)
 class _Dipole(HertzDipole, ElectromagneticWave):
+    wavenumber: complex = None  # type: ignore[assignment]
+
+    def __post_init__(self) -> None:
+        given = self.wavenumber
+        if given is None:
+            object.__setattr__(self, "wavenumber", 1.0)  # the other arguments are checked with any
+        super().__post_init__()
+        if given is None:
+            object.__setattr__(self, "wavenumber", None)
+
+    def electric(self, points: ArrayLike) -> np.ndarray:
+        _ = self._known_wavenumber
+        return super().electric(points)
+
+    def magnetic(self, points: ArrayLike) -> np.ndarray:
+        _ = self._known_wavenumber
+        return super().magnetic(points)
+
+    def far_field(self, theta: ArrayLike, phi: ArrayLike | None = None) -> np.ndarray:
+        _ = self._known_wavenumber
+        return super().far_field(theta, phi)
+
     def __str__(self) -> str:
         y = ", ".join(f"{coordinate:.4g}" for coordinate in self.position)
         m = ", ".join(f"{c:.4g}" if np.any(self.moment.imag) else f"{c.real:.4g}" for c in self.moment)
-        return f"{self.kind} dipole at [{y}], moment [{m}], k = {self.wavenumber:.6g} 1/m"
+        return f"{self.kind} dipole at [{y}], moment [{m}], {described_wavenumber(self)}"
 
 
 @dataclass(frozen=True, eq=False)
 class ElectricDipole(_Dipole):
     """A Hertz dipole: the electric current density m delta(x - y), with m = I l in A m, peak value.
 
-    E = ik eta (m + grad grad . m / k^2) G,  H = grad G x m,  G = exp(ikR) / (4 pi R), R = |x - y|.
-    position: y (3,). moment: m (3,), real or complex. wavenumber: k in 1/m, real or with positive imaginary part.
-    impedance: eta of the medium; 376.73 ohm for vacuum in SI units.
-    Fields by electric(points) in V/m and magnetic(points) in A/m, both (n, 3) as the points; far_field(directions) in
-    V, and radiated_power() in W.
+    E = ik eta (m + grad grad . m / k^2) G,  H = grad G x m,  G = exp(ikR) / (4 pi R), R = |x - y|. position: y (3,).
+    moment: m (3,), real or complex. wavenumber: k in 1/m, real or with positive imaginary part; without it, that of the
+    problem which is solved for the dipole. impedance: eta of the medium; 376.73 ohm for vacuum in SI units. Fields by
+    electric(points) in V/m and magnetic(points) in A/m, both (n, 3) as the points; far_field(directions) in V, and
+    radiated_power() in W.
     """
 
     kind: str = field(default="electric", init=False)

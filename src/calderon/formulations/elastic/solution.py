@@ -1,21 +1,40 @@
 """The displacement, stress and reactions of an elastic solid."""
 
 import os
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from calderon.data import Quantity
+from calderon.data.samples import SampledField
 from calderon.formulations.elastic import balance
 from calderon.formulations.elastic.balance import Resultant
-from calderon.formulations.elastic.material import von_mises
+from calderon.formulations.elastic.body_loads import Gravity, RemoteStress, Rotation, TemperatureChange
+from calderon.formulations.elastic.conditions import (
+    ElasticSupport,
+    Fixed,
+    Force,
+    Moment,
+    Prescribed,
+    Pressure,
+    RigidMotion,
+    Roller,
+    SymmetryPlane,
+    Traction,
+)
+from calderon.formulations.elastic.material import ElasticMaterial, von_mises
+from calderon.formulations.elastic.steady_temperature import SteadyTemperature
 from calderon.formulations.elastic.surface_stress import averaged
+from calderon.formulations.saving.solution_file import Record, SavedSolution
 from calderon.mesh.containment import winding_numbers
 from calderon.mesh.geometry import FlatTriangles
 from calderon.potentials.elastic import elastic_potentials
 from calderon.potentials.near_evaluation import off_surface
+from calderon.quadrature import Quadrature
 from calderon.spaces import Function
 from calderon.spaces.field_file import write_fields
 from calderon.validation import one_or_more_points
@@ -57,7 +76,7 @@ class ElasticInfo:
 
 
 @dataclass(frozen=True, eq=False)
-class ElasticSolution(Viewable):
+class ElasticSolution(SampledField, SavedSolution, Viewable):
     """The solution of an `ElasticSolid`.
 
     solid: the `ElasticSolid`. displacement, traction: functions on the surface, in m and Pa. info: the record. Stresses
@@ -68,6 +87,11 @@ class ElasticSolution(Viewable):
     displacement: Function
     traction: Function
     info: ElasticInfo
+
+    saved_classes: ClassVar[Sequence[type]] = (
+        ElasticInfo, ElasticMaterial, Quadrature, Fixed, Prescribed, RigidMotion, Roller, SymmetryPlane, ElasticSupport,
+        Traction, Pressure, Force, Moment, Gravity, Rotation, TemperatureChange, SteadyTemperature, RemoteStress,
+    )  # fmt: skip
 
     def field(self, points: ArrayLike) -> Array:
         """(n, 3) displacements in m at points (n, 3) inside the solid. ValueError for points outside."""
@@ -201,6 +225,24 @@ class ElasticSolution(Viewable):
             path, mesh, {f"displacement [{length}]": nodal, f"largest von Mises [{stress}]": worst}, on_triangles
         )
 
+    def _has_field(self, points: Array) -> NDArray[np.bool_]:
+        outside, on = self._not_inside(points)
+        there = np.ones(len(points), dtype=bool)
+        there[np.union1d(outside, on)] = False
+        return there
+
+    def _fields_at(self, points: Array) -> list[Quantity]:
+        length, pressure = self.displacement.unit, self.traction.unit
+        return [
+            Quantity("displacement", self.field(points), length, "displacement", vector=True),
+            Quantity("von_mises", von_mises(self.stress(points)), pressure, "von Mises stress"),
+        ]
+
+    def _record(self) -> Record:
+        given = {each.name: getattr(self.solid, each.name) for each in fields(self.solid) if each.name != "mesh"}
+        functions = {"displacement": self.displacement, "traction": self.traction}
+        return Record({"solid": given, "info": self.info}, functions)  # type: ignore[arg-type]
+
     def _resultant(self, triangles: NDArray[np.bool_]) -> Resultant:
         return balance.resultant(self.traction.space.scalar, self.traction.at_nodes, triangles)
 
@@ -219,15 +261,17 @@ class ElasticSolution(Viewable):
 
     def _inside(self, points: ArrayLike) -> Array:
         """Points (n, 3); ValueError for those outside of the material or on its surface."""
-        x, mesh = one_or_more_points(points), self.solid.mesh
-        turns = winding_numbers(mesh.vertices, mesh.triangles, x)
-        outside = np.flatnonzero(turns != (0 if self.solid.exterior else 1))
-        every = np.arange(mesh.number_of_triangles)
-        surface: FlatTriangles = mesh.flat_triangles(every, "a stress")
-        on = off_surface(surface, x).on
-        if len(wrong := np.union1d(outside, on)):
+        x = one_or_more_points(points)
+        if len(wrong := np.union1d(*self._not_inside(x))):
             raise ValueError(
                 f"{len(wrong)} of {len(x)} points are not inside the material, the first is number {wrong[0]} at "
                 f"{x[wrong[0]].tolist()}: on the surface take displacement and surface_stress; check the unit of length"
             )
         return x
+
+    def _not_inside(self, x: Array) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Numbers of the points (n, 3) outside of the material, and of those on its surface."""
+        mesh = self.solid.mesh
+        turns = winding_numbers(mesh.vertices, mesh.triangles, x)
+        surface: FlatTriangles = mesh.flat_triangles(np.arange(mesh.number_of_triangles), "a stress")
+        return np.flatnonzero(turns != (0 if self.solid.exterior else 1)), off_surface(surface, x).on

@@ -25,8 +25,8 @@ from calderon.validation import positive_length, unmasked
 class PECAntenna(Problem[AntennaSolution]):
     """A perfect conductor in a homogeneous lossless medium with voltages at its feeds, exp(-i omega t).
 
-    mesh: in metres, open sheets or closed bodies. wavenumber: k = 2 pi / wavelength in 1/m. feed: a `DeltaGap`, or
-    several. impedance: eta of the medium in ohm, that of vacuum unless given.
+    mesh: in metres, open sheets or closed bodies. wavenumber: k = 2 pi / wavelength in 1/m; or frequency= in Hz, in
+    vacuum. feed: a `DeltaGap`, or several. impedance: eta of the medium in ohm, that of vacuum unless given.
 
         antenna = PECAntenna(strip, k, DeltaGap(line=[[-w / 2, 0, 0], [w / 2, 0, 0]]))
         solution = antenna.solve()              # 1 V; solve([1, 1j]) for two feeds
@@ -43,16 +43,18 @@ class PECAntenna(Problem[AntennaSolution]):
     """
 
     mesh: TriangleMesh
-    wavenumber: float
-    feed: DeltaGap | Sequence[DeltaGap]
+    wavenumber: float = None  # type: ignore[assignment]
+    feed: DeltaGap | Sequence[DeltaGap] = ()
     impedance: float = field(default=VACUUM_IMPEDANCE, kw_only=True)
+    frequency: float | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         iterable = isinstance(self.feed, DeltaGap | Iterable)
         if not iterable or not self.feeds or not all(isinstance(one, DeltaGap) for one in self.feeds):
             raise TypeError(f"an antenna needs a DeltaGap or a list of them as its feed, got {self.feed!r}")
         positive_length(self.impedance, "the impedance of the medium, in ohm,")
-        object.__setattr__(self, "wavenumber", self.conductor.wavenumber)
+        for name in ("wavenumber", "frequency"):
+            object.__setattr__(self, name, getattr(self.conductor, name))
         overlap = np.count_nonzero(np.count_nonzero(self._weights, axis=1) > 1)
         if overlap:
             raise ValueError(f"feeds share {overlap} edges: each edge belongs to one gap at most")
@@ -65,7 +67,7 @@ class PECAntenna(Problem[AntennaSolution]):
     @cached_property
     def conductor(self) -> PECScattering:
         """The same conductor, gaps short-circuited, as a scatterer; matrix and factors are shared."""
-        return PECScattering(self.mesh, self.wavenumber, formulation="efie")
+        return PECScattering(self.mesh, self.wavenumber, formulation="efie", frequency=self.frequency)
 
     @property
     def function_space(self) -> EdgeSpace:
@@ -74,7 +76,7 @@ class PECAntenna(Problem[AntennaSolution]):
 
     def at(self, wavenumber: float) -> Self:
         """The same antenna at another wavenumber."""
-        return replace(self, wavenumber=wavenumber)
+        return replace(self, wavenumber=wavenumber, frequency=None)
 
     def solve(
         self, voltages: ArrayLike = 1.0, method: str = "dense", rtol: float = 1e-6, **options: Unpack[SolverChoices]

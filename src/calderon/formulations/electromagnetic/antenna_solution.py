@@ -1,17 +1,25 @@
 """What is known of a fed antenna: currents, impedance, power, gain and fields."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from calderon.data import LabelledArrays, Quantity
+from calderon.data.far_fields import Directions, decibels
 from calderon.exact.angular import radar_cross_section
-from calderon.formulations.electromagnetic.radiating_currents import RadiatedField, RadiatingCurrents
+from calderon.formulations.electromagnetic.radiating_currents import RadiatedField, RadiatingCurrents, currents_of
 from calderon.formulations.linear_system import SolutionInfo
+from calderon.formulations.saving.solution_file import Record
 from calderon.formulations.scenes import currents_scene, directional_scene, pattern_rows
+from calderon.quadrature import Quadrature
 from calderon.spaces import VectorFunction
 from calderon.validation import positive_length
 from calderon.view import Scene, Viewable
+
+VALUES = "voltages", "feed_currents", "feeds", "info", "quadrature", "wavenumber", "impedance"  # of a saved solution
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +36,13 @@ class AntennaSolution(RadiatedField, Viewable):
     feeds: tuple[str, ...]
     info: SolutionInfo
     currents: RadiatingCurrents
+
+    saved_classes: ClassVar[Sequence[type]] = (SolutionInfo, Quadrature)
+
+    @property
+    def wavenumber(self) -> complex:
+        """k of the medium around, in 1/m."""
+        return self.currents.wavenumber
 
     @property
     def surface(self) -> VectorFunction:
@@ -104,6 +119,33 @@ class AntennaSolution(RadiatedField, Viewable):
         """4 pi U / (available power): the gain less what is reflected at feeds of `reference` ohm; arguments as for
         `directivity`."""
         return self._relative(theta, phi, polarization, self.available_power(reference), decibels)
+
+    def far_field_arrays(self, theta: ArrayLike, phi: ArrayLike | None = None) -> LabelledArrays:
+        """The far field by theta and phi in radians (1-D arrays, all pairs), or by vectors (n, 3), as
+        `data.LabelledArrays`: amplitudes in V and phases in rad along theta-hat and phi-hat, `directivity` and `gain`
+        in dBi."""
+        toward = Directions.of(theta, phi)
+        found = toward.components(toward.evaluated(self.far_field))
+        intensity = (np.abs(found[0].values) ** 2 + np.abs(found[1].values) ** 2) / (2 * self._eta)
+        for name, power in (("directivity", self.radiated_power()), ("gain", self.input_power)):
+            found.append(Quantity(name, decibels(4 * np.pi * intensity / power), "dBi", name))
+        return toward.labelled(found, self._attributes)
+
+    def _record(self) -> Record:
+        own = self.currents
+        values = {"voltages": self.voltages, "feed_currents": self.feed_currents, "feeds": self.feeds}
+        values |= {"info": self.info, "quadrature": own.quadrature}
+        return Record(values | {"wavenumber": own.wavenumber, "impedance": own.impedance}, {"surface": self.surface})
+
+    @classmethod
+    def _restored(cls, record: Record) -> Self:
+        voltages, through, feeds, info, rule, k, eta = (record.values[name] for name in VALUES)
+        if not (isinstance(info, SolutionInfo) and all(isinstance(each, str) for each in feeds)):
+            raise TypeError("no record of a solver or names of feeds")
+        if not voltages.shape == through.shape == (len(feeds),):
+            raise ValueError("voltages and currents of another number of feeds")
+        currents = currents_of(k, eta, rule, [record.functions["surface"]])
+        return cls(voltages.astype(complex), through.astype(complex), tuple(feeds), info, currents)
 
     @property
     def _eta(self) -> float:

@@ -48,11 +48,11 @@ class DielectricScattering(RadarProblem[DielectricSolution]):
     """Surface currents J = n x H and M = -n x E on penetrable bodies in a lossless medium, exp(-i omega t).
 
     mesh: a closed surface in metres, or a list of them, one within another (coats, cavities) or side by side; they must
-    not touch. wavenumber: k of the surroundings in 1/m. permittivity, permeability: relative to the surroundings, of
-    the material directly inside of each surface: a number for one mesh, a list for a list. Loss is a positive imaginary
-    part; gain=True admits negative ones. A permittivity np.inf is a perfect conductor, by "pmchwt" only, with the
-    electric equation, which fails at the resonances of the conductor's inside. A mesh of several separate parts is
-    filled with one material. formulation:
+    not touch. wavenumber: k of the surroundings in 1/m; or frequency= in Hz, in vacuum. permittivity, permeability:
+    relative to the surroundings, of the material directly inside of each surface: a number for one mesh, a list for a
+    list. Loss is a positive imaginary part; gain=True admits negative ones. A permittivity np.inf is a perfect
+    conductor, by "pmchwt" only, with the electric equation, which fails at the resonances of the conductor's inside. A
+    mesh of several separate parts is filled with one material. formulation:
 
     "pmchwt", the default: the fields from both sides are equal, tested with RWG functions. Accurate at every contrast;
     a system of the first kind. preconditioner="near" (the LU factors of its entries between functions that share a
@@ -70,19 +70,22 @@ class DielectricScattering(RadarProblem[DielectricSolution]):
     """
 
     mesh: TriangleMesh | Sequence[TriangleMesh]
-    wavenumber: float
-    permittivity: complex | Sequence[complex]
+    wavenumber: float = None  # type: ignore[assignment]
+    permittivity: complex | Sequence[complex] = None  # type: ignore[assignment]
     permeability: complex | Sequence[complex] = 1.0
     formulation: str = field(default="pmchwt", kw_only=True)
     gain: bool = field(default=False, kw_only=True)
+    frequency: float | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         one_of(self.formulation, FORMULATIONS, "formulation")
         if not isinstance(self.mesh, TriangleMesh | list | tuple) or len(self.meshes) == 0:
             raise TypeError(f"DielectricScattering needs a TriangleMesh or a list of them, got {self.mesh!r}")
+        if self.permittivity is None:
+            raise TypeError("DielectricScattering needs permittivity=, relative to the surroundings")
         for mesh in self.meshes:
             closed_surface(mesh, "DielectricScattering")
-        self._require_lossless()
+        self._settle_wavenumber()
         if self.formulation == "muller" and any(each.is_conductor for each in self.regions):
             raise ValueError("Mueller's equations do not support perfect conductors: take formulation='pmchwt'")
         constants = [(each.permittivity, each.permeability) for each in self.regions]
@@ -145,10 +148,10 @@ class DielectricScattering(RadarProblem[DielectricSolution]):
         return tuple(space.loads() for space in self.function_spaces)
 
     def _checked(self, data: Any) -> Any:
-        electromagnetic_wave(data, self.wavenumber, type(self).__name__)
+        wave = electromagnetic_wave(data, self.wavenumber, type(self).__name__)
         for mesh in self.meshes:
-            sources_outside(data, mesh)
-        return data
+            sources_outside(wave, mesh)
+        return wave
 
     def _right_hand_side(self, data: Any) -> NDArray[Any]:
         eta = complex(data.impedance)

@@ -1,16 +1,21 @@
 """The solution of scattering by penetrable bodies: fields in every region, far fields, powers."""
 
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from calderon.formulations.electromagnetic.dielectric_regions import Region, innermost
-from calderon.formulations.electromagnetic.radiating_currents import RadiatingCurrents
+from calderon.formulations.electromagnetic.dielectric_regions import Region, innermost, regions_between
+from calderon.formulations.electromagnetic.radiating_currents import RadiatingCurrents, currents_of
 from calderon.formulations.electromagnetic.scattering_solution import ElectromagneticSolution
-from calderon.formulations.linear_system import LARGEST_DENSE
+from calderon.formulations.linear_system import LARGEST_DENSE, SolutionInfo
+from calderon.formulations.saving.solution_file import Record
 from calderon.spaces import VectorFunction
 from calderon.validation import one_of, one_or_more_points
+from calderon.waves import ElectromagneticWave
+
+CURRENTS = "electric", "magnetic"  # beginnings of the names of functions in a saved solution
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,6 +31,36 @@ class DielectricSolution(ElectromagneticSolution):
     magnetic_currents: tuple[VectorFunction, ...]
     regions: tuple[Region, ...]
     parents: NDArray[np.int64]
+
+    def _has_field(self, points: NDArray[np.float64]) -> NDArray[np.bool_]:
+        conductors = [number for number, region in enumerate(self.regions) if region.is_conductor]
+        return ~np.isin(self.region_numbers(points), conductors)
+
+    def _record(self) -> Record:
+        own, inside = self.currents, self.regions[1:]
+        values = {"incident": self.incident, "info": self.info, "quadrature": own.quadrature}
+        values |= {"wavenumber": own.wavenumber, "impedance": own.impedance, "parents": self.parents}
+        values |= {name: [getattr(each, name) for each in inside] for name in ("permittivity", "permeability")}
+        functions = {f"electric {i}": each for i, each in enumerate(self.electric_currents)}
+        return Record(values, functions | {f"magnetic {i}": each for i, each in enumerate(self.magnetic_currents)})
+
+    @classmethod
+    def _restored(cls, record: Record) -> Self:
+        values, count = record.values, len(record.functions) // 2
+        incident, info, parents = (values[name] for name in ("incident", "info", "parents"))
+        if not (isinstance(incident, ElectromagneticWave) and isinstance(info, SolutionInfo)):
+            raise TypeError("no incident wave or record of a solver")
+        constants = [values[name] for name in ("permittivity", "permeability")]
+        if parents.shape != (count,) or not all(-1 <= p < count and p != i for i, p in enumerate(parents)):
+            raise ValueError(f"surfaces within {parents}")
+        if any(len(each) != count for each in constants):
+            raise ValueError("constants of another number of surfaces")
+        electric, magnetic = (tuple(record.functions[f"{name} {i}"] for i in range(count)) for name in CURRENTS)
+        outer = np.flatnonzero(parents < 0)
+        outside = [[each[i] for i in outer] for each in (electric, magnetic)]
+        currents = currents_of(values["wavenumber"], values["impedance"], values["quadrature"], *outside)
+        regions = regions_between(parents, float(np.real(currents.wavenumber)), *constants)
+        return cls(incident, info, currents, electric, magnetic, regions, parents)  # type: ignore[arg-type]
 
     @property
     def is_lossless(self) -> bool:  # type: ignore[override]

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from numbers import Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,10 +22,11 @@ from calderon.formulations.checks import (
     warn_thin,
 )
 from calderon.formulations.electromagnetic.radar import RadarProblem
-from calderon.formulations.electromagnetic.radiating_currents import RadiatingCurrents
+from calderon.formulations.electromagnetic.radiating_currents import RadiatingCurrents, currents_of
 from calderon.formulations.electromagnetic.scattering_solution import ElectromagneticSolution
 from calderon.formulations.linear_system import LinearSystem, SolutionInfo, SolveOptions
 from calderon.formulations.preconditioners import Preconditioner
+from calderon.formulations.saving.solution_file import Record
 from calderon.greens import Helmholtz
 from calderon.mesh import TriangleMesh
 from calderon.operators import BoundaryOperator, electric_field, identity, magnetic_field
@@ -33,9 +34,11 @@ from calderon.quadrature import Quadrature
 from calderon.solvers import sparse_inverse
 from calderon.spaces import BC, RBC, RWG, DualTests, EdgeSpace, Loads, VectorFunction, dual_tests
 from calderon.validation import one_of
+from calderon.waves import ElectromagneticWave
 
 FORMULATIONS = ("cfie", "efie", "mfie", "calderon")
 MAGNETIC = ("cfie", "mfie")  # those with the magnetic field equation
+PEC_VALUES = "incident", "info", "quadrature", "wavenumber", "impedance"  # of a saved solution
 TESTINGS = ("dual", "primal")
 COARSE_RULE = Quadrature(regular=2, singular=4)  # of the dual preconditioner: finer rules save no steps
 
@@ -53,6 +56,19 @@ class PECSolution(ElectromagneticSolution):
         """The surface current J = n x H in A/m; of a thin sheet the sum of both faces."""
         return self.currents.electric_currents[0]
 
+    def _record(self) -> Record:
+        own = self.currents
+        values = {"incident": self.incident, "info": self.info, "quadrature": own.quadrature}
+        values |= {"wavenumber": own.wavenumber, "impedance": own.impedance}
+        return Record(values, {"surface": self.surface})
+
+    @classmethod
+    def _restored(cls, record: Record) -> Self:
+        incident, info, rule, k, eta = (record.values[name] for name in PEC_VALUES)
+        if not (isinstance(incident, ElectromagneticWave) and isinstance(info, SolutionInfo)):
+            raise TypeError("no incident wave or record of a solver")
+        return cls(incident, info, currents_of(k, eta, rule, [record.functions["surface"]]))
+
     def __str__(self) -> str:
         return f"field of {self.incident}: surface current [A/m] on the conductor\n{self.info}"
 
@@ -61,8 +77,8 @@ class PECSolution(ElectromagneticSolution):
 class PECScattering(RadarProblem[PECSolution]):
     """Surface current J = n x H on a perfect conductor in a homogeneous lossless medium, exp(-i omega t).
 
-    mesh: in metres. wavenumber: k = 2 pi / wavelength in 1/m. formulation, with T the electric and K the magnetic field
-    operator, everything in units of the medium's impedance (eta J):
+    mesh: in metres. wavenumber: k = 2 pi / wavelength in 1/m; or frequency= in Hz, in vacuum. formulation, with T the
+    electric and K the magnetic field operator, everything in units of the medium's impedance (eta J):
 
     "efie", T J = -<f, E_inc>: open surfaces too. Fails at the resonances of the inside, and its iterations grow as the
     mesh is refined. In single precision it is refused where rounding would lose 0.01 dB at low frequency. "mfie", (I/2
@@ -84,10 +100,11 @@ class PECScattering(RadarProblem[PECSolution]):
     """
 
     mesh: TriangleMesh
-    wavenumber: float
+    wavenumber: float = None  # type: ignore[assignment]
     formulation: str = field(default="cfie", kw_only=True)
     weight: float = field(default=0.5, kw_only=True)
     testing: str = field(default="dual", kw_only=True)
+    frequency: float | None = field(default=None, kw_only=True)
 
     title: ClassVar[str] = "scattering by a perfect conductor"
 
@@ -97,7 +114,7 @@ class PECScattering(RadarProblem[PECSolution]):
         surface_mesh(self.mesh)
         if self.formulation != "efie":
             closed_surface(self.mesh, f"PECScattering with formulation={self.formulation!r}")
-        self._require_lossless()
+        self._settle_wavenumber()
         if not (isinstance(self.weight, Real) and 0 < self.weight < 1):
             raise ValueError(f"weight must lie between 0 and 1 (0.5 is usual), got {self.weight!r}")
         if self._is_dual and not self.mesh.is_manifold:
@@ -154,10 +171,10 @@ class PECScattering(RadarProblem[PECSolution]):
         return self.magnetic_tests.loads() if self._is_dual else self._loads
 
     def _checked(self, data: Any) -> Any:
-        electromagnetic_wave(data, self.wavenumber, type(self).__name__)
+        wave = electromagnetic_wave(data, self.wavenumber, type(self).__name__)
         if self.formulation in MAGNETIC:  # J = n x H is that of the outside; the electric one suits cavities
-            sources_outside(data, self.mesh)
-        return data
+            sources_outside(wave, self.mesh)
+        return wave
 
     def _right_hand_side(self, data: Any) -> NDArray[Any]:
         loads, eta = self._loads, complex(data.impedance)

@@ -8,9 +8,11 @@ from typing import Any, Self, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from calderon.exact import SPEED_OF_LIGHT
 from calderon.exact.angular import RECEIVERS, line_of_sight
+from calderon.formulations.medium import wavenumber_and_frequency
 from calderon.formulations.problem import Problem, monostatic_sweep
-from calderon.validation import one_of, wavenumber_of_a_wave
+from calderon.validation import one_of
 
 Solution = TypeVar("Solution")
 
@@ -19,20 +21,23 @@ class RadarProblem(Problem[Solution]):
     """A scattering problem of electromagnetic waves that a radar may look at."""
 
     wavenumber: float
+    frequency: float | None
 
     def at(self, wavenumber: float) -> Self:
         """The same problem at another wavenumber, with the same permittivities (media without dispersion)."""
-        return replace(self, wavenumber=wavenumber)  # type: ignore[type-var]
+        return replace(self, wavenumber=wavenumber, frequency=None)  # type: ignore[type-var]
 
-    def _require_lossless(self) -> None:
-        """ValueError unless the wavenumber of the surroundings is real; then it is stored as a float."""
-        k = wavenumber_of_a_wave(self.wavenumber)
+    def _settle_wavenumber(self) -> None:
+        """Store the wavenumber of the surroundings as a float, and the frequency, in vacuum; ValueError for a
+        wavenumber that is not real."""
+        k, frequency = wavenumber_and_frequency(self.wavenumber, self.frequency, SPEED_OF_LIGHT, "speed of light")
         if np.imag(k) != 0:
             raise ValueError(
                 f"{type(self).__name__} is for surroundings without loss, a real wavenumber, got {self.wavenumber!r}; "
                 "loss of a body is a positive imaginary permittivity"
             )
         object.__setattr__(self, "wavenumber", float(np.real(k)))
+        object.__setattr__(self, "frequency", frequency)
 
     def monostatic_rcs(
         self,

@@ -1,5 +1,6 @@
 """Fields of electric and magnetic surface currents in one homogeneous medium, and solutions that radiate by them."""
 
+from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -8,7 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from calderon.data import LabelledArrays, Quantity
+from calderon.data.samples import SampledField
+from calderon.exact import SPEED_OF_LIGHT
 from calderon.formulations.linear_system import SolutionInfo
+from calderon.formulations.medium import wave_attributes
+from calderon.formulations.saving.solution_file import SavedSolution
 from calderon.greens import Helmholtz
 from calderon.operators import electric_field, magnetic_field
 from calderon.potentials import electric_field_potential, magnetic_field_potential
@@ -17,6 +23,7 @@ from calderon.quadrature import Quadrature
 from calderon.quadrature.sphere import far_field_square
 from calderon.spaces import VectorFunction
 from calderon.spaces.vector_space import DEGREE
+from calderon.validation import nonzero_wavenumber, wave_impedance
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +114,7 @@ class RadiatingCurrents:
         return np.sum([factor * of(part) for factor, part in parts], axis=0)
 
 
-class RadiatedField:
+class RadiatedField(SampledField, SavedSolution):
     """A solution whose field, or whose scattered field, is that of its currents.
 
     info: the record of the solver. currents: the surface currents that radiate into the medium around. backend and
@@ -137,3 +144,40 @@ class RadiatedField:
         theta, phi: angles in radians, broadcast; or, without phi, vectors (n, 3). See `exact.unit_directions`.
         """
         return self.currents.far_field(theta, phi, backend=backend, precision=precision)
+
+    @property
+    def frequency(self) -> float:
+        """In Hz, of a wave of this wavenumber in vacuum."""
+        return float(np.real(self.currents.wavenumber)) * SPEED_OF_LIGHT / (2 * np.pi)
+
+    def far_field_data(self, theta: ArrayLike, phi: ArrayLike | None = None) -> Any:
+        """The far field as an `xarray.Dataset`; see `far_field_arrays`."""
+        return self.far_field_arrays(theta, phi).to_xarray()
+
+    @abstractmethod
+    def far_field_arrays(self, theta: ArrayLike, phi: ArrayLike | None = None) -> LabelledArrays: ...
+
+    def _has_field(self, points: NDArray[np.float64]) -> NDArray[np.bool_]:
+        meshes = {id(j.space.mesh): j.space.mesh for j in self.currents.electric_currents}
+        inside = [mesh.contains(points) for mesh in meshes.values() if mesh.is_closed]
+        return ~np.any(inside, axis=0) if inside else np.ones(len(points), dtype=bool)
+
+    def _fields_at(self, points: NDArray[np.float64]) -> list[Quantity]:
+        return [
+            Quantity("electric", self.electric(points), "V/m", "E", vector=True),
+            Quantity("magnetic", self.magnetic(points), "A/m", "H", vector=True),
+        ]
+
+    @property
+    def _attributes(self) -> dict[str, Any]:
+        return wave_attributes(self.currents.wavenumber, self.frequency)
+
+
+def currents_of(wavenumber: Any, impedance: Any, rule: Any, electric: Any, magnetic: Any = ()) -> RadiatingCurrents:
+    """The currents of a saved solution; TypeError and ValueError for what are none."""
+    if not all(isinstance(each, VectorFunction) for each in (*electric, *magnetic)) or not electric:
+        raise TypeError("no surface currents")
+    if not isinstance(rule, Quadrature):
+        raise TypeError("no quadrature")
+    k = nonzero_wavenumber(wavenumber)
+    return RadiatingCurrents(k, wave_impedance(impedance), tuple(electric), tuple(magnetic), rule)

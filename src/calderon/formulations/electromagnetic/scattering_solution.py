@@ -1,21 +1,31 @@
 """The solution of an electromagnetic scattering problem: near and far fields, radar cross-sections."""
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from calderon.data import LabelledArrays, Quantity
+from calderon.data.far_fields import Directions, decibels
 from calderon.exact.angular import radar_cross_section
 from calderon.formulations.checks import reference_amplitude
 from calderon.formulations.electromagnetic.radiating_currents import RadiatedField, RadiatingCurrents
 from calderon.formulations.linear_system import SolutionInfo
 from calderon.formulations.scenes import currents_scene, directional_scene, pattern_rows
 from calderon.mesh.errors import AccuracyWarning
+from calderon.quadrature import Quadrature
 from calderon.validation import callers_level, one_or_more_points
 from calderon.view import Scene, Viewable
-from calderon.waves import ElectromagneticPlaneWave, ElectromagneticWave
+from calderon.waves import (
+    ElectricDipole,
+    ElectromagneticPlaneWave,
+    ElectromagneticSuperposition,
+    ElectromagneticWave,
+    MagneticDipole,
+)
 
 SMALL_PART = 1e-3
 """Imaginary part of the forward amplitude, relative to all of it, below which its own error may exceed it."""
@@ -31,6 +41,15 @@ class ElectromagneticSolution(RadiatedField, Viewable):
 
     is_lossless: ClassVar[bool] = False
     """Whether the body certainly absorbs nothing."""
+
+    saved_classes: ClassVar[Sequence[type]] = (
+        SolutionInfo,
+        ElectromagneticPlaneWave,
+        ElectricDipole,
+        MagneticDipole,
+        ElectromagneticSuperposition,
+        Quadrature,
+    )
 
     incident: ElectromagneticWave
     info: SolutionInfo
@@ -68,6 +87,22 @@ class ElectromagneticSolution(RadiatedField, Viewable):
         polarization: "V" or "H" counts what a receiver along theta-hat or phi-hat sees; None counts both.
         """
         return radar_cross_section(self.far_field, self.incident_amplitude, theta, phi, polarization)
+
+    def far_field_arrays(self, theta: ArrayLike, phi: ArrayLike | None = None) -> LabelledArrays:
+        """The far field by theta and phi in radians (1-D arrays, all pairs), or by vectors (n, 3), as
+        `data.LabelledArrays`: amplitudes in V and phases in rad along theta-hat and phi-hat, `rcs` in m^2 of both and
+        `rcs_theta`, `rcs_phi` of each, `rcs_level` in dB re 1 m^2."""
+        toward = Directions.of(theta, phi)
+        found = toward.components(toward.evaluated(self.far_field))
+        parts = [4 * np.pi * np.abs(each.values / self.incident_amplitude) ** 2 for each in found[:2]]
+        level = "radar cross-section"
+        found += [
+            Quantity("rcs", parts[0] + parts[1], "m^2", level),
+            Quantity("rcs_theta", parts[0], "m^2", f"{level} along theta"),
+            Quantity("rcs_phi", parts[1], "m^2", f"{level} along phi"),
+            Quantity("rcs_level", decibels(parts[0] + parts[1]), "dB re 1 m^2", level),
+        ]
+        return toward.labelled(found, self._attributes)
 
     @property
     def incident_amplitude(self) -> float:

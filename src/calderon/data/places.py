@@ -1,0 +1,148 @@
+"""Where a field is evaluated: single points, lines, planes, grids and spheres, with names for their coordinates."""
+
+import operator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from calderon.data.labelled import Axis, Quantity
+from calderon.validation import one_or_more_points, one_point, positive_length, unit_vector
+
+Array = NDArray[np.float64]
+AXES = ("x", "y", "z")
+ALIGNED = 1 - 1e-12
+"""Of a unit vector along x, y or z."""
+
+
+@dataclass(frozen=True, eq=False)
+class Image:
+    """A box of points x = origin + sum_i spacing[i] n_i directions[i], n_i = 0 ... counts[i] - 1."""
+
+    origin: Array
+    directions: Array
+    spacing: Array
+    counts: tuple[int, int, int]
+
+
+@dataclass(frozen=True, eq=False)
+class Places:
+    """points (..., 3) along named axes. coordinates: x, y, z where they are no axes. image: for points in a box, of
+    which the last axis of points runs first."""
+
+    points: Array
+    axes: tuple[Axis, ...]
+    coordinates: tuple[Quantity, ...]
+    image: Image | None = None
+
+
+def point_places(points: ArrayLike) -> Places:
+    """Single points (n, 3), or one (3,)."""
+    x = one_or_more_points(points)
+    return Places(x, (Axis("point", np.arange(len(x))),), _coordinates(x))
+
+
+def line_places(start: ArrayLike, end: ArrayLike, points: int) -> Places:
+    """Points at even distances from start to end, both included, by the distance from the start."""
+    a, b = one_point(start, "start"), one_point(end, "end")
+    length = float(np.linalg.norm(b - a))
+    if not length > 0:
+        raise ValueError(f"a line runs between two different points, got {a.tolist()} twice")
+    part = np.linspace(0.0, 1.0, _count(points, 2, "points"))
+    x = a + part[:, None] * (b - a)
+    return Places(x, (Axis("distance", part * length, "m"),), _coordinates(x))
+
+
+def sphere_places(radius: float, theta: ArrayLike, phi: ArrayLike, centre: ArrayLike) -> Places:
+    """Points at angles theta (from z) and phi (from x toward y) in radians, 1-D arrays, of a sphere about a centre."""
+    r, c = positive_length(radius, "radius"), one_point(centre, "centre")
+    axes = angle_axes(theta, phi)
+    t, p = np.meshgrid(*(each.values for each in axes), indexing="ij")
+    x = c + r * np.stack([np.sin(t) * np.cos(p), np.sin(t) * np.sin(p), np.cos(t)], axis=-1)
+    return Places(x, axes, _coordinates(x))
+
+
+def angle_axes(theta: ArrayLike, phi: ArrayLike) -> tuple[Axis, Axis]:
+    """The axes of all pairs of angles in radians, numbers or 1-D arrays."""
+    found = []
+    for name, values, label in (("theta", theta, "angle from z"), ("phi", phi, "angle from x toward y")):
+        angles = np.atleast_1d(np.asarray(values))
+        if angles.ndim != 1 or angles.size == 0 or angles.dtype.kind not in "fiu" or not np.isfinite(angles).all():
+            raise ValueError(f"{name} is an angle in radians or a 1-D array of them, got shape {np.shape(values)}")
+        found.append(Axis(name, angles.astype(float), "rad", label))
+    return found[0], found[1]
+
+
+def plane_places(origin: ArrayLike, normal: ArrayLike, size: Any, points: Any) -> Places:
+    """A rectangle about its centre `origin`; size: (width, height) in m or one length for both; points: along both.
+
+    The height runs along z as far as the normal lets it, of a horizontal plane along y; the width to the right of it,
+    along a positive axis where there is one.
+    """
+    centre, n = one_point(origin, "origin"), unit_vector(normal, "normal")
+    up = np.array([0.0, 1, 0]) if abs(n[2]) > ALIGNED else np.array([0.0, 0, 1])
+    up = up - (up @ n) * n
+    up = _rounded(up / np.linalg.norm(up))
+    across = _rounded(np.cross(up, n))
+    across = across * np.sign(across[np.argmax(np.abs(across))])
+    sides = _pair(size, "size", lambda value: positive_length(value, "size"))
+    counts = _pair(points, "points", lambda value: _count(value, 2, "points"))
+    s, t = (np.linspace(-0.5, 0.5, counts[i]) * sides[i] for i in range(2))
+    x = centre + s[None, :, None] * across + t[:, None, None] * up
+    spacing = np.array([sides[0] / (counts[0] - 1), sides[1] / (counts[1] - 1), 1.0])
+    image = Image(x[0, 0], np.stack([across, up, np.cross(across, up)]), spacing, (counts[0], counts[1], 1))
+    named = [_axis_of(vector) for vector in (across, up)]
+    if None in named:
+        axes = Axis("t", t, "m", "along the height"), Axis("s", s, "m", "along the width")
+        return Places(x, axes, _coordinates(x), image)
+    i, j = int(named[0]), int(named[1])  # type: ignore[arg-type]
+    axes = Axis(AXES[j], x[:, 0, j], "m"), Axis(AXES[i], x[0, :, i], "m")
+    height = Quantity(AXES[3 - i - j], np.array(centre[3 - i - j]), "m", along=())
+    return Places(x, axes, (height,), image)
+
+
+def grid_places(low: ArrayLike, high: ArrayLike, points: Any) -> Places:
+    """A box of points between two corners, both included; points: along x, y, z, or one number for all."""
+    a, b = one_point(low, "low"), one_point(high, "high")
+    counts = [_count(value, 1, "points") for value in np.broadcast_to(points, (3,)).tolist()]
+    if any(not h > l and n > 1 for l, h, n in zip(a, b, counts, strict=True)):
+        raise ValueError(f"the corners of a grid: low {a.tolist()} must be below high {b.tolist()}")
+    ticks = [np.linspace(l, h, n) for l, h, n in zip(a, b, counts, strict=True)]
+    z, y, x = np.meshgrid(*ticks[::-1], indexing="ij")
+    spacing = np.array([(h - l) / (n - 1) if n > 1 else 1.0 for l, h, n in zip(a, b, counts, strict=True)])
+    image = Image(np.array([each[0] for each in ticks]), np.eye(3), spacing, (counts[0], counts[1], counts[2]))
+    axes = tuple(Axis(name, values, "m") for name, values in zip("zyx", ticks[::-1], strict=True))
+    return Places(np.stack([x, y, z], axis=-1), axes, (), image)
+
+
+def _coordinates(x: Array) -> tuple[Quantity, ...]:
+    return tuple(Quantity(name, x[..., i], "m") for i, name in enumerate(AXES))
+
+
+def _rounded(vector: Array) -> Array:
+    """A unit vector along an axis without rounding errors and signs of zero."""
+    return np.where(np.abs(vector) < 1e-15, 0.0, vector)
+
+
+def _axis_of(vector: Array) -> int | None:
+    along = np.flatnonzero(vector > ALIGNED)
+    return int(along[0]) if len(along) else None
+
+
+def _count(value: Any, least: int, name: str) -> int:
+    try:
+        count = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} are counted by whole numbers, got {value!r}") from None
+    if count < least:
+        raise ValueError(f"{name}={count}: at least {least} are needed along each side")
+    return count
+
+
+def _pair(value: Any, name: str, check: Any) -> tuple[Any, Any]:
+    """One value for both directions, or two."""
+    given = [value, value] if np.ndim(value) == 0 else list(value)
+    if len(given) != 2:
+        raise ValueError(f"{name} is one value or a pair, (width, height), got {value!r}")
+    return check(given[0]), check(given[1])

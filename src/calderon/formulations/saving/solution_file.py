@@ -1,0 +1,130 @@
+"""Solutions as HDF5 files: small values as JSON, meshes and coefficients as arrays, all under checksums; no pickle."""
+
+import json
+import os
+import warnings
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import h5py
+import numpy as np
+
+from calderon.files import FileKind, SavedGroup, checked_path, new_file, put, put_texts, saved_file
+from calderon.formulations.saving.encoding import decoded, encoded
+from calderon.mesh import MeshWarning, TriangleMesh
+from calderon.spaces import DP1, P0, P1, P2, RWG, Function, NodalVectorSpace, Space, VectorFunction
+
+KIND = FileKind("calderon solution", "solution", "solve the problem again", version=1, former=1)
+NODAL: dict[str, Callable[..., Any]] = {"P0": P0, "DP1": DP1, "P1": P1, "P2": P2}
+Surface = Function | VectorFunction
+WRONG = KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError, RecursionError
+"""What the checks of values raise that do not fit each other."""
+
+
+@dataclass(frozen=True, eq=False)
+class Record:
+    """What a solution consists of: values that JSON can hold, and functions on surfaces by name."""
+
+    values: Mapping[str, Any]
+    functions: Mapping[str, Surface]
+
+
+class SavedSolution:
+    """A solution that can be saved in a file and read back by `cal.load`."""
+
+    saved_classes: ClassVar[Sequence[type]] = ()
+    """Of the objects among its values."""
+
+    @abstractmethod
+    def _record(self) -> Record: ...
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Save the solution in an HDF5 file (.h5), which `cal.load(path)` reads: the same fields and far fields to the
+        last bit. Atomic, with checksums. ValueError for what a file cannot hold, such as loads that are functions."""
+        place, record = checked_path(path, KIND), self._record()
+        text = encoded(record.values, self.saved_classes)
+        meshes = list({id(each.space.mesh): each.space.mesh for each in record.functions.values()}.values())
+        for name, function in record.functions.items():
+            _refuse_parts(name, function)
+        with new_file(place, KIND) as file:
+            file.attrs["solution"] = type(self).__name__
+            put_texts(file, "values", [text])
+            for number, mesh in enumerate(meshes):
+                _put_mesh(file.create_group(f"meshes/{number}"), mesh)
+            for number, (name, function) in enumerate(record.functions.items()):
+                group = file.create_group(f"functions/{number}")
+                group.attrs.update(name=name, mesh=next(i for i, m in enumerate(meshes) if m is function.space.mesh))
+                _put_function(group, function)
+
+
+class Restorer(NamedTuple):
+    """How solutions of a class are read: the classes among their values, and what makes one of a record."""
+
+    classes: Sequence[type]
+    restore: Callable[[Record], Any]
+
+
+def restored(path: str | os.PathLike[str], restorers: Mapping[str, Restorer]) -> Any:
+    """The solution of one of the classes, by name, in a file. FileNotFoundError; ValueError for a file of another kind
+    or version,
+    DamagedFile, a ValueError, for one that is damaged or does not fit together, MemoryError for one that does not
+    fit."""
+    with saved_file(path, KIND) as file:
+        file.require_memory("the solution")
+        name = file.text("solution")
+        file.require(name in restorers, f"it holds a {name!r}, which this release does not know")
+        try:
+            with warnings.catch_warnings():  # of surfaces with cavities, whose normals are turned again
+                warnings.simplefilter("ignore", MeshWarning)
+                meshes = [_mesh(group) for group in file["meshes"].numbered()]
+                functions = [_function(group, meshes) for group in file["functions"].numbered()]
+                values = decoded(file.texts("values")[0], restorers[name].classes)
+                return restorers[name].restore(Record(values, dict(functions)))
+        except WRONG as error:
+            if type(error).__name__ == "DamagedFile":
+                raise
+            file.refuse(f"what it holds does not fit together ({error})")
+
+
+def _put_mesh(group: h5py.Group, mesh: TriangleMesh) -> None:
+    for name in ("vertices", "triangles", "tags"):
+        put(group, name, getattr(mesh, name))
+    put_texts(group, "names", [json.dumps(dict(mesh.names))])
+
+
+def _mesh(group: SavedGroup) -> TriangleMesh:
+    vertices = group.array("vertices", np.float64, (None, 3))
+    triangles = group.array("triangles", np.int64, (None, 3))
+    tags = group.array("tags", np.int64, (len(triangles),))
+    return TriangleMesh(vertices, triangles, tags, json.loads(group.texts("names")[0]))
+
+
+def _refuse_parts(name: str, function: Surface) -> None:
+    """ValueError for functions on parts of a surface and of other spaces, which no problem has."""
+    space: Any = function.space
+    covered = space.support if isinstance(function, VectorFunction) else space.triangles
+    known = "RWG" if isinstance(function, VectorFunction) else NODAL
+    if space.name not in known or len(covered) != space.mesh.number_of_triangles:
+        raise ValueError(
+            f"the {name} is a function of {space!r}: {', '.join((*NODAL, 'RWG'))} on whole meshes are saved"
+        )
+
+
+def _put_function(group: h5py.Group, function: Surface) -> None:
+    space = function.space
+    components = space.components if isinstance(space, NodalVectorSpace) else 0
+    group.attrs.update(space=space.name, components=components, label=function.label, unit=function.unit)
+    put(group, "coefficients", function.coefficients)
+
+
+def _function(group: SavedGroup, meshes: list[TriangleMesh]) -> tuple[str, Surface]:
+    name, number, components = group.text("space"), group.whole("mesh"), group.whole("components")
+    group.require(number < len(meshes), f"mesh {number} of {len(meshes)}")
+    group.require(name in (*NODAL, "RWG") and components <= 3, f"a space {name!r} of {components} components")
+    coefficients, about = group.array("coefficients"), (group.text("label"), group.text("unit"))
+    if name == "RWG":
+        return group.text("name"), VectorFunction(RWG(meshes[number]), coefficients, *about)
+    space: Space = NODAL[name](meshes[number], **({"components": components} if components else {}))
+    return group.text("name"), Function(space, coefficients, *about)

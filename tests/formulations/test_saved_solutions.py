@@ -1,0 +1,137 @@
+"""Solutions are saved and read back: the same to the last bit, or refused."""
+
+import shutil
+
+import numpy as np
+import pytest
+
+import calderon as cal
+from calderon.files.hdf5_contents import DIGEST, file_digest
+from calderon.formulations import ElasticSolution
+from catalogue import cases
+
+BALL = cal.mesh.sphere(radius=0.5, h=0.35)
+FAR = np.array([[2.0, 0.3, 0.1], [0.0, 1.5, -1.0]])
+DIRECTIONS = np.array([[1.0, 0, 0], [0.0, 0.6, 0.8]])
+
+
+def strip():
+    return cal.mesh.plate(lengths=[0.06, 0.48], h=0.06)
+
+
+def hard():
+    wave = 2 * cal.PlaneWave([1, 2, 0.3]) + 1j * cal.PointSource([3.0, 0, 0])
+    return cal.SoundHardScattering(BALL, frequency=400.0, speed_of_sound=1500.0).solve(wave)
+
+
+def fluid():
+    problem = cal.FluidTransmission(BALL, frequency=400.0, speed_of_sound=1500.0, interior_speed_of_sound=900.0,
+                                    density_ratio=1.2)  # fmt: skip
+    return problem.solve(cal.PlaneWave([0, 0, 1]))
+
+
+def charged():
+    return cal.LaplaceDirichlet(BALL).solve(1.0)
+
+
+def flux():
+    return cal.LaplaceNeumann(BALL).solve(lambda x: x[:, 0])
+
+
+def conductor():
+    return cal.PECScattering(BALL, 1.5).solve(cal.PlaneWave([0, 1, 1], polarization=[1, 0, 0]))
+
+
+def glass():
+    wave = cal.PlaneWave([0, 1, 1], polarization=[1, 0, 0])
+    inner = cal.mesh.sphere(radius=0.25, h=0.2)
+    return cal.DielectricScattering([BALL, inner], 1.0, [2.0 + 0.1j, np.inf]).solve(wave)
+
+
+def antenna():
+    return cal.PECAntenna(strip(), 6.0, cal.DeltaGap(line=[[-0.03, 0, 0], [0.03, 0, 0]], name="centre")).solve(1 + 2j)
+
+
+def tagged_cube():
+    mesh = cal.mesh.cube(size=1.0, h=0.5)
+    names = {"bottom": -3, "top": 3}
+    return cal.TriangleMesh(mesh.vertices, mesh.triangles, np.rint(mesh.normals @ [1, 2, 3]).astype(int), names)
+
+
+def cube():
+    steel, body = cal.ElasticMaterial(2e11, 0.3, density=7800.0), [cal.Gravity([0, 0, -9.81])]
+    loads = {"top": [cal.Pressure(1e6), cal.Traction([0, 1e5, 0])]}
+    return cal.ElasticSolid(tagged_cube(), steel, {"bottom": cal.Fixed()}, loads, body).solve()
+
+
+EVERY = [hard, fluid, charged, flux, conductor, glass, antenna, cube]
+
+
+@pytest.mark.parametrize("solve", cases(EVERY, [hard, charged, antenna, cube]))
+def test_fields_and_far_fields_are_the_same_to_the_last_bit(solve, tmp_path):
+    solution = solve()
+    solution.save(tmp_path / "s.h5")
+    again = cal.load(tmp_path / "s.h5")
+    assert type(again) is type(solution)
+    points = np.array([[0.1, 0.05, 0.02]]) if solve is cube else FAR
+    assert np.array_equal(again.field(points), solution.field(points))
+    if hasattr(solution, "far_field"):
+        assert np.array_equal(again.far_field(DIRECTIONS), solution.far_field(DIRECTIONS))
+    assert str(again.info) == str(solution.info)
+    again.save(tmp_path / "again.h5")
+    assert (tmp_path / "again.h5").read_bytes() == (tmp_path / "s.h5").read_bytes()
+
+
+def test_a_changed_byte_is_refused_or_does_not_matter(tmp_path):
+    solution = charged()
+    solution.save(tmp_path / "s.h5")
+    whole, refused, random = (tmp_path / "s.h5").read_bytes(), 0, np.random.default_rng(1)
+    for place in random.integers(0, len(whole), 150):
+        data = bytearray(whole)
+        data[place] ^= 1 << int(random.integers(8))
+        (tmp_path / "broken.h5").write_bytes(data)
+        try:
+            copy = cal.load(tmp_path / "broken.h5")
+        except ValueError:
+            refused += 1
+            continue
+        assert np.array_equal(copy.surface.coefficients, solution.surface.coefficients)
+        assert np.array_equal(copy.surface.space.mesh.vertices, BALL.vertices)
+    assert refused > 50
+    (tmp_path / "short.h5").write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(cal.DamagedFile):
+        cal.load(tmp_path / "short.h5")
+
+
+@pytest.mark.parametrize(
+    "group, changes",
+    [
+        ("functions/0", {"mesh": 7}),
+        ("functions/0", {"space": "P1"}),
+        ("functions/0", {"space": "P9"}),
+        ("functions/0", {"components": 2**40}),
+        ("/", {"solution": "os.system"}),
+    ],
+)
+def test_a_file_that_someone_made_up_is_refused(group, changes, tmp_path):
+    """Its checksums are right, what it holds is not."""
+    import h5py
+
+    charged().save(tmp_path / "s.h5")
+    shutil.copyfile(tmp_path / "s.h5", tmp_path / "other.h5")
+    with h5py.File(tmp_path / "other.h5", "r+", libver=("v110", "v110")) as file:
+        file[group].attrs.update(changes)
+        file.attrs[DIGEST] = file_digest(file)
+    with pytest.raises(cal.DamagedFile, match="solve the problem again"):
+        cal.load(tmp_path / "other.h5")
+
+
+def test_what_a_file_cannot_hold_is_refused(tmp_path):
+    with pytest.raises(ValueError, match="end in .h5"):
+        charged().save(tmp_path / "s.txt")
+    loads = {"top": cal.Traction(lambda x: 0 * x)}
+    solid = cal.ElasticSolid(tagged_cube(), cal.ElasticMaterial(2e11, 0.3), {"bottom": cal.Fixed()}, loads)
+    functions = (cal.Function(space, np.zeros(space.dimension)) for space in solid._pair)
+    with pytest.raises(ValueError, match="given by a function"):
+        ElasticSolution(solid, *functions, None).save(tmp_path / "s.h5")
+    assert not (tmp_path / "s.h5").exists()
