@@ -68,10 +68,6 @@ class ListedMap(NamedTuple):
     number: NDArray[np.int32]
     parts: NDArray[Any]
 
-    @property
-    def nbytes(self) -> int:
-        return self.first.nbytes + self.number.nbytes + self.parts.nbytes
-
 
 class Listed(NamedTuple):
     """Points of a side, listed for each leaf whose unknowns have charges there: starts (leaves + 1,); maps: of each

@@ -230,7 +230,7 @@ def find_degrees(
             if cubes is None:
                 return None
             continue
-        radius = max(near.radius, near.radius if sources is targets else far.radius)
+        radius = max(near.radius, near.radius if sources.local is targets.local else far.radius)
         degrees: Degrees | None = Degrees(1, 1)
         if samples is not None:
             degrees = search.degrees(samples, radius, share)

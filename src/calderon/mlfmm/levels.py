@@ -16,6 +16,8 @@ from calderon.mlfmm.passes import downward, expand, translate, upward
 from calderon.mlfmm.spectrum import Grid, Interpolation, flat
 from calderon.mlfmm.translation import translators
 
+TOGETHER = 2
+"""Columns that are on the full grid of a level at a time: more would not stay in the cache."""
 TARGETS = 512_000
 """Bytes of sums over pairs that a task of translations holds, about."""
 
@@ -143,11 +145,12 @@ class Traversal:
         count = columns * self.spectra
         for n in range(len(self.levels) - 1, 0, -1):
             self._upward(n, outgoing, count)
-        full = aligned(self._largest(count), self.real)
+        full = aligned(self._largest(min(count, TOGETHER)), self.real)
         for n, level in enumerate(self.levels):
-            if len(level.pairs.source):
-                self._expand(level, outgoing[n], full, count)
-                self._translate(level, full, incoming[n], count)
+            for first in range(0, count if len(level.pairs.source) else 0, TOGETHER):
+                some = first, min(first + TOGETHER, count), count
+                self._expand(level, outgoing[n], full, some)
+                self._translate(level, full, incoming[n], some)
             if n:
                 self._downward(n, incoming, count)
 
@@ -182,25 +185,25 @@ class Traversal:
 
         in_parts(work, above.count)
 
-    def _expand(self, level: Level, x: NDArray[Any], full: NDArray[Any], count: int) -> None:
+    def _expand(self, level: Level, x: NDArray[Any], full: NDArray[Any], some: tuple[int, int, int]) -> None:
         widen, pitch = level.widen, level.full.pitch(self.real)
 
         def work(low: int, high: int) -> None:
-            expand(x, level.half.pitch(self.real), full, pitch, level.count, count, self.vector, tuple(widen.sizes),
+            expand(x, level.half.pitch(self.real), full, pitch, level.count, *some, self.vector, tuple(widen.sizes),
                    widen.theta, widen.phi, widen.room(self.real), aligned(2 * pitch, self.real), low, high)  # fmt: skip
 
         in_parts(work, level.count)
 
-    def _translate(self, level: Level, full: NDArray[Any], x: NDArray[Any], count: int) -> None:
+    def _translate(self, level: Level, full: NDArray[Any], x: NDArray[Any], some: tuple[int, int, int]) -> None:
         widen, pairs, pitch = level.widen, level.pairs, level.full.pitch(self.real)
-        size = 2 * count * pitch
+        size = 2 * (some[1] - some[0]) * pitch
         most = max(1, min(64, TARGETS // (size * self.real.itemsize), level.count // (4 * thread_count())))
 
         def work(low: int, high: int) -> None:
             sums, room, spare = (aligned(most * size, self.real), widen.room(self.real), aligned(2 * pitch, self.real))
             for begin in range(low, high, most):
                 translate(
-                    full, level.count, level.factors, len(pairs.used), pairs.first, pairs.source, pairs.offset, count,
+                    full, level.count, level.factors, len(pairs.used), pairs.first, pairs.source, pairs.offset, *some,
                     self.vector, x, level.half.pitch(self.real), pitch, tuple(widen.sizes), widen.theta_back,
                     widen.phi_back, room, spare, sums, begin, min(begin + most, high),
                 )  # fmt: skip

@@ -261,9 +261,11 @@ class Medium:
             rows, mix[0] = mixed(rows, into[:, 0])
             columns, mix[1] = mixed(columns, out[:, 0])
             into, out = (np.ones((len(each), 1), complex) for each in (rows, columns))
-        sides = [self._listed(*each, degree) for each in ((rows, self.sites.rows, mix[0]),
-                                                          (columns, self.sites.columns, mix[1]))]  # fmt: skip
-        (tests, targets), (charges, sources) = sides
+        charges, sources = self._listed(columns, self.sites.columns, mix[1], degree)
+        if rows == columns and np.array_equal(self.sites.rows, self.sites.columns):
+            tests, targets = charges, sources if mix[0] is None else sources._replace(mix=mix[0])
+        else:
+            tests, targets = self._listed(rows, self.sites.rows, mix[0], degree)
         return Waves(degree, tests, charges, targets, sources, into, out, slopes)
 
     def _listed(
@@ -338,6 +340,7 @@ class Medium:
         if self.far is not None and self.waves is not None:
             total += sum(level.nbytes(self.rank * self.far.traversal.spectra) for level in self.far.traversal.levels)
             total += self.far.low.nbytes(self.rank * self.far.sums) if self.far.low else 0
-            for side, points in ((self.waves.tests, self.waves.targets), (self.waves.charges, self.waves.sources)):
-                total += points.nbytes + sum(each.nbytes for each in side.maps)
+            sides = self.waves.tests.maps, self.waves.charges.maps, [self.waves.targets], [self.waves.sources]
+            arrays = [part for side in sides for each in side for part in each if isinstance(part, np.ndarray)]
+            total += sum({id(each): each.nbytes for each in arrays}.values())  # both sides may share them
         return total

@@ -24,6 +24,8 @@ from calderon.galerkin.rows.near_blocks import ADVICE, BEYOND, NearBlocks, add_e
 
 CHUNK, MOST = 16_000_000, 64
 """Bytes of a chunk at least, and chunks of a region of the matrix, about, at most."""
+BATCH = 50_000_000
+"""Entries whose pairs of triangles are listed at a time: lists take more bytes than entries do."""
 PACKED = 4e-4
 """Tolerance of products; numbers of 16 bits have errors up to 7e-5 of products with random vectors."""
 POWERS = np.ldexp(np.float32(1), np.arange(-128, 128, dtype=np.int32))
@@ -111,6 +113,13 @@ class NearProducts:
     def fill(self, chunks: Sequence[int], groups: Sequence[Terms], execution: Execution) -> Iterator[tuple[int, Any]]:
         """Compute some of the chunks, and yield the number and the numbers of each when it is ready; of groups of terms
         each is on one test and one trial space."""
+        ends = self.layout.starts[self.chunks[1:]]
+        batch = ends[np.asarray(chunks, np.int64)] // BATCH
+        for own in np.split(np.asarray(chunks, np.int64), np.flatnonzero(np.diff(batch)) + 1):
+            yield from self._fill(own.tolist(), groups, execution)
+
+    def _fill(self, chunks: Sequence[int], groups: Sequence[Terms], execution: Execution) -> Iterator[tuple[int, Any]]:
+        """The same of so few chunks that there is room for the lists of all their pairs of triangles."""
         layout, bounds, compiled = self.layout, self.chunks, []
         chosen = [np.arange(bounds[c], bounds[c + 1]) for c in chunks]
         if not chosen:
@@ -235,6 +244,26 @@ def unpack_rows(  # type: ignore[no-untyped-def]
                 group += 1
 
 
+@jitable_part
+def row_by_four(numbers, row, exponents, group, powers, room, own, pitch, width, y, to, down):  # type: ignore[no-untyped-def]
+    """Products of a row with four columns, for which its numbers are loaded once."""
+    w, p = lanes(room), 2 * pitch
+    s0, s1, s2, s3 = zero(room), zero(room), zero(room), zero(room)
+    t0, t1, t2, t3 = zero(room), zero(room), zero(room), zero(room)
+    for c in range(0, 2 * width, w):
+        b = load_as(numbers, row + c, room) * unit_of(exponents, powers, group + c // GROUP)
+        q = own + c
+        s0, t0 = s0 + b * load(room, q), t0 + b * load(room, q + pitch)
+        s1, t1 = s1 + b * load(room, q + p), t1 + b * load(room, q + p + pitch)
+        s2, t2 = s2 + b * load(room, q + 2 * p), t2 + b * load(room, q + 2 * p + pitch)
+        s3, t3 = s3 + b * load(room, q + 3 * p), t3 + b * load(room, q + 3 * p + pitch)
+    y[to], y[to + 1] = y[to] + total(s0), y[to + 1] + total(t0)
+    y[to + down], y[to + down + 1] = y[to + down] + total(s1), y[to + down + 1] + total(t1)
+    to += 2 * down
+    y[to], y[to + 1] = y[to] + total(s2), y[to + 1] + total(t2)
+    y[to + down], y[to + down + 1] = y[to + down] + total(s3), y[to + down + 1] + total(t3)
+
+
 @kernel
 def multiply(  # type: ignore[no-untyped-def]
     numbers, exponents, tops, pairs, starts, order, first, row_start, row_stop, column_start, column_stop, x, across, y,
@@ -258,15 +287,20 @@ def multiply(  # type: ignore[no-untyped-def]
                 for c in range(2 * width, pitch):
                     room[own + c], room[own + pitch + c] = 0, 0
             for r in range(height):
-                row, group = 2 * (starts[n] + r * width), tops[n] + r * groups
-                for q in range(count):
-                    own, s, t = 2 * q * pitch, zero(room), zero(room)
+                row, group, q = 2 * (starts[n] + r * width), tops[n] + r * groups, 0
+                while q < count:
+                    own, to = 2 * q * pitch, 2 * (q * down + top + r)
+                    if q + 4 <= count:
+                        row_by_four(numbers, row, exponents, group, powers, room, own, pitch, width, y, to, 2 * down)
+                        q += 4
+                        continue
+                    s, t = zero(room), zero(room)
                     for c in range(0, 2 * width, w):
                         b = load_as(numbers, row + c, room) * unit_of(exponents, powers, group + c // GROUP)
                         s, t = s + b * load(room, own + c), t + b * load(room, own + pitch + c)
-                    to = 2 * (q * down + top + r)
                     y[to] += total(s)
                     y[to + 1] += total(t)
+                    q += 1
 
 
 @kernel

@@ -169,12 +169,15 @@ def downward(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def expand(x, pitch, y, pitch_full, boxes, columns, vector, sizes, theta, phi, room, spare, low, high):  # type: ignore[no-untyped-def]
-    """Patterns x of boxes low .. high on the full grid, in blocks: y (block, boxes, columns, part, two vectors)."""
-    pair = 2 * lanes(room)
+def expand(  # type: ignore[no-untyped-def]
+    x, pitch, y, pitch_full, boxes, begin, end, across, vector, sizes, theta, phi, room, spare, low, high,
+):  # fmt: skip
+    """Patterns x of boxes low .. high on the full grid, the columns begin .. end of `across`, in blocks: y (block,
+    boxes, columns, part, two vectors)."""
+    pair, columns = 2 * lanes(room), end - begin
     for box in range(low, high):
         for column in range(columns):
-            at = (box * columns + column) * 2 * pitch
+            at = (box * across + begin + column) * 2 * pitch
             out = interpolate(x, at, pitch, sizes, theta, phi, vector, room)
             join(room, out, sizes[2], sizes[3], spare, 0, pitch_full, False)
             for block in range(pitch_full // pair):
@@ -187,14 +190,14 @@ def expand(x, pitch, y, pitch_full, boxes, columns, vector, sizes, theta, phi, r
 
 @kernel
 def translate(  # type: ignore[no-untyped-def]
-    y, boxes, factors, offsets, first, source, offset, columns, vector, x, pitch, pitch_full, sizes, theta_back,
-    phi_back, room, spare, sums, low, high,
+    y, boxes, factors, offsets, first, source, offset, begin, end, across, vector, x, pitch, pitch_full, sizes,
+    theta_back, phi_back, room, spare, sums, low, high,
 ):  # fmt: skip
-    """Add to the incoming patterns x of boxes low .. high those y of separated boxes, times factors of their offsets
-    (block, offsets, part, two vectors): source and offset (pairs,), from first[box] on. sums: room for the full grid
-    of all these boxes."""
+    """Add to the incoming patterns x of boxes low .. high, the columns begin .. end of `across`, those y of separated
+    boxes, times factors of their offsets (block, offsets, part, two vectors): source and offset (pairs,), from
+    first[box] on. sums: room for the full grid of all these boxes."""
     w = lanes(room)
-    pair = 2 * w
+    pair, columns = 2 * w, end - begin
     count = (high - low) * columns
     for block in range(pitch_full // pair):
         matrices, patterns = block * offsets * 2 * pair, block * boxes * columns * 2 * pair
@@ -222,7 +225,7 @@ def translate(  # type: ignore[no-untyped-def]
                     store(spare, to, load(sums, at + part * pair))
                     store(spare, to + w, load(sums, at + part * pair + w))
             split(spare, 0, pitch_full, m, wide, room[out:])
-            at = (box * columns + column) * 2 * pitch
+            at = (box * across + begin + column) * 2 * pitch
             anterpolate(room, sizes, theta_back, phi_back, vector, x, at, pitch)
 
 

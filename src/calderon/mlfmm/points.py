@@ -44,10 +44,6 @@ class Points(NamedTuple):
         """Whether charges have dipoles, and tests derivatives, of their own."""
         return len(self.mix) > 0
 
-    @property
-    def nbytes(self) -> int:
-        return sum(each.nbytes for each in self)
-
 
 class PointsOfLevel(NamedTuple):
     """Points of the boxes of one level. first, last (boxes,): their leaves; apart (leaves, 3): from the centres of the
