@@ -6,6 +6,7 @@ from typing import Literal
 import numpy as np
 from pydantic import Field, model_validator
 
+from calderon.case.near_field import NearField
 from calderon.case.quantities import Angle, Mass, Place, Power, Size
 from calderon.case.table import Table
 from calderon.plots import slice_points
@@ -102,14 +103,22 @@ class Output(Table):
     far_field: FarField | None = None
     monostatic: Monostatic | None = None
     slice: Slice | None = None
+    near_field: tuple[NearField, ...] = ()
     exact: bool = False
     reference: tuple[Reference, ...] = ()
+
+    @property
+    def near_field_names(self) -> list[str]:
+        """Of the files: the names given, else numbers."""
+        return [one.name or f"{number:02d}" for number, one in enumerate(self.near_field, start=1)]
 
     @model_validator(mode="after")
     def _curves_of_references(self) -> "Output":
         for one in self.reference:
             if getattr(self, one.curve) is None:
                 raise ValueError(f"reference {one.label!r} is for output.{one.curve}, which is not requested")
+        if len(set(self.near_field_names)) < len(self.near_field):
+            raise ValueError("two near fields have the same name")
         labels = [one.label for one in self.reference]
         if len(set(labels)) < len(labels):
             raise ValueError("two references have the same label")

@@ -89,17 +89,25 @@ def plane_places(origin: ArrayLike, normal: ArrayLike, size: Any, points: Any) -
     sides = _pair(size, "size", lambda value: positive_length(value, "size"))
     counts = _pair(points, "points", lambda value: _count(value, 2, "points"))
     s, t = (np.linspace(-0.5, 0.5, counts[i]) * sides[i] for i in range(2))
-    x = centre + s[None, :, None] * across + t[:, None, None] * up
-    spacing = np.array([sides[0] / (counts[0] - 1), sides[1] / (counts[1] - 1), 1.0])
-    image = Image(x[0, 0], np.stack([across, up, np.cross(across, up)]), spacing, (counts[0], counts[1], 1))
-    named = [_axis_of(vector) for vector in (across, up)]
-    if None in named:
+    return rectangle_places(centre + s[None, :, None] * across + t[:, None, None] * up)
+
+
+def rectangle_places(points: Array) -> Places:
+    """A rectangle of evenly spaced points (rows, columns, 3), two of each at least."""
+    rows, columns = points.shape[:2]
+    sides = points[0, -1] - points[0, 0], points[-1, 0] - points[0, 0]
+    lengths = [float(np.linalg.norm(side)) for side in sides]
+    across, up = (_rounded(side / length) for side, length in zip(sides, lengths, strict=True))
+    spacing = np.array([lengths[0] / (columns - 1), lengths[1] / (rows - 1), 1.0])
+    image = Image(points[0, 0], np.stack([across, up, np.cross(across, up)]), spacing, (columns, rows, 1))
+    i, j = _axis_of(across), _axis_of(up)
+    if i is None or j is None:
+        s, t = (np.linspace(-0.5, 0.5, n) * length for n, length in zip((columns, rows), lengths, strict=True))
         axes = Axis("t", t, "m", "along the height"), Axis("s", s, "m", "along the width")
-        return Places(x, axes, _coordinates(x), image)
-    i, j = int(named[0]), int(named[1])  # type: ignore[arg-type]
-    axes = Axis(AXES[j], x[:, 0, j], "m"), Axis(AXES[i], x[0, :, i], "m")
-    height = Quantity(AXES[3 - i - j], np.array(centre[3 - i - j]), "m", along=())
-    return Places(x, axes, (height,), image)
+        return Places(points, axes, _coordinates(points), image)
+    axes = Axis(AXES[j], points[:, 0, j], "m"), Axis(AXES[i], points[0, :, i], "m")
+    height = Quantity(AXES[3 - i - j], np.array(points[0, 0, 3 - i - j]), "m", along=())
+    return Places(points, axes, (height,), image)
 
 
 def grid_places(low: ArrayLike, high: ArrayLike, points: Any) -> Places:

@@ -59,6 +59,8 @@ class Samples:
             with whole_file(path) as scratch, scratch.open("wb") as file:
                 np.savez(file, **{"points": self.points, **fields, **units})  # type: ignore[arg-type]
         elif ending == ".vti":
+            if self.arrays.axes != self.places.axes:
+                raise ValueError(f"{str(path)!r}: an image (.vti) is of one frequency: write the solutions one by one")
             if self.places.image is None:
                 raise ValueError(f"{str(path)!r}: images (.vti) are of planes and grids; write these points to .csv")
             write_image(path, self.places.image, self.arrays.quantities)
@@ -66,17 +68,17 @@ class Samples:
             raise ValueError(f"cannot write {str(path)!r}: choose an ending of {', '.join(ENDINGS)}")
 
 
-class SampledField:
-    """A solution whose fields can be evaluated at points."""
+class Sampling:
+    """What can be evaluated at named places."""
 
     def at_points(self, points: ArrayLike) -> Samples:
         """Fields at points (n, 3) in m, with labels: NaN where the solution has none, inside of rigid bodies. See
         `data.Samples`."""
-        return self._samples(point_places(points))
+        return self.samples(point_places(points))
 
     def on_line(self, start: ArrayLike, end: ArrayLike, points: int = 101) -> Samples:
         """Fields at points from start to end, both (3,) in m."""
-        return self._samples(line_places(start, end, points))
+        return self.samples(line_places(start, end, points))
 
     def on_plane(
         self,
@@ -93,19 +95,27 @@ class SampledField:
             plane = solution.on_plane(normal=[0, 0, 1], size=[6, 6], points=[61, 61])
             plane.data["pressure"], plane.write("plane.vti")
         """
-        return self._samples(plane_places(origin, normal, size, points))
+        return self.samples(plane_places(origin, normal, size, points))
 
     def on_grid(self, low: ArrayLike, high: ArrayLike, points: int | Sequence[int] = 21) -> Samples:
         """Fields in a box between the corners low and high (3,) in m, points: along x, y and z."""
-        return self._samples(grid_places(low, high, points))
+        return self.samples(grid_places(low, high, points))
 
     def on_sphere(
         self, radius: float, theta: ArrayLike, phi: ArrayLike, centre: ArrayLike = (0.0, 0.0, 0.0)
     ) -> Samples:
         """Fields on a sphere at all pairs of the angles theta and phi (1-D arrays) in radians."""
-        return self._samples(sphere_places(radius, theta, phi, centre))
+        return self.samples(sphere_places(radius, theta, phi, centre))
 
-    def _samples(self, places: Places) -> Samples:
+    @abstractmethod
+    def samples(self, places: Places) -> Samples:
+        """Fields at places."""
+
+
+class SampledField(Sampling):
+    """A solution whose fields can be evaluated at points."""
+
+    def samples(self, places: Places) -> Samples:
         x = places.points.reshape(-1, 3)
         there = self._has_field(x)
         shape, quantities = places.points.shape[:-1], []

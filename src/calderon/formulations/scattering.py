@@ -2,6 +2,7 @@
 
 import os
 from abc import abstractmethod
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar, Self, Unpack
@@ -24,6 +25,8 @@ from calderon.formulations.linear_system import SolutionInfo
 from calderon.formulations.medium import wavenumber_and_frequency
 from calderon.formulations.problem import Problem, SolverChoices, monostatic_sweep
 from calderon.formulations.scattering_solution import ScatteringSolution
+from calderon.formulations.sweep import sweep_of
+from calderon.formulations.sweep_results import Sweep
 from calderon.greens import Helmholtz
 from calderon.mesh import TriangleMesh
 from calderon.potentials import Potential
@@ -93,6 +96,13 @@ class ScatteringProblem(Problem[ScatteringSolution]):
     def at(self, wavenumber: complex) -> Self:
         """The same problem at another wavenumber; a coupling that was not given is chosen anew."""
         return replace(self, wavenumber=wavenumber, frequency=None)
+
+    def sweep(self, frequencies: Iterable[float], wave: Wave, **options: Unpack[SolverChoices]) -> Sweep:
+        """The problem at frequencies in Hz, fluids without dispersion: a sequence of solutions with data by frequency.
+        Needs speed_of_sound= of the problem. wave: it gets the wavenumbers. Options as in `solve`."""
+        if self.speed_of_sound is None:
+            raise ValueError(f"a sweep of frequencies needs {type(self).__name__}(..., speed_of_sound=) in m/s")
+        return sweep_of(self, frequencies, wave, self.speed_of_sound, **options)
 
     def monostatic_target_strength(
         self,

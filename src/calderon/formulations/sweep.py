@@ -1,10 +1,11 @@
 """One problem at many frequencies."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
-from calderon.formulations.problem import Problem
+import numpy as np
+
+from calderon.formulations.sweep_results import Sweep, frequencies_of
 
 
 def frequency_sweep(problem: Any, wave: Any, wavenumbers: Iterable[complex], **options: Any) -> Iterator[Any]:
@@ -20,11 +21,11 @@ def frequency_sweep(problem: Any, wave: Any, wavenumbers: Iterable[complex], **o
         strengths = [s.target_strength(directions) for s in frequency_sweep(problem, wave, 2 * np.pi * frequencies / c)]
         impedances = [s.input_impedance for s in frequency_sweep(antenna, 1.0, wavenumbers)]
     """
-    if not isinstance(problem, Problem) or not hasattr(problem, "at"):
+    if not hasattr(problem, "at") or not hasattr(problem, "solve"):
         raise TypeError(
             f"a sweep needs a problem with at(wavenumber), as for scattering and antennas, got {type(problem).__name__}"
         )
-    if hasattr(wave, "wavenumber") and not _has_own_wavenumber(wave):
+    if hasattr(wave, "wavenumber") and not hasattr(wave, "at"):
         raise TypeError(
             "a sweep needs a wave whose wavenumber can be changed, a PlaneWave or PointSource or dipole, "
             f"got {type(wave).__name__}"
@@ -36,9 +37,16 @@ def frequency_sweep(problem: Any, wave: Any, wavenumbers: Iterable[complex], **o
             f"a sweep needs the wavenumbers in 1/m, a list or an array, got {wavenumbers!r}: one of them is [k]"
         ) from None
     for wavenumber in each:
-        data = replace(wave, wavenumber=wavenumber) if _has_own_wavenumber(wave) else wave
-        yield problem.at(wavenumber).solve(data, **options)
+        yield problem.at(wavenumber).solve(wave_at(wave, wavenumber), **options)
 
 
-def _has_own_wavenumber(wave: Any) -> bool:
-    return is_dataclass(wave) and any(each.name == "wavenumber" and each.init for each in fields(wave))
+def wave_at(wave: Any, wavenumber: complex) -> Any:
+    """A wave at another wavenumber; data without one as they are."""
+    return wave.at(wavenumber) if hasattr(wave, "at") and hasattr(wave, "wavenumber") else wave
+
+
+def sweep_of(problem: Any, frequencies: Iterable[float], wave: Any, speed: float, **options: Any) -> Sweep:
+    """The solutions of a problem at frequencies in Hz, its waves of that speed in m/s."""
+    hertz = frequencies_of(frequencies)
+    solutions = frequency_sweep(problem, wave, 2 * np.pi * hertz / speed, **options)
+    return Sweep(hertz, tuple(solutions))

@@ -8,13 +8,15 @@ from typing import Any, Self, Unpack
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from calderon.exact import VACUUM_IMPEDANCE
+from calderon.exact import SPEED_OF_LIGHT, VACUUM_IMPEDANCE
 from calderon.formulations.electromagnetic.antenna_feed import DeltaGap
 from calderon.formulations.electromagnetic.antenna_solution import AntennaSolution, reference_resistance
 from calderon.formulations.electromagnetic.pec import PECScattering
 from calderon.formulations.electromagnetic.radiating_currents import RadiatingCurrents
 from calderon.formulations.linear_system import LinearSystem, SolutionInfo, SolveOptions
+from calderon.formulations.planar.port_sweep import scattering
 from calderon.formulations.problem import Problem, SolverChoices
+from calderon.formulations.sweep_results import Sweep, frequencies_of
 from calderon.mesh import TriangleMesh
 from calderon.operators.methods import candidates
 from calderon.spaces import EdgeSpace, VectorFunction
@@ -86,6 +88,24 @@ class PECAntenna(Problem[AntennaSolution]):
         """
         return super().solve(voltages, method, rtol, **options)
 
+    def sweep(
+        self, frequencies: Iterable[float], voltages: ArrayLike = 1.0, reference: float = 50.0, **options: Any
+    ) -> Sweep:
+        """The antenna at frequencies in Hz, in vacuum: solutions for the voltages, one for all feeds or one for each,
+        and S for lines of `reference` ohm. Options as in `solve`.
+
+            sweep = antenna.sweep(np.linspace(250e6, 350e6, 21))
+            sweep.to_xarray()["s"], sweep.write_touchstone("dipole.s1p")
+        """
+        hertz, ports = frequencies_of(frequencies), len(self.feeds)
+        given = np.broadcast_to(voltages, (ports,)) if np.ndim(voltages) == 0 else voltages
+        r, solutions, matrices = reference_resistance(reference), [], []
+        for each in hertz:
+            fed, *unit = self.at(2 * np.pi * each / SPEED_OF_LIGHT).solve_all([given, *np.eye(ports)], **options)
+            solutions.append(fed)
+            matrices.append(scattering(np.stack([one.feed_currents for one in unit], axis=1), r))
+        return Sweep(hertz, tuple(solutions), np.array(matrices), r)
+
     def _options(self, method: str, rtol: float, choices: SolverChoices) -> SolveOptions:
         if all(each.stores_entries for each in candidates(method)) and "solver" not in choices:
             choices = {**choices, "solver": "lu"}
@@ -106,8 +126,7 @@ class PECAntenna(Problem[AntennaSolution]):
         """S = (1 - R Y)(1 + R Y)^-1 (p, p) for lines of the impedance R = `reference` in ohm at all feeds, for
         exp(-i omega t): textbooks with exp(j omega t) have the conjugate. Options as in `solve`.
         """
-        y, one = reference_resistance(reference) * self.admittance_matrix(**options), np.eye(len(self.feeds))
-        return np.asarray(np.linalg.solve((one + y).T, (one - y).T).T, np.complex128)
+        return scattering(self.admittance_matrix(**options), reference_resistance(reference))
 
     def _build_system(self) -> LinearSystem:
         return self.conductor.system

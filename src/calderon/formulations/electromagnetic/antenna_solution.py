@@ -1,14 +1,16 @@
 """What is known of a fed antenna: currents, impedance, power, gain and fields."""
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calderon.data import LabelledArrays, Quantity
 from calderon.data.far_fields import Directions, decibels
+from calderon.data.pattern_files import Pattern, write_patterns
 from calderon.exact.angular import radar_cross_section
 from calderon.formulations.electromagnetic.radiating_currents import RadiatedField, RadiatingCurrents, currents_of
 from calderon.formulations.linear_system import SolutionInfo
@@ -130,6 +132,22 @@ class AntennaSolution(RadiatedField, Viewable):
         for name, power in (("directivity", self.radiated_power()), ("gain", self.input_power)):
             found.append(Quantity(name, decibels(4 * np.pi * intensity / power), "dBi", name))
         return toward.labelled(found, self._attributes)
+
+    def pattern(self, theta: Any = None, phi: Any = None, reference: float = 50.0) -> Pattern:
+        """The far field by theta and phi in radians, 1-D arrays, by default every 5 degrees."""
+        angles = [(theta, 180), (phi, 360)]
+        toward = Directions.of(*(np.radians(np.arange(0, end + 1, 5.0)) if a is None else a for a, end in angles))
+        along = [each.values for each in toward.components(toward.evaluated(self.far_field))[:2]]
+        powers = self.radiated_power(), self.input_power, self.available_power(reference)
+        axes = [each.values for each in toward.axes]
+        return Pattern(self.frequency, axes[0], axes[1], along[0], along[1], *powers, self._eta)
+
+    def write_far_field(
+        self, path: str | os.PathLike[str], theta: Any = None, phi: Any = None, reference: float = 50.0
+    ) -> None:
+        """Write the far field to a .ffe file (FEKO) or a .ffs file (CST), for exp(+j omega t) as these require; angles
+        in radians, by default every 5 degrees. reference: of the lines, for the available power."""
+        write_patterns(path, [self.pattern(theta, phi, reference)])
 
     def _record(self) -> Record:
         own = self.currents

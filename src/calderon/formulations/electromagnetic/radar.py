@@ -2,6 +2,7 @@
 
 import os
 from abc import abstractmethod
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, Self, TypeVar
 
@@ -12,7 +13,10 @@ from calderon.exact import SPEED_OF_LIGHT
 from calderon.exact.angular import RECEIVERS, line_of_sight
 from calderon.formulations.medium import wavenumber_and_frequency
 from calderon.formulations.problem import Problem, monostatic_sweep
+from calderon.formulations.sweep import sweep_of
+from calderon.formulations.sweep_results import Sweep
 from calderon.validation import one_of
+from calderon.waves import ElectromagneticWave
 
 Solution = TypeVar("Solution")
 
@@ -26,6 +30,11 @@ class RadarProblem(Problem[Solution]):
     def at(self, wavenumber: float) -> Self:
         """The same problem at another wavenumber, with the same permittivities (media without dispersion)."""
         return replace(self, wavenumber=wavenumber, frequency=None)  # type: ignore[type-var]
+
+    def sweep(self, frequencies: Iterable[float], wave: ElectromagneticWave, **options: Any) -> Sweep:
+        """The problem at frequencies in Hz, in vacuum, bodies without dispersion: a sequence of solutions with data by
+        frequency. wave: it gets the wavenumbers. Options as in `solve`."""
+        return sweep_of(self, frequencies, wave, SPEED_OF_LIGHT, **options)
 
     def _settle_wavenumber(self) -> None:
         """Store the wavenumber of the surroundings as a float, and the frequency, in vacuum; ValueError for a

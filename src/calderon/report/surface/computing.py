@@ -13,6 +13,7 @@ from scipy.ndimage import sobel
 
 from calderon.backends import format_bytes
 from calderon.case import Case, CaseFile, require_posed, surface_mesh
+from calderon.data import Places
 from calderon.formulations.linear_system import SolveOptions
 from calderon.mesh import TriangleMesh
 from calderon.operators.methods import AUTO, candidates
@@ -36,10 +37,11 @@ class SurfacePhysics(ABC):
         case = _located(file)
         references = read_references(file)
         mesh = checked_mesh(file, stages)
-        steps = tuple(self._step(case, mesh, moment, stages) for moment in moments_of(case))
+        places = near_places(file)
+        steps = tuple(self._step(case, mesh, moment, places, stages) for moment in moments_of(case))
         return Results(file, mesh, self.words, steps, references=references)
 
-    def _step(self, case: Case, mesh: TriangleMesh, moment: Moment, stages: Stages) -> Step:
+    def _step(self, case: Case, mesh: TriangleMesh, moment: Moment, places: dict[str, Places], stages: Stages) -> Step:
         """Solve at one wavenumber and evaluate; the field in a plane only at the last."""
         posed = case.physics.build(mesh, moment.wavenumber)
         with stages.stage("assemble and solve", announcement(case, posed.unknowns, moment.at)):
@@ -49,7 +51,12 @@ class SurfacePhysics(ABC):
         if case.output.slice is not None and moment.last:
             with stages.stage("field in a plane", moment.at):
                 cut = _field_in_plane(case, mesh, self.field(case, solution))
+        near = {}
+        for name, each in places.items():
+            with stages.stage("near field", name):
+                near[name] = solution.samples(each)
         return Step(
+            near_fields=near,
             wavenumber=moment.wavenumber or None,
             frequency=moment.frequency,
             name=moment.name,
@@ -93,6 +100,15 @@ class Statics(SurfacePhysics):
 
     def field(self, case: Case, solution: Any) -> Field:
         return solution.field  # type: ignore[no-any-return]
+
+
+def near_places(file: CaseFile[Case]) -> dict[str, Places]:
+    """The points of the near fields by name; CaseError for files without points."""
+    output, found = file.case.output, {}
+    for number, (name, one) in enumerate(zip(output.near_field_names, output.near_field, strict=True)):
+        with file.blamed("output", "near_field", one.file, number):
+            found[name] = one.places(None if one.file is None else file.path_of(one.file))
+    return found
 
 
 def checked_mesh(file: CaseFile[Case], stages: Stages) -> TriangleMesh:

@@ -8,6 +8,9 @@ from typing import Any
 import numpy as np
 
 from calderon.case import Angles
+from calderon.data import Axis, LabelledArrays, Quantity, Samples, rectangle_places
+from calderon.data.collections import write_collection
+from calderon.data.labelled import stacked
 from calderon.report.folder import BestEffort
 from calderon.report.formatting import Column, Level, write_csv
 from calderon.report.surface.references import reference_path
@@ -96,9 +99,43 @@ def write_tables(results: Results, files: BestEffort) -> None:
                 residuals = [*step.info.residuals, *[np.nan] * (longest - len(step.info.residuals))]
                 columns.append((name, residuals))
             write_csv(path, columns)
-    for number, step in enumerate(steps, start=1):
-        with files.at(f"surface_{number:02d}.vtu" if len(steps) > 1 else "surface.vtu") as path:
+    names = [f"surface_{number:02d}.vtu" if len(steps) > 1 else "surface.vtu" for number in range(1, len(steps) + 1)]
+    for name, step in zip(names, steps, strict=True):
+        with files.at(name) as path:
             step.surface.write(path)
+    if len(steps) > 1:
+        with files.at("surface.pvd") as path:
+            write_collection(path, [(_moment(step), 0, name) for name, step in zip(names, steps, strict=True)])
+    _write_fields(results, files)
+
+
+def _moment(step: Step) -> float:
+    return float(step.frequency or step.wavenumber or 0.0)
+
+
+def _write_fields(results: Results, files: BestEffort) -> None:
+    """slice.vti and slice.npz, and near_field_NAME.csv, of a sweep with a column of frequencies; grids of the last step
+    as .vti, too."""
+    last, words = results.steps[-1], results.words
+    if (cut := last.slice) is not None:
+        places, name = rectangle_places(cut.points), words.field.replace(" ", "_")
+        shown = Quantity(name, cut.values, words.unit, words.field)
+        for ending in ("vti", "npz"):
+            with files.at(f"slice.{ending}") as path:
+                Samples(places, LabelledArrays(places.axes, (shown,), places.coordinates)).write(path)
+    for name, samples in last.near_fields.items():
+        with files.at(f"near_field_{name}.csv") as path:
+            _by_frequency(results, name).write_csv(path)
+        if samples.places.image is not None:
+            with files.at(f"near_field_{name}.vti") as path:
+                samples.write(path)
+
+
+def _by_frequency(results: Results, name: str) -> LabelledArrays:
+    parts = [step.near_fields[name].arrays for step in results.steps]
+    if len(parts) == 1:
+        return parts[0]
+    return stacked(Axis("frequency", np.array([_moment(step) for step in results.steps]), "Hz"), parts)
 
 
 def _write_far_field(results: Results, suffixes: list[str], requested: Angles, path: Path) -> None:

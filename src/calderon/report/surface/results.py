@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.case import Case, CaseFile
+from calderon.data import Samples
 from calderon.formulations import SolutionInfo
 from calderon.mesh import TriangleMesh
 from calderon.report.formatting import Level
@@ -81,6 +82,7 @@ class Step:
     deviations: dict[str, float] = field(default_factory=dict)
     monostatic: dict[str, NDArray[np.float64]] = field(default_factory=dict)
     slice: Slice | None = None  # of a sweep, only the last step has one
+    near_fields: dict[str, Samples] = field(default_factory=dict)
     total_flux: float | None = None
     impedance: complex | None = None
 

@@ -1,0 +1,113 @@
+"""Where a case requests fields: points, lines, grids and spheres."""
+
+import math
+import re
+from pathlib import Path
+
+import numpy as np
+from pydantic import Field, field_validator, model_validator
+
+from calderon.case.quantities import Length, Place, Size
+from calderon.case.table import Table
+from calderon.data import Places, grid_places, line_places, point_places, sphere_places
+
+KINDS = ("points", "file", "line", "grid", "sphere")
+MOST = 4_000_000
+"""Points of one request."""
+
+
+class Line(Table):
+    """Points from start to end, both included."""
+
+    start: Place
+    end: Place
+    count: int = Field(default=101, ge=2, le=MOST)
+
+
+class Grid(Table):
+    """A box of points between two corners; count: along x, y, z."""
+
+    low: Place
+    high: Place
+    count: tuple[int, int, int] = (21, 21, 21)
+
+    @model_validator(mode="after")
+    def _box(self) -> "Grid":
+        if min(self.count) < 1 or math.prod(self.count) > MOST:
+            raise ValueError(f"count: three numbers of points, at most {MOST} together, got {list(self.count)}")
+        if any(not high > low and n > 1 for low, high, n in zip(self.low, self.high, self.count, strict=True)):
+            raise ValueError("low must be below high along each axis with more than one point")
+        return self
+
+
+class Sphere(Table):
+    """Points on a sphere: theta of them from the north pole to the south pole, phi around, both ends included."""
+
+    radius: Size
+    centre: tuple[Length, Length, Length] = (0.0, 0.0, 0.0)
+    theta: int = Field(default=37, ge=1, le=2000)
+    phi: int = Field(default=73, ge=1, le=2000)
+
+
+class NearField(Table):
+    """[[output.near_field]]: fields at points, one row each in near_field_NAME.csv, for grids a .vti file too.
+
+    One of: points, a list of [x, y, z]; file, a text file of the folder of the case with x, y and z in m in each line
+    (separated by commas or blanks; lines that begin with # and one with names are skipped); line; grid; sphere.
+    """
+
+    name: str = ""
+    points: tuple[Place, ...] | None = Field(default=None, min_length=1)
+    file: str | None = None
+    line: Line | None = None
+    grid: Grid | None = None
+    sphere: Sphere | None = None
+
+    @field_validator("name")
+    @classmethod
+    def _plain(cls, name: str) -> str:
+        if not re.fullmatch(r"[\w-]*", name):
+            raise ValueError(f"a name for a file, of letters, digits, _ and -, got {name!r}")
+        return name
+
+    @model_validator(mode="after")
+    def _one(self) -> "NearField":
+        given = [kind for kind in KINDS if getattr(self, kind) is not None]
+        if len(given) != 1:
+            raise ValueError(f"give one of {', '.join(KINDS)}, got {' and '.join(given) or 'none'}")
+        return self
+
+    def places(self, file: Path | None = None) -> Places:
+        """The points; file: the path of that named in the case. ValueError for a file without points."""
+        if self.line is not None:
+            return line_places(self.line.start, self.line.end, self.line.count)
+        if self.grid is not None:
+            return grid_places(self.grid.low, self.grid.high, self.grid.count)
+        if (ball := self.sphere) is not None:
+            angles = np.linspace(0, np.pi, ball.theta), np.linspace(0, 2 * np.pi, ball.phi)
+            return sphere_places(ball.radius, *angles, ball.centre)
+        if self.points is not None:
+            return point_places(self.points)
+        assert file is not None
+        return point_places(points_of(file))
+
+
+def points_of(path: Path) -> np.ndarray:
+    """(n, 3) points of a text file; ValueError for other contents."""
+    rows: list[list[float]] = []
+    for number, line in enumerate(path.read_text(encoding="utf-8-sig").splitlines(), start=1):
+        text = line.split("#")[0].replace(",", " ").replace(";", " ").split()
+        if not text:
+            continue
+        try:
+            row = [float(each) for each in text]
+        except ValueError:
+            if rows:
+                raise ValueError(f"line {number} of {path.name} is no point: {line.strip()[:60]!r}") from None
+            continue  # names of columns
+        if len(row) != 3 or not all(map(math.isfinite, row)):
+            raise ValueError(f"line {number} of {path.name} has {len(row)} numbers: x, y and z in m are expected")
+        rows.append(row)
+    if not rows or len(rows) > MOST:
+        raise ValueError(f"{path.name} has {len(rows)} points: between 1 and {MOST} are expected")
+    return np.array(rows)
