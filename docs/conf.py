@@ -5,6 +5,7 @@ Nothing is computed.
 
 import ast
 import re
+import sys
 from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version as installed_version
 from pathlib import Path
@@ -18,16 +19,19 @@ try:
 except PackageNotFoundError:
     release = "unreleased"
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.mathjax"]
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE))
+extensions = ["myst_parser", "sphinx.ext.autodoc", "mathml"]
+html_math_renderer = "mathml"
 myst_enable_extensions = ["dollarmath", "amsmath"]
 myst_heading_anchors = 3
 exclude_patterns = ["_build"]
 html_theme = "furo"
+html_static_path = ["static"]
 html_title = f"calderon {release}"
 autodoc_default_options = {"members": True, "imported-members": True}
 autodoc_typehints = "none"  # shapes and units stand in the text; the types of NumPy arrays say neither
 
-HERE = Path(__file__).parent
 ARGUMENT = re.compile(r"^([A-Za-z_][\w, ]{0,60}?(?: \([^()]*\))?): (?=\S)")
 
 
