@@ -177,7 +177,7 @@ def test_mistakes_are_named():
         cal.PlanarProblem(BOARD, PATCH, ports=[cal.ProbePort((18.9e-3, 0), radius=0.5e-3)])
     with pytest.raises(ValueError, match="a probe needs a conductor below the stack"):
         cal.PlanarProblem(cal.Stack([cal.Layer(3.175e-3)]), PATCH, ports=[PROBE]).matrix(2e9)
-    with pytest.raises(TypeError, match="ports are a list of ProbePort, DeltaGap and LinePort, got list"):
+    with pytest.raises(TypeError, match="ports are a list of ProbePort, EdgePort, DeltaGap and LinePort, got list"):
         cal.PlanarProblem(BOARD, PATCH, ports=[(0, 0)])
     with pytest.raises(ValueError, match=r"has no ports: give some in ports=, or use scatter\(frequency, theta, phi\)"):
         cal.PlanarProblem(BOARD, PATCH).impedance_matrix(2e9)

@@ -1,6 +1,7 @@
 """Planar shapes: areas, symmetry, grading, refusals."""
 
 import importlib.util
+import warnings
 
 import numpy as np
 import pytest
@@ -119,3 +120,46 @@ def test_impossible_shapes_are_refused(build, text):
 def test_few_cells_across_a_strip_are_warned_of():
     with pytest.warns(cal.MeshWarning, match="2 % low"):
         planar.jerusalem_cross(8.0, 1.0, 3.2, cells=2)
+
+
+def joints(mesh):
+    return np.flatnonzero(mesh.edge_triangle_counts > 2)
+
+
+def test_ribbons_and_vias_join_flat_metal():
+    """At edges of three triangles or four, at all heights with metal; the edge of a patch has two, the foot one."""
+    low, high = planar.patch(30e-3, 20e-3, h=5e-3, z=1e-3), planar.patch(30e-3, 20e-3, h=5e-3, z=3e-3)
+    both = cal.TriangleMesh(
+        np.concatenate([low.vertices, high.vertices]),
+        np.concatenate([low.triangles, high.triangles + len(low.vertices)]),
+    )
+    heights = (0.0, 1e-3, 3e-3)
+    tube = planar.via(both, (2e-3, 1e-3), 0.5e-3, heights)
+    assert len(joints(tube)) == 12
+    assert tube.area == pytest.approx(both.area + 2 * np.pi * 0.5e-3 * 3e-3, rel=1e-9)
+    assert tube.number_of_components == 1
+    line = ((10e-3, -15e-3), (10e-3, 15e-3))
+    wall = planar.ribbon(line, heights[::-1], 1e-3, both)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # neighbours have the same orientation
+        planar.ribbon(line, (1e-3, 0), 1e-3, low)
+        planar.ribbon(line[::-1], (0, 1e-3), 1e-3, low)
+    assert wall.area == pytest.approx(both.area + 30e-3 * 3e-3, rel=1e-9)
+    assert wall.number_of_components == 1
+    foot = (np.abs(wall.vertices[wall.edges][:, :, 2]) < 1e-12).all(axis=1)
+    assert foot.sum() == len(np.unique(low.vertices[:, 1])) - 1
+    assert len(joints(wall)) == foot.sum()  # at the lower patch; above it ends at the edge of the upper one
+    alone = planar.ribbon(((0, 0), (3e-3, 4e-3)), (0, 10e-3), 2e-3, cells=3)
+    assert alone.area == pytest.approx(50e-6) and np.abs(alone.normals[:, 2]).max() < 1e-12
+
+
+def test_mistakes_of_vertical_shapes():
+    patch = planar.patch(30e-3, 20e-3, h=5e-3, z=1e-3)
+    with pytest.raises(cal.MeshError, match=r"do not cover the line from \[1.1 0. \] to \[ 1.1 12. \] mm"):
+        planar.ribbon(((1.1e-3, 0), (1.1e-3, 12e-3)), (0, 1e-3), 1e-3, patch)
+    with pytest.raises(cal.MeshError, match="heights are two or more z in metres that increase, or decrease"):
+        planar.ribbon(((0, 0), (1e-3, 0)), (0, 1e-3, 1e-3), 1e-3)
+    with pytest.raises(cal.MeshError, match=r"no metal at \(20, 0\) mm .* a post that stands free is a ribbon"):
+        planar.via(patch, (20e-3, 0.0), 0.5e-3, (0, 1e-3))
+    with pytest.raises(cal.MeshError, match="is not surrounded by metal"):
+        planar.via(patch, (9.9e-3, 0.0), 0.5e-3, (0, 1e-3))

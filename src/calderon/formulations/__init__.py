@@ -37,6 +37,7 @@ from calderon.formulations.periodic.cell_solution import CellSolution, CellSweep
 from calderon.formulations.periodic.floquet_orders import FloquetOrders
 from calderon.formulations.periodic.reflect_array import ReflectArray
 from calderon.formulations.planar.echo import EchoPower, PlanarEcho
+from calderon.formulations.planar.edge_port import EdgePort
 from calderon.formulations.planar.line_port import LinePort, LineWaves
 from calderon.formulations.planar.lumped import Lumped
 from calderon.formulations.planar.port_sweep import PortSweep, Resonance
@@ -61,6 +62,7 @@ __all__ = [
     "DielectricScattering",
     "DielectricSolution",
     "EchoPower",
+    "EdgePort",
     "ElasticMaterial",
     "ElasticSolid",
     "ElasticSolution",

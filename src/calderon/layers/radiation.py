@@ -5,6 +5,7 @@ A horizontal current of the transform J at the height z' makes at the height z, 
   E_u = -V_i^e J_u,  E_v = -V_i^h J_v,  u along k, v = z x u,
 
 and a vertical current of 1 from the ground to z' makes E_u = k0 (int G_xz dz'' + k K(z, z') / k0^2), all with eta0 = 1.
+Of vertical metal, with the transform D of the divergence, E_u = i k0 (G_xx J_u - i G_xz J_z + i k K D / k0^2).
 """
 
 from typing import NamedTuple
@@ -44,6 +45,22 @@ def responses(sections: Sections, k: NDArray[np.complex128], z: float, source_z:
             parts = [spectral_greens(sections, k, z, low + (high - low) * t, None, n).xz for t in rule.points]
             potential = potential + (high - low) * np.tensordot(rule.weights, parts, 1)
     return Responses(tm, te, sections.k0 * (potential + found.K * k / sections.k0**2))
+
+
+class SourceResponses(NamedTuple):
+    """(n,) E_u for J_u without its charge, which is E_v for J_v, for J_z, and for the divergence, at one height."""
+
+    level: Complex
+    upright: Complex
+    charge: Complex
+
+
+def source_responses(sections: Sections, k: NDArray[np.complex128], z: float, source_z: float) -> SourceResponses:
+    """At the height z for any currents at source_z within a layer, of wavenumbers k (n,)."""
+    found, k0 = spectral_greens(sections, k, z, source_z), sections.k0
+    return SourceResponses(
+        *(np.asarray(each, complex) for each in (1j * k0 * found.xx, k0 * found.xz, -k * found.K / k0))
+    )
 
 
 class SurfaceWave(NamedTuple):
@@ -86,7 +103,18 @@ def residue_ratio(sections: Sections, wave: SurfaceWave, z: float, source_z: flo
         return 1.0 + 0j
     circle = _circle(wave.k, _outside(sections))
     found = responses(sections, circle, z, source_z, False)
-    return complex(np.mean((found.tm if wave.kind == "TM" else found.te) * (circle - wave.k))) / wave.residue
+    return _residue(wave, circle, found.tm if wave.kind == "TM" else found.te) / wave.residue
+
+
+def residue_ratios(sections: Sections, wave: SurfaceWave, z: float, source_z: float) -> list[complex]:
+    """The same of any currents at source_z within a layer: for each of `SourceResponses`."""
+    circle = _circle(wave.k, _outside(sections))
+    found = source_responses(sections, circle, z, source_z)
+    return [_residue(wave, circle, each) / wave.residue for each in found]
+
+
+def _residue(wave: SurfaceWave, circle: Complex, values: Complex) -> complex:
+    return complex(np.mean(values * (circle - wave.k)))
 
 
 def _circle(k: complex, low: float) -> NDArray[np.complex128]:

@@ -65,7 +65,7 @@ class DeltaGap:
         """
         mesh = space.mesh
         chosen, side = self._between(mesh) if self.between is not None else self._along(space)
-        across = np.isin(space.edges, chosen)
+        across = np.isin(space.edges, chosen) & (space.sides[:, 1] >= 0)
         plus, minus = space.pairs.T
         step = np.where(across, side[plus] - side[minus], 0.0)
         return step * mesh.edge_lengths[space.edges]

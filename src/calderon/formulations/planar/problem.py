@@ -1,4 +1,4 @@
-"""Flat metal between the layers of a stack, with ports."""
+"""Metal between the layers of a stack, with ports."""
 
 import itertools
 import warnings
@@ -16,6 +16,8 @@ from calderon.exact.vacuum import SPEED_OF_LIGHT, VACUUM_IMPEDANCE
 from calderon.formulations.electromagnetic.antenna_feed import DeltaGap
 from calderon.formulations.electromagnetic.antenna_solution import reference_resistance
 from calderon.formulations.planar.echo import POLARIZATIONS, PlanarEcho, monostatic, received_from
+from calderon.formulations.planar.edge_port import EdgePort
+from calderon.formulations.planar.ends import require_ends
 from calderon.formulations.planar.line_port import LinePort, LineWaves
 from calderon.formulations.planar.lumped import Lumped
 from calderon.formulations.planar.port_sweep import PortSweep, adaptive_sweep, scattering
@@ -23,26 +25,31 @@ from calderon.formulations.planar.probe import ProbePort, probe_matrix
 from calderon.formulations.planar.radiator import Complex, Radiator
 from calderon.formulations.planar.solution import PlanarSolution
 from calderon.galerkin.layered.metal import FLAT
+from calderon.galerkin.layered.parts import UPRIGHT, feet_of
 from calderon.layers import Conductor, Stack, SurfaceImpedance
 from calderon.mesh import TriangleMesh
 from calderon.mesh.errors import AccuracyWarning, MeshError
 from calderon.operators.layered import layered_electric_field
 from calderon.quadrature import Quadrature
-from calderon.spaces import RWG, EdgeSpace, VectorFunction
+from calderon.spaces import RWG, EdgeSpace, VectorFunction, half_functions
 from calderon.validation import callers_level, describe, one_of, positive_length, real_number, unmasked
 
 EDGES_PER_WAVELENGTH = 8
+ANY = 1e9
+"""A frequency for what does not depend on it."""
 COARSE = "edges of up to"
 """Beginning of the warning of coarse meshes."""
+Port = ProbePort | EdgePort | DeltaGap | LinePort
 
 
 @dataclass(frozen=True, eq=False)
 class PlanarProblem:
-    """Thin metal on interfaces of a stack of layers, fed at ports, exp(-i omega t).
+    """Thin metal in a stack of layers, horizontal on interfaces or vertical, fed at ports, exp(-i omega t).
 
-    stack: a `Stack`. mesh: horizontal metal in metres, as of `planar`. ports: one or several `ProbePort` (a coaxial
-    probe from the ground), whose round contacts are cut into the mesh, `DeltaGap` (a slot along inner edges), or
-    `LinePort` (waves on a microstrip line); none for metal that scatters plane waves only.
+    stack: a `Stack`. mesh: metal in metres, as of `planar`; vertical metal that reaches a wall is joined to it. ports:
+    one or several `ProbePort` (a coaxial probe from the ground), whose round contacts are cut into the mesh, `EdgePort`
+    (between the ground and vertical metal), `DeltaGap` (a slot along inner edges), or `LinePort` (waves on a microstrip
+    line); none for metal that scatters plane waves only.
 
         antenna = PlanarProblem(board, patch, ports=[ProbePort((-8e-3, 0.0), radius=0.5e-3)])
         sweep = antenna.sweep(2.2e9, 2.5e9)       # sweep.s, sweep.z, sweep.resonances()
@@ -59,7 +66,7 @@ class PlanarProblem:
 
     stack: Stack
     mesh: TriangleMesh
-    ports: Sequence[ProbePort | DeltaGap | LinePort] = ()
+    ports: Sequence[Port] = ()
     sheet: complex | SurfaceImpedance | Conductor = field(default=0.0, kw_only=True)
     loads: Sequence[Lumped] = field(default=(), kw_only=True)
     quadrature: Quadrature = field(default_factory=Quadrature, kw_only=True)
@@ -69,10 +76,12 @@ class PlanarProblem:
             raise TypeError(f"the layers must be a Stack, got {describe(self.stack)}")
         if not isinstance(self.mesh, TriangleMesh):
             raise TypeError(f"a planar problem needs a TriangleMesh, got {describe(self.mesh)}")
-        single = isinstance(self.ports, ProbePort | DeltaGap | LinePort)
+        single = isinstance(self.ports, Port)
         ports: tuple[Any, ...] = (self.ports,) if single else tuple(self.ports)  # type: ignore[assignment, arg-type]
-        if not all(isinstance(each, ProbePort | DeltaGap | LinePort) for each in ports):
-            raise TypeError(f"ports are a list of ProbePort, DeltaGap and LinePort, got {describe(self.ports)}")
+        if not all(isinstance(each, Port) for each in ports):
+            raise TypeError(
+                f"ports are a list of ProbePort, EdgePort, DeltaGap and LinePort, got {describe(self.ports)}"
+            )
         lines = sum(isinstance(each, LinePort) for each in ports)
         if 0 < lines < len(ports):
             raise ValueError(
@@ -104,8 +113,11 @@ class PlanarProblem:
 
     @cached_property
     def height(self) -> float:
-        """z in m of the lowest metal, where probes end."""
-        z = float(self.mesh.vertices[:, 2].min())
+        """z in m of the lowest horizontal metal, where probes end; the top of the stack if there is none."""
+        flat = self.mesh.triangles[np.abs(self.mesh.normals[:, 2]) >= UPRIGHT]
+        if not len(flat):
+            return self.stack.top
+        z = float(self.mesh.vertices[flat, 2].min())
         faces = self.stack.interfaces
         nearest = float(faces[np.abs(faces - z).argmin()])
         if abs(nearest - z) > FLAT * np.ptp(self.mesh.vertices, axis=0).max():
@@ -117,12 +129,24 @@ class PlanarProblem:
         return nearest
 
     @cached_property
-    def function_space(self) -> EdgeSpace:
-        """RWG functions of the metal, with contacts, and the functions of the currents of probes."""
+    def _metal(self) -> EdgeSpace:
+        """RWG functions of the metal, with contacts, and those that flow into walls."""
         mesh = self.mesh
+        if self.probes and np.any(np.abs(mesh.normals[:, 2]) < UPRIGHT):
+            raise ValueError(
+                "ProbePort is a thin current next to horizontal metal alone: with vertical metal, let the probe be a "
+                "planar.via with an EdgePort(around=(x, y, radius))"
+            )
+        require_ends(self.stack, mesh, ANY)
         for probe in self.probes:
             mesh = probe.inserted(mesh, self.height)
-        space = RWG(mesh)
+        feet = feet_of(self.stack.at(ANY), mesh)
+        return half_functions(mesh, feet) if len(feet) else RWG(mesh)
+
+    @cached_property
+    def function_space(self) -> EdgeSpace:
+        """RWG functions of the metal, with contacts, those that flow into walls, and the currents of probes."""
+        space = self._metal
         for probe in self.probes:
             space = probe.attached(space, self.height)
         return space
@@ -130,21 +154,20 @@ class PlanarProblem:
     @cached_property
     def weights(self) -> NDArray[np.float64]:
         """(dimension, ports): the currents of the ports are weights^T coefficients."""
-        space = self.function_space
-        whole, first = RWG(space.mesh), space.dimension - len(self.probes)
-        out = np.zeros((space.dimension, len(self.ports)))
-        probes = iter(range(first, space.dimension))
+        whole, dimension = self._metal, self.function_space.dimension
+        out = np.zeros((dimension, len(self.ports)))
+        probes = iter(range(whole.dimension, dimension))
         for number, port in enumerate(self.ports):
             if isinstance(port, ProbePort):
                 out[next(probes), number] = 1
             else:
-                out[:first, number] = port.weights(whole)
+                out[: whole.dimension, number] = port.weights(whole)
         return out
 
     @cached_property
     def load_weights(self) -> NDArray[np.float64]:
         """(dimension, loads), as `weights`."""
-        whole, out = RWG(self.function_space.mesh), np.zeros((self.function_space.dimension, len(self.loads)))
+        whole, out = self._metal, np.zeros((self.function_space.dimension, len(self.loads)))
         for number, load in enumerate(self.loads):
             out[: whole.dimension, number] = load.gap.weights(whole)
         return out
@@ -203,8 +226,7 @@ class PlanarProblem:
         of a line."""
         currents, sections = self.currents(frequency), self.stack.at(frequency)
         limits = 0.9 * sections.k0, 1.1 * float(np.abs(sections.wavenumbers).max())
-        whole = RWG(self.function_space.mesh)
-        return [port.waves(whole, currents, limits) for port in self.ports if isinstance(port, LinePort)]
+        return [port.waves(self._metal, currents, limits) for port in self.ports if isinstance(port, LinePort)]
 
     def sweep(
         self, start: float, stop: float, points: int = 201, *, reference: float = 50.0, rtol: float = 1e-3

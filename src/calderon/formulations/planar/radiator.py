@@ -1,6 +1,6 @@
 """Far fields of the functions of metal in layers, which are also what the functions receive of plane waves."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -9,8 +9,11 @@ from numpy.typing import NDArray
 
 from calderon.exact.vacuum import VACUUM_IMPEDANCE
 from calderon.floquet import transforms
+from calderon.formulations.planar.upright import Upright
+from calderon.galerkin.layered.parts import MetalParts, parts_of
 from calderon.layers import Sections
 from calderon.layers.radiation import SurfaceWave, residue_ratio, responses
+from calderon.layers.rest_tables import height_at, heights_in
 from calderon.layers.sections import OPEN
 from calderon.spaces import EdgeSpace
 
@@ -20,8 +23,8 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Radiator:
-    """Edge functions of horizontal metal; the last ones are the currents of probes at the places (x, y), of 1 A, from
-    the ground to `height` in m, the lowest metal."""
+    """Edge functions of metal; the last ones are the currents of probes at the places (x, y), of 1 A, from the ground
+    to `height` in m, the lowest horizontal metal."""
 
     sections: Sections
     space: EdgeSpace
@@ -29,16 +32,58 @@ class Radiator:
     places: list[Any]
 
     @cached_property
-    def heights(self) -> Floats:
-        """z in m of the interfaces with metal, that of the lowest metal first."""
-        return np.unique(self._z)
+    def _parts(self) -> MetalParts:
+        return parts_of(self.sections, self.space)
+
+    @cached_property
+    def levels(self) -> list[tuple[float, EdgeSpace]]:
+        """Heights z in m of interfaces with metal, from below, and the parts of functions there that stay there: what
+        their charges radiate follows from their currents."""
+        ends = ~np.isin(self.space.dofs, self._joining)
+        return [(z, _only(self.space, rows, ends)) for z, rows in self._rows]
+
+    @cached_property
+    def upright(self) -> list[Upright]:
+        """Vertical metal by layers, and the parts at interfaces of functions that join it."""
+        rows, layers, joining = self._parts.vertical, self._parts.layers, np.isin(self.space.dofs, self._joining)
+        found = []
+        for n in np.unique(layers).tolist():
+            z = self._z[rows[layers == n]]
+            heights = heights_in(self.sections, n, float(z.min()), float(z.max()))
+            found.append(Upright.of(self.sections, self.space.taken(rows[layers == n]), heights))
+        for z, rows in self._rows if len(self._joining) else []:
+            some = rows[joining[rows].any(axis=1)]
+            if len(some):
+                part = _only(self.space, some, joining)
+                found.append(Upright.of(self.sections, part, height_at(self.sections, z, 0)))
+        return found
+
+    @cached_property
+    def _joining(self) -> NDArray[np.int64]:
+        """Functions of horizontal and of vertical triangles."""
+        dofs = self.space.dofs
+        both = np.intersect1d(dofs[self._parts.horizontal], dofs[self._parts.vertical])
+        return np.asarray(both[both >= 0])
 
     @cached_property
     def _z(self) -> Floats:
-        """(dimension,) z of each function."""
-        faces = self.sections.high[:-1]
-        z = self.space.mesh.centroids[self.space.pairs[:, 0], 2]
-        return np.asarray(faces[np.abs(z[:, None] - faces).argmin(axis=1)])
+        """(n, 3) heights of the vertices of each row."""
+        return np.asarray(self.space.mesh.vertices[self.space.mesh.triangles[self.space.triangles], 2])
+
+    @cached_property
+    def _rows(self) -> list[tuple[float, NDArray[np.int64]]]:
+        """Heights of interfaces with metal, from below, and the rows there."""
+        rows, faces = self._parts.horizontal, self.sections.high[:-1]
+        if not len(rows):
+            return []
+        numbers = np.abs(self._z[rows, :1] - faces).argmin(axis=1)
+        return [(float(faces[n]), rows[numbers == n]) for n in np.unique(numbers)]
+
+    def _plane(self, side: int) -> float:
+        """The height above or below which there is no metal and no layer."""
+        if side:
+            return max(float(self.sections.low[-1]), float(self._z.max()))
+        return min(float(self.sections.high[0]), float(self._z.min()))
 
     def radiates(self, side: int) -> bool:
         """Whether there is a half-space without loss above (side -1) or below (0)."""
@@ -52,17 +97,21 @@ class Radiator:
         """(n, 2, dimension) F along theta-hat and phi-hat in V of each function, in directions (n, 3) of a half-space
         with phi-hat `around` (n, 3): E ~ F exp(i k r) / r, by stationary phase."""
         sections = self.sections
-        k, face = sections.wavenumbers[side].real, float(sections.low[-1] if side else sections.high[0])
+        k, plane = sections.wavenumbers[side].real, self._plane(side)
         c, size = radial[:, 2, None], k * np.linalg.norm(radial[:, :2], axis=1) + 0j
         outward = np.stack([around[:, 1], -around[:, 0]], axis=1)
-        along, across = transforms(self.space, np.ascontiguousarray(k * radial[:, :2]), outward)
-        found = [responses(sections, size, face, z, bool(self.places) and z == self.height) for z in self.heights]
-        which = np.searchsorted(self.heights, self._z)
-        along *= np.stack([each.tm for each in found], axis=1)[:, which]
-        across *= np.stack([each.te for each in found], axis=1)[:, which]
-        if self.places:
-            along[:, -len(self.places) :] += found[0].vertical[:, None] * self._phases(k * radial[:, :2])
-        factor = -1j * k * np.abs(c) / (2 * np.pi) * VACUUM_IMPEDANCE * np.exp(-1j * k * c * face)
+        waves = np.ascontiguousarray(k * radial[:, :2])
+        along, across = np.zeros((2, len(radial), self.space.dimension), complex)
+        for z, part in self.levels:
+            found = responses(sections, size, plane, z, bool(self.places) and z == self.height)
+            both = transforms(part, waves, outward)
+            along += found.tm[:, None] * both[0]
+            across += found.te[:, None] * both[1]
+            if self.places and z == self.height:
+                along[:, -len(self.places) :] += found.vertical[:, None] * self._phases(waves)
+        for upright in self.upright:
+            upright.add(along, across, waves, outward, upright.responses(size, plane))
+        factor = -1j * k * np.abs(c) / (2 * np.pi) * VACUUM_IMPEDANCE * np.exp(-1j * k * c * plane)
         return np.stack([factor / c * along, factor * across], axis=1)
 
     def received(self, radial: Floats, around: Floats, side: int) -> Complex:
@@ -75,15 +124,23 @@ class Radiator:
     def launched(self, wave: SurfaceWave, phi: Floats) -> Complex:
         """(n, dimension) currents at the lowest metal that excite a surface wave as each function does, toward phi."""
         unit = np.stack([np.cos(phi), np.sin(phi)], axis=1)
-        k = wave.k.real * unit
-        parts = transforms(self.space, k, unit)
-        out = parts[0 if wave.kind == "TM" else 1]
-        ratios = np.array([residue_ratio(self.sections, wave, self.height, z) for z in self.heights])
-        out *= ratios[np.searchsorted(self.heights, self._z)]
+        k, number = wave.k.real * unit, 0 if wave.kind == "TM" else 1
+        both = np.zeros((2, len(phi), self.space.dimension), complex)
+        for z, part in self.levels:
+            both[number] += residue_ratio(self.sections, wave, self.height, z) * transforms(part, k, unit)[number]
+        for upright in self.upright:
+            upright.add(both[0], both[1], k, unit, upright.ratios(wave, self.height))
+        out = both[number]
         if self.places:
             out[:, -len(self.places) :] += wave.vertical * self._phases(k)
-        return out
+        return np.asarray(out)
 
     def _phases(self, k: Floats) -> Complex:
         """(n, probes) transforms of unit currents at the places of probes."""
         return np.asarray(np.exp(-1j * k @ np.array(self.places, dtype=float).T))
+
+
+def _only(space: EdgeSpace, rows: NDArray[np.int64], kept: NDArray[np.bool_]) -> EdgeSpace:
+    """Some rows of the table, with the local functions that are kept (n, 3)."""
+    part = space.taken(rows)
+    return replace(part, dofs=np.where(kept[rows], part.dofs, -1), signs=np.where(kept[rows], part.signs, 0.0))

@@ -1,4 +1,4 @@
-"""Flat shapes of metal in planes of constant z, as on printed circuit boards: `cal.planar`.
+"""Flat shapes of metal in planes of constant z, as on printed circuit boards, and vertical metal: `cal.planar`.
 
 Currents grow without bound toward the edges of a strip, as one over the root of the distance, so cells become smaller
 toward the edges. Elements that are symmetric have symmetric meshes: others would turn the polarisation of waves.
@@ -8,5 +8,6 @@ Lengths are in metres, normals point along +z.
 from calderon.mesh.planar.elements import jerusalem_cross, ring, spiral
 from calderon.mesh.planar.outlines import outline
 from calderon.mesh.planar.patches import line_fed_patch, patch, strip_dipole
+from calderon.mesh.planar.upright import ribbon, via
 
-__all__ = ["jerusalem_cross", "line_fed_patch", "outline", "patch", "ring", "spiral", "strip_dipole"]
+__all__ = ["jerusalem_cross", "line_fed_patch", "outline", "patch", "ribbon", "ring", "spiral", "strip_dipole", "via"]

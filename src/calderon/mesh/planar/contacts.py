@@ -30,7 +30,8 @@ def with_contact(mesh: TriangleMesh, place: tuple[float, float], radius: float, 
     """
     x, points = mesh.vertices[:, :2] - np.asarray(place), _points(radius)
     flat = np.abs(mesh.vertices[mesh.triangles, 2] - z).max(axis=1) < 1e-6 * mesh.diameter
-    removed = flat & (_distances(x[mesh.triangles]) < AROUND * points[1, 0])
+    removed = flat.copy()
+    removed[flat] = _distances(x[mesh.triangles[flat]]) < AROUND * points[1, 0]
     for _ in range(6):
         border = _border(mesh, removed)
         found = _filled(x, border, points) if len(border) and _encloses(x[border], points[1, 0]) else None
@@ -41,6 +42,11 @@ def with_contact(mesh: TriangleMesh, place: tuple[float, float], radius: float, 
         f"a contact of radius {1e3 * radius:g} mm at ({1e3 * place[0]:g}, {1e3 * place[1]:g}) mm, z = {1e3 * z:g} mm, "
         "is not surrounded by metal: move the port, or choose a smaller radius"
     )
+
+
+def contact_ring(place: tuple[float, float], radius: float) -> NDArray[np.float64]:
+    """(6, 2) corners of the hexagon."""
+    return _points(radius)[1:] + np.asarray(place)
 
 
 def contact_in(mesh: TriangleMesh, place: tuple[float, float], radius: float, z: float) -> Contact:

@@ -1,0 +1,62 @@
+"""Where vertical metal ends: on a wall, at an edge of other metal, or far from both."""
+
+import numpy as np
+
+from calderon.galerkin.layered.parts import UPRIGHT
+from calderon.layers import Stack
+from calderon.layers.sections import WALL
+from calderon.mesh import TriangleMesh
+from calderon.mesh.errors import MeshError
+
+GAP = 0.1
+"""Of the height of a triangle: what ends so close to a wall is meant to reach it."""
+CLOSE = 1e-6
+"""Of the size of a mesh: heights that are equal."""
+POOREST = 0.05
+"""Impedance of a wall, over that of vacuum, from which on the charge at a foot may not be left out."""
+
+
+def require_ends(stack: Stack, mesh: TriangleMesh, frequency: float) -> None:
+    """MeshError for vertical metal that ends just above a wall, or on flat metal where this has no edge; ValueError for
+    feet on walls that conduct poorly."""
+    upright = np.abs(mesh.normals[:, 2]) < UPRIGHT
+    if not upright.any():
+        return
+    sections, close = stack.at(frequency), CLOSE * float(np.ptp(mesh.vertices, axis=0).max())
+    alone = mesh.edge_triangle_counts[mesh.triangle_edges] == 1
+    number, local = np.nonzero(alone & upright[:, None])
+    edges = mesh.triangle_edges[number, local]
+    ends = mesh.vertices[mesh.edges[edges]]
+    level = np.abs(np.ptp(ends[:, :, 2], axis=1)) < close
+    number, middles = number[level], ends[level].mean(axis=1)
+    heights = np.ptp(mesh.vertices[mesh.triangles[number], 2], axis=1)
+    for end, face, wall in zip(sections.ends, (sections.low[0], sections.high[-1]), sections.walls, strict=True):
+        gap = np.abs(middles[:, 2] - face)
+        if end == WALL and np.any((gap > close) & (gap < GAP * heights)):
+            first = int(np.argmax((gap > close) & (gap < GAP * heights)))
+            raise MeshError(
+                f"vertical metal ends {1e3 * gap[first]:g} mm from the wall at z = {1e3 * face:g} mm, at ("
+                f"{1e3 * middles[first, 0]:g}, {1e3 * middles[first, 1]:g}) mm: let it reach the wall, or end farther "
+                "from it than a tenth of its triangles"
+            )
+        if end == WALL and abs(wall) > POOREST and np.any(gap <= close):
+            raise ValueError(
+                f"currents flow into a wall of {abs(wall) * 376.73:g} ohm, where charge would stay: vertical metal "
+                "stands on 'pec' or a good Conductor, or ends above the wall"
+            )
+    flat = mesh.vertices[mesh.triangles[~upright]]
+    for x, y, z in middles:
+        at = flat[np.abs(flat[:, :, 2] - z).max(axis=1) < close]
+        if len(at) and _inside(np.array([x, y]), at[:, :, :2]):
+            raise MeshError(
+                f"vertical metal ends on flat metal at ({1e3 * x:g}, {1e3 * y:g}, {1e3 * z:g}) mm, where this has no "
+                "edge: join them by planar.ribbon below a line of edges, or by planar.via"
+            )
+
+
+def _inside(point: np.ndarray, corners: np.ndarray) -> bool:
+    """Whether a point lies in one of the triangles (n, 3, 2)."""
+    a = corners - point
+    b = np.roll(a, -1, axis=1)
+    turn = a[..., 0] * b[..., 1] - a[..., 1] * b[..., 0]
+    return bool(((turn >= 0).all(axis=1) | (turn <= 0).all(axis=1)).any())
