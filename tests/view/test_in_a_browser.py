@@ -8,6 +8,9 @@ import numpy as np
 import pytest
 
 import calderon as cal
+from calderon.case import parse
+from calderon.report import run, write
+from surface_case import surface_case
 
 playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright, of the extra [test]")
 CHROMIUM = shutil.which("chromium")
@@ -93,4 +96,36 @@ def test_a_function_turns_and_tells_its_values(tmp_path, opened):
     assert after[0] != before[0] and after[1] != before[1] and after[2] < before[2]
     assert page.evaluate("document.querySelector('canvas').toDataURL()") != picture
     page.set_viewport_size({"width": 420, "height": 800})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 420
+
+
+CURVE = """() => {
+  const { chart } = document.querySelectorAll('.chart')[1];
+  chart.root.scrollIntoView();
+  const box = chart.drawing.getBoundingClientRect();
+  const { x, y } = chart.data.series[0], i = 60;
+  return [box.left + chart.x(x[i]), box.top + chart.y(y[i]), y[i]];
+}"""
+
+
+def test_a_report_has_live_curves_and_pictures_at_any_width(tmp_path, opened):
+    output = 'far_field = { plane = "xy", count = 181 }\nslice = { plane = "xy", points = 12 }\nsurface = ["abs"]'
+    write(run(parse(surface_case(output))), tmp_path / "out")
+    page = opened(tmp_path / "out" / "report.html")
+    left, top, level = page.evaluate(CURVE)
+    page.mouse.move(left, top)
+    page.wait_for_function("!document.querySelectorAll('.chart')[1].chart.tip.hidden")
+    shown = page.evaluate("document.querySelectorAll('.chart')[1].chart.tip.innerText")
+    assert abs(numbers(shown)[1] - level) < 0.01 and "dB re 1 m" in shown
+    page.click(".enlarge")
+    assert page.is_visible("dialog.large img")
+    page.click("dialog.large")
+    page.click("button.copy")
+    page.wait_for_selector("button.copy >> text=copied")
+    page.click("text=Re >> nth=0")
+    page.click("[title='ωt: play']")
+    page.wait_for_timeout(150)
+    assert page.evaluate("document.querySelector('figure.cv').calderon.phase") > 0
+    page.set_viewport_size({"width": 420, "height": 800})
+    page.wait_for_timeout(100)
     assert page.evaluate("document.documentElement.scrollWidth") <= 420

@@ -23,6 +23,7 @@ from calderon.plots.arrow import compass
 from calderon.plots.camera import Camera, camera
 from calderon.plots.painter import Scene, Strokes, paint, quartered
 from calderon.plots.quantity import Shown, color_bar, show
+from calderon.plots.smoothing import corner_means
 from calderon.plots.style import INK, new_figure, paper, picture
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ def surface(
     edges: bool | None = None,
     renderer: str = "auto",
     scale_bar: bool = True,
+    smooth: bool = True,
 ) -> Figure:
     """Draw a function on its surface, or a bare mesh; the figure is returned and, with file=, written (.png, .pdf,
     .svg).
@@ -57,11 +59,12 @@ def surface(
     radians or a direction toward the eye. edges: draw the triangles' edges (default: on a bare mesh only). renderer:
     "auto" takes PyVista when it is installed and can render here, else Matplotlib; naming one insists on it and raises
     RuntimeError where it does not work. The projection is orthographic, so the scale bar holds everywhere in the
-    picture; scale_bar=False leaves it out.
+    picture; scale_bar=False leaves it out. smooth: values on triangles are averaged over the triangles around a vertex
+    where the surface is smooth; False draws one value for each triangle.
     """
     if renderer not in RENDERERS:
         raise ValueError(f"unknown renderer {renderer!r}: choose one of {', '.join(map(repr, RENDERERS))}")
-    vertices, triangles, field = _contents(shown)
+    vertices, triangles, field = _contents(shown, smooth)
     colors: Colormap = STEEL
     shades, drawn = np.zeros((len(triangles), 1)), None
     if field is not None:
@@ -117,7 +120,7 @@ def _mesh(shown: Any) -> "TriangleMesh":
     return mesh
 
 
-def _contents(shown: Any) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray | None]:
+def _contents(shown: Any, smooth: bool) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray | None]:
     """Vertices, triangles and, of a function, its values at the corners (nt, 3) or on the triangles (nt, 1)."""
     if hasattr(shown, "triangles"):
         return shown.vertices, shown.triangles, None
@@ -129,7 +132,9 @@ def _contents(shown: Any) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArr
     expected = {"vertices": len(mesh.vertices), "triangles": len(mesh.triangles)}.get(place)
     if expected is None or values.shape != (expected,):
         raise ValueError(f"{values.shape} values on {place!r}: one value for each vertex or triangle is needed")
-    return mesh.vertices, mesh.triangles, values[mesh.triangles] if place == "vertices" else values[:, None]
+    if place == "vertices":
+        return mesh.vertices, mesh.triangles, values[mesh.triangles]
+    return mesh.vertices, mesh.triangles, corner_means(mesh, values) if smooth else values[:, None]
 
 
 def _refined(

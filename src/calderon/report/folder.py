@@ -10,15 +10,20 @@ import os
 import shutil
 import tempfile
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from matplotlib.figure import Figure
+
 from calderon.files import flush_folder, flush_tree
 from calderon.parallel import world
 from calderon.processes import held, lock_path, mark, remove
+from calderon.report.charts import chart
 from calderon.report.placing import MARK, SCRATCH, ResultExists, fill, listed, recover
+from calderon.view import Scene
+from calderon.view import figure as live
 
 OTHER = "wait for it, or choose another folder with --out"
 
@@ -158,20 +163,31 @@ def _elsewhere(scratch: Path, place: Path, reason: OSError) -> Path:
 
 @dataclass(frozen=True)
 class Picture:
-    """A file in the result folder and its caption."""
+    """A file in the result folder and its caption; chart: the JSON of its curves, empty for other pictures."""
 
     file: str
     caption: str
+    chart: str = ""
+
+
+@dataclass(frozen=True)
+class LiveView:
+    """The HTML of a scene, and the pictures that it replaces in the report."""
+
+    html: str
+    instead: tuple[str, ...]
 
 
 class BestEffort:
     """What is written into a folder, file by file: the pictures, and failures of files that could not be written, each
-    with its reason."""
+    with its reason; views: scenes for the report."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.failures: list[str] = []
         self.pictures: list[Picture] = []
+        self.views: list[LiveView] = []
+        self._charts: dict[str, str] = {}
 
     @contextmanager
     def at(self, name: str, caption: str = "") -> Iterator[Path]:
@@ -182,7 +198,7 @@ class BestEffort:
         try:
             yield path
             if caption:
-                self.pictures.append(Picture(name, caption))
+                self.pictures.append(Picture(name, caption, self._charts.get(name, "")))
         except Exception as error:
             if path.is_dir():
                 shutil.rmtree(path, ignore_errors=True)
@@ -190,6 +206,17 @@ class BestEffort:
                 path.unlink(missing_ok=True)
             kind = "" if isinstance(error, ValueError) else f"{type(error).__name__}: "
             self.failures.append(f"{name} could not be written and is left out: {kind}{error}")
+
+    def chart(self, path: Path, figure: Figure, incident: float | None = None) -> None:
+        """Show the curves of a picture alive; incident: as for `charts.chart`."""
+        self._charts[path.name] = chart(figure, incident)
+
+    def view(self, make: Callable[[], Scene], *instead: str) -> None:
+        """Add the view of a scene that replaces pictures in the report; these stay where it cannot be made."""
+        try:
+            self.views.append(LiveView(live(make(), instead[0] if instead else ""), instead))
+        except Exception as error:
+            self.failures.append(f"a view is left out: {type(error).__name__}: {error}")
 
 
 CHECKPOINT = "checkpoint.h5"

@@ -1,18 +1,25 @@
 """The report: one page without references to the outside, to be read on a screen or on paper."""
 
 import base64
-import struct
+import io
 from collections.abc import Iterable, Sequence
 from html import escape
 from pathlib import Path
 from string import Template
 from typing import Any
+from urllib.parse import quote
 
-from calderon.report.folder import Picture
+from PIL import Image
+
+from calderon.report.folder import BestEffort, Picture
 from calderon.report.formatting import Row
 from calderon.report.placing import MARK
+from calderon.view import script, style
 
-ROW = 2.0  # a row of pictures is full when their widths add up to this times its height
+FIRST = 4
+"""Numbers with a card each; all others are lines below."""
+WIDTH = 1800
+"""Pixels of a picture in the page, at most; the file next to it has all of them."""
 TEMPLATES = Path(__file__).parent / "templates"
 
 
@@ -22,25 +29,27 @@ def page(
     headlines: list[Row],
     tables: str,
     summary: dict[str, Any],
-    pictures: list[Picture],
+    files: BestEffort,
     folder: Path,
 ) -> str:
-    """The page's text, with pictures and styles inside it; tables as HTML."""
-    template = Template((TEMPLATES / "report.html").read_text(encoding="utf-8"))
+    """The page's text, with views, pictures, styles and programs inside it; tables as HTML."""
+    template = Template(_template("report.html"))
     names = sorted([*(path.name for path in folder.iterdir()), "report.html", MARK])
     return template.substitute(
         title=escape(summary["title"]),
         version=escape(summary["calderon"]),
-        style=(TEMPLATES / "report.css").read_text(encoding="utf-8"),
+        style=style() + _template("report.css"),
+        script=script(_template("charts.js"), _template("report.js")),
         kind=escape(results.file.case.physics.title),
         subtitle=escape(subtitle),
         notices=_notices(results.warnings),
-        columns=str(_columns(len(headlines))),
-        cards="\n".join(_card(*card) for card in headlines),
-        pictures=_pictures(pictures, folder),
+        columns=str(max(2, min(FIRST, len(headlines)))),
+        cards="\n".join(_card(*card) for card in headlines[:FIRST]),
+        facts=_facts(headlines[FIRST:]),
+        pictures=_pictures(files, folder),
         tables=tables,
         timings=_timings(summary["seconds"]),
-        files="".join(f"<code>{escape(name)}</code>" for name in names),
+        files="".join(f'<a href="{quote(name)}">{escape(name)}</a>' for name in names),
         case=escape(results.file.text.strip()),
         date=escape(summary["date"].replace("T", " ").replace("+00:00", " UTC")),
         machine=escape(f"{summary['machine']}, {summary['threads']} thread{'s' if summary['threads'] != 1 else ''}"),
@@ -80,40 +89,60 @@ def _unit(unit: str) -> str:
     return f' <span class="unit">{escape(unit)}</span>' if unit else ""
 
 
-def _columns(cards: int) -> int:
-    """Number of cards in a line, at most six, so that the last line is nearly full."""
-    lines = -(-cards // 6)
-    return -(-cards // lines)
-
-
 def _card(name: str, value: str, unit: str) -> str:
-    shown = f'<div class="value">{escape(value)}{_unit(unit).lstrip()}</div>'
-    return f'<div class="card">{shown}<div class="name">{escape(name)}</div></div>'
+    letters = max(6, len(value) + len(unit) // 2 + 1)  # the unit is small
+    shown = f'<div class="value" style="--letters:{letters}"><span>{escape(value)}</span>{_unit(unit).lstrip()}</div>'
+    return f'<div class="card"><div class="fit">{shown}</div><div class="name">{escape(name)}</div></div>'
 
 
-def _pictures(pictures: list[Picture], folder: Path) -> str:
-    """Pictures in rows of one height: each gets a width in proportion to its own."""
-    rows: list[str] = []
-    row, wide = "", 0.0
-    for picture in pictures:
-        content = (folder / picture.file).read_bytes()
-        # a PNG or a GIF begins with its size
-        still = picture.file.endswith(".png")
-        width, height = struct.unpack(">II", content[16:24]) if still else struct.unpack("<HH", content[6:10])
-        row += _figure(picture, content, width / height)
-        wide += width / height
-        if wide >= ROW or picture is pictures[-1]:
-            alone = " alone" if wide < ROW else ""
-            rows.append(f'<div class="row{alone}">{row}</div>')
-            row, wide = "", 0.0
-    return "\n".join(rows)
+def _facts(rows: list[Row]) -> str:
+    if not rows:
+        return ""
+    lines = (f"<div><dt>{escape(name)}</dt><dd>{escape(value)}{_unit(unit)}</dd></div>" for name, value, unit in rows)
+    return f'<dl class="facts">{"".join(lines)}</dl>'
 
 
-def _figure(picture: Picture, content: bytes, ratio: float) -> str:
-    data = base64.b64encode(content).decode("ascii")
+def _pictures(files: BestEffort, folder: Path) -> str:
+    """Views, then charts and pictures that no view replaces."""
+    replaced = {name for view in files.views for name in view.instead}
+    shown = [picture for picture in files.pictures if picture.file not in replaced]
+    charts = [picture for picture in shown if picture.chart]
+    alone = charts[-1] if len(charts) % 2 else None
+    parts = [view.html for view in files.views]
+    parts += [_chart(picture, picture is alone) for picture in charts]
+    stills = [picture for picture in shown if not picture.chart]
+    alone = stills[-1] if len(stills) % 2 else None
+    return "\n".join([*parts, *(_still(picture, folder, picture is alone) for picture in stills)])
+
+
+def _chart(picture: Picture, alone: bool) -> str:
+    data = f'<script type="application/json">{picture.chart}</script>'
+    image = f'<noscript><img alt="{escape(picture.caption)}" src="{quote(picture.file)}"></noscript>'
+    wide = " wide" if alone else ""
+    caption = f"<figcaption>{escape(picture.caption)}</figcaption>"
+    return f'<figure class="plot{wide}"><div class="chart">{data}{image}</div>{caption}</figure>'
+
+
+def _still(picture: Picture, folder: Path, alone: bool) -> str:
+    """A picture that becomes larger, in fewer bytes than its file."""
     caption = escape(picture.caption)
-    image = f'<img alt="{caption}" src="data:image/{picture.file[-3:]};base64,{data}">'
-    return f'<figure style="flex-grow:{ratio:.3f}">{image}<figcaption>{caption}</figcaption></figure>'
+    with Image.open(folder / picture.file) as image:
+        content, kind = (folder / picture.file).read_bytes(), picture.file[-3:]
+        if kind == "png":
+            small = image.convert("RGB")
+            small.thumbnail((WIDTH, WIDTH))
+            packed = io.BytesIO()
+            small.save(packed, "WEBP", quality=88, method=4)
+            content, kind = packed.getvalue(), "webp"
+    data = base64.b64encode(content).decode("ascii")
+    shown = f'<img alt="{caption}" src="data:image/{kind};base64,{data}">'
+    button = f'<button type="button" class="enlarge" aria-label="enlarge">{shown}</button>'
+    wide = " wide" if alone else ""
+    return f'<figure class="still{wide}">{button}<figcaption>{caption}</figcaption></figure>'
+
+
+def _template(name: str) -> str:
+    return (TEMPLATES / name).read_text(encoding="utf-8")
 
 
 def _notices(texts: tuple[str, ...]) -> str:

@@ -52,7 +52,7 @@ def write(
         with files.at("report.html") as path:
             shown = package.page
             parts = shown.subtitle(reported), headlines(reported, summary["seconds"]), shown.tables(reported, summary)
-            path.write_text(page(reported, *parts, summary, files.pictures, folder), encoding="utf-8")
+            path.write_text(page(reported, *parts, summary, files, folder), encoding="utf-8")
         summary["warnings"] = [*results.warnings, *files.failures]
         names = leaves(folder)
         (folder / MARK).write_text(json.dumps({**summary, "files": [*names, MARK]}, indent=2) + "\n", encoding="utf-8")

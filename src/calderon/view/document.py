@@ -25,10 +25,10 @@ def style() -> str:
     return (STATIC / "view.css").read_text(encoding="utf-8")
 
 
-def script() -> str:
-    """The program of views, once a page, after the last of them."""
-    parts = ((STATIC / f"{name}.js").read_text(encoding="utf-8") for name in SCRIPTS)
-    return '(() => {\n"use strict";\n' + "\n".join(parts) + "})();\n"
+def script(*more: str) -> str:
+    """The program of views, once a page, after the last of them; more: programs that use its functions."""
+    parts = [(STATIC / f"{name}.js").read_text(encoding="utf-8") for name in SCRIPTS]
+    return '(() => {\n"use strict";\n' + "\n".join([*parts, *more]) + "})();\n"
 
 
 def figure(scene: Scene, picture: str = "") -> str:

@@ -156,13 +156,15 @@ class Steps:
 @dataclass(frozen=True)
 class Scene:
     """Layers in one picture; length: the unit of coordinates; steps: of fields with several values; factor: of
-    displacements, at first; edges: of triangles shown at first; caption: a sentence below."""
+    displacements, at first; edges: of triangles shown at first; eye: azimuth and elevation in degrees from which it is
+    seen at first; caption: a sentence below."""
 
     layers: tuple[Surface | Grid | Pattern, ...]
     length: str = "m"
     steps: Steps | None = None
     factor: float = 0.0
     edges: bool = False
+    eye: tuple[float, float] | None = None
     caption: str = ""
     title: str = ""
     subtitle: str = ""
@@ -174,6 +176,8 @@ class Scene:
         scene: dict[str, Any] = {"layers": [each.packed() for each in self.layers], "length": self.length}
         if self.steps is not None:
             scene["steps"] = {"name": self.steps.name, "labels": list(self.steps.labels)}
+        if self.eye is not None:
+            scene["eye"] = list(self.eye)
         if self.edges:
             scene["edges"] = True
         if self.factor:

@@ -1,9 +1,26 @@
 """The pictures of a printed circuit, each with its caption in the report."""
 
+from dataclasses import replace
+from typing import Any
+
 import calderon.plots as plots
+from calderon.formulations.scenes import directional_scene
 from calderon.report.folder import BestEffort
 from calderon.report.formatting import frequency_text, frequency_unit
 from calderon.report.planar.results import PlanarResults
+from calderon.view import Scene
+
+ROWS = 61
+"""Of directions of the gain: every three degrees."""
+
+
+def current_scene(results: PlanarResults, at: str) -> Scene:
+    """The current in decibels: edges and contacts carry most of it."""
+    shown = results.solution.scene()
+    body: Any = shown.layers[0]
+    fields = (replace(body.fields[0], symbol="J", quantity="db"),)
+    caption = f"Surface current for the voltages of the ports, at {at}."
+    return replace(shown, layers=(replace(body, fields=fields),), caption=caption)
 
 
 def draw(results: PlanarResults, files: BestEffort) -> None:
@@ -15,7 +32,8 @@ def draw(results: PlanarResults, files: BestEffort) -> None:
         with files.at("scattering.png", f"Magnitude of S for lines of {lines}.") as path:
             axis = f"frequency ({unit})"
             shown = "S11" if len(results.levels) == 1 else "S"
-            plots.cartesian(sweep.frequencies / factor, results.levels, axis, f"magnitude of {shown} (dB)", path)
+            text = f"magnitude of {shown} (dB)"
+            files.chart(path, plots.cartesian(sweep.frequencies / factor, results.levels, axis, text, path))
         own = {name: sweep.s[:, *place] for name, place in results.names.items() if place[0] == place[1]}
         ends = frequency_text(float(sweep.frequencies[0])), frequency_text(float(sweep.frequencies[-1]))
         caption = f"Reflection, with the resistance and reactance in parts of {lines}, inductive ones above."
@@ -23,6 +41,9 @@ def draw(results: PlanarResults, files: BestEffort) -> None:
             plots.smith(own, path, ends=ends)
     if results.radiates:
         with files.at("gain.png", f"Gain in the planes of the x and the y axis, which is at 0°, at {at}.") as path:
-            plots.polar(*results.cuts, "dBi", path, quantity="gain", span=30.0)
+            files.chart(path, plots.polar(*results.cuts, "dBi", path, quantity="gain", span=30.0))
+    files.view(lambda: current_scene(results, at), "current.png")
+    if results.radiates:
+        files.view(lambda: directional_scene(results.solution.gain, ROWS, "gain", "dBi"))
     with files.at("current.png", f"Surface current for the voltages of the ports, at {at}.") as path:
         plots.currents(results.solution.surface, path, view="top")

@@ -13,6 +13,7 @@ from calderon.report.folder import BestEffort
 from calderon.report.formatting import number, plane_equation
 from calderon.report.solid.page import volume_loads
 from calderon.report.solid.results import Inside, SolidResults
+from calderon.report.solid.scenes import solid_scene
 
 VIEWS = [tuple(np.radians(each)) for each in ((-58, 24), (32, 24), (122, 24), (212, 24), (-58, -24), (122, -24))]
 """Azimuth and elevation of the eye, the first as of view "iso"."""
@@ -25,6 +26,10 @@ def draw(results: SolidResults, files: BestEffort) -> None:
     caption = "Mesh, supports and loads; arrows in proportion to the tractions."
     with files.at("conditions.png", caption + (f" Whole body: {whole}." if whole else "")) as path:
         plots.conditions(_seen(results)[0], *_conditions(results), path, **common)
+    files.view(
+        lambda: solid_scene(results, *_seen(results)),
+        "von_mises.png", "deformed.png", "principal_1.png", "principal_3.png", "temperature.png",
+    )  # fmt: skip
     _deformed(results, files, common)
     _stresses(results, files, common)
     if results.temperature is not None:
@@ -127,7 +132,7 @@ def _line(results: SolidResults, files: BestEffort, line: Inside, k: int) -> Non
     with files.at(f"line_{k}.png", f"Stresses along {named or 'the line'} from {ends}.") as path:
         curves = {f"σ{i + 1}": line.principal[:, i] / factor for i in range(3)} | {"von Mises": line.von_mises / factor}
         along = np.linalg.norm(line.points - line.points[0], axis=1) / scale
-        plots.cartesian(along, curves, f"distance ({length})", f"stress ({unit})", path)
+        files.chart(path, plots.cartesian(along, curves, f"distance ({length})", f"stress ({unit})", path))
 
 
 def _cut(results: SolidResults, files: BestEffort) -> None:

@@ -9,6 +9,7 @@ import calderon.exact as exact
 from calderon.case import Angles, Case
 from calderon.exact.angular import line_of_sight
 from calderon.formulations import DielectricScattering, DielectricSolution, ElectromagneticSolution, PECScattering
+from calderon.formulations.scenes import level_values, pattern_rows
 from calderon.mesh import TriangleMesh
 from calderon.report.formatting import CROSS_SECTION, GAIN, decibels_of_power
 from calderon.report.stages import Stages
@@ -54,6 +55,8 @@ class Radar(SurfacePhysics):
                 series = _exact_sphere(case, moment.wavenumber)
                 found["exact_strength"] = decibels_of_power(series.rcs(*requested.theta_phi, requested.polarization))
                 found["exact_error"] = deviation(vectors, series.far_field(requested.directions))
+        with stages.stage("far field", moment.at):
+            found["pattern"] = pattern(solution, solution.rcs)
         return found | {"monostatic": _monostatic(case, posed, moment, stages)}
 
 
@@ -76,12 +79,21 @@ class Antennas(SurfacePhysics):
             with stages.stage("far field", moment.at):
                 found["far_field"] = components(solution.far_field(requested.directions), requested)
                 found["strength"] = decibels_of_power(solution.gain(*requested.theta_phi, requested.polarization))
+        with stages.stage("far field", moment.at):
+            found["pattern"] = pattern(solution, solution.gain)
         return found | {"impedance": solution.input_impedance}
 
 
 def magnitude(solution: Any) -> Field:
     """|E| in V/m."""
     return lambda points: np.linalg.norm(solution.electric(points), axis=1)
+
+
+def pattern(solution: Any, level: Any) -> NDArray[np.float64]:
+    """10 log10 of a level in all directions (rows, columns)."""
+    rows = pattern_rows(solution.currents.electric_currents, solution.currents.wavenumber)
+    shape = (rows, 2 * (rows - 1))
+    return level_values(level, shape).reshape(shape)
 
 
 def components(vectors: NDArray[np.complex128], angles: Angles) -> FarFields:

@@ -106,7 +106,11 @@ def subtitle(results: Results) -> str:
 
 
 def _vector(x: Iterable[float]) -> str:
-    return f"({', '.join(f'{component + 0.0:.4g}' for component in x)})"
+    """Components as text; those that are rounding errors of the largest are zero."""
+    parts = [float(component) for component in x]
+    least = 1e-12 * max(map(abs, parts))
+    shown = (f"{0.0 if abs(part) < least else part:.4g}".replace("-", "\u2212") for part in parts)
+    return f"({', '.join(shown)})"
 
 
 def tables(results: Results, summary: dict[str, Any]) -> str:

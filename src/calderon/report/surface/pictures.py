@@ -6,6 +6,7 @@ import calderon.plots as plots
 from calderon.report.folder import BestEffort
 from calderon.report.formatting import frequency_unit, plane_equation
 from calderon.report.surface.results import Results, Step
+from calderon.report.surface.scenes import has_pattern, pattern_scene, surface_scene
 from calderon.spaces import VectorFunction
 
 CURVES = 5
@@ -14,6 +15,9 @@ CURVES = 5
 def draw(results: Results, files: BestEffort) -> None:
     """Draw the requested pictures; a sweep shows fields at its last frequency and patterns at up to five. What cannot
     be drawn is left out."""
+    files.view(lambda: surface_scene(results), *(f"surface_{each}.png" for each in results.file.case.output.surface))
+    if has_pattern(results):
+        files.view(lambda: pattern_scene(results))
     _patterns(results, files)
     _sweeps(results, files)
     last, case = results.steps[-1], results.file.case
@@ -38,7 +42,7 @@ def draw(results: Results, files: BestEffort) -> None:
     if histories:
         shown = histories if len(histories) > 1 else next(iter(histories.values()))
         with files.at("convergence.png", "Relative residual of GMRES over its iterations.") as path:
-            plots.convergence(shown, path, rtol=case.solver.rtol)
+            files.chart(path, plots.convergence(shown, path, rtol=case.solver.rtol))
 
 
 PART = {
@@ -96,17 +100,19 @@ def _pair(
     names = {"far_field": "observation", "monostatic": "aspect"}
     along = _travel_angle(results, requested.plane) if curve == "far_field" else None
     with files.at(f"{curve}_polar.png", caption) as path:
-        plots.polar(
+        figure = plots.polar(
             requested.values, curves, unit, path, exact=exact, quantity=quantity, incident=along,
             references={label: (np.radians(x), y) for label, (x, y) in references.items()},
         )  # fmt: skip
+        files.chart(path, figure, along)
     over = "angle of observation" if curve == "far_field" else "aspect angle"
     compared = f" For comparison: {'; '.join(references)}." if references else ""
     with files.at(f"{curve}.png", f"The same over the {over}.{compared}") as path:
-        plots.cartesian(
+        figure = plots.cartesian(
             np.degrees(requested.values), curves, f"{names[curve]} angle in the {requested.plane} plane (degrees)",
             f"{quantity} ({unit})", path, exact=exact, references=references, limits=_levels(curves),
         )  # fmt: skip
+        files.chart(path, figure)
 
 
 def _sweeps(results: Results, files: BestEffort) -> None:
@@ -123,12 +129,12 @@ def _sweeps(results: Results, files: BestEffort) -> None:
         curves = {"largest": largest} | ({"back toward the source": backward} if backward else {})
         what = level.name.capitalize() if steps[0].impedance is not None else f"Bistatic {level.name}"
         with files.at("sweep.png", f"{what} over frequency: {' and '.join(curves)}.") as path:
-            plots.cartesian(frequencies, curves, axis, f"{level.name} ({level.unit})", path)
+            files.chart(path, plots.cartesian(frequencies, curves, axis, f"{level.name} ({level.unit})", path))
     impedances = np.array([step.impedance for step in steps if step.impedance is not None])
     if len(impedances):
         parts = {"resistance": impedances.real, "reactance": -impedances.imag}
         with files.at("impedance.png", "Input impedance over frequency.") as path:
-            plots.cartesian(frequencies, parts, axis, "input impedance (ohm)", path)
+            files.chart(path, plots.cartesian(frequencies, parts, axis, "input impedance (ohm)", path))
 
 
 def _travel_angle(results: Results, plane: str) -> float | None:

@@ -17,26 +17,27 @@ def headlines(results: TransientResults, seconds: dict[str, float]) -> list[Row]
     rows: list[Row] = []
     found = results.amplitudes
     if found is not None:
-        for name, feed in found.feeds.items():
-            called = "" if len(found.feeds) == 1 else f" of “{name}”"
-            rows.append((f"input impedance{called}", ohms(feed.impedance), "Ω"))
-            rows.append((f"power fed{called}", number(feed.power), "W"))
-        absorbed = sum(found.absorbed.values())
-        rows.append(("absorbed", number(absorbed), "W"))
-        if found.feeds:
-            rows.append(("radiated", number(found.outward), "W"))
-            rows.append(("radiation efficiency", f"{100 * found.outward / found.fed:.1f}", "%"))
-            balance = f"{100 * found.balance:.2g}".replace("-", "\u2212")
-            rows.append(("power balance, absorbed + radiated − fed", balance, "% of fed"))
+        single = len(found.feeds) == 1
+        called = {name: "" if single else f" of “{name}”" for name in found.feeds}
         if found.averaged is not None:
             mass = f"{1e3 * found.averaged.mass:g} g"
             rows.append((f"largest SAR averaged over {mass}", number(found.averaged.maximum), "W/kg"))
-            rows.append(("largest local SAR on the grid", number(found.averaged.local_maximum), "W/kg"))
+        rows += [(f"input impedance{called[name]}", ohms(feed.impedance), "Ω") for name, feed in found.feeds.items()]
+        if found.feeds:
+            rows.append(("radiation efficiency", f"{100 * found.outward / found.fed:.1f}", "%"))
         if found.pattern is not None:
             largest = int(found.pattern.levels.argmax())
             degrees = np.degrees(found.pattern.requested.values[largest])
             name = f"largest {found.pattern.level.name}, at {degrees:.4g}° in the {found.pattern.requested.plane} plane"
             rows.append((name, decibels(found.pattern.levels[largest]), found.pattern.level.unit))
+        rows.append(("absorbed", number(sum(found.absorbed.values())), "W"))
+        rows += [(f"power fed{called[name]}", number(feed.power), "W") for name, feed in found.feeds.items()]
+        if found.feeds:
+            rows.append(("radiated", number(found.outward), "W"))
+            balance = f"{100 * found.balance:.2g}".replace("-", "\u2212")
+            rows.append(("power balance, absorbed + radiated − fed", balance, "% of fed"))
+        if found.averaged is not None:
+            rows.append(("largest local SAR on the grid", number(found.averaged.local_maximum), "W/kg"))
         rows.append(("change in the last period", f"{100 * found.change:.2g}", "%"))
     if results.error is not None:
         rows.append(("error against the exact wave", f"{100 * results.error:.2g}", "%"))

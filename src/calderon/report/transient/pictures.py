@@ -8,6 +8,7 @@ from calderon.report.folder import BestEffort
 from calderon.report.formatting import frequency_text, plane_equation, time_unit
 from calderon.report.transient.cuts import around_parts
 from calderon.report.transient.results import CutField, Signals, TransientResults
+from calderon.report.transient.scenes import cuts_scene
 
 DEPTH = 60.0
 """Decibels shown below the largest value of a cut."""
@@ -15,6 +16,10 @@ DEPTH = 60.0
 
 def draw(results: TransientResults, files: BestEffort) -> None:
     """Cuts, still and moving, and the signals of probes, as far as they can be drawn."""
+    if results.cuts:
+        count = len(results.cuts)
+        moving = ("slice.gif",) if count == 1 else tuple(f"slice_{number}.gif" for number in range(1, count + 1))
+        files.view(lambda: cuts_scene(results), *moving)
     for number, found in enumerate(results.cuts, start=1):
         suffix = f"_{number}" if len(results.cuts) > 1 else ""
         _still(results, found, files, f"slice{suffix}.png")
@@ -25,7 +30,8 @@ def draw(results: TransientResults, files: BestEffort) -> None:
         plane, level = pattern.requested.plane, pattern.level
         what = f"{level.name.capitalize()} in the {plane} plane, angles from +{plane[0]} toward +{plane[1]}."
         with files.at("far_field_polar.png", what) as path:
-            plots.polar(pattern.requested.values, {"calderon": pattern.levels}, level.unit, path, quantity=level.name)
+            curve = {"calderon": pattern.levels}
+            files.chart(path, plots.polar(pattern.requested.values, curve, level.unit, path, quantity=level.name))
     if results.signals is not None:
         _signals(results.signals, files)
 
@@ -120,4 +126,5 @@ def _signals(signals: Signals, files: BestEffort) -> None:
             axis = int(np.abs(signals.electric[:, n]).max(axis=0).argmax())
             place = ", ".join(f"{1e3 * x + 0.0:.4g}" for x in point)
             curves[f"E{'xyz'[axis]} at ({place}) mm"] = signals.electric[:, n, axis]
-        plots.cartesian(signals.times / factor, curves, f"time ({unit})", "electric field (V/m)", path)
+        times = signals.times / factor
+        files.chart(path, plots.cartesian(times, curves, f"time ({unit})", "electric field (V/m)", path))

@@ -8,8 +8,8 @@ class Camera {
     this.look("iso");
   }
 
-  look(name) {
-    [this.azimuth, this.elevation] = DIRECTIONS[name].map((x) => (x * Math.PI) / 180);
+  look(name, eye) {
+    [this.azimuth, this.elevation] = (eye || DIRECTIONS[name]).map((x) => (x * Math.PI) / 180);
   }
 
   /** right, up and toward the eye: rows of the rotation, as calderon.plots.camera. */

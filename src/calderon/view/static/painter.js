@@ -40,7 +40,9 @@ void main() {
   if (painted > 0.5) {
     float t = clamp((shown() - range.x) / (range.y - range.x), 0.0, 1.0);
     if (reverse > 0.5) t = 1.0 - t;
-    base = abs(atRe.x) > 1e29 ? empty : texture(colours, vec2((t * 256.0 + 0.5) / 257.0, 0.5)).rgb;
+    bool missing = abs(atRe.x) > 1e26;
+    if (missing && lit < 0.5) discard;
+    base = missing ? empty : texture(colours, vec2((t * 256.0 + 0.5) / 257.0, 0.5)).rgb;
   }
   vec3 n = normalize(atNormal);
   if (dot(n, eye) < 0.0) n = -n;

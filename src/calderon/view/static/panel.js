@@ -62,7 +62,6 @@ Object.assign(View.prototype, {
     const key = this.key(field_);
     const quantity = this.shown(field_);
     const axis = this.component(field_);
-    const factor = quantity === "phase" || quantity === "db" ? 1 : 1;
     const set = (end) => (event) => {
       const value = Number(event.target.value.replace("−", "-").replace(",", "."));
       const wanted = { low: range.low, high: range.high, [end]: value };
@@ -70,7 +69,7 @@ Object.assign(View.prototype, {
       this.controls();
     };
     const input = (end) => element("input", {
-      type: "text", inputmode: "decimal", value: Number((range[end] / factor).toPrecision(4)), "aria-label": `${end === "low" ? "lower" : "upper"} end of the colours`, onchange: set(end),
+      type: "text", inputmode: "decimal", value: Number(range[end].toPrecision(4)), "aria-label": `${end === "low" ? "lower" : "upper"} end of the colours`, onchange: set(end),
     });
     const unit = quantityUnit(quantity, field_);
     const name = `${quantityName(quantity, field_, axis)}${unit ? ` in ${unit}` : ""}`;
@@ -132,7 +131,11 @@ Object.assign(View.prototype, {
 
   change({ result, quantity, axis }) {
     if (result !== undefined) {
-      this.main.chosen = result;
+      const { name } = this.main.fields[result];
+      for (const layer of this.layers) {
+        const same = layer.fields.findIndex((each) => each.name === name);
+        if (same >= 0) layer.chosen = same;
+      }
       this.quantity = this.field(this.main).quantity || this.quantity;
     }
     if (quantity !== undefined) this.quantity = quantity;
@@ -179,7 +182,7 @@ Object.assign(View.prototype, {
   },
 
   look(name) {
-    this.camera.look(name);
+    this.camera.look(name, name === "iso" ? this.scene.eye : null);
     this.fit();
   },
 
@@ -256,7 +259,7 @@ Object.assign(View.prototype, {
     canvas.addEventListener("pointercancel", up);
     canvas.addEventListener("pointerleave", (event) => { if (event.pointerType === "mouse") this.tip.hidden = true; });
     canvas.addEventListener("contextmenu", (event) => event.preventDefault());
-    canvas.addEventListener("dblclick", () => { this.camera.look("iso"); this.fit(); });
+    canvas.addEventListener("dblclick", () => this.look("iso"));
     canvas.addEventListener("wheel", (event) => this.wheel(event, at(event)), { passive: false });
     canvas.addEventListener("keydown", (event) => this.key_(event));
     document.addEventListener("fullscreenchange", () => this.resized());

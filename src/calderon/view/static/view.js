@@ -17,6 +17,7 @@ class View {
     this.cut = { axis: -1, at: 0.5 };
     this.limits = {};
     this.camera = new Camera(...this.sphere());
+    if (scene.eye) this.camera.look("iso", scene.eye);
     for (const layer of this.layers) this.load(layer);
     this.decorate();
     this.fit();
@@ -153,12 +154,11 @@ class View {
 
   planeOf(layer) {
     if (layer.kind === "grid") return null;
-    return this.plane || (this.opened && layer.open) || null;
+    return this.plane || (this.opened && layer.open && this.layers.some((each) => each.on && each.kind === "grid") ? layer.open : null);
   }
 
   fit() {
-    const shown = this.visible().filter((layer) => layer.kind !== "grid");
-    const clouds = (shown.length ? shown : this.visible()).map((layer) => layer.geometry.corners);
+    const clouds = this.visible().map((layer) => layer.geometry.corners);
     const { clientWidth, clientHeight } = this.stage;
     this.camera.fit(clouds, clientWidth / Math.max(1, clientHeight));
     this.fitted = true;

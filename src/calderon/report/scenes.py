@@ -1,0 +1,68 @@
+"""Parts of scenes that several kinds of problems share."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calderon.plots.camera import camera
+from calderon.report.formatting import plane_equation
+from calderon.view import Field, Grid
+
+NODES = 120_000
+"""Points of a plane in a view, times the numbers at each, at most."""
+NUMBERS = 500_000
+"""Numbers of a field over all its steps, at most."""
+
+
+def grid(points: NDArray[np.float64], fields: Sequence[Field], hidden: bool = False) -> Grid:
+    """The field in a plane, points (rows, columns, 3) with values in their order, thinned to what a page carries."""
+    rows, columns = points.shape[:2]
+    weight = max(
+        sum(
+            np.asarray(values).size * (2 if np.iscomplexobj(values) else 1)
+            for values in one.values
+            if values is not None
+        )
+        for one in fields
+    ) / (rows * columns)
+    steps = max(sum(values is not None for values in one.values) for one in fields)
+    most = min(NODES * steps, NUMBERS)
+    every = int(np.ceil(np.sqrt(max(1.0, rows * columns * weight / most))))
+    fewer = [_thinned(one, (rows, columns), every) for one in fields]
+    return Grid(f"plane {plane_equation(points)}", points[::every, ::every], tuple(fewer), hidden)
+
+
+def _thinned(one: Field, shape: tuple[int, int], every: int) -> Field:
+    values = [
+        None if each is None else _rows(np.asarray(each).reshape(*shape, -1)[::every, ::every], np.asarray(each).ndim)
+        for each in one.values
+    ]
+    return replace(one, values=values, short=True)
+
+
+def _rows(values: NDArray[Any], dimensions: int) -> NDArray[Any]:
+    return values.reshape(-1) if dimensions == 1 else values.reshape(-1, values.shape[-1])
+
+
+def opening(points: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
+    """Of a plane: its normal toward who looks at the scene, and its distance from the origin."""
+    normal = np.cross(points[0, -1] - points[0, 0], points[-1, 0] - points[0, 0])
+    normal = normal / np.linalg.norm(normal)
+    if normal @ camera("iso").eye < 0:
+        normal = -normal
+    return normal, float(normal @ points[0, 0])
+
+
+def facing(normal: NDArray[np.float64]) -> tuple[float, float]:
+    """Azimuth and elevation in degrees from which a plane is seen well, and the bodies behind it, too."""
+    azimuth = float(np.degrees(np.arctan2(normal[1], normal[0])))
+    return (-58.0, 42.0) if abs(normal[2]) > 0.7 else (azimuth - 32.0 if normal[0] > 0.7 else azimuth + 32.0, 20.0)
+
+
+def thinned_steps(count: int, numbers: int) -> list[int]:
+    """The steps of a field that a page carries, evenly spread, the last among them; numbers: of one step."""
+    most = max(1, min(count, 8 * NUMBERS // max(1, numbers)))
+    return sorted({round(x) for x in np.linspace(count - 1, 0, most).tolist()})

@@ -1,0 +1,72 @@
+"""Live views of a result on surfaces: what was solved for with the field in the plane, and the pattern."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from calderon.formulations.scenes import pattern_layer
+from calderon.report.scenes import grid, opening, thinned_steps
+from calderon.report.surface.results import Results
+from calderon.view import Field, Scene, Steps
+
+
+def surface_scene(results: Results) -> Scene:
+    """The surface at all frequencies, and the plane at the last one."""
+    steps, case, words = results.steps, results.file.case, results.words
+    layer: Any = steps[-1].surface.scene().layers[0]
+    shown: Field = layer.fields[0]
+    last = np.asarray(shown.values[0])
+    kept = thinned_steps(len(steps), last.size * 2)
+    values = [last if n == len(steps) - 1 else _values(results, n) for n in kept]
+    wanted = case.output.surface[0] if case.output.surface else shown.quantity
+    cut = steps[-1].slice
+    if cut is not None and case.output.slice is not None and np.iscomplexobj(cut.values):
+        wanted = case.output.slice.quantity  # waves are seen best in the plane
+    symbol = words.symbol if shown.name == words.field else {"surface current": "J"}.get(shown.name, shown.name)
+    first = wanted if np.iscomplexobj(last) else "real"
+    shown = replace(shown, symbol=symbol, values=values, quantity=first, short=len(kept) > 4)
+    layer = replace(layer, fields=(shown,))
+    layers: list[Any] = [layer]
+    if cut is not None and case.output.slice is not None:
+        real = not np.iscomplexobj(cut.values)
+        symbol = f"|{words.symbol}|" if real and case.physics.wave else words.symbol
+        given = [None] * (len(kept) - 1) + [cut.values.ravel()]
+        layers.append(grid(cut.points, [Field(words.field, symbol, words.unit, given)]))
+        if case.physics.side == "interior" or case.physics.definition.penetrable:
+            layers[0] = replace(layer, open=opening(cut.points))
+    return Scene(tuple(layers), steps=_steps(results, kept), caption=_caption(results, shown.name, len(layers) > 1))
+
+
+def _values(results: Results, number: int) -> Any:
+    layer: Any = results.steps[number].surface.scene().layers[0]
+    return layer.fields[0].values[0]
+
+
+def _steps(results: Results, kept: list[int]) -> Steps | None:
+    return Steps("frequency", [results.steps[n].name for n in kept]) if len(kept) > 1 else None
+
+
+def _caption(results: Results, name: str, plane: bool) -> str:
+    where = f"{name[:1].upper()}{name[1:]} on the surface"
+    if plane:
+        where += f", and {results.words.field} in the plane"
+    steps = results.steps
+    at = "" if not steps[-1].name else f" at {steps[-1].name}" if len(steps) == 1 else " over frequency"
+    return f"{where}{at}. Drag to turn, point at the surface for values."
+
+
+def pattern_scene(results: Results) -> Scene:
+    """The level in all directions at all frequencies."""
+    steps, level = results.steps, results.level
+    shape = next(step.pattern.shape for step in steps if step.pattern is not None)
+    kept = thinned_steps(len(steps), shape[0] * shape[1])
+    values = [each.ravel() if (each := steps[n].pattern) is not None else None for n in kept]
+    name = level.name if steps[0].impedance is not None else f"bistatic {level.name}"
+    layer = pattern_layer(shape, values, name, level.unit)
+    caption = f"{name[:1].upper()}{name[1:]} in all directions: colour and radius, from 40 dB below the largest on."
+    return Scene((layer,), length="", steps=_steps(results, kept), caption=caption)
+
+
+def has_pattern(results: Results) -> bool:
+    return any(step.pattern is not None for step in results.steps)
