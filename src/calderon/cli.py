@@ -103,7 +103,8 @@ def example(
 
 @app.command()
 def mesh(
-    file: Annotated[Path, typer.Argument(help="Mesh file: .msh, .vtu, .stl, .obj, .ply, .inp, ...")],
+    file: Annotated[Path, typer.Argument(help="Mesh file: .msh, .vtu, .stl, .obj, .ply, .inp, .bdf, .step, ...")],
+    h: Annotated[float | None, typer.Option("--h", help="Length of edges in m, for CAD models (.step, .iges).")] = None,
     scale: Annotated[float, typer.Option(help="Metres per unit of the file: 0.001 for millimetres.")] = 1.0,
     frequency: Annotated[list[float] | None, typer.Option(help="Frequency in Hz; may be repeated.")] = None,
     speed_of_sound: Annotated[float, typer.Option(help="Speed of sound in m/s.")] = 1500.0,
@@ -119,7 +120,7 @@ def mesh(
                 screen.print(resolution(volume.longest_edges, frequency, SPEED_OF_LIGHT))
             _print_warnings(screen, caught)
             return
-        surface = meshes.read(file, scale=scale)
+        surface = meshes.read(file, scale=scale, h=h)
         checked = surface.check()
         screen.print(surface_quality(surface, file.name))
         if frequency:

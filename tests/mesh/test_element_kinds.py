@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from calderon.mesh import MeshError, MeshWarning, cube, read, read_tetrahedra
-from calderon.mesh.files.reading import split_quadrilaterals
+from calderon.mesh.files.surfaces import split_quadrilaterals
 
 COLUMN = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 0, 1], [0, 1, 1], [0, 0, 2.0]])
 NODES = "*NODE\n1, 0, 0, 0\n2, 1, 0, 0\n3, 0, 1, 0\n4, 1, 1, 0\n5, 2, 0, 0\n6, 2, 1, 0\n7, 0, 0, 1\n8, 1, 1, 1\n"

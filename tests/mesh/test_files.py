@@ -106,8 +106,8 @@ def test_empty_and_garbage_files_are_refused(tmp_path, name, content):
 
 
 def test_unknown_and_missing_files(tmp_path):
-    with pytest.raises(MeshError, match=r"unknown mesh format '.step'; choose .msh, .vtu"):
-        read(tmp_path / "a.step")
+    with pytest.raises(MeshError, match=r"unknown mesh format '.3ds'; choose .msh, .vtu"):
+        read(tmp_path / "a.3ds")
     with pytest.raises(MeshError, match="no such file"):
         read(tmp_path / "a.msh")
     (tmp_path / "b.msh").mkdir()

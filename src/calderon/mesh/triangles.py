@@ -13,12 +13,14 @@ from numpy.typing import ArrayLike, NDArray
 from calderon.mesh.coincident import coincident_points, compacted, joining_tolerance, sound_triangles
 from calderon.mesh.containment import winding_numbers
 from calderon.mesh.errors import MeshError, warn
+from calderon.mesh.files.exchange import Exchange
 from calderon.mesh.files.writing import write
 from calderon.mesh.geometry import FlatTriangles, Geometry
 from calderon.mesh.inspection import MeshReport, check
 from calderon.mesh.shapes.division import quartered
 from calderon.mesh.shapes.edge_refinement import refined_toward
-from calderon.mesh.sizes import scale_factor
+from calderon.mesh.shapes.feature_remeshing import remeshed_by_gmsh
+from calderon.mesh.sizes import positive, scale_factor
 from calderon.mesh.topology import edge_pairs
 from calderon.mesh.triangulation import Triangulation
 from calderon.mesh.validation import set_frozen
@@ -28,11 +30,12 @@ from calderon.view import Scene, Surface, Viewable
 SHARP = np.radians(30.0)  # between the normals of two triangles
 LEAST_RATIO = 1e-5  # of heights in refine_edges
 MOST_DIVISIONS = 6
+LARGEST_CHANGE = 0.01  # of the area by remeshing, without a warning
 PART_COLOURS = ("#b9c3cf", "#7fb3d5", "#f0b27a", "#82c9a9", "#d7a9cf", "#f2d388", "#a7c7e7", "#e59c9c")
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
-class TriangleMesh(Triangulation, Viewable):
+class TriangleMesh(Triangulation, Viewable, Exchange):
     """Flat triangles in space, validated and consistently oriented at construction.
 
     vertices (nv, 3) float64, triangles (nt, 3) int64 (counter-clockwise seen from the side of the normal), tags (nt,)
@@ -191,6 +194,26 @@ class TriangleMesh(Triangulation, Viewable):
         self.flat_triangles(self.triangles[:0, 0], "divided")
         vertices, triangles = quartered(self.vertices, self.triangles, int(times))
         return TriangleMesh(vertices, triangles, np.repeat(self.tags, 4 ** int(times)), self.names, self.note)
+
+    def remesh(self, h: float, angle: float = SHARP) -> "TriangleMesh":
+        """The same surface meshed anew by gmsh with edges of about h: finer or coarser.
+
+        Edges at which normals differ by more than the angle in radians (default 30 degrees) stay, and so does the
+        boundary; elsewhere new vertices lie on the triangles of this mesh, so that a finer mesh is not rounder. Tags
+        are those of the nearest triangles. MeshWarning where the area changes by more than 1 %. MeshError if gmsh is
+        not installed or cannot do it.
+        """
+        self.flat_triangles(self.triangles[:0, 0], "remesh")
+        if isinstance(angle, bool) or not isinstance(angle, Real) or not 0 < float(angle) <= np.pi:
+            raise MeshError(f"angle = {angle!r}: an angle between two normals in radians, up to pi, is needed")
+        made = remeshed_by_gmsh(self.vertices, self.triangles, self.tags, positive("h", h), float(angle))
+        found = TriangleMesh(*made, self.names)
+        if abs(change := found.area / self.area - 1) > LARGEST_CHANGE:
+            warn(
+                f"remeshing with h = {h:g} changed the area of the surface by {100 * change:.2g} %: a smaller h, or a "
+                "smaller angle, keeps its edges"
+            )
+        return found
 
     def contains(self, points: ArrayLike) -> NDArray[np.bool_]:
         """(n,) whether each point (n, 3) lies inside this closed surface; either value on the surface itself.

@@ -18,6 +18,7 @@ from calderon.mesh.files.abaqus import read_abaqus
 from calderon.mesh.files.complete import read_ply, read_stl, read_vtu
 from calderon.mesh.files.gmsh import read_gmsh
 from calderon.mesh.files.obj import read_obj
+from calderon.mesh.files.others import OTHERS
 
 READERS = {
     ".msh": read_gmsh,
@@ -30,7 +31,9 @@ READERS = {
 """Readers that parse a format themselves, or check the result of meshio."""
 HEAD = 65536
 """Bytes of a file in which comments are searched."""
-TAG_KEYS = ["gmsh:physical", "tags", "tag", "medit:ref", "cell_tags", "CellEntityIds", "gmsh:geometrical"]
+TAG_KEYS = [
+    "gmsh:physical", "tags", "tag", "medit:ref", "nastran:ref", "cell_tags", "CellEntityIds", "gmsh:geometrical",
+]  # fmt: skip
 """Cell data that hold tags, the first of them that occurs."""
 
 
@@ -62,7 +65,7 @@ def file_content(path: Path, suffixes: Collection[str] = READERS) -> meshio.Mesh
     output = StringIO()
     try:
         with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output), np.errstate(all="ignore"):
-            content = READERS[suffix](path)
+            content = {**READERS, **OTHERS}[suffix](path)
             points = np.zeros((len(content.points), 3))
             points[:, : content.points.shape[1]] = content.points
     except MeshError as error:

@@ -1,0 +1,51 @@
+"""A surface with edges is meshed anew by gmsh, from its triangles."""
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial import KDTree
+
+from calderon.mesh.errors import MeshError
+from calderon.mesh.files.live import into_gmsh
+from calderon.mesh.shapes.division import quartered
+from calderon.mesh.shapes.gmsh_volumes import MeshedModel, gmsh_model
+
+SAMPLES = 200_000
+"""Of points of the old surface, at most about, by which new triangles find their tags."""
+
+
+def remeshed_by_gmsh(
+    vertices: NDArray[np.float64], triangles: NDArray[np.int64], tags: NDArray[np.int64], h: float, angle: float
+) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]:
+    """Vertices, triangles and tags of the same surface with edges of about h.
+
+    Edges at which normals differ by more than the angle (rad) stay, and so does the boundary. On curved parts new
+    vertices lie on the old triangles. Tags are those of the nearest point of the old surface. MeshError where gmsh
+    cannot do it, or is not installed.
+    """
+    with gmsh_model("remeshing") as gmsh:
+        into_gmsh(gmsh, vertices, triangles, np.zeros(len(triangles), np.int64), {})
+        try:
+            gmsh.model.mesh.classifySurfaces(angle, True, True, np.pi)
+            gmsh.model.mesh.createGeometry()
+            for option, value in (("MeshSizeMin", h), ("MeshSizeMax", h), ("MeshSizeExtendFromBoundary", 0)):
+                gmsh.option.setNumber(f"Mesh.{option}", value)
+            gmsh.model.mesh.generate(2)
+        except Exception as error:  # gmsh raises nothing narrower
+            raise MeshError(f"gmsh cannot mesh this surface anew: {error}; try another angle, or h") from None
+        model = MeshedModel(gmsh)
+        made = model.elements(3, -1)
+    used, numbers = np.unique(made, return_inverse=True)
+    points, new = model.vertices[used], numbers.reshape(-1, 3)
+    return points, new, _tags_at(points[new].mean(axis=1), vertices, triangles, tags)
+
+
+def _tags_at(
+    x: NDArray[np.float64], vertices: NDArray[np.float64], triangles: NDArray[np.int64], tags: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """(n,) tags of the nearest triangle at points, by centroids of its parts."""
+    if len(np.unique(tags)) == 1:
+        return np.full(len(x), tags[0])
+    times = int(np.clip(np.log2(SAMPLES / len(triangles)) / 2, 0, 4))
+    finer, parts = quartered(vertices, triangles, times)
+    nearest = KDTree(finer[parts].mean(axis=1)).query(x)[1]
+    return np.asarray(np.repeat(tags, 4**times)[nearest])

@@ -1,0 +1,147 @@
+"""Meshes of other packages in memory, their files, CAD models and remeshing."""
+
+import meshio
+import numpy as np
+import pytest
+
+import calderon as cal
+from calderon.mesh import MeshError, MeshWarning, TriangleMesh, read
+
+
+def box():
+    """A cuboid whose faces have tags, two of them names."""
+    mesh = cal.mesh.cuboid([1.0, 1.0, 2.0], 0.5)
+    tags = np.rint(mesh.normals @ [1, 2, 3]).astype(int) + 4
+    return TriangleMesh(mesh.vertices, mesh.triangles, tags, {"top": 7, "bottom": 1})
+
+
+BOX = box()
+
+
+def same(found, mesh=BOX, names=True):
+    """Whether it is the same surface with the same tags, whatever the order of its vertices."""
+    order = [np.lexsort(each.centroids.round(6).T) for each in (found, mesh)]
+    assert found.centroids[order[0]] == pytest.approx(mesh.centroids[order[1]], abs=1e-6)
+    assert np.array_equal(found.tags[order[0]], mesh.tags[order[1]])
+    assert not names or found.names == mesh.names
+    return True
+
+
+@pytest.fixture
+def gmsh():
+    found = pytest.importorskip("gmsh", reason="extra gmsh")
+    found.initialize()
+    found.option.setNumber("General.Terminal", 0)
+    found.model.add("other")
+    yield found
+    found.finalize()
+
+
+def test_meshio_round_trip_and_scale():
+    assert same(TriangleMesh.from_meshio(BOX.to_meshio()))
+    quads = meshio.Mesh([[0, 0], [2, 0], [2, 1], [0, 1.0]], [("quad", [[0, 1, 2, 3]])])
+    with pytest.warns(MeshWarning, match="the meshio mesh: 1 quadrilaterals split"):
+        assert TriangleMesh.from_meshio(quads, scale=0.5).area == pytest.approx(0.5)
+    with pytest.raises(MeshError, match="the meshio mesh: a meshio.Mesh has points and cells, got str"):
+        TriangleMesh.from_meshio("hull.msh")
+    with pytest.raises(MeshError, match="the meshio mesh: no triangles"):
+        TriangleMesh.from_meshio(meshio.Mesh([[0.0, 0, 0], [1, 0, 0]], [("line", [[0, 1]])]))
+
+
+def test_pyvista_round_trip_and_bodies():
+    pyvista = pytest.importorskip("pyvista", reason="extra plot")
+    assert same(TriangleMesh.from_pyvista(BOX.to_pyvista()), names=False)
+    with pytest.warns(MeshWarning, match="quadrilaterals split"):
+        cube = TriangleMesh.from_pyvista(pyvista.Cube())
+    assert cube.is_closed and cube.volume == pytest.approx(1)
+    ball = TriangleMesh.from_pyvista(pyvista.Sphere(radius=0.5))
+    assert ball.is_closed and ball.volume == pytest.approx(np.pi / 6, rel=0.03)
+
+
+def test_trimesh_round_trip():
+    trimesh = pytest.importorskip("trimesh", reason="no dependency of the package")
+    assert same(TriangleMesh.from_trimesh(BOX.to_trimesh()), names=False)
+    assert TriangleMesh.from_trimesh(trimesh.creation.icosphere(2)).is_closed
+    with pytest.raises(MeshError, match="a trimesh.Trimesh has vertices and faces"):
+        TriangleMesh.from_trimesh(3)
+
+
+def test_gmsh_models(gmsh):
+    with pytest.raises(MeshError, match="has no mesh"):
+        TriangleMesh.from_gmsh()
+    BOX.to_gmsh()
+    assert same(TriangleMesh.from_gmsh())
+    gmsh.model.add("disc")
+    disc = gmsh.model.occ.addDisk(0, 0, 0, 1, 1)
+    gmsh.model.occ.addDisk(5, 0, 0, 1, 1)
+    gmsh.model.occ.synchronize()
+    gmsh.model.addPhysicalGroup(2, [disc], 9, "disc")
+    gmsh.model.mesh.generate(2)
+    found = TriangleMesh.from_gmsh()
+    assert found.names == {"disc": 9} and found.area == pytest.approx(np.pi, rel=0.1)
+
+
+@pytest.mark.parametrize("ending", [".vtk", ".off", ".med", ".xdmf", ".bdf", ".nas"])
+def test_files_by_meshio(ending, tmp_path):
+    path, mesh = tmp_path / f"box{ending}", BOX.to_meshio()
+    if ending in (".bdf", ".nas"):
+        mesh.cell_data = {"nastran:ref": mesh.cell_data["tags"]}
+        meshio.write(path, mesh, file_format="nastran")
+    else:
+        mesh.field_data = {}
+        meshio.write(path, mesh)
+    found = read(path)
+    if ending in (".off", ".med"):  # without tags, by the name "tags"
+        found = TriangleMesh(found.vertices, found.triangles, BOX.tags)
+    assert same(found, names=False)
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 3])
+    with pytest.raises(MeshError, match=f"box{ending}"):
+        read(path)
+
+
+def test_files_by_pyvista_and_gmsh(gmsh, tmp_path):
+    pytest.importorskip("pyvista", reason="extra plot")
+    for ending in (".vtp", ".vtk"):
+        BOX.to_pyvista().save(tmp_path / f"box{ending}")
+        assert same(read(tmp_path / f"box{ending}"), names=False)
+    BOX.to_gmsh()
+    gmsh.write(str(tmp_path / "box.unv"))
+    gmsh.finalize()
+    found = read(tmp_path / "box.unv")
+    gmsh.initialize()
+    assert found.is_closed and found.volume == pytest.approx(2) and len(np.unique(found.tags)) == 6
+
+
+def test_cad_models_need_an_edge_length(gmsh, tmp_path):
+    gmsh.model.occ.addBox(0, 0, 0, 100, 100, 200)  # in mm
+    gmsh.model.occ.synchronize()
+    for ending in ("step", "igs"):
+        gmsh.write(str(tmp_path / f"box.{ending}"))
+    gmsh.finalize()
+    for ending in ("step", "igs"):
+        found = read(tmp_path / f"box.{ending}", h=0.05)
+        assert found.bounds[1] - found.bounds[0] == pytest.approx([0.1, 0.1, 0.2])
+        assert found.edge_lengths.max() < 0.08
+    gmsh.initialize()
+    with pytest.raises(MeshError, match="give the length of edges, h=, in metres"):
+        read(tmp_path / "box.step")
+    BOX.write(tmp_path / "box.stl")
+    with pytest.raises(MeshError, match="h is for CAD models"):
+        read(tmp_path / "box.stl", h=0.1)
+
+
+@pytest.mark.parametrize("h", [0.25, 0.6])
+def test_remeshing_keeps_edges_tags_and_names(h):
+    pytest.importorskip("gmsh", reason="extra gmsh")
+    found = BOX.remesh(h)
+    assert found.is_closed and found.volume == pytest.approx(2) and found.names == BOX.names
+    assert np.array_equal(found.tags, np.rint(found.normals @ [1, 2, 3]).astype(int) + 4)
+    assert 0.5 * h < found.mean_edge_length < 1.2 * h
+    with pytest.raises(MeshError, match="angle = 0"):
+        BOX.remesh(h, 0)
+
+
+def test_remeshing_that_loses_edges_is_reported():
+    pytest.importorskip("gmsh", reason="extra gmsh")
+    with pytest.warns(MeshWarning, match="changed the area of the surface by"):
+        BOX.remesh(0.6, np.pi)
