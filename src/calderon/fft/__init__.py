@@ -1,6 +1,7 @@
 """Pre-corrected FFT: currents on planar metal on regular grids, whose products are convolutions."""
 
 from calderon.fft.cells import cell_inverse
+from calderon.fft.near_inverse import near_inverse
 from calderon.fft.operator import GridOperator, assemble_fft
 
-__all__ = ["GridOperator", "assemble_fft", "cell_inverse"]
+__all__ = ["GridOperator", "assemble_fft", "cell_inverse", "near_inverse"]

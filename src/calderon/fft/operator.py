@@ -1,7 +1,7 @@
 """The electric field of planar metal in layers by grids and fast Fourier transforms."""
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import Any
 
@@ -92,7 +92,7 @@ class GridOperator(LinearOperator):
     ) -> None:
         self.touching, self.near = entries
         super().__init__(dtype=np.dtype(complex), shape=self.near.shape)
-        self.matrix, self.parts, self.grid, self.spectra, self._factors = matrix, parts, grid, spectra, factors
+        self.matrix, self.parts, self.grid, self.spectra, self.factors = matrix, parts, grid, spectra, factors
         self.error, self.checked, self.seconds, self.backend = 0.0, 0, 0.0, "numba"
         self._bands = Bands.of(grid.first, 2 * (grid.order + 1))
 
@@ -115,7 +115,7 @@ class GridOperator(LinearOperator):
 
         def work(task: int) -> None:
             part = ROWS * task, min(ROWS * (task + 1), number)
-            gather(field, *part, grid.first, grid.plane, grid.weights, grid.order + 1, self._factors, y)
+            gather(field, *part, grid.first, grid.plane, grid.weights, grid.order + 1, self.factors, y)
             add_rows(self.near.indptr, self.near.indices, self.near.data, vector, *part, y)
 
         run_tasks(work, -(-number // ROWS))
@@ -176,15 +176,18 @@ def assemble_fft(
     spacing: float | None = None,
     order: int = 3,
     near: float | None = None,
+    local: sp.csr_array | None = None,
 ) -> GridOperator:
     """The pre-corrected FFT operator of a `layered_electric_field`, or of that and multiples of the identity.
 
-    See `BoundaryOperator.assemble`.
+    See `BoundaryOperator.assemble`. local: a sparse symmetric matrix of functions with common triangles that is added.
 
     J. R. Phillips, J. K. White, IEEE Trans. Comput.-Aided Des. 16 (1997) 1059.
     """
     began = time.perf_counter()
     parts = Parts.of(operator)
+    if local is not None:
+        parts = replace(parts, sparse=parts.sparse + local)
     one_of(precision, ("double", "mixed"), "precision of method 'fft'")
     if backend != "numba":
         raise ValueError(f"method='fft' computes on the processor, got backend={backend!r}: leave it out")

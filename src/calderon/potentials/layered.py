@@ -28,7 +28,7 @@ NEAREST = 0.25
 SHARE = 64
 SLENDER = 0.2
 """Of the height of a vertical current: closer points are refused."""
-MARGIN = 1.001
+MARGIN, FLAT = 1.001, 1e-6
 Complex = NDArray[np.complex128]
 Floats = NDArray[np.float64]
 
@@ -95,6 +95,8 @@ def layered_fields(
     space: Any = surface.space
     mesh, rows = space.mesh, space.triangles
     corners = mesh.vertices[mesh.triangles[rows]]
+    if upright := np.count_nonzero(np.ptp(corners[..., 2], axis=1) > FLAT * np.ptp(mesh.vertices, axis=0).max()):
+        raise ValueError(f"fields at points are those of horizontal metal and probes, and {upright} triangles are not")
     longest = np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).max(axis=1)
     centres = corners.mean(axis=1)
     _refuse_close(points, corners, centres, longest)

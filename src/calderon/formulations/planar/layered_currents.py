@@ -29,7 +29,7 @@ class LayeredCurrents:
     """Currents of one frequency in Hz, peak values, time factor exp(-i omega t).
 
     surface: the surface current in A/m, that of contacts included. height: z in m at which probes end; probes: the
-    places and currents in A of vertical currents from the ground to it.
+    places and currents in A of vertical currents from the ground to it. info: matrix and solver as text.
     """
 
     sections: Sections
@@ -37,6 +37,7 @@ class LayeredCurrents:
     surface: VectorFunction
     height: float
     probes: list[tuple[Any, complex]]
+    info: str
 
     @cached_property
     def radiator(self) -> Radiator:

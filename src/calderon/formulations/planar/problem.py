@@ -2,17 +2,18 @@
 
 import itertools
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
-from scipy.linalg import lu_factor, lu_solve
 
 from calderon.exact.angular import RECEIVERS
 from calderon.exact.vacuum import SPEED_OF_LIGHT, VACUUM_IMPEDANCE
+from calderon.fft import assemble_fft
 from calderon.formulations.electromagnetic.antenna_feed import DeltaGap
 from calderon.formulations.electromagnetic.antenna_solution import reference_resistance
 from calderon.formulations.planar.echo import POLARIZATIONS, PlanarEcho, monostatic, received_from
@@ -20,6 +21,7 @@ from calderon.formulations.planar.edge_port import EdgePort
 from calderon.formulations.planar.ends import require_ends
 from calderon.formulations.planar.line_port import LinePort, LineWaves
 from calderon.formulations.planar.lumped import Lumped
+from calderon.formulations.planar.planar_system import METHODS, DenseSystem, GridSystem, chosen_method
 from calderon.formulations.planar.port_sweep import PortSweep, adaptive_sweep, scattering
 from calderon.formulations.planar.probe import ProbePort, probe_matrix
 from calderon.formulations.planar.radiator import Complex, Radiator
@@ -29,8 +31,9 @@ from calderon.galerkin.layered.parts import UPRIGHT, feet_of
 from calderon.layers import Conductor, Stack, SurfaceImpedance
 from calderon.mesh import TriangleMesh
 from calderon.mesh.errors import AccuracyWarning, MeshError
-from calderon.operators.layered import layered_electric_field
+from calderon.operators.layered import LayeredElectricField, layered_electric_field
 from calderon.quadrature import Quadrature
+from calderon.solvers.iteration import tolerance
 from calderon.spaces import RWG, EdgeSpace, VectorFunction, half_functions
 from calderon.validation import callers_level, describe, one_of, positive_length, real_number, unmasked
 
@@ -60,8 +63,10 @@ class PlanarProblem:
     loads: `Lumped` elements in slots; what they take is lost.
 
     The electric equation <f, E> = Z_s <f, J> for RWG functions f and the currents of probes, with the Green's functions
-    of the stack. Matrices are dense, with LU factors: 10,000 unknowns take 1.6 GB. Raises MeshError for metal off every
-    interface, ValueError for ports that the metal or the stack does not have.
+    of the stack. method: "dense", with LU factors (10,000 unknowns take 1.6 GB), "fft", pre-corrected FFT with GMRES to
+    the residual `rtol`, or "auto" for what is faster and fits; `info` of solutions says which. grid: options of "fft",
+    spacing=, order= and near=. Raises MeshError for metal off every interface, ValueError for ports that the metal or
+    the stack does not have.
     """
 
     stack: Stack
@@ -70,12 +75,17 @@ class PlanarProblem:
     sheet: complex | SurfaceImpedance | Conductor = field(default=0.0, kw_only=True)
     loads: Sequence[Lumped] = field(default=(), kw_only=True)
     quadrature: Quadrature = field(default_factory=Quadrature, kw_only=True)
+    method: str = field(default="auto", kw_only=True)
+    rtol: float = field(default=1e-6, kw_only=True)
+    grid: Mapping[str, Any] = field(default_factory=dict, kw_only=True)
 
     def __post_init__(self) -> None:
         if not isinstance(self.stack, Stack):
             raise TypeError(f"the layers must be a Stack, got {describe(self.stack)}")
         if not isinstance(self.mesh, TriangleMesh):
             raise TypeError(f"a planar problem needs a TriangleMesh, got {describe(self.mesh)}")
+        one_of(self.method, METHODS, "method")
+        tolerance(self.rtol)
         single = isinstance(self.ports, Port)
         ports: tuple[Any, ...] = (self.ports,) if single else tuple(self.ports)  # type: ignore[assignment, arg-type]
         if not all(isinstance(each, Port) for each in ports):
@@ -107,6 +117,11 @@ class PlanarProblem:
         return any(isinstance(port, LinePort) for port in self.ports)
 
     @property
+    def _is_flat(self) -> bool:
+        """Whether no metal is vertical."""
+        return bool(np.all(np.abs(self.mesh.normals[:, 2]) >= UPRIGHT))
+
+    @property
     def probes(self) -> list[ProbePort]:
         """The ports that are probes."""
         return [port for port in self.ports if isinstance(port, ProbePort)]
@@ -132,7 +147,7 @@ class PlanarProblem:
     def _metal(self) -> EdgeSpace:
         """RWG functions of the metal, with contacts, and those that flow into walls."""
         mesh = self.mesh
-        if self.probes and np.any(np.abs(mesh.normals[:, 2]) < UPRIGHT):
+        if self.probes and not self._is_flat:
             raise ValueError(
                 "ProbePort is a thin current next to horizontal metal alone: with vertical metal, let the probe be a "
                 "planar.via with an EdgePort(around=(x, y, radius))"
@@ -175,34 +190,59 @@ class PlanarProblem:
     def matrix(self, frequency: float) -> NDArray[np.complex128]:
         """<f_i, E(f_j)> for eta0 = 1 at `frequency` in Hz, of all functions and currents of probes; symmetric."""
         self._warn_of_coarse_meshes(frequency)
-        space, quadrature = self.function_space, self.quadrature
-        out: NDArray[np.complex128] = (
-            layered_electric_field(self.stack, frequency, space, quadrature=quadrature).assemble().to_array()
-        )
+        out: NDArray[np.complex128] = self._field(frequency, self.function_space).assemble().to_array()
         if count := len(self.probes):
-            columns = probe_matrix(self.probes, self.stack.at(frequency), space, self.height)
+            columns = probe_matrix(self.probes, self.stack.at(frequency), self.function_space, self.height)
             out[:, -count:] += columns
             out[-count:, :-count] += columns[:-count].T
-        sheet: Any = self.sheet
-        if impedance := sheet.impedance(frequency):
-            mass = space.mass_matrix().tocoo()
-            out[mass.coords] -= impedance / VACUUM_IMPEDANCE * mass.data
-        for load, weights in zip(self.loads, self.load_weights.T, strict=True):
-            own = np.flatnonzero(weights)
-            across = np.outer(weights[own], weights[own])
-            out[np.ix_(own, own)] -= load.impedance(frequency) / VACUUM_IMPEDANCE * across
+        local = self._local_part(frequency).tocoo()
+        out[local.coords] += local.data
         return out
+
+    def _field(self, frequency: float, space: EdgeSpace) -> LayeredElectricField:
+        return layered_electric_field(self.stack, frequency, space, quadrature=self.quadrature)
+
+    def _local_part(self, frequency: float) -> sp.csr_array:
+        """What the sheet impedance and loads add to entries, of functions with common triangles."""
+        sheet: Any = self.sheet
+        space = self.function_space
+        impedance = sheet.impedance(frequency) / VACUUM_IMPEDANCE
+        out = -impedance * space.mass_matrix() if impedance else sp.csr_array((space.dimension,) * 2, dtype=complex)
+        for load, weights in zip(self.loads, self.load_weights.T, strict=True):
+            across = sp.csr_array(weights[:, None])
+            out = out - load.impedance(frequency) / VACUUM_IMPEDANCE * (across @ across.T)
+        return sp.csr_array(out)
+
+    def _grid_system(self, frequency: float, why: str) -> GridSystem:
+        """By pre-corrected FFT: the functions of edges on the grid, those of probes as columns."""
+        self._warn_of_coarse_meshes(frequency)
+        space, count = self.function_space, len(self.probes)
+        whole, local = self._metal, self._local_part(frequency)
+        columns = np.zeros((space.dimension, count), complex)
+        if count:
+            last = np.arange(whole.dimension, space.dimension)
+            columns += local[:, last].toarray()
+            self._field(frequency, space).matrix.add_to(columns, 1.0, None, last)
+            columns += probe_matrix(self.probes, self.stack.at(frequency), space, self.height)
+        own = sp.csr_array(local[: whole.dimension, : whole.dimension])
+        operator = assemble_fft(self._field(frequency, whole), local=own, **self.grid)
+        return GridSystem(operator, columns, self.rtol, why)
 
     def currents(self, frequency: float) -> NDArray[np.complex128]:
         """Coefficients (dimension, ports) for 1 V at one port after the other, 0 V at the others."""
+        return self._port_currents(frequency)[0]
+
+    def _port_currents(self, frequency: float) -> tuple[Complex, str]:
+        """The same, and how they were computed."""
         if not self.ports:
             raise ValueError("this problem has no ports: give some in ports=, or use scatter(frequency, theta, phi)")
-        return self._solved(frequency)(-self.weights / VACUUM_IMPEDANCE)
+        system = self._solved(frequency)
+        return system(-self.weights / VACUUM_IMPEDANCE), system.info
 
-    def _solved(self, frequency: float) -> Callable[[Complex], Complex]:
-        """The solutions (dimension, n) of right-hand sides."""
-        factors = lu_factor(self.matrix(frequency).T, overwrite_a=True, check_finite=False)  # symmetric; in its place
-        return lambda sides: np.asarray(lu_solve(factors, sides, check_finite=False))
+    def _solved(self, frequency: float) -> DenseSystem | GridSystem:
+        """What gives the solutions (dimension, n) of right-hand sides."""
+        method, why = chosen_method(self.method, self.function_space.dimension, self._is_flat)
+        return self._grid_system(frequency, why) if method == "fft" else DenseSystem(self.matrix(frequency), why)
 
     def admittance_matrix(self, frequency: float) -> NDArray[np.complex128]:
         """Y (p, p) in S at `frequency` in Hz: I = Y U for voltages U at the ports. Symmetric."""
@@ -251,9 +291,10 @@ class PlanarProblem:
         u = np.atleast_1d(unmasked(voltages, "voltages")).astype(complex)
         if u.shape != (len(self.ports),):
             raise ValueError(f"this problem has {len(self.ports)} port(s): give one voltage for each, got {voltages!r}")
-        coefficients = self.currents(frequency) @ u
+        currents, info = self._port_currents(frequency)
+        coefficients = currents @ u
         return PlanarSolution(
-            **self._fields(frequency, coefficients), voltages=u, feed_currents=self.weights.T @ coefficients
+            **self._fields(frequency, coefficients, info), voltages=u, feed_currents=self.weights.T @ coefficients
         )
 
     def scatter(self, frequency: float, theta: float, phi: float, polarization: str = "V") -> PlanarEcho:
@@ -265,10 +306,11 @@ class PlanarProblem:
         angles = real_number(theta, "theta in radians"), real_number(phi, "phi in radians")
         along = "VH".index(one_of(polarization, RECEIVERS, "polarization"))
         loads = received_from(self._radiator(frequency), *angles)[0, along]
-        coefficients = self._solved(frequency)(-loads[:, None] / VACUUM_IMPEDANCE)[:, 0]
+        system = self._solved(frequency)
+        coefficients = system(-loads[:, None] / VACUUM_IMPEDANCE)[:, 0]
         return PlanarEcho(
-            **self._fields(frequency, coefficients), theta=angles[0], phi=angles[1], polarization=polarization,
-            feed_currents=self.weights.T @ coefficients, loads=loads,
+            **self._fields(frequency, coefficients, system.info), theta=angles[0], phi=angles[1],
+            polarization=polarization, feed_currents=self.weights.T @ coefficients, loads=loads,
         )  # fmt: skip
 
     def monostatic_rcs(
@@ -283,13 +325,13 @@ class PlanarProblem:
         places = [each.place for each in self.probes]
         return Radiator(self.stack.at(frequency), self.function_space, self.height, places)
 
-    def _fields(self, frequency: float, coefficients: Complex) -> dict[str, Any]:
+    def _fields(self, frequency: float, coefficients: Complex, info: str) -> dict[str, Any]:
         """The arguments of `LayeredCurrents`."""
         surface = VectorFunction(self.function_space, coefficients, "surface current", "A/m")
         probes = [(each.place, coefficients[n - len(self.probes)]) for n, each in enumerate(self.probes)]
         return {
             "sections": self.stack.at(frequency), "frequency": float(frequency), "surface": surface,
-            "height": self.height, "probes": probes,
+            "height": self.height, "probes": probes, "info": info,
         }  # fmt: skip
 
     def _warn_of_coarse_meshes(self, frequency: float) -> None:

@@ -1,0 +1,83 @@
+"""The equations of a planar problem at one frequency, solved by LU factors or by pre-corrected FFT and GMRES."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import lu_factor, lu_solve
+from scipy.sparse.linalg import LinearOperator
+
+from calderon.backends import format_bytes, free_memory
+from calderon.fft import GridOperator, near_inverse
+from calderon.solvers import gmres
+
+METHODS = ("auto", "dense", "fft")
+DENSE_UP_TO = 6000
+"""Unknowns up to which LU factors are faster than the iteration."""
+Complex = NDArray[np.complex128]
+
+
+def chosen_method(method: str, unknowns: int, flat: bool) -> tuple[str, str]:
+    """The method "dense" or "fft", and why "auto" took it; "fft" is for flat metal."""
+    taken = 16 * unknowns**2
+    if method != "auto":
+        return method, ""
+    if not flat:
+        return "dense", ", as some metal is vertical"
+    if unknowns > DENSE_UP_TO:
+        return "fft", f", as more than {DENSE_UP_TO} unknowns"
+    if taken > free_memory() / 2:
+        return "fft", f", as a dense matrix takes {format_bytes(taken)}, more than half of the free memory"
+    return "dense", f", as up to {DENSE_UP_TO} unknowns"
+
+
+class DenseSystem:
+    """LU factors of a symmetric matrix, in its place. info: as text."""
+
+    def __init__(self, matrix: Complex, why: str) -> None:
+        self.info = f"dense matrix {len(matrix)} x {len(matrix)}, {format_bytes(matrix.nbytes)}, LU factors{why}"
+        self._factors = lu_factor(matrix.T, overwrite_a=True, check_finite=False)
+
+    def __call__(self, sides: Complex) -> Complex:
+        """Solutions (n, m) of right-hand sides."""
+        return np.asarray(lu_solve(self._factors, sides, check_finite=False))
+
+
+@dataclass(eq=False)
+class GridSystem:
+    """[A B; B^T D] with A by pre-corrected FFT and a few more columns B, those of probes; GMRES with incomplete factors
+    of near entries of A, and with the Schur complement of what these leave."""
+
+    operator: GridOperator
+    columns: Complex
+    rtol: float
+    why: str
+
+    def __post_init__(self) -> None:
+        self.info = f"{self.operator}{self.why}"
+        inverse, first = near_inverse(self.operator), self.operator.shape[0]
+        upper, corner = self.columns[:first], self.columns[first:]
+        shape = (len(self.columns),) * 2
+        through = inverse @ upper if upper.size else upper
+        schur = np.linalg.inv(corner - upper.T @ through)
+
+        def product(x: NDArray[Any]) -> Complex:
+            x = x.ravel()
+            one, two = x[:first], x[first:]
+            return np.concatenate([self.operator @ one + upper @ two, upper.T @ one + corner @ two])
+
+        def approximate(x: NDArray[Any]) -> Complex:
+            x = x.ravel()
+            one = inverse @ x[:first]
+            two = schur @ (x[first:] - upper.T @ one)
+            return np.concatenate([one - through @ two, two])
+
+        self._matrix = LinearOperator(shape, matvec=product, dtype=np.dtype(complex))
+        self._preconditioner = LinearOperator(shape, matvec=approximate, dtype=np.dtype(complex))
+
+    def __call__(self, sides: Complex) -> Complex:
+        """Solutions (n, m) of right-hand sides; ConvergenceError where the iteration fails."""
+        found, record = gmres(self._matrix, sides, rtol=self.rtol, preconditioner=self._preconditioner)
+        self.info = f"{self.operator}{self.why}\n{record}"
+        return np.asarray(found)
