@@ -9,6 +9,9 @@ import numpy as np
 import pytest
 
 import calderon as cal
+from calderon.data.labelled import LabelledArrays, Quantity
+from calderon.data.places import line_places, plane_places
+from calderon.data.samples import Samples
 from calderon.plots.quantity import DIVERGING
 from calderon.view import Field, Grid, Pattern, Scene, View, document
 from calderon.view.scene import shortened
@@ -81,6 +84,21 @@ def test_directions_of_a_pattern_and_points_of_a_grid():
     x, y = np.meshgrid([0.0, 1.0, 2.0], [0.0, 5.0])
     grid = Grid("plane", np.stack([x, y, 0 * x], axis=2), (Field("p", "p", "Pa", [np.zeros(6)]),)).packed()
     assert (grid["shape"], grid["along"], grid["across"]) == ([2, 3], [2, 0, 0], [0, 5, 0])
+
+
+def test_a_field_on_a_plane_is_shown_with_the_surface(tmp_path):
+    u = cal.Function(cal.P1(MESH), np.ones(MESH.number_of_vertices), "pressure", "Pa")
+    places = plane_places((0, 0, 0), (0, 0, 1), (4.0, 2.0), (9, 5))
+    values = Quantity("pressure", np.arange(45.0).reshape(places.points.shape[:2]), "Pa")
+    page = u.to_html(tmp_path / "u.html", Samples(places, LabelledArrays(places.axes, (values,)))).read_text("utf-8")
+    _, plane = scene_of(page)["layers"]
+    assert np.array_equal(array(plane["fields"][0]["values"][0]["re"]), np.arange(45))
+    assert sorted(np.abs(plane["along"])) + sorted(np.abs(plane["across"])) in ([0, 0, 4, 0, 0, 2], [0, 0, 2, 0, 0, 4])
+    line = line_places((2, 0, 0), (3, 0, 0), 5)
+    with pytest.raises(
+        ValueError, match=r"fields of planes at one frequency, got 5 points: take on_plane"
+    ):
+        u.view(Samples(line, LabelledArrays(line.axes, ())))
 
 
 def test_a_notebook_gets_a_frame_and_a_script_no_browser(monkeypatch, capsys):

@@ -15,6 +15,7 @@ from calderon.data.image_file import write_image
 from calderon.data.labelled import LabelledArrays, Quantity
 from calderon.data.places import Places, grid_places, line_places, plane_places, point_places, sphere_places
 from calderon.files import whole_file
+from calderon.view import Field, Grid
 
 ENDINGS = (".vti", ".npz", ".csv")
 
@@ -46,6 +47,21 @@ class Samples:
     def to_pandas(self) -> Any:
         """A tidy table, one row for each point; needs the package pandas."""
         return self.arrays.to_pandas()
+
+    def layer(self) -> Grid:
+        """The plane in a view, `solution.show(plane)`; ValueError for points that are no plane of one frequency."""
+        image = self.places.image
+        if image is None or self.points.ndim != 3 or self.arrays.axes != self.places.axes:
+            shape = " x ".join(map(str, self.points.shape[:-1]))
+            raise ValueError(f"a view shows fields of planes at one frequency, got {shape} points: take on_plane(...)")
+        fields = tuple(
+            Field(
+                each.label or each.name, each.label or each.name, each.unit,
+                [each.values.reshape(-1, 3) if each.vector else each.values.ravel()],
+            )
+            for each in self.arrays.quantities
+        )  # fmt: skip
+        return Grid("plane", self.points, fields, filled=True)
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write a .vti file for ParaView (planes and grids), .npz for NumPy (`points`, a unit for each field under

@@ -17,7 +17,7 @@ NUMBERS = 500_000
 """Numbers of a field over all its steps, at most."""
 
 
-def grid(points: NDArray[np.float64], fields: Sequence[Field], hidden: bool = False) -> Grid:
+def grid(points: NDArray[np.float64], fields: Sequence[Field], hidden: bool = False, filled: bool = False) -> Grid:
     """The field in a plane, points (rows, columns, 3) with values in their order, thinned to what a page carries."""
     rows, columns = points.shape[:2]
     weight = max(
@@ -32,7 +32,7 @@ def grid(points: NDArray[np.float64], fields: Sequence[Field], hidden: bool = Fa
     most = min(NODES * steps, NUMBERS)
     every = int(np.ceil(np.sqrt(max(1.0, rows * columns * weight / most))))
     fewer = [_thinned(one, (rows, columns), every) for one in fields]
-    return Grid(f"plane {plane_equation(points)}", points[::every, ::every], tuple(fewer), hidden)
+    return Grid(f"plane {plane_equation(points)}", points[::every, ::every], tuple(fewer), hidden, filled)
 
 
 def _thinned(one: Field, shape: tuple[int, int], every: int) -> Field:

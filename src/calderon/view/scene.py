@@ -104,12 +104,13 @@ class Surface:
 @dataclass(frozen=True)
 class Grid:
     """A rectangle of points (rows, columns, 3) of equal distances, with values (rows columns,), NaN where none is
-    drawn."""
+    drawn. filled: values are continued by one point into a body that hides them, so that there is no gap at it."""
 
     name: str
     points: NDArray[np.float64]
     fields: tuple[Field, ...]
     hidden: bool = False
+    filled: bool = False
 
     def packed(self) -> dict[str, Any]:
         corner = self.points[0, 0]
@@ -122,6 +123,7 @@ class Grid:
             "across": (self.points[-1, 0] - corner).tolist(),
             "fields": [each.packed() for each in self.fields],
             "hidden": self.hidden,
+            "filled": self.filled,
         }
 
 

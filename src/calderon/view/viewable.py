@@ -2,10 +2,18 @@
 
 import os
 from abc import abstractmethod
+from dataclasses import replace
 from pathlib import Path
+from typing import Protocol
 
 from calderon.view.document import View, in_notebook
-from calderon.view.scene import Scene
+from calderon.view.scene import Grid, Scene
+
+
+class Plane(Protocol):
+    """A field on a plane, such as `solution.on_plane(...)`."""
+
+    def layer(self) -> Grid: ...
 
 
 class Viewable:
@@ -15,14 +23,19 @@ class Viewable:
     def scene(self) -> Scene:
         """The layers that show it."""
 
-    def show(self) -> View:
+    def view(self, *planes: Plane) -> View:
+        """The view that `show` shows and `to_html` writes."""
+        scene = self.scene()
+        return View(replace(scene, layers=(*scene.layers, *(plane.layer() for plane in planes))))
+
+    def show(self, *planes: Plane) -> View:
         """A view that turns, zooms and shows the value under the cursor: in a notebook as the value of a cell,
-        elsewhere in the browser."""
-        view = View(self.scene())
+        elsewhere in the browser. planes: fields to be shown with it, such as `solution.on_plane(...)`."""
+        view = self.view(*planes)
         if not in_notebook():
             view.open()
         return view
 
-    def to_html(self, path: str | os.PathLike[str]) -> Path:
+    def to_html(self, path: str | os.PathLike[str], *planes: Plane) -> Path:
         """Write the same view into one HTML file that needs no network; its path is returned."""
-        return View(self.scene()).write(path)
+        return self.view(*planes).write(path)

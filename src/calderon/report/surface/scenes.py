@@ -32,8 +32,9 @@ def surface_scene(results: Results) -> Scene:
         real = not np.iscomplexobj(cut.values)
         symbol = f"|{words.symbol}|" if real and case.physics.wave else words.symbol
         given = [None] * (len(kept) - 1) + [cut.values.ravel()]
-        layers.append(grid(cut.points, [Field(words.field, symbol, words.unit, given)]))
-        if case.physics.side == "interior" or case.physics.definition.penetrable:
+        solid = not (case.physics.side == "interior" or case.physics.definition.penetrable)
+        layers.append(grid(cut.points, [Field(words.field, symbol, words.unit, given)], filled=solid))
+        if not solid:
             layers[0] = replace(layer, open=opening(cut.points))
     return Scene(tuple(layers), steps=_steps(results, kept), caption=_caption(results, shown.name, len(layers) > 1))
 

@@ -138,6 +138,26 @@ function gridGeometry(layer) {
   return { vertices, triangles, fans, areas: faces.areas, ...expanded(vertices, triangles, fans, faces) };
 }
 
+/** Values at nodes of a grid, those without one from the mean of the eight around them that have one. */
+function continued(values, components, [rows, columns]) {
+  const out = values.slice();
+  for (let v = 0; v < rows * columns; v++) {
+    if (!Number.isNaN(values[components * v])) continue;
+    const sums = new Array(components).fill(0);
+    let count = 0;
+    for (let r = Math.max(0, Math.floor(v / columns) - 1); r <= Math.min(rows - 1, Math.floor(v / columns) + 1); r++) {
+      for (let k = Math.max(0, (v % columns) - 1); k <= Math.min(columns - 1, (v % columns) + 1); k++) {
+        const w = components * (r * columns + k);
+        if (Number.isNaN(values[w])) continue;
+        count += 1;
+        for (let c = 0; c < components; c++) sums[c] += values[w + c];
+      }
+    }
+    if (count) for (let c = 0; c < components; c++) out[components * v + c] = sums[c] / count;
+  }
+  return out;
+}
+
 /** Vertices of a pattern: directions theta (rows, 0 to pi) and phi (columns, 0 to 2 pi), radii by levels in decibels. */
 function ballVertices(layer, radii) {
   const [rows, columns] = layer.shape;

@@ -74,7 +74,11 @@ class View {
     const put = (name, array, size) => this.painter.upload(layer, name, array, size);
     put("position", geometry.corners, 3);
     put("normal", geometry.normals, 3);
-    for (const part of ["re", "im"]) put(part, parts[part]?.map((x) => (Number.isNaN(x) ? NOTHING : x)), field?.components);
+    for (const part of ["re", "im"]) {
+      let shown = parts[part];
+      if (shown && layer.filled) shown = atCorners(continued(unpacked(values[part]), field.components, layer.shape), field, geometry);
+      put(part, shown?.map((x) => (Number.isNaN(x) ? NOTHING : x)), field?.components);
+    }
     layer.shift = layer.displacement ? atCorners(unpacked(layer.displacement), { on: "vertices", components: 3 }, geometry) : null;
     put("shift", layer.shift, 3);
   }
@@ -99,9 +103,9 @@ class View {
     return known.includes(this.quantity) ? this.quantity : known[0];
   }
 
-  /** Fields with one symbol and unit share a range. */
+  /** Fields with one unit share a range. */
   key(field) {
-    return [field.symbol, field.unit, this.shown(field), this.component(field)].join("|");
+    return [field.unit || field.symbol, this.shown(field), this.component(field)].join("|");
   }
 
   range(field) {
