@@ -10,8 +10,9 @@ FAST = "fmm"
 """The method whose layers share one traversal."""
 STEPS, PRODUCTS = 120, 25
 """Vectors of GMRES and rows of the blocks of its preconditioner, and products, about."""
-WHILE_COMPUTED = 2
-"""Memory of a solution by fast products while near pairs of triangles are integrated, over what stays; measured 1.8."""
+WHILE_COMPUTED = 3000
+"""Bytes of an unknown, in addition to what stays, while near pairs of triangles are integrated for fast products: of
+planned 0.8, 2.1 and (P2) 7.5 GB solutions took 1.0, 2.7 and 7.1 GB."""
 ENTRY, OPERATION = 8e-8, 5e-11
 """Processor seconds, in estimates, of an entry of a layer and of an operation of a factorisation."""
 FAST_UNKNOWN, UNKNOWN = 1e-4, 1.4e-3
@@ -58,7 +59,7 @@ class Plan:
         if self.method == "dense":
             require_memory(self.nbytes, f"a dense matrix of {self.unknowns} unknowns", "try method='hmatrix'")
         elif self.method == FAST:
-            needed = WHILE_COMPUTED * self.nbytes
+            needed = self.nbytes + WHILE_COMPUTED * self.unknowns
             require_memory(needed, f"a solution of {self.unknowns} unknowns", "try a coarser mesh")
 
 
