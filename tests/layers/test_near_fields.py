@@ -119,3 +119,22 @@ def test_mistakes_are_named(echo):
     probe = cal.ProbePort((-4e-3, 1e-3), radius=0.5e-3)
     with pytest.raises(ValueError, match="0.2 mm from the axis of a probe"):
         _of_probe(BOARD.at(4.4e9), np.array(probe.place), 10e-3, np.array([[-3.8e-3, 1e-3]]), 1e-3)
+
+
+def test_fields_of_vertical_metal():
+    """In vacuum those of free space; on a conductor below dielectrics no tangential field."""
+    patch, line = cal.planar.patch(20e-3, 16e-3, h=8e-3, z=3e-3), ((-8e-3, -10e-3), (-8e-3, 10e-3))
+    mesh = cal.planar.ribbon(line, (0.5e-3, 3e-3), 3e-3, patch)
+    found = cal.PlanarProblem(cal.Stack([cal.Layer(3e-3)]), mesh).scatter(4e9, 0.6, 0.3)
+    points = np.array([[-14e-3, 1e-3, 1e-3], [-11e-3, 2e-3, 1e-3]])
+    own, k, fine = LayeredCurrents._near_fields(found, points), found.sections.k0, cal.Quadrature(regular=12)
+    expected = (
+        VACUUM_IMPEDANCE * cal.electric_field_potential(k, found.surface, quadrature=fine).evaluate(points),
+        cal.magnetic_field_potential(k, found.surface, quadrature=fine).evaluate(points),
+    )
+    for one, other in zip(own, expected, strict=True):
+        assert np.abs(one - other).max() < 1e-6 * np.abs(other).max()
+    board = cal.Stack([cal.Layer(3e-3, 2.2), cal.Layer(1e-3, 4.0)], below="pec")
+    fed = cal.PlanarProblem(board, cal.planar.ribbon(line, (0.0, 3e-3), 3e-3, patch), ports=[cal.EdgePort(line=line)])
+    field = fed.solve(4e9).electric(points * [1, 1, 1e-6])
+    assert np.abs(field[:, :2]).max() < 1e-5 * np.abs(field[:, 2]).max()

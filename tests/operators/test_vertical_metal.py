@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import calderon as cal
-from calderon.galerkin.layered.parts import feet_of
+from calderon.layers.parts import feet_of
 from calderon.spaces import half_functions
 
 FREQUENCY = 3e8

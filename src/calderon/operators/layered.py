@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 from calderon.backends import free_memory
 from calderon.galerkin.layered.matrix import LayeredMatrix
 from calderon.galerkin.layered.metal import LayeredMetal
-from calderon.galerkin.layered.parts import MetalParts, parts_of
 from calderon.galerkin.layered.vertical import VerticalMatrix
 from calderon.layers import Sections, Stack
+from calderon.layers.parts import MetalParts, parts_of
 from calderon.operators.algebra import BoundaryOperator, Index, with_spaces
 from calderon.operators.methods import AUTO
 from calderon.quadrature import Quadrature
@@ -73,7 +73,7 @@ class LayeredElectricField(BoundaryOperator):
     @cached_property
     def parts(self) -> MetalParts:
         """Horizontal and vertical metal."""
-        return parts_of(self.sections, self.trial)
+        return parts_of(self.sections, self.trial.mesh, self.trial.triangles)
 
     def add_to(self, place: Any, factor: complex, rows: Index | None, columns: Index | None) -> None:
         with place.on_host(repr(self)) as out:

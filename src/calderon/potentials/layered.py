@@ -1,4 +1,4 @@
-"""E and H at points of currents on horizontal metal, and of thin vertical currents, in a stack of layers.
+"""E and H at points of currents on metal, and of thin vertical currents, in a stack of layers.
 
 For each height of points and each of metal a table of the components of fields, and the rule of a triangle by its
 distance from the point: close ones are divided into parts.
@@ -15,6 +15,8 @@ from calderon.backends.numba import kernel
 from calderon.exact.vacuum import VACUUM_IMPEDANCE
 from calderon.layers import Sections
 from calderon.layers.field_table import field_table
+from calderon.layers.parts import parts_of
+from calderon.potentials.layered_upright import upright_fields
 from calderon.potentials.near_evaluation import point_distances
 from calderon.quadrature import gauss, triangle_rule
 from calderon.spaces import VectorFunction
@@ -101,12 +103,15 @@ def layered_fields(
     centres = corners.mean(axis=1)
     _refuse_close(points, corners, centres, longest)
     local = np.where(space.dofs >= 0, surface.coefficients[space.dofs], 0)
-    currents = np.einsum("na,nabc->nbc", local, space.corner_values)[..., :2]
+    currents = np.einsum("na,nabc->nbc", local, space.corner_values)
     radii = np.linalg.norm(corners - centres[:, None], axis=2).max(axis=1)
     charges = (2 * space.scale * local).sum(axis=1) / sections.k0**2
-    data = corners[..., :2], currents, charges, mesh.areas[rows], centres[:, :2], radii
+    flat, steep, layers = parts_of(sections, mesh, rows)
+    upright = corners[steep], layers, currents[steep], charges[steep]
+    data = corners[..., :2], currents[..., :2], charges, mesh.areas[rows], centres[:, :2], radii
+    data, centres = tuple(each[flat] for each in data), centres[flat]
     faces = sections.high[:-1]
-    levels = faces[np.abs(centres[:, 2, None] - faces).argmin(axis=1)]
+    levels = faces[np.abs(centres[:, 2, None] - faces).argmin(axis=1)] if len(flat) else np.zeros(0)
     low, high = (np.stack([f(points[:, :2], axis=0), f(corners[..., :2], axis=(0, 1))]) for f in (np.min, np.max))
     reach = MARGIN * float(np.hypot(*(high.max(axis=0) - low.min(axis=0))))
     out, rules = np.zeros((len(points), 6), complex), _rules()
@@ -124,6 +129,8 @@ def layered_fields(
                 _add_fields(at, number * SHARE, min((number + 1) * SHARE, len(at)), away, some, rules, *given)
 
             run_tasks(work, -(-len(chosen) // SHARE))
+        if len(steep):
+            values += upright_fields(sections, *upright, place, float(z))
         for at, current in probes:
             values += current * _of_probe(sections, np.array(at), top, place, float(z))
         out[chosen] = values

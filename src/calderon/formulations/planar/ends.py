@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from calderon.galerkin.layered.parts import UPRIGHT
 from calderon.layers import Stack
+from calderon.layers.parts import UPRIGHT
 from calderon.layers.sections import WALL
 from calderon.mesh import TriangleMesh
 from calderon.mesh.errors import MeshError

@@ -26,9 +26,8 @@ from calderon.formulations.planar.port_sweep import PortSweep, adaptive_sweep, s
 from calderon.formulations.planar.probe import ProbePort, probe_matrix
 from calderon.formulations.planar.radiator import Complex, Radiator
 from calderon.formulations.planar.solution import PlanarSolution
-from calderon.galerkin.layered.metal import FLAT
-from calderon.galerkin.layered.parts import UPRIGHT, feet_of
 from calderon.layers import Conductor, Stack, SurfaceImpedance
+from calderon.layers.parts import FLAT, UPRIGHT, feet_of
 from calderon.mesh import TriangleMesh
 from calderon.mesh.errors import AccuracyWarning, MeshError
 from calderon.operators.layered import LayeredElectricField, layered_electric_field

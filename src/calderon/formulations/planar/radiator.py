@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from calderon.exact.vacuum import VACUUM_IMPEDANCE
 from calderon.floquet import transforms
 from calderon.formulations.planar.upright import Upright
-from calderon.galerkin.layered.parts import MetalParts, parts_of
 from calderon.layers import Sections
+from calderon.layers.parts import MetalParts, parts_of
 from calderon.layers.radiation import SurfaceWave, residue_ratio, responses
 from calderon.layers.rest_tables import height_at, heights_in
 from calderon.layers.sections import OPEN
@@ -33,7 +33,7 @@ class Radiator:
 
     @cached_property
     def _parts(self) -> MetalParts:
-        return parts_of(self.sections, self.space)
+        return parts_of(self.sections, self.space.mesh, self.space.triangles)
 
     @cached_property
     def levels(self) -> list[tuple[float, EdgeSpace]]:

@@ -7,15 +7,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from calderon.layers.interface import image_distance
+from calderon.layers.parts import FLAT
 from calderon.layers.sections import Sections
 from calderon.layers.sommerfeld import NOTHING
 from calderon.layers.tables import Table, table_of
 from calderon.mesh.errors import MeshError
 from calderon.quadrature import TriangleRule
 from calderon.spaces import EdgeSpace
-
-FLAT = 1e-6
-"""Of the size of a mesh: so far vertices may lie off an interface."""
 
 
 class Flat(NamedTuple):

@@ -19,11 +19,11 @@ from calderon.galerkin.assembly import add_block
 from calderon.galerkin.bilinear_form import BilinearForm
 from calderon.galerkin.block import Block
 from calderon.galerkin.edge_block import EdgeBlock
-from calderon.galerkin.layered.parts import MetalParts
 from calderon.galerkin.layered.vertical_sums import cross_products, rest_products
 from calderon.galerkin.selection import vertex_numbers
 from calderon.greens import Helmholtz
 from calderon.integrands import ELECTRIC_FIELD
+from calderon.layers.parts import MetalParts
 from calderon.layers.quasi_static import Part, singular_parts
 from calderon.layers.rest_tables import Heights, RestTable, height_at, heights_in, rest_table
 from calderon.layers.sections import Sections

@@ -5,41 +5,42 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.galerkin.layered.metal import FLAT
 from calderon.layers.sections import OPEN, WALL, Sections
 from calderon.mesh import TriangleMesh
 from calderon.mesh.errors import MeshError
-from calderon.spaces import EdgeSpace
 
+FLAT = 1e-6
+"""Of the size of a mesh: so far vertices may lie off an interface."""
 UPRIGHT = 1e-6
 """Vertical component of the normal of a vertical triangle at most."""
 
 
 class MetalParts(NamedTuple):
-    """Rows of the table of a space that are horizontal, and vertical with the layer of each."""
+    """Which of some triangles are horizontal, and which vertical, with the layer of each."""
 
     horizontal: NDArray[np.int64]
     vertical: NDArray[np.int64]
     layers: NDArray[np.int64]
 
 
-def parts_of(sections: Sections, space: EdgeSpace) -> MetalParts:
-    """MeshError for triangles that are neither, cross an interface, or lie outside of the stack."""
-    mesh, size = space.mesh, float(np.ptp(space.mesh.vertices, axis=0).max())
-    steep = np.abs(mesh.normals[space.triangles, 2])
+def parts_of(sections: Sections, mesh: TriangleMesh, triangles: NDArray[np.int64]) -> MetalParts:
+    """Of some triangles of a mesh, by their places among these. MeshError for triangles that are neither, cross an
+    interface, or lie outside of the stack."""
+    size = float(np.ptp(mesh.vertices, axis=0).max())
+    steep = np.abs(mesh.normals[triangles, 2])
     upright = steep < UPRIGHT
-    oblique = np.flatnonzero(~upright & (np.ptp(mesh.vertices[mesh.triangles[space.triangles], 2], axis=1)
+    oblique = np.flatnonzero(~upright & (np.ptp(mesh.vertices[mesh.triangles[triangles], 2], axis=1)
                                          > FLAT * size))  # fmt: skip
     if len(oblique):
-        z = mesh.vertices[mesh.triangles[space.triangles[oblique[0]]], 2]
+        z = mesh.vertices[mesh.triangles[triangles[oblique[0]]], 2]
         raise MeshError(
-            f"{len(oblique)} triangles are oblique, the first is number {space.triangles[oblique[0]]} with z from "
+            f"{len(oblique)} triangles are oblique, the first is number {triangles[oblique[0]]} with z from "
             f"{1e3 * z.min():g} to {1e3 * z.max():g} mm: metal in layers is horizontal, on an interface, or vertical; "
             "approximate slopes by steps"
         )
     vertical = np.flatnonzero(upright)
-    z = mesh.vertices[mesh.triangles[space.triangles[vertical]], 2]
-    layers = _layers(sections, z.min(axis=1), z.max(axis=1), space.triangles[vertical], FLAT * size)
+    z = mesh.vertices[mesh.triangles[triangles[vertical]], 2]
+    layers = _layers(sections, z.min(axis=1), z.max(axis=1), triangles[vertical], FLAT * size)
     return MetalParts(np.flatnonzero(~upright), vertical, layers)
 
 
