@@ -97,8 +97,6 @@ def layered_fields(
     space: Any = surface.space
     mesh, rows = space.mesh, space.triangles
     corners = mesh.vertices[mesh.triangles[rows]]
-    if upright := np.count_nonzero(np.ptp(corners[..., 2], axis=1) > FLAT * np.ptp(mesh.vertices, axis=0).max()):
-        raise ValueError(f"fields at points are those of horizontal metal and probes, and {upright} triangles are not")
     longest = np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).max(axis=1)
     centres = corners.mean(axis=1)
     _refuse_close(points, corners, centres, longest)
