@@ -95,9 +95,7 @@ def test_a_field_on_a_plane_is_shown_with_the_surface(tmp_path):
     assert np.array_equal(array(plane["fields"][0]["values"][0]["re"]), np.arange(45))
     assert sorted(np.abs(plane["along"])) + sorted(np.abs(plane["across"])) in ([0, 0, 4, 0, 0, 2], [0, 0, 2, 0, 0, 4])
     line = line_places((2, 0, 0), (3, 0, 0), 5)
-    with pytest.raises(
-        ValueError, match=r"fields of planes at one frequency, got 5 points: take on_plane"
-    ):
+    with pytest.raises(ValueError, match=r"fields of planes at one frequency, got 5 points: take on_plane"):
         u.view(Samples(line, LabelledArrays(line.axes, ())))
 
 
@@ -116,3 +114,13 @@ def test_refusals(tmp_path):
         Field("u", "u", "", [np.zeros(3)], on="edges").packed()
     with pytest.raises(ValueError, match=r"give values \(n,\) or \(n, 3\)"):
         View(Scene((Grid("g", np.zeros((2, 2, 3)), (Field("u", "u", "", [np.zeros((4, 2))]),)),))).html()
+
+
+def test_skins_of_tetrahedra_enclose_their_materials():
+    box = cal.mesh.box([0, 0, 0], [1, 1, 2], 2)
+    upper = box.centroids[:, 2] > 1
+    mesh = cal.TetrahedralMesh(box.vertices, box.tetrahedra, upper.astype(int), {"air": 0, "tissue": 1})
+    tissue, air = mesh.scene().layers[:2]
+    assert (tissue.name, tissue.hidden, air.name, air.hidden) == ("tissue", False, "air", True)
+    a, b, c = (tissue.vertices[tissue.triangles[:, k]] for k in range(3))
+    assert np.einsum("ni,ni->", a, np.cross(b, c)) / 6 == pytest.approx(mesh.volumes[upper].sum())

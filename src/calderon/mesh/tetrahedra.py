@@ -12,6 +12,7 @@ from calderon.mesh.errors import MeshError
 from calderon.mesh.files.writing import BOUNDARIES, PARTS, Tagged, write_volume
 from calderon.mesh.topology import row_numbers
 from calderon.mesh.validation import checked_elements, checked_names, checked_tags, checked_vertices, set_frozen
+from calderon.view import PART_COLOURS, Scene, Surface, Viewable
 
 FACES = np.array([[1, 2, 3], [0, 2, 3], [0, 1, 3], [0, 1, 2]])
 """Local vertices of the face opposite each local vertex, in ascending order."""
@@ -20,7 +21,7 @@ DEGENERATE = 1e-12
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
-class TetrahedralMesh:
+class TetrahedralMesh(Viewable):
     """Tetrahedra that meet face to face.
 
     vertices (nv, 3) float64; tetrahedra (nt, 4) int64, the vertices of each in ascending order, so that a shared face
@@ -107,6 +108,34 @@ class TetrahedralMesh:
         """The name of the material of each tetrahedron; a tag without a name gives its number as text."""
         given = {tag: name for name, tag in self.names.items()}
         return [given.get(int(tag), str(tag)) for tag in self.tags]
+
+    def skin(self, own: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """Faces (n, 3) between the chosen tetrahedra (nt,) and others or nothing, their normals outward."""
+        across = self.neighbours
+        tetrahedron, local = np.nonzero(own[:, None] & ((across < 0) | ~own[np.maximum(across, 0)]))
+        faces = self.tetrahedra[tetrahedron[:, None], FACES[local]]
+        a, b, c = (self.vertices[faces[:, k]] for k in range(3))
+        inward = self.vertices[self.tetrahedra[tetrahedron, local]] - a
+        turned = np.einsum("ij,ij->i", np.cross(b - a, c - a), inward) > 0
+        faces[turned] = faces[turned][:, [0, 2, 1]]
+        return faces
+
+    def scene(self) -> Scene:
+        """The skin of each material, but for air where there are others, and boundaries to be chosen; a cut opens
+        them."""
+        kinds = np.array(self.material_names())
+        present = sorted(set(kinds.tolist()), key=lambda name: name in ("air", "vacuum"))
+        parts = [
+            (name, self.skin(kinds == name), 0 < k and name in ("air", "vacuum")) for k, name in enumerate(present)
+        ]
+        parts += [(name, self.faces[self.face_tags == tag], True) for name, tag in self.face_names.items()]
+        layers = tuple(
+            Surface.of_faces(name, self.vertices, faces, PART_COLOURS[k % len(PART_COLOURS)], hidden=hidden)
+            for k, (name, faces, hidden) in enumerate(parts)
+            if len(faces)
+        )
+        title = f"Mesh of {self.number_of_tetrahedra} tetrahedra"
+        return Scene(layers, title=title, subtitle=repr(self), edges=True)
 
     def write(self, path: str | Path) -> None:
         """Write to .msh (2.2) or .vtu with parts, boundaries and their names; see calderon.mesh.files.writing."""

@@ -25,13 +25,12 @@ from calderon.mesh.topology import edge_pairs
 from calderon.mesh.triangulation import Triangulation
 from calderon.mesh.validation import set_frozen
 from calderon.validation import one_or_more_points, unmasked
-from calderon.view import Scene, Surface, Viewable
+from calderon.view import PART_COLOURS, Scene, Surface, Viewable
 
 SHARP = np.radians(30.0)  # between the normals of two triangles
 LEAST_RATIO = 1e-5  # of heights in refine_edges
 MOST_DIVISIONS = 6
 LARGEST_CHANGE = 0.01  # of the area by remeshing, without a warning
-PART_COLOURS = ("#b9c3cf", "#7fb3d5", "#f0b27a", "#82c9a9", "#d7a9cf", "#f2d388", "#a7c7e7", "#e59c9c")
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)

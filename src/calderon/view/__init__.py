@@ -4,7 +4,20 @@ This package knows arrays only, so that meshes, functions and solutions can all 
 """
 
 from calderon.view.document import View, figure, script, style
-from calderon.view.scene import Field, Grid, Pattern, Scene, Steps, Surface
+from calderon.view.scene import PART_COLOURS, Field, Grid, Pattern, Scene, Steps, Surface
 from calderon.view.viewable import Viewable
 
-__all__ = ["Field", "Grid", "Pattern", "Scene", "Steps", "Surface", "View", "Viewable", "figure", "script", "style"]
+__all__ = [
+    "PART_COLOURS",
+    "Field",
+    "Grid",
+    "Pattern",
+    "Scene",
+    "Steps",
+    "Surface",
+    "View",
+    "Viewable",
+    "figure",
+    "script",
+    "style",
+]

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+PART_COLOURS = ("#b9c3cf", "#7fb3d5", "#f0b27a", "#82c9a9", "#d7a9cf", "#f2d388", "#a7c7e7", "#e59c9c")
 PLACES = ("vertices", "triangles", "corners")
 NO_VALUE = 65535  # of 16-bit numbers
 
@@ -70,7 +71,7 @@ class Field:
 class Surface:
     """Triangles (nt, 3) of vertices (nv, 3). colour: "#rrggbb" where it has no field. displacement (nv, 3): by which it
     can be deformed. open: (normal, distance), the side normal . x > distance is taken off at first. numbers (nt,): by
-    which triangles are called, instead of 0, 1, 2 ..."""
+    which triangles are called, instead of 0, 1, 2 ... hidden: until it is chosen."""
 
     name: str
     vertices: NDArray[np.float64]
@@ -80,6 +81,15 @@ class Surface:
     displacement: NDArray[np.float64] | None = None
     open: tuple[NDArray[np.float64], float] | None = None
     numbers: NDArray[np.integer] | None = None
+    hidden: bool = False
+
+    @classmethod
+    def of_faces(
+        cls, name: str, vertices: NDArray[np.float64], faces: NDArray[np.integer], colour: str, **more: Any
+    ) -> "Surface":
+        """Some faces (n, 3), with their vertices alone."""
+        used, index = np.unique(faces, return_inverse=True)
+        return cls(name, vertices[used], index.reshape(-1, 3), colour=colour, **more)
 
     def packed(self) -> dict[str, Any]:
         index = np.uint16 if len(self.vertices) <= 1 << 16 else np.uint32
@@ -89,6 +99,7 @@ class Surface:
             "vertices": packed(self.vertices),
             "triangles": packed(np.asarray(self.triangles), index),
             "fields": [each.packed() for each in self.fields],
+            "hidden": self.hidden,
         }
         if self.colour:
             layer["colour"] = self.colour

@@ -8,12 +8,10 @@ from numpy.typing import NDArray
 
 from calderon.dg.operator.medium import FREE_SPACE
 from calderon.mesh import TetrahedralMesh
-from calderon.mesh.tetrahedra import FACES
-from calderon.mesh.triangles import PART_COLOURS
 from calderon.report.formatting import frequency_text, time_unit
 from calderon.report.scenes import facing, grid, opening
 from calderon.report.transient.results import CutField, TransientResults
-from calderon.view import Field, Scene, Steps, Surface
+from calderon.view import PART_COLOURS, Field, Scene, Steps, Surface
 
 UNSEEN = ("outer", "wall", "feed")
 """Boundaries around everything, and the gap of an antenna."""
@@ -60,32 +58,13 @@ def _parts(mesh: TetrahedralMesh, plane: tuple[NDArray[np.float64], float]) -> l
     named: dict[str, NDArray[np.int64]] = {}
     for name, tag in mesh.names.items():
         if name not in (*FREE_SPACE, *UNSEEN):
-            named[name] = _skin(mesh, mesh.tags == tag)
+            named[name] = mesh.skin(mesh.tags == tag)
     for name, tag in mesh.face_names.items():
         if name not in UNSEEN:
             named[name] = mesh.faces[mesh.face_tags == tag]
     named = {name: faces for name, faces in named.items() if len(faces)} or {"boundary": mesh.faces}
     colours: Any = [PART_COLOURS[k % len(PART_COLOURS)] for k in range(len(named))]
     return [
-        _surface(name, mesh.vertices, faces, colour, plane)
+        Surface.of_faces(name, mesh.vertices, faces, colour, open=plane)
         for (name, faces), colour in zip(named.items(), colours, strict=True)
     ]
-
-
-def _skin(mesh: TetrahedralMesh, own: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Faces (n, 3) between the chosen tetrahedra and others, their normals outward."""
-    across = mesh.neighbours
-    skin = own[:, None] & ((across < 0) | ~own[np.maximum(across, 0)])
-    tetrahedron, local = np.nonzero(skin)
-    faces = mesh.tetrahedra[tetrahedron[:, None], FACES[local]]
-    a, b, c = (mesh.vertices[faces[:, k]] for k in range(3))
-    inward = mesh.vertices[mesh.tetrahedra[tetrahedron, local]] - a
-    turned = np.einsum("ij,ij->i", np.cross(b - a, c - a), inward) > 0
-    faces[turned] = faces[turned][:, [0, 2, 1]]
-    return faces
-
-
-def _surface(name: str, vertices: NDArray[np.float64], faces: NDArray[np.int64], colour: str, plane: Any) -> Surface:
-    """With the vertices that it has alone."""
-    used, index = np.unique(faces, return_inverse=True)
-    return Surface(name, vertices[used], index.reshape(-1, 3), colour=colour, open=plane)
