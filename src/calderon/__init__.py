@@ -56,6 +56,7 @@ from calderon.formulations import (
     TemperatureChange,
     Traction,
     frequency_sweep,
+    line_parameters,
     load,
 )
 from calderon.greens import Elastostatic, Helmholtz, Laplace, ModifiedHelmholtz
@@ -267,6 +268,7 @@ __all__ = [
     "laplace_beltrami",
     "laplace_sums",
     "layered_electric_field",
+    "line_parameters",
     "load",
     "lu",
     "magnetic_field",

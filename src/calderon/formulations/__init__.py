@@ -38,6 +38,7 @@ from calderon.formulations.periodic.floquet_orders import FloquetOrders
 from calderon.formulations.periodic.reflect_array import ReflectArray
 from calderon.formulations.planar.echo import EchoPower, PlanarEcho
 from calderon.formulations.planar.edge_port import EdgePort
+from calderon.formulations.planar.line_modes import LineWave, line_parameters
 from calderon.formulations.planar.line_port import LinePort, LineWaves
 from calderon.formulations.planar.lumped import Lumped
 from calderon.formulations.planar.port_sweep import PortSweep, Resonance
@@ -78,6 +79,7 @@ __all__ = [
     "LaplaceNeumann",
     "LinePort",
     "Lumped",
+    "LineWave",
     "LineWaves",
     "LoadCase",
     "Moment",
@@ -112,5 +114,6 @@ __all__ = [
     "TemperatureChange",
     "Traction",
     "frequency_sweep",
+    "line_parameters",
     "load",
 ]

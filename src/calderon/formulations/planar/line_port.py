@@ -40,7 +40,8 @@ class LinePort:
 
     The mesh needs lines of edges across, as `planar.line_fed_patch` has them. The current through them is fitted by
     A exp(i beta s) - B exp(-i beta s), s from the reference plane, with one beta for all excitations: S = B / A,
-    relative to the line's own impedance, and (beta / k0)^2 is the effective permittivity.
+    relative to the line's own impedance (`PlanarProblem.line_parameters`), and (beta / k0)^2 is the effective
+    permittivity. Next to ports of other kinds, or widths, S is that of the power of the waves.
     """
 
     end: ArrayLike
@@ -92,6 +93,11 @@ class LinePort:
         """(dimension,) of the gap: the first line of edges half a width from the open end."""
         places, weights = self.crossings(space)
         return np.asarray(weights[np.abs(places - 0.5 * self.width).argmin()])
+
+    def height(self, space: EdgeSpace) -> float:
+        """z in m of the line."""
+        edges = space.mesh.edges[space.edges[np.flatnonzero(self.weights(space))]]
+        return float(space.mesh.vertices[edges, 2].mean())
 
     def waves(self, space: EdgeSpace, coefficients: Complex, limits: tuple[float, float]) -> LineWaves:
         """Of coefficients (dimension, excitations); limits: between which beta lies, in 1/m."""

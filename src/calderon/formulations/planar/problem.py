@@ -19,6 +19,7 @@ from calderon.formulations.electromagnetic.antenna_solution import reference_res
 from calderon.formulations.planar.echo import POLARIZATIONS, PlanarEcho, monostatic, received_from
 from calderon.formulations.planar.edge_port import EdgePort
 from calderon.formulations.planar.ends import require_ends
+from calderon.formulations.planar.line_modes import LineWave, line_parameters
 from calderon.formulations.planar.line_port import LinePort, LineWaves
 from calderon.formulations.planar.lumped import Lumped
 from calderon.formulations.planar.planar_system import METHODS, DenseSystem, GridSystem, chosen_method
@@ -90,12 +91,6 @@ class PlanarProblem:
         if not all(isinstance(each, Port) for each in ports):
             raise TypeError(
                 f"ports are a list of ProbePort, EdgePort, DeltaGap and LinePort, got {describe(self.ports)}"
-            )
-        lines = sum(isinstance(each, LinePort) for each in ports)
-        if 0 < lines < len(ports):
-            raise ValueError(
-                f"{lines} of {len(ports)} ports are lines, whose S is relative to their own impedance: make all ports "
-                "LinePort, or none"
             )
         object.__setattr__(self, "ports", ports)
         for one, other in itertools.combinations(self.probes, 2):
@@ -252,20 +247,45 @@ class PlanarProblem:
         return np.asarray(np.linalg.inv(self.admittance_matrix(frequency)))
 
     def scattering_matrix(self, frequency: float, reference: float = 50.0) -> NDArray[np.complex128]:
-        """S (p, p) for lines of the impedance `reference` in ohm, or of line ports relative to their own impedance;
+        """S (p, p) for lines of the impedance `reference` in ohm, of line ports relative to their own impedance;
         textbooks with exp(j omega t) have the conjugate."""
-        if self._has_lines:
-            waves = self.line_waves(frequency)
-            toward, back = (np.array([getattr(each, name) for each in waves]) for name in ("toward", "back"))
-            return np.asarray(back @ np.linalg.inv(toward))
-        return scattering(self.admittance_matrix(frequency), reference_resistance(reference))
+        resistance = reference_resistance(reference)
+        if not self._has_lines:
+            return scattering(self.admittance_matrix(frequency), resistance)
+        currents = self.currents(frequency)
+        toward, back = np.eye(len(self.ports)) + resistance * np.array([1, -1])[:, None, None] * (
+            self.weights.T @ currents
+        )  # 2 sqrt(R) times the waves at ports of 1 V
+        toward, back = toward / (2 * resistance**0.5), back / (2 * resistance**0.5)
+        waves = iter(self._line_waves(frequency, currents))
+        different = len({port.width if isinstance(port, LinePort) else 0.0 for port in self.ports}) > 1
+        impedances = iter(self.line_parameters(frequency) if different else [])
+        for number, port in enumerate(self.ports):
+            if isinstance(port, LinePort):
+                wave, root = next(waves), np.sqrt(next(impedances).impedance.real) if different else 1.0
+                toward[number], back[number] = root * wave.toward, root * wave.back
+        return np.asarray(back @ np.linalg.inv(toward))
 
     def line_waves(self, frequency: float) -> list[LineWaves]:
         """The waves at each line port for 1 V at one gap after the other; (beta / k0)^2 is the effective permittivity
         of a line."""
-        currents, sections = self.currents(frequency), self.stack.at(frequency)
+        return self._line_waves(frequency, self.currents(frequency))
+
+    def _line_waves(self, frequency: float, currents: Complex) -> list[LineWaves]:
+        sections = self.stack.at(frequency)
         limits = 0.9 * sections.k0, 1.1 * float(np.abs(sections.wavenumbers).max())
-        return [port.waves(self._metal, currents, limits) for port in self.ports if isinstance(port, LinePort)]
+        own = currents[: self._metal.dimension]
+        return [port.waves(self._metal, own, limits) for port in self.ports if isinstance(port, LinePort)]
+
+    def line_parameters(self, frequency: float) -> list[LineWave]:
+        """beta, characteristic impedance and effective permittivity of the infinite line at each line port."""
+        faces, found = self.stack.interfaces, dict[tuple[float, float], LineWave]()
+        lines = [port for port in self.ports if isinstance(port, LinePort)]
+        places = [(port.width, float(faces[np.abs(faces - port.height(self._metal)).argmin()])) for port in lines]
+        for width, z in places:
+            if (width, z) not in found:
+                found[width, z] = line_parameters(self.stack, width, frequency, z)
+        return [found[each] for each in places]
 
     def sweep(
         self, start: float, stop: float, points: int = 201, *, reference: float = 50.0, rtol: float = 1e-3
