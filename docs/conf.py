@@ -1,4 +1,4 @@
-"""Sphinx configuration: prose in Markdown, reference from the docstrings, gallery from the examples.
+"""Sphinx configuration: prose in Markdown, reference from docstrings and case models, gallery from the examples.
 
 Nothing is computed.
 """
@@ -21,6 +21,8 @@ except PackageNotFoundError:
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
+import case_reference  # noqa: E402
+
 extensions = ["myst_parser", "sphinx.ext.autodoc", "mathml"]
 html_math_renderer = "mathml"
 myst_enable_extensions = ["dollarmath", "amsmath"]
@@ -85,4 +87,5 @@ def escaped(line: str) -> str:
 
 def setup(app: Any) -> None:
     write_gallery()
+    case_reference.write(HERE / "cases")
     app.connect("autodoc-process-docstring", plain_text)

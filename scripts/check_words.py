@@ -40,7 +40,7 @@ PATHS = (
 )
 SUFFIXES = {".md", ".py", ".c", ".h"}
 WORDS = ROOT / "docs" / "words.txt"
-IGNORED = {"_build", "gallery"}  # written by sphinx
+IGNORED = {"_build", "gallery", "cases"}  # written by sphinx
 
 
 def banned() -> list[tuple[re.Pattern[str], str]]:

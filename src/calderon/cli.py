@@ -1,7 +1,8 @@
-"""The command line: calderon run | example | mesh | info."""
+"""The command line: calderon run | example | mesh | schema | info."""
 
 import codecs
 import io
+import json
 import platform
 import signal
 import sys
@@ -24,6 +25,7 @@ import calderon.backends as backends
 import calderon.mesh as meshes
 import calderon.report as report
 from calderon.case import AnyCaseFile, read
+from calderon.case import schema as case_schema
 from calderon.exact import SPEED_OF_LIGHT
 from calderon.files import package_version
 from calderon.parallel import leave, world
@@ -136,6 +138,12 @@ def mesh(
 def _print_warnings(screen: Console, caught: Iterable[warnings.WarningMessage | str]) -> None:
     for warning in dict.fromkeys(one if isinstance(one, str) else str(one.message) for one in caught):
         screen.print(f"[yellow]warning[/yellow] {escape(warning)}", soft_wrap=True)
+
+
+@app.command()
+def schema() -> None:
+    """Print the JSON schema of case files; editors complete keys by it: calderon schema > calderon.schema.json."""
+    typer.echo(json.dumps(case_schema(), indent=1))
 
 
 @app.command()

@@ -7,6 +7,7 @@ from calderon.case.periodic import PeriodicCase
 from calderon.case.physics import Physics
 from calderon.case.planar import PlanarCase
 from calderon.case.reading import AnyCaseFile, CaseError, CaseFile, parse, read
+from calderon.case.schema import schema
 from calderon.case.solid import SolidCase
 from calderon.case.solid_building import elastic_solid, elastic_solids, solid_mesh
 from calderon.case.table import choices
@@ -33,6 +34,7 @@ __all__ = [
     "parse",
     "read",
     "require_posed",
+    "schema",
     "simulation",
     "solid_mesh",
     "surface_mesh",

@@ -3,10 +3,10 @@
 from typing import ClassVar, Literal
 
 import numpy as np
-from pydantic import Field, model_validator
+from pydantic import model_validator
 
 from calderon.case.quantities import Angle, Current, FieldStrength, Place, Pressure
-from calderon.case.table import Table
+from calderon.case.table import Table, key
 from calderon.exact import VACUUM_IMPEDANCE
 from calderon.exact.angular import line_of_sight
 from calderon.validation import unit_vector
@@ -28,11 +28,13 @@ class Wave(Table):
     """
 
     kind: str
-    direction: Direction | None = None
-    azimuth: Angle | None = None
-    elevation: Angle | None = None
-    polarization: Literal["V", "H"] | Direction | None = None
-    electric_field: FieldStrength | None = None
+    direction: Direction | None = key("of travel of the wave, any length; of a current, its direction")
+    azimuth: Angle | None = key("of the direction of travel, instead of a vector")
+    elevation: Angle | None = key("of the direction of travel above the xy plane; 0 unless given")
+    polarization: Literal["V", "H"] | Direction | None = key(
+        'of the electric field: "V" (theta-hat), "H" (phi-hat) or a vector perpendicular to the direction'
+    )
+    electric_field: FieldStrength | None = key("peak value; 1 V/m unless given")
 
     def require_plane_wave(self) -> None:
         """ValueError unless one direction of travel is given, and a polarisation perpendicular to it or none."""
@@ -81,9 +83,9 @@ class Incident(Wave):
     """[incident]: a plane wave, or a point source by its position. amplitude: peak pressure of sound, 1 Pa if not
     given."""
 
-    kind: Literal["plane-wave", "point-source"] = "plane-wave"
-    position: Place | None = None
-    amplitude: Pressure | None = None
+    kind: Literal["plane-wave", "point-source"] = key("a plane wave, or a point source of sound", "plane-wave")
+    position: Place | None = key("of a point source")
+    amplitude: Pressure | None = key("peak pressure of sound; 1 Pa unless given")
 
     @model_validator(mode="after")
     def _one_way(self) -> "Incident":
@@ -135,10 +137,10 @@ class Source(Wave):
     """
 
     SELECTORS: ClassVar = ("kind",)
-    kind: Literal["plane-wave", "current"]
-    part: str | None = None
-    current: Current | None = None
-    name: str | None = Field(default=None, min_length=1)
+    kind: Literal["plane-wave", "current"] = key("a wave through the absorbing faces, or a current through a part", ...)
+    part: str | None = key("name of the part through which the current flows")
+    current: Current | None = key("peak value; 1 A unless given")
+    name: str | None = key("of the feed in results; the part's unless given", min_length=1)
 
     @model_validator(mode="after")
     def _of_one_kind(self) -> "Source":
@@ -164,5 +166,5 @@ class Source(Wave):
 class Initial(Table):
     """[initial]: a standing wave (l, m, n) of the cube that the mesh is, with the largest component of E given."""
 
-    mode: tuple[int, int, int]
-    electric_field: FieldStrength = Field(default=1.0)
+    mode: tuple[int, int, int] = key("numbers (l, m, n) of the standing wave of a cube", ...)
+    electric_field: FieldStrength = key("largest component", 1.0)

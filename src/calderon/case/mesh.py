@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 from pydantic import BeforeValidator, Field, model_validator
 
 from calderon.case.quantities import Place, Size
-from calderon.case.table import Table
+from calderon.case.table import Table, key
 from calderon.mesh import CAD_FORMATS
 
 Unit = Literal["m", "cm", "mm", "um", "km", "in", "ft"]
@@ -91,24 +91,28 @@ class Mesh(AnyMesh):
 
     SELECTORS: ClassVar = ("file", "sample", "shape")
     SHAPES: ClassVar = SHAPES
-    file: str | None = None
-    sample: Literal["submarine", "bracket", "machine-tool"] | None = None
-    shape: Shape | None = None
-    unit: Unit | None = None
-    resolution: Literal["coarse", "fine"] | None = None
-    h: Size | None = None
-    radius: Size | None = None
-    inner_radius: Size | None = None
-    size: Size | None = None
-    length: Size | None = None
-    lengths: tuple[Size, ...] | None = None
-    thicknesses: tuple[Size, ...] | None = None
-    semi_axes: tuple[Size, Size, Size] | None = None
-    major_radius: Size | None = None
-    minor_radius: Size | None = None
-    volume: bool | None = None
-    grading: Annotated[float, Field(ge=1, le=6)] | None = None
-    divisions: Annotated[int, Field(ge=0, le=6)] | None = None
+    file: str | None = key("a surface mesh, or a CAD model with h, in the folder of the case")
+    sample: Literal["submarine", "bracket", "machine-tool"] | None = key("a mesh that ships with the package")
+    shape: Shape | None = key("a body that is meshed; it decides which lengths are accepted")
+    unit: Unit | None = key("of the lengths in the file; that of the format unless given")
+    resolution: Literal["coarse", "fine"] | None = key('of a sample; "coarse" unless given')
+    h: Size | None = key("edge length of the triangles")
+    radius: Size | None = key("outer radius")
+    inner_radius: Size | None = key("of the bore or the cavity")
+    size: Size | None = key("edge of the cube")
+    length: Size | None = key("along the axis")
+    lengths: tuple[Size, ...] | None = key("sides along x, y and z")
+    thicknesses: tuple[Size, ...] | None = key("of the layers, from below")
+    semi_axes: tuple[Size, Size, Size] | None = key("of the ellipsoid along x, y and z")
+    major_radius: Size | None = key("from the middle of the torus to that of the tube")
+    minor_radius: Size | None = key("of the tube of the torus")
+    volume: bool | None = key("whether a curved shape encloses the volume of the body; true unless given")
+    grading: Annotated[float, Field(ge=1, le=6)] | None = key(
+        "exponent by which elements of a cuboid shrink toward its edges"
+    )
+    divisions: Annotated[int, Field(ge=0, le=6)] | None = key(
+        "how often each triangle of a file or a sample is cut into four"
+    )
 
 
 def _cells(value: Any) -> int | tuple[int, ...]:
@@ -131,21 +135,25 @@ class VolumeMesh(AnyMesh):
 
     SELECTORS: ClassVar = ("file", "shape")
     SHAPES: ClassVar = SOLIDS
-    file: str | None = None
-    unit: Unit | None = None
-    shape: Literal["box", "layered_ball", "phantom"] | None = None
-    low: Place | None = None
-    high: Place | None = None
-    cells: Cells | None = None
-    radii: tuple[Size, ...] | None = Field(default=None, min_length=1)
-    names: tuple[str, ...] | None = None
-    air_radius: Size | None = None
-    h: dict[str, Size] | tuple[Size, ...] | Size | None = None
-    semi_axes: Three | None = None
-    thicknesses: Three | None = None
-    box: Three | None = None
-    distance: Size | None = None
-    width: Size | None = None
+    file: str | None = key("tetrahedra in a .msh or .vtu file in the folder of the case")
+    unit: Unit | None = key("of the lengths in the file; m unless given")
+    shape: Literal["box", "layered_ball", "phantom"] | None = key(
+        "a body that is meshed; it decides which lengths are accepted"
+    )
+    low: Place | None = key("lower corner of the box")
+    high: Place | None = key("upper corner of the box")
+    cells: Cells | None = key("cubes along each side, one number or three")
+    radii: tuple[Size, ...] | None = key("of the layers, from inside", min_length=1)
+    names: tuple[str, ...] | None = key("of the layers, from inside")
+    air_radius: Size | None = key("where the air ends")
+    h: dict[str, Size] | tuple[Size, ...] | Size | None = key(
+        "edge lengths: one, one for each layer and the air, or a table by part of the phantom"
+    )
+    semi_axes: Three | None = key("of the phantom's head")
+    thicknesses: Three | None = key("of the phantom's skin, skull and fluid")
+    box: Three | None = key("sides of the phone")
+    distance: Size | None = key("from the head to the phone")
+    width: Size | None = key("of the gap that is fed")
 
     @model_validator(mode="after")
     def _lengths_fit(self) -> Self:

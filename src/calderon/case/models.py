@@ -9,9 +9,9 @@ from calderon.case.mesh import Mesh, VolumeMesh
 from calderon.case.output import Output, TransientOutput
 from calderon.case.physics import Physics
 from calderon.case.quantities import Conductivity, Density, Frequency, Time
-from calderon.case.table import Table, backend_name
+from calderon.case.table import OneOf, Table, backend_name, key
 from calderon.mesh import Material
-from calderon.operators.methods import candidates, require
+from calderon.operators.methods import AUTO, candidates, require
 
 Backend = Annotated[str, AfterValidator(backend_name)]
 Precision = Literal["double", "single"]
@@ -21,6 +21,11 @@ def method_name(name: str) -> str:
     """The name of a method; ValueError naming the choices for another."""
     candidates(name)
     return name
+
+
+MethodName = Annotated[
+    str, AfterValidator(method_name), OneOf(lambda: [AUTO, *(each.name for each in candidates(AUTO))])
+]
 
 
 class Solver(Table):
@@ -34,16 +39,22 @@ class Solver(Table):
     nothing if there is none.
     """
 
-    method: Annotated[str, AfterValidator(method_name)] = "dense"
-    solver: Literal["gmres", "lu"] = "gmres"
-    rtol: float = Field(default=1e-5, gt=0, lt=1)
-    compression_rtol: float | None = Field(default=None, gt=0, lt=1)
-    preconditioner: Literal["mass", "osrc", "hlu"] | None = None
-    precision: Precision = "double"
-    backend: Backend = "numba"
-    compare: Backend | None = None
-    matrix_file: str | None = None
-    max_iterations: int = Field(default=1000, ge=1)
+    method: MethodName = key('how operators are stored; "auto" takes the expectedly fastest', "dense")
+    solver: Literal["gmres", "lu"] = key("iterations, or a factorisation of a dense matrix", "gmres")
+    rtol: float = key("relative residual at which GMRES stops", 1e-5, gt=0, lt=1)
+    compression_rtol: float | None = key(
+        "relative error of a compressed matrix; a tenth of rtol unless given", gt=0, lt=1
+    )
+    preconditioner: Literal["mass", "osrc", "hlu"] | None = key("of GMRES; the usual one of the problem unless given")
+    precision: Precision = key("of matrices", "double")
+    backend: Backend = key(
+        'where kernels run: "numba" (processors), "opencl", "cuda", a device such as "cuda:1", or "auto"', "numba"
+    )
+    compare: Backend | None = key("a backend that solves again, for the deviation of its far field")
+    matrix_file: str | None = key(
+        "a .h5 file in the folder of the case that keeps finished parts of a matrix for later runs"
+    )
+    max_iterations: int = key("of GMRES", 1000, ge=1)
 
     @model_validator(mode="after")
     def _fits_together(self) -> "Solver":
@@ -64,7 +75,7 @@ class Solver(Table):
 class Case(Table):
     """A whole case file."""
 
-    title: str = ""
+    title: str = key("of the report; the name of the file unless given", "")
     mesh: Mesh
     physics: Physics
     incident: Incident | None = None
@@ -128,8 +139,8 @@ class Case(Table):
 class TransientPhysics(Table):
     """[physics] of a transient case: the problem, and the frequency of sources and amplitudes."""
 
-    problem: Literal["transient"]
-    frequency: Frequency | None = None
+    problem: Literal["transient"] = key("fields in time on tetrahedra", ...)
+    frequency: Frequency | None = key("of sources and of complex amplitudes")
     title: ClassVar = "Electromagnetic fields in time"
     family: ClassVar = "transient"
 
@@ -137,10 +148,10 @@ class TransientPhysics(Table):
 class Medium(Table):
     """[materials.NAME]: constants of the part of the mesh with that name; permittivity and permeability relative."""
 
-    permittivity: float = Field(default=1.0, gt=0)
-    permeability: float = Field(default=1.0, gt=0)
-    conductivity: Conductivity = 0.0
-    density: Density | None = None
+    permittivity: float = key("relative", 1.0, gt=0)
+    permeability: float = key("relative", 1.0, gt=0)
+    conductivity: Conductivity = key("of the part", 0.0)
+    density: Density | None = key("of tissue, for absorption rates")
 
     @property
     def material(self) -> Material:
@@ -152,12 +163,16 @@ class TransientSolver(Table):
     as a fraction of the stability limit, precision and backend. local_time_stepping: small elements take several steps
     while the others take one (centred flux, on processors)."""
 
-    order: int = Field(default=2, ge=1, le=6)
-    flux: Literal["centred", "upwind"] = "centred"
-    courant: float = Field(default=0.9, gt=0, le=1)
-    precision: Precision = "double"
-    backend: Backend = "numba"
-    local_time_stepping: bool = False
+    order: int = key("polynomial degree of the fields in an element", 2, ge=1, le=6)
+    flux: Literal["centred", "upwind"] = key(
+        '"centred" conserves energy and takes leap-frog steps, "upwind" damps and takes Runge-Kutta steps', "centred"
+    )
+    courant: float = key("the step as a fraction of the largest stable one", 0.9, gt=0, le=1)
+    precision: Precision = key("of fields", "double")
+    backend: Backend = key("where kernels run, as for surfaces", "numba")
+    local_time_stepping: bool = key(
+        "small elements take several steps while others take one (centred flux, on processors)", False
+    )
 
     @model_validator(mode="after")
     def _steps_fit(self) -> "TransientSolver":
@@ -170,9 +185,11 @@ class Run(Table):
     """[run]: for how long; periods of the frequency in [physics], the last of which gives complex amplitudes, or until
     a time. checkpoint: seconds between two states of the run that are kept, from which an interrupted one continues."""
 
-    periods: int | None = Field(default=None, ge=2)
-    until: Time | None = None
-    checkpoint: float = Field(default=60.0, ge=0)
+    periods: int | None = key("of the frequency in [physics]; the last one gives complex amplitudes", ge=2)
+    until: Time | None = key("end of the run, instead of periods")
+    checkpoint: float = key(
+        "seconds of computing between two states that are kept for a continuation; 0 keeps every step", 60.0, ge=0
+    )
 
     @model_validator(mode="after")
     def _one_end(self) -> "Run":
@@ -184,11 +201,13 @@ class Run(Table):
 class TransientCase(Table):
     """A whole case file of a transient problem."""
 
-    title: str = ""
+    title: str = key("of the report; the name of the file unless given", "")
     mesh: VolumeMesh
     physics: TransientPhysics
     materials: dict[str, Medium] = Field(default_factory=dict)
-    boundaries: dict[str, Literal["pec", "pmc", "absorbing"]] = Field(default_factory=dict)
+    boundaries: dict[str, Literal["pec", "pmc", "absorbing"]] = key(
+        "what faces of the mesh are, by their names; perfect conductors unless given", {}
+    )
     source: tuple[Source, ...] = ()
     initial: Initial | None = None
     solver: TransientSolver = TransientSolver()

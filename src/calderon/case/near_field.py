@@ -5,10 +5,10 @@ import re
 from pathlib import Path
 
 import numpy as np
-from pydantic import Field, field_validator, model_validator
+from pydantic import field_validator, model_validator
 
 from calderon.case.quantities import Length, Place, Size
-from calderon.case.table import Table
+from calderon.case.table import Table, key
 from calderon.data import Places, grid_places, line_places, point_places, sphere_places
 
 KINDS = ("points", "file", "line", "grid", "sphere")
@@ -19,17 +19,17 @@ MOST = 4_000_000
 class Line(Table):
     """Points from start to end, both included."""
 
-    start: Place
-    end: Place
-    count: int = Field(default=101, ge=2, le=MOST)
+    start: Place = key("first point", ...)
+    end: Place = key("last point", ...)
+    count: int = key("number of points", 101, ge=2, le=MOST)
 
 
 class Grid(Table):
     """A box of points between two corners; count: along x, y, z."""
 
-    low: Place
-    high: Place
-    count: tuple[int, int, int] = (21, 21, 21)
+    low: Place = key("the lower corner", ...)
+    high: Place = key("the upper corner", ...)
+    count: tuple[int, int, int] = key("numbers of points along x, y, z", (21, 21, 21))
 
     @model_validator(mode="after")
     def _box(self) -> "Grid":
@@ -43,10 +43,10 @@ class Grid(Table):
 class Sphere(Table):
     """Points on a sphere: theta of them from the north pole to the south pole, phi around, both ends included."""
 
-    radius: Size
-    centre: tuple[Length, Length, Length] = (0.0, 0.0, 0.0)
-    theta: int = Field(default=37, ge=1, le=2000)
-    phi: int = Field(default=73, ge=1, le=2000)
+    radius: Size = key("of the sphere", ...)
+    centre: tuple[Length, Length, Length] = key("of the sphere", (0.0, 0.0, 0.0))
+    theta: int = key("number of polar angles from pole to pole", 37, ge=1, le=2000)
+    phi: int = key("number of azimuths around, both ends included", 73, ge=1, le=2000)
 
 
 class NearField(Table):
@@ -56,9 +56,9 @@ class NearField(Table):
     (separated by commas or blanks; lines that begin with # and one with names are skipped); line; grid; sphere.
     """
 
-    name: str = ""
-    points: tuple[Place, ...] | None = Field(default=None, min_length=1)
-    file: str | None = None
+    name: str = key("of the files; a number unless given", "")
+    points: tuple[Place, ...] | None = key("a list of [x, y, z]", min_length=1)
+    file: str | None = key("a text file in the folder of the case with x, y, z in m on each line")
     line: Line | None = None
     grid: Grid | None = None
     sphere: Sphere | None = None

@@ -4,21 +4,21 @@ import math
 from typing import Literal
 
 import numpy as np
-from pydantic import Field, model_validator
+from pydantic import model_validator
 
 from calderon.case.near_field import NearField
 from calderon.case.quantities import Angle, Mass, Place, Power, Size
-from calderon.case.table import Table
+from calderon.case.table import Table, key
 from calderon.plots import slice_points
 
 
 class Angles(Table):
     """Angles in a plane through the origin, from its first axis toward its second; both ends included."""
 
-    plane: Literal["xy", "xz", "yz"] = "xy"
-    start: Angle = 0.0
-    stop: Angle = 2 * math.pi
-    count: int = Field(default=361, ge=1, le=100_000)
+    plane: Literal["xy", "xz", "yz"] = key("in which the directions lie, through the origin", "xy")
+    start: Angle = key("first angle, from the first axis of the plane toward the second", 0.0)
+    stop: Angle = key("last angle", 2 * math.pi)
+    count: int = key("number of directions", 361, ge=1, le=100_000)
 
     @property
     def values(self) -> np.ndarray:
@@ -45,14 +45,16 @@ class FarField(Angles):
     distance: from the origin, at which sound is observed; infinitely far if not given.
     """
 
-    polarization: Literal["V", "H"] | None = None
-    distance: Size | None = None
+    polarization: Literal["V", "H"] | None = key("of the receiver of electromagnetic waves; both unless given")
+    distance: Size | None = key("from the origin at which sound is observed; infinitely far unless given")
 
 
 class Monostatic(Angles):
     """Observation from where the wave comes; polarizations: receiver, then transmitter, of electromagnetic waves."""
 
-    polarizations: tuple[Literal["VV", "HH", "VH", "HV"], ...] | None = Field(default=None, min_length=1)
+    polarizations: tuple[Literal["VV", "HH", "VH", "HV"], ...] | None = key(
+        "receiver, then transmitter, of electromagnetic waves", min_length=1
+    )
 
 
 class Reference(Table):
@@ -62,21 +64,23 @@ class Reference(Table):
     the computed curve to which the mean difference is reported, "VV" for example.
     """
 
-    curve: Literal["far_field", "monostatic"]
-    file: str
-    label: str
-    angle: str
-    level: str
-    polarization: Literal["VV", "HH", "VH", "HV"] | None = None
+    curve: Literal["far_field", "monostatic"] = key("with which computed curve it is drawn", ...)
+    file: str = key("a .csv file in the folder of the case", ...)
+    label: str = key("in the legend", ...)
+    angle: str = key("name of the column of angles in degrees", ...)
+    level: str = key("name of the column of decibels", ...)
+    polarization: Literal["VV", "HH", "VH", "HV"] | None = key(
+        "of the computed curve to which the mean difference is reported"
+    )
 
 
 class Rectangle(Table):
     """A rectangle parallel to two axes on which a field is evaluated; points: along its longer side."""
 
-    plane: Literal["xy", "xz", "yz"] = "xy"
-    size: tuple[Size, Size] | None = None
-    centre: Place | None = None
-    points: int = Field(default=160, ge=8, le=2000)
+    plane: Literal["xy", "xz", "yz"] = key("to which it is parallel", "xy")
+    size: tuple[Size, Size] | None = key("its two lengths")
+    centre: Place | None = key("its middle")
+    points: int = key("along its longer side", 160, ge=8, le=2000)
 
     @property
     def axes(self) -> list[int]:
@@ -93,18 +97,20 @@ class Rectangle(Table):
 class Slice(Rectangle):
     """output.slice: by default around the body."""
 
-    quantity: Literal["real", "imag", "abs", "phase", "db"] = "real"
+    quantity: Literal["real", "imag", "abs", "phase", "db"] = key("what is drawn", "real")
 
 
 class Output(Table):
     """[output]: what is computed from the solution, drawn and written."""
 
-    surface: tuple[Literal["abs", "real", "imag", "phase", "db"], ...] = ("abs",)
+    surface: tuple[Literal["abs", "real", "imag", "phase", "db"], ...] = key(
+        'what is drawn on the surface; currents accept "abs" and "db"', ("abs",)
+    )
     far_field: FarField | None = None
     monostatic: Monostatic | None = None
     slice: Slice | None = None
     near_field: tuple[NearField, ...] = ()
-    exact: bool = False
+    exact: bool = key("compare with the exact series of a sphere", False)
     reference: tuple[Reference, ...] = ()
 
     @property
@@ -132,22 +138,22 @@ class Cut(Rectangle):
     or over the whole run; 0 for none.
     """
 
-    points: int = Field(default=240, ge=8, le=2000)
-    quantity: Literal["abs", "db", "sar"] = "abs"
-    frames: int = Field(default=0, ge=0, le=200)
+    points: int = key("along its longer side", 240, ge=8, le=2000)
+    quantity: Literal["abs", "db", "sar"] = key("|E|, its level, or the absorption rate", "abs")
+    frames: int = key("of an animation of E over the last period or the run; 0 for none", 0, ge=0, le=200)
 
 
 class AveragedSAR(Table):
     """output.sar: the specific absorption rate averaged over cubes of tissue. voxel: side of the grid's cells."""
 
-    mass: Mass = 0.010
-    voxel: Size = 0.002
+    mass: Mass = key("of the cubes", 0.010)
+    voxel: Size = key("side of the cells of the grid", 0.002)
 
 
 class Snapshots(Table):
     """output.snapshots: E and H on the whole mesh at `count` times, evenly over the run, or over the last period."""
 
-    count: int = Field(ge=1, le=1000)
+    count: int = key("number of times, evenly over the last period or the run", ..., ge=1, le=1000)
 
 
 class TransientOutput(Table):
@@ -159,13 +165,13 @@ class TransientOutput(Table):
     cross-section of a scatterer of a plane wave.
     """
 
-    probes: tuple[Place, ...] = ()
+    probes: tuple[Place, ...] = key("points at which E and H are recorded", ())
     slice: tuple[Cut, ...] = ()
     sar: AveragedSAR | None = None
-    fed_power: Power | None = None
+    fed_power: Power | None = key("mean power that the currents feed, to which all fields but snapshots are scaled")
     snapshots: Snapshots | None = None
     far_field: Angles | None = None
-    exact: bool = False
+    exact: bool = key("compare with the standing wave of [initial]", False)
 
     @model_validator(mode="after")
     def _distinct(self) -> "TransientOutput":

@@ -4,11 +4,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, model_validator
 
 from calderon.case.physics import Frequencies
 from calderon.case.quantities import Angle, Conductivity, Size
-from calderon.case.table import Table, choices
+from calderon.case.table import OneOf, Table, choices, key
 from calderon.layers import Layer, Stack
 from calderon.mesh import TriangleMesh, planar
 
@@ -52,15 +52,17 @@ class Element(Table):
     """
 
     SELECTORS: ClassVar = ("shape", "interface")
-    shape: Annotated[str, BeforeValidator(_shape)]
-    length: Size | None = None
-    width: Size | None = None
-    ends: Size | None = None
-    radius: Size | None = None
-    inner_radius: Size | None = None
-    h: Size | None = None
-    cells: int | None = Field(default=None, ge=1)
-    interface: int | None = Field(default=None, ge=0)
+    shape: Annotated[str, BeforeValidator(_shape), OneOf(lambda: SHAPES)] = key(
+        "of the metal; it decides which lengths are accepted", ...
+    )
+    length: Size | None = key("along x; of a cross, of its arms")
+    width: Size | None = key("along y; of a cross, of its arms")
+    ends: Size | None = key("length of the bars at the ends of the arms")
+    radius: Size | None = key("outer radius of the ring")
+    inner_radius: Size | None = key("of the ring")
+    h: Size | None = key("edge length of the triangles")
+    cells: int | None = key("across the width", ge=1)
+    interface: int | None = key("number of layers below the metal; all unless given", ge=0)
 
     @model_validator(mode="after")
     def _complete(self) -> "Element":
@@ -80,10 +82,10 @@ class Element(Table):
 class BoardLayer(Table):
     """[[layer]]: a layer of the board, the lowest first; permittivity relative."""
 
-    thickness: Size
-    permittivity: float = Field(default=1.0, gt=0)
-    tan_delta: float = Field(default=0.0, ge=0)
-    conductivity: Conductivity = 0.0
+    thickness: Size = key("of the layer", ...)
+    permittivity: float = key("relative", 1.0, gt=0)
+    tan_delta: float = key("loss tangent", 0.0, ge=0)
+    conductivity: Conductivity = key("of the layer", 0.0)
 
     @property
     def layer(self) -> Layer:
@@ -115,13 +117,13 @@ class Periodic(Table):
     """[periodic]: the period (one length, or two along x and y), one or several frequencies, the direction from which
     the wave comes, and what is below and above the layers."""
 
-    period: Size | tuple[Size, Size]
-    frequency: Frequencies
-    theta: Angle = 0.0
-    phi: Angle = 0.0
-    side: Literal["above", "below"] = "above"
-    below: Wall = "pec"
-    above: Wall = "vacuum"
+    period: Size | tuple[Size, Size] = key("one length, or two along x and y", ...)
+    frequency: Frequencies = key("one, a list, or { start, stop, count } with both ends", ...)
+    theta: Angle = key("of the direction from which the wave comes, from the normal", 0.0)
+    phi: Angle = key("of this direction, from x", 0.0)
+    side: Literal["above", "below"] = key("from which the wave comes", "above")
+    below: Wall = key("what is below the layers", "pec")
+    above: Wall = key("what is above the layers", "vacuum")
 
     title: ClassVar = "Plane waves at a periodic surface"
     family: ClassVar = PERIODIC
@@ -131,15 +133,15 @@ class Periodic(Table):
 class PeriodicSolver(Table):
     """[solver]: rtol of the spectra of Floquet waves that are left out."""
 
-    rtol: float = Field(default=1e-4, gt=0, lt=1)
-    backend: Literal["numba"] = "numba"
-    precision: Literal["double"] = "double"
+    rtol: float = key("relative size of Floquet waves that are left out", 1e-4, gt=0, lt=1)
+    backend: Literal["numba"] = key("where kernels run", "numba")
+    precision: Literal["double"] = key("of matrices", "double")
 
 
 class PeriodicCase(Table):
     """A whole case file of a periodic surface."""
 
-    title: str = ""
+    title: str = key("of the report; the name of the file unless given", "")
     periodic: Periodic
     element: Element
     layer: tuple[BoardLayer, ...] = ()

@@ -7,11 +7,11 @@ from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, TypeAdapter, WithJsonSchema, model_validator
 
 import calderon.formulations as formulations
 from calderon.case.quantities import Density, Frequency, Potential, Speed, Voltage, Wavenumber, quantity
-from calderon.case.table import Table, choices
+from calderon.case.table import OneOf, Table, choices, key
 from calderon.exact import SPEED_OF_LIGHT
 from calderon.mesh import TriangleMesh
 
@@ -80,17 +80,32 @@ def _passive(value: Any) -> complex | dict[int | str, complex]:
     return given
 
 
-Frequencies = Annotated[tuple[Frequency, ...], BeforeValidator(_frequencies)]
-Constants = Annotated[complex | dict[int | str, complex], BeforeValidator(_by_tag)]
-Admittance = Annotated[complex | dict[int | str, complex], BeforeValidator(_passive)]
+FREQUENCY = TypeAdapter(Frequency).json_schema()
+SWEEP = {
+    "type": "object",
+    "properties": {"start": FREQUENCY, "stop": FREQUENCY, "count": {"type": "integer", "minimum": 2}},
+    "required": ["start", "stop", "count"],
+    "additionalProperties": False,
+}
+FREQUENCIES = {**FREQUENCY, "anyOf": [*FREQUENCY["anyOf"], {"type": "array", "items": FREQUENCY, "minItems": 1}, SWEEP]}
+COMPLEX = {"anyOf": [{"type": "number"}, {"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 2}]}
+BY_TAG = {"anyOf": [*COMPLEX["anyOf"], {"type": "object", "additionalProperties": COMPLEX}]}
+"""In a JSON schema."""
+Frequencies = Annotated[tuple[Frequency, ...], BeforeValidator(_frequencies), WithJsonSchema(FREQUENCIES)]
+Constants = Annotated[complex | dict[int | str, complex], BeforeValidator(_by_tag), WithJsonSchema(BY_TAG)]
+Admittance = Annotated[complex | dict[int | str, complex], BeforeValidator(_passive), WithJsonSchema(BY_TAG)]
 
 
 class Feed(Table):
     """A voltage across edges of an antenna: on a straight line between two points, or between two tags."""
 
-    line: tuple[Point, Point] | None = None
-    between: tuple[str | int, str | int] | None = None
-    voltage: Voltage = 1.0
+    line: tuple[Point, Point] | None = key(
+        "ends of a straight line of edges across which the voltage is, coordinates in m"
+    )
+    between: tuple[str | int, str | int] | None = key(
+        "names or numbers of the two tags whose common edges carry the voltage"
+    )
+    voltage: Voltage = key("across the gap, peak value", 1.0)
 
     @model_validator(mode="after")
     def _one_place(self) -> "Feed":
@@ -110,22 +125,32 @@ class Physics(Table):
     """
 
     SELECTORS: ClassVar = ("problem",)
-    problem: Annotated[str, BeforeValidator(_problem_name)]
-    frequency: Frequencies | None = None
-    wavenumber: Wavenumber | None = None
-    speed_of_sound: Speed | None = None
-    density: Density | None = None
-    interior_speed_of_sound: Speed | None = None
-    interior_density: Density | None = None
-    admittance: Admittance | None = None
-    permittivity: Constants | None = None
-    permeability: Constants | None = None
-    formulation: str | None = None
-    testing: Literal["dual", "primal"] | None = None
+    problem: Annotated[str, BeforeValidator(_problem_name), OneOf(lambda: PROBLEMS)] = key(
+        "what is solved; it decides which other keys are accepted", ...
+    )
+    frequency: Frequencies | None = key("one, a list, or { start, stop, count } with both ends")
+    wavenumber: Wavenumber | None = key("2 pi over the wavelength, instead of a frequency")
+    speed_of_sound: Speed | None = key("of the fluid around the body")
+    density: Density | None = key("of the fluid around the body")
+    interior_speed_of_sound: Speed | None = key("of the fluid inside")
+    interior_density: Density | None = key("of the fluid inside")
+    admittance: Admittance | None = key(
+        "rho c / Z of the surface, without unit: a number, [real, imaginary], or a table of these by tag"
+    )
+    permittivity: Constants | None = key(
+        "relative: a number, [real, imaginary] with a positive imaginary part for loss, or a table by tag of the bodies"
+    )
+    permeability: Constants | None = key("relative, as permittivity; 1 unless given")
+    formulation: str | None = key(
+        "the integral equation: cfie, efie, mfie, calderon of conductors; pmchwt, muller of dielectric bodies"
+    )
+    testing: Literal["dual", "primal"] | None = key('of the magnetic equation of a conductor; "dual" unless given')
     feed: Feed | None = None
-    side: Literal["exterior", "interior"] | None = None
-    potential: Potential | None = None
-    flux: float | None = Field(default=None, allow_inf_nan=False)
+    side: Literal["exterior", "interior"] | None = key('where the field is; "exterior" unless given')
+    potential: Potential | None = key("on the surface")
+    flux: float | None = key(
+        "normal derivative of the potential on the surface, in V/m, outward normal", allow_inf_nan=False
+    )
 
     @model_validator(mode="after")
     def _complete(self) -> "Physics":

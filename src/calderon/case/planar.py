@@ -7,7 +7,7 @@ from pydantic import BeforeValidator, Field, model_validator
 from calderon.case.mesh import Unit
 from calderon.case.periodic import SHAPES, BoardLayer, PeriodicSolver, Shape, Wall, board, given, lies_at
 from calderon.case.quantities import Conductivity, Frequency, Length, Size
-from calderon.case.table import Table, choices
+from calderon.case.table import OneOf, Table, choices, key
 from calderon.formulations import DeltaGap, LinePort, ProbePort
 from calderon.layers import Conductor, Stack
 from calderon.mesh import TriangleMesh, planar
@@ -36,9 +36,9 @@ def _circuit(name: str) -> str:
 class Band(Table):
     """planar.band: so many points from start to stop."""
 
-    start: Frequency
-    stop: Frequency
-    points: int = Field(default=201, ge=2, le=100_000)
+    start: Frequency = key("lowest frequency", ...)
+    stop: Frequency = key("highest frequency", ...)
+    points: int = key("number of frequencies", 201, ge=2, le=100_000)
 
     @model_validator(mode="after")
     def _rises(self) -> "Band":
@@ -52,10 +52,10 @@ class Planar(Table):
     unless given), the resistance of the lines in ohm, and what is below and above the layers."""
 
     band: Band | None = None
-    frequency: Frequency | None = None
-    reference: float = Field(default=50.0, gt=0)
-    below: Wall = "pec"
-    above: Wall = "vacuum"
+    frequency: Frequency | None = key("of pattern, power and current; that of the least |S11| unless given")
+    reference: float = key("resistance of the lines in ohm to which S refers", 50.0, gt=0)
+    below: Wall = key("what is below the layers", "pec")
+    above: Wall = key("what is above the layers", "vacuum")
 
     title: ClassVar = "Printed circuits and antennas"
     family: ClassVar = PLANAR
@@ -76,20 +76,22 @@ class Metal(Table):
     """
 
     SELECTORS: ClassVar = ("shape", "file", "interface", "conductivity")
-    shape: Annotated[str, BeforeValidator(_circuit)] | None = None
-    file: str | None = None
-    unit: Unit | None = None
-    length: Size | None = None
-    width: Size | None = None
-    line_width: Size | None = None
-    line_length: Size | None = None
-    inset: Size | None = None
-    notch: Size | None = None
-    offset: Length | None = None
-    h: Size | None = None
-    cells: int | None = Field(default=None, ge=1)
-    interface: int | None = Field(default=None, ge=0)
-    conductivity: Conductivity | None = Field(default=None, gt=0)
+    shape: Annotated[str, BeforeValidator(_circuit), OneOf(lambda: CIRCUITS)] | None = key(
+        "of `cal.planar`; it decides which lengths are accepted"
+    )
+    file: str | None = key("a mesh in the folder of the case, instead of a shape")
+    unit: Unit | None = key("of the lengths in the file")
+    length: Size | None = key("along x")
+    width: Size | None = key("along y")
+    line_width: Size | None = key("of the feeding line")
+    line_length: Size | None = key("of the feeding line")
+    inset: Size | None = key("how far the line reaches into the patch")
+    notch: Size | None = key("width of the gaps along the line")
+    offset: Length | None = key("of the line from the middle of the patch")
+    h: Size | None = key("edge length of the triangles")
+    cells: int | None = key("across the width", ge=1)
+    interface: int | None = key("number of layers below the lowest metal; all unless given", ge=0)
+    conductivity: Conductivity | None = key("of the metal; a perfect conductor unless given", gt=0)
 
     @model_validator(mode="after")
     def _complete(self) -> "Metal":
@@ -123,17 +125,17 @@ class Port(Table):
     """
 
     SELECTORS: ClassVar = ("kind", "name", "voltage")
-    kind: Literal["probe", "line", "gap"]
-    name: str = ""
-    voltage: float | None = None
-    place: Point | None = None
-    radius: Size | None = None
-    end: Point | None = None
-    toward: tuple[float, float] | None = None
-    width: Size | None = None
-    length: Size | None = None
-    from_to: tuple[Point, Point] | None = None
-    between: tuple[str | int, str | int] | None = None
+    kind: Literal["probe", "line", "gap"] = key("it decides which other keys are accepted", ...)
+    name: str = key("in tables", "")
+    voltage: float | None = key("in V; 1 at the first port and 0 at others unless given")
+    place: Point | None = key("x and y of a probe")
+    radius: Size | None = key("of a probe")
+    end: Point | None = key("x and y of the middle of a line's end")
+    toward: tuple[float, float] | None = key("direction from the end into the line")
+    width: Size | None = key("of a line")
+    length: Size | None = key("of a line to its reference plane")
+    from_to: tuple[Point, Point] | None = key("two points x, y of a gap")
+    between: tuple[str | int, str | int] | None = key("two tags whose common edges are a gap")
 
     @model_validator(mode="after")
     def _complete(self) -> "Port":
@@ -156,13 +158,13 @@ class Port(Table):
 class PlanarSolver(PeriodicSolver):
     """[solver]: rtol of S between solved frequencies."""
 
-    rtol: float = Field(default=1e-3, gt=0, lt=1)
+    rtol: float = key("error of S between solved frequencies", 1e-3, gt=0, lt=1)
 
 
 class PlanarCase(Table):
     """A whole case file of a printed circuit or antenna."""
 
-    title: str = ""
+    title: str = key("of the report; the name of the file unless given", "")
     planar: Planar
     metal: Metal
     port: tuple[Port, ...] = Field(min_length=1)

@@ -7,9 +7,11 @@ system of units than SI, one of SYSTEMS, in which bare numbers then are, and to 
 import math
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, ValidationInfo
+from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler, ValidationInfo
+from pydantic_core.core_schema import CoreSchema, with_info_before_validator_function
 
 from calderon.mesh.units import METRES
 
@@ -100,39 +102,56 @@ def quantity(value: Any, kind: str, limit: str = "positive", system: str = "SI")
     return number
 
 
-def _quantity(kind: str, limit: str = "positive") -> BeforeValidator:
-    def checked(value: Any, info: ValidationInfo) -> float:
-        return quantity(value, kind, limit, (info.context or {}).get("units", "SI"))
-
-    return BeforeValidator(checked)
+UNITS_KEY = "x-quantity"
+"""In a JSON schema: the kind of UNITS."""
 
 
-Length = Annotated[float, _quantity("length", "any")]
+@dataclass(frozen=True)
+class Quantity:
+    """A number of a kind of UNITS within one of the LIMITS, with or without a unit."""
+
+    kind: str
+    limit: str = "positive"
+
+    def checked(self, value: Any, info: ValidationInfo) -> float:
+        return quantity(value, self.kind, self.limit, (info.context or {}).get("units", "SI"))
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return with_info_before_validator_function(self.checked, handler(source))
+
+    def __get_pydantic_json_schema__(self, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        spelled = "|".join(map(re.escape, UNITS[self.kind]))
+        text = {"type": "string", "pattern": f"^{NUMBER.pattern.replace('(.*?)', f'({spelled})')}$"}
+        plain = {"const": 0} if self.kind == "angle" else {"type": "number"}
+        return {"anyOf": [plain, text], UNITS_KEY: self.kind}
+
+
+Length = Annotated[float, Quantity("length", "any")]
 Place = tuple[Length, Length, Length]
-Size = Annotated[float, _quantity("length")]
-Frequency = Annotated[float, _quantity("frequency")]
-Speed = Annotated[float, _quantity("speed")]
-Density = Annotated[float, _quantity("density")]
-Wavenumber = Annotated[float, _quantity("wavenumber")]
-Pressure = Annotated[float, _quantity("pressure", "nonzero")]
-Angle = Annotated[float, _quantity("angle", "any")]
-Potential = Annotated[float, _quantity("potential", "any")]
-FieldStrength = Annotated[float, _quantity("field strength", "nonzero")]
-Voltage = Annotated[float, _quantity("voltage", "nonzero")]
-Current = Annotated[float, _quantity("current", "any")]
-Conductivity = Annotated[float, _quantity("conductivity", "not negative")]
-Power = Annotated[float, _quantity("power")]
-Mass = Annotated[float, _quantity("mass")]
-Time = Annotated[float, _quantity("time")]
-Stress = Annotated[float, _quantity("stress")]
-SignedStress = Annotated[float, _quantity("stress", "any")]
-Force = Annotated[float, _quantity("force", "any")]
-Moment = Annotated[float, _quantity("moment", "any")]
-Stiffness = Annotated[float, _quantity("stiffness")]
-Acceleration = Annotated[float, _quantity("acceleration", "any")]
-AngularVelocity = Annotated[float, _quantity("angular velocity", "any")]
-Expansion = Annotated[float, _quantity("expansion", "any")]
-Temperature = Annotated[float, _quantity("temperature", "any")]
-HeatFlux = Annotated[float, _quantity("heat flux", "any")]
-HeatConductivity = Annotated[float, _quantity("heat conductivity")]
-TemperatureChange = Annotated[float, _quantity("temperature change", "any")]
+Size = Annotated[float, Quantity("length")]
+Frequency = Annotated[float, Quantity("frequency")]
+Speed = Annotated[float, Quantity("speed")]
+Density = Annotated[float, Quantity("density")]
+Wavenumber = Annotated[float, Quantity("wavenumber")]
+Pressure = Annotated[float, Quantity("pressure", "nonzero")]
+Angle = Annotated[float, Quantity("angle", "any")]
+Potential = Annotated[float, Quantity("potential", "any")]
+FieldStrength = Annotated[float, Quantity("field strength", "nonzero")]
+Voltage = Annotated[float, Quantity("voltage", "nonzero")]
+Current = Annotated[float, Quantity("current", "any")]
+Conductivity = Annotated[float, Quantity("conductivity", "not negative")]
+Power = Annotated[float, Quantity("power")]
+Mass = Annotated[float, Quantity("mass")]
+Time = Annotated[float, Quantity("time")]
+Stress = Annotated[float, Quantity("stress")]
+SignedStress = Annotated[float, Quantity("stress", "any")]
+Force = Annotated[float, Quantity("force", "any")]
+Moment = Annotated[float, Quantity("moment", "any")]
+Stiffness = Annotated[float, Quantity("stiffness")]
+Acceleration = Annotated[float, Quantity("acceleration", "any")]
+AngularVelocity = Annotated[float, Quantity("angular velocity", "any")]
+Expansion = Annotated[float, Quantity("expansion", "any")]
+Temperature = Annotated[float, Quantity("temperature", "any")]
+HeatFlux = Annotated[float, Quantity("heat flux", "any")]
+HeatConductivity = Annotated[float, Quantity("heat conductivity")]
+TemperatureChange = Annotated[float, Quantity("temperature change", "any")]

@@ -3,12 +3,12 @@
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
-from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, model_validator
+from pydantic import BeforeValidator, Field, TypeAdapter, ValidationInfo, WithJsonSchema, model_validator
 
 import calderon.formulations as formulations
 from calderon.case.incident import Direction
 from calderon.case.mesh import Mesh
-from calderon.case.models import Backend, method_name
+from calderon.case.models import Backend, MethodName
 from calderon.case.output import Rectangle
 from calderon.case.quantities import (
     Acceleration,
@@ -29,7 +29,7 @@ from calderon.case.quantities import (
     TemperatureChange,
     quantity,
 )
-from calderon.case.table import Table
+from calderon.case.table import Table, key
 
 
 def _tag(value: Any) -> int | str:
@@ -45,7 +45,12 @@ def _length_or_free(value: Any, info: ValidationInfo) -> float | None:
 
 
 Tag = Annotated[int | str, BeforeValidator(_tag)]
-Component = Annotated[float | None, BeforeValidator(_length_or_free)]
+LENGTH = TypeAdapter(Length).json_schema()
+Component = Annotated[
+    float | None,
+    BeforeValidator(_length_or_free),
+    WithJsonSchema({**LENGTH, "anyOf": [*LENGTH["anyOf"], {"const": "free"}]}),
+]
 ThreeAngles = tuple[Angle, Angle, Angle]
 Keys = dict[str, tuple[tuple[str, ...], tuple[str, ...]]]
 SUPPORTS: Keys = {
@@ -74,9 +79,11 @@ class Solid(Table):
     """[solid]: units of numbers without one and of the results, "SI" (m, N, Pa, kg/m^3) or "mm-N-MPa" (t/mm^3); space
     of displacements; exterior: the solid around the surface, without end."""
 
-    units: Literal["SI", "mm-N-MPa"] = "SI"
-    space: Literal["P1", "P2"] = "P1"
-    exterior: bool = False
+    units: Literal["SI", "mm-N-MPa"] = key(
+        "of numbers without one and of results: m, N, Pa, kg/m^3, or mm, N, MPa, t/mm^3", "SI"
+    )
+    space: Literal["P1", "P2"] = key("of displacements: linear or quadratic", "P1")
+    exterior: bool = key("the solid around the surface, without end", False)
     title: ClassVar = "Elastic solid under static loads"
     family: ClassVar = "solid"
     problem: ClassVar = "solid"
@@ -85,12 +92,12 @@ class Solid(Table):
 class Constants(Table):
     """[material]: isotropic and linearly elastic."""
 
-    name: str = ""
-    youngs_modulus: Stress
-    poissons_ratio: float = Field(gt=-1, lt=0.5)
-    density: Density | None = None
-    expansion: Expansion | None = None
-    yield_strength: Stress | None = None
+    name: str = key("in the report", "")
+    youngs_modulus: Stress = key("E, stress over strain in tension", ...)
+    poissons_ratio: float = key("nu, contraction over extension", ..., gt=-1, lt=0.5)
+    density: Density | None = key("needed by gravity and rotation")
+    expansion: Expansion | None = key("of length with temperature; needed by temperatures")
+    yield_strength: Stress | None = key("for the factor of safety")
 
     @property
     def material(self) -> formulations.ElasticMaterial:
@@ -100,8 +107,8 @@ class Constants(Table):
 class Region(Table):
     """[[region]]: one of several bonded bodies: tags of the faces that bound it, also common ones, and material."""
 
-    name: str = Field(min_length=1)
-    tags: tuple[Tag, ...] = Field(min_length=1)
+    name: str = key("in the report", ..., min_length=1)
+    tags: tuple[Tag, ...] = key("all faces that bound the region, common ones included", ..., min_length=1)
     material: Constants
 
 
@@ -109,10 +116,10 @@ class Face(Table):
     """[[face]]: a name for the triangles within a box, low to high, whose normals are within 10 degrees of a direction,
     where that is given; for meshes without tags, such as .stl."""
 
-    name: str = Field(min_length=1)
-    low: tuple[Length, Length, Length] | None = None
-    high: tuple[Length, Length, Length] | None = None
-    normal: Direction | None = None
+    name: str = key("by which supports and loads mean it", ..., min_length=1)
+    low: tuple[Length, Length, Length] | None = key("lower corner of a box that holds the triangles")
+    high: tuple[Length, Length, Length] | None = key("upper corner of the box")
+    normal: Direction | None = key("direction within 10 degrees of that of the triangles")
 
     @model_validator(mode="after")
     def _chooses(self) -> "Face":
@@ -127,14 +134,16 @@ class Support(Table):
     """[[support]]: what holds a face. displacement: numbers or "free"; a roller without direction holds its normal."""
 
     SELECTORS: ClassVar = ("kind", "tag")
-    tag: Tag
-    kind: Literal["fixed", "prescribed", "rigid-motion", "roller", "symmetry", "elastic"]
-    displacement: tuple[Component, Component, Component] | None = None
-    translation: Place | None = None
-    rotation: ThreeAngles | None = None
-    centre: Place | None = None
-    direction: Direction | None = None
-    stiffness: Stiffness | None = None
+    tag: Tag = key("name or number of the face", ...)
+    kind: Literal["fixed", "prescribed", "rigid-motion", "roller", "symmetry", "elastic"] = key(
+        "it decides which other keys are accepted", ...
+    )
+    displacement: tuple[Component, Component, Component] | None = key('of "prescribed": three lengths, or "free"')
+    translation: Place | None = key('of "rigid-motion"; none unless given')
+    rotation: ThreeAngles | None = key('of "rigid-motion": small angles about x, y and z; none unless given')
+    centre: Place | None = key("about which it rotates; the origin unless given")
+    direction: Direction | None = key("that a roller holds; the normal unless given")
+    stiffness: Stiffness | None = key('of "elastic": traction over displacement')
 
     @model_validator(mode="after")
     def _of_one_kind(self) -> "Support":
@@ -173,26 +182,35 @@ class Load(Table):
     load case of which it is; a load without one is of all of them."""
 
     SELECTORS: ClassVar = ("kind", "case")
-    case: Annotated[str, Field(min_length=1)] | None = None
+    case: Annotated[str, Field(min_length=1)] | None = key("name of the load case; a load without one belongs to all")
     kind: Literal[
-        "traction", "pressure", "force", "moment", "gravity", "rotation", "temperature", "steady-temperature",
+        "traction",
+        "pressure",
+        "force",
+        "moment",
+        "gravity",
+        "rotation",
+        "temperature",
+        "steady-temperature",
         "remote-stress",
-    ]  # fmt: skip
-    tag: Tag | None = None
-    traction: tuple[SignedStress, SignedStress, SignedStress] | None = None
-    pressure: SignedStress | None = None
-    force: tuple[Force, Force, Force] | None = None
-    moment: tuple[Moment, Moment, Moment] | None = None
-    acceleration: tuple[Acceleration, Acceleration, Acceleration] | None = None
-    angular_velocity: AngularVelocity | None = None
-    axis: Direction | None = None
-    centre: Place | None = None
-    change: TemperatureChange | None = None
-    temperatures: dict[str, Temperature] | None = Field(default=None, min_length=1)
-    heat: dict[str, HeatFlux] | None = Field(default=None, min_length=1)
-    conductivity: HeatConductivity | None = None
-    reference: Temperature | None = None
-    stress: tuple[SignedStress, SignedStress, SignedStress, SignedStress, SignedStress, SignedStress] | None = None
+    ] = key("it decides which other keys are accepted", ...)
+    tag: Tag | None = key("name or number of the face")
+    traction: tuple[SignedStress, SignedStress, SignedStress] | None = key("force over area, a vector")
+    pressure: SignedStress | None = key("against the outward normal")
+    force: tuple[Force, Force, Force] | None = key("resultant, a vector")
+    moment: tuple[Moment, Moment, Moment] | None = key("resultant about the middle of the face, a vector")
+    acceleration: tuple[Acceleration, Acceleration, Acceleration] | None = key("of gravity, a vector")
+    angular_velocity: AngularVelocity | None = key('of "rotation"')
+    axis: Direction | None = key('of "rotation"; z unless given')
+    centre: Place | None = key("on the axis; the origin unless given")
+    change: TemperatureChange | None = key("of the temperature of the whole solid")
+    temperatures: dict[str, Temperature] | None = key("of faces, by tag", min_length=1)
+    heat: dict[str, HeatFlux] | None = key("flux that enters through faces, by tag; others are insulated", min_length=1)
+    conductivity: HeatConductivity | None = key("of heat; needed with heat")
+    reference: Temperature | None = key("temperature without stress; 0 unless given")
+    stress: tuple[SignedStress, SignedStress, SignedStress, SignedStress, SignedStress, SignedStress] | None = key(
+        "far away: xx, yy, zz, yz, xz, xy"
+    )
 
     @model_validator(mode="after")
     def _of_one_kind(self) -> "Load":
@@ -243,19 +261,21 @@ def _by_tag(given: dict[str, float] | None) -> dict[int | str, float]:
 class SolidSolver(Table):
     """[solver]: method "auto": dense for few unknowns, else compressed. rtol: of GMRES."""
 
-    method: Annotated[str, AfterValidator(method_name)] = "auto"
-    rtol: float = Field(default=1e-5, gt=0, lt=1)
-    backend: Backend = "numba"
+    method: MethodName = key(
+        'how operators are stored; "auto" takes dense for few unknowns, else a compressed one', "auto"
+    )
+    rtol: float = key("relative residual at which GMRES stops", 1e-5, gt=0, lt=1)
+    backend: Backend = key("where kernels run, as for other problems", "numba")
     precision: ClassVar = "double"
 
 
 class StressLine(Table):
     """[[output.line]]: stresses at points on a straight line through the solid, both ends within it."""
 
-    start: Place
-    stop: Place
-    count: int = Field(default=41, ge=2, le=10_000)
-    name: str = ""
+    start: Place = key("first point, inside", ...)
+    stop: Place = key("last point, inside", ...)
+    count: int = key("number of points", 41, ge=2, le=10_000)
+    name: str = key("in tables", "")
 
     @model_validator(mode="after")
     def _has_a_length(self) -> "StressLine":
@@ -272,8 +292,8 @@ class StressLine(Table):
 class StressCut(Rectangle):
     """output.slice: a plane through the solid; by default through the middle of the body."""
 
-    points: int = Field(default=100, ge=8, le=1000)
-    quantity: Literal["von-mises", "displacement"] = "von-mises"
+    points: int = key("along its longer side", 100, ge=8, le=1000)
+    quantity: Literal["von-mises", "displacement"] = key("what is drawn", "von-mises")
 
 
 class SolidOutput(Table):
@@ -281,9 +301,11 @@ class SolidOutput(Table):
     where the camera is, by name or [azimuth, elevation]; by default where the largest stress is seen. points: at which
     displacement and stress are computed."""
 
-    deformation: float | None = Field(default=None, gt=0)
-    view: Literal["iso", "side", "top", "front", "back"] | tuple[Angle, Angle] | None = None
-    points: tuple[Place, ...] = ()
+    deformation: float | None = key("factor of displacements in pictures; chosen unless given", gt=0)
+    view: Literal["iso", "side", "top", "front", "back"] | tuple[Angle, Angle] | None = key(
+        "of the camera, a name or [azimuth, elevation]; toward the largest stress unless given"
+    )
+    points: tuple[Place, ...] = key("at which displacement and stress are computed", ())
     line: tuple[StressLine, ...] = ()
     slice: StressCut | None = None
 
@@ -291,7 +313,7 @@ class SolidOutput(Table):
 class SolidCase(Table):
     """A whole case file of an elastic solid."""
 
-    title: str = ""
+    title: str = key("of the report; the name of the file unless given", "")
     mesh: Mesh
     solid: Solid
     material: Constants | None = None
@@ -343,8 +365,8 @@ class SolidCase(Table):
                 )
         if self.region and any(one.kind == "steady-temperature" for one in self.load):
             raise ValueError("a steady temperature is that of one body: it is not supported with [[region]] tables")
-        for key in ("face", "region"):
-            names = [one.name for one in getattr(self, key)]
+        for table in ("face", "region"):
+            names = [one.name for one in getattr(self, table)]
             if len(set(names)) < len(names):
-                raise ValueError(f"two [[{key}]] tables have the same name")
+                raise ValueError(f"two [[{table}]] tables have the same name")
         return self

@@ -2,10 +2,37 @@
 
 import difflib
 import typing
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationInfo, field_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    GetJsonSchemaHandler,
+    ValidationInfo,
+    field_validator,
+)
+from pydantic_core.core_schema import CoreSchema
+
+from calderon.case.quantities import Quantity
+
+
+def key(meaning: str, default: Any = None, **rules: Any) -> Any:
+    """A key of a table: what it means, for the reference and the schema, its default (... for none), and limits."""
+    return Field(default, description=meaning, **rules)
+
+
+@dataclass(frozen=True)
+class OneOf:
+    """The names that a text may be, in the schema; they may be known only later."""
+
+    names: Callable[[], Iterable[str]]
+
+    def __get_pydantic_json_schema__(self, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        return {**handler(core), "enum": list(self.names())}
 
 
 class Table(BaseModel):
@@ -25,7 +52,7 @@ class Table(BaseModel):
         if bool in kinds:
             if not isinstance(value, bool):
                 raise ValueError("choose true or false, without quotation marks")
-        elif any(isinstance(each, BeforeValidator) for each in rules):
+        elif any(isinstance(each, BeforeValidator | Quantity) for each in rules):
             pass  # quantities report their format themselves
         elif any(isinstance(one, bool) for one in (value if isinstance(value, list) else [value])):
             raise ValueError("a boolean is not allowed here")
