@@ -72,6 +72,8 @@ VARIANTS = (
     "backends/test_devices.py::test_without_any_driver_package_the_processor_computes",
     "backends/test_gpu_benchmarks.py::",
     "dg/test_ranks.py::test_far_fields_currents_and_shorter_steps_are_those_of_one_rank",
+    "cli/test_examples.py::test_an_example_meets_its_number[line_fed_patch]",
+    "cli/test_examples.py::test_an_example_meets_its_number[patch_array]",
     "cli/test_examples.py::test_an_example_meets_its_number[reflectarray]",
     "report/test_transient_cases.py::test_ranks_share_a_run_and_one_speaks",
     "operators/test_compiled_rows.py::test_another_process_finds_the_same_functions_in_the_cache",
