@@ -1,9 +1,8 @@
 """A patch that a microstrip line feeds: reflection, impedance of the line, waves on it.
 
-The patch of Sheen et al. (1990): 12.45 x 16 mm on 0.794 mm with eps 2.2, fed by a line
-of 2.46 mm that meets its edge 2.09 mm from a corner. Checked are the frequencies of least reflection, 7.58 and 10.12 GHz
-by finite differences, and the line against the formulae of Hammerstad and Jensen (49.8 ohm, effective permittivity 1.88
-at low frequency).
+The patch of Sheen et al. (1990): 12.45 x 16 mm on 0.794 mm with eps 2.2, fed by a line of 2.46 mm that meets its edge
+2.09 mm from a corner. Checked are the frequencies of least reflection, 7.58 and 10.12 GHz by finite differences, and
+the line against the formulae of Hammerstad and Jensen (49.8 ohm, effective permittivity 1.88 at low frequency).
 """
 
 import sys
