@@ -1,8 +1,9 @@
-"""The command line: calderon run | example | mesh | schema | info."""
+"""The command line: calderon run | example | mesh | schema | warm-up | info."""
 
 import codecs
 import io
 import json
+import logging
 import platform
 import signal
 import sys
@@ -45,7 +46,6 @@ app = typer.Typer(
     name="calderon",
     help="Boundary elements: from a mesh file to a checked answer, with pictures and a report.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
@@ -64,8 +64,38 @@ def _plain(error: UnicodeError) -> tuple[str, int]:
 codecs.register_error(PLAIN, _plain)
 
 
+class _Lines(logging.Handler):
+    """Messages of the package as lines on the terminal."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        _screen().print(escape(record.getMessage()), soft_wrap=True)
+
+
+def _show_log() -> None:
+    """Print messages of the logger "calderon" unless something else does."""
+    log = logging.getLogger("calderon")
+    if not log.handlers and world().rank == 0:
+        log.addHandler(_Lines())
+        log.setLevel(logging.INFO)
+
+
 def _screen() -> Console:
     return Console(highlight=False, emoji=False, quiet=world().rank > 0)
+
+
+def _print_version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"calderon {package_version()}")
+        raise typer.Exit
+
+
+@app.callback()
+def main(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the release and exit.")
+    ] = False,
+) -> None:
+    """Boundary elements: from a mesh file to a checked answer, with pictures and a report."""
 
 
 @app.command()
@@ -77,6 +107,7 @@ def run(
 ) -> None:
     """Run a case file: numbers, tables, pictures and report.html in a folder."""
     with _plain_errors():
+        _show_log()
         if plan:
             _print_plan(read(case))
         else:
@@ -93,6 +124,7 @@ def example(
 ) -> None:
     """Run an example that ships with the package, or list them."""
     with _plain_errors():
+        _show_log()
         if name is None:
             _list_examples()
         elif show:
@@ -138,6 +170,17 @@ def mesh(
 def _print_warnings(screen: Console, caught: Iterable[warnings.WarningMessage | str]) -> None:
     for warning in dict.fromkeys(one if isinstance(one, str) else str(one.message) for one in caught):
         screen.print(f"[yellow]warning[/yellow] {escape(warning)}", soft_wrap=True)
+
+
+@app.command("warm-up")
+def warm_up(
+    physics: Annotated[list[str] | None, typer.Argument(help=f"Of {', '.join(report.WARM_UPS)}; all if none.")] = None,
+) -> None:
+    """Compile kernels now instead of in the first run, by small problems; compiled ones are kept on disk."""
+    with _plain_errors():
+        screen = _screen()
+        for name, seconds in report.warm_up(physics or report.WARM_UPS):
+            screen.print(f"{name}: {seconds:.1f} s")
 
 
 @app.command()

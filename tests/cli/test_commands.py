@@ -272,3 +272,25 @@ def test_tetrahedra_are_checked_with_what_they_mean_for_the_step(tmp_path):
         assert part in text
     assert "slivers (quality below 0.1); without them the step would be" in text
     assert "1e+09 0.2998" in text  # the wavelength of light
+
+
+def test_version_warm_up_and_completion():
+    assert calderon_command("--version").output == f"calderon {calderon.__version__}\n"
+    assert re.fullmatch(r"statics: \d+\.\d s\n", calderon_command("warm-up", "statics").output)
+    unknown = calderon_command("warm-up", "music")
+    assert unknown.exit_code == WRONG_INPUT and "unknown physics 'music': choose 'statics' or" in unknown.output
+    assert "--install-completion" in calderon_command("--help").output
+
+
+def test_compiling_is_said_on_the_terminal(tmp_path, monkeypatch):
+    import logging
+
+    from calderon.backends import kernel_cache
+
+    monkeypatch.setattr(logging.getLogger("calderon"), "handlers", [])
+    (tmp_path / "case.toml").write_text(QUICK)
+    plan = calderon_command("run", tmp_path / "case.toml", "--plan")
+    assert plan.exit_code == 0
+    kernel_cache._announce.cache_clear()
+    kernel_cache.report_compilation("kernel")
+    assert [type(each).__name__ for each in logging.getLogger("calderon").handlers] == ["_Lines"]

@@ -54,6 +54,8 @@ class DeviceMatrix(LinearOperator):
         """A copy of the entries on the host."""
         return self.device.to_host(self.entries).reshape(self.shape)
 
+    toarray = to_array
+
     def times(self, x: Any, first: int = 0, is_complex: bool = True) -> Any:
         """A x on the device: of a vector there, from its element `first` on; a new vector. is_complex: see `OnDevice`;
         imaginary parts are multiplied always."""

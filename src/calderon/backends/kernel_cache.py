@@ -7,6 +7,7 @@ the compiled kernels of the other parts valid.
 
 import functools
 import hashlib
+import logging
 import os
 import re
 import stat
@@ -31,6 +32,7 @@ from numba.core.caching import (
 from numba.core.serialize import dumps
 
 PACKAGE = __name__.partition(".")[0]
+LOG = logging.getLogger(PACKAGE)
 FOREIGN = {"numba", "numpy", "llvmlite", "math", "cmath"}
 COMPILED = re.compile(rb"@(\w+\.)?(jitable|overload|intrinsic)|jitable_part\(")
 """Found in files that hold compiled code."""
@@ -132,8 +134,26 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
     def capture(self) -> str:
         return capture_of(self._py_func)
 
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """The variant on disk, None where it has to be compiled, which is reported to the logger "calderon"."""
+        found = super().load_overload(sig, target_context)
+        if found is None:
+            report_compilation(self._py_func.__name__)
+        return found
+
     def _index_key(self, sig: Any, codegen: Any) -> tuple[Any, ...]:
         return sig, codegen.magic_tuple(), self.capture, self.stamp
+
+
+@functools.cache
+def _announce() -> None:
+    LOG.info("compiling kernels (once, kept on disk)")
+
+
+def report_compilation(name: str) -> None:
+    """The first kernel of a process that is compiled is an INFO, and each, by its name, a DEBUG of the logger."""
+    _announce()
+    LOG.debug("compiling %s", name)
 
 
 def capture_of(kernel: Callable[..., Any]) -> str:

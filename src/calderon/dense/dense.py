@@ -41,6 +41,8 @@ class DenseMatrix(LinearOperator):
         """The entries themselves (not a copy)."""
         return self._array
 
+    toarray = to_array
+
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         """What np.asarray(matrix) gives: the entries."""
         return np.array(self._array, dtype=dtype, copy=copy)

@@ -1,7 +1,9 @@
 """A body of another fluid: sound passes through its surface."""
 
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -9,12 +11,12 @@ from numpy.typing import NDArray
 
 from calderon.formulations.checks import separate_parts
 from calderon.formulations.linear_system import LinearSystem, SolutionInfo
-from calderon.formulations.medium import wavenumber_and_frequency
+from calderon.formulations.media.fluids import Fluid, fluids_of, mueller
+from calderon.formulations.media.wavenumbers import wavenumber_and_frequency
 from calderon.formulations.scattering import ScatteringProblem
 from calderon.formulations.scattering_solution import ScatteringSolution
 from calderon.greens import Helmholtz
 from calderon.mesh import AccuracyWarning
-from calderon.operators import adjoint_double_layer, blocks, double_layer, hypersingular, identity, single_layer
 from calderon.potentials import Potential, double_layer_potential, single_layer_potential
 from calderon.spaces import Function
 from calderon.validation import callers_level, finite_complex
@@ -38,72 +40,82 @@ class FluidTransmission(ScatteringProblem):
 
     interior_wavenumber: omega over the speed of sound inside, Im > 0 for loss; or interior_speed_of_sound= in m/s, with
     frequency=. density_ratio: inside over outside,
-    positive (complex for a lossy equivalent fluid). space: "P1" or "P2".
+    positive (complex for a lossy equivalent fluid). space: "P1" or "P2". Several bodies of different fluids, which must
+    not touch: tables {tag or its name: number} of these, with every tag of the mesh; numbers are for all bodies.
 
     C. Mueller, Grundprobleme der mathematischen Theorie elektromagnetischer Schwingungen (1957); R. Kress and
     G. F. Roach, J. Math. Phys. 19 (1978) 1433.
     """
 
-    interior_wavenumber: complex = None  # type: ignore[assignment]
-    density_ratio: complex = None  # type: ignore[assignment]
-    interior_speed_of_sound: float | None = field(default=None, kw_only=True)
+    interior_wavenumber: complex | Mapping[int | str, complex] = None  # type: ignore[assignment]
+    density_ratio: complex | Mapping[int | str, complex] = None  # type: ignore[assignment]
+    interior_speed_of_sound: float | Mapping[int | str, float] | None = field(default=None, kw_only=True)
 
     title: ClassVar[str] = "scattering by a body of another fluid"
     unknown: ClassVar[str | None] = None
 
     @property
     def _medium(self) -> dict[str, Any]:
-        outside, speed = super()._medium, self.interior_speed_of_sound
-        names = "interior_speed_of_sound", "interior_wavenumber"
-        frequency = None if speed is None else outside["frequency"]
-        inside = wavenumber_and_frequency(self.interior_wavenumber, frequency, speed, *names)[0]
-        return {**outside, "interior_wavenumber": inside}
+        outside, names = super()._medium, ("interior_speed_of_sound", "interior_wavenumber")
+
+        def inside(k: Any, speed: Any) -> complex | float:
+            frequency = None if speed is None else outside["frequency"]
+            return wavenumber_and_frequency(k, frequency, speed, *names)[0]
+
+        k, speed = self.interior_wavenumber, self.interior_speed_of_sound
+        tags = [*k] if isinstance(k, Mapping) else [*speed] if isinstance(speed, Mapping) else None
+        if tags is None:
+            return {**outside, "interior_wavenumber": inside(k, speed)}
+        return {**outside, "interior_wavenumber": {tag: inside(_of(k, tag), _of(speed, tag)) for tag in tags}}
 
     def _check_fields(self) -> None:
         super()._check_fields()
         separate_parts(self.mesh, "FluidTransmission")
         if self.density_ratio is None:
             raise TypeError("FluidTransmission needs density_ratio=, the density inside over that outside")
-        if finite_complex(self.density_ratio, "density_ratio").real <= 0:
-            raise ValueError(f"density_ratio (inside over outside) must be positive, got {self.density_ratio!r}")
+        for fluid in self.fluids:
+            if finite_complex(fluid.density_ratio, "density_ratio").real <= 0:
+                raise ValueError(f"density_ratio (inside over outside) must be positive, got {fluid.density_ratio!r}")
+
+    @cached_property
+    def fluids(self) -> tuple[Fluid, ...]:
+        """The fluid of each body: one, or one for each tag of the tables."""
+        return fluids_of(self.function_space, self.interior_wavenumber, self.density_ratio)
 
     @property
     def _largest_wavenumber(self) -> complex:
-        return max(self.wavenumber, self.interior_wavenumber, key=abs)
+        k = self.interior_wavenumber
+        return max(self.wavenumber, *(k.values() if isinstance(k, Mapping) else [k]), key=abs)
 
     def at(self, wavenumber: complex) -> Self:
-        """The same problem at another wavenumber, the two in the same ratio (fluids without dispersion)."""
-        inside = self.interior_wavenumber * wavenumber / self.wavenumber
+        """The same problem at another wavenumber, all in the same ratio (fluids without dispersion)."""
+        k, factor = self.interior_wavenumber, wavenumber / self.wavenumber
+        inside: Any = {tag: value * factor for tag, value in k.items()} if isinstance(k, Mapping) else k * factor
         return replace(self, wavenumber=wavenumber, interior_wavenumber=inside, frequency=None)
 
     def _build_system(self) -> LinearSystem:
-        space, k, r = self.function_space, abs(self.wavenumber), self.density_ratio
-        outside, inside = self.green, Helmholtz(self.interior_wavenumber)
-        scale = 2 / (1 + r)
-        one = identity(space)
-        values = one - double_layer(outside, space) + double_layer(inside, space)
-        jumps = k * single_layer(outside, space) - (k * r) * single_layer(inside, space)
-        slopes = (scale / k) * hypersingular(outside, space) - (scale / k) * hypersingular(inside, space)
-        fluxes = one + scale * adjoint_double_layer(outside, space) - (scale * r) * adjoint_double_layer(inside, space)
-        equation = (
-            "Mueller's equations for u and du/dn / |k|, "
-            f"k inside {self.interior_wavenumber:.6g} 1/m, density ratio {self.density_ratio:.4g}"
-        )
-        return LinearSystem(equation, blocks([[values, jumps], [slopes, fluxes]]), (space, space))
+        spaces = tuple(fluid.space for fluid in self.fluids)
+        fluids = ", ".join(f"k inside {f.wavenumber:.6g} 1/m, density ratio {f.density_ratio:.4g}" for f in self.fluids)
+        operator = mueller(self.green, self.fluids)
+        return LinearSystem(f"Mueller's equations for u and du/dn / |k|, {fluids}", operator, spaces + spaces)
 
     def _rhs(self, value: NDArray[Any], derivative: NDArray[Any]) -> NDArray[Any]:
-        scale = 2 / (1 + self.density_ratio) / abs(self.wavenumber)
-        return np.concatenate([value, scale * derivative])
+        slopes = [fluid.scale / abs(self.wavenumber) * derivative[fluid.places] for fluid in self.fluids]
+        return np.concatenate([*(value[fluid.places] for fluid in self.fluids), *slopes])
 
     def _far_load(self, value: NDArray[Any], derivative: NDArray[Any]) -> NDArray[Any]:
-        return np.concatenate([derivative, -abs(self.wavenumber) * value])
+        jumps = [-abs(self.wavenumber) * value[fluid.places] for fluid in self.fluids]
+        return np.concatenate([*(derivative[fluid.places] for fluid in self.fluids), *jumps])
 
     def _potentials(self, coefficients: NDArray[Any]) -> tuple[Any, tuple[Potential, ...]]:
         total, slope = self._unknowns(coefficients)
         return total, (double_layer_potential(self.green, total), single_layer_potential(self.green, -1 * slope))
 
     def _unknowns(self, coefficients: NDArray[Any]) -> tuple[Function, Function]:
-        space, (value, scaled) = self.function_space, np.split(coefficients, 2)
+        space, halves = self.function_space, np.split(coefficients, 2)
+        order = np.concatenate([fluid.places for fluid in self.fluids])
+        value, scaled = np.empty_like(halves[0]), np.empty_like(halves[1])
+        value[order], scaled[order] = halves
         total = Function(space, value, "total pressure", "Pa")
         slope = abs(self.wavenumber) * scaled
         return total, Function(space, slope, "normal derivative of the total pressure", "Pa/m")
@@ -126,12 +138,21 @@ class FluidTransmission(ScatteringProblem):
     def _solution(self, data: Any, coefficients: NDArray[Any], info: SolutionInfo) -> ScatteringSolution:
         self._warn_of_faint_echo(info.residual)
         total, slope = self._unknowns(coefficients)
-        inside = Helmholtz(self.interior_wavenumber)
-        interior = (
-            double_layer_potential(inside, -1 * total),
-            single_layer_potential(inside, self.density_ratio * slope),
-        )
+        interior = []
+        for fluid in self.fluids:
+            inside, own = Helmholtz(fluid.wavenumber), np.zeros(self.function_space.dimension)
+            own[fluid.places] = 1
+            values, slopes = (replace(each, coefficients=own * each.coefficients) for each in (total, slope))
+            interior += [
+                double_layer_potential(inside, -1 * values),
+                single_layer_potential(inside, fluid.density_ratio * slopes),
+            ]
         layers = self._potentials(coefficients)[1]
         return ScatteringSolution(
-            data, self.mesh, self.wavenumber, info, total, layers, interior, slope, self.frequency
+            data, self.mesh, self.wavenumber, info, total, layers, tuple(interior), slope, self.frequency
         )
+
+
+def _of(given: Any, tag: int | str) -> Any:
+    """The entry of a table, or a number for all."""
+    return given.get(tag) if isinstance(given, Mapping) else given

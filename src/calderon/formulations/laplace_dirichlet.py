@@ -1,11 +1,14 @@
 """Laplace's equation with given boundary values."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
+from calderon.exact import VACUUM_PERMITTIVITY
 from calderon.formulations.checks import closed_surface, space_named, surface_mesh, warn_thin
 from calderon.formulations.linear_system import LinearSystem, SolutionInfo
 from calderon.formulations.potential_solution import PotentialSolution
@@ -15,6 +18,7 @@ from calderon.mesh import TriangleMesh
 from calderon.operators import single_layer
 from calderon.potentials import single_layer_potential
 from calderon.spaces import Function, Space
+from calderon.spaces.space import Tags
 from calderon.validation import one_of
 
 
@@ -48,6 +52,38 @@ class LaplaceDirichlet(Problem[PotentialSolution]):
     def function_space(self) -> Space:
         """The space of the surface charge."""
         return space_named(self.space, ("P0", "DP1", "P1"), self.mesh)
+
+    def capacitance_matrix(
+        self, conductors: Sequence[Tags] | None = None, permittivity: float = VACUUM_PERMITTIVITY, **options: Any
+    ) -> NDArray[np.float64]:
+        """C (n, n) in F: Q_i = sum_j C_ij U_j for the charges Q in C and potentials U in V of n conductors, symmetric,
+        negative away from the diagonal.
+
+        conductors: their tags (numbers, names, or lists of them), which together have all triangles; by default the
+        parts of the surface that do not touch. permittivity: of the medium around, in F/m. Options as in `solve`.
+        ValueError for conductors that share triangles or leave some out, and for interior problems.
+
+            C = cal.LaplaceDirichlet(plates).capacitance_matrix(["upper", "lower"])
+        """
+        if self.side != "exterior":
+            raise ValueError("capacitances are those of conductors in free space: side='exterior'")
+        member = self._members(conductors)
+        whole = self.function_space
+        parts = [replace(whole, triangles=np.flatnonzero(own), dofs=whole.dofs[own]) for own in member]
+        loads = np.stack([part.load_vector(1.0) for part in parts], axis=1)
+        solver = self._options(options.pop("method", "dense"), options.pop("rtol", 1e-6), options)  # type: ignore[arg-type]
+        densities, _ = self.system.solve(loads, solver)
+        return np.asarray(permittivity * (loads.T @ densities))
+
+    def _members(self, conductors: Sequence[Tags] | None) -> NDArray[np.bool_]:
+        """(n, triangles) which triangles each conductor has."""
+        mesh = self.mesh
+        if conductors is None:
+            return np.arange(mesh.number_of_components)[:, None] == mesh.components
+        member = np.stack([np.isin(mesh.tags, mesh.tag_numbers(tags)) for tags in conductors if tags is not None])
+        if wrong := int(np.count_nonzero(member.sum(axis=0) != 1)):
+            raise ValueError(f"{wrong} of {mesh.number_of_triangles} triangles belong to no conductor or to several")
+        return np.asarray(member)
 
     def _build_system(self) -> LinearSystem:
         return LinearSystem("V sigma = g", single_layer(Laplace(), self.function_space), (self.function_space,))

@@ -188,6 +188,8 @@ class LiftedMatrix(LinearOperator):
         """The entries, a new array."""
         return self.matrix.to_array() + self.thin @ self.thin.T
 
+    toarray = to_array
+
     def __str__(self) -> str:
         return f"{self.matrix}, with the mean over each of {self.thin.shape[1]} component(s) added"
 

@@ -22,7 +22,7 @@ from calderon.formulations.checks import (
     warn_thin,
 )
 from calderon.formulations.linear_system import SolutionInfo
-from calderon.formulations.medium import wavenumber_and_frequency
+from calderon.formulations.media.wavenumbers import wavenumber_and_frequency
 from calderon.formulations.problem import Problem, SolverChoices, monostatic_sweep
 from calderon.formulations.scattering_solution import ScatteringSolution
 from calderon.formulations.sweep import sweep_of

@@ -96,6 +96,8 @@ class ComposedOperator(LinearOperator):
         """All entries: as much memory as a dense matrix."""
         return self.matmat(np.eye(self.shape[1], dtype=self.dtype))
 
+    toarray = to_array
+
     def __str__(self) -> str:
         size = f"{self.shape[0]} x {self.shape[1]} {self.dtype}, {format_bytes(self.nbytes)}"
         largest = max((part.statistics.total.largest_rank for part in self.parts), default=0)

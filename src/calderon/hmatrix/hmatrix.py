@@ -169,6 +169,8 @@ class HMatrix(LinearOperator):
         result[np.ix_(self.tree.rows.order, self.tree.columns.order)] = out
         return result
 
+    toarray = to_array
+
     def __str__(self) -> str:
         size = f"{self.shape[0]} x {self.shape[1]} {self.dtype}, {format_bytes(self.nbytes)}"
         share = self.nbytes / (self.shape[0] * self.shape[1] * self.dtype.itemsize)

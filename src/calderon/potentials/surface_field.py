@@ -23,6 +23,7 @@ from calderon.mesh import TriangleMesh
 from calderon.mesh.errors import AccuracyWarning
 from calderon.mesh.geometry import Geometry
 from calderon.potentials.device import device_sums, far_sums, warn_if_coarse
+from calderon.potentials.field_algebra import FieldAlgebra
 from calderon.potentials.near_evaluation import checked_points, digits_of, near_pairs, off_surface
 from calderon.potentials.point_sources import CUT as CUT_PLACE
 from calderon.potentials.point_sources import TARGETS, Emission, far_field_kernel, near_kernel
@@ -87,7 +88,7 @@ class Regular(NamedTuple):
         return np.hstack([centres, *((floors, nothing) if self.lifted else (nothing, floors))])
 
 
-class SurfaceField(ABC):
+class SurfaceField(FieldAlgebra, ABC):
     """The field of a density on the triangles of a surface; a point in space has one or three complex values."""
 
     green: Green

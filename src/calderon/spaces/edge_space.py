@@ -14,8 +14,7 @@ from calderon.quadrature import gauss
 from calderon.spaces.coefficients import function_in
 from calderon.spaces.element import Element, barycentric
 from calderon.spaces.interning import interned, support_key
-from calderon.spaces.lagrange import Tags
-from calderon.spaces.space import evaluate_data, supported_triangles
+from calderon.spaces.space import Tags, evaluate_data, supported_triangles
 from calderon.spaces.supports import Carriers, carriers_of
 from calderon.spaces.vector_space import CombinedSpace, VectorData, VectorSpace
 

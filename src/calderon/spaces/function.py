@@ -1,7 +1,7 @@
 """Functions of a space: coefficients with a meaning."""
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,7 +14,7 @@ from calderon.spaces.coefficients import Coefficients
 from calderon.spaces.element import reference_points
 from calderon.spaces.field_file import write_fields
 from calderon.spaces.nodal_vector_space import NodalVectorSpace
-from calderon.spaces.space import Space, evaluate_data
+from calderon.spaces.space import Space, Tags, evaluate_data, supported_triangles
 from calderon.view import Field, Scene, Surface, Viewable
 
 
@@ -55,9 +55,13 @@ class Function(Coefficients[Space | NodalVectorSpace], Viewable):
         triangles = len(self.space.triangles)
         return rows.reshape(triangles, len(rows) // triangles, *rows.shape[1:])
 
-    def integral(self) -> Any:
-        """The integral over the surface; of vectors (components,)."""
+    def integral(self, tags: Tags = None) -> Any:
+        """The integral over the surface, or over the triangles with these tags (numbers or names); of vectors
+        (components,)."""
         scalar = self.space.scalar
+        if tags is not None:
+            own = np.isin(scalar.triangles, supported_triangles(scalar.mesh, tags))
+            scalar = replace(scalar, triangles=scalar.triangles[own], dofs=scalar.dofs[own])
         total = scalar.load_vector(1.0, degree=max(1, scalar.element.degree)) @ self.at_nodes
         return total if self.space.value_shape else total.item()
 

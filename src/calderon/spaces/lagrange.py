@@ -1,6 +1,5 @@
 """The nodal spaces P0, DP1, P1 and P2, of numbers or, with components=, of vectors."""
 
-from collections.abc import Iterable
 from typing import Literal, overload
 
 import numpy as np
@@ -10,9 +9,7 @@ from calderon.mesh import TriangleMesh
 from calderon.spaces.element import Element
 from calderon.spaces.interning import interned, support_key
 from calderon.spaces.nodal_vector_space import NodalVectorSpace, with_components
-from calderon.spaces.space import Space, supported_triangles
-
-Tags = int | str | Iterable[int | str] | None
+from calderon.spaces.space import Space, Tags, supported_triangles
 
 
 @overload

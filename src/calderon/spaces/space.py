@@ -20,6 +20,7 @@ from calderon.spaces.supports import Carriers, carriers_of
 from calderon.validation import unmasked
 
 Data = complex | Callable[..., Any]
+Tags = int | str | Iterable[int | str] | None
 SHARE = 250_000
 """Triangles whose quadrature points are held at a time where data are integrated."""
 CURVED = 4
@@ -218,7 +219,7 @@ def evaluate_data(
     """
     values = data
     if callable(data):
-        values = data(points, normals) if _takes_normals(data) else data(points)
+        values = _called(data, points, normals)
     values = unmasked(values, "values")
     if values.dtype.kind not in "biufc":
         raise TypeError(f"numbers, or a function of points, are needed, got {data!r}")
@@ -237,6 +238,19 @@ def evaluate_data(
     return values
 
 
+def _called(function: Callable[..., Any], points: NDArray[np.float64], normals: NDArray[np.float64]) -> Any:
+    """The values of a function; what it raises for arrays comes with the advice to vectorise it."""
+    try:
+        return function(points, normals) if _takes_normals(function) else function(points)
+    except Exception as error:
+        error.add_note(
+            f"the function of points is called once for all of them, here with x of shape {points.shape}: it must be "
+            "vectorised, with x[:, 0] for the first coordinates, numpy.sin instead of math.sin and numpy.where instead "
+            "of if"
+        )
+        raise
+
+
 def _takes_normals(function: Callable[..., Any]) -> bool:
     """Whether `function` asks for a second positional argument; one with a default, but None, is its own affair."""
     try:
@@ -248,7 +262,7 @@ def _takes_normals(function: Callable[..., Any]) -> bool:
     return second.default is second.empty or second.default is None
 
 
-def supported_triangles(mesh: TriangleMesh, tags: int | str | Iterable[int | str] | None) -> NDArray[np.int64]:
+def supported_triangles(mesh: TriangleMesh, tags: Tags) -> NDArray[np.int64]:
     """Numbers of the triangles that carry one of the tags (numbers or names); all for None. TypeError for what is no
     triangle mesh, MeshError for unknown tags.
     """

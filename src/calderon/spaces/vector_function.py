@@ -12,7 +12,7 @@ from calderon.quadrature import triangle_rule
 from calderon.spaces.coefficients import Coefficients
 from calderon.spaces.element import reference_points
 from calderon.spaces.field_file import write_fields
-from calderon.spaces.space import evaluate_data
+from calderon.spaces.space import Tags, evaluate_data, supported_triangles
 from calderon.spaces.vector_space import VectorData, VectorSpace
 from calderon.view import Field, Scene, Surface, Viewable
 
@@ -68,9 +68,10 @@ class VectorFunction(Coefficients[VectorSpace], Viewable):
         sign = -1 if self.space.rotated else 1
         return VectorFunction(self.space.perpendicular(), sign * self.coefficients, f"n x {self.label}", self.unit)
 
-    def integral(self) -> NDArray[Any]:
-        """(3,) the integral over the surface: the current moment."""
-        areas = self.space.base.mesh.areas[self.space.support]
+    def integral(self, tags: Tags = None) -> NDArray[Any]:
+        """(3,) the integral over the surface, or over the triangles with these tags: the current moment."""
+        mesh, support = self.space.base.mesh, self.space.support
+        areas = mesh.areas[support] * np.isin(support, supported_triangles(mesh, tags))
         return areas @ self.values(_CENTROID)[:, 0]  # the field is linear on each triangle
 
     def l2_error(self, exact: VectorData, degree: int = 8) -> float:

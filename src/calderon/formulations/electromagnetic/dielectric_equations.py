@@ -101,6 +101,8 @@ class RotatedMatrix(LinearOperator):
                 block[:, columns] = self._rotated(block[:, columns])
         return full
 
+    toarray = to_array
+
     def _matmat(self, x: NDArray[Any]) -> NDArray[Any]:
         half, m = len(x) // 2, x.shape[1]
         apart = np.zeros((len(x), 2 * m), np.result_type(x, self.dtype))

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from calderon.exact import SPEED_OF_LIGHT
 from calderon.exact.angular import RECEIVERS, line_of_sight
-from calderon.formulations.medium import wavenumber_and_frequency
+from calderon.formulations.media.wavenumbers import wavenumber_and_frequency
 from calderon.formulations.problem import Problem, monostatic_sweep
 from calderon.formulations.sweep import sweep_of
 from calderon.formulations.sweep_results import Sweep

@@ -13,7 +13,7 @@ from calderon.data import LabelledArrays, Quantity
 from calderon.data.samples import SampledField
 from calderon.exact import SPEED_OF_LIGHT
 from calderon.formulations.linear_system import SolutionInfo
-from calderon.formulations.medium import wave_attributes
+from calderon.formulations.media.wavenumbers import wave_attributes
 from calderon.formulations.saving.solution_file import SavedSolution
 from calderon.greens import Helmholtz
 from calderon.operators import electric_field, magnetic_field
