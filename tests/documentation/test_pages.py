@@ -1,0 +1,36 @@
+"""Programs and messages on pages of the documentation are those of the package."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+import calderon
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+OTHERS = ("# bempp-cl", "# NGSolve")
+"""First lines of programs for other packages."""
+
+
+@pytest.mark.parametrize("name", ["from_bempp", "from_feko", "from_ngsolve"])
+def test_the_programs_of_a_page_run(name):
+    text = (DOCS / f"{name}.md").read_text(encoding="utf-8")
+    programs = re.findall(r"(?ms)^```python\n(.*?)^```", text)
+    own = [each for each in programs if not each.startswith(OTHERS)]
+    assert own and any("assert " in each for each in own)
+    exec("\n".join(own), {})
+
+
+def test_the_messages_that_troubleshooting_explains_are_given():
+    page = (DOCS / "troubleshooting.md").read_text(encoding="utf-8")
+    fragments = re.findall(r"(?m)^\| `([^`]+)` \|", page)
+    assert len(fragments) > 10
+    sources = [path.read_text(encoding="utf-8") for path in Path(calderon.__file__).parent.rglob("*.py")]
+    assert not [each for each in fragments if not any(each in source for source in sources)]
+
+
+def test_every_page_is_reached_from_the_first_one():
+    text = "".join(path.read_text(encoding="utf-8") for path in DOCS.glob("*.md"))
+    listed = set(re.findall(r"(?m)^([\w/]+)$", "\n".join(re.findall(r"(?s)```\{toctree\}(.*?)```", text))))
+    assert {path.stem for path in DOCS.glob("*.md")} - listed == {"index"}
