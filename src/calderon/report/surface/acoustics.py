@@ -9,9 +9,11 @@ import calderon.backends as backends
 import calderon.exact as exact
 from calderon.case import Case, FarField
 from calderon.formulations import ScatteringSolution
+from calderon.mesh import TriangleMesh
 from calderon.report.formatting import TARGET_STRENGTH
 from calderon.report.stages import Stages
 from calderon.report.surface.computing import Field, SurfacePhysics, deviation, options, saved_sweep
+from calderon.report.surface.null_field import left_inside
 from calderon.report.surface.results import Moment, Words
 from calderon.waves import PlaneWave, PointSource
 
@@ -27,6 +29,12 @@ class Acoustics(SurfacePhysics):
 
     def field(self, case: Case, solution: Any) -> Field:
         return solution.field  # type: ignore[no-any-return]
+
+    def left_inside(self, case: Case, mesh: TriangleMesh, solution: Any) -> float | None:
+        if case.physics.definition.penetrable:
+            return None
+        wave = solution.incident
+        return left_inside(mesh, lambda x: wave(x) + solution.scattered(x), wave)
 
     def evaluate(self, case: Case, posed: Any, solution: Any, moment: Moment, stages: Stages) -> dict[str, Any]:
         requested, monostatic = case.output.far_field, case.output.monostatic

@@ -20,6 +20,7 @@ from calderon.operators.methods import AUTO, candidates
 from calderon.plots import inside
 from calderon.report.formatting import TARGET_STRENGTH, extent, frequency_texts
 from calderon.report.stages import Stages
+from calderon.report.surface.null_field import left_inside
 from calderon.report.surface.plane_waves import PlaneWaves
 from calderon.report.surface.references import read_references
 from calderon.report.surface.results import Moment, Results, Slice, Step, Words
@@ -51,6 +52,10 @@ class SurfacePhysics(ABC):
         if case.output.slice is not None and moment.last:
             with stages.stage("field in a plane", moment.at):
                 cut = _field_in_plane(case, mesh, self.field(case, solution))
+        left = None
+        if mesh.is_closed:
+            with stages.stage("error estimate", moment.at):
+                left = self.left_inside(case, mesh, solution)
         near = {}
         for name, each in places.items():
             with stages.stage("near field", name):
@@ -63,6 +68,7 @@ class SurfacePhysics(ABC):
             surface=self.surface(mesh, solution),
             slice=cut,
             **evaluated,
+            left_inside=left,
             info=solution.info,
             plane_waves=PlaneWaves.of(posed.system.matrix),
         )
@@ -78,6 +84,10 @@ class SurfacePhysics(ABC):
     @abstractmethod
     def field(self, case: Case, solution: Any) -> Field:
         """The field that is drawn in a plane, a function of points (n, 3)."""
+
+    def left_inside(self, case: Case, mesh: TriangleMesh, solution: Any) -> float | None:
+        """What the solution leaves inside of a closed body, relative; None where there may be a field."""
+        return None
 
     def surface(self, mesh: TriangleMesh, solution: Any) -> Any:
         """The function on the surface that is drawn and written."""
@@ -100,6 +110,13 @@ class Statics(SurfacePhysics):
 
     def field(self, case: Case, solution: Any) -> Field:
         return solution.field  # type: ignore[no-any-return]
+
+    def left_inside(self, case: Case, mesh: TriangleMesh, solution: Any) -> float | None:
+        """Of a body at a given potential the deviation from it inside."""
+        given = case.physics.potential
+        if not given or case.physics.side == "interior":
+            return None
+        return left_inside(mesh, lambda x: solution.field(x) - given, lambda x: np.full(len(x), given))
 
 
 def near_places(file: CaseFile[Case]) -> dict[str, Places]:

@@ -14,6 +14,7 @@ from calderon.mesh import TriangleMesh
 from calderon.report.formatting import CROSS_SECTION, GAIN, decibels_of_power
 from calderon.report.stages import Stages
 from calderon.report.surface.computing import Field, SurfacePhysics, deviation, options, saved_sweep
+from calderon.report.surface.null_field import left_inside
 from calderon.report.surface.results import FarFields, Moment, Words
 from calderon.spaces import RWG, EdgeSpace, VectorFunction
 from calderon.waves import ElectromagneticPlaneWave
@@ -40,6 +41,11 @@ class Radar(SurfacePhysics):
 
     def surface(self, mesh: TriangleMesh, solution: Any) -> VectorFunction:
         return current_on(mesh, solution)
+
+    def left_inside(self, case: Case, mesh: TriangleMesh, solution: Any) -> float | None:
+        if case.physics.definition.penetrable:
+            return None
+        return left_inside(mesh, solution.electric, solution.incident.electric)
 
     def evaluate(self, case: Case, posed: Any, solution: Any, moment: Moment, stages: Stages) -> dict[str, Any]:
         requested = case.output.far_field

@@ -49,6 +49,7 @@ def _step(step: Step, level: Level) -> dict[str, Any]:
         "assembly_s": round(info.assembly_seconds, 4),
         "solution_s": round(info.factorisation_seconds + info.solve_seconds, 4),
         "far_field_error_against_exact": step.exact_error,
+        "field_left_inside": step.left_inside,
         "charge_over_eps0_Vm": step.total_flux,
     }
     if step.backward is not None:

@@ -51,6 +51,10 @@ def headlines(results: Results, seconds: dict[str, float]) -> list[Row]:
         if physics.potential:
             farads = VACUUM_PERMITTIVITY * steps[0].total_flux / physics.potential
             cards.append(("capacitance in vacuum", f"{1e12 * farads:.5g}", "pF"))
+    left = [step.left_inside for step in steps if step.left_inside is not None]
+    if left:
+        what = "incident wave" if steps[0].wavenumber is not None else "potential"
+        cards.append((f"error estimate: field left inside the body, of the {what}", f"{100 * max(left):.2g}", "%"))
     cards.append(("unknowns", f"{results.unknowns:,}".replace(",", "\u202f"), ""))
     resolved = [step.elements_per_wavelength for step in steps if step.elements_per_wavelength is not None]
     if resolved:

@@ -65,7 +65,7 @@ class Step:
     far_field: amplitudes F (n,), the scattered field is F exp(ikr) / r, by name and unit. strength, monostatic (by
     polarisation, "" for sound): in decibels, see `Results.level`; backward: the level back toward the source of a plane
     wave. deviations: {backend: relative difference of its far field}. impedance: of a fed antenna, in ohm, R - iX.
-    pattern (rows, columns): the level in all directions of a `Pattern`, in decibels.
+    pattern (rows, columns): the level in all directions of a `Pattern`, in decibels. left_inside: see `null_field`.
     """
 
     wavenumber: float | None
@@ -87,6 +87,7 @@ class Step:
     total_flux: float | None = None
     impedance: complex | None = None
     pattern: NDArray[np.float64] | None = None
+    left_inside: float | None = None
 
 
 @dataclass(frozen=True)
