@@ -78,3 +78,15 @@ def test_losses_are_positive_imaginary_parts():
 def test_mistakes_are_named(make, text):
     with pytest.raises(ValueError, match=text):
         make()
+
+
+@pytest.mark.parametrize("eps, thickness", [(1.05, 3e-4), (2.2, 1e-3)])
+def test_surface_waves_next_to_the_wavenumber_of_vacuum(eps, thickness):
+    """The dispersion relation of TM0, at 4e-8 and 7e-5 of k0 from k0."""
+    sections = cal.Stack([cal.Layer(thickness, eps)], below="pec").at(1e9)
+    (wave,) = surface_waves(sections, thickness)
+    away, inside = (wave.k**2 - sections.k0**2) ** 0.5, (eps * sections.k0**2 - wave.k**2) ** 0.5
+    assert abs(eps * away / (inside * np.tan(inside * thickness)) - 1) < 1e-7
+    assert wave.k.real / sections.k0 - 1 == pytest.approx(
+        ((eps - 1) / eps * sections.k0 * thickness) ** 2 / 2, rel=1e-3
+    )

@@ -19,8 +19,6 @@ from calderon.layers.sections import OPEN, Sections
 from calderon.quadrature import gauss
 
 POINTS = 6
-AHEAD = 1e-3
-"""Of k0: how far a fit of poles begins beyond the branch point."""
 Complex = NDArray[np.complex128]
 
 
@@ -75,18 +73,26 @@ class SurfaceWave(NamedTuple):
 
 def surface_waves(sections: Sections, z: float, probes: bool = False) -> list[SurfaceWave]:
     """The waves that travel along the stack without decay from height to height, by rational fits of the responses
-    next to the axis, and Newton's iteration. Walls on both sides have none of these."""
+    next to the axis, and the secant method. Walls on both sides have none of these.
+
+    Beyond the largest wavenumber k of half-spaces responses have no branch point as functions of the root t of k_rho -
+    k: poles may be close to it.
+    """
     low, high = _outside(sections), float(np.abs(sections.wavenumbers).max())
     if not low or high <= low * (1 + 1e-9):
         return []
     span = high - low
-    path = np.asarray(low + span * np.linspace(AHEAD, 1.05, 80) - 0.03j * span, np.complex128)
-    values, waves = responses(sections, path, z, z, False), list[SurfaceWave]()
+    path = (1 - 0.03j) * np.linspace(0, 1.03, 121)[1:]
+    values, waves = responses(sections, low + span * path**2, z, z, False), list[SurfaceWave]()
     for kind, sampled in (("TM", values.tm), ("TE", values.te)):
-        poles = AAA((path - low) / span, sampled / np.abs(sampled).max(), rtol=1e-11).poles() * span + low
-        for start in poles[(poles.real > low) & (poles.real < high) & (np.abs(poles.imag) < 0.2 * span)]:
-            k = _refined(sections, z, kind, complex(start))
-            if k is not None and low < k.real < high and all(abs(k - each.k) > 1e-6 * span for each in waves):
+        poles = AAA(path, sampled / np.abs(sampled).max(), rtol=1e-11).poles()
+        squares = poles**2
+        for start in poles[(poles.real > 0) & (squares.real > 0) & (squares.real < 1) & (np.abs(squares.imag) < 0.2)]:
+            t = _refined(sections, z, kind, complex(start), (low, span))
+            if t is None or not 0 < t.real < 1:
+                continue
+            k = low + span * t**2
+            if all(abs(k - each.k) > 1e-6 * abs(k - low) for each in waves):
                 waves.append(_wave(sections, z, kind, k, low, probes))
     return sorted(waves, key=lambda wave: -wave.k.real)
 
@@ -122,11 +128,13 @@ def _circle(k: complex, low: float) -> NDArray[np.complex128]:
     return np.asarray(k + 0.1 * abs(k - low) * np.exp(2j * np.pi * (np.arange(16) + 0.5) / 16))
 
 
-def _refined(sections: Sections, z: float, kind: str, start: complex) -> complex | None:
-    """The pole next to a guess, as a zero of the inverse, by the secant method; None where there is none."""
+def _refined(sections: Sections, z: float, kind: str, start: complex, scale: tuple[float, float]) -> complex | None:
+    """The pole t next to a guess, of k = low + span t^2, as a zero of the inverse, by the secant method; None where
+    there is none."""
+    low, span = scale
 
-    def inverse(k: complex) -> complex:
-        found = responses(sections, np.array([k]), z, z, False)
+    def inverse(t: complex) -> complex:
+        found = responses(sections, np.array([low + span * t**2]), z, z, False)
         return complex(1 / (found.tm if kind == "TM" else found.te)[0])
 
     a, b = start, start * (1 + 1e-6)
