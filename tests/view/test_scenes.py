@@ -52,6 +52,13 @@ def test_functions_on_triangles_and_currents():
     assert np.allclose(array(packed["values"][0]["re"]).reshape(-1, 3), current.at_centroids(), atol=1e-6)
 
 
+def test_quadratic_functions_have_values_in_the_middle_of_edges():
+    (layer,) = cal.P2(MESH).interpolation(lambda x: x[:, 0] ** 2).scene().layers
+    corners = layer.vertices[layer.triangles].reshape(-1, 3)
+    assert layer.fields[0].values[0] == pytest.approx(corners[:, 0] ** 2)
+    assert len(layer.triangles) == 4 * MESH.number_of_triangles and layer.numbers[7] == 1
+
+
 def test_tags_are_parts_that_keep_the_numbers_of_triangles():
     tags = (MESH.centroids[:, 2] > 0).astype(int)
     mesh = cal.TriangleMesh(MESH.vertices, MESH.triangles, tags, {"lower": 0, "upper": 1})

@@ -102,13 +102,29 @@ class Function(Coefficients[Space | NodalVectorSpace], Viewable):
         return "vertices", values
 
     def scene(self) -> Scene:
-        """The surface with the values, those on triangles smoothed."""
-        location, values = self.on_mesh()
-        mesh = self.space.mesh
-        first = "abs" if np.iscomplexobj(values) else "real"
-        shown = Field(self.label, self.label, self.unit, [values], location, first)
-        body = Surface("surface", mesh.vertices, mesh.triangles, (shown,))
+        """The surface with the values, those on triangles smoothed; of quadratic and higher functions also those in the
+        middle of edges."""
+        mesh, first = self.space.mesh, "abs" if np.iscomplexobj(self.coefficients) else "real"
+        named = self.label, self.label, self.unit
+        if self.space.element.degree < 2:
+            location, values = self.on_mesh()
+            body = Surface("surface", mesh.vertices, mesh.triangles, (Field(*named, [values], location, first),))
+        else:
+            vertices, triangles, values = self._quartered()
+            shown = Field(*named, [values], "corners", first)
+            body = Surface("surface", vertices, triangles, (shown,), numbers=np.repeat(self.space.triangles, 4))
         return Scene((body,), title=self.label[:1].upper() + self.label[1:], subtitle=str(self.space))
+
+    def _quartered(self) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[Any]]:
+        """Vertices, the four parts (4 m, 3) of each triangle and the values (12 m, ...) at their corners."""
+        mesh, support = self.space.mesh, self.space.triangles
+        vertices = np.concatenate([mesh.vertices, mesh.vertices[mesh.edges].mean(axis=1)])
+        middles = mesh.number_of_vertices + mesh.triangle_edges[support]  # opposite each vertex
+        nodes = np.concatenate([mesh.triangles[support], middles], axis=1)
+        parts = np.array([[0, 5, 4], [5, 1, 3], [4, 3, 2], [3, 4, 5]])
+        places = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.5, 0.5], [0.0, 0.5], [0.5, 0.0]])
+        values = self.values(places)[:, parts]
+        return vertices, nodes[:, parts].reshape(-1, 3), values.reshape(-1, *self.space.value_shape)
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write mesh and values for ParaView (.vtu): real, imaginary, magnitude and phase in rad of complex functions;

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from calderon.formulations.scenes import pattern_layer
-from calderon.report.scenes import grid, opening, thinned_steps
+from calderon.report.scenes import facing, grid, opening, thinned_steps
 from calderon.report.surface.results import Results
 from calderon.view import Field, Scene, Steps
 
@@ -28,15 +28,19 @@ def surface_scene(results: Results) -> Scene:
     shown = replace(shown, symbol=symbol, values=values, quantity=first, short=len(kept) > 4)
     layer = replace(layer, fields=(shown,))
     layers: list[Any] = [layer]
+    eye = None
     if cut is not None and case.output.slice is not None:
         real = not np.iscomplexobj(cut.values)
         symbol = f"|{words.symbol}|" if real and case.physics.wave else words.symbol
         given = [None] * (len(kept) - 1) + [cut.values.ravel()]
         solid = not (case.physics.side == "interior" or case.physics.definition.penetrable)
         layers.append(grid(cut.points, [Field(words.field, symbol, words.unit, given)], filled=solid))
+        eye = facing(opening(cut.points)[0])
         if not solid:
             layers[0] = replace(layer, open=opening(cut.points))
-    return Scene(tuple(layers), steps=_steps(results, kept), caption=_caption(results, shown.name, len(layers) > 1))
+    return Scene(
+        tuple(layers), steps=_steps(results, kept), eye=eye, caption=_caption(results, shown.name, len(layers) > 1)
+    )
 
 
 def _values(results: Results, number: int) -> Any:

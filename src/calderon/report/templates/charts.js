@@ -11,7 +11,8 @@ class Chart {
     this.tip = element("div", { class: "cv-tip", hidden: true });
     this.legend = element("div", { class: "chart-legend" });
     this.drawing.append(element("div", { class: "chart-svg" }), this.tip);
-    root.append(this.drawing, this.legend);
+    const whole = element("button", { type: "button", class: "chart-whole", onclick: () => this.zoom() }, "whole range");
+    root.append(this.drawing, this.legend, whole);
     if (data.series.length > 1) this.keys();
     this.listen();
     new ResizeObserver(() => this.draw()).observe(this.drawing);

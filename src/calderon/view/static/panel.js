@@ -239,6 +239,7 @@ Object.assign(View.prototype, {
       travelled = 0;
       canvas.setPointerCapture(event.pointerId);
       canvas.focus({ preventScroll: true });
+      this.root.classList.add("cv-pointed"); // no ring around what was not reached by keys
     });
     canvas.addEventListener("pointermove", (event) => {
       const here = at(event);
@@ -294,6 +295,7 @@ Object.assign(View.prototype, {
   },
 
   key_(event) {
+    this.root.classList.remove("cv-pointed");
     const turn = { ArrowLeft: [-0.1, 0], ArrowRight: [0.1, 0], ArrowUp: [0, -0.1], ArrowDown: [0, 0.1] }[event.key];
     const zoom = { "+": 1.2, "=": 1.2, "-": 1 / 1.2 }[event.key];
     if (turn) this.camera.turn(...turn);
