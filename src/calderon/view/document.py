@@ -15,7 +15,7 @@ from calderon.view.scene import Scene
 
 STATIC = Path(__file__).parent / "static"
 SCRIPTS = (
-    "numbers", "colours", "surface", "camera", "painter", "picking", "widgets", "view", "panel", "page",
+    "numbers", "colours", "surface", "camera", "painter", "picking", "arrows", "widgets", "view", "panel", "page",
 )  # fmt: skip
 HEIGHT = 520  # pixels of a view in a notebook
 

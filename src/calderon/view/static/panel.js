@@ -11,7 +11,8 @@ Object.assign(View.prototype, {
       icon("full", "full screen", () => this.fullScreen()));
     this.tip = element("div", { class: "cv-tip", hidden: true });
     this.marks = element("div", { class: "cv-marks" });
-    this.stage.append(tools, this.marks, this.tip);
+    this.flat = element("canvas", { class: "cv-flat", "aria-hidden": "true" });
+    this.stage.append(this.flat, tools, this.marks, this.tip);
     this.panel = element("div", { class: "cv-panel" });
     this.stage.after(this.panel);
     this.opened = this.layers.some((layer) => layer.open);
@@ -113,6 +114,7 @@ Object.assign(View.prototype, {
     if (this.layers.some((layer) => layer.open)) chips.push(toggle("open at the plane", this.opened, (on) => { this.opened = on; this.controls(); }));
     const surfaces = this.layers.filter((layer) => layer.kind === "surface");
     if (surfaces.length) chips.push(toggle("edges", this.edges, (on) => { this.edges = on; this.controls(); }, "edges of the triangles"));
+    if (this.layers.some((layer) => this.field(layer)?.components === 3)) chips.push(toggle("arrows", this.arrows, (on) => { this.arrows = on; this.controls(); }, "the direction at the moment of the phase"));
     if (surfaces.some((layer) => this.field(layer)?.on === "triangles")) chips.push(toggle("smooth", this.smooth, (on) => { this.smooth = on; this.controls(); }, "averages over neighbours, or one value for each triangle"));
     const rows = chips.length ? [element("div", { class: "cv-chips" }, ...chips)] : [];
     if (surfaces.length) {
@@ -194,6 +196,7 @@ Object.assign(View.prototype, {
     pen.fillStyle = getComputedStyle(this.root).getPropertyValue("--cv-ground");
     pen.fillRect(0, 0, copy.width, copy.height);
     pen.drawImage(canvas, 0, 0);
+    pen.drawImage(this.flat, 0, 0);
     element("a", { href: copy.toDataURL("image/png"), download: "view.png" }).click();
   },
 

@@ -11,8 +11,8 @@ function geometryOf(layer) {
 
 function finished(vertices, triangles) {
   const faces = faceVectors(vertices, triangles);
-  const fans = fansOf(triangles, faces);
-  return { vertices, triangles, fans, areas: faces.areas, ...expanded(vertices, triangles, fans, faces) };
+  const { fans, closed } = fansOf(triangles, faces);
+  return { vertices, triangles, fans, closed, areas: faces.areas, ...expanded(vertices, triangles, fans, faces) };
 }
 
 function faceVectors(vertices, triangles) {
@@ -31,7 +31,8 @@ function faceVectors(vertices, triangles) {
   return { normals, areas };
 }
 
-/** The number of the fan of each corner: corners at one vertex whose triangles meet smoothly share a fan. */
+/** The number of the fan of each corner: corners at one vertex whose triangles meet smoothly share a fan; and whether
+    every edge has two triangles. */
 function fansOf(triangles, faces) {
   const parent = Uint32Array.from(triangles, (_, i) => i);
   const root = (i) => {
@@ -49,7 +50,9 @@ function fansOf(triangles, faces) {
     if (known) known.push(i);
     else sides.set(key, [i]);
   }
+  let closed = true;
   for (const halves of sides.values()) {
+    closed &&= halves.length === 2;
     if (halves.length !== 2) continue;
     const [i, j] = halves;
     const [s, t] = [3 * Math.floor(i / 3), 3 * Math.floor(j / 3)];
@@ -59,7 +62,7 @@ function fansOf(triangles, faces) {
       for (let k = t; k < t + 3; k++) if (triangles[k] === triangles[end]) parent[root(k)] = root(end);
     }
   }
-  return parent.map((_, i) => root(i));
+  return { fans: parent.map((_, i) => root(i)), closed };
 }
 
 function expanded(vertices, triangles, fans, faces) {

@@ -19,6 +19,9 @@ class View {
     this.camera = new Camera(...this.sphere());
     if (scene.eye) this.camera.look("iso", scene.eye);
     for (const layer of this.layers) this.load(layer);
+    const flow = this.layers.find((layer) => this.field(layer)?.components === 3 && this.field(layer).on === "triangles");
+    this.arrows = Boolean(flow);
+    if (flow?.im) this.phase = strongestPhase(flow);
     this.decorate();
     this.fit();
     new ResizeObserver(() => this.resized()).observe(this.stage);
@@ -214,6 +217,10 @@ class View {
         painted: field ? 1 : 0,
       }, layer.kind === "surface");
     }
+    const flat = this.flat.getContext("2d");
+    Object.assign(this.flat, { width, height });
+    flat.scale(ratio, ratio);
+    if (this.arrows) drawArrows(this, flat, stage.clientWidth, stage.clientHeight);
     this.overlay();
   }
 

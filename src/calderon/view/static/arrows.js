@@ -1,0 +1,76 @@
+// Arrows of vector fields at the present moment, on the triangles nearest to the eye.
+
+const ARROW_SPACING = 27; // pixels
+const MOST_ARROWS_FROM = 60000; // triangles that are looked at
+
+/** Draw the arrows of all visible vector fields with a 2-D pen, in pixels of the page. */
+function drawArrows(view, pen, width, height) {
+  const { camera, factor } = view;
+  const [right, up, eye] = camera.axes;
+  const path = new Path2D();
+  for (const layer of view.visible()) {
+    const field = view.field(layer);
+    if (field?.components !== 3 || !layer.re) continue;
+    const { corners, normals, closed } = layer.geometry;
+    const cut = view.planeOf(layer);
+    const cells = new Map(); // the triangle nearest to the eye in each square of the screen
+    const count = corners.length / 9;
+    const step = Math.ceil(count / MOST_ARROWS_FROM);
+    for (let t = 0; t < count; t += step) {
+      const k = 9 * t;
+      if (closed && normals[k] * eye[0] + normals[k + 1] * eye[1] + normals[k + 2] * eye[2] < 0.08) continue;
+      const place = [0, 1, 2].map((i) => (corners[k + i] + corners[k + 3 + i] + corners[k + 6 + i]) / 3 + (layer.shift ? factor * layer.shift[k + i] : 0));
+      if (cut && dot(cut, place) > cut[3]) continue;
+      const [x, y, depth] = camera.project(place, width, height);
+      if (x < 0 || y < 0 || x > width || y > height) continue;
+      const cell = Math.floor(x / ARROW_SPACING) * 10000 + Math.floor(y / ARROW_SPACING);
+      const known = cells.get(cell);
+      if (!known || depth > known.depth) cells.set(cell, { t, x, y, depth });
+    }
+    const scale = (1.25 * ARROW_SPACING) / (view.everyStep(layer).largest || 1);
+    for (const { t, x, y } of cells.values()) {
+      const now = momentAt(layer, t, view.turn);
+      addArrow(path, x, y, scale * dot(right, now), -scale * dot(up, now));
+    }
+  }
+  pen.lineCap = pen.lineJoin = "round";
+  for (const [colour, thickness] of [["rgb(20 24 28 / 0.75)", 3.2], ["#ffffff", 1.4]]) {
+    pen.strokeStyle = colour;
+    pen.lineWidth = thickness;
+    pen.stroke(path);
+  }
+}
+
+/** Re(v exp(-i omega t)) at the centroid of a triangle. */
+function momentAt({ re, im }, t, [c, s]) {
+  return [0, 1, 2].map((i) => {
+    const mean = (array) => (array ? (array[9 * t + i] + array[9 * t + 3 + i] + array[9 * t + 6 + i]) / 3 : 0);
+    return mean(re) * c + mean(im) * s;
+  });
+}
+
+function addArrow(path, x, y, dx, dy) {
+  const length = Math.hypot(dx, dy);
+  if (!(length > 4)) return;
+  const [ux, uy] = [dx / length, dy / length];
+  const head = Math.min(6, 0.45 * length);
+  const [tx, ty] = [x + dx / 2, y + dy / 2];
+  path.moveTo(x - dx / 2, y - dy / 2);
+  path.lineTo(tx, ty);
+  path.moveTo(tx - head * (ux + 0.6 * uy), ty - head * (uy - 0.6 * ux));
+  path.lineTo(tx, ty);
+  path.lineTo(tx - head * (ux - 0.6 * uy), ty - head * (uy + 0.6 * ux));
+}
+
+/** The phase at which the integral of |Re(v exp(-i phase))|^2 over a surface is largest: half that of int v . v. */
+function strongestPhase({ re, im, geometry }) {
+  let [real, imaginary] = [0, 0];
+  for (let i = 0; i < re.length; i++) {
+    if (Number.isNaN(re[i])) continue;
+    const area = geometry.areas[Math.floor(i / 9)];
+    real += area * (re[i] ** 2 - im[i] ** 2);
+    imaginary += area * 2 * re[i] * im[i];
+  }
+  const phase = Math.atan2(imaginary, real) / 2;
+  return phase < 0 ? phase + 2 * Math.PI : phase;
+}
