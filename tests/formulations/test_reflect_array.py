@@ -14,6 +14,10 @@ def square(size):
     return cal.mesh.plate([size, size], size / 4).translated([0, 0, BOARD.top])
 
 
+def coarse(size):
+    return cal.mesh.plate([size, size], size / 2).translated([0, 0, BOARD.top])
+
+
 def lens(**changes):
     given = {
         "element": square, "sizes": np.linspace(3e-3, 11e-3, 5), "period": PERIOD, "count": (5, 3), "stack": BOARD,
@@ -39,6 +43,17 @@ def test_waves_of_all_elements_meet_at_the_focus_in_phase():
     assert array.mesh.area == pytest.approx(np.sum(array.chosen**2))
     assert np.array_equal(np.unique(array.mesh.tags), np.arange(15))
     assert "5 x 3 elements" in str(array) and "mm" in str(array) and "\u00b0 rms" in str(array)
+
+
+@pytest.mark.filterwarnings("ignore::calderon.AccuracyWarning")
+def test_all_elements_together_focus_a_wave():
+    """By FFT with the inverses of elements as by LU factors; the field is strongest above the middle."""
+    array = lens(count=(5, 5), sizes=np.linspace(3e-3, 11e-3, 4), element=coarse, polarisation="TE")
+    echo, other = (array.scatter(method) for method in ("fft", "dense"))
+    points = np.array([[0, 0, 0.04], [0.03, 0, 0.04], [0, 0.03, 0.04], [0.03, 0.03, 0.04]]) + [0, 0, BOARD.top]
+    fields = [np.abs(each.electric(points)[:, 1]) for each in (echo, other)]
+    assert np.allclose(*fields, rtol=1e-3) and "pre-corrected FFT" in echo.info
+    assert fields[0][0] > 2 and fields[0][0] > 1.3 * fields[0][1:].max()
 
 
 def test_no_other_common_phase_fits_better():

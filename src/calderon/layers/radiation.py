@@ -82,7 +82,7 @@ def surface_waves(sections: Sections, z: float, probes: bool = False) -> list[Su
     if not low or high <= low * (1 + 1e-9):
         return []
     span = high - low
-    path = (1 - 0.03j) * np.linspace(0, 1.03, 121)[1:]
+    path = np.asarray((1 - 0.03j) * np.linspace(0, 1.03, 121)[1:], np.complex128)
     values, waves = responses(sections, low + span * path**2, z, z, False), list[SurfaceWave]()
     for kind, sampled in (("TM", values.tm), ("TE", values.te)):
         poles = AAA(path, sampled / np.abs(sampled).max(), rtol=1e-11).poles()

@@ -1,9 +1,10 @@
 """Reflectarrays: elements of different sizes on a board that turn a plane wave into one toward a focus."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from numbers import Integral
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,6 +13,8 @@ from scipy.interpolate import PchipInterpolator
 from calderon.exact.vacuum import SPEED_OF_LIGHT
 from calderon.formulations.periodic.cell import PeriodicCell
 from calderon.formulations.periodic.floquet_orders import POLARISATIONS
+from calderon.formulations.planar.echo import PlanarEcho
+from calderon.formulations.planar.problem import PlanarProblem
 from calderon.layers import Stack
 from calderon.mesh import TriangleMesh, merge
 from calderon.validation import one_of, positive_length, unmasked
@@ -36,6 +39,7 @@ class ReflectArray:
                             np.linspace(4e-3, 12e-3, 9), period=12.5e-3, count=(33, 33), stack=board,
                             frequency=12e9, focus=0.3)
         lens.chosen, lens.phase_error, lens.mesh
+        lens.scatter().electric([[0, 0, board.top + 0.3]])
 
     The required phase is -k0 (|x - focus| - d) + phi0 at the place x of an element, with d the distance of the middle
     of the array. Of all phi0 that with the least rms error is taken. Raises ValueError for a focus in the plane of the
@@ -143,6 +147,16 @@ class ReflectArray:
         merged = merge(meshes)
         numbers = np.repeat(np.arange(len(meshes)), [each.number_of_triangles for each in meshes])
         return TriangleMesh(merged.vertices, merged.triangles, numbers)
+
+    def scatter(self, method: str = "auto", rtol: float = 1e-5, grid: Mapping[str, Any] | None = None) -> PlanarEcho:
+        """The currents of all elements together for a wave of 1 V/m at normal incidence, of the array's polarisation.
+
+        Method, residual and options of the grid as of `PlanarProblem`. `electric(points)` is the field of the focus,
+        with the wave and what the board reflects of it.
+        """
+        options: dict[str, Any] = {} if grid is None else {"grid": grid}
+        problem = PlanarProblem(self.stack, self.mesh, method=method, rtol=rtol, **options)
+        return problem.scatter(self.frequency, 0.0, 0.0, "VH"[POLARISATIONS.index(self.polarisation)])
 
     def __str__(self) -> str:
         sizes, phases = np.asarray(self.sizes), np.degrees(self.phases)

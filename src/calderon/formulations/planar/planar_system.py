@@ -9,12 +9,15 @@ from scipy.linalg import lu_factor, lu_solve
 from scipy.sparse.linalg import LinearOperator
 
 from calderon.backends import format_bytes, free_memory
-from calderon.fft import GridOperator, near_inverse
+from calderon.fft import GridOperator, cell_inverse, near_inverse
+from calderon.mesh.topology import components_by_edges
 from calderon.solvers import gmres
 
 METHODS = ("auto", "dense", "fft")
 DENSE_UP_TO = 6000
 """Unknowns up to which LU factors are faster than the iteration."""
+PIECE = 400
+"""Unknowns of a piece of metal up to which its inverse is the better preconditioner."""
 Complex = NDArray[np.complex128]
 
 
@@ -32,6 +35,15 @@ def chosen_method(method: str, unknowns: int, flat: bool) -> tuple[str, str]:
     return "dense", f", as up to {DENSE_UP_TO} unknowns"
 
 
+def preconditioner(operator: GridOperator) -> LinearOperator:
+    """`cell_inverse` of pieces of metal that are all small, or `near_inverse`."""
+    space: Any = operator.matrix.metal.space
+    mesh = space.mesh
+    pieces = components_by_edges(mesh.triangle_edges, len(mesh.edges))[space.pairs[:, 0]]
+    small = np.bincount(pieces).max() <= PIECE and pieces.max() > 0
+    return cell_inverse(operator, pieces) if small else near_inverse(operator)
+
+
 class DenseSystem:
     """LU factors of a symmetric matrix, in its place. info: as text."""
 
@@ -46,8 +58,8 @@ class DenseSystem:
 
 @dataclass(eq=False)
 class GridSystem:
-    """[A B; B^T D] with A by pre-corrected FFT and a few more columns B, those of probes; GMRES with incomplete factors
-    of near entries of A, and with the Schur complement of what these leave."""
+    """[A B; B^T D] with A by pre-corrected FFT and a few more columns B, those of probes; GMRES with inverses of the
+    pieces of metal if these are small, else incomplete factors of near entries of A, and with the Schur complement."""
 
     operator: GridOperator
     columns: Complex
@@ -56,7 +68,7 @@ class GridSystem:
 
     def __post_init__(self) -> None:
         self.info = f"{self.operator}{self.why}"
-        inverse, first = near_inverse(self.operator), self.operator.shape[0]
+        inverse, first = preconditioner(self.operator), self.operator.shape[0]
         upper, corner = self.columns[:first], self.columns[first:]
         shape = (len(self.columns),) * 2
         through = inverse @ upper if upper.size else upper

@@ -33,7 +33,7 @@ def draw(results: PeriodicResults, files: BestEffort) -> None:
         factor, unit = frequency_unit(float(frequencies.min()))
         for name, values in results.waves.items():
             both = {each: values[:, place, place] for place, each in enumerate(POLARISATIONS)}
-            phases = {each: np.degrees(np.angle(value)) for each, value in both.items()}
+            phases = {each: np.degrees(np.unwrap(np.angle(value))) for each, value in both.items()}
             axes = frequencies / factor, f"frequency ({unit})"
             with files.at(f"{name}_phase.png", f"Phase of the {name} of TM and TE waves.") as path:
                 files.chart(path, plots.cartesian(axes[0], phases, axes[1], f"phase of the {name} (degrees)", path))
