@@ -19,7 +19,7 @@ import numpy as np
 from rich.console import Console
 
 import calderon as cal
-from benchmarks import assembly, gpu_dg, gpu_fmm, gpu_hmatrix, gpu_solves, results
+from benchmarks import assembly, gpu_dg, gpu_fmm, gpu_hmatrix, gpu_mlfmm, gpu_solves, results
 from benchmarks.machine import Floor, best_of
 from benchmarks.spheres import octahedral_sphere
 from calderon.backends import Device, Execution, Source, format_bytes, free_memory, real_type
@@ -150,6 +150,8 @@ def measure(screen: Console, floor: Floor, options: Namespace) -> dict[str, Any]
         record["hmatrix"] = gpu_hmatrix.measure(screen, device, late, options)
     if options.only in "fmm":
         record["fmm"] = gpu_fmm.measure(screen, device, late, options)
+    if options.only in "mlfmm":
+        record["mlfmm"] = gpu_mlfmm.measure(screen, device, late, options)
     copied = copy_rate(device)
     record["device_bytes_per_second"] = copied
     screen.print(f"copy on the device: {copied / 1e9:.3g} GB/s, read plus write")

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
+import numpy as np
 import pytest
 
 import calderon as cal
@@ -79,3 +80,12 @@ def cases(values: Iterable[Any], kept: Iterable[Any]) -> list[Any]:
 
 def parameter(value: Any, *marks: Any) -> Any:
     return pytest.param(*(value if isinstance(value, tuple) else (value,)), marks=marks)
+
+
+def graded(mesh, factor):
+    """A sphere with smaller triangles towards a pole, of the same shapes."""
+    theta = np.arccos(np.clip(mesh.vertices[:, 2], -1, 1))
+    new = np.pi * np.expm1(np.log(factor) * theta / np.pi) / (factor - 1)
+    across = mesh.vertices[:, :2] / np.maximum(np.linalg.norm(mesh.vertices[:, :2], axis=1), 1e-9)[:, None]
+    places = np.column_stack([np.sin(new)[:, None] * across, np.cos(new)])
+    return cal.TriangleMesh(places, mesh.triangles)

@@ -54,6 +54,7 @@ ON_DEVICES = (
     "hmatrix/test_device_hmatrix.py::test_every_layer_holds_the_tolerance[double_layer-Laplace",
     "hmatrix/test_shared_hmatrices.py::test_the_processor_has_the_small_blocks",
     "fmm/test_device_products.py::test_layers_of_laplace[0.001]",
+    "mlfmm/test_waves_on_devices.py::test_sound_by_plane_waves_and_equivalent_sources",
     "solvers/test_device_solves.py::test_products[complex128]",
     "solvers/test_device_solves.py::test_gmres_ends_as_on_the_host",
     "formulations/test_fields_on_devices.py::test_fields_agree_with_those_of_the_processor[rigid]",

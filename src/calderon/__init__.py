@@ -135,7 +135,7 @@ _register(
 _register(
     _Method(
         "mlfmm", _assemble_mlfmm, stores_near=True, compresses=True, saves=_save_near, reads=_require_near_file,
-        devices=False, multiplies_on_devices=False, matrix="multilevel fast multipole operator", plan=_plan_mlfmm,
+        devices=False, matrix="multilevel fast multipole operator", plan=_plan_mlfmm,
     )
 )  # fmt: skip
 _register(

@@ -22,6 +22,7 @@ from variants import (
     product_cases,
     simulation_cases,
     solve_cases,
+    wave_cases,
 )
 
 import calderon as cal
@@ -61,7 +62,7 @@ def taker():
 def notes(taker):
     """What that device was asked for by all matrices, products, potentials and simulations in both precisions."""
     cases = dense_cases() | product_cases() | field_cases() | solve_cases() | simulation_cases() | hmatrix_cases()
-    cases |= fast_cases()
+    cases |= fast_cases() | wave_cases()
     for compute in cases.values():
         for precision in ("double", "single"):
             compute("cuda", precision)

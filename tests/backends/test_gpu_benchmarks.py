@@ -55,6 +55,18 @@ def test_fast_multipole_products(opencl, monkeypatch, screen):
     assert "WRONG: laplace, elastic" in screen.export_text()
 
 
+@pytest.mark.variant
+def test_products_by_plane_waves(opencl, monkeypatch, screen):
+    measure = load("gpu_mlfmm", monkeypatch)
+    options = Namespace(triangles=2048, only="", repeat=1)
+    rows = measure.measure(screen, opencl, lambda what: False, options)
+    assert [(row["operator"], row["unknowns"]) for row in rows] == [("sound", 1026), ("conductor", 768)]
+    assert all(0 < row["error"] <= measure.RTOL and row["change"] < measure.RTOL for row in rows)
+    monkeypatch.setattr(measure, "timed", lambda *given: rows[0] | {"change": np.nan})
+    measure.measure(screen, opencl, lambda what: False, options)
+    assert "WRONG: sound, conductor" in screen.export_text()
+
+
 def test_time_stepping(opencl, monkeypatch, screen):
     measure = load("gpu_dg", monkeypatch)
     monkeypatch.setattr(measure, "CELLS", {1: 2})

@@ -5,6 +5,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+import pytest
 
 import calderon as cal
 from calderon.backends import Execution, Source
@@ -13,6 +14,7 @@ from calderon.hmatrix import Admissibility, Choices, assemble_hmatrix
 from calderon.hmatrix.device.batches import entries_source
 from calderon.hmatrix.device.products import products_source
 from calderon.hmatrix.device.skeleton import recompression_source
+from calderon.mlfmm import medium
 from catalogue import CURRENT_POTENTIALS, FORMS, GREENS, LAYER_POTENTIALS, LAYERS, NODAL_SPACES
 
 
@@ -173,6 +175,19 @@ def fast_cases() -> dict[str, Case]:
     return {f"fmm {name}": partial(_fast, each, rtols.get(name, 9e-5)) for name, each in operators.items()}
 
 
+def wave_cases() -> dict[str, Case]:
+    """Products by plane waves and by equivalent sources, of scalars and of currents."""
+    cases: dict[str, Case] = {}
+    for name, k, h in (("plane waves", 8.0, 0.13), ("equivalent sources", 0.5, 0.09)):
+        green, nodes = cal.Helmholtz(k), cal.P1(cal.mesh.sphere(radius=1.0, h=h))
+        edges = cal.RWG(cal.mesh.sphere(radius=1.0, h=0.13))
+        layers = cal.double_layer(green, nodes) + 1j * cal.hypersingular(green, nodes)
+        fields = cal.electric_field(green, edges) - cal.magnetic_field(green, edges)
+        cases |= {f"{name} of {kind}": partial(_waves, each, k == 0.5)
+                  for kind, each in (("scalars", layers), ("currents", fields))}  # fmt: skip
+    return cases
+
+
 def simulation_cases() -> dict[str, Case]:
     """Time stepping of every order that devices take, both fluxes, with open faces, losses, a wave and a current."""
     fluxes = "centred", "upwind"
@@ -219,6 +234,18 @@ def _fast(operator: Any, rtol: float, backend: str, precision: str) -> Any:
     assert all(each.levels >= 2 for each in product.info)
     x = np.linspace(1.0, 2.0, product.shape[1])
     return np.stack([product @ (x + 1j), product.rmatvec(x)])
+
+
+def _waves(operator: Any, small: bool, backend: str, precision: str) -> Any:
+    """Both ways. small: whether boxes have equivalent sources."""
+    rtol = 1e-3 if precision == "single" else 7e-5
+    with pytest.MonkeyPatch.context() as patch:
+        if small:
+            patch.setattr(medium, "FACTORS", ())
+        product = operator.assemble("mlfmm", rtol=rtol, backend=backend, precision=precision)
+    assert product.levels[0] and (product.levels[0][-1].points > 0) == small
+    x = np.linspace(1.0, 2.0, product.shape[1]) + 1j
+    return np.stack([product @ x, product.rmatvec(x)])
 
 
 def _matrix(operator: Any, backend: str, precision: str) -> Any:

@@ -7,19 +7,10 @@ import calderon as cal
 from calderon.mlfmm import medium
 from calderon.mlfmm.plan import is_integral
 from calderon.operators.tree import terms_of
-from catalogue import cases
+from catalogue import cases, graded
 
 MESH = cal.mesh.sphere(radius=1.0, h=0.09)
 RANDOM = np.random.default_rng(3)
-
-
-def graded(mesh, factor):
-    """A sphere with smaller triangles towards a pole, of the same shapes."""
-    theta = np.arccos(np.clip(mesh.vertices[:, 2], -1, 1))
-    new = np.pi * np.expm1(np.log(factor) * theta / np.pi) / (factor - 1)
-    across = mesh.vertices[:, :2] / np.maximum(np.linalg.norm(mesh.vertices[:, :2], axis=1), 1e-9)[:, None]
-    places = np.column_stack([np.sin(new)[:, None] * across, np.cos(new)])
-    return cal.TriangleMesh(places, mesh.triangles)
 
 
 def operators(mesh, k):

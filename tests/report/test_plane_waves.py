@@ -50,8 +50,6 @@ def test_a_conductor_by_plane_waves():
 @pytest.mark.parametrize(
     ("option", "reason"),
     [
-        ('backend = "opencl"', "method 'mlfmm' computes on the processor"),
-        ('compare = "auto"', "method 'mlfmm' computes on the processor"),
         ('solver = "lu"', "method 'mlfmm' keeps no entries"),
         ('preconditioner = "hlu"', "method 'mlfmm' has no hierarchical factors"),
         ("keep_on_device = true", "solver.keep_on_device: unknown key"),

@@ -24,16 +24,22 @@ PARTS = np.arange(4)
 def to_sums(numbers: NDArray[Any], kinds: Sequence[str], k: complex) -> NDArray[Any]:
     """Charges and dipoles (points, columns, SUMS, PARTS) of currents (points, columns, components), complex ones in two
     parts, flat."""
-    table = np.concatenate([_sent(kind, k) for kind in kinds], axis=2).reshape(SUMS * len(PARTS), -1)
+    table = table_of(kinds, k, True)
     given = numbers.view(np.result_type(numbers, np.complex64)).reshape(-1, table.shape[1])
     return (given @ table.T.astype(given.dtype)).view(numbers.dtype).ravel()
 
 
 def from_sums(numbers: NDArray[Any], kinds: Sequence[str], k: complex) -> NDArray[Any]:
     """Fields (points, columns, components) from values and gradients of the sums, likewise."""
-    table = np.concatenate([_received(kind, k) for kind in kinds], axis=2).reshape(SUMS * len(PARTS), -1)
+    table = table_of(kinds, k, False)
     given = numbers.view(np.result_type(numbers, np.complex64)).reshape(-1, len(table))
     return (given @ table.astype(given.dtype)).view(numbers.dtype).ravel()
+
+
+def table_of(kinds: Sequence[str], k: complex, outward: bool) -> NDArray[np.complex128]:
+    """(SUMS * PARTS, components): what components send, or the transposed of what they receive."""
+    parts = [(_sent if outward else _received)(kind, k) for kind in kinds]
+    return np.concatenate(parts, axis=2).reshape(SUMS * len(PARTS), -1)
 
 
 def _sent(kind: str, k: complex) -> NDArray[np.complex128]:

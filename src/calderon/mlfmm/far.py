@@ -46,6 +46,26 @@ def factors_of(kinds: Sequence[str], grid: Grid, k: complex, outward: bool) -> N
     return np.concatenate([parts[kind].astype(complex) for kind in kinds], axis=1)
 
 
+class WavesOfLevel(NamedTuple):
+    """Between numbers at points and the plane waves of a level: along, Re k times directions (3, pitch); growth, Im k
+    times the radius within which all points of a box are, at least; factors, times exp(growth), of emission (spectra,
+    components, part, pitch) or of reception (components, spectra, part, pitch)."""
+
+    along: NDArray[np.float64]
+    growth: float
+    factors: NDArray[np.float64]
+
+    @staticmethod
+    def of(level: Level, kinds: Sequence[str], k: complex, spectra: int, real: Any, outward: bool) -> "WavesOfLevel":
+        grid, pitch = level.half, level.half.pitch(real)
+        growth = float(np.imag(k) * 1.75 * level.edge)
+        along, table = np.zeros((3, pitch)), np.zeros((spectra, sum(KINDS[kind] for kind in kinds), 2, pitch))
+        along[:, : grid.count] = k.real * grid.directions
+        values = factors_of(kinds, grid, k, outward) * np.exp(growth)
+        table[:, :, 0, : grid.count], table[:, :, 1, : grid.count] = values.real, values.imag
+        return WavesOfLevel(along, growth, table if outward else table.swapaxes(0, 1))
+
+
 @dataclass(frozen=True, eq=False)
 class Far:
     """Products with the waves between separated leaves, times 1 where charges give fields; `traversal` and `low`, the
@@ -65,17 +85,13 @@ class Far:
     low: LowFrequency | None = None
 
     @cached_property
-    def _leaves(self) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    def leaves(self) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
         """Of each level with waves the leaves, and their numbers in the level."""
         found = []
         for level in self.traversal.levels:
             own = np.flatnonzero((self.lists.leaves >= level.low) & (self.lists.leaves < level.high))
             found.append((own, self.lists.leaves[own] - level.low))
         return found
-
-    def growth(self, level: Level) -> float:
-        """Im k times the radius within which all points of a box of the level are, at least."""
-        return float(np.imag(self.k) * 1.75 * level.edge)
 
     def product(self, charges: NDArray[Any]) -> NDArray[Any]:
         """Fields (targets, columns, components) of charges (sources, columns, components), complex."""
@@ -94,7 +110,7 @@ class Far:
     def _points(self, patterns: Patterns, numbers: NDArray[Any], columns: int, outward: bool) -> None:
         """Emission of charges, or reception of fields."""
         points, kinds = (self.sources, self.source_kinds) if outward else (self.targets, self.target_kinds)
-        for level, (leaves, boxes), x in zip(self.traversal.levels, self._leaves, patterns, strict=True):
+        for level, (leaves, boxes), x in zip(self.traversal.levels, self.leaves, patterns, strict=True):
             self._waves(level, leaves, boxes, x, points, numbers, kinds, columns, outward)
 
     def _waves(
@@ -108,13 +124,7 @@ class Far:
         components, lossy = sum(KINDS[kind] for kind in kinds), k.imag > 0
         run = (emission_kernel if outward else reception_kernel)(lossy, points.is_mixed)
         mix = points.mix.view(float).astype(real)
-        grid, pitch, growth = level.half, level.half.pitch(real), self.growth(level)
-        along, table = np.zeros((3, pitch)), np.zeros((spectra, components, 2, pitch))
-        along[:, : grid.count] = k.real * grid.directions
-        values = factors_of(kinds, grid, k, outward) * np.exp(growth)
-        table[:, :, 0, : grid.count], table[:, :, 1, : grid.count] = values.real, values.imag
-        if not outward:
-            table = table.swapaxes(0, 1)
+        pitch, (along, growth, table) = level.half.pitch(real), WavesOfLevel.of(level, kinds, k, spectra, real, outward)
         rows, factors = aligned_rows(along, real), aligned_rows(table, real)
         size = 4 * POINTS * width(real) + 2 * pitch * (1 + columns * components)
         arguments = (points.local, points.normals, mix, points.starts, numbers, components, rows, pitch,
@@ -139,7 +149,7 @@ class Far:
             charges = self.low.listed(found[0], count)
             if vector:
                 charges = charges.reshape(-1, SUMS, 2)[:, :WAVES].ravel()
-            self._waves(self.traversal.levels[-1], parents, parents, outgoing[-1], points, charges, self._below,
+            self._waves(self.traversal.levels[-1], parents, parents, outgoing[-1], points, charges, self.below,
                         columns, True)  # fmt: skip
         return found
 
@@ -152,7 +162,7 @@ class Far:
         if incoming:
             points, parents = self.low.below(self.traversal.levels[-1])
             values = np.zeros((len(points.local) * columns, WAVES if vector else 1, 2), self.traversal.real)
-            self._waves(self.traversal.levels[-1], parents, parents, incoming[-1], points, values.ravel(), self._below,
+            self._waves(self.traversal.levels[-1], parents, parents, incoming[-1], points, values.ravel(), self.below,
                         columns, False)  # fmt: skip
             rest = np.zeros((len(values), self.sums - values.shape[1], 2), values.dtype)
             self.low.add_listed(np.concatenate([values, rest], axis=1).ravel(), found[0], count)
@@ -164,7 +174,7 @@ class Far:
         numbers += from_sums(values, self.target_kinds, self.k)
 
     @property
-    def _below(self) -> tuple[str]:
+    def below(self) -> tuple[str]:
         """The kind of charges and fields between plane waves and equivalent sources."""
         return ("electric",) if self.traversal.vector else ("value",)
 

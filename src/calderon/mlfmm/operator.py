@@ -13,15 +13,17 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
-from calderon.backends import Execution, format_bytes, require_memory
+from calderon.backends import Device, Execution, format_bytes, require_memory
+from calderon.fmm.device.operator import DeviceSum
 from calderon.greens import Helmholtz
+from calderon.mlfmm.device.product import DeviceMedium, require_room
 from calderon.mlfmm.medium import RULES, Medium
 from calderon.mlfmm.plan import ADVICE, SAFETY, SINGLE, attempts, degree_of, estimate, is_integral, rtol_of
 from calderon.mlfmm.saving import SavedNear
 from calderon.operators.algebra import BoundaryOperator, integrals_of, short_label
 from calderon.operators.methods import Plan
 from calderon.operators.progress import assembly_progress
-from calderon.operators.tree import Products, SumOfProducts, Term, terms_of
+from calderon.operators.tree import Congruence, Products, SumOfProducts, Term, terms_of
 from calderon.spaces.supports import support_boxes
 
 CHECKED, ENTRIES, ROOM = (64, 1024), 3e6, 256_000_000
@@ -59,11 +61,13 @@ class Multipole(LinearOperator):
     larger one of products with random vectors and with a plane wave; levels: of all media; local: the sparse part;
     attempt: how often larger leaves were taken; nbytes, seconds, rtol, backend."""
 
-    def __init__(self, product: LinearOperator, media: Sequence[Medium], local: Any, label: str, rtol: float) -> None:
+    def __init__(
+        self, product: LinearOperator, media: Sequence[Medium], local: Any, label: str, rtol: float, backend: str
+    ) -> None:
         super().__init__(dtype=product.dtype, shape=product.shape)
-        self.local = local
+        self.local, self.backend = local, backend
         self.product, self.media, self.label, self.rtol = product, list(media), label, rtol
-        self.error, self.checked, self.seconds, self.backend, self.attempt = 0.0, 0, 0.0, "numba", 0
+        self.error, self.checked, self.seconds, self.attempt = 0.0, 0, 0.0, 0
 
     @property
     def nbytes(self) -> int:
@@ -124,18 +128,38 @@ class Multipole(LinearOperator):
     __repr__ = __str__
 
 
+class DeviceMultipole(Multipole):
+    """The same where all parts are on one device, and vectors of `gmres` stay there; see `OnDevice`."""
+
+    product: DeviceSum
+
+    @property
+    def device(self) -> Device:
+        """Where."""
+        return self.product.device
+
+    def times(self, x: Any, first: int = 0, is_complex: bool = True) -> Any:
+        """A x on the device: of a vector there, from its element `first` on; a new vector."""
+        return self.product.times(x, first, is_complex)
+
+    def adjoint_times(self, x: Any) -> Any:
+        """A^* x on the device, a new vector."""
+        return self.product.adjoint_times(x)
+
+
 class MediumProduct(LinearOperator):
-    """The products of a medium; columns are multiplied some at a time."""
+    """The products of a medium; columns are multiplied some at a time. there: those of a device, once it has them."""
 
     def __init__(self, medium: Medium, dtype: np.dtype[Any]) -> None:
         super().__init__(dtype=dtype, shape=medium.shape)
         self.medium = medium
+        self.there: DeviceMedium | None = None
 
     def _matmat(self, x: NDArray[Any]) -> NDArray[Any]:
-        return self._some(x, False)
+        return self.there.matmat(x) if self.there else self._some(x, False)
 
     def _rmatmat(self, x: NDArray[Any]) -> NDArray[Any]:
-        return self._some(x.conj(), True).conj()
+        return self.there.rmatmat(x) if self.there else self._some(x.conj(), True).conj()
 
     def _some(self, x: NDArray[Any], transposed: bool) -> NDArray[Any]:
         together = self.medium.together
@@ -163,11 +187,11 @@ def assemble_mlfmm(
     blocks, which are saved by chunks as they are computed, and taken from what is there.
     Raises ValueError for other equations and for a file of another operator, mesh or tolerance, MemoryError before
     there is no room.
+
+    backend: a device gets near blocks, tables and lists, which the processor makes and checks, and multiplies.
     """
     started = time.perf_counter()
     execution = Execution.of(backend, precision)
-    if execution.devices:
-        raise ValueError(f"method='mlfmm' computes on the processor, got backend={backend!r}: leave it out")
     wanted = rtol_of(rtol, precision)
     _require_waves(operator)
     plan = estimate(operator, wanted)
@@ -176,7 +200,12 @@ def assemble_mlfmm(
     with assembly_progress("computing near entries", "parts", progress) as advance, saved or nullcontext():
         check = _Check.of(operator, precision if wanted < SINGLE else "single")
         prepared = _prepared(operator, wanted, execution, check, saved, advance)
-    result = Multipole(prepared.product, prepared.media, _local(operator), short_label(operator), wanted)
+        product, name = prepared.product, execution.name
+        for device in execution.devices:
+            product = prepared.sent(device)
+            name = name if isinstance(product, DeviceSum) else f"{name} and numba"
+    kind = DeviceMultipole if isinstance(product, DeviceSum) else Multipole
+    result = kind(product, prepared.media, _local(operator), short_label(operator), wanted, name)
     result.error, result.checked, result.attempt = prepared.error, len(check.rows), prepared.attempt
     result.seconds = time.perf_counter() - started
     return result
@@ -199,12 +228,34 @@ def save_near(
 
 
 class _Prepared(NamedTuple):
-    """Products and media of an attempt, by number, and the error of its rows."""
+    """Products of an attempt, by number: of the whole, of its terms, of its media; the error of its rows."""
 
     product: LinearOperator
-    media: list[Medium]
+    terms: list[tuple[Term, Any]]
+    parts: list[MediumProduct]
     error: float
     attempt: int
+
+    @property
+    def media(self) -> list[Medium]:
+        """Of all parts."""
+        return [each.medium for each in self.parts]
+
+    def sent(self, device: Device) -> LinearOperator:
+        """The products on a device; those that are composed are joined by the processor. MemoryError before there is no
+        room."""
+        require_room(device, self.media)
+        for each in self.parts:
+            each.there = DeviceMedium(device, each.medium, each.dtype)
+        terms = [(term, _there(value)) for term, value in self.terms]
+        return DeviceSum.of(device, terms, self.product.shape, self.product.dtype) or self.product
+
+
+def _there(value: Any) -> Any:
+    """Products on the device instead of those of a medium."""
+    if isinstance(value, Congruence) and isinstance(value.inner, MediumProduct):
+        return Congruence(value.inner.there, value.factors, value.left, value.right)
+    return value.there if isinstance(value, MediumProduct) else value
 
 
 def _prepared(
@@ -238,7 +289,7 @@ def _prepared(
         if error <= rtol:
             if saved is not None:
                 saved.finish()
-            return _Prepared(found, parts.media, error, number)
+            return _Prepared(found, parts.terms, parts.products, error, number)
         if not parts.have_waves and near_rtol == 0:  # larger leaves help plane waves alone
             break
         near_rtol = 0.0  # so that rules of near entries are no cause of the next error
@@ -293,7 +344,7 @@ class _Parts:
     def __init__(
         self, rtol: float, near_rtol: float, attempt: Any, execution: Execution, saved: SavedNear | None, advance: Any
     ) -> None:
-        self.rtol, self.attempt, self.execution, self.media = rtol, attempt, execution, list[Medium]()
+        self.rtol, self.attempt, self.execution, self.products = rtol, attempt, execution, list[MediumProduct]()
         self.advance = advance
         self.held, self.saved, self.near_rtol = True, saved, near_rtol
 
@@ -308,9 +359,9 @@ class _Parts:
             else:
                 others.append(term)
         products = Products(self.execution, lambda leaf: self._medium([Term(1.0, leaf)], leaf.shape))
-        values: list[tuple[Term, Any]] = [(term, products.value(term.atom)) for term in others]
-        values += [(Term(1.0, None), self._medium(terms, operator.shape)) for terms in groups.values()]
-        return SumOfProducts(values, operator.shape, self.execution.dtype(True)) if self.held else None
+        self.terms: list[tuple[Term, Any]] = [(term, products.value(term.atom)) for term in others]
+        self.terms += [(Term(1.0, None), self._medium(terms, operator.shape)) for terms in groups.values()]
+        return SumOfProducts(self.terms, operator.shape, self.execution.dtype(True)) if self.held else None
 
     def fill_near(self) -> None:
         """Compute the near entries of all media."""
@@ -322,8 +373,13 @@ class _Parts:
         medium = Medium(terms, shape, self.attempt.edge, self.attempt.real)
         degree = min(degree_of(self.rtol), *(term.atom.quadrature.regular for term in terms))
         self.held = self.held and medium.fill_far(self.attempt.share * self.rtol, degree)
-        self.media.append(medium)
-        return MediumProduct(medium, self.execution.dtype(True))
+        self.products.append(MediumProduct(medium, self.execution.dtype(True)))
+        return self.products[-1]
+
+    @property
+    def media(self) -> list[Medium]:
+        """Of all products."""
+        return [each.medium for each in self.products]
 
     @property
     def have_waves(self) -> bool:

@@ -1,7 +1,7 @@
 """Sums, blocks and transposes of operators on a device, for vectors that stay there (operator.c)."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 import scipy.sparse as sp
@@ -11,16 +11,40 @@ from scipy.sparse.linalg import LinearOperator
 from calderon.backends import Device, Source, real_name
 from calderon.backends.device_matrix import on_device, on_host, vector_type
 from calderon.fmm.device.functions import GROUP, indices
-from calderon.fmm.device.products import DeviceProduct, DeviceTransposed
+from calderon.fmm.device.products import DeviceTransposed
 from calderon.operators.tree import Congruence, Term
 
 
+@runtime_checkable
+class Adds(Protocol):
+    """Products with a matrix A on a device."""
+
+    @property
+    def device(self) -> Device:
+        """Where."""
+        ...
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        ...
+
+    def add(
+        self, x: Any, left: int, y: Any, top: int, factor: complex, transposed: bool, parts: int,
+        conjugated: bool = False,
+    ) -> None:  # fmt: skip
+        """y += factor A x or A^T x, or with the conjugate of A, for vectors that begin at elements of x and y; parts: 1
+        where x is real, else 2."""
+        ...
+
+
 class Part(NamedTuple):
-    """factor * A or A^T from row `top` and column `left` on; A adds its products (see `DeviceProduct.add`)."""
+    """factor * A, transposed and conjugated if so, from row `top` and column `left` on."""
 
     factor: complex
-    product: Any
+    product: Adds
     transposed: bool
+    conjugated: bool
     top: int
     left: int
 
@@ -29,15 +53,18 @@ class DeviceSparse:
     """A real sparse matrix on a device, and its transpose."""
 
     def __init__(self, device: Device, matrix: sp.csr_array, program: Any) -> None:
-        self.device, self.kind, self._program = device, vector_type(device), program
+        self.device, self.shape, self.kind, self._program = device, matrix.shape, vector_type(device), program
         self._matrices = [self._sent(sp.csr_array(each)) for each in (matrix, matrix.T)]
 
     def _sent(self, matrix: sp.csr_array) -> tuple[Any, ...]:
         values = self.device.array(matrix.data.astype(self.kind))
         return values, *(indices(self.device, each) for each in (matrix.indptr, matrix.indices)), matrix.shape[0]
 
-    def add(self, x: Any, left: int, y: Any, top: int, factor: complex, transposed: bool, parts: int) -> None:
-        """y += factor A x or A^T x, for vectors that begin at elements of x and y."""
+    def add(
+        self, x: Any, left: int, y: Any, top: int, factor: complex, transposed: bool, parts: int,
+        conjugated: bool = False,
+    ) -> None:  # fmt: skip
+        """See `Adds`."""
         matrix = self._matrices[int(transposed)]
         factors = (self.kind.type(each) for each in (np.real(factor), np.imag(factor)))
         given = (*matrix, *factors, x, left, y, top)
@@ -45,24 +72,28 @@ class DeviceSparse:
 
 
 class DeviceCongruence:
-    """sum_d factor_d L_d^T A R_d on a device with real factors and sparse matrices; A: products there."""
+    """sum_d factor_d L_d^T A R_d on a device with real sparse matrices; A: products there."""
 
-    def __init__(self, inner: DeviceProduct, factors: Sequence[float], left: Any, right: Any, program: Any) -> None:
-        self.inner, self.factors, self._program = inner, factors, program
+    def __init__(self, inner: Adds, factors: Sequence[complex], left: Any, right: Any, program: Any) -> None:
+        self.device, self.inner, self.factors, self._program = inner.device, inner, factors, program
+        self.shape = left[0].shape[1], right[0].shape[1]
         self._left, self._right = (
             [DeviceSparse(inner.device, each, program) for each in side] for side in (left, right)
         )
 
-    def add(self, x: Any, left: int, y: Any, top: int, factor: complex, transposed: bool, parts: int) -> None:
-        """y += factor times the product with x or the transposed one, vectors that begin at elements of x and y."""
-        device, program = self.inner.device, self._program
+    def add(
+        self, x: Any, left: int, y: Any, top: int, factor: complex, transposed: bool, parts: int,
+        conjugated: bool = False,
+    ) -> None:  # fmt: skip
+        """See `Adds`."""
+        device, program = self.device, self._program
         before, after = (self._left, self._right) if transposed else (self._right, self._left)
         rows, columns = self.inner.shape[::-1] if transposed else self.inner.shape
         for own, one, other in zip(self.factors, before, after, strict=True):
             given, found = (zero_vector(device, program, length) for length in (columns, rows))
             one.add(x, left, given, 0, 1.0, False, parts)
-            self.inner.add(given, 0, found, 0, 1.0, transposed, parts)
-            other.add(found, 0, y, top, own * factor, True, parts)
+            self.inner.add(given, 0, found, 0, 1.0, transposed, parts, conjugated)
+            other.add(found, 0, y, top, (np.conj(own) if conjugated else own) * factor, True, parts)
 
 
 class DeviceSum(LinearOperator):
@@ -74,22 +105,24 @@ class DeviceSum(LinearOperator):
 
     @staticmethod
     def of(device: Device, terms: Sequence[tuple[Term, Any]], shape: tuple[int, int], dtype: Any) -> "DeviceSum | None":
-        """Terms with the values of their atoms; None where some are not made of products on the device and real
+        """Terms with the values of their atoms; None where some are not made of products on the device and sparse
         matrices."""
-        parts, program = [], operator_program(device)
+        parts, program = list[Part](), operator_program(device)
         for term, value in terms:
-            product, turned = (value.product, True) if isinstance(value, DeviceTransposed) else (value, False)
-            if sp.issparse(value) and value.dtype.kind != "c":
-                product = DeviceSparse(device, sp.csr_array(value), program)
-            elif isinstance(value, Congruence) and isinstance(value.inner, DeviceProduct):
-                if np.iscomplex(value.factors).any():
-                    return None
-                product = DeviceCongruence(
-                    value.inner, np.real(value.factors).tolist(), value.left, value.right, program
-                )
-            elif not isinstance(product, DeviceProduct):
+            turned = isinstance(value, DeviceTransposed)
+            product: Any = value.product if turned else value
+            factor = term.factor
+            if sp.issparse(value):
+                matrix = sp.csr_array(value.conj() if term.conjugated else value)
+                product = DeviceSparse(device, matrix.real, program)
+                if matrix.dtype.kind == "c" and matrix.imag.count_nonzero():
+                    rest = DeviceSparse(device, matrix.imag, program)
+                    parts.append(Part(1j * factor, rest, term.transposed, False, term.top, term.left))
+            elif isinstance(value, Congruence) and isinstance(value.inner, Adds):
+                product = DeviceCongruence(value.inner, value.factors, value.left, value.right, program)
+            elif not isinstance(product, Adds):
                 return None
-            parts.append(Part(term.factor, product, term.transposed != turned, term.top, term.left))
+            parts.append(Part(factor, product, term.transposed != turned, term.conjugated, term.top, term.left))
         return DeviceSum(device, parts, shape, dtype)
 
     @property
@@ -101,14 +134,16 @@ class DeviceSum(LinearOperator):
         """A x on the device: of a vector there, from its element `first` on; a new vector."""
         y = zero_vector(self.device, self._program, self.shape[0])
         for part in self.parts:
-            part.product.add(x, first + part.left, y, part.top, part.factor, part.transposed, 1 + int(is_complex))
+            places, given = (x, first + part.left, y, part.top), (part.transposed, 1 + int(is_complex), part.conjugated)
+            part.product.add(*places, part.factor, *given)
         return y
 
     def adjoint_times(self, x: Any) -> Any:
         """A^* x on the device, a new vector."""
         y = zero_vector(self.device, self._program, self.shape[1])
         for part in self.parts:
-            part.product.add(x, part.top, y, part.left, np.conj(part.factor), not part.transposed, 2)
+            given = np.conj(part.factor), not part.transposed, 2, not part.conjugated
+            part.product.add(x, part.top, y, part.left, *given)
         return y
 
     def _matmat(self, x: NDArray[Any]) -> NDArray[Any]:

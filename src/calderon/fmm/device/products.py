@@ -82,7 +82,10 @@ class DeviceProduct(RealProducts):
             (row, column, DeviceNear(device, *near[id(block)], passes.real)) for row, column, block in plan.blocks
         ]
 
-    def add(self, x: Any, left: int, y: Any, top: int, factor: complex, transposed: bool, parts: int) -> None:
+    def add(
+        self, x: Any, left: int, y: Any, top: int, factor: complex, transposed: bool, parts: int,
+        conjugated: bool = False,
+    ) -> None:  # fmt: skip
         """y += factor A x or A^T x, for vectors that begin at elements of x and y; parts: 1 where x is real, else 2."""
         given, wanted = (self._rows, self._columns) if transposed else (self._columns, self._rows)
         values = [each.take(x, left, parts) for each in given]

@@ -1,0 +1,1 @@
+"""Products by plane waves and equivalent sources on OpenCL and CUDA."""

@@ -1,0 +1,183 @@
+"""Levels of boxes with equivalent sources on a device (cubes.c, cube_points.c)."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calderon.backends import Device, Source, real_name
+from calderon.fmm.device.functions import indices
+from calderon.fmm.lists import Lists, Runs
+from calderon.mlfmm.cube_kernels import TURNED
+from calderon.mlfmm.currents import PARTS, SUMS, table_of
+from calderon.mlfmm.device.points import DevicePoints
+from calderon.mlfmm.device.vectors import GROUP
+from calderon.mlfmm.far import KINDS, parts_of
+from calderon.mlfmm.lowfrequency import CubeLevel, LowFrequency
+
+LOCAL, TOGETHER = 40_000, 4
+"""Bytes of local memory, and vectors that share the numbers of a matrix, at most."""
+
+
+class Steps(NamedTuple):
+    """Of so many targets: first (targets + 1,), steps (n, 3) as in cubes.c."""
+
+    targets: int
+    first: Any
+    steps: Any
+
+
+class CubesOfLevel(NamedTuple):
+    """Tables of a level on the device; factors: of both systems."""
+
+    host: CubeLevel
+    large: Any
+    across: Any
+    raised: Any
+    lowered: Any
+    out: tuple[Any, Any]
+    into: tuple[Any, Any]
+    pairs: Steps
+    own: Steps
+    up: Steps | None
+    down: Steps | None
+
+
+class DeviceCubes:
+    """Sources of boxes (box, point, column, part), with `sums` sums of each column."""
+
+    def __init__(self, device: Device, low: LowFrequency, sums: int) -> None:
+        self.device, self.low, self.real, self.size, self.sums = device, low, low.real, low.cubes.size, sums
+        self.turned = indices(device, low.cubes.turned)
+        room = 4 * self.size * self.real.itemsize
+        self.together = max(1, min(TOGETHER if sums > 1 else 1, LOCAL // room))
+        self.levels = [self._level(n, each) for n, each in enumerate(low.levels)]
+        defines = ("SIZE", self.size), ("TOGETHER", self.together)
+        self._program = device.build(Source("mlfmm/device/cubes.c", real_name(self.real), defines))
+
+    def _level(self, number: int, level: CubeLevel) -> CubesOfLevel:
+        array, above = self.device.array, self.low.levels[number - 1].count if number else 0
+        up, down = (None if runs is None else self._steps(runs, count)
+                    for runs, count in ((level.up, above), (level.down, level.count)))  # fmt: skip
+        out, into = ((array(one), array(other)) for one, other in (level.out, level.into))
+        large, across, raised, lowered = map(array, (level.large, level.across, level.raised, level.lowered))
+        pairs, own = (self._steps(runs, level.count) for runs in (level.pairs, level.own))
+        return CubesOfLevel(level, large, across, raised, lowered, out, into, pairs, own, up, down)
+
+    def _steps(self, runs: Runs, count: int) -> Steps:
+        matrix = np.repeat(runs.runs[:, 0], runs.runs[:, 2] - runs.runs[:, 1])
+        order = np.argsort(runs.target, kind="stable")
+        steps = np.stack([*np.divmod(runs.source, TURNED), matrix], axis=1)[order]
+        first = np.searchsorted(runs.target[order], np.arange(count + 1))
+        return Steps(count, indices(self.device, first), indices(self.device, steps))
+
+    def empty(self, level: CubesOfLevel, columns: int) -> Any:
+        """Sources or potentials of the boxes of a level."""
+        return self.device.empty((level.host.count * self.size * columns * 2,), self.real)
+
+    def _multiplied(self, matrices: Any, steps: Steps, x: Any, columns: int, y: Any, adds: int = 0) -> Any:
+        given = matrices, self.low.pitch, self.turned, steps.first, steps.steps, columns, adds, x, y
+        groups = steps.targets * GROUP, -(-columns // self.together)
+        self.device.launch(self._program, "multiply_cubes", groups, (GROUP, 1), *given)
+        return y
+
+    def _solved(self, level: CubesOfLevel, factors: tuple[Any, Any], x: Any, columns: int) -> Any:
+        for each in factors:
+            x = self._multiplied(each, level.own, x, columns, self.empty(level, columns))
+        return x
+
+    def outgoing(self, side: "PointsOfCubes", numbers: Any, columns: int) -> list[Any]:
+        """Sources on the smaller cubes of the boxes of each level, from charges and dipoles at points."""
+        found = [self.empty(level, columns) for level in self.levels]
+        for n in range(len(self.levels) - 1, -1, -1):
+            level = self.levels[n]
+            side.send(n, numbers, columns, found[n])
+            found[n] = self._solved(level, level.out, found[n], columns)
+            if level.up is not None:
+                self._multiplied(level.raised, level.up, found[n], columns, found[n - 1], 2)
+        return found
+
+    def across(self, sources: list[Any], columns: int) -> list[Any]:
+        """Potentials on the smaller cubes from the sources of separated boxes."""
+        return [self._multiplied(level.across, level.pairs, x, columns, self.empty(level, columns))
+                for level, x in zip(self.levels, sources, strict=True)]  # fmt: skip
+
+    def incoming(self, side: "PointsOfCubes", given: list[Any], numbers: Any, columns: int) -> None:
+        """Values and gradients at points from potentials on the smaller cubes of each level."""
+        above: Any = None
+        for n, (level, y) in enumerate(zip(self.levels, given, strict=True)):
+            if level.down is not None:
+                self._multiplied(level.lowered, level.down, above, columns, y, 1)
+            above = self._solved(level, level.into, y, columns)
+            side.receive(n, above, numbers, columns)
+
+
+class PointsOfCubes:
+    """Points with charges and fields of some kinds in the leaves of levels with cubes."""
+
+    def __init__(
+        self, device: Device, cubes: DeviceCubes, points: DevicePoints, kinds: Sequence[str], lists: Lists
+    ) -> None:
+        self.device, self.cubes, self.points = device, cubes, points
+        parts = PARTS if cubes.sums > 1 else parts_of(kinds)
+        self.components = len(parts)
+        places = tuple(next(iter(np.flatnonzero(parts == each).tolist()), -1) for each in (0, 1))
+        defines = (
+            ("SIZE", cubes.size), ("VALUE", places[0]), ("SLOPE", places[1]), ("MIXED", int(points.host.is_mixed)),
+            ("LOSSY", int(cubes.low.k.imag > 0)),
+        )  # fmt: skip
+        self._program = device.build(Source("mlfmm/device/cube_points.c", real_name(cubes.real), defines))
+        self._leaves, inside = [], list[NDArray[np.int64]]()
+        for level in cubes.low.levels:
+            own = np.flatnonzero((lists.leaves >= level.low) & (lists.leaves < level.high))
+            tables = indices(device, own), indices(device, lists.leaves[own] - level.low), points.runs(own)
+            self._leaves.append(tables)
+            starts = points.host.starts
+            inside += [np.arange(a, b) for a, b in zip(starts[own], starts[own + 1], strict=True)]
+        self._kinds = sum(KINDS[each] for each in kinds)
+        if cubes.sums > 1:
+            k, kind = cubes.low.k, np.result_type(cubes.real, np.complex64)
+            both = table_of(kinds, k, True), table_of(kinds, k, False).T
+            self._sent, self._received = (
+                device.array(np.ascontiguousarray(each, kind).view(cubes.real)) for each in both
+            )
+            self.inside = indices(device, np.concatenate(inside))
+
+    def send(self, number: int, charges: Any, columns: int, x: Any) -> None:
+        """Potentials on the larger cubes of leaves of a level."""
+        (leaves, boxes, _), cubes, points = self._leaves[number], self.cubes, self.points
+        given = points.places, points.normals, points.mix, points.starts, charges, self.components, *self._cube(number)
+        threads = leaves.shape[0] * -(-cubes.size // GROUP) * GROUP
+        self._launch("send", threads, columns, *given, leaves, boxes, columns, x)
+
+    def receive(self, number: int, x: Any, fields: Any, columns: int) -> None:
+        """Fields in leaves of a level from sources on their larger cubes."""
+        (_, boxes, runs), points = self._leaves[number], self.points
+        scale = self.cubes.real.type(1 / (4 * np.pi))
+        given = points.places, points.normals, points.mix, runs, x, *self._cube(number), boxes, columns, scale, fields
+        self._launch("receive", runs.shape[0] * GROUP, columns, *given, self.components)
+
+    def _cube(self, number: int) -> tuple[Any, ...]:
+        low, real = self.cubes.low, self.cubes.real.type
+        return self.cubes.levels[number].large, low.pitch, real(low.k.real), real(low.k.imag / low.k.real)
+
+    def to_sums(self, currents: Any, columns: int) -> Any:
+        """Charges and dipoles (point, column, SUMS, PARTS) of currents, of the points in these leaves."""
+        return self._combined(self._sent, SUMS * len(PARTS), self._kinds, currents, columns, self.empty(columns))
+
+    def from_sums(self, sums: Any, columns: int, fields: Any) -> None:
+        """Fields of the points in these leaves, likewise."""
+        self._combined(self._received, self._kinds, SUMS * len(PARTS), sums, columns, fields)
+
+    def empty(self, columns: int) -> Any:
+        """Charges, or values and gradients, of the sums of so many columns."""
+        return self.device.empty((int(self.points.host.starts[-1]) * columns * SUMS * len(PARTS) * 2,), self.cubes.real)
+
+    def _combined(self, table: Any, rows: int, inner: int, x: Any, columns: int, y: Any) -> Any:
+        count = self.inside.shape[0]
+        self._launch("combine", count * rows, columns, self.inside, count, table, rows, inner, columns, x, y)
+        return y
+
+    def _launch(self, kernel: str, threads: int, columns: int, *arguments: Any) -> None:
+        self.device.launch(self._program, kernel, (threads, columns), (GROUP, 1), *arguments)

@@ -1,0 +1,71 @@
+"""The dense blocks between neighbouring leaves on a device, and products with them (near.c)."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calderon.backends import Device, Source, real_name
+from calderon.backends.device_matrix import vector_type
+from calderon.fmm.device.functions import indices, runs_of
+from calderon.fmm.device.near import WORD
+from calderon.galerkin.rows.entry_kernels import Clusters
+from calderon.mlfmm.device.vectors import GROUP, Vectors
+from calderon.mlfmm.near import POWERS, NearProducts
+
+LANES = 32
+"""Threads of a row."""
+
+
+class Side(NamedTuple):
+    """Rows or columns: how many, which unknown each is, and for runs of some of them (runs, 4) the blocks `order`."""
+
+    size: int
+    unknowns: Any
+    runs: Any
+    order: Any
+
+
+class DeviceNear:
+    """Blocks of one region of a matrix on a device; top, left: its first row and column."""
+
+    def __init__(self, device: Device, top: int, left: int, near: NearProducts) -> None:
+        self.device, self.top, self.left = device, top, left
+        layout, self.vector = near.layout, vector_type(device)
+        self.real = layout.room.real.dtype
+        table = [(each.start[own], (each.stop - each.start)[own]) for each, own in
+                 zip((layout.rows, layout.columns), layout.pairs.T, strict=True)]  # fmt: skip
+        (first_row, heights), (first_column, widths) = table
+        begins = [part for each in (layout.starts, near.tops) for part in np.divmod(each[:-1], WORD)]
+        blocks = np.stack([first_row, first_column, heights, widths, *begins], axis=1)
+        powers = POWERS if near.is_packed else np.zeros(0, self.real)
+        self._numbers = tuple(device.array(each) for each in (near.room, near.exponents, powers))
+        self._blocks = indices(device, blocks)
+        self._rows = self._side(layout.rows, layout.pairs[:, 0], GROUP // LANES)
+        self._columns = self._side(layout.columns, layout.pairs[:, 1], LANES)
+        defines = ("PACKED", int(near.is_packed)), ("VECTOR_REAL", real_name(self.vector))
+        self._program = device.build(Source("mlfmm/device/near.c", real_name(self.real), defines))
+
+    def _side(self, clusters: Clusters, own: NDArray[np.int64], most: int) -> Side:
+        order = np.argsort(own, kind="stable")
+        first = np.searchsorted(own[order], np.arange(len(clusters.start) + 1))
+        runs = runs_of(np.append(clusters.start, clusters.stop[-1:]), most)
+        runs = np.column_stack([runs[:, :2], first[runs[:, 2]], first[runs[:, 2] + 1]])
+        tables = (indices(self.device, each) for each in (clusters.order, runs[runs[:, 2] < runs[:, 3]], order))
+        return Side(len(clusters.order), *tables)
+
+    def add(self, x: Vectors, y: Vectors, factor: complex, transposed: bool) -> None:
+        """y += factor A x or A^T x, of vectors that begin where those of the whole matrix do."""
+        given, wanted = (self._rows, self._columns) if transposed else (self._columns, self._rows)
+        begin, to = (self.top, self.left) if transposed else (self.left, self.top)
+        taken = self.device.empty((x.columns, 2 * given.size), self.real)
+        self._launch("take_unknowns", given.size, x.columns, x.array, x.first + begin, x.pitch, self.real.type(x.sign),
+                     given.unknowns, given.size, taken)  # fmt: skip
+        kernel = "multiply_columns" if transposed else "multiply_rows"
+        factors = self.vector.type(np.real(factor)), self.vector.type(np.imag(factor)), self.real.type(y.sign)
+        self._launch(kernel, wanted.runs.shape[0] * GROUP, x.columns, *self._numbers, self._blocks, wanted.runs,
+                     wanted.order, wanted.unknowns, taken, given.size, *factors, y.array, y.first + to,
+                     y.pitch)  # fmt: skip
+
+    def _launch(self, kernel: str, threads: int, columns: int, *arguments: Any) -> None:
+        self.device.launch(self._program, kernel, (threads, columns), (GROUP, 1), *arguments)

@@ -1,0 +1,168 @@
+"""The passes between plane waves of boxes on a device (passes.c)."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from calderon.backends import Device, Source, real_name
+from calderon.backends.vectors import width
+from calderon.fmm.device.functions import indices
+from calderon.mlfmm.device.vectors import GROUP
+from calderon.mlfmm.levels import Level, Traversal
+from calderon.mlfmm.spectrum import Interpolation, Sizes
+
+ROWS = 4
+"""Angles theta of a thread."""
+ROOM = 256_000_000
+"""Bytes of intermediate numbers, unless those of one box take more."""
+
+
+class Matrices(NamedTuple):
+    """Of an interpolation, on the device."""
+
+    sizes: Sizes
+    theta: Any
+    phi: Any
+    theta_back: Any
+    phi_back: Any
+
+
+class LevelThere(NamedTuple):
+    """Tables of a level: widen, lift (None for the first); first, source, offset of pairs; children, parents (both of
+    boxes as counted on their levels), octants."""
+
+    host: Level
+    widen: Matrices
+    lift: Matrices | None
+    factors: Any
+    shifts: Any
+    first: Any
+    source: Any
+    offset: Any
+    children: Any
+    parents: Any
+    octants: Any
+
+
+class DevicePasses:
+    """From outgoing patterns (box, column, spectrum, part, pitch) to incoming ones."""
+
+    def __init__(self, device: Device, traversal: Traversal) -> None:
+        self.device, self.traversal, self.real = device, traversal, traversal.real
+        defines = (("SPECTRA", traversal.spectra),)
+        self._program = device.build(Source("mlfmm/device/passes.c", real_name(self.real), defines))
+        above = [None, *traversal.levels]
+        self.levels = [self._level(level, above[n]) for n, level in enumerate(traversal.levels)]
+
+    def _level(self, level: Level, above: Level | None) -> LevelThere:
+        array, pairs = self.device.array, level.pairs
+        children = above.children if above else np.zeros(1, np.int64)
+        tables = [
+            pairs.first, pairs.source, pairs.offset, level.children,
+            np.repeat(np.arange(len(children) - 1), np.diff(children)), level.octant,
+        ]  # fmt: skip
+        lift = self._matrices(level.lift) if level.lift else None
+        numbers = self._matrices(level.widen), lift, array(level.factors), array(level.shifts)
+        return LevelThere(level, *numbers, *(indices(self.device, each) for each in tables))
+
+    def _matrices(self, each: Interpolation) -> Matrices:
+        tables = each.theta, each.phi, each.theta_back, each.phi_back
+        return Matrices(each.sizes, *(self.device.array(table) for table in tables))
+
+    def empty(self, columns: int) -> list[Any]:
+        """Patterns of all levels."""
+        count = columns * self.traversal.spectra
+        return [self.device.empty((each.patterns * count,), self.real) for each in self.traversal.levels]
+
+    def run(self, outgoing: list[Any], incoming: list[Any], columns: int) -> None:
+        """Outgoing patterns of leaves are given, those of their parents and all incoming ones found."""
+        for n in range(len(self.levels) - 1, 0, -1):
+            self._up(n, outgoing, columns)
+        for n, level in enumerate(self.levels):
+            if len(level.host.pairs.source):
+                self._across(level, outgoing[n], incoming[n], columns)
+            elif not n:
+                incoming[n] = self.device.array(np.zeros(incoming[n].shape, self.real))
+            if n:
+                self._down(n, incoming, columns)
+
+    def _up(self, n: int, x: list[Any], columns: int) -> None:
+        level, above = self.levels[n], self.levels[n - 1]
+        lift, first = level.lift, above.host.children
+        assert lift is not None
+        fine, coarse = lift.sizes.fine, lift.sizes.coarse
+        for low, high in self._pieces(above.host.count, 8 * 4 * fine * coarse, columns):
+            children = int(first[low]), int(first[high])
+            mid = self._theta(level, lift, False, x[n], children, columns)
+            self._phi(level, lift, False, mid, children[0], (low, high), x[n - 1], columns, above)
+
+    def _down(self, n: int, x: list[Any], columns: int) -> None:
+        level = self.levels[n]
+        assert level.lift is not None
+        numbers, adds = 4 * level.lift.sizes.fine * level.lift.sizes.coarse, len(level.host.pairs.source) > 0
+        for part in self._pieces(level.host.count, numbers, columns):
+            mid = self._theta(level, level.lift, True, x[n - 1], part, columns, self.levels[n - 1])
+            self._phi(level, level.lift, True, mid, part[0], part, x[n], columns, None, adds)
+
+    def _across(self, level: LevelThere, x: Any, y: Any, columns: int) -> None:
+        """Patterns y from those x of separated boxes, on the full grid of the level."""
+        host, pitch = level.host, level.host.full.pitch(self.real)
+        numbers = 4 * level.widen.sizes.fine * level.widen.sizes.coarse
+        full = self.device.empty((host.count * columns * self.traversal.spectra * 2 * pitch,), self.real)
+        for part in self._pieces(host.count, numbers, columns):
+            mid = self._theta(level, level.widen, False, x, part, columns)
+            self._phi(level, level.widen, False, mid, part[0], part, full, columns, None, False, pitch)
+        chunks, pair = -(-host.full.count // GROUP), 2 * width(self.real)
+        for part in self._pieces(host.count, numbers + 2 * pitch, columns):
+            sums = self.device.empty(((part[1] - part[0]) * columns * self.traversal.spectra * 2 * pitch,), self.real)
+            given = full, pitch, host.full.count, level.factors, len(host.pairs.used), pair, level.first, level.source
+            threads = (part[1] - part[0]) * chunks * GROUP
+            self._launch("translate_boxes", threads, columns, *given, level.offset, columns, part[0], sums)
+            whole = 0, part[1] - part[0]
+            mid = self._theta(level, level.widen, True, sums, whole, columns, None, pitch)
+            self._phi(level, level.widen, True, mid, whole[0], whole, y, columns, None, False, None, part[0])
+
+    def _theta(
+        self, level: LevelThere, matrices: Matrices, back: bool, x: Any, part: tuple[int, int], columns: int,
+        above: LevelThere | None = None, pitch: int | None = None,
+    ) -> Any:  # fmt: skip
+        """Matrices in theta times the patterns x of boxes, or of their parents on the level above."""
+        sizes, patterns = matrices.sizes, columns * self.traversal.spectra
+        rows, inner = (sizes.coarse, sizes.fine) if back else (sizes.fine, sizes.coarse)
+        pitch = pitch or (above or level).host.half.pitch(self.real)
+        table, count = matrices.theta_back if back else matrices.theta, part[1] - part[0]
+        mid = self.device.empty((count * patterns * 4 * rows * inner,), self.real)
+        given = table, rows, inner, inner, int(self.traversal.vector), x, pitch, patterns, int(above is not None)
+        rest = level.parents, level.octants, level.shifts, part[0], mid
+        self._launch("theta_pass", count * _chunks(rows, inner) * GROUP, patterns, *given, *rest)
+        return mid
+
+    def _phi(
+        self, level: LevelThere, matrices: Matrices, back: bool, mid: Any, begin: int, part: tuple[int, int], y: Any,
+        columns: int, above: LevelThere | None = None, adds: bool = False, pitch: int | None = None, to: int = 0,
+    ) -> None:  # fmt: skip
+        """Patterns y of boxes, or of boxes of the level above from their children, from what `_theta` leaves; to: the
+        number of box 0."""
+        sizes, patterns = matrices.sizes, columns * self.traversal.spectra
+        rows, wide, table = ((sizes.coarse, sizes.coarse_pitch, matrices.phi_back) if back else
+                             (sizes.fine, sizes.fine_pitch, matrices.phi))  # fmt: skip
+        inner = sizes.fine if back else sizes.coarse
+        pitch = pitch or (above or level).host.half.pitch(self.real)
+        first = above.children if above is not None else level.children
+        given = table, rows, inner, rows, wide, mid, begin, patterns, int(above is not None), first, level.octants
+        rest = level.shifts, part[0], int(adds), y, pitch, to
+        self._launch("phi_pass", (part[1] - part[0]) * _chunks(rows, rows) * GROUP, patterns, *given, *rest)
+
+    def _pieces(self, boxes: int, numbers: int, columns: int) -> list[tuple[int, int]]:
+        """Runs of boxes with so many intermediate numbers each."""
+        nbytes = numbers * columns * self.traversal.spectra * self.real.itemsize
+        step = max(1, min(boxes, ROOM // nbytes))
+        return [(low, min(low + step, boxes)) for low in range(0, boxes, step)]
+
+    def _launch(self, kernel: str, threads: int, columns: int, *arguments: Any) -> None:
+        self.device.launch(self._program, kernel, (threads, columns), (GROUP, 1), *arguments)
+
+
+def _chunks(rows: int, across: int) -> int:
+    """Groups of a box."""
+    return -(-(-(-rows // ROWS) * across) // GROUP)

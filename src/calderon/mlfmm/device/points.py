@@ -1,0 +1,100 @@
+"""Between numbers at points and plane waves of their boxes on a device (points.c)."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calderon.backends import Device, Source, real_name
+from calderon.fmm.device.functions import indices, runs_of
+from calderon.mlfmm.device.vectors import GROUP
+from calderon.mlfmm.far import KINDS, WavesOfLevel
+from calderon.mlfmm.levels import Level, Traversal
+from calderon.mlfmm.points import Points
+
+Leaves = tuple[NDArray[np.int64], NDArray[np.int64]]
+"""Of a level: which groups of points, and the numbers of their boxes."""
+
+
+class DevicePoints:
+    """Points on a device: places, normals, mix and starts are tables; runs of at most GROUP of them."""
+
+    def __init__(self, device: Device, points: Points, real: np.dtype[Any]) -> None:
+        self.device, self.host = device, points
+        mix = np.ascontiguousarray(points.mix).view(float)
+        places, normals, self.mix = (device.array(each.astype(real)) for each in (points.local, points.normals, mix))
+        self.places, self.normals, self.starts = places, normals, indices(device, points.starts)
+
+    def runs(self, leaves: NDArray[np.int64]) -> Any:
+        """(n, 3) first point, how many, and which of these leaves."""
+        runs = runs_of(self.host.starts, GROUP)
+        place = np.full(len(self.host.starts), -1)
+        place[leaves] = np.arange(len(leaves))
+        runs[:, 2] = place[runs[:, 2]]
+        return indices(self.device, runs[runs[:, 2] >= 0])
+
+
+class Waves(NamedTuple):
+    """Of a level, both ways: along, factors of emission and of reception, growth; leaves, boxes, runs of points."""
+
+    level: Level
+    along: Any
+    emission: Any
+    reception: Any
+    growth: float
+    leaves: Any
+    boxes: Any
+    runs: Any
+
+
+class DeviceWaves:
+    """Points with numbers of some kinds, and the plane waves of the levels (of the traversal, by number) that they are
+    on."""
+
+    def __init__(
+        self, device: Device, points: DevicePoints, kinds: Sequence[str], k: complex, traversal: Traversal,
+        leaves: dict[int, Leaves],
+    ) -> None:  # fmt: skip
+        self.device, self.points, self.real, self.k = device, points, traversal.real, k
+        self.spectra, self.levels = traversal.spectra, dict[int, Waves]()
+        for number, (own, boxes) in leaves.items():
+            if len(own):
+                level = traversal.levels[number]
+                both = [WavesOfLevel.of(level, kinds, k, self.spectra, self.real, way) for way in (True, False)]
+                numbers = both[0].along, both[0].factors, both[1].factors
+                along, emission, reception = (device.array(each.astype(self.real)) for each in numbers)
+                tables = indices(device, own), indices(device, boxes), points.runs(own)
+                self.levels[number] = Waves(level, along, emission, reception, both[0].growth, *tables)
+        defines = (
+            ("COMPONENTS", sum(KINDS[kind] for kind in kinds)), ("SPECTRA", self.spectra),
+            ("LOSSY", int(k.imag > 0)), ("MIXED", int(points.host.is_mixed)),
+        )  # fmt: skip
+        self._program = device.build(Source("mlfmm/device/points.c", real_name(self.real), defines))
+
+    def emit(self, numbers: Any, apart: int, patterns: list[Any], columns: int) -> None:
+        """Patterns of the boxes of all points; apart: complex numbers of a point and column."""
+        points = self.points
+        for number, each in self.levels.items():
+            half = each.level.half
+            given = points.places, points.normals, points.mix, points.starts, numbers, apart, *self._waves(each)
+            threads = each.leaves.shape[0] * -(-half.count // GROUP) * GROUP
+            self._launch("emit", threads, columns, *given, each.emission, each.leaves, each.boxes, columns,
+                         patterns[number])  # fmt: skip
+
+    def receive(
+        self, patterns: list[Any], columns: int, numbers: Any, apart: int, scale: float = 1.0, adds: bool = False
+    ) -> None:
+        """Fields at all points, or added to those that are there, times scale."""
+        points = self.points
+        for number, each in self.levels.items():
+            given = points.places, points.normals, points.mix, each.runs, patterns[number], *self._waves(each)
+            rest = each.reception, each.boxes, columns, self.real.type(scale), int(adds), numbers, apart
+            self._launch("receive", each.runs.shape[0] * GROUP, columns, *given, *rest)
+
+    def _waves(self, each: Waves) -> tuple[Any, ...]:
+        half, real = each.level.half, self.real.type
+        return each.along, half.pitch(self.real), half.count, real(self.k.imag / self.k.real), real(each.growth)
+
+    def _launch(self, kernel: str, threads: int, columns: int, *arguments: Any) -> None:
+        self.device.launch(self._program, kernel, (threads, columns), (GROUP, 1), *arguments)

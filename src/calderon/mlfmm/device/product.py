@@ -1,0 +1,160 @@
+"""Products with a medium on a device, where blocks, maps, tables of waves and lists stay.
+
+Trees, tables and near blocks are made and checked by the processor, and sent once.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse.linalg import LinearOperator
+
+from calderon.backends import Device, require_device_memory
+from calderon.backends.device_matrix import pairs, vector_type
+from calderon.mlfmm.currents import SUMS
+from calderon.mlfmm.device.cubes import DeviceCubes, PointsOfCubes
+from calderon.mlfmm.device.near import DeviceNear
+from calderon.mlfmm.device.passes import DevicePasses
+from calderon.mlfmm.device.points import DevicePoints, DeviceWaves
+from calderon.mlfmm.device.vectors import DeviceMaps, Vectors
+from calderon.mlfmm.far import Far
+from calderon.mlfmm.medium import Medium
+
+ADVICE = 'increase rtol, try a coarser mesh, or backend="numba"'
+
+
+class _Side:
+    """Points of one side of a medium with their maps, and their waves and cubes as charges or as fields."""
+
+    def __init__(self, device: Device, medium: Medium, far: Far, tests: bool, cubes: DeviceCubes | None) -> None:
+        assert medium.waves is not None
+        listed, weights = (medium.waves.tests, medium.waves.into) if tests else (medium.waves.charges, medium.waves.out)
+        host, kinds = (far.targets, far.target_kinds) if tests else (far.sources, far.source_kinds)
+        points = DevicePoints(device, host, far.traversal.real)
+        self.maps = DeviceMaps(device, listed, weights, far.traversal.real)
+        leaves = dict(enumerate(far.leaves))
+        self.waves = DeviceWaves(device, points, kinds, complex(far.k), far.traversal, leaves)
+        self.cubes = None if cubes is None else PointsOfCubes(device, cubes, points, kinds, far.lists)
+
+
+class DeviceFar:
+    """The waves between separated leaves of a medium on a device."""
+
+    def __init__(self, device: Device, medium: Medium, far: Far) -> None:
+        self.rank, self.vector, self.low = medium.rank, far.traversal.vector, far.low
+        self.passes = DevicePasses(device, far.traversal)
+        self.cubes = None if far.low is None else DeviceCubes(device, far.low, far.sums)
+        self.sides = [_Side(device, medium, far, tests, self.cubes) for tests in (False, True)]
+        self.below: DeviceWaves | None = None
+        if far.low is not None and far.traversal.levels:
+            points, parents = far.low.below(far.traversal.levels[-1])
+            there = {len(far.traversal.levels) - 1: (parents, parents)}
+            own = DevicePoints(device, points, far.traversal.real)
+            self.below = DeviceWaves(device, own, far.below, complex(far.k), far.traversal, there)
+
+    def add(self, x: Vectors, y: Vectors, factor: complex, transposed: bool) -> None:
+        """y += factor times the product, or the transposed one, with x."""
+        given, wanted = self.sides[::-1] if transposed else self.sides
+        columns = x.columns * self.rank
+        charges, fields = given.maps.spread(x), wanted.maps.cleared(x.columns)
+        outgoing, incoming = self.passes.empty(columns), self.passes.empty(columns)
+        given.waves.emit(charges, given.maps.components, outgoing, columns)
+        sources = self._sources(given, charges, outgoing, columns)
+        self.passes.run(outgoing, incoming, columns)
+        wanted.waves.receive(incoming, columns, fields, wanted.maps.components)
+        if self.cubes is not None:
+            self._fields(self.cubes, wanted, sources, incoming, fields, columns)
+        wanted.maps.gather(fields, factor, y)
+
+    def _sources(self, side: _Side, charges: Any, outgoing: list[Any], columns: int) -> list[Any]:
+        """Equivalent sources of all levels with them; those of the coarsest one are sent to the plane waves above."""
+        if self.cubes is None or side.cubes is None:
+            return []
+        numbers = side.cubes.to_sums(charges, columns) if self.vector else charges
+        found = self.cubes.outgoing(side.cubes, numbers, columns * self.cubes.sums)
+        if self.below is not None:
+            self.below.emit(found[0], self.cubes.sums, outgoing, columns)
+        return found
+
+    def _fields(
+        self, cubes: DeviceCubes, side: _Side, sources: list[Any], incoming: list[Any], fields: Any, columns: int
+    ) -> None:
+        """Fields at the points of boxes with equivalent sources, of these and of the plane waves above."""
+        assert side.cubes is not None
+        found = cubes.across(sources, columns * cubes.sums)
+        if self.below is not None:
+            self.below.receive(incoming, columns, found[0], cubes.sums, 4 * np.pi, True)
+        values = side.cubes.empty(columns) if self.vector else fields
+        cubes.incoming(side.cubes, found, values, columns * cubes.sums)
+        if self.vector:
+            side.cubes.from_sums(values, columns, fields)
+
+
+class DeviceMedium(LinearOperator):
+    """All terms of a medium on a device."""
+
+    def __init__(self, device: Device, medium: Medium, dtype: np.dtype[Any]) -> None:
+        super().__init__(dtype=dtype, shape=medium.shape)
+        self.device, self.together = device, medium.together
+        self._near = [DeviceNear(device, *each) for each in medium.near]
+        self._far = None if medium.far is None else DeviceFar(device, medium, medium.far)
+
+    def add(
+        self, x: Any, left: int, y: Any, top: int, factor: complex, transposed: bool, parts: int,
+        conjugated: bool = False,
+    ) -> None:  # fmt: skip
+        """y += factor A x or A^T x, or with the conjugate of A, for vectors that begin at elements of x and y."""
+        self._add(Vectors(x, left, 0, 1, conjugated), Vectors(y, top, 0, 1, conjugated), factor, transposed)
+
+    def _add(self, x: Vectors, y: Vectors, factor: complex, transposed: bool) -> None:
+        for near in self._near:
+            near.add(x, y, factor, transposed)
+        if self._far is not None:
+            self._far.add(x, y, factor, transposed)
+
+    def _matmat(self, x: NDArray[Any]) -> NDArray[Any]:
+        return self._columns(x, False)
+
+    def _rmatmat(self, x: NDArray[Any]) -> NDArray[Any]:
+        return self._columns(x, True)
+
+    def _columns(self, x: NDArray[Any], adjoint: bool) -> NDArray[Any]:
+        """Products with columns, some at a time."""
+        kind, size = vector_type(self.device), self.shape[1 if adjoint else 0]
+        out = np.empty((size, x.shape[1]), self.dtype)
+        for low in range(0, x.shape[1], self.together):
+            own = x[:, low : low + self.together]
+            given = self.device.array(pairs(own.T.ravel(), kind))
+            y, columns = self.device.array(np.zeros((size * own.shape[1], 2), kind)), own.shape[1]
+            vectors = Vectors(given, 0, len(x), columns, adjoint), Vectors(y, 0, size, columns, adjoint)
+            self._add(*vectors, 1.0, adjoint)
+            re, im = self.device.to_host(y).T
+            out[:, low : low + columns] = (re + 1j * im).reshape(columns, size).T
+        return out
+
+
+def require_room(device: Device, media: Sequence[Medium]) -> None:
+    """MemoryError for media that a device has no room for, RuntimeError for numbers that it does not know."""
+    if not device.has_double and any(each.real == np.float64 for each in media):
+        raise RuntimeError(
+            f"{device.name} ({device.label}) supports single precision only, and these plane waves are in double: "
+            "choose rtol of 1e-4 and above, or backend='numba'"
+        )
+    require_device_memory(device, sum(map(device_bytes, media)), "a multilevel fast multipole operator", ADVICE)
+
+
+def device_bytes(medium: Medium) -> int:
+    """Of all tables and of what a product with one column takes, at most."""
+    total = medium.nbytes
+    if medium.far is None or medium.waves is None:
+        return total
+    far, real = medium.far, medium.far.traversal.real
+    count = medium.rank * far.traversal.spectra
+    full = [2 * each.full.pitch(real) * each.count for each in far.traversal.levels]
+    total += max(full, default=0) * count * real.itemsize
+    for side in (medium.waves.tests, medium.waves.charges):
+        total += 8 * sum(len(each.number) + int(each.number.max(initial=0)) for each in side.maps)
+        parts = SUMS * 4 if far.low and far.traversal.vector else side.components
+        total += 2 * parts * medium.rank * int(side.starts[-1]) * real.itemsize
+    return total

@@ -1,0 +1,95 @@
+"""Vectors on a device, and the maps between them and charges at points (charges.c)."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calderon.backends import Device, Source, real_name
+from calderon.backends.device_matrix import vector_type
+from calderon.fmm.device.functions import indices
+from calderon.mlfmm.channels import Listed, ListedMap
+
+GROUP = 128
+"""Threads of a group, of all kernels."""
+
+
+class Vectors(NamedTuple):
+    """`columns` vectors of pairs (n, 2) in an array of the device: the first from element `first` on, others `pitch`
+    elements apart; conjugated: whether their conjugates are meant."""
+
+    array: Any
+    first: int
+    pitch: int
+    columns: int
+    conjugated: bool = False
+
+    @property
+    def sign(self) -> float:
+        """Of imaginary parts."""
+        return -1.0 if self.conjugated else 1.0
+
+
+class Map(NamedTuple):
+    """One of `ListedMap` on a device, with its factors of all traversals; starts, entries: of its transposed."""
+
+    tables: tuple[Any, Any, Any]
+    transposed: tuple[Any, Any]
+    weights: Any
+    width: int
+    component: int
+    begin: int
+    unknowns: int
+
+
+class DeviceMaps:
+    """Of one side of a medium: from vectors to charges, from fields to vectors."""
+
+    def __init__(self, device: Device, listed: Listed, weights: NDArray[np.complex128], real: np.dtype[Any]) -> None:
+        self.device, self.real, self.vector = device, real, vector_type(device)
+        self.points, self.components, self.rank = int(listed.starts[-1]), listed.components, weights.shape[1]
+        defines = (("VECTOR_REAL", real_name(self.vector)),)
+        self._program = device.build(Source("mlfmm/device/charges.c", real_name(real), defines))
+        self._maps = [self._sent(each, row) for each, row in zip(listed.maps, weights, strict=True)]
+
+    def _sent(self, each: ListedMap, weights: NDArray[np.complex128]) -> Map:
+        point = np.repeat(np.arange(len(each.first) - 1), np.diff(each.first))
+        order, unknowns = np.argsort(each.number, kind="stable"), int(each.number.max(initial=-1)) + 1
+        starts = np.searchsorted(each.number[order], np.arange(unknowns + 1))
+        entries = np.stack([point[order], order], axis=1)
+        first, number, starts, entries = (indices(self.device, a) for a in (each.first, each.number, starts, entries))
+        parts, factors = (
+            self.device.array(a.astype(self.real)) for a in (each.parts, np.ascontiguousarray(weights).view(float))
+        )
+        given = each.parts.shape[1], each.component, each.begin, unknowns
+        return Map((first, number, parts), (starts, entries), factors, *given)
+
+    def empty(self, columns: int) -> Any:
+        """Charges or fields (point, column, rank, component, part)."""
+        return self.device.empty((self.points, 2 * columns * self.rank * self.components), self.real)
+
+    def spread(self, x: Vectors) -> Any:
+        """Charges of vectors."""
+        out, kind = self.empty(x.columns), self.real.type
+        for number, each in enumerate(self._maps):
+            given = each.width, each.component, each.weights, self.rank, self.components, x.array, x.first + each.begin
+            rest = x.pitch, kind(x.sign), self.points, x.columns, int(number > 0), out
+            self._launch("spread", self.points, x.columns, *each.tables, *given, *rest)
+        return out
+
+    def gather(self, fields: Any, factor: complex, y: Vectors) -> None:
+        """y += factor times the transposed of `spread` of fields, conjugated before if y asks for it."""
+        factors = self.vector.type(np.real(factor)), self.vector.type(np.imag(factor)), self.real.type(y.sign)
+        for each in self._maps:
+            given = each.tables[2], each.width, each.component, each.weights, self.rank, self.components
+            rest = fields, each.unknowns, y.columns, *factors, y.array, y.first + each.begin, y.pitch
+            self._launch("gather", each.unknowns, y.columns, *each.transposed, *given, *rest)
+
+    def cleared(self, columns: int) -> Any:
+        """Fields of zeros."""
+        out = self.empty(columns)
+        self._launch("clear_points", self.points, 1, out, 2 * columns * self.rank * self.components, self.points)
+        return out
+
+    def _launch(self, kernel: str, threads: int, columns: int, *arguments: Any) -> None:
+        self.device.launch(self._program, kernel, (threads, columns), (GROUP, 1), *arguments)
