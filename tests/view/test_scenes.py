@@ -131,3 +131,10 @@ def test_skins_of_tetrahedra_enclose_their_materials():
     assert (tissue.name, tissue.hidden, air.name, air.hidden) == ("tissue", False, "air", True)
     a, b, c = (tissue.vertices[tissue.triangles[:, k]] for k in range(3))
     assert np.einsum("ni,ni->", a, np.cross(b, c)) / 6 == pytest.approx(mesh.volumes[upper].sum())
+
+
+def test_no_text_ends_the_script_that_holds_it(tmp_path):
+    u = cal.Function(cal.P1(MESH), np.ones(MESH.number_of_vertices), "</script><!--<script>", "<Pa>")
+    page = u.to_html(tmp_path / "u.html").read_text(encoding="utf-8")
+    assert scene_of(page)["layers"][0]["fields"][0]["symbol"] == "</script><!--<script>"
+    assert page.count("<!--") == 0 and "<Pa>" not in page

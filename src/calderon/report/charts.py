@@ -1,6 +1,5 @@
 """Curves of a picture as data for `templates/charts.js`: what Matplotlib draws is also shown alive in the report."""
 
-import json
 from typing import Any
 
 import numpy as np
@@ -10,6 +9,7 @@ from matplotlib.lines import Line2D
 from matplotlib.projections.polar import PolarAxes
 
 from calderon.plots.style import CURVES, INK
+from calderon.view import embedded
 
 DIGITS = 6
 
@@ -33,7 +33,7 @@ def chart(figure: Figure, incident: float | None = None) -> str:
         data |= {"xLim": _numbers(axes.get_xlim()), "yLim": _numbers(axes.get_ylim())}
         data |= {"xLog": axes.get_xscale() == "log", "yLog": axes.get_yscale() == "log"}
         data["lines"] = _levels(axes, levels)
-    return json.dumps(data, separators=(",", ":"), ensure_ascii=False).replace("</", "<\\/")
+    return embedded(data)
 
 
 def _series(line: Line2D) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 This package knows arrays only, so that meshes, functions and solutions can all be shown by it.
 """
 
-from calderon.view.document import View, figure, script, style
+from calderon.view.document import View, embedded, figure, script, style
 from calderon.view.scene import PART_COLOURS, Field, Grid, Pattern, Scene, Steps, Surface
 from calderon.view.viewable import Viewable
 
@@ -17,6 +17,7 @@ __all__ = [
     "Surface",
     "View",
     "Viewable",
+    "embedded",
     "figure",
     "script",
     "style",

@@ -33,7 +33,7 @@ def script(*more: str) -> str:
 
 def figure(scene: Scene, picture: str = "") -> str:
     """The HTML of a scene. picture: the name of an image file that is shown where a browser has no WebGL 2."""
-    data = json.dumps(scene.packed(), separators=(",", ":"), ensure_ascii=False).replace("</", "<\\/")
+    data = embedded(scene.packed())
     caption = f"<figcaption>{escape(scene.caption)}</figcaption>" if scene.caption else ""
     instead = f' data-picture="{escape(picture)}"' if picture else ""
     label = escape(scene.caption or scene.title or "a view that turns")
@@ -41,6 +41,11 @@ def figure(scene: Scene, picture: str = "") -> str:
         f'<figure class="cv"{instead}><div class="cv-stage"><canvas tabindex="0" role="img" aria-label="{label}">'
         f'</canvas></div>{caption}<script type="application/json">{data}</script></figure>'
     )
+
+
+def embedded(data: Any) -> str:
+    """JSON for a script element, which no text in it can end."""
+    return json.dumps(data, separators=(",", ":"), ensure_ascii=False).replace("<", "\\u003c")
 
 
 @dataclass(frozen=True)
@@ -95,4 +100,4 @@ class View:
 def in_notebook() -> bool:
     """Whether the program runs in a Jupyter kernel, which shows the value of a cell."""
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
-    return type(shell).__name__ == "ZMQInteractiveShell"
+    return any(each.__name__ == "ZMQInteractiveShell" for each in type(shell).__mro__)
