@@ -19,6 +19,8 @@ HEIGHTS = 6
 """Nodes over the heights of metal in a layer, at least."""
 MORE = 2.0
 """Additional nodes for a phase of 1 over these heights."""
+FINER = 1.5
+"""The same for each halving of a layer next to it, whose faces make images at twice its thickness."""
 ACCURACY = 1e-5
 """Last terms of a series over the largest value, or that of 1 / (4 pi r) at the end of its interval."""
 HALVINGS = 8
@@ -47,7 +49,9 @@ class Heights(NamedTuple):
 def heights_in(sections: Sections, layer: int, low: float, high: float) -> Heights:
     """Between two heights in a layer."""
     phase = abs(sections.wavenumbers[layer]) * (high - low)
-    n = HEIGHTS + int(MORE * phase)
+    thickness = (sections.high - sections.low)[[max(layer - 1, 0), min(layer + 1, len(sections.eps) - 1)]]
+    thin = float(thickness[thickness > 0].min(initial=np.inf))
+    n = HEIGHTS + int(MORE * phase) + int(FINER * np.log2(max(1.0, (high - low) / (2 * thin))))
     t = np.cos(np.pi * (np.arange(n) + 0.5) / n)
     return Heights(layer, low, high, (low + high + (high - low) * t) / 2)
 
