@@ -50,15 +50,13 @@ def test_a_shorted_patch_and_its_image():
 
 
 def test_power_of_a_patch_that_a_via_feeds_through_two_layers():
-    """What is accepted is radiated or travels along the layers; the via is the probe, but for its inductance."""
+    """What is accepted is radiated or travels along the layers."""
     board = cal.Stack([cal.Layer(2e-3, 2.33), cal.Layer(1e-3, 4.0)], below="pec")
     mesh = cal.planar.via(PATCH, VIA, 0.5e-3, board.interfaces)
-    port = cal.EdgePort(around=(*VIA, 0.6e-3))
+    port = cal.EdgePort(around=(*VIA, 0.5e-3))
     solution = cal.PlanarProblem(board, mesh, ports=[port]).solve(2.25e9)
     assert abs(solution.power.lost) < 1e-3 * solution.power.accepted
     assert 0.05 < solution.power.surface_waves / solution.power.accepted < 0.2
-    probe = cal.PlanarProblem(board, PATCH, ports=[cal.ProbePort(VIA, radius=0.5e-3)]).solve(2.25e9)
-    assert solution.gain(0.3, 0.2) == pytest.approx(probe.gain(0.3, 0.2), rel=0.01)
 
 
 def test_ports_are_reciprocal_and_loads_end_them():

@@ -10,6 +10,8 @@ from calderon.validation import positive_length, real_number, unmasked
 
 CLOSENESS = 1e-5
 """Of the size of the mesh, for feet on a line."""
+CORNERS = 1.05
+"""Distance of the corners of a via from its axis, over its radius."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -17,8 +19,9 @@ class EdgePort:
     """A generator in an infinitely narrow slot between the ground and vertical metal that stands on it.
 
     The edges on the ground, by one of two names. line: end points (2, 2), x and y in m, of a straight line of them, as
-    below a `planar.ribbon`. around: (x, y, radius) in m, all of them within that distance, as those of a `planar.via`.
-    name: for reports. Positive current flows from the ground into the metal. Other metal on the ground is joined to it.
+    below a `planar.ribbon`. around: (x, y, radius) in m, all within that distance, as those of a `planar.via` of that
+    radius. name: for reports. Positive current flows from the ground into the metal. Other metal on the ground is
+    joined to it.
     """
 
     line: ArrayLike | None = None
@@ -49,7 +52,7 @@ class EdgePort:
         ends = mesh.vertices[mesh.edges[space.edges[feet]], :2]
         if self.around is not None:
             x, y, radius = unmasked(self.around, "around").astype(float)
-            on = (np.linalg.norm(ends - [x, y], axis=2) < radius * (1 + CLOSENESS)).all(axis=1)
+            on = (np.linalg.norm(ends - [x, y], axis=2) < radius * CORNERS).all(axis=1)
             where = f"within {1e3 * radius:g} mm of ({1e3 * x:g}, {1e3 * y:g}) mm"
         else:
             start, end = unmasked(self.line, "line").astype(float)
