@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: setup fast test lint format docs gallery bench ci
+.PHONY: setup fast test lint format docs gallery pictures bench ci
 
 setup:            ## environment with everything for development
 	$(PYTHON) -m venv .venv
@@ -28,6 +28,9 @@ format:           ## rewrite the sources in the project's style
 
 gallery:          ## run the examples; their pictures go into the documentation
 	$(BIN)/python -m examples docs/gallery/pictures
+
+pictures: gallery ## run cases and examples, and make all pictures of the documentation again
+	$(BIN)/python docs/make_pictures.py
 
 docs:             ## HTML documentation in docs/_build (with pictures of the examples after `make gallery`)
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build

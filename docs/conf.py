@@ -27,20 +27,32 @@ extensions = ["myst_parser", "sphinx.ext.autodoc", "mathml"]
 html_math_renderer = "mathml"
 myst_enable_extensions = ["dollarmath", "amsmath"]
 myst_heading_anchors = 3
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "gallery/cards.txt"]
 html_theme = "furo"
 html_static_path = ["static"]
+html_css_files = ["calderon.css"]
 html_title = f"calderon {release}"
 autodoc_default_options = {"members": True, "imported-members": True}
 autodoc_typehints = "none"  # shapes and units stand in the text; the types of NumPy arrays say neither
 
 ARGUMENT = re.compile(r"^([A-Za-z_][\w, ]{0,60}?(?: \([^()]*\))?): (?=\S)")
 
+CARD = """```{{figure}} pictures/gallery/{name}.png
+:figclass: card
+:target: gallery/{name}.html
+:alt: {title}
+
+{title}
+```
+"""
+
 
 def write_gallery() -> None:
-    """One page for each example: its docstring, the pictures that `python -m examples` left, its source."""
+    """One page for each example: its docstring, the pictures that `python -m examples` left, its source; and a card of
+    each with its thumbnail, made by docs/make_pictures.py."""
     target = HERE / "gallery"
     target.mkdir(exist_ok=True)
+    cards = []
     for old in target.glob("*.md"):
         old.unlink()
     for path in sorted((HERE.parent / "examples").glob("[!_]*.py")):
@@ -51,6 +63,8 @@ def write_gallery() -> None:
         source = f"```{{literalinclude}} ../../examples/{path.name}\n:language: python\n```"
         page = f"# {title.rstrip('.')}\n\n{body.strip()}\n\n{shown}\n\n{source}\n"
         (target / f"{path.stem}.md").write_text(page, encoding="utf-8")
+        cards.append(CARD.format(name=path.stem, title=title.rstrip(".")))
+    (target / "cards.txt").write_text("\n".join(cards), encoding="utf-8")
 
 
 def plain_text(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:

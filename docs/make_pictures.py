@@ -1,19 +1,22 @@
-"""Pictures of the README and the documentation, reduced from those of a result.
+"""Pictures of the README and the documentation, from one command: `python docs/make_pictures.py`, some minutes.
 
-calderon example submarine
-calderon example almond
-calderon example phone
-calderon example bracket
-python docs/make_pictures.py submarine-result almond-result phone-result bracket-result
+It runs the cases and the examples, and reduces their pictures. `python docs/make_pictures.py almond phone` runs these
+cases only, `python docs/make_pictures.py gallery` the scripts in examples/; a folder `almond-result` that is there
+already is used as it is. Figures of measurements have programs of their own: `docs/make_solid_pictures.py`,
+`benchmarks/dg_scaling.py`.
 """
 
+import runpy
+import subprocess
 import sys
 from pathlib import Path
 
 from PIL import Image
 
-TARGET = Path(__file__).parent / "pictures"
-PICTURES = {  # by the name of the example: of its result, the name here and the width in pixels
+ROOT = Path(__file__).parent.parent
+TARGET, GALLERY = ROOT / "docs" / "pictures", ROOT / "docs" / "gallery" / "pictures"
+THUMBNAIL = 360
+PICTURES = {  # by the name of the case: of its result, the name here and the width in pixels
     "submarine": {
         "surface_abs.png": ("submarine_pressure.png", 1000),
         "far_field_polar.png": ("submarine_pattern.png", 640),
@@ -31,19 +34,43 @@ PICTURES = {  # by the name of the example: of its result, the name here and the
         "slice_2.png": ("phone_field.png", 720),
     },
 }
+COVERS = {
+    "strip_dipole": "near_field.png",
+    "sphere_scattering": "hard_surface.png",
+    "ellipsoid_capacitance": "charge.png",
+}
+"""The picture of an example in the gallery, if not its first one."""
 
 
-def main(result: Path) -> None:
-    """Reduce each picture to its width, which also makes it small enough for the repository."""
-    TARGET.mkdir(exist_ok=True)
-    for name, (target, width) in PICTURES[result.name.removesuffix("-result")].items():
-        with Image.open(result / name) as picture:
-            height = round(picture.height * width / picture.width)
-            small = picture.convert("RGB").resize((width, height), Image.Resampling.LANCZOS)
-        small.save(TARGET / target, optimize=True)
-        print(f"{target}: {width} x {height}, {(TARGET / target).stat().st_size / 1000:.0f} kB")
+def reduced(source: Path, target: Path, width: int) -> None:
+    """A picture of a width in pixels, in full colour: a palette would show colours that the scale does not have."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with Image.open(source) as picture:
+        height = round(picture.height * width / picture.width)
+        small = picture.convert("RGB").resize((width, height), Image.Resampling.LANCZOS)
+    small.save(target, optimize=True)
+    print(f"{target.name}: {width} x {height}, {target.stat().st_size / 1000:.0f} kB")
+
+
+def pictures_of_case(name: str) -> None:
+    result = Path(f"{name}-result")
+    if not result.exists():
+        subprocess.run([sys.executable, "-m", "calderon", "example", name], check=True)
+    for source, (target, width) in PICTURES[name].items():
+        reduced(result / source, TARGET / target, width)
+
+
+def pictures_of_examples() -> None:
+    """A thumbnail of each, and the blocks of an H-matrix in full size."""
+    for script in sorted((ROOT / "examples").glob("[!_]*.py")):
+        folder = GALLERY / script.stem
+        if not folder.exists():
+            runpy.run_path(str(script))["main"](folder)
+        first = sorted(folder.glob("*.png"))[0].name
+        reduced(folder / COVERS.get(script.stem, first), TARGET / "gallery" / f"{script.stem}.png", THUMBNAIL)
+    reduced(GALLERY / "compressed_matrix" / "blocks.png", TARGET / "hmatrix_blocks.png", 900)
 
 
 if __name__ == "__main__":
-    for folder in sys.argv[1:] or ["submarine-result"]:
-        main(Path(folder))
+    for chosen in sys.argv[1:] or [*PICTURES, "gallery"]:
+        pictures_of_examples() if chosen == "gallery" else pictures_of_case(chosen)

@@ -30,6 +30,11 @@ def test_the_messages_that_troubleshooting_explains_are_given():
     assert not [each for each in fragments if not any(each in source for source in sources)]
 
 
+def test_every_example_has_a_thumbnail():
+    shown = {path.stem for path in (DOCS / "pictures" / "gallery").glob("*.png")}
+    assert shown == {path.stem for path in (ROOT / "examples").glob("[!_]*.py")}
+
+
 def test_every_page_is_reached_from_the_first_one():
     text = "".join(path.read_text(encoding="utf-8") for path in DOCS.glob("*.md"))
     listed = set(re.findall(r"(?m)^([\w/]+)$", "\n".join(re.findall(r"(?s)```\{toctree\}(.*?)```", text))))
