@@ -90,8 +90,17 @@ def test_mistakes_are_named():
         np.concatenate([PATCH.vertices, post.vertices]),
         np.concatenate([PATCH.triangles, post.triangles + len(PATCH.vertices)]),
     )
-    with pytest.raises(cal.MeshError, match="ends on flat metal at .* where this has no edge: join them by"):
+    with pytest.raises(cal.MeshError, match="meets flat metal at .* where this has no edge: join them by"):
         cal.PlanarProblem(board, loose, ports=[cal.EdgePort(line=((7.1e-3, 1e-3), (8.2e-3, 1e-3)))])
+    through = cal.planar.ribbon(((7.1e-3, 1e-3), (8.2e-3, 1e-3)), (0, 3e-3, 4e-3), 3e-3, cells=3)
+    loose = cal.TriangleMesh(
+        np.concatenate([PATCH.vertices, through.vertices]),
+        np.concatenate([PATCH.triangles, through.triangles + len(PATCH.vertices)]),
+    )
+    with pytest.raises(cal.MeshError, match=r"meets flat metal at \(7.2375, 1, 3\) mm"):
+        cal.PlanarProblem(cal.Stack([cal.Layer(3e-3, 2.33), cal.Layer(1e-3)], below="pec"), loose).scatter(
+            1e9, 0.3, 0.0
+        )
     with pytest.raises(ValueError, match="currents flow into a wall of 50 ohm"):
         absorber = cal.Stack([cal.Layer(3e-3)], below=cal.SurfaceImpedance(50))
         cal.PlanarProblem(absorber, fed, ports=[port])

@@ -77,6 +77,17 @@ def singular_parts(sections: Sections, layer: int, source_layer: int) -> list[Pa
     return [part for part in parts if any(part[:5])]
 
 
+def nothing_left(sections: Sections, layer: int, source_layer: int) -> bool:
+    """Whether the singular parts are all: of one lossless medium, with one perfect wall at most, next to both."""
+    media, walls = np.stack([sections.eps, sections.mu]), sections.ends != OPEN
+    if np.any(media != media[:, :1]) or media.imag.any() or walls.all():
+        return False
+    if not walls.any():
+        return abs(layer - source_layer) <= 1
+    last = 0 if walls[0] else len(sections.eps) - 1
+    return layer == source_layer == last and not sections.walls[walls].any()
+
+
 def _reflections(sections: Sections, n: int, upper: bool) -> tuple[complex, complex] | None:
     """Limits of the reflections of TM and TE waves at a face of layer n; None if there is none."""
     other = n + (1 if upper else -1)

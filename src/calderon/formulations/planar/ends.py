@@ -17,18 +17,19 @@ POOREST = 0.05
 
 
 def require_ends(stack: Stack, mesh: TriangleMesh, frequency: float) -> None:
-    """MeshError for vertical metal that ends just above a wall, or on flat metal where this has no edge; ValueError for
-    feet on walls that conduct poorly."""
+    """MeshError for vertical metal that ends just above a wall, or meets flat metal where this has no edge; ValueError
+    for feet on walls that conduct poorly."""
     upright = np.abs(mesh.normals[:, 2]) < UPRIGHT
     if not upright.any():
         return
     sections, close = stack.at(frequency), CLOSE * float(np.ptp(mesh.vertices, axis=0).max())
-    alone = mesh.edge_triangle_counts[mesh.triangle_edges] == 1
-    number, local = np.nonzero(alone & upright[:, None])
+    number, local = np.nonzero(upright[:, None] & np.ones(3, bool))
     edges = mesh.triangle_edges[number, local]
     ends = mesh.vertices[mesh.edges[edges]]
     level = np.abs(np.ptp(ends[:, :, 2], axis=1)) < close
-    number, middles = number[level], ends[level].mean(axis=1)
+    number, edges, centres = number[level], edges[level], ends[level].mean(axis=1)
+    alone = mesh.edge_triangle_counts[edges] == 1
+    number, middles = number[alone], centres[alone]
     heights = np.ptp(mesh.vertices[mesh.triangles[number], 2], axis=1)
     for end, face, wall in zip(sections.ends, (sections.low[0], sections.high[-1]), sections.walls, strict=True):
         gap = np.abs(middles[:, 2] - face)
@@ -45,12 +46,13 @@ def require_ends(stack: Stack, mesh: TriangleMesh, frequency: float) -> None:
                 "stands on 'pec' or a good Conductor, or ends above the wall"
             )
     flat = mesh.vertices[mesh.triangles[~upright]]
-    for x, y, z in middles:
+    for x, y, z in centres[~np.isin(edges, mesh.triangle_edges[~upright])]:
         at = flat[np.abs(flat[:, :, 2] - z).max(axis=1) < close]
         if len(at) and _inside(np.array([x, y]), at[:, :, :2]):
             raise MeshError(
-                f"vertical metal ends on flat metal at ({1e3 * x:g}, {1e3 * y:g}, {1e3 * z:g}) mm, where this has no "
-                "edge: join them by planar.ribbon below a line of edges, or by planar.via"
+                f"vertical metal meets flat metal at ({1e3 * x:g}, {1e3 * y:g}, {1e3 * z:g}) mm, where this has no "
+                "edge: join them by planar.ribbon below a line of edges, or by planar.via; vertices at the same place, by "
+                "mesh.merged_vertices()"
             )
 
 

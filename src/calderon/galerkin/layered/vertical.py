@@ -24,7 +24,7 @@ from calderon.galerkin.selection import vertex_numbers
 from calderon.greens import Helmholtz
 from calderon.integrands import ELECTRIC_FIELD
 from calderon.layers.parts import MetalParts
-from calderon.layers.quasi_static import Part, singular_parts
+from calderon.layers.quasi_static import Part, nothing_left, singular_parts
 from calderon.layers.rest_tables import Heights, RestTable, height_at, heights_in, rest_table
 from calderon.layers.sections import Sections
 from calderon.mesh import TriangleMesh
@@ -136,7 +136,8 @@ class VerticalMatrix:
             yield self._waves(part, test.rows, trial.rows, mirrored)
             if abs(part.zx) > 1e-12 * abs(part.zz):
                 yield self._cross(part, test.rows, trial.rows, mirrored)
-        yield self._rest(test, trial)
+        if not nothing_left(self.sections, test.heights.layer, trial.heights.layer):
+            yield self._rest(test, trial)
 
     def _mirrored(self, part: Part) -> TriangleMesh:
         mesh = self.space.mesh
