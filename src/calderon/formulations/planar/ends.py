@@ -51,8 +51,8 @@ def require_ends(stack: Stack, mesh: TriangleMesh, frequency: float) -> None:
         if len(at) and _inside(np.array([x, y]), at[:, :, :2]):
             raise MeshError(
                 f"vertical metal meets flat metal at ({1e3 * x:g}, {1e3 * y:g}, {1e3 * z:g}) mm, where this has no "
-                "edge: join them by planar.ribbon below a line of edges, or by planar.via; vertices at the same place, by "
-                "mesh.merged_vertices()"
+                "edge: join them by planar.ribbon below a line of edges, or by planar.via; vertices at the same "
+                "place, by mesh.merged_vertices()"
             )
 
 
