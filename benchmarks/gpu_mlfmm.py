@@ -33,10 +33,10 @@ def sound(triangles: int) -> Any:
 
 
 def conductor(triangles: int) -> Any:
-    """The combined field with SNC tests of the magnetic part."""
+    """A combined field."""
     mesh = octahedral_sphere(triangles // 4)
     green, space = cal.Helmholtz(wavenumber(triangles // 4)), cal.RWG(mesh)
-    return cal.electric_field(green, space) - cal.magnetic_field(green, space, cal.SNC(mesh))
+    return cal.electric_field(green, space) - cal.magnetic_field(green, space)
 
 
 def wavenumber(triangles: int) -> float:

@@ -237,7 +237,7 @@ def _fast(operator: Any, rtol: float, backend: str, precision: str) -> Any:
 
 
 def _waves(operator: Any, small: bool, backend: str, precision: str) -> Any:
-    """Both ways. small: whether boxes have equivalent sources."""
+    """Both ways, of several columns and of one. small: whether boxes have equivalent sources."""
     rtol = 1e-3 if precision == "single" else 7e-5
     with pytest.MonkeyPatch.context() as patch:
         if small:
@@ -245,7 +245,7 @@ def _waves(operator: Any, small: bool, backend: str, precision: str) -> Any:
         product = operator.assemble("mlfmm", rtol=rtol, backend=backend, precision=precision)
     assert product.levels[0] and (product.levels[0][-1].points > 0) == small
     x = np.linspace(1.0, 2.0, product.shape[1]) + 1j
-    return np.stack([product @ x, product.rmatvec(x)])
+    return np.stack([*(product @ np.stack([x, x.conj()], axis=1)).T, product.rmatvec(x)])
 
 
 def _matrix(operator: Any, backend: str, precision: str) -> Any:

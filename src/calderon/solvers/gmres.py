@@ -38,8 +38,8 @@ def gmres(
     """Solve A x = b to |b - A x| <= max(rtol |b|, atol); return x and the `SolverInfo`.
 
     A: (n, n), anything with a product A @ x: NumPy array, SciPy sparse matrix or LinearOperator, assembled operator.
-        With a matrix that stays on a device (`DeviceMatrix`, or "fmm" there) the basis is also there, and only a few
-        numbers a step and the solution come to the host.
+        With a matrix that stays on a device (`DeviceMatrix`, or "fmm" and "mlfmm" there) the basis is also there, and
+        only a few numbers a step and the solution come to the host.
     b: (n,) or (n, m) for m right-hand sides. x has the same shape; it is complex as soon as A, b, x0 or M is.
     restart: steps after which the basis is dropped; None keeps it all (16 n bytes a step and complex right-hand side).
     maxiter: the largest number of steps for each right-hand side.

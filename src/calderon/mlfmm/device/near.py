@@ -13,8 +13,8 @@ from calderon.galerkin.rows.entry_kernels import Clusters
 from calderon.mlfmm.device.vectors import GROUP, Vectors
 from calderon.mlfmm.near import POWERS, NearProducts
 
-LANES = 32
-"""Threads of a row."""
+LANES, TOGETHER = 32, 4
+"""Threads of a row, and columns for which a number is read once, unless there is one alone."""
 
 
 class Side(NamedTuple):
@@ -43,8 +43,8 @@ class DeviceNear:
         self._blocks = indices(device, blocks)
         self._rows = self._side(layout.rows, layout.pairs[:, 0], GROUP // LANES)
         self._columns = self._side(layout.columns, layout.pairs[:, 1], LANES)
-        defines = ("PACKED", int(near.is_packed)), ("VECTOR_REAL", real_name(self.vector))
-        self._program = device.build(Source("mlfmm/device/near.c", real_name(self.real), defines))
+        self._is_packed = near.is_packed
+        self._program(1)
 
     def _side(self, clusters: Clusters, own: NDArray[np.int64], most: int) -> Side:
         order = np.argsort(own, kind="stable")
@@ -54,18 +54,21 @@ class DeviceNear:
         tables = (indices(self.device, each) for each in (clusters.order, runs[runs[:, 2] < runs[:, 3]], order))
         return Side(len(clusters.order), *tables)
 
+    def _program(self, together: int) -> Any:
+        """The kernels for so many columns at a time."""
+        own = ("PACKED", int(self._is_packed)), ("VECTOR_REAL", real_name(self.vector)), ("COLUMNS", together)
+        return self.device.build(Source("mlfmm/device/near.c", real_name(self.real), own))
+
     def add(self, x: Vectors, y: Vectors, factor: complex, transposed: bool) -> None:
         """y += factor A x or A^T x, of vectors that begin where those of the whole matrix do."""
         given, wanted = (self._rows, self._columns) if transposed else (self._columns, self._rows)
         begin, to = (self.top, self.left) if transposed else (self.left, self.top)
-        taken = self.device.empty((x.columns, 2 * given.size), self.real)
-        self._launch("take_unknowns", given.size, x.columns, x.array, x.first + begin, x.pitch, self.real.type(x.sign),
-                     given.unknowns, given.size, taken)  # fmt: skip
-        kernel = "multiply_columns" if transposed else "multiply_rows"
+        taken, together = self.device.empty((x.columns, 2 * given.size), self.real), TOGETHER if x.columns > 1 else 1
+        program = self._program(together)
+        self.device.launch(program, "take_unknowns", (given.size, x.columns), (GROUP, 1), x.array, x.first + begin,
+                           x.pitch, self.real.type(x.sign), given.unknowns, given.size, taken)  # fmt: skip
+        kernel, groups = "multiply_columns" if transposed else "multiply_rows", -(-x.columns // together)
         factors = self.vector.type(np.real(factor)), self.vector.type(np.imag(factor)), self.real.type(y.sign)
-        self._launch(kernel, wanted.runs.shape[0] * GROUP, x.columns, *self._numbers, self._blocks, wanted.runs,
-                     wanted.order, wanted.unknowns, taken, given.size, *factors, y.array, y.first + to,
-                     y.pitch)  # fmt: skip
-
-    def _launch(self, kernel: str, threads: int, columns: int, *arguments: Any) -> None:
-        self.device.launch(self._program, kernel, (threads, columns), (GROUP, 1), *arguments)
+        self.device.launch(program, kernel, (wanted.runs.shape[0] * GROUP, groups), (GROUP, 1), *self._numbers,
+                           self._blocks, wanted.runs, wanted.order, wanted.unknowns, taken, given.size, x.columns,
+                           *factors, y.array, y.first + to, y.pitch)  # fmt: skip

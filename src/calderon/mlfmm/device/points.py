@@ -18,13 +18,22 @@ Leaves = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 
 class DevicePoints:
-    """Points on a device: places, normals, mix and starts are tables; runs of at most GROUP of them."""
+    """Points on a device: places, normals, mix and starts are tables; runs of at most GROUP of them. other: whose
+    tables are taken where places are the same."""
 
-    def __init__(self, device: Device, points: Points, real: np.dtype[Any]) -> None:
+    def __init__(
+        self, device: Device, points: Points, real: np.dtype[Any], other: "DevicePoints | None" = None
+    ) -> None:  # fmt: skip
         self.device, self.host = device, points
-        mix = np.ascontiguousarray(points.mix).view(float)
-        places, normals, self.mix = (device.array(each.astype(real)) for each in (points.local, points.normals, mix))
-        self.places, self.normals, self.starts = places, normals, indices(device, points.starts)
+        self.places: Any
+        self.normals: Any
+        self.starts: Any
+        self.mix = device.array(np.ascontiguousarray(points.mix).view(float).astype(real))
+        if other is not None and other.host.local is points.local:
+            self.places, self.normals, self.starts = other.places, other.normals, other.starts
+        else:
+            self.places, self.normals = (device.array(each.astype(real)) for each in (points.local, points.normals))
+            self.starts = indices(device, points.starts)
 
     def runs(self, leaves: NDArray[np.int64]) -> Any:
         """(n, 3) first point, how many, and which of these leaves."""

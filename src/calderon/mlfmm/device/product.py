@@ -27,12 +27,17 @@ ADVICE = 'increase rtol, try a coarser mesh, or backend="numba"'
 class _Side:
     """Points of one side of a medium with their maps, and their waves and cubes as charges or as fields."""
 
-    def __init__(self, device: Device, medium: Medium, far: Far, tests: bool, cubes: DeviceCubes | None) -> None:
+    def __init__(
+        self, device: Device, medium: Medium, far: Far, cubes: DeviceCubes | None, other: "_Side | None" = None
+    ) -> None:
+        """Charges, or tests if there is another side, that of charges."""
+        tests = other is not None
         assert medium.waves is not None
         listed, weights = (medium.waves.tests, medium.waves.into) if tests else (medium.waves.charges, medium.waves.out)
         host, kinds = (far.targets, far.target_kinds) if tests else (far.sources, far.source_kinds)
-        points = DevicePoints(device, host, far.traversal.real)
-        self.maps = DeviceMaps(device, listed, weights, far.traversal.real)
+        points = DevicePoints(device, host, far.traversal.real, other.points if other else None)
+        self.points: DevicePoints = points
+        self.maps: DeviceMaps = DeviceMaps(device, listed, weights, far.traversal.real, other.maps if other else None)
         leaves = dict(enumerate(far.leaves))
         self.waves = DeviceWaves(device, points, kinds, complex(far.k), far.traversal, leaves)
         self.cubes = None if cubes is None else PointsOfCubes(device, cubes, points, kinds, far.lists)
@@ -45,7 +50,8 @@ class DeviceFar:
         self.rank, self.vector, self.low = medium.rank, far.traversal.vector, far.low
         self.passes = DevicePasses(device, far.traversal)
         self.cubes = None if far.low is None else DeviceCubes(device, far.low, far.sums)
-        self.sides = [_Side(device, medium, far, tests, self.cubes) for tests in (False, True)]
+        charges = _Side(device, medium, far, self.cubes)
+        self.sides = [charges, _Side(device, medium, far, self.cubes, charges)]
         self.below: DeviceWaves | None = None
         if far.low is not None and far.traversal.levels:
             points, parents = far.low.below(far.traversal.levels[-1])

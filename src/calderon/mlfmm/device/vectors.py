@@ -45,24 +45,36 @@ class Map(NamedTuple):
 class DeviceMaps:
     """Of one side of a medium: from vectors to charges, from fields to vectors."""
 
-    def __init__(self, device: Device, listed: Listed, weights: NDArray[np.complex128], real: np.dtype[Any]) -> None:
+    def __init__(
+        self, device: Device, listed: Listed, weights: NDArray[np.complex128], real: np.dtype[Any],
+        other: "DeviceMaps | None" = None,
+    ) -> None:  # fmt: skip
+        """other: whose tables are taken where the maps are the same."""
         self.device, self.real, self.vector = device, real, vector_type(device)
         self.points, self.components, self.rank = int(listed.starts[-1]), listed.components, weights.shape[1]
         defines = (("VECTOR_REAL", real_name(self.vector)),)
         self._program = device.build(Source("mlfmm/device/charges.c", real_name(real), defines))
-        self._maps = [self._sent(each, row) for each, row in zip(listed.maps, weights, strict=True)]
+        self.listed = listed
+        self._maps: list[Map]
+        if other is not None and other.listed is listed:
+            self._maps = [
+                each._replace(weights=self._numbers(row)) for each, row in zip(other._maps, weights, strict=True)
+            ]
+        else:
+            self._maps = [self._sent(each, self._numbers(row)) for each, row in zip(listed.maps, weights, strict=True)]
 
-    def _sent(self, each: ListedMap, weights: NDArray[np.complex128]) -> Map:
+    def _numbers(self, weights: NDArray[np.complex128]) -> Any:
+        return self.device.array(np.ascontiguousarray(weights).view(float).astype(self.real))
+
+    def _sent(self, each: ListedMap, weights: Any) -> Map:
         point = np.repeat(np.arange(len(each.first) - 1), np.diff(each.first))
         order, unknowns = np.argsort(each.number, kind="stable"), int(each.number.max(initial=-1)) + 1
         starts = np.searchsorted(each.number[order], np.arange(unknowns + 1))
         entries = np.stack([point[order], order], axis=1)
         first, number, starts, entries = (indices(self.device, a) for a in (each.first, each.number, starts, entries))
-        parts, factors = (
-            self.device.array(a.astype(self.real)) for a in (each.parts, np.ascontiguousarray(weights).view(float))
-        )
+        parts = self.device.array(each.parts.astype(self.real))
         given = each.parts.shape[1], each.component, each.begin, unknowns
-        return Map((first, number, parts), (starts, entries), factors, *given)
+        return Map((first, number, parts), (starts, entries), weights, *given)
 
     def empty(self, columns: int) -> Any:
         """Charges or fields (point, column, rank, component, part)."""
