@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import calderon as cal
+from calderon.galerkin.layered.equal_pieces import equal_pieces
 
 FREQUENCY = 3e8
 K0 = 2 * np.pi * FREQUENCY / 299792458.0
@@ -61,6 +62,28 @@ def test_equal_layers_are_one():
     two = cal.Stack([cal.Layer(0.01, 2.2), cal.Layer(0.02, 2.2), cal.Layer(0.05)], below="pec")
     found = [matrix(cal.layered_electric_field(stack, FREQUENCY, space)) for stack in (one, two)]
     assert relative(*found) < 1e-6
+
+
+def test_equal_pieces_share_their_near_pairs():
+    """Three equal plates, one of them at another height, and a different one close to the first: blocks of plates are
+    those of one alone, and all pairs that are not distant are there."""
+    plate = cal.mesh.plate((0.2, 0.1), 0.05)
+    places = ((0.0, 0.0, 0.03), (0.37, 0.123, 0.03), (-0.371, 0.1, 0.03), (0.1, 0.0, 0.05))
+    other = cal.mesh.plate((0.1, 0.2), 0.05).translated([0.17, 0.0, 0.03])
+    space = cal.RWG(cal.mesh.merge([*(plate.translated(each) for each in places), other]))
+    operator = cal.layered_electric_field(SLAB, FREQUENCY, space)
+    pieces = equal_pieces(operator.matrix.metal)
+    assert pieces.models.tolist() == [True, False, False, True, True] and len(pieces.rows[0][1]) == 2
+    found, size = matrix(operator), space.dimension // 5
+    assert relative(found.T, found) < 1e-12
+    alone = matrix(cal.layered_electric_field(SLAB, FREQUENCY, cal.RWG(plate.translated(places[2]))))
+    for n in range(3):
+        part = slice(n * size, (n + 1) * size)
+        assert relative(found[part, part], alone) < 1e-6
+    pairs = operator.matrix.near[1]
+    own = pieces.number[pairs]
+    counts = np.bincount(own[own[:, 0] == own[:, 1], 0])
+    assert counts[0] == counts[1] == counts[2] and (own[:, 0] != own[:, 1]).any() and (pairs[:, 0] <= pairs[:, 1]).all()
 
 
 def test_mistakes_are_named():

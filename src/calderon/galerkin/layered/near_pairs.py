@@ -15,6 +15,7 @@ from calderon.backends import Execution, run_tasks
 from calderon.galerkin.bilinear_form import BilinearForm
 from calderon.galerkin.block import Block
 from calderon.galerkin.edge_block import EdgeBlock
+from calderon.galerkin.layered.equal_pieces import EqualPieces, equal_pieces
 from calderon.galerkin.layered.metal import LayeredMetal
 from calderon.galerkin.layered.pair_sums import near_products
 from calderon.galerkin.rows.special_pairs import SpecialPairs
@@ -73,12 +74,19 @@ def near_matrix(metal: LayeredMetal, quadrature: Quadrature) -> tuple[sp.csr_arr
     image = metal.image_distances[tuple(flat.heights[pairs].T)] / size[pairs].max(axis=1)
     distance = np.concatenate([np.zeros(len(touching)), ratio])
     ratio = np.hypot(distance, image)
+    pieces, chosen = equal_pieces(metal), pairs
+    if pieces is not None:
+        kept = pieces.kept(pairs)
+        chosen, ratio = pairs[kept], ratio[kept]
+        pairs = pieces.all_pairs(chosen)
     half = sp.csr_array((space.dimension,) * 2, dtype=complex)
-    for low in range(0, len(pairs), TOGETHER):
+    for low in range(0, len(chosen), TOGETHER):
         some = slice(low, low + TOGETHER)
-        half = half + _scattered(space, pairs[some], _rest(metal, pairs[some], ratio[some]))
+        half = half + _scattered(space, chosen[some], _rest(metal, chosen[some], ratio[some]))
     for number in range(len(metal.heights)):
-        half = half + _direct(metal, number, quadrature)
+        half = half + _direct(metal, number, quadrature, pieces)
+    if pieces is not None:
+        half = pieces.copied(half.tocsr())
     return (half + half.T).tocsr(), pairs
 
 
@@ -101,8 +109,8 @@ def _rest(metal: LayeredMetal, pairs: NDArray[np.int32], ratio: NDArray[np.float
     return out
 
 
-def _direct(metal: LayeredMetal, number: int, quadrature: Quadrature) -> sp.csr_array:
-    """The direct part of all special pairs at one height, in one order."""
+def _direct(metal: LayeredMetal, number: int, quadrature: Quadrature, pieces: EqualPieces | None) -> sp.csr_array:
+    """The direct part of all special pairs at one height, those of copies of pieces left out, in one order."""
     rows = np.flatnonzero(metal.flat.heights == number)
     part, k0 = metal.space.taken(rows), metal.sections.k0
     direct = metal.tables[metal.pairs.index((number, number))].direct
@@ -110,7 +118,11 @@ def _direct(metal: LayeredMetal, number: int, quadrature: Quadrature) -> sp.csr_
     form = InterfaceForm(green, ELECTRIC_FIELD, part, part, quadrature)
     special = SpecialPairs.of(form, Execution.of("numba", "double"))
     half, some = sp.csr_array((metal.space.dimension,) * 2, dtype=complex), list[Any]()
-    shares = [each.part(slice(low, low + TOGETHER)) for each in special.batches
+    batches = special.batches
+    if pieces is not None:
+        kept = [pieces.kept(rows[special.test.triangles[each.pairs.triangles]]) for each in batches]
+        batches = [each.part(np.flatnonzero(some)) for each, some in zip(batches, kept, strict=True)]
+    shares = [each.part(slice(low, low + TOGETHER)) for each in batches
               for low in range(0, len(each.rules), TOGETHER)]  # fmt: skip
     for number, share in enumerate(shares, start=1):
         some.append(share)
