@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 import calderon as cal
+from calderon.layers import spatial_greens
 from calderon.layers.parts import feet_of
+from calderon.quadrature import triangle_rule
 from calderon.spaces import half_functions
 
 FREQUENCY = 3e8
@@ -82,6 +84,37 @@ def test_equal_layers_are_one():
     found = layered(one, space)
     assert relative(found.T, found) < 1e-10
     assert relative(layered(two, space), found) < 3e-6
+
+
+def test_entries_are_sums_over_the_five_components():
+    """Of distant functions in different layers, one of them magnetic, with loss."""
+    stack = cal.Stack([cal.Layer(0.05, 3.0 + 0.1j), cal.Layer(0.05, 2.0, mu_r=1.2)], below="pec")
+    one = np.array([[0, 0, 0.01], [0.03, 0.02, 0.01], [0.03, 0.02, 0.04], [0, 0, 0.04]])
+    two = np.array([[0.2, 0, 0.06], [0.22, -0.02, 0.06], [0.22, -0.02, 0.08], [0.2, 0, 0.08]])
+    square = np.array([[0, 1, 2], [0, 2, 3]])
+    space = cal.RWG(cal.TriangleMesh(np.concatenate([one, two]), np.concatenate([square, square + 4])))
+    found, sections, rule = layered(stack, space)[0, 1], stack.at(FREQUENCY), triangle_rule(3)
+    corners, total = space.mesh.vertices[space.mesh.triangles], 0j
+    for i, j in ((0, 2), (0, 3), (1, 2), (1, 3)):
+        (x, f, c), (y, g, d) = (
+            (
+                rule.barycentric @ corners[n],
+                np.einsum("nqc->qc", space.values(rule.points)[n]),
+                2 * space.scale[n].sum(),
+            )
+            for n in (i, j)
+        )
+        for p, q in np.ndindex(len(x), len(y)):
+            offset = (x[p] - y[q])[:2]
+            u = offset / np.linalg.norm(offset)
+            xx, K, zx, xz, zz = (
+                complex(each) for each in spatial_greens(sections, np.linalg.norm(offset), x[p, 2], y[q, 2], 0, 1)
+            )
+            value = xx * (f[p, :2] @ g[q, :2]) + zz * f[p, 2] * g[q, 2] - K * c * d / sections.k0**2
+            value += xz * (f[p, :2] @ u) * g[q, 2] + zx * f[p, 2] * (u @ g[q, :2])
+            areas = 4 * space.mesh.areas[i] * space.mesh.areas[j] * rule.weights[p] * rule.weights[q]
+            total += 1j * sections.k0 * areas * value
+    assert found == pytest.approx(total, rel=1e-4)
 
 
 def test_horizontal_currents_alone_have_the_same_entries():

@@ -171,11 +171,14 @@ class VerticalMatrix:
         trial: Any = replace(self.space.taken(columns), mesh=mirrored)
         corners = self._corners[rows], np.ascontiguousarray(mirrored.vertices[mirrored.triangles[trial.triangles]])
         ids = vertex_numbers(test, slice(None), trial, slice(None))
-        touching = touching_pairs(*ids)
+        own = rows is columns
+        touching = touching_pairs(ids[0], ids[1], own)
         near, ratio = near_pairs(*corners, ids, DEGREES[0][0])
         ratios = np.full((len(rows), len(columns)), np.inf)
         ratios[tuple(near.T)] = ratio
         ratios[tuple(touching.pairs.T)] = -1.0
+        if own:
+            ratios[np.tril_indices(len(rows), -1)] = -1.0
         given = (self._corners[rows], self._corners[columns]), (test.scale, trial.scale)
         numbers = part.zx, part.xz, part.k, part.mirror is not None, float(part.mirror or 0.0)
         total = sp.csr_array((self.space.dimension,) * 2, dtype=complex)
@@ -223,6 +226,8 @@ class VerticalMatrix:
         ratios[tuple(touching_pairs(*ids).pairs.T)] = 0.0
         sizes = np.maximum(extents(one).size[:, None], extents(two).size)
         ratios = np.hypot(ratios, 2 * self._thickness(test.heights.layer, trial.heights.layer) / sizes)
+        if test is trial:
+            ratios[np.tril_indices(len(one), -1)] = -1.0
         total = sp.csr_array((self.space.dimension,) * 2, dtype=complex)
         for degree, pairs in _by_degree(ratios):
             total = total + self._tabulated(table, test, trial, min(degree, 14), pairs)
@@ -266,14 +271,17 @@ class VerticalMatrix:
         )
 
     def _scattered(self, rows: Index, columns: Index, pairs: Any, values: NDArray[np.complex128]) -> sp.csr_array:
-        """The matrix of products (n, 9) of pairs of some rows and columns of the table."""
+        """The matrix of products (n, 9) of pairs of some rows and columns of the table; of the same ones pairs in one
+        order alone are given, and count twice."""
         dofs, shape = self.space.dofs, (self.space.dimension,) * 2
         total = sp.csr_array(shape, dtype=complex)
         for low in range(0, len(pairs), TOGETHER):
             some = pairs[low : low + TOGETHER]
             i, j = np.repeat(dofs[rows[some[:, 0]]], 3, axis=1).ravel(), np.tile(dofs[columns[some[:, 1]]], 3).ravel()
             kept = (i >= 0) & (j >= 0)
-            part = values[low : low + TOGETHER].ravel()[kept], (i[kept], j[kept])
+            twice = (some[:, 0] != some[:, 1]) & (rows is columns)
+            local = values[low : low + TOGETHER] * np.where(twice, 2.0, 1.0)[:, None]
+            part = local.ravel()[kept], (i[kept], j[kept])
             total = total + sp.coo_array(part, shape).tocsr()
         return total
 
