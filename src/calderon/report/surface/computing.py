@@ -51,7 +51,7 @@ class SurfacePhysics(ABC):
         cut = None
         if case.output.slice is not None and moment.last:
             with stages.stage("field in a plane", moment.at):
-                cut = _field_in_plane(case, mesh, self.field(case, solution))
+                cut = self._field_in_plane(case, mesh, solution)
         left = None
         if mesh.is_closed:
             with stages.stage("error estimate", moment.at):
@@ -73,6 +73,15 @@ class SurfacePhysics(ABC):
             plane_waves=PlaneWaves.of(posed.system.matrix),
         )
 
+    def _field_in_plane(self, case: Case, mesh: TriangleMesh, solution: Any) -> Slice:
+        """The field on the requested plane, where the problem defines it: outside the body, inside it, or both."""
+        points = _slice_points(case, mesh)
+        enclosed, hidden = _sides(case, mesh, points)
+        values = self.field(case, solution)(_moved_off(points, enclosed, mesh)[~hidden])
+        filled = np.full((*hidden.shape, *values.shape[1:]), np.nan, dtype=values.dtype)
+        filled[~hidden] = values
+        return Slice(points, filled) if values.ndim == 1 else Slice(points, self.drawn(case, filled), filled)
+
     @abstractmethod
     def excitation(self, case: Case, wavenumber: float) -> Any:
         """The argument of the problem's `solve`: a wave, a voltage, or data on the surface."""
@@ -83,7 +92,11 @@ class SurfacePhysics(ABC):
 
     @abstractmethod
     def field(self, case: Case, solution: Any) -> Field:
-        """The field that is drawn in a plane, a function of points (n, 3)."""
+        """The field in a plane, a function of points (n, 3) with numbers (n,) or vectors (n, 3)."""
+
+    def drawn(self, case: Case, vectors: NDArray[Any]) -> NDArray[Any]:
+        """The numbers (...,) that are drawn of vectors (..., 3): magnitudes."""
+        return np.linalg.norm(vectors, axis=-1)
 
     def left_inside(self, case: Case, mesh: TriangleMesh, solution: Any) -> float | None:
         """What the solution leaves inside of a closed body, relative; None where there may be a field."""
@@ -155,16 +168,6 @@ def require_outputs(file: CaseFile[Case], mesh: TriangleMesh) -> None:
         with file.blamed("solver", "matrix_file"):
             reads = next(each.reads for each in candidates(case.solver.method) if each.reads)
             reads(file.path_of(case.solver.matrix_file))
-
-
-def _field_in_plane(case: Case, mesh: TriangleMesh, field: Field) -> Slice:
-    """The field on the requested plane, where the problem defines it: outside the body, inside it, or both."""
-    points = _slice_points(case, mesh)
-    enclosed, hidden = _sides(case, mesh, points)
-    values = field(_moved_off(points, enclosed, mesh)[~hidden])
-    filled = np.full(hidden.shape, np.nan, dtype=values.dtype)
-    filled[~hidden] = values
-    return Slice(points, filled)
 
 
 def _shows_nothing(case: Case, mesh: TriangleMesh) -> bool:

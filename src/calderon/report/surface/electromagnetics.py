@@ -32,12 +32,14 @@ class Radar(SurfacePhysics):
         return case.incident.electromagnetic(wavenumber)
 
     def field(self, case: Case, solution: Any) -> Field:
+        return solution.electric  # type: ignore[no-any-return]
+
+    def drawn(self, case: Case, vectors: NDArray[Any]) -> NDArray[Any]:
         """The magnitude of E, or for signed pictures the component along the incident polarisation."""
         assert case.output.slice is not None and case.incident is not None and case.incident.vector is not None
         if case.output.slice.quantity in ("abs", "db"):
-            return magnitude(solution)
-        along = case.incident.vector
-        return lambda points: np.asarray(solution.electric(points) @ along)
+            return super().drawn(case, vectors)
+        return np.asarray(vectors @ case.incident.vector)
 
     def surface(self, mesh: TriangleMesh, solution: Any) -> VectorFunction:
         return current_on(mesh, solution)
@@ -76,7 +78,7 @@ class Antennas(SurfacePhysics):
         return case.physics.feed.voltage
 
     def field(self, case: Case, solution: Any) -> Field:
-        return magnitude(solution)
+        return solution.electric  # type: ignore[no-any-return]
 
     def evaluate(self, case: Case, posed: Any, solution: Any, moment: Moment, stages: Stages) -> dict[str, Any]:
         requested = case.output.far_field
@@ -88,11 +90,6 @@ class Antennas(SurfacePhysics):
         with stages.stage("far field", moment.at):
             found["pattern"] = pattern(solution, solution.gain)
         return found | {"impedance": solution.input_impedance}
-
-
-def magnitude(solution: Any) -> Field:
-    """|E| in V/m."""
-    return lambda points: np.linalg.norm(solution.electric(points), axis=1)
 
 
 def pattern(solution: Any, level: Any) -> NDArray[np.float64]:

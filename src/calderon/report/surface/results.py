@@ -51,10 +51,12 @@ class Moment:
 
 @dataclass(frozen=True)
 class Slice:
-    """A field at the points (rows, columns, 3) of a rectangle; NaN where it was not evaluated."""
+    """A field at the points (rows, columns, 3) of a rectangle; NaN where it was not evaluated. vectors: of which the
+    values are magnitudes or a component."""
 
     points: NDArray[np.float64]
     values: NDArray[Any]
+    vectors: NDArray[Any] | None = None
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ def surface_scene(results: Results) -> Scene:
     values = [last if n == len(steps) - 1 else _values(results, n) for n in kept]
     wanted = case.output.surface[0] if case.output.surface else shown.quantity
     cut = steps[-1].slice
-    if cut is not None and case.output.slice is not None and np.iscomplexobj(cut.values):
+    if cut is not None and case.output.slice is not None and cut.vectors is None and np.iscomplexobj(cut.values):
         wanted = case.output.slice.quantity  # waves are seen best in the plane
     symbol = words.symbol if shown.name == words.field else {"surface current": "J"}.get(shown.name, shown.name)
     first = wanted if np.iscomplexobj(last) else "real"
@@ -30,11 +30,10 @@ def surface_scene(results: Results) -> Scene:
     layers: list[Any] = [layer]
     eye = None
     if cut is not None and case.output.slice is not None:
-        real = not np.iscomplexobj(cut.values)
-        symbol = f"|{words.symbol}|" if real and case.physics.wave else words.symbol
-        given = [None] * (len(kept) - 1) + [cut.values.ravel()]
+        inside = cut.values.ravel() if cut.vectors is None else cut.vectors.reshape(-1, 3)
+        given = [None] * (len(kept) - 1) + [inside]
         solid = not (case.physics.side == "interior" or case.physics.definition.penetrable)
-        layers.append(grid(cut.points, [Field(words.field, symbol, words.unit, given)], filled=solid))
+        layers.append(grid(cut.points, [Field(words.field, words.symbol, words.unit, given)], filled=solid))
         eye = facing(opening(cut.points)[0])
         if not solid:
             layers[0] = replace(layer, open=opening(cut.points))

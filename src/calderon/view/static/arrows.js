@@ -5,39 +5,43 @@ const MOST_ARROWS_FROM = 60000; // triangles that are looked at
 
 /** Draw the arrows of all visible vector fields with a 2-D pen, in pixels of the page. */
 function drawArrows(view, pen, width, height) {
-  const { camera, factor } = view;
-  const [right, up, eye] = camera.axes;
+  const [right, up] = view.camera.axes;
+  const cells = new Map(); // the triangle nearest to the eye in each square of the screen
+  for (const layer of view.visible()) if (layer.kind !== "pattern") nearest(cells, view, layer, width, height);
   const path = new Path2D();
-  for (const layer of view.visible()) {
-    const field = view.field(layer);
-    if (field?.components !== 3 || !layer.re) continue;
-    const { corners, normals, closed } = layer.geometry;
-    const cut = view.planeOf(layer);
-    const cells = new Map(); // the triangle nearest to the eye in each square of the screen
-    const count = corners.length / 9;
-    const step = Math.ceil(count / MOST_ARROWS_FROM);
-    for (let t = 0; t < count; t += step) {
-      const k = 9 * t;
-      if (closed && normals[k] * eye[0] + normals[k + 1] * eye[1] + normals[k + 2] * eye[2] < 0.08) continue;
-      const place = [0, 1, 2].map((i) => (corners[k + i] + corners[k + 3 + i] + corners[k + 6 + i]) / 3 + (layer.shift ? factor * layer.shift[k + i] : 0));
-      if (cut && dot(cut, place) > cut[3]) continue;
-      const [x, y, depth] = camera.project(place, width, height);
-      if (x < 0 || y < 0 || x > width || y > height) continue;
-      const cell = Math.floor(x / ARROW_SPACING) * 10000 + Math.floor(y / ARROW_SPACING);
-      const known = cells.get(cell);
-      if (!known || depth > known.depth) cells.set(cell, { t, x, y, depth });
-    }
+  for (const { layer, t, x, y } of cells.values()) {
+    if (view.field(layer)?.components !== 3 || !layer.re) continue;
+    const now = momentAt(layer, t, view.turn);
     const scale = (1.25 * ARROW_SPACING) / (view.everyStep(layer).largest || 1);
-    for (const { t, x, y } of cells.values()) {
-      const now = momentAt(layer, t, view.turn);
-      addArrow(path, x, y, scale * dot(right, now), -scale * dot(up, now));
-    }
+    addArrow(path, x, y, scale * dot(right, now), -scale * dot(up, now));
   }
   pen.lineCap = pen.lineJoin = "round";
   for (const [colour, thickness] of [["rgb(20 24 28 / 0.75)", 3.2], ["#ffffff", 1.4]]) {
     pen.strokeStyle = colour;
     pen.lineWidth = thickness;
     pen.stroke(path);
+  }
+}
+
+/** Put the triangles of a layer that are nearer to the eye than those known into the squares of the screen. */
+function nearest(cells, view, layer, width, height) {
+  const { camera, factor } = view;
+  const eye = camera.axes[2];
+  const { corners, normals, closed } = layer.geometry;
+  const cut = view.planeOf(layer);
+  const count = corners.length / 9;
+  const step = Math.ceil(count / MOST_ARROWS_FROM);
+  for (let t = 0; t < count; t += step) {
+    const k = 9 * t;
+    if (closed && !cut && normals[k] * eye[0] + normals[k + 1] * eye[1] + normals[k + 2] * eye[2] < 0.08) continue;
+    if (layer.kind === "grid" && layer.re && Number.isNaN(layer.re[view.field(layer).components * 3 * t])) continue;
+    const place = [0, 1, 2].map((i) => (corners[k + i] + corners[k + 3 + i] + corners[k + 6 + i]) / 3 + (layer.shift ? factor * layer.shift[k + i] : 0));
+    if (cut && dot(cut, place) > cut[3]) continue;
+    const [x, y, depth] = camera.project(place, width, height);
+    if (x < 0 || y < 0 || x > width || y > height) continue;
+    const cell = Math.floor(x / ARROW_SPACING) * 10000 + Math.floor(y / ARROW_SPACING);
+    const known = cells.get(cell);
+    if (!known || depth > known.depth) cells.set(cell, { layer, t, x, y, depth });
   }
 }
 
