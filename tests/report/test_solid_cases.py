@@ -309,14 +309,14 @@ def test_a_hot_pipe():
     middle = (r > 60) & (r < 90)
     assert np.abs(line.stress[middle, 1, 1] - hoop[middle]).max() < 0.06 * unit
     wrong = example("hot-pipe").text.replace("inner =", "inside =")
-    assert "line 32: load.temperatures = { inside = 200.0, outer = 20.0 }: unknown tags" in mistakes(wrong, built=True)
+    assert "line 33: load.temperatures = { inside = 200.0, outer = 20.0 }: unknown tags" in mistakes(wrong, built=True)
 
 
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
         ('"layer 2", "joint 1"', '"layer 2"', "needs a closed surface"),
-        ('"layer 2", "joint 1"', '"layer 3"', "line 22: region.tags = "),
+        ('"layer 2", "joint 1"', '"layer 3"', "line 23: region.tags = "),
         ("expansion = 19e-6", "density = 1", "the load 'temperature' needs region 'brass', material.expansion"),
         ('name = "brass"', 'name = "steel"', "two [[region]] tables have the same name"),
         ("[[load]]", '[[load]]\ntag = "joint 1"\nkind = "pressure"\npressure = 1\n[[load]]', "joint 1"),

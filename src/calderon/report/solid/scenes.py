@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from calderon.mesh import TriangleMesh
+from calderon.report.formatting import number
 from calderon.report.scenes import grid, opening
 from calderon.report.solid.results import SolidResults
 from calderon.view import Field, Scene, Surface
@@ -37,5 +38,8 @@ def solid_scene(results: SolidResults, mesh: TriangleMesh, order: list[int]) -> 
         open_at = opening(points / scale) if not results.file.case.solid.exterior else None
     displaced = np.asarray(results.displacement / scale)
     body = Surface("body", mesh.vertices, mesh.triangles, tuple(fields), displacement=displaced, open=open_at)
-    caption = "Stresses and displacements on the body, which the slider deforms. Drag to turn, point for values."
+    caption = (
+        f"Stresses on the deformed body, displacements enlarged {number(results.factor)} times; the slider changes "
+        "that. Drag to turn, point for values."
+    )
     return Scene((body, *layers), length=results.length[1], factor=results.factor, caption=caption)
