@@ -1,4 +1,5 @@
-"""Metal between layers: dense matrices against those of free space on the same mesh, and the sweep of a patch."""
+"""Metal between layers: dense matrices against those of free space on the same mesh, the sweep of a patch, and products
+by pre-corrected FFT of arrays of equal crosses against dense ones."""
 
 import time
 import warnings
@@ -10,10 +11,13 @@ from rich.console import Console
 
 import calderon as cal
 from benchmarks import results
+from benchmarks.lens import PITCH, cross
 from benchmarks.machine import Floor, best_of
 
 BOARD = cal.Stack([cal.Layer(3.175e-3, eps_r=2.33)], below="pec")
 BAND, POINTS = (1.9e9, 2.9e9), 101
+COUNTS = 6, 16, 33
+"""Crosses along each side of arrays."""
 CHECKED = 8
 """Frequencies at which the interpolated S is compared with the solved one."""
 
@@ -50,8 +54,30 @@ def measure(screen: Console, floor: Floor, options: Namespace) -> dict[str, Any]
         places = np.linspace(0, POINTS - 1, CHECKED + 2).astype(int)[1:-1]
         errors = [np.abs(antenna.scattering_matrix(sweep.frequencies[n]) - sweep.s[n]).max() for n in places]
     record["sweep_unknowns"], record["sweep_error"] = antenna.function_space.dimension, float(max(errors))
+    if options.triangles is None:
+        record |= fft_products(options.repeat)
     table = results.table("metal between layers", ["", ""])
     for name, value in record.items():
         table.add_row(name.replace("_", " "), f"{value:.4g}")
     screen.print(table)
+    return record
+
+
+def fft_products(repeat: int) -> dict[str, float]:
+    """Seconds of products by FFT, for arrays of COUNTS crosses along x and y, and of the dense matrix of the first."""
+    board, record = cal.Stack([cal.Layer(3.175e-3, eps_r=2.2)], below="pec"), dict[str, float]()
+    for count in COUNTS:
+        places = PITCH * (np.arange(count) - 0.5 * (count - 1))
+        mesh = cal.mesh.merge([cross(8e-3).translated([x, y, 0.0]) for x in places for y in places])
+        space = cal.RWG(mesh)
+        operator, n = cal.layered_electric_field(board, 12e9, space), space.dimension
+        began = time.process_time()
+        matrix = operator.assemble("fft", spacing=PITCH / 12, near=PITCH / 2)
+        record[f"fft_{n}_set_up_processor_seconds"] = time.process_time() - began
+        x = np.random.default_rng(0).standard_normal(n) + 0j
+        record[f"fft_{n}_product_seconds"] = best_of(repeat, lambda matrix=matrix, x=x: matrix @ x)  # type: ignore[misc]
+        record[f"fft_{n}_product_nanoseconds_an_unknown"] = 1e9 * record[f"fft_{n}_product_seconds"] / n
+        if count == COUNTS[0]:
+            whole = operator.assemble()
+            record[f"dense_{n}_product_seconds"] = best_of(repeat, lambda whole=whole, x=x: whole @ x)  # type: ignore[misc]
     return record

@@ -37,7 +37,7 @@ class EqualPieces:
 
     def all_pairs(self, kept: NDArray[np.int32]) -> NDArray[np.int32]:
         """Kept pairs, and for those of models the same ones of their copies: a search may see others, by rounding."""
-        found = [kept]
+        found: list[Any] = [kept]
         own = kept[self.number[kept[:, 0]] == self.number[kept[:, 1]]]
         own = own[np.argsort(self.number[own[:, 0]], kind="stable")]
         ends = np.searchsorted(self.number[own[:, 0]], np.arange(len(self.models) + 1))
@@ -48,7 +48,7 @@ class EqualPieces:
 
     def copied(self, matrix: sp.csr_array) -> sp.csr_array:
         """A matrix of the kept pairs, with the entries of models for their copies, too."""
-        found = [matrix.tocoo()]
+        found: list[Any] = [matrix.tocoo()]
         for model, copies in self.functions:
             block = matrix[model][:, model].tocoo()
             rows, columns = (copies[:, each].ravel() for each in block.coords)
