@@ -99,3 +99,22 @@ def test_compiling_is_reported_once(caplog):
         kernel_cache.report_compilation("one")
         kernel_cache.report_compilation("two")
     assert [record.message for record in caplog.records] == ["compiling kernels (once, kept on disk)"]
+
+
+def test_objects_say_in_one_line_what_they_are():
+    problem = cal.SoundHardScattering(BALL, 1.0)
+    solution = problem.solve(cal.PlaneWave([1, 0, 0]))
+    charge = cal.LaplaceDirichlet(BALL).solve(1.0)
+    for each in (problem, solution, solution.info, solution.surface, charge, charge.layers[0], 2 * charge.layers[0]):
+        text = repr(each)
+        assert "\n" not in text and len(text) < 250 and text.startswith(type(each).__name__), text
+        assert each._repr_html_().startswith(f"<b>{type(each).__name__}</b><pre>")
+    assert "42 unknowns" not in repr(cal.P1(BALL)) and "unknowns (P1)" in repr(problem)
+
+
+def test_signatures_name_their_arguments():
+    import inspect
+
+    for function in (cal.PlaneWave, cal.PECScattering, cal.FluidTransmission, cal.PECAntenna):
+        kinds = {each.kind for each in inspect.signature(function).parameters.values()}
+        assert not kinds & {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD}, function

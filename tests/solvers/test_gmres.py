@@ -8,7 +8,7 @@ from rich.console import Console
 from scipy.sparse import csr_matrix, diags
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
-from calderon.solvers import ConvergenceError, gmres, iteration, lu
+from calderon.solvers import ConvergenceError, gmres, live_bar, lu
 
 KINDS = ["real", "complex", "real matrix", "single"]
 
@@ -311,11 +311,13 @@ def test_interrupt_from_the_keyboard_passes_through(shown):
 
 def test_progress_line_shows_iteration_and_residual(monkeypatch):
     text = io.StringIO()
-    bar = iteration.Progress
+    bar = live_bar.Progress
     monkeypatch.setattr(
-        iteration,
+        live_bar,
         "Progress",
-        lambda *columns: bar(*columns, console=Console(file=text, force_terminal=True, width=120)),
+        lambda *columns, **options: bar(
+            *columns, console=Console(file=text, force_terminal=True, width=120), **options
+        ),
     )
     A, b = random_system()
     _, info = gmres(A, b, progress=True)

@@ -266,8 +266,8 @@ def _conductor(physics: Physics, mesh: TriangleMesh, wavenumber: float) -> Any:
 
 def _dielectric(physics: Physics, mesh: TriangleMesh, wavenumber: float) -> Any:
     surfaces, constants = physics.bodies(mesh)
-    formulation = physics.formulation or "pmchwt"
-    return formulations.DielectricScattering(surfaces, wavenumber, *constants, formulation=formulation)
+    chosen: dict[str, Any] = {"formulation": physics.formulation or "pmchwt"}
+    return formulations.DielectricScattering(surfaces, wavenumber, *constants, **chosen)
 
 
 def _antenna(physics: Physics, mesh: TriangleMesh, wavenumber: float) -> Any:

@@ -73,7 +73,7 @@ def plan_dense(operator: BoundaryOperator, rtol: float | None = None) -> Plan:
 
 
 def assemble_dense(
-    operator: BoundaryOperator, *, backend: str, precision: str, progress: bool = False,
+    operator: BoundaryOperator, *, backend: str, precision: str, progress: bool | None = None,
     keep_on_device: bool = False,
 ) -> DenseMatrix | DeviceMatrix:  # fmt: skip
     """Compute every entry, to the accuracy of the quadrature. ValueError for `keep_on_device` on the processor."""

@@ -49,7 +49,7 @@ class MatrixFree(LinearOperator):
 
 
 def assemble_matrix_free(
-    operator: BoundaryOperator, *, backend: str, precision: str, progress: bool = False
+    operator: BoundaryOperator, *, backend: str, precision: str, progress: bool | None = None
 ) -> MatrixFree:
     """Prepare products with an operator; nothing takes long here, so progress shows nothing."""
     started = time.perf_counter()

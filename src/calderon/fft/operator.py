@@ -172,7 +172,7 @@ def assemble_fft(
     operator: Any,
     backend: str = "numba",
     precision: str = "double",
-    progress: bool = False,
+    progress: bool | None = None,
     spacing: float | None = None,
     order: int = 3,
     near: float | None = None,

@@ -129,7 +129,7 @@ def assemble_fmm(
     backend: str = "numba",
     precision: str = "double",
     rtol: float | None = None,
-    progress: bool = False,
+    progress: bool | None = None,
 ) -> FastMultipole:
     """Prepare products with an operator of Laplace's equation or of elastostatics.
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,8 +37,8 @@ class LaplaceDirichlet(Problem[PotentialSolution]):
     """
 
     mesh: TriangleMesh
-    side: str = "exterior"
-    space: str = "P0"
+    side: Literal["exterior", "interior"] = "exterior"
+    space: Literal["P0", "DP1", "P1"] = "P0"
 
     def __post_init__(self) -> None:
         one_of(self.side, ("exterior", "interior"), "side")

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,8 +39,8 @@ class LaplaceNeumann(Problem[PotentialSolution]):
     """
 
     mesh: TriangleMesh
-    side: str = "exterior"
-    space: str = "P1"
+    side: Literal["exterior", "interior"] = "exterior"
+    space: Literal["P1", "P2"] = "P1"
 
     def __post_init__(self) -> None:
         one_of(self.side, ("exterior", "interior"), "side")

@@ -30,6 +30,7 @@ from calderon.solvers import (
 from calderon.solvers.iteration import tolerance
 from calderon.spaces import Space, VectorSpace
 from calderon.validation import callers_level, one_of
+from calderon.view import Described
 
 SOLVERS = ("gmres", "lu")
 PRECONDITIONERS = ("mass", "osrc", "near", "dual", "hlu")
@@ -60,7 +61,7 @@ class SolveOptions:
     precision: str = "double"
     preconditioner: Any = "mass"
     maxiter: int = 1000
-    progress: bool = False
+    progress: bool | None = None
     keep_on_device: bool = False
     matrix_file: str | os.PathLike[str] | None = None
     accept: bool = False
@@ -127,7 +128,7 @@ class SolveOptions:
 
 
 @dataclass(frozen=True, eq=False)
-class SolutionInfo:
+class SolutionInfo(Described):
     """The record of one right-hand side.
 
     equation: what was solved. method: the solver with its options. matrix: the assembled matrix as text. unknowns:
@@ -151,6 +152,12 @@ class SolutionInfo:
     assembly_seconds: float
     factorisation_seconds: float
     solve_seconds: float
+
+    @property
+    def brief(self) -> str:
+        """Size, iterations and residual."""
+        steps = f", {self.iterations} iterations" if len(self.residuals) else ""
+        return f"{self.unknowns} unknowns{steps}, relative residual {self.residual:.1e}"
 
     @property
     def seconds(self) -> float:

@@ -16,11 +16,11 @@ from calderon.formulations.saving.solution_file import Record, SavedSolution
 from calderon.potentials import Potential
 from calderon.spaces import Function
 from calderon.validation import one_of
-from calderon.view import Scene, Viewable
+from calderon.view import Described, Scene, Viewable
 
 
 @dataclass(frozen=True, eq=False)
-class PotentialSolution(SampledField, SavedSolution, Viewable):
+class PotentialSolution(SampledField, SavedSolution, Viewable, Described):
     """A harmonic function on one side of a surface.
 
     side: "exterior" or "interior". info: the record of the solver. surface: what was solved for, a Function with label
@@ -73,6 +73,11 @@ class PotentialSolution(SampledField, SavedSolution, Viewable):
         layers = layers_of("layer", values["layers"], functions)
         data = functions.get("data", values["data"])
         return cls(data, values["side"], values["info"], functions["surface"], layers)  # type: ignore[arg-type]
+
+    @property
+    def brief(self) -> str:
+        """What was solved, and how well."""
+        return f"{self.side} potential, {self.info.brief}"
 
     def __str__(self) -> str:
         return f"{self.side} potential: {self.surface.label} [{self.surface.unit}] on the surface\n{self.info}"

@@ -5,7 +5,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, ClassVar, Generic, TypedDict, TypeVar, Unpack
+from typing import Any, ClassVar, Generic, Literal, TypedDict, TypeVar, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,10 +14,13 @@ from calderon.backends import Execution, LinearAlgebra
 from calderon.formulations.linear_system import LinearSystem, SolutionInfo, SolveOptions
 from calderon.formulations.saved_sweep import solve_and_save
 from calderon.hmatrix import is_sum
-from calderon.operators.methods import AUTO, Plan, candidates
+from calderon.operators.methods import Plan, candidates
 from calderon.solvers import CompressedSides
 from calderon.validation import one_of
+from calderon.view import Described
 
+MethodName = Literal["dense", "hmatrix", "matrix-free", "fmm", "mlfmm", "fft", "auto"]
+"""How a matrix is stored; see `Problem.solve`."""
 Solution = TypeVar("Solution")
 DIRECTIONS_AT_ONCE = 64  # right-hand sides of a monostatic sweep that are in memory together
 COMPRESSION = 0.1  # part of the solver's tolerance to which they are compressed
@@ -27,17 +30,24 @@ class SolverChoices(TypedDict, total=False):
     """The options of `Problem.solve` by name; their defaults are those of `SolveOptions`."""
 
     compression_rtol: float | None
-    solver: str
+    solver: Literal["gmres", "lu"]
     backend: str
-    precision: str
+    precision: Literal["double", "single", "mixed"]
     preconditioner: Any
     maxiter: int
-    progress: bool
+    progress: bool | None
     keep_on_device: bool
     matrix_file: str | os.PathLike[str] | None
 
 
-class Problem(ABC, Generic[Solution]):
+class SolveChoices(SolverChoices, total=False):
+    """The same with the method and the tolerance."""
+
+    method: MethodName
+    rtol: float
+
+
+class Problem(Described, ABC, Generic[Solution]):
     """A boundary value problem posed as an integral equation; data in, solution out.
 
     The assembled matrix, and its LU factors if requested, are kept with the problem, so that a second solution with the
@@ -50,7 +60,9 @@ class Problem(ABC, Generic[Solution]):
     function_space: Any
     title: ClassVar[str]
 
-    def solve(self, data: Any, method: str = "dense", rtol: float = 1e-6, **options: Unpack[SolverChoices]) -> Solution:
+    def solve(
+        self, data: Any, method: MethodName = "dense", rtol: float = 1e-6, **options: Unpack[SolverChoices]
+    ) -> Solution:
         """Solve for one incident wave (scattering) or boundary datum (Laplace).
 
         method: how the matrix is stored: "dense", "hmatrix", "matrix-free", "fmm" (Laplace), "mlfmm" (acoustic and
@@ -61,10 +73,11 @@ class Problem(ABC, Generic[Solution]):
         (default) or "lu". backend: "numba" or a device. precision: "double" (default) or "single". preconditioner: a
         name out of `preconditioners`, whose first is the default; "mass" is the inverse mass matrix; with method
         "hmatrix" also "hlu", hierarchical factors, for equations of the first kind; or None, or anything with a product
-        M @ x. maxiter: limit of GMRES, default 1000. progress: whether to show live progress. keep_on_device: leave a
-        dense matrix on the device of `backend`, where GMRES and (on CUDA) LU then run. matrix_file: an HDF5 file in
-        which the parts of an H-matrix, or the near blocks of "mlfmm", are saved as they are ready; solving again, after
-        an interrupt or another day, takes from it what is there.
+        M @ x. maxiter: limit of GMRES, default 1000. progress: whether to show live progress; by default, on a terminal
+        or in a notebook, of work over two seconds. keep_on_device: leave a dense matrix on the device of `backend`,
+        where GMRES and (on CUDA) LU then run. matrix_file: an HDF5 file in which the parts of an H-matrix, or the near
+        blocks of "mlfmm", are saved as they are ready; solving again, after an interrupt or another day, takes from it
+        what is there.
 
         Raises ConvergenceError (with history and last iterate) when the residual stays above rtol, MemoryError before a
         matrix that does not fit is begun, ValueError or TypeError for data and options that do not
@@ -72,7 +85,7 @@ class Problem(ABC, Generic[Solution]):
         """
         return self._solve([data], self._options(method, rtol, options))[0]
 
-    def plan(self, method: str = AUTO, rtol: float = 1e-6, compression_rtol: float | None = None) -> Plan:
+    def plan(self, method: MethodName = "auto", rtol: float = 1e-6, compression_rtol: float | None = None) -> Plan:
         """What the matrix of `solve` with these options will take, before memory is taken: bytes, seconds of set-up and
         of a product, for "mlfmm" and "fmm" levels and degrees. ValueError for a method without estimates."""
         options = SolveOptions(method, rtol, compression_rtol=compression_rtol)
@@ -80,7 +93,7 @@ class Problem(ABC, Generic[Solution]):
         return self.system.operator.plan(options.method, options.assembly_rtol)
 
     def solve_all(
-        self, data: Sequence[Any], method: str = "dense", rtol: float = 1e-6, **options: Unpack[SolverChoices]
+        self, data: Sequence[Any], method: MethodName = "dense", rtol: float = 1e-6, **options: Unpack[SolverChoices]
     ) -> list[Solution]:
         """Solve for several waves or data at once: one matrix, products for all together; options as in `solve`."""
         if not hasattr(data, "__len__") or isinstance(data, str):
@@ -179,6 +192,11 @@ class Problem(ABC, Generic[Solution]):
     @property
     def _discretisation(self) -> str:
         return f"({self.function_space.name}) on {self.mesh.number_of_triangles} triangles"
+
+    @property
+    def brief(self) -> str:
+        """The problem and its size."""
+        return f"{self.title}, {self.unknowns} unknowns {self._discretisation}"
 
     def __str__(self) -> str:
         unknowns = f"{self.unknowns} unknowns {self._discretisation}"

@@ -5,7 +5,7 @@ from abc import abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, ClassVar, Self, Unpack
+from typing import Any, ClassVar, Literal, Self, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,7 +23,7 @@ from calderon.formulations.checks import (
 )
 from calderon.formulations.linear_system import SolutionInfo
 from calderon.formulations.media.wavenumbers import wavenumber_and_frequency
-from calderon.formulations.problem import Problem, SolverChoices, monostatic_sweep
+from calderon.formulations.problem import Problem, SolveChoices, SolverChoices, monostatic_sweep
 from calderon.formulations.scattering_solution import ScatteringSolution
 from calderon.formulations.sweep import sweep_of
 from calderon.formulations.sweep_results import Sweep
@@ -45,7 +45,7 @@ class ScatteringProblem(Problem[ScatteringSolution]):
 
     mesh: TriangleMesh
     wavenumber: complex = None  # type: ignore[assignment]
-    space: str = field(default="P1", kw_only=True)
+    space: Literal["P1", "P2", "P0", "DP1"] = field(default="P1", kw_only=True)
     frequency: float | None = field(default=None, kw_only=True)
     speed_of_sound: float | None = field(default=None, kw_only=True)
 
@@ -97,7 +97,7 @@ class ScatteringProblem(Problem[ScatteringSolution]):
         """The same problem at another wavenumber; a coupling that was not given is chosen anew."""
         return replace(self, wavenumber=wavenumber, frequency=None)
 
-    def sweep(self, frequencies: Iterable[float], wave: Wave, **options: Unpack[SolverChoices]) -> Sweep:
+    def sweep(self, frequencies: Iterable[float], wave: Wave, **options: Unpack[SolveChoices]) -> Sweep:
         """The problem at frequencies in Hz, fluids without dispersion: a sequence of solutions with data by frequency.
         Needs speed_of_sound= of the problem. wave: it gets the wavenumbers. Options as in `solve`."""
         if self.speed_of_sound is None:

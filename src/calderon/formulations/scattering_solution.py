@@ -20,12 +20,12 @@ from calderon.potentials import Potential
 from calderon.quadrature.sphere import far_field_square
 from calderon.spaces import Function
 from calderon.validation import one_or_more_points, positive_length
-from calderon.view import Scene, Viewable
+from calderon.view import Described, Scene, Viewable
 from calderon.waves import PlaneWave, PointSource, Superposition, Wave
 
 
 @dataclass(frozen=True, eq=False)
-class ScatteringSolution(SampledField, SavedSolution, Viewable):
+class ScatteringSolution(SampledField, SavedSolution, Viewable, Described):
     """The field u_inc + u_s of an incident wave and a body.
 
     incident: the wave. mesh, wavenumber: of the problem. info: the record of the solver.
@@ -195,6 +195,11 @@ class ScatteringSolution(SampledField, SavedSolution, Viewable):
     def scene(self) -> Scene:
         """What was solved for, on the surface."""
         return replace(self.surface.scene(), subtitle=f"field of {self.incident}")
+
+    @property
+    def brief(self) -> str:
+        """What was solved, and how well."""
+        return f"{self.incident}; {self.info.brief}"
 
     def __str__(self) -> str:
         return f"field of {self.incident}: {self.surface.label} [{self.surface.unit}] on the surface\n{self.info}"

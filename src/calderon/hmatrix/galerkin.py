@@ -86,7 +86,7 @@ def assemble_hmatrix(
     backend: str = "numba",
     precision: str = "double",
     rtol: float | None = None,
-    progress: bool = False,
+    progress: bool | None = None,
     choices: Choices | None = None,
     matrix_file: str | os.PathLike[str] | None = None,
 ) -> HMatrix | ComposedOperator:

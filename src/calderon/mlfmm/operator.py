@@ -173,7 +173,7 @@ def assemble_mlfmm(
     backend: str = "numba",
     precision: str = "double",
     rtol: float | None = None,
-    progress: bool = False,
+    progress: bool | None = None,
     matrix_file: str | os.PathLike[str] | None = None,
 ) -> Multipole:
     """Prepare products with operators of Helmholtz's equation and of Maxwell's equations.

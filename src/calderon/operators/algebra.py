@@ -92,7 +92,7 @@ class BoundaryOperator(ABC):
         backend: str = "numba",
         precision: str = "double",
         rtol: float | None = None,
-        progress: bool = False,
+        progress: bool | None = None,
         keep_on_device: bool = False,
         matrix_file: str | os.PathLike[str] | None = None,
         spacing: float | None = None,

@@ -33,6 +33,11 @@ class CurrentField(SurfaceField):
     magnetic: bool
     quadrature: Quadrature = field(default_factory=Quadrature)
 
+    @property
+    def brief(self) -> str:
+        """Field, Green's function and current."""
+        return f"{'magnetic' if self.magnetic else 'electric'} field of {self.green!r}, current {self.density.brief}"
+
     def evaluate(
         self,
         points: ArrayLike,

@@ -7,9 +7,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calderon.validation import finite_number, unmasked
+from calderon.view import Described
 
 
-class FieldAlgebra:
+class FieldAlgebra(Described):
     """A field that has values at points, adds to others of its kind and is multiplied by numbers."""
 
     __array_ufunc__ = None  # NumPy's scalars leave the product to the field
@@ -72,5 +73,7 @@ class SumOfFields(FieldAlgebra):
     def _weighted(self) -> tuple[tuple[complex, Any], ...]:
         return self.terms
 
-    def __repr__(self) -> str:
-        return f"sum of {len(self.terms)} field(s) of surfaces"
+    @property
+    def brief(self) -> str:
+        """The number of terms and the first of them."""
+        return f"{len(self.terms)} term(s), the first of {self.terms[0][1]!r}"

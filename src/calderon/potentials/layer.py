@@ -35,6 +35,11 @@ class Potential(SurfaceField):
     double: bool
     quadrature: Quadrature = field(default_factory=Quadrature)
 
+    @property
+    def brief(self) -> str:
+        """Layer, Green's function and density."""
+        return f"{'double' if self.double else 'single'} layer of {self.green!r}, density {self.density.brief}"
+
     def evaluate(
         self,
         points: ArrayLike,

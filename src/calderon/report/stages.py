@@ -8,6 +8,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 
+from calderon.solvers.live_bar import own_display
+
 Listener = Callable[[str, float | None], None]
 ProgressListener = Callable[[str, int, int], None]
 
@@ -54,7 +56,7 @@ def stages_on(screen: Console) -> Iterator[Stages]:
         TimeElapsedColumn(),
         TextColumn("{task.fields[left]}"),
     )
-    with Progress(*columns, console=screen, disable=not screen.is_terminal) as progress:
+    with own_display(), Progress(*columns, console=screen, disable=not screen.is_terminal) as progress:
         tasks: dict[str, TaskID] = {}
         seen: dict[str, tuple[float, int]] = {}  # time and progress of the first report of a stage
         tenths: dict[str, int] = {}

@@ -40,7 +40,7 @@ def block_gmres(
     maxiter: int = 1000,
     preconditioner: Any = None,
     x0: Any = None,
-    progress: bool = False,
+    progress: bool | None = None,
     callback: Callback | None = None,
 ) -> tuple[Rows, SolverInfo]:
     """Solve A X = Q so that |b_j - A x_j| <= rtol |b_j| for all x_j = |b_j| X c_j; return X (n, r) and the record.
@@ -84,7 +84,7 @@ class _BlockGMRES:
         self.bounds: list[NDArray[np.float64]] = []
         self.products, self.widest, self.steps = 0, 0, 0
 
-    def run(self, most: int, progress: bool, callback: Callback | None) -> str:
+    def run(self, most: int, progress: bool | None, callback: Callback | None) -> str:
         """Iterate until all right-hand sides are solved: "", or why they are not."""
         residual = np.ascontiguousarray(self.system.rhs.T) if self.system.start is None else self._residual()
         before = self._bound(residual @ residual.conj().T)

@@ -23,7 +23,7 @@ def cg(
     maxiter: int = 1000,
     preconditioner: Any = None,
     x0: Any = None,
-    progress: bool = False,
+    progress: bool | None = None,
     callback: Callback | None = None,
 ) -> tuple[np.ndarray, SolverInfo]:
     """Solve A x = b, A Hermitian positive definite, to |b - A x| <= max(rtol |b|, atol); return x and the `SolverInfo`.

@@ -32,7 +32,7 @@ def gmres(
     preconditioner: Any = None,
     side: str = "right",
     x0: Any = None,
-    progress: bool = False,
+    progress: bool | None = None,
     callback: Callback | None = None,
 ) -> tuple[np.ndarray, SolverInfo]:
     """Solve A x = b to |b - A x| <= max(rtol |b|, atol); return x and the `SolverInfo`.
@@ -47,7 +47,7 @@ def gmres(
     side: "right" solves A M z = b, x = M z and monitors the residual itself; "left" solves M A x = M b and monitors the
         preconditioned residual. Either ends only when the residual of A x = b, computed anew, meets the tolerance.
     x0: initial guess, of the shape of b.
-    progress: show a live line on the terminal.
+    progress: show a live line on the terminal; None: after two seconds, where the output is one or a notebook.
     callback: called as ``callback(iteration, residual)`` after each step with the relative residual (the largest of the
         right-hand sides that are iterated together, 16 at most).
 

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
-from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
 
+from calderon.solvers.live_bar import live_bar, wanted
 from calderon.solvers.system import LinearSystem, norm
 
 Callback = Callable[[int, float], Any]
@@ -131,7 +132,7 @@ class Iteration(ABC, Generic[AnyColumn]):
         """Step number `steps` of all columns that are running."""
 
     def solve(
-        self, method: str, began: float, progress: bool, callback: Callback | None
+        self, method: str, began: float, progress: bool | None, callback: Callback | None
     ) -> tuple[np.ndarray, SolverInfo]:
         """Solution and record; raises `ConvergenceError` when some right-hand side failed."""
         done: list[Any] = []
@@ -247,12 +248,12 @@ def _advice(method: str, worst: Column, system: LinearSystem, limit: Limits) -> 
 
 
 @contextmanager
-def live_progress(title: str, rtol: float, shown: bool) -> Iterator[Callable[[int, float], None]]:
+def live_progress(title: str, rtol: float, shown: bool | None) -> Iterator[Callable[[int, float], None]]:
     """Yield a function ``report(iteration, residual)``; the bar fills with the logarithm of the residual.
 
     The line is closed and the cursor restored however the block ends, also by an interrupt from the keyboard.
     """
-    if not shown:
+    if not wanted(shown):
         yield lambda iteration, residual: None
         return
     goal = max(-math.log10(rtol), 1e-9) if rtol > 0 else 16.0
@@ -263,11 +264,10 @@ def live_progress(title: str, rtol: float, shown: bool) -> Iterator[Callable[[in
         TextColumn("iteration {task.fields[iteration]}, residual {task.fields[residual]:.1e}"),
         TimeElapsedColumn(),
     )
-    with Progress(*columns) as bar:
-        task = bar.add_task(title, total=goal, iteration=0, residual=1.0)
+    with live_bar(columns, title, shown, total=goal, iteration=0, residual=1.0) as bar:
 
         def report(iteration: int, residual: float) -> None:
             done = goal if residual <= 0 else min(max(-math.log10(residual), 0.0), goal)
-            bar.update(task, completed=done, iteration=iteration, residual=residual)
+            bar.update(completed=done, iteration=iteration, residual=residual)
 
         yield report

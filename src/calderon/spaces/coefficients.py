@@ -8,6 +8,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from calderon.validation import finite_number, unmasked
+from calderon.view import Described
 
 
 class _AnySpace(Protocol):
@@ -22,7 +23,7 @@ S = TypeVar("S", bound=_AnySpace)
 
 
 @dataclass(frozen=True, eq=False)
-class Coefficients(Generic[S]):
+class Coefficients(Described, Generic[S]):
     """u = sum_j coefficients[j] phi_j with the functions phi_j of a space; label and unit go into files and pictures.
 
     Raises TypeError for another kind of space and for what are no numbers, ValueError when the number of coefficients
@@ -62,6 +63,11 @@ class Coefficients(Generic[S]):
             )
         coefficients.flags.writeable = False
         object.__setattr__(self, "coefficients", coefficients)
+
+    @property
+    def brief(self) -> str:
+        """Label, unit and space."""
+        return f"{self.label}{f' [{self.unit}]' if self.unit else ''} in {self.space!r}"
 
     @classmethod
     def interpolate(cls, space: S, data: Any, label: str = "u", unit: str = "") -> Self:

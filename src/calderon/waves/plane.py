@@ -92,13 +92,20 @@ class PlaneWave(Wave):
     amplitude: complex = 1.0
     polarization: InitVar[ArrayLike | None] = None
 
-    def __new__(cls, *arguments: Any, **options: Any) -> Any:
+    def __new__(
+        cls,
+        direction: ArrayLike = (),
+        wavenumber: complex | None = None,
+        amplitude: complex = 1.0,
+        polarization: ArrayLike | None = None,
+        *,
+        impedance: complex | None = None,
+    ) -> Any:
         """The wave, or an ElectromagneticPlaneWave where a polarization is given."""
-        names = ("direction", "wavenumber", "amplitude", "polarization")
-        ordered = dict(zip(names, arguments, strict=False))
-        if len(arguments) > len(names) or (ordered | options).get("polarization") is None:
+        if polarization is None:
             return super().__new__(cls)
-        return ElectromagneticPlaneWave(**ordered, **options)
+        medium = 1.0 if impedance is None else impedance
+        return ElectromagneticPlaneWave(direction, polarization, wavenumber, amplitude, medium)  # type: ignore[arg-type]
 
     def __post_init__(self, polarization: ArrayLike | None) -> None:
         object.__setattr__(self, "direction", unit_vector(self.direction, "the direction of a plane wave"))

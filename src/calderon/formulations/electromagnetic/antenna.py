@@ -15,7 +15,7 @@ from calderon.formulations.electromagnetic.pec import PECScattering
 from calderon.formulations.electromagnetic.radiating_currents import RadiatingCurrents
 from calderon.formulations.linear_system import LinearSystem, SolutionInfo, SolveOptions
 from calderon.formulations.planar.port_sweep import scattering
-from calderon.formulations.problem import Problem, SolverChoices
+from calderon.formulations.problem import MethodName, Problem, SolveChoices, SolverChoices
 from calderon.formulations.sweep_results import Sweep, frequencies_of
 from calderon.mesh import TriangleMesh
 from calderon.operators.methods import candidates
@@ -81,7 +81,11 @@ class PECAntenna(Problem[AntennaSolution]):
         return replace(self, wavenumber=wavenumber, frequency=None)
 
     def solve(
-        self, voltages: ArrayLike = 1.0, method: str = "dense", rtol: float = 1e-6, **options: Unpack[SolverChoices]
+        self,
+        voltages: ArrayLike = 1.0,
+        method: MethodName = "dense",
+        rtol: float = 1e-6,
+        **options: Unpack[SolverChoices],
     ) -> AntennaSolution:
         """Solve for voltages in V, one number for each feed; options as for every problem, but solver="lu" by default
         for a dense matrix: the electric equation iterates slowly, and factors serve all feeds.
@@ -89,7 +93,11 @@ class PECAntenna(Problem[AntennaSolution]):
         return super().solve(voltages, method, rtol, **options)
 
     def sweep(
-        self, frequencies: Iterable[float], voltages: ArrayLike = 1.0, reference: float = 50.0, **options: Any
+        self,
+        frequencies: Iterable[float],
+        voltages: ArrayLike = 1.0,
+        reference: float = 50.0,
+        **options: Unpack[SolverChoices],
     ) -> Sweep:
         """The antenna at frequencies in Hz, in vacuum: solutions for the voltages, one for all feeds or one for each,
         and S for lines of `reference` ohm. Options as in `solve`.
@@ -114,15 +122,15 @@ class PECAntenna(Problem[AntennaSolution]):
     def _preconditioned(self, options: SolveOptions) -> SolveOptions:
         return self.conductor._preconditioned(options)
 
-    def admittance_matrix(self, **options: Any) -> NDArray[np.complex128]:
+    def admittance_matrix(self, **options: Unpack[SolveChoices]) -> NDArray[np.complex128]:
         """Y (p, p) in S: I = Y U for the voltages U at the feeds; options as in `solve`. Symmetric."""
         return np.stack([one.feed_currents for one in self.solve_all(list(np.eye(len(self.feeds))), **options)], axis=1)
 
-    def impedance_matrix(self, **options: Any) -> NDArray[np.complex128]:
+    def impedance_matrix(self, **options: Unpack[SolveChoices]) -> NDArray[np.complex128]:
         """Z = Y^-1 (p, p) in ohm: U = Z I; options as in `solve`."""
         return np.asarray(np.linalg.inv(self.admittance_matrix(**options)), np.complex128)
 
-    def scattering_matrix(self, reference: float = 50.0, **options: Any) -> NDArray[np.complex128]:
+    def scattering_matrix(self, reference: float = 50.0, **options: Unpack[SolveChoices]) -> NDArray[np.complex128]:
         """S = (1 - R Y)(1 + R Y)^-1 (p, p) for lines of the impedance R = `reference` in ohm at all feeds, for
         exp(-i omega t): textbooks with exp(j omega t) have the conjugate. Options as in `solve`.
         """
@@ -154,6 +162,11 @@ class PECAntenna(Problem[AntennaSolution]):
         currents = RadiatingCurrents(self.wavenumber, self.impedance, (current,))
         names = tuple(one.name or f"feed {number}" for number, one in enumerate(self.feeds, start=1))
         return AntennaSolution(data, self._weights.T @ coefficients, names, info, currents)
+
+    @property
+    def brief(self) -> str:
+        """Feeds and size."""
+        return f"{len(self.feeds)} feed(s), {self.unknowns} unknowns {self._discretisation}"
 
     def __str__(self) -> str:
         counts = ", ".join(map(str, np.count_nonzero(self._weights, axis=0)))

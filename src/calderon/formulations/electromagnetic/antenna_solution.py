@@ -19,13 +19,13 @@ from calderon.formulations.scenes import currents_scene, directional_scene, patt
 from calderon.quadrature import Quadrature
 from calderon.spaces import VectorFunction
 from calderon.validation import positive_length
-from calderon.view import Scene, Viewable
+from calderon.view import Described, Scene, Viewable
 
 VALUES = "voltages", "feed_currents", "feeds", "info", "quadrature", "wavenumber", "impedance"  # of a saved solution
 
 
 @dataclass(frozen=True, eq=False)
-class AntennaSolution(RadiatedField, Viewable):
+class AntennaSolution(RadiatedField, Viewable, Described):
     """The field of an antenna with given voltages at its feeds; peak values, time factor exp(-i omega t).
 
     voltages, feed_currents (p,): of each feed, in V and A, the current positive as the feed says. feeds: their names.
@@ -189,6 +189,11 @@ class AntennaSolution(RadiatedField, Viewable):
         fed = ", ".join(f"{name}: {u:.4g} V" for name, u in zip(self.feeds, self.voltages, strict=True))
         shown = currents_scene(currents, "Surface currents", fed)
         return replace(shown, parts=(directional_scene(self.gain, rows, "gain", "dBi"),))
+
+    @property
+    def brief(self) -> str:
+        """What was solved, and how well."""
+        return f"{len(self.feeds)} feed(s) at {self.frequency:.4g} Hz; {self.info.brief}"
 
     def __str__(self) -> str:
         lines = []

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,7 +73,7 @@ class DielectricScattering(RadarProblem[DielectricSolution]):
     wavenumber: float = None  # type: ignore[assignment]
     permittivity: complex | Sequence[complex] = None  # type: ignore[assignment]
     permeability: complex | Sequence[complex] = 1.0
-    formulation: str = field(default="pmchwt", kw_only=True)
+    formulation: Literal["pmchwt", "muller"] = field(default="pmchwt", kw_only=True)
     gain: bool = field(default=False, kw_only=True)
     frequency: float | None = field(default=None, kw_only=True)
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from numbers import Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -101,9 +101,9 @@ class PECScattering(RadarProblem[PECSolution]):
 
     mesh: TriangleMesh
     wavenumber: float = None  # type: ignore[assignment]
-    formulation: str = field(default="cfie", kw_only=True)
+    formulation: Literal["cfie", "efie", "mfie", "calderon"] = field(default="cfie", kw_only=True)
     weight: float = field(default=0.5, kw_only=True)
-    testing: str = field(default="dual", kw_only=True)
+    testing: Literal["dual", "primal"] = field(default="dual", kw_only=True)
     frequency: float | None = field(default=None, kw_only=True)
 
     title: ClassVar[str] = "scattering by a perfect conductor"

@@ -4,7 +4,7 @@ import os
 from abc import abstractmethod
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any, Self, TypeVar
+from typing import Any, Self, TypeVar, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from calderon.exact import SPEED_OF_LIGHT
 from calderon.exact.angular import RECEIVERS, line_of_sight
 from calderon.formulations.media.wavenumbers import wavenumber_and_frequency
-from calderon.formulations.problem import Problem, monostatic_sweep
+from calderon.formulations.problem import Problem, SolveChoices, monostatic_sweep
 from calderon.formulations.sweep import sweep_of
 from calderon.formulations.sweep_results import Sweep
 from calderon.validation import one_of
@@ -31,7 +31,7 @@ class RadarProblem(Problem[Solution]):
         """The same problem at another wavenumber, with the same permittivities (media without dispersion)."""
         return replace(self, wavenumber=wavenumber, frequency=None)  # type: ignore[type-var]
 
-    def sweep(self, frequencies: Iterable[float], wave: ElectromagneticWave, **options: Any) -> Sweep:
+    def sweep(self, frequencies: Iterable[float], wave: ElectromagneticWave, **options: Unpack[SolveChoices]) -> Sweep:
         """The problem at frequencies in Hz, in vacuum, bodies without dispersion: a sequence of solutions with data by
         frequency. wave: it gets the wavenumbers. Options as in `solve`."""
         return sweep_of(self, frequencies, wave, SPEED_OF_LIGHT, **options)

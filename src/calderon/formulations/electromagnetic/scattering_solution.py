@@ -18,7 +18,7 @@ from calderon.formulations.scenes import currents_scene, directional_scene, patt
 from calderon.mesh.errors import AccuracyWarning
 from calderon.quadrature import Quadrature
 from calderon.validation import callers_level, one_or_more_points
-from calderon.view import Scene, Viewable
+from calderon.view import Described, Scene, Viewable
 from calderon.waves import (
     ElectricDipole,
     ElectromagneticPlaneWave,
@@ -32,7 +32,7 @@ SMALL_PART = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
-class ElectromagneticSolution(RadiatedField, Viewable):
+class ElectromagneticSolution(RadiatedField, Viewable, Described):
     """The field E_inc + E_s of an incident wave and a body.
 
     incident: the wave. info: the record of the solver. currents: the surface currents that radiate the scattered field
@@ -147,6 +147,11 @@ class ElectromagneticSolution(RadiatedField, Viewable):
         rows = pattern_rows(currents, self.currents.wavenumber)
         shown = currents_scene(currents, "Surface currents", f"field of {self.incident}")
         return replace(shown, parts=(directional_scene(self.rcs, rows, "bistatic cross-section", "dB re 1 m²"),))
+
+    @property
+    def brief(self) -> str:
+        """What was solved, and how well."""
+        return f"{self.incident}; {self.info.brief}"
 
     def __str__(self) -> str:
         return f"field of {self.incident}\n{self.info}"
