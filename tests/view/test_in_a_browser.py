@@ -109,7 +109,7 @@ CURVE = """() => {
 
 
 def test_a_report_has_live_curves_and_pictures_at_any_width(tmp_path, opened):
-    output = 'far_field = { plane = "xy", count = 181 }\nslice = { plane = "xy", points = 12 }\nsurface = ["abs"]'
+    output = 'far_field = { plane = "xy", count = 181 }\nslice = { plane = "xy", points = 12 }\nsurface = []'
     write(run(parse(surface_case(output))), tmp_path / "out")
     page = opened(tmp_path / "out" / "report.html")
     left, top, level = page.evaluate(CURVE)
