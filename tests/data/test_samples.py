@@ -122,3 +122,15 @@ def test_names_carry_units_and_parts_are_stacked():
     assert both.columns()["frequency_Hz"].tolist() == [5, 5, 6, 6]
     with pytest.raises(KeyError, match="no quantity 'v'"):
         both["v"]
+
+
+def test_surface_results_are_tables(solution, tmp_path):
+    pytest.importorskip("pandas", reason="extra data")
+    table = solution.surface.to_pandas()
+    assert list(table) == ["node", "x_m", "y_m", "z_m", "total_pressure_real_Pa", "total_pressure_imag_Pa"]
+    assert len(table) == BALL.number_of_vertices and table["x_m"].max() == BALL.vertices[:, 0].max()
+    current = cal.VectorFunction.interpolate(cal.RWG(BALL), lambda x: x, "J", "A/m")
+    current.arrays().write_csv(tmp_path / "j.csv")
+    with (tmp_path / "j.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == BALL.number_of_triangles and "J_y_A_per_m" in rows[0]

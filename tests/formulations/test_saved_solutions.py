@@ -1,11 +1,13 @@
 """Solutions are saved and read back: the same to the last bit, or refused."""
 
+import json
 import shutil
 
 import numpy as np
 import pytest
 
 import calderon as cal
+from calderon.files import put_texts
 from calderon.files.hdf5_contents import DIGEST, file_digest
 from calderon.formulations import ElasticSolution
 from catalogue import cases
@@ -124,6 +126,31 @@ def test_a_file_that_someone_made_up_is_refused(group, changes, tmp_path):
         file.attrs[DIGEST] = file_digest(file)
     with pytest.raises(cal.DamagedFile, match="solve the problem again"):
         cal.load(tmp_path / "other.h5")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda text: text.replace('"side": "exterior"', '"side": "above"').replace('"exterior"', '"above"'),
+        lambda text: text.replace("SolutionInfo", "Popen"),
+        lambda text: text.replace('"tuple"', '"set"'),
+        lambda text: "[" * 100_000,
+        lambda text: text.replace('"table": [', '"table": [1, '),
+    ],
+)
+def test_values_that_someone_made_up_are_refused(change, tmp_path):
+    import h5py
+
+    path = tmp_path / "s.h5"
+    charged().save(path)
+    with h5py.File(path, "r+", libver=("v110", "v110")) as file:
+        text = json.loads(file["values"][()].tobytes())[0]
+        assert change(text) != text
+        del file["values"]
+        put_texts(file, "values", [change(text)])
+        file.attrs[DIGEST] = file_digest(file)
+    with pytest.raises(cal.DamagedFile, match="does not fit together"):
+        cal.load(path)
 
 
 def test_what_a_file_cannot_hold_is_refused(tmp_path):

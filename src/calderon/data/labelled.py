@@ -134,8 +134,8 @@ def _about(each: Axis | Quantity) -> dict[str, str]:
 
 def column_name(name: str, unit: str) -> str:
     """A name with its unit in letters, digits and underscores: column_name("stress", "N/m^2") = "stress_N_per_m2"."""
-    text = re.sub(r"[^0-9A-Za-z]+", "_", unit.replace("/", "_per_").replace("^", ""))
-    return f"{name}_{text}".rstrip("_")
+    text = re.sub(r"[^0-9A-Za-z]+", "_", f"{name} {unit}".replace("/", "_per_").replace("^", ""))
+    return text.strip("_")
 
 
 def _real_columns(name: str, unit: str, values: NDArray[Any]) -> dict[str, NDArray[Any]]:

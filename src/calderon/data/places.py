@@ -1,13 +1,14 @@
 """Where a field is evaluated: single points, lines, planes, grids and spheres, with names for their coordinates."""
 
 import operator
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from calderon.data.labelled import Axis, Quantity
+from calderon.data.labelled import Axis, LabelledArrays, Quantity
 from calderon.validation import one_or_more_points, one_point, positive_length, unit_vector
 
 Array = NDArray[np.float64]
@@ -41,6 +42,11 @@ def point_places(points: ArrayLike) -> Places:
     """Single points (n, 3), or one (3,)."""
     x = one_or_more_points(points)
     return Places(x, (Axis("point", np.arange(len(x))),), _coordinates(x))
+
+
+def labelled_points(name: str, points: Array, quantities: Sequence[Quantity]) -> LabelledArrays:
+    """Quantities at points (n, 3) along one axis of that name."""
+    return LabelledArrays((Axis(name, np.arange(len(points))),), tuple(quantities), _coordinates(points))
 
 
 def line_places(start: ArrayLike, end: ArrayLike, points: int) -> Places:

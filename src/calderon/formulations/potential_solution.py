@@ -68,8 +68,8 @@ class PotentialSolution(SampledField, SavedSolution, Viewable, Described):
     def _restored(cls, record: Record) -> Self:
         values, functions = record.values, record.functions
         one_of(values["side"], ("exterior", "interior"), "side")
-        if not isinstance(values["info"], SolutionInfo):
-            raise TypeError("no record of a solver")
+        if not (isinstance(values["info"], SolutionInfo) and isinstance(functions["surface"], Function)):
+            raise TypeError("no record of a solver, or no function on the surface")
         layers = layers_of("layer", values["layers"], functions)
         data = functions.get("data", values["data"])
         return cls(data, values["side"], values["info"], functions["surface"], layers)  # type: ignore[arg-type]

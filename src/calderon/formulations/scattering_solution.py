@@ -140,7 +140,13 @@ class ScatteringSolution(SampledField, SavedSolution, Viewable, Described):
         surface = functions["surface"]
         if not (isinstance(values["incident"], Wave) and isinstance(values["info"], SolutionInfo)):
             raise TypeError("no incident wave or record of a solver")
-        medium = wavenumber_and_frequency(values["wavenumber"], None, None)[0], values["frequency"]
+        if not all(isinstance(functions.get(name, surface), Function) for name in ("surface", "derivative")):
+            raise TypeError("no pressure on the surface")
+        frequency = values["frequency"]
+        medium = (
+            wavenumber_and_frequency(values["wavenumber"], None, None)[0],
+            None if frequency is None else positive_length(frequency, "frequency"),
+        )
         return cls(
             values["incident"],
             surface.space.mesh,

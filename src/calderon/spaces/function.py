@@ -8,7 +8,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from calderon.data import LabelledArrays, Quantity
+from calderon.data.labelled import column_name
 from calderon.data.named_fields import named_fields
+from calderon.data.places import labelled_points
 from calderon.quadrature import triangle_rule
 from calderon.spaces.coefficients import Coefficients
 from calderon.spaces.element import reference_points
@@ -125,6 +128,23 @@ class Function(Coefficients[Space | NodalVectorSpace], Viewable):
         places = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.5, 0.5], [0.0, 0.5], [0.5, 0.0]])
         values = self.values(places)[:, parts]
         return vertices, nodes[:, parts].reshape(-1, 3), values.reshape(-1, *self.space.value_shape)
+
+    def arrays(self) -> LabelledArrays:
+        """Coefficients at the nodes with their coordinates, as `data.LabelledArrays` (to_xarray(), to_pandas(),
+        write_csv(path))."""
+        if self.space.value_shape not in ((), (3,)):
+            raise ValueError(f"tables are of numbers or of vectors with three components, not of {self.space!r}")
+        vector, nodes = bool(self.space.value_shape), self.space.scalar.nodes
+        quantity = Quantity(column_name(self.label, ""), self.at_nodes, self.unit, self.label, vector=vector)
+        return labelled_points("node", nodes, [quantity])
+
+    def to_xarray(self) -> Any:
+        """`arrays` as an `xarray.Dataset`."""
+        return self.arrays().to_xarray()
+
+    def to_pandas(self) -> Any:
+        """`arrays` as a tidy `pandas.DataFrame`."""
+        return self.arrays().to_pandas()
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write mesh and values for ParaView (.vtu): real, imaginary, magnitude and phase in rad of complex functions;

@@ -7,7 +7,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from calderon.data import LabelledArrays, Quantity
+from calderon.data.labelled import column_name
 from calderon.data.named_fields import named_fields
+from calderon.data.places import labelled_points
 from calderon.quadrature import triangle_rule
 from calderon.spaces.coefficients import Coefficients
 from calderon.spaces.element import reference_points
@@ -92,6 +95,20 @@ class VectorFunction(Coefficients[VectorSpace], Viewable):
         shown = Field(self.label, self.label, self.unit, [self.at_centroids()], "triangles")
         body = Surface("surface", mesh.vertices, mesh.triangles, (shown,))
         return Scene((body,), title=self.label[:1].upper() + self.label[1:], subtitle=str(self.space))
+
+    def arrays(self) -> LabelledArrays:
+        """Vectors at the centroids of triangles with their coordinates, as `data.LabelledArrays` (to_xarray(),
+        to_pandas(), write_csv(path))."""
+        quantity = Quantity(column_name(self.label, ""), self.at_centroids(), self.unit, self.label, vector=True)
+        return labelled_points("triangle", self.space.mesh.centroids, [quantity])
+
+    def to_xarray(self) -> Any:
+        """`arrays` as an `xarray.Dataset`."""
+        return self.arrays().to_xarray()
+
+    def to_pandas(self) -> Any:
+        """`arrays` as a tidy `pandas.DataFrame`."""
+        return self.arrays().to_pandas()
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write mesh and field on triangles for ParaView (.vtu): vectors, or their real and imaginary parts, the

@@ -53,6 +53,11 @@ class DielectricSolution(ElectromagneticSolution):
         constants = [values[name] for name in ("permittivity", "permeability")]
         if parents.shape != (count,) or not all(-1 <= p < count and p != i for i, p in enumerate(parents)):
             raise ValueError(f"surfaces within {parents}")
+        above = parents.copy()
+        for _ in range(count):  # a surface within itself, through others, would never end
+            above = np.where(above >= 0, parents[above], -1)
+        if (above >= 0).any():
+            raise ValueError(f"surfaces within each other: {parents}")
         if any(len(each) != count for each in constants):
             raise ValueError("constants of another number of surfaces")
         electric, magnetic = (tuple(record.functions[f"{name} {i}"] for i in range(count)) for name in CURRENTS)
