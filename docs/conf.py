@@ -11,6 +11,9 @@ from importlib.metadata import version as installed_version
 from pathlib import Path
 from typing import Any
 
+from numpy.typing import ArrayLike
+from sphinx.util.typing import stringify_annotation
+
 project = "calderon"
 author = "calderon developers"
 project_copyright = "calderon developers"
@@ -33,7 +36,8 @@ html_static_path = ["static"]
 html_css_files = ["calderon.css"]
 html_title = f"calderon {release}"
 autodoc_default_options = {"members": True, "imported-members": True}
-autodoc_typehints = "none"  # shapes and units stand in the text; the types of NumPy arrays say neither
+autodoc_typehints_format = "short"
+maximum_signature_line_length = 88
 
 ARGUMENT = re.compile(r"^([A-Za-z_][\w, ]{0,60}?(?: \([^()]*\))?): (?=\S)")
 
@@ -91,6 +95,22 @@ def plain_text(app: Any, what: str, name: str, obj: Any, options: Any, lines: li
         lines += [*map(escaped, text), ""]
 
 
+def short_types(
+    app: Any, what: str, name: str, obj: Any, options: Any, signature: str | None, returns: str | None
+) -> tuple[str | None, str | None]:
+    """NumPy's types by their names instead of what they stand for."""
+    array = [stringify_annotation(ArrayLike | None, "smart").removesuffix(" | None")]
+    array.append(array[0].replace("~", ""))
+    shortened = []
+    for text in (signature, returns):
+        for each in array:
+            text = text and text.replace(each, "ArrayLike")
+        text = text and re.sub(r"~?numpy\.ndarray\[tuple\[[^\]]*\], ~?numpy\.dtype\[([^\]]*)\]\]", r"NDArray[\1]", text)
+        shortened.append(text and re.sub(r"~?\b(?:numpy|typing|collections\.abc)\.", "", text).replace("~", ""))
+        shortened[-1] = shortened[-1] and re.sub(r"\bcalderon(?:\.\w+)*\.(\w+)", r"\1", shortened[-1])
+    return shortened[0], shortened[1]
+
+
 def escaped(line: str) -> str:
     """One line of plain text as reStructuredText; `names` in backticks become code."""
     parts = re.split(r"`+([^`]+)`+", line)
@@ -103,3 +123,4 @@ def setup(app: Any) -> None:
     write_gallery()
     case_reference.write(HERE / "cases")
     app.connect("autodoc-process-docstring", plain_text)
+    app.connect("autodoc-process-signature", short_types)
