@@ -20,7 +20,12 @@ from calderon.case.schema import KINDS
 from calderon.case.solid import LOADS, SUPPORTS
 
 Schema = dict[str, Any]
-LIMITS = {"minimum": "≥ {}", "exclusiveMinimum": "> {}", "maximum": "≤ {}", "exclusiveMaximum": "< {}"}
+LIMITS = {
+    "minimum": "≥ {}",
+    "exclusiveMinimum": "> {}",
+    "maximum": "≤ {}",
+    "exclusiveMaximum": "< {}",
+}
 CLOCK = "frequency or wavenumber"
 
 
@@ -30,19 +35,32 @@ def wave(name: str) -> tuple[str, ...]:
     if problem.family == "static":
         return problem.needed
     clock = "frequency" if name == "transmission" else CLOCK
-    sound = "speed_of_sound (with frequency)" if problem.family == "acoustic" and name != "transmission" else ""
+    sound = (
+        "speed_of_sound (with frequency)"
+        if problem.family == "acoustic" and name != "transmission"
+        else ""
+    )
     return tuple(filter(None, (clock, sound, *problem.needed)))
 
 
 CHOICES: dict[str, tuple[str, dict[str, tuple[tuple[str, ...], tuple[str, ...]]]]] = {
     "Mesh": ("shape", BODIES),
     "VolumeMesh": ("shape", SOLIDS),
-    "Physics": ("problem", {name: (wave(name), problem.optional) for name, problem in PROBLEMS.items()}),
+    "Physics": (
+        "problem",
+        {name: (wave(name), problem.optional) for name, problem in PROBLEMS.items()},
+    ),
     "Source": ("kind", {kind: ((), keys) for kind, keys in SOURCES.items()}),
     "Support": ("kind", SUPPORTS),
     "Load": ("kind", LOADS),
-    "Element": ("shape", {name: (one.needed, one.optional) for name, one in ELEMENTS.items()}),
-    "Metal": ("shape", {name: (one.needed, one.optional) for name, one in CIRCUITS.items()}),
+    "Element": (
+        "shape",
+        {name: (one.needed, one.optional) for name, one in ELEMENTS.items()},
+    ),
+    "Metal": (
+        "shape",
+        {name: (one.needed, one.optional) for name, one in CIRCUITS.items()},
+    ),
     "Port": ("kind", PORTS),
 }
 """By the model of a table: the key that chooses, and the keys that each choice needs and accepts."""
@@ -65,18 +83,32 @@ def kind_of(one: Schema) -> str:
     """What a value is, with its units and limits."""
     if quantity := one.get(UNITS_KEY):
         text = f"{quantity} ({next(iter(UNITS[quantity]))})"
-        rest = [each for each in one["anyOf"] if each.get("type") in ("array", "object") or "const" in each]
-        return " or ".join([text, *(kind_of(each) for each in rest if each != {"const": 0})])
+        rest = [
+            each
+            for each in one["anyOf"]
+            if each.get("type") in ("array", "object") or "const" in each
+        ]
+        return " or ".join(
+            [text, *(kind_of(each) for each in rest if each != {"const": 0})]
+        )
     if "const" in one:
         return f"`{json.dumps(one['const'])}`"
     if "enum" in one:
         return ", ".join(f"`{json.dumps(each)}`" for each in one["enum"])
     if "anyOf" in one:
-        return " or ".join(dict.fromkeys(kind_of(each) for each in one["anyOf"] if each.get("type") != "null"))
+        return " or ".join(
+            dict.fromkeys(
+                kind_of(each) for each in one["anyOf"] if each.get("type") != "null"
+            )
+        )
     if one.get("type") == "array":
         items = one.get("prefixItems")
         if items:
-            inner = kind_of(items[0]) if all(each == items[0] for each in items) else "; ".join(map(kind_of, items))
+            inner = (
+                kind_of(items[0])
+                if all(each == items[0] for each in items)
+                else "; ".join(map(kind_of, items))
+            )
             return f"[{len(items)}: {inner}]"
         return f"list of {kind_of(one.get('items', {}))}"
     if one.get("type") == "object":
@@ -84,7 +116,12 @@ def kind_of(one: Schema) -> str:
             return "{ " + ", ".join(one["properties"]) + " }"
         return f"table NAME = {kind_of(one['additionalProperties'])}"
     limits = [text.format(one[name]) for name, text in LIMITS.items() if name in one]
-    words = {"string": "text", "integer": "whole number", "number": "number", "boolean": "true, false"}
+    words = {
+        "string": "text",
+        "integer": "whole number",
+        "number": "number",
+        "boolean": "true, false",
+    }
     return " ".join([words.get(one.get("type", ""), "any"), ", ".join(limits)]).strip()
 
 
@@ -104,12 +141,16 @@ def tables(model: type[BaseModel]) -> Iterator[tuple[str, str, Schema]]:
     """Header, name of the model and schema of each table of a case; the first one is the case itself."""
     whole = model.model_json_schema()
 
-    def walk(path: str, name: str, table: Schema, header: str) -> Iterator[tuple[str, str, Schema]]:
+    def walk(
+        path: str, name: str, table: Schema, header: str
+    ) -> Iterator[tuple[str, str, Schema]]:
         yield header, name, table
         for key, one in table["properties"].items():
             if inner := nested(one):
                 inside = f"{path}.{key}" if path else key
-                yield from walk(inside, inner[0], whole["$defs"][inner[0]], inner[1].format(inside))
+                yield from walk(
+                    inside, inner[0], whole["$defs"][inner[0]], inner[1].format(inside)
+                )
 
     yield from walk("", model.__name__, whole, "")
 
@@ -123,7 +164,11 @@ def rows(table: Schema) -> Iterator[str]:
     needed = set(table.get("required", ()))
     for key, one in table["properties"].items():
         if inner := nested(one):
-            text = ("`" + inner[1].format("…" + key) + "`, below", "required" if key in needed else "", "a table")
+            text = (
+                "`" + inner[1].format("…" + key) + "`, below",
+                "required" if key in needed else "",
+                "a table",
+            )
         else:
             text = (kind_of(one), default_of(key, one, needed), one["description"])
         yield f"| `{key}` | " + " | ".join(map(cell, text)) + " |"
@@ -134,14 +179,25 @@ def page(title: str, model: type[BaseModel]) -> str:
     lines = [f"# {title}: keys\n"]
     for header, name, table in tables(model):
         lines.append(f"## `{header}`\n" if header else "## At the top of the file\n")
-        prose = re.sub(r"^(\[+[\w.]+\]+|[\w.]+)( of [^:]*)?: ", "", table.get("description", "")).strip()
+        prose = re.sub(
+            r"^(\[+[\w.]+\]+|[\w.]+)( of [^:]*)?: ", "", table.get("description", "")
+        ).strip()
         lines += [prose[:1].upper() + prose[1:] + "\n"] if header else []
-        lines += ["| key | value | default | meaning |", "|---|---|---|---|", *rows(table), ""]
+        lines += [
+            "| key | value | default | meaning |",
+            "|---|---|---|---|",
+            *rows(table),
+            "",
+        ]
         if name in CHOICES:
             key, choices = CHOICES[name]
             lines += [f"| `{key}` | needs | accepts |", "|---|---|---|"]
             for choice, keys in choices.items():
-                lines.append(f'| `"{choice}"` | ' + " | ".join(", ".join(each) for each in keys) + " |")
+                lines.append(
+                    f'| `"{choice}"` | '
+                    + " | ".join(", ".join(each) for each in keys)
+                    + " |"
+                )
             lines.append("")
     return "\n".join(lines)
 
@@ -149,7 +205,10 @@ def page(title: str, model: type[BaseModel]) -> str:
 def units() -> str:
     """The units of all quantities; numbers without one are in the first."""
     lines = ["# Units\n", "| quantity | units |", "|---|---|"]
-    lines += [f"| {quantity} | {', '.join(f'`{each}`' for each in given)} |" for quantity, given in UNITS.items()]
+    lines += [
+        f"| {quantity} | {', '.join(f'`{each}`' for each in given)} |"
+        for quantity, given in UNITS.items()
+    ]
     return "\n".join(lines) + "\n"
 
 

@@ -60,25 +60,37 @@ def write_gallery() -> None:
     for old in target.glob("*.md"):
         old.unlink()
     for path in sorted((HERE.parent / "examples").glob("[!_]*.py")):
-        text = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or path.stem
+        text = (
+            ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or path.stem
+        )
         title, _, body = text.partition("\n")
         pictures = sorted((target / "pictures" / path.stem).glob("*.png"))
-        shown = "\n\n".join(f"![{each.stem}](pictures/{path.stem}/{each.name})" for each in pictures)
-        source = f"```{{literalinclude}} ../../examples/{path.name}\n:language: python\n```"
+        shown = "\n\n".join(
+            f"![{each.stem}](pictures/{path.stem}/{each.name})" for each in pictures
+        )
+        source = (
+            f"```{{literalinclude}} ../../examples/{path.name}\n:language: python\n```"
+        )
         page = f"# {title.rstrip('.')}\n\n{body.strip()}\n\n{shown}\n\n{source}\n"
         (target / f"{path.stem}.md").write_text(page, encoding="utf-8")
         cards.append(CARD.format(name=path.stem, title=title.rstrip(".")))
     (target / "cards.txt").write_text("\n".join(cards), encoding="utf-8")
 
 
-def plain_text(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
+def plain_text(
+    app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]
+) -> None:
     """Docstrings are plain text, written to be read in an editor: mark them up here and escape the mathematics."""
     paragraphs: list[list[str]] = [[]]
     for line in lines:
         if not line.strip():
             paragraphs.append([])
             continue
-        if paragraphs[-1] and ARGUMENT.match(line) and paragraphs[-1][-1].rstrip().endswith((".", ";", ",", ":")):
+        if (
+            paragraphs[-1]
+            and ARGUMENT.match(line)
+            and paragraphs[-1][-1].rstrip().endswith((".", ";", ",", ":"))
+        ):
             paragraphs.append([])
         paragraphs[-1].append(line.rstrip())
     lines.clear()
@@ -96,7 +108,13 @@ def plain_text(app: Any, what: str, name: str, obj: Any, options: Any, lines: li
 
 
 def short_types(
-    app: Any, what: str, name: str, obj: Any, options: Any, signature: str | None, returns: str | None
+    app: Any,
+    what: str,
+    name: str,
+    obj: Any,
+    options: Any,
+    signature: str | None,
+    returns: str | None,
 ) -> tuple[str | None, str | None]:
     """NumPy's types by their names instead of what they stand for."""
     array = [stringify_annotation(ArrayLike | None, "smart").removesuffix(" | None")]
@@ -105,9 +123,20 @@ def short_types(
     for text in (signature, returns):
         for each in array:
             text = text and text.replace(each, "ArrayLike")
-        text = text and re.sub(r"~?numpy\.ndarray\[tuple\[[^\]]*\], ~?numpy\.dtype\[([^\]]*)\]\]", r"NDArray[\1]", text)
-        shortened.append(text and re.sub(r"~?\b(?:numpy|typing|collections\.abc)\.", "", text).replace("~", ""))
-        shortened[-1] = shortened[-1] and re.sub(r"\bcalderon(?:\.\w+)*\.(\w+)", r"\1", shortened[-1])
+        text = text and re.sub(
+            r"~?numpy\.ndarray\[tuple\[[^\]]*\], ~?numpy\.dtype\[([^\]]*)\]\]",
+            r"NDArray[\1]",
+            text,
+        )
+        shortened.append(
+            text
+            and re.sub(r"~?\b(?:numpy|typing|collections\.abc)\.", "", text).replace(
+                "~", ""
+            )
+        )
+        shortened[-1] = shortened[-1] and re.sub(
+            r"\bcalderon(?:\.\w+)*\.(\w+)", r"\1", shortened[-1]
+        )
     return shortened[0], shortened[1]
 
 
@@ -116,7 +145,9 @@ def escaped(line: str) -> str:
     parts = re.split(r"`+([^`]+)`+", line)
     for i, part in enumerate(parts):
         parts[i] = f"``{part}``" if i % 2 else re.sub(r"([\\*_|`])", r"\\\1", part)
-    return re.sub(r"^([A-Za-z])\. ", r"\1\\. ", "".join(parts))  # an author's initial is not an enumeration
+    return re.sub(
+        r"^([A-Za-z])\. ", r"\1\\. ", "".join(parts)
+    )  # an author's initial is not an enumeration
 
 
 def setup(app: Any) -> None:

@@ -67,8 +67,14 @@ def pictures_of_examples() -> None:
         if not folder.exists():
             runpy.run_path(str(script))["main"](folder)
         first = sorted(folder.glob("*.png"))[0].name
-        reduced(folder / COVERS.get(script.stem, first), TARGET / "gallery" / f"{script.stem}.png", THUMBNAIL)
-    reduced(GALLERY / "compressed_matrix" / "blocks.png", TARGET / "hmatrix_blocks.png", 900)
+        reduced(
+            folder / COVERS.get(script.stem, first),
+            TARGET / "gallery" / f"{script.stem}.png",
+            THUMBNAIL,
+        )
+    reduced(
+        GALLERY / "compressed_matrix" / "blocks.png", TARGET / "hmatrix_blocks.png", 900
+    )
 
 
 if __name__ == "__main__":

@@ -32,7 +32,9 @@ def hollow_sphere(h: float) -> dict[str, float]:
     """Largest relative errors of displacement and hoop stress at three points half way, and of the von Mises stress at
     the vertices of the inner wall."""
     mesh = cal.mesh.hollow_sphere(0.1, 0.05, h)
-    solid = cal.ElasticSolid(mesh, cal.ElasticMaterial(200e9, 0.3), loads={"inner": cal.Pressure(100e6)})
+    solid = cal.ElasticSolid(
+        mesh, cal.ElasticMaterial(200e9, 0.3), loads={"inner": cal.Pressure(100e6)}
+    )
     s = solid.solve("dense")
     points = np.array([[0.075, 0.0, 0.0], [0.0, 0.075, 0.0], [0.0, 0.0, -0.075]])
     radial = np.einsum("ij,ij->i", s.field(points), points / 0.075)
@@ -41,8 +43,12 @@ def hollow_sphere(h: float) -> dict[str, float]:
     hoop = np.array([stress[0, 1, 1], stress[1, 0, 0], stress[2, 0, 0]])
     return {
         "displacement inside": float(np.abs(radial / 1.0396825e-5 - 1).max()),
-        "hoop stress inside": float(np.abs(hoop / (100e6 / 7 * (1 + 0.5 / 0.75**3)) - 1).max()),
-        "von Mises stress at the inner wall": float(np.abs(s.von_mises[inner] / (1200e6 / 7) - 1).max()),
+        "hoop stress inside": float(
+            np.abs(hoop / (100e6 / 7 * (1 + 0.5 / 0.75**3)) - 1).max()
+        ),
+        "von Mises stress at the inner wall": float(
+            np.abs(s.von_mises[inner] / (1200e6 / 7) - 1).max()
+        ),
     }
 
 
@@ -55,8 +61,22 @@ def errors() -> None:
         axes = figure.add_subplot()
         h = np.array(SIZES) / 0.05
         for k, name in enumerate(found[0]):
-            axes.loglog(h, [each[name] for each in found], "o-", color=CURVES[k], markersize=4, label=name)
-        axes.loglog(h, 0.05 * h**2, color="#8a919b", linewidth=1.0, linestyle=":", label="slope 2")
+            axes.loglog(
+                h,
+                [each[name] for each in found],
+                "o-",
+                color=CURVES[k],
+                markersize=4,
+                label=name,
+            )
+        axes.loglog(
+            h,
+            0.05 * h**2,
+            color="#8a919b",
+            linewidth=1.0,
+            linestyle=":",
+            label="slope 2",
+        )
         axes.set_xticks([0.3, 0.5, 1.0], labels=["0.3", "0.5", "1"])
         axes.set_ylim(bottom=3e-5)
         axes.minorticks_off()
@@ -73,10 +93,16 @@ def bar(method: str, h: float) -> dict[str, float]:
 
     def posed(size: float) -> cal.ElasticSolid:
         mesh = cal.mesh.cuboid([2.0, 1.0, 1.0], size)
-        tags = np.where(mesh.normals[:, 0] < -0.5, 1, np.where(mesh.normals[:, 0] > 0.5, 2, 0))
-        mesh = cal.TriangleMesh(mesh.vertices, mesh.triangles, tags, {"sides": 0, "wall": 1, "end": 2})
+        tags = np.where(
+            mesh.normals[:, 0] < -0.5, 1, np.where(mesh.normals[:, 0] > 0.5, 2, 0)
+        )
+        mesh = cal.TriangleMesh(
+            mesh.vertices, mesh.triangles, tags, {"sides": 0, "wall": 1, "end": 2}
+        )
         load = {"end": cal.Traction([0.0, 0.0, -1e6])}
-        return cal.ElasticSolid(mesh, cal.ElasticMaterial(210e9, 0.3), {"wall": cal.Fixed()}, load)
+        return cal.ElasticSolid(
+            mesh, cal.ElasticMaterial(210e9, 0.3), {"wall": cal.Fixed()}, load
+        )
 
     posed(0.5).solve(method)
     solid = posed(h)
@@ -84,7 +110,11 @@ def bar(method: str, h: float) -> dict[str, float]:
     Path("/proc/self/clear_refs").write_text("5")  # the largest size is counted anew
     start = time.perf_counter()
     solid.solve(method)
-    return {"unknowns": unknowns, "seconds": time.perf_counter() - start, "bytes": resident("VmHWM") - before}
+    return {
+        "unknowns": unknowns,
+        "seconds": time.perf_counter() - start,
+        "bytes": resident("VmHWM") - before,
+    }
 
 
 def resident(name: str) -> int:
@@ -98,18 +128,32 @@ def cost() -> None:
     for method, sizes in BARS.items():
         for h in sizes:
             command = [sys.executable, __file__, "bar", method, str(h)]
-            out = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+            out = subprocess.run(
+                command, check=True, capture_output=True, text=True
+            ).stdout
             found[method].append(json.loads(out))
             print(method, found[method][-1], flush=True)
     with paper():
         figure = new_figure(7.2, 3.2, fitted=True)
-        for k, (key, label, scale) in enumerate([("seconds", "time (s)", 1.0), ("bytes", "memory (MB)", 1e6)]):
+        for k, (key, label, scale) in enumerate(
+            [("seconds", "time (s)", 1.0), ("bytes", "memory (MB)", 1e6)]
+        ):
             axes = figure.add_subplot(1, 2, k + 1)
             for n, (method, rows) in enumerate(found.items()):
                 x, y = ([row[name] for row in rows] for name in ("unknowns", key))
-                axes.loglog(x, np.array(y) / scale, "o-", color=CURVES[n], markersize=4, label=method)
+                axes.loglog(
+                    x,
+                    np.array(y) / scale,
+                    "o-",
+                    color=CURVES[n],
+                    markersize=4,
+                    label=method,
+                )
             axes.set(xlabel="unknowns", ylabel=label)
-            axes.set_xticks([300, 1000, 3000, 10000, 30000], labels=["300", "1000", "3000", "10 000", "30 000"])
+            axes.set_xticks(
+                [300, 1000, 3000, 10000, 30000],
+                labels=["300", "1000", "3000", "10 000", "30 000"],
+            )
             axes.minorticks_off()
             plain_axes(axes)
             axes.legend()

@@ -19,11 +19,17 @@ REPLACED = {
 def mathml(tex: str, block: bool = False) -> str:
     """A formula as MathML. ValueError naming the command where there is no symbol for it."""
     try:
-        result = convert(TAG.sub("", tex).strip(), display="block" if block else "inline")
+        result = convert(
+            TAG.sub("", tex).strip(), display="block" if block else "inline"
+        )
     except Exception as error:
-        raise ValueError(f"no MathML of the formula {tex!r}: {type(error).__name__}: {error}") from error
+        raise ValueError(
+            f"no MathML of the formula {tex!r}: {type(error).__name__}: {error}"
+        ) from error
     if unknown := UNKNOWN.findall(result):
-        raise ValueError(f"no MathML of {', '.join(unknown)} in the formula {tex!r}: write it with other commands")
+        raise ValueError(
+            f"no MathML of {', '.join(unknown)} in the formula {tex!r}: write it with other commands"
+        )
     for old, new in REPLACED.items():
         result = result.replace(old, new)
     return result
@@ -40,7 +46,9 @@ def displayed(writer: Any, node: nodes.math_block) -> None:
     number = node["number"] and get_node_equation_number(writer, node)
     shown = TAG.search(tex)
     label = shown[1] if shown else number
-    writer.body.append(f"{writer.starttag(node, 'div', CLASS='math')}<div>{mathml(tex, block=True)}</div>")
+    writer.body.append(
+        f"{writer.starttag(node, 'div', CLASS='math')}<div>{mathml(tex, block=True)}</div>"
+    )
     if label:
         writer.body.append(f'<span class="eqno">({label})')
         if number:

@@ -39,3 +39,9 @@ def test_every_page_is_reached_from_the_first_one():
     text = "".join(path.read_text(encoding="utf-8") for path in DOCS.glob("*.md"))
     listed = set(re.findall(r"(?m)^([\w/]+)$", "\n".join(re.findall(r"(?s)```\{toctree\}(.*?)```", text))))
     assert {path.stem for path in DOCS.glob("*.md")} - listed == {"index"}
+
+
+def test_programs_on_pages_are_at_most_88_columns_wide():
+    for path in [*DOCS.glob("*.md"), *(DOCS / "api").glob("*.md")]:
+        for program in re.findall(r"(?ms)^```python\n(.*?)^```", path.read_text(encoding="utf-8")):
+            assert max(map(len, program.splitlines())) <= 88, path
