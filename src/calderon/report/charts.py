@@ -22,7 +22,7 @@ def chart(figure: Figure, incident: float | None = None) -> str:
     named = [line for line in lines if line not in levels]
     data: dict[str, Any] = {"kind": "xy", "series": [_series(line) for line in named]}
     if isinstance(axes, PolarAxes):
-        data |= {"kind": "polar", "yLabel": figure.texts[0].get_text(), "yLim": _numbers(axes.get_ylim())}
+        data |= {"kind": "polar", "yLabel": figure.texts[0].get_text(), "yLim": _limits(axes.get_ylim())}
         data["sector"] = round(float(axes.get_thetamax() - axes.get_thetamin()))
         data["rings"] = _numbers(axes.get_yticks())
         data["quiet"] = float(axes.get_rlabel_position())
@@ -30,7 +30,7 @@ def chart(figure: Figure, incident: float | None = None) -> str:
             data["incident"] = incident
     else:
         data |= {"xLabel": axes.get_xlabel(), "yLabel": axes.get_ylabel()}
-        data |= {"xLim": _numbers(axes.get_xlim()), "yLim": _numbers(axes.get_ylim())}
+        data |= {"xLim": _limits(axes.get_xlim()), "yLim": _limits(axes.get_ylim())}
         data |= {"xLog": axes.get_xscale() == "log", "yLog": axes.get_yscale() == "log"}
         data["lines"] = _levels(axes, levels)
     return embedded(data)
@@ -68,6 +68,13 @@ def _levels(axes: Axes, lines: list[Line2D]) -> list[dict[str, Any]]:
         if len(heights) == 1:
             found.append({"at": float(heights[0]), "label": texts.get(float(heights[0]), "")})
     return found
+
+
+def _limits(values: tuple[float, float]) -> list[float]:
+    """The ends of an axis, apart where a curve is constant but for rounding errors."""
+    low, high = map(float, values)
+    size = max(abs(low), abs(high))
+    return [low - 0.1 * size, high + 0.1 * size] if high - low < 1e-4 * size else [low, high]
 
 
 def _numbers(values: Any) -> list[float | None]:

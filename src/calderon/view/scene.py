@@ -160,10 +160,12 @@ class Pattern:
 
 @dataclass(frozen=True)
 class Steps:
-    """What the steps of fields are, such as "frequency", and the label of each."""
+    """What the steps of fields are, such as "frequency", the label of each, and the number of the one shown first,
+    -1: the last."""
 
     name: str
     labels: Sequence[str]
+    first: int = -1
 
 
 @dataclass(frozen=True)
@@ -188,7 +190,8 @@ class Scene:
         """The scene as JSON."""
         scene: dict[str, Any] = {"layers": [each.packed() for each in self.layers], "length": self.length}
         if self.steps is not None:
-            scene["steps"] = {"name": self.steps.name, "labels": list(self.steps.labels)}
+            labels = list(self.steps.labels)
+            scene["steps"] = {"name": self.steps.name, "labels": labels, "first": self.steps.first % len(labels)}
         if self.eye is not None:
             scene["eye"] = list(self.eye)
         if self.edges:

@@ -21,7 +21,9 @@ def currents_scene(results: PeriodicResults) -> Scene:
         replace(one, values=[each.layers[0].fields[k].values[0] for each in scenes], short=len(scenes) > 4)
         for k, one in enumerate(body.fields)
     ]
-    steps = Steps("frequency", frequency_texts(results.frequencies.tolist())) if len(scenes) > 1 else None
+    middle = len(scenes) // 2
+    labels = frequency_texts(results.frequencies.tolist())
+    steps = Steps("frequency", labels, middle) if len(scenes) > 1 else None
     caption = "Currents for waves of 1 V/m across the surface."
     return Scene((replace(body, fields=tuple(fields)),), steps=steps, caption=caption)
 

@@ -27,7 +27,7 @@ def cuts_scene(results: TransientResults) -> Scene:
     steps, times = None, results.cuts[0].times
     if moving and times is not None:
         factor, unit = time_unit(float(times[-1]))
-        steps = Steps("time", [f"{time / factor:.3f} {unit}" for time in times])
+        steps = Steps("time", [f"{time / factor:.3f} {unit}" for time in times], 0)
     at = "" if results.amplitudes is None else f" at {frequency_text(results.amplitudes.frequency)}"
     caption = f"Fields in the planes{at}. The bodies are open there; drag to turn, point at a plane for values."
     names = [each.name for each in planes]

@@ -124,7 +124,7 @@ Object.assign(View.prototype, {
       const k = this.cut.axis;
       const slider = k < 0 ? null : player({
         name: "cut", low: 0, high: 1, step: 0.005, value: this.cut.at, change: (x) => { this.cut.at = x; this.redraw(); },
-        text: (x) => withUnit(low[k] + x * (high[k] - low[k]), this.scene.length, 3),
+        text: (x) => withUnit(this.length.factor * (low[k] + x * (high[k] - low[k])), this.length.name, 3),
       });
       rows.push(field("cut away", cut), ...(slider ? [slider] : []));
     }
@@ -213,7 +213,7 @@ Object.assign(View.prototype, {
     const drawn = lines.map(({ name, x, y }) => `<g class="cv-${name}"><line x2="${x.toFixed(1)}" y2="${y.toFixed(1)}"/><text x="${(1.36 * x).toFixed(1)}" y="${(1.36 * y + 3.5).toFixed(1)}">${name}</text></g>`);
     const pixel = (2 * camera.half) / Math.max(1, this.stage.clientHeight);
     const length = roundStep((90 * pixel) / 2.5, [1, 2, 5, 10]);
-    const scale = this.scene.length ? `<div class="cv-scale"><i style="width:${(length / pixel).toFixed(1)}px"></i>${withUnit(length, this.scene.length)}</div>` : "";
+    const scale = this.scene.length ? `<div class="cv-scale"><i style="width:${(length / pixel).toFixed(1)}px"></i>${withUnit(this.length.factor * length, this.length.name)}</div>` : "";
     this.marks.innerHTML = `<svg viewBox="-40 -40 80 80" width="80" height="80" aria-hidden="true">${drawn.join("")}</svg>${scale}`;
   },
 

@@ -4,7 +4,7 @@ const STILL = [1, 0];
 
 class View {
   constructor(root, scene) {
-    Object.assign(this, { root, scene, step: (scene.steps?.labels.length ?? 1) - 1, phase: 0, axis: -1, playing: "" });
+    Object.assign(this, { root, scene, step: scene.steps?.first ?? 0, phase: 0, axis: -1, playing: "" });
     this.canvas = root.querySelector("canvas");
     this.stage = this.canvas.parentElement;
     this.layers = scene.layers.map((layer) => ({ ...layer, geometry: geometryOf(layer), on: !layer.hidden, chosen: 0, cache: {} }));
@@ -17,6 +17,8 @@ class View {
     this.cut = { axis: -1, at: 0.5 };
     this.limits = {};
     this.camera = new Camera(...this.sphere());
+    // small bodies are measured in millimetres
+    this.length = scene.length === "m" && this.camera.radius < 0.05 ? { name: "mm", factor: 1000 } : { name: scene.length, factor: 1 };
     if (scene.eye) this.camera.look("iso", scene.eye);
     for (const layer of this.layers) this.load(layer);
     const flow = this.layers.find((layer) => this.field(layer)?.components === 3 && this.field(layer).on === "triangles");
@@ -270,7 +272,7 @@ class View {
       lines.push(["direction", `θ ${degrees[0].toFixed(1)}°, φ ${degrees[1].toFixed(1)}°`]);
       return lines;
     }
-    lines.push(["at", `(${point.map((x) => numberText(Math.abs(x) < 1e-6 * this.camera.radius ? 0 : x)).join(", ")}) ${this.scene.length}`]);
+    lines.push(["at", `(${point.map((x) => numberText(Math.abs(x) < 1e-6 * this.camera.radius ? 0 : this.length.factor * x)).join(", ")}) ${this.length.name}`]);
     if (layer.kind === "surface") lines.push(["triangle", String(layer.numbers ? (layer.names ||= unpacked(layer.numbers))[t] : t)]);
     return lines;
   }
