@@ -12,7 +12,7 @@ function drawArrows(view, pen, width, height) {
   for (const { layer, t, x, y } of cells.values()) {
     if (view.field(layer)?.components !== 3 || !layer.re) continue;
     const now = momentAt(layer, t, view.turn);
-    const scale = (1.25 * ARROW_SPACING) / (view.everyStep(layer).largest || 1);
+    const scale = (1.25 * ARROW_SPACING) / (layer.extremes.largest || 1);
     addArrow(path, x, y, scale * dot(right, now), -scale * dot(up, now));
   }
   pen.lineCap = pen.lineJoin = "round";
