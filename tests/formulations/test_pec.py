@@ -215,6 +215,20 @@ def test_dual_preconditioner_keeps_iterations_bounded():
     assert iterations["efie"][1] > 1.5 * iterations["efie"][0], iterations
 
 
+@pytest.mark.parametrize("name", ["efie", "cfie"])
+def test_entries_of_neighbours_halve_the_steps(name):
+    """Of the electric equation on open surfaces, and of the combined one."""
+    mesh = cal.mesh.sphere(radius=0.5, h=0.1) if name == "cfie" else cal.mesh.plate((1.0, 1.0), h=0.06)
+    problem = cal.PECScattering(mesh, 1.5, formulation=name)
+    wave = cal.PlaneWave(direction=[0, 0, 1], polarization=[1, 0, 0])
+    near, mass = (problem.solve(wave, rtol=1e-4, preconditioner=each) for each in ("near", "mass"))
+    assert near.info.iterations <= 0.7 * mass.info.iterations
+    assert problem.solve(wave, rtol=1e-4).info.iterations == near.info.iterations  # the usual one
+    direction = [0.6, 0.0, 0.8]
+    difference = near.far_field(direction) - mass.far_field(direction)
+    assert np.linalg.norm(difference) < 2e-3 * np.linalg.norm(mass.far_field([0.0, 0.0, 1.0]))
+
+
 def test_bad_input_is_refused(sphere):
     plate = cal.mesh.plate([1.0, 1.0], 0.3)
     with pytest.raises(ValueError, match="closed surface"):

@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from calderon.backends import Execution, LinearAlgebra
 from calderon.formulations.linear_system import LinearSystem, SolutionInfo, SolveOptions
+from calderon.formulations.preconditioners import near_preconditioner
 from calderon.formulations.saved_sweep import solve_and_save
 from calderon.hmatrix import is_sum
-from calderon.operators.methods import Plan, candidates
+from calderon.operators.methods import Plan, candidates, require
 from calderon.solvers import CompressedSides
 from calderon.validation import one_of
 from calderon.view import Described
@@ -109,14 +110,20 @@ class Problem(Described, ABC, Generic[Solution]):
         """The names that `solve` accepts as preconditioner=, the usual one first."""
         return ("mass",)
 
+    @property
+    def _usual_without_entries(self) -> str:
+        """The usual preconditioner where a method keeps no entries."""
+        return next(each for each in self.preconditioners if each != "near")
+
     def _options(self, method: str, rtol: float, choices: SolverChoices) -> SolveOptions:
         """Checked options, with the method that "auto" stands for and the operator of a named preconditioner."""
-        chosen: SolverChoices = {"preconditioner": self.preconditioners[0]}
         if unknown := sorted(set(choices) - set(SolverChoices.__annotations__)):
             known = ", ".join(["method", "rtol", *SolverChoices.__annotations__])
             raise TypeError(f"unknown options {', '.join(unknown)}: choose from {known}")
-        chosen.update(choices)
-        options = SolveOptions(method, rtol, **chosen).for_unknowns(self.unknowns, self.system.operator)
+        options = SolveOptions(method, rtol, **choices).for_unknowns(self.unknowns, self.system.operator)
+        if "preconditioner" not in choices:
+            usual = self.preconditioners[0] if options.chosen.stores_near else self._usual_without_entries
+            options = replace(options, preconditioner=usual)
         if isinstance(options.preconditioner, str):
             hlu = ["hlu"] if options.chosen.factorise else []
             one_of(options.preconditioner, (*self.preconditioners, *hlu), "preconditioner")
@@ -132,7 +139,7 @@ class Problem(Described, ABC, Generic[Solution]):
             usual["compression_rtol"] = kept[1]
             usual["keep_on_device"] = kept[4] and "backend" not in choices
         factorised = all(each.factorise for each in candidates(method or kept[0])) and is_sum(self.system.operator)
-        if factorised and self.preconditioners[0] == "mass":
+        if factorised and self._usual_without_entries == "mass":
             usual["preconditioner"] = "hlu"
         usual.update(choices)
         options = self._options(method or kept[0], rtol, usual)
@@ -144,8 +151,12 @@ class Problem(Described, ABC, Generic[Solution]):
         return replace(options, solver="lu")
 
     def _preconditioned(self, options: SolveOptions) -> SolveOptions:
-        """The options with an operator instead of the name of a preconditioner, where the problem has its own."""
-        return options
+        """The options with an operator instead of the name of a preconditioner, where it is one of entries or the
+        problem's own."""
+        if not options.preconditioned_by("near") or options.solver == "lu":
+            return options
+        require(options.method, "preconditioner='near'")
+        return replace(options, preconditioner=near_preconditioner(self.system))
 
     def _solve(self, data: list[Any], options: SolveOptions) -> list[Solution]:
         checked = [self._checked(one) for one in data]

@@ -119,6 +119,11 @@ class PECAntenna(Problem[AntennaSolution]):
             choices = {**choices, "solver": "lu"}
         return super()._options(method, rtol, choices)
 
+    @property
+    def preconditioners(self) -> tuple[str, ...]:
+        """As of `PECScattering` with formulation="efie"."""
+        return self.conductor.preconditioners
+
     def _preconditioned(self, options: SolveOptions) -> SolveOptions:
         return self.conductor._preconditioned(options)
 

@@ -1,7 +1,7 @@
 """Penetrable bodies: tangential E and H are continuous across their surfaces."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
@@ -31,12 +31,9 @@ from calderon.formulations.electromagnetic.dielectric_regions import (
 from calderon.formulations.electromagnetic.dielectric_solution import DielectricSolution
 from calderon.formulations.electromagnetic.radar import RadarProblem
 from calderon.formulations.electromagnetic.radiating_currents import RadiatingCurrents
-from calderon.formulations.linear_system import LinearSystem, SolutionInfo, SolveOptions
-from calderon.formulations.preconditioners import near_preconditioner
-from calderon.formulations.problem import SolverChoices
+from calderon.formulations.linear_system import LinearSystem, SolutionInfo
 from calderon.mesh import TriangleMesh
 from calderon.operators import BlockOperator
-from calderon.operators.methods import require
 from calderon.spaces import RWG, EdgeSpace, Loads, VectorFunction
 from calderon.validation import one_of
 
@@ -196,18 +193,6 @@ class DielectricScattering(RadarProblem[DielectricSolution]):
     def preconditioners(self) -> tuple[str, ...]:
         """ "near" (of "dense" and "mlfmm"; the usual one there) and "mass" of "pmchwt", "mass" of "muller"."""
         return ("near", "mass") if self.formulation == "pmchwt" else ("mass",)
-
-    def _options(self, method: str, rtol: float, choices: SolverChoices) -> SolveOptions:
-        chosen = SolveOptions(method, rtol).for_unknowns(self.unknowns, self.system.operator).chosen
-        if "preconditioner" not in choices and not chosen.stores_near:
-            choices = {**choices, "preconditioner": "mass"}
-        return super()._options(method, rtol, choices)
-
-    def _preconditioned(self, options: SolveOptions) -> SolveOptions:
-        if not options.preconditioned_by("near") or options.solver == "lu":
-            return options
-        require(options.method, "preconditioner='near'")
-        return replace(options, preconditioner=near_preconditioner(self.system))
 
     def _solution(self, data: Any, coefficients: NDArray[Any], info: SolutionInfo) -> DielectricSolution:
         n, eta, unknown = len(self.meshes), complex(data.impedance), unknown_fields(self.regions)

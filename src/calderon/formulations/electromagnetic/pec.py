@@ -196,9 +196,14 @@ class PECScattering(RadarProblem[PECSolution]):
 
     @property
     def preconditioners(self) -> tuple[str, ...]:
-        """ "dual" of formulation "calderon": the electric operator between dual functions; "mass" of the others, the
-        inverse of the identity tested as the equation is."""
-        return ("dual",) if self.formulation == "calderon" else ("mass",)
+        """ "dual" of formulation "calderon": the electric operator between dual functions. Of the others "near" (of
+        "dense" and "mlfmm"): LU factors of the entries between functions that share a triangle, the usual ones of
+        "cfie", and of "efie" on open surfaces, where they take half of the steps; "mass": the inverse of the identity
+        tested as the equation is."""
+        if self.formulation == "calderon":
+            return ("dual",)
+        halves = self.formulation == "cfie" or not self.mesh.is_closed
+        return ("near", "mass") if halves else ("mass", "near")
 
     def _preconditioned(self, options: SolveOptions) -> SolveOptions:
         if self.formulation == "efie":
@@ -206,7 +211,7 @@ class PECScattering(RadarProblem[PECSolution]):
         if self._is_dual and options.preconditioned_by("mass"):
             return replace(options, preconditioner=self._pairing)
         if not options.preconditioned_by("dual") or options.solver == "lu":
-            return options
+            return super()._preconditioned(options)
         if not options.chosen.stores_entries or (options.backend, options.precision) != ("numba", "double"):
             raise ValueError(
                 "preconditioner 'dual' of formulation='calderon' is dense, in double precision, by backend 'numba'; "
