@@ -24,12 +24,12 @@ RTOL = 1e-5
 
 
 def cross(size: float) -> cal.TriangleMesh:
-    """One cell across arms and caps, at most two millimetres along them; sizes are whole hundredths of a millimetre,
-    so that lines of the mesh coincide or are apart."""
-    size = round(size, 5)
+    """One cell across arms and caps, at most two millimetres along them; sizes are whole micrometres, so that lines
+    of the mesh coincide or are apart."""
+    size = round(size, 6)
     caps = max(ARM, min(0.4 * size, size - 2 * ARM - 1e-9))
     marks = [ARM / 2, size / 2 - ARM, size / 2] + ([caps / 2] if caps > ARM else [])
-    places = np.unique(np.round([*marks, *(-each for each in marks)], 9))
+    places = np.unique(np.round([*marks, *(-each for each in marks)], 8))
     lines = [places[:1]]
     for low, high in zip(places[:-1], places[1:], strict=True):
         lines.append(np.linspace(low, high, 1 + (1 if high - low <= ARM else cells_of(high - low, 2e-3)))[1:])

@@ -8,6 +8,7 @@ from calderon.case import parse
 from calderon.case.periodic import PERIODIC
 from calderon.case.physics import PROBLEMS, TRANSIENT
 from calderon.case.planar import PLANAR
+from calderon.case.reflectarray import REFLECTARRAY
 from calderon.case.solid import Solid
 from calderon.report import run, write
 from calderon.report.kinds import KINDS
@@ -17,7 +18,13 @@ CUBE_CASE = surface_case('surface = []\nfar_field = { plane = "xy", count = 9 }'
 
 
 def test_every_problem_has_a_kind():
-    assert {problem.family for problem in PROBLEMS.values()} | {TRANSIENT, Solid.family, PERIODIC, PLANAR} == set(KINDS)
+    assert {problem.family for problem in PROBLEMS.values()} | {
+        TRANSIENT,
+        Solid.family,
+        PERIODIC,
+        PLANAR,
+        REFLECTARRAY,
+    } == set(KINDS)
 
 
 def test_a_problem_of_a_known_physics_is_one_entry(monkeypatch, tmp_path):

@@ -7,6 +7,7 @@ from calderon.case.periodic import PeriodicCase
 from calderon.case.physics import Physics
 from calderon.case.planar import PlanarCase
 from calderon.case.reading import AnyCaseFile, CaseError, CaseFile, parse, read
+from calderon.case.reflectarray import ReflectarrayCase
 from calderon.case.schema import schema
 from calderon.case.solid import SolidCase
 from calderon.case.solid_building import elastic_solid, elastic_solids, solid_mesh
@@ -25,6 +26,7 @@ __all__ = [
     "PlanarCase",
     "Rectangle",
     "Reference",
+    "ReflectarrayCase",
     "SolidCase",
     "TransientCase",
     "choices",

@@ -21,6 +21,7 @@ from calderon.case.periodic import PERIODIC, PeriodicCase
 from calderon.case.physics import TRANSIENT
 from calderon.case.planar import PLANAR, PlanarCase
 from calderon.case.quantities import SYSTEMS
+from calderon.case.reflectarray import REFLECTARRAY, ReflectarrayCase
 from calderon.case.solid import SolidCase
 from calderon.case.table import Table, choices
 
@@ -39,7 +40,7 @@ class CaseError(ValueError):
         super().__init__("\n".join(f"{name}{', ' if _line(problem) else ': '}{problem}" for problem in problems))
 
 
-C = TypeVar("C", bound=Case | TransientCase | SolidCase | PeriodicCase | PlanarCase)
+C = TypeVar("C", bound=Case | TransientCase | SolidCase | PeriodicCase | PlanarCase | ReflectarrayCase)
 Keys = tuple[str | int, ...]
 """Names of tables and a key; after that of a list of tables may follow the number of one, from 0."""
 
@@ -88,9 +89,14 @@ class CaseFile(Generic[C]):
 
 
 AnyCaseFile = (
-    CaseFile[Case] | CaseFile[TransientCase] | CaseFile[SolidCase] | CaseFile[PeriodicCase] | CaseFile[PlanarCase]
+    CaseFile[Case]
+    | CaseFile[TransientCase]
+    | CaseFile[SolidCase]
+    | CaseFile[PeriodicCase]
+    | CaseFile[PlanarCase]
+    | CaseFile[ReflectarrayCase]
 )
-AnyModel = type[Case] | type[TransientCase] | type[SolidCase] | type[PeriodicCase] | type[PlanarCase]
+AnyModel = type[Case | TransientCase | SolidCase | PeriodicCase | PlanarCase | ReflectarrayCase]
 
 
 def read(path: str | Path) -> AnyCaseFile:
@@ -139,10 +145,12 @@ def parse(text: str, name: str = "case", folder: Path = Path()) -> AnyCaseFile:
 
 
 def _model_of(data: dict[str, Any]) -> AnyModel:
-    """The model of the tables of a case: of periodic surfaces, printed circuits, solids, fields in time, or waves and
-    potentials on surfaces."""
+    """The model of the tables of a case: of periodic surfaces, reflectarrays, circuits, solids, fields in time, or
+    waves and potentials on surfaces."""
     if PERIODIC in data:
         return PeriodicCase
+    if REFLECTARRAY in data:
+        return ReflectarrayCase
     if PLANAR in data:
         return PlanarCase
     if "solid" in data:

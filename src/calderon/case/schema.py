@@ -7,6 +7,7 @@ from pydantic import BaseModel, TypeAdapter
 from calderon.case.models import Case, TransientCase
 from calderon.case.periodic import PeriodicCase
 from calderon.case.planar import PlanarCase
+from calderon.case.reflectarray import ReflectarrayCase
 from calderon.case.solid import SolidCase
 
 KINDS: dict[str, type[BaseModel]] = {
@@ -15,6 +16,7 @@ KINDS: dict[str, type[BaseModel]] = {
     "Elastic solids": SolidCase,
     "Printed circuits and antennas": PlanarCase,
     "Periodic surfaces": PeriodicCase,
+    "Reflectarrays": ReflectarrayCase,
 }
 """The models of case files, by what they describe."""
 
@@ -24,7 +26,7 @@ def schema() -> dict[str, Any]:
 
     It knows keys, types, limits and units, but not which keys go with which others: `calderon run` tells that.
     """
-    case: Any = Case | TransientCase | SolidCase | PlanarCase | PeriodicCase
+    case: Any = Case | TransientCase | SolidCase | PlanarCase | PeriodicCase | ReflectarrayCase
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Case file of calderon",

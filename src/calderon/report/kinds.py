@@ -10,6 +10,7 @@ from typing import Any
 import calderon.backends as backends
 import calderon.report.periodic as periodic
 import calderon.report.planar as planar
+import calderon.report.reflectarray as reflectarray
 import calderon.report.solid as solid
 import calderon.report.surface as surface
 import calderon.report.transient as transient
@@ -20,7 +21,16 @@ from calderon.report.periodic.computing import compute_periodic
 from calderon.report.periodic.results import PeriodicResults
 from calderon.report.planar.computing import compute_planar
 from calderon.report.planar.results import PlanarResults
-from calderon.report.planning import plan_in_time, plan_periodic, plan_planar, plan_solid, plan_surface
+from calderon.report.planning import (
+    plan_in_time,
+    plan_periodic,
+    plan_planar,
+    plan_reflectarray,
+    plan_solid,
+    plan_surface,
+)
+from calderon.report.reflectarray.computing import compute_reflectarray
+from calderon.report.reflectarray.results import ReflectarrayResults
 from calderon.report.solid.computing import compute_solid
 from calderon.report.solid.results import SolidResults
 from calderon.report.stages import Stages
@@ -31,7 +41,7 @@ from calderon.report.surface.results import Results
 from calderon.report.transient.computing import compute_in_time
 from calderon.report.transient.results import TransientResults
 
-AnyResults = Results | SolidResults | TransientResults | PeriodicResults | PlanarResults
+AnyResults = Results | SolidResults | TransientResults | PeriodicResults | PlanarResults | ReflectarrayResults
 
 
 @dataclass(frozen=True)
@@ -57,11 +67,12 @@ KINDS = {
     "antenna": ProblemKind(Antennas().compute),
     "static": ProblemKind(Statics().compute),
     "periodic": ProblemKind(compute_periodic, periodic, plan_periodic),
+    "reflectarray": ProblemKind(compute_reflectarray, reflectarray, plan_reflectarray),
     "planar": ProblemKind(compute_planar, planar, plan_planar),
     "solid": ProblemKind(compute_solid, solid, plan_solid),
     "transient": ProblemKind(compute_in_time, transient, plan_in_time, in_time=True),
 }
-"""By the family of the problem in [physics], of [solid], [periodic] and [planar]."""
+"""By the family of the problem in [physics], of [solid], [periodic], [reflectarray] and [planar]."""
 
 
 def kind_of(file: AnyCaseFile) -> ProblemKind:

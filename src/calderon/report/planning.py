@@ -1,14 +1,27 @@
 """What the matrix of a case will take, before anything is computed."""
 
 import calderon.report.planar.computing as planar
+import calderon.report.reflectarray.computing as reflectarrays
 from calderon.backends import format_bytes, free_memory
-from calderon.case import Case, CaseFile, PeriodicCase, PlanarCase, SolidCase, TransientCase, elastic_solid, solid_mesh
+from calderon.case import (
+    Case,
+    CaseFile,
+    PeriodicCase,
+    PlanarCase,
+    ReflectarrayCase,
+    SolidCase,
+    TransientCase,
+    elastic_solid,
+    solid_mesh,
+)
 from calderon.formulations.linear_system import LARGEST_DENSE, SolveOptions
+from calderon.formulations.planar.planar_system import chosen_method
 from calderon.operators.methods import AUTO, rounded
 from calderon.report.formatting import Row
 from calderon.report.periodic.computing import built
 from calderon.report.stages import Stages
 from calderon.report.surface.computing import checked_mesh, dense_bytes, moments_of, options
+from calderon.spaces import RWG
 
 
 def plan_surface(file: CaseFile[Case], stages: Stages) -> list[Row]:
@@ -47,6 +60,19 @@ def plan_solid(file: CaseFile[SolidCase], stages: Stages) -> list[Row]:
         plan = posed.plan(case.solver.method, case.solver.rtol)
     unknowns = f"{plan.unknowns}, {plan.displacements} of displacement and {plan.tractions} of traction"
     return [("unknowns", unknowns, ""), ("method", plan.method, ""), *_costs(plan.nbytes, plan.seconds, "solution")]
+
+
+def plan_reflectarray(file: CaseFile[ReflectarrayCase], stages: Stages) -> list[Row]:
+    """Of the array, whose sizes follow from phases that are computed."""
+    array = reflectarrays.built(file, stages)
+    number = RWG(array.mesh).dimension
+    method, why = chosen_method(file.case.solver.method, number, True)
+    return [
+        ("unknowns", f"{number} on {array.mesh.number_of_triangles} triangles", ""),
+        ("method", f"{method}{why}", ""),
+        ("memory of a dense matrix", format_bytes(16 * number**2), ""),
+        ("free", format_bytes(free_memory()), ""),
+    ]
 
 
 def plan_periodic(file: CaseFile[PeriodicCase], stages: Stages) -> list[Row]:

@@ -1,0 +1,76 @@
+"""Case files of reflectarrays: [reflectarray], [element], and the [[layer]] tables of a board, from below."""
+
+from typing import ClassVar, Literal
+
+from pydantic import model_validator
+
+from calderon.case.periodic import SHAPES, VACUUM, BoardLayer, Element, PeriodicSolver, Wall, board, lies_at
+from calderon.case.quantities import Frequency, Size
+from calderon.case.table import Table, key
+from calderon.layers import Stack
+from calderon.mesh import TriangleMesh
+
+REFLECTARRAY = "reflectarray"  # the table that says so
+
+
+class Reflectarray(Table):
+    """[reflectarray]: a square grid of elements that focus a wave at normal incidence; those of the curve of phases go
+    from the smallest to the largest size, which is the first length of the element; its others are scaled with it."""
+
+    period: Size = key("of the grid", ...)
+    count: tuple[int, int] = key("elements along x and y", ...)
+    frequency: Frequency = key("of the wave", ...)
+    focus: Size = key("height of the focus above the array", ...)
+    smallest: Size = key("size of an element", ...)
+    largest: Size = key("size of an element", ...)
+    sizes: int = key("between these, whose phases are computed", 9, ge=2)
+    polarisation: Literal["TM", "TE"] = key("electric field along x (TM) or y (TE)", "TM")
+    below: Wall = key("what is below the layers", "pec")
+
+    title: ClassVar = "Reflectarrays"
+    family: ClassVar = REFLECTARRAY
+    problem: ClassVar = REFLECTARRAY
+
+
+class ReflectarraySolver(PeriodicSolver):
+    """[solver]: rtol of the residual of the equations of all elements together."""
+
+    rtol: float = key("relative residual", 1e-5, gt=0, lt=1)
+    method: Literal["auto", "dense", "fft"] = key("of the matrix of all elements", "auto")
+
+
+class ReflectarrayCase(Table):
+    """A whole case file of a reflectarray."""
+
+    title: str = key("of the report; the name of the file unless given", "")
+    reflectarray: Reflectarray
+    element: Element
+    layer: tuple[BoardLayer, ...] = ()
+    solver: ReflectarraySolver = ReflectarraySolver()
+
+    @property
+    def physics(self) -> Reflectarray:
+        """What says which kind of problem this is."""
+        return self.reflectarray
+
+    @property
+    def stack(self) -> Stack:
+        """The board."""
+        return board(self.layer, self.reflectarray.below, VACUUM)
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> "ReflectarrayCase":
+        if self.reflectarray.smallest >= self.reflectarray.largest:
+            raise ValueError("reflectarray.smallest must be below reflectarray.largest")
+        self._interface()
+        return self
+
+    def _interface(self) -> int:
+        return lies_at(self.element.interface, self.layer, self.reflectarray.below, VACUUM, "element.interface")
+
+    def mesh(self, size: float) -> TriangleMesh:
+        """An element of a size in m, all lengths of [element] scaled."""
+        shape, parameters = SHAPES[self.element.shape], self.element.parameters
+        factor = size / parameters[shape.needed[0]]
+        scaled = {name: value if name == "cells" else value * factor for name, value in parameters.items()}
+        return shape.build(**scaled, z=float(self.stack.interfaces[self._interface()]))

@@ -1,0 +1,28 @@
+"""The pictures of a reflectarray, each with its caption in the report."""
+
+from typing import Any
+
+import numpy as np
+
+import calderon.plots as plots
+from calderon.report.folder import BestEffort
+from calderon.report.reflectarray.results import ReflectarrayResults
+from calderon.spaces import P0, Function
+
+
+def draw(results: ReflectarrayResults, files: BestEffort) -> None:
+    """The curve of phases, the map of phases, the field across the focus, and the current."""
+    array, mesh = results.array, results.array.mesh
+    with files.at("phases.png", "Phase of the reflection of equal elements over their size.") as path:
+        curve = {"": np.degrees(array.phases)}
+        label = "phase of the reflection (degrees)"
+        files.chart(path, plots.cartesian(1e3 * np.asarray(array.sizes), curve, "size (mm)", label, path))
+    with files.at("phase_map.png", "Phases of the elements of the array.") as path:
+        shown: Any = Function(P0(mesh), results.phases.ravel()[mesh.tags], "phase", "degrees")
+        plots.surface(shown, "real", path, view="top", limits=(-180, 180))
+    with files.at("focus.png", "Field across the focus, over that of the wave.") as path:
+        lines = dict(zip(("along x", "along y"), results.levels, strict=True))
+        label = "|E| over that of the wave"
+        files.chart(path, plots.cartesian(1e3 * results.across, lines, "distance from the focus (mm)", label, path))
+    with files.at("current.png", "Current for a wave of 1 V/m.") as path:
+        plots.surface(results.echo.surface, "abs", path, view="top")  # type: ignore[arg-type]
