@@ -11,10 +11,14 @@ from calderon.case import Angles
 from calderon.data import Axis, LabelledArrays, Quantity, Samples, rectangle_places
 from calderon.data.collections import write_collection
 from calderon.data.labelled import stacked
+from calderon.formulations.planar.touchstone import write_touchstone
 from calderon.report.folder import BestEffort
 from calderon.report.formatting import Column, Level, write_csv
 from calderon.report.surface.references import reference_path
 from calderon.report.surface.results import Results, Step
+
+REFERENCE = 50.0
+"""Of S in Touchstone files, in ohm."""
 
 
 def numbers(results: Results) -> dict[str, Any]:
@@ -88,6 +92,11 @@ def write_tables(results: Results, files: BestEffort) -> None:
             if steps[0].frequency is None:
                 waves = "wavenumber_per_m", np.array([step.wavenumber for step in steps], dtype=float)
             write_csv(path, [waves, ("resistance_ohm", impedances.real), ("reactance_ohm", -impedances.imag)])
+        if steps[0].frequency is not None:
+            with files.at("antenna.s1p") as path:
+                z = impedances.astype(complex)
+                s = (z - REFERENCE) / (z + REFERENCE)
+                write_touchstone(path, waves[1], s[:, None, None], REFERENCE)
     for source in {reference_path(results.file, one) for one in output.reference}:
         with files.at(source.name) as path:
             shutil.copyfile(source, path)
