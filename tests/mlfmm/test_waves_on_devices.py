@@ -7,6 +7,7 @@ from scipy.sparse.linalg import LinearOperator
 import calderon as cal
 from calderon.backends import OnDevice, get
 from calderon.mlfmm import medium, operator
+from calderon.mlfmm.device.product import device_bytes
 from calderon.mlfmm.plan import SHARE, Attempt
 from catalogue import graded
 
@@ -121,6 +122,12 @@ def test_refusals_before_anything_is_sent(opencl, large_leaves, monkeypatch):
         patch.setattr(device, "memory", lambda: 1_000_000)
         with pytest.raises(MemoryError, match=r"multilevel fast multipole operator needs .* 1.0 MB free: increase"):
             single.assemble("mlfmm", rtol=1e-3, backend="opencl")
+    sent = list[int]()
+    with monkeypatch.context() as patch:
+        array = device.array
+        patch.setattr(device, "array", lambda host: (sent.append(host.nbytes), array(host))[1])
+        needed = device_bytes(single.assemble("mlfmm", rtol=1e-3, backend="opencl").media[0])
+    assert 0.5 * needed < sum(sent) < needed
     large_leaves(np.float64)
     monkeypatch.setattr(device, "has_double", False)
     with pytest.raises(RuntimeError, match="supports single precision only, and these plane waves are in double"):

@@ -166,3 +166,14 @@ class DevicePasses:
 def _chunks(rows: int, across: int) -> int:
     """Groups of a box."""
     return -(-(-(-rows // ROWS) * across) // GROUP)
+
+
+def passing_bytes(traversal: Traversal, patterns: int) -> int:
+    """Of the intermediate numbers of so many patterns of a box, at most: those between the two passes, and sums over
+    separated boxes."""
+    numbers = 0
+    for level in traversal.levels:
+        across = 4 * level.widen.sizes.fine * level.widen.sizes.coarse + 2 * level.full.pitch(traversal.real)
+        above = 4 * level.lift.sizes.fine * level.lift.sizes.coarse if level.lift else 0
+        numbers = max(numbers, level.count * max(across, above))
+    return 2 * min(ROOM, numbers * patterns * traversal.real.itemsize)

@@ -15,7 +15,7 @@ from calderon.backends.device_matrix import pairs, vector_type
 from calderon.mlfmm.currents import SUMS
 from calderon.mlfmm.device.cubes import DeviceCubes, PointsOfCubes
 from calderon.mlfmm.device.near import DeviceNear
-from calderon.mlfmm.device.passes import DevicePasses
+from calderon.mlfmm.device.passes import DevicePasses, passing_bytes
 from calderon.mlfmm.device.points import DevicePoints, DeviceWaves
 from calderon.mlfmm.device.vectors import DeviceMaps, Vectors
 from calderon.mlfmm.far import Far
@@ -158,7 +158,7 @@ def device_bytes(medium: Medium) -> int:
     far, real = medium.far, medium.far.traversal.real
     count = medium.rank * far.traversal.spectra
     full = [2 * each.full.pitch(real) * each.count for each in far.traversal.levels]
-    total += max(full, default=0) * count * real.itemsize
+    total += max(full, default=0) * count * real.itemsize + passing_bytes(far.traversal, count)
     for side in (medium.waves.tests, medium.waves.charges):
         total += 8 * sum(len(each.number) + int(each.number.max(initial=0)) for each in side.maps)
         parts = SUMS * 4 if far.low and far.traversal.vector else side.components
