@@ -79,8 +79,9 @@ class RestTable:
 
     @property
     def data(self) -> tuple[float, NDArray[np.int64], Real, Real]:
-        """What loops read."""
-        return len(self.interval) / self.reach, self.interval, self.ends.ravel(), self.series.ravel()
+        """What loops read, the series as (n, a, DEGREE + 1, b, 10), flat."""
+        series = np.ascontiguousarray(self.series.transpose(0, 1, 4, 2, 3))
+        return len(self.interval) / self.reach, self.interval, self.ends.ravel(), series.ravel()
 
 
 def rest_table(sections: Sections, observers: Heights, sources: Heights, reach: float) -> RestTable:

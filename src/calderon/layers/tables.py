@@ -97,11 +97,11 @@ def look_up(r, count, low, high, table, first, out):  # type: ignore[no-untyped-
         middle, scale = ends[2 * m], ends[2 * m + 1]
         bottom = middle - 1.0 / scale if m > n else -1.0
         for c in range(4):
-            sum_series(r, count, bottom, middle, scale, series, 12 * (8 * m + first + c), out, c * count)
+            _sum_series(r, count, bottom, middle, scale, series, 12 * (8 * m + first + c), out, c * count)
 
 
 @jitable_part
-def sum_series(r, count, bottom, middle, scale, series, at, out, place):  # type: ignore[no-untyped-def]
+def _sum_series(r, count, bottom, middle, scale, series, at, out, place):  # type: ignore[no-untyped-def]
     """out[place + i] for r[i] >= bottom: the Chebyshev series of 12 terms at series[at], by Clenshaw's recurrence,
     without a loop over terms."""
     s0, s1, s2, s3, s4, s5 = series[at], series[at + 1], series[at + 2], series[at + 3], series[at + 4], series[at + 5]

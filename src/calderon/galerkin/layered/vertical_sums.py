@@ -4,8 +4,22 @@ import math
 
 import numpy as np
 
-from calderon.backends.numba import kernel
-from calderon.layers.tables import sum_series
+from calderon.backends.numba import jitable_part, kernel
+
+
+@jitable_part
+def put_sums(sums, series, heights, many):  # type: ignore[no-untyped-def]
+    """In sums (Q, m, 10) of series (many, m, 10), flat, with the factors heights (Q, many)."""
+    count = sums.shape[1]
+    for p in range(len(heights)):
+        for k in range(count):
+            for c in range(10):
+                sums[p, k, c] = 0.0
+        for a in range(many):
+            w = heights[p, a]
+            for k in range(count):
+                for c in range(10):
+                    sums[p, k, c] += w * series[(a * count + k) * 10 + c]
 
 
 @kernel
@@ -14,47 +28,42 @@ def rest_products(pairs, low, high, points, functions, weights, charges, areas, 
 
     Of both sides: points (n, 2, Q), functions (n, 3, 3, Q): local function, component, point; charges (n, 3) their
     divergence, areas (n,), heights (n, Q, nodes): Lagrange polynomials. weights (Q,) of sum 1.
-    table: `RestTable.data` and its numbers of nodes.
+    table: `RestTable.data` and its numbers of nodes. Pairs are sorted by test triangle: sums of series over its nodes
+    serve all its trial triangles.
     """
     parts, interval, ends, series, many, nodes = table
-    size = len(weights)
-    count = size * size
-    r, x, y = np.empty(count), np.empty(count), np.empty(count)
-    values, total, e = np.empty(count), np.empty((10, count)), np.empty((3, 3), np.complex128)
+    size, rows = len(weights), 12 * nodes
+    sums, done = np.empty((len(ends) // 2, size, rows, 10)), np.full(len(ends) // 2, -1)
+    polynomials, v, e = np.ones(12), np.empty(10), np.empty((3, 3), np.complex128)
     for n in range(low, high):
         i, j = pairs[n, 0], pairs[n, 1]
-        nearest, farthest = 1e300, 0.0
-        for p in range(size):
-            for q in range(size):
-                at = p * size + q
-                x[at], y[at] = points[0][i, 0, p] - points[1][j, 0, q], points[0][i, 1, p] - points[1][j, 1, q]
-                r[at] = math.sqrt(x[at] * x[at] + y[at] * y[at])
-                nearest, farthest = min(nearest, r[at]), max(farthest, r[at])
-        first = interval[min(int(nearest * parts), len(interval) - 1)]
-        last = interval[min(int(farthest * parts), len(interval) - 1)]
-        total[:] = 0.0
-        for a in range(many):
-            for b in range(nodes):
-                for c in range(10):
-                    for m in range(first, last + 1):
-                        middle, scale = ends[2 * m], ends[2 * m + 1]
-                        bottom = middle - 1.0 / scale if m > first else -1.0
-                        place = 12 * (((m * many + a) * nodes + b) * 10 + c)
-                        sum_series(r, count, bottom, middle, scale, series, place, values, 0)
-                    for p in range(size):
-                        w = heights[0][i, p, a]
-                        for q in range(size):
-                            total[c, p * size + q] += w * heights[1][j, q, b] * values[p * size + q]
         e[:] = 0.0
         charge = 0j
         for p in range(size):
             for q in range(size):
-                at, w = p * size + q, weights[p] * weights[q]
-                inverse = 1.0 / r[at] if r[at] > 0.0 else 0.0
-                ux, uy = x[at] * inverse, y[at] * inverse
-                xx, zx = w * complex(total[0, at], total[1, at]), w * complex(total[4, at], total[5, at])
-                xz, zz = w * complex(total[6, at], total[7, at]), w * complex(total[8, at], total[9, at])
-                charge += w * complex(total[2, at], total[3, at])
+                dx, dy = points[0][i, 0, p] - points[1][j, 0, q], points[0][i, 1, p] - points[1][j, 1, q]
+                r = math.sqrt(dx * dx + dy * dy)
+                m = interval[min(int(r * parts), len(interval) - 1)]
+                if done[m] != i:
+                    put_sums(sums[m], series[m * many * rows * 10 :], heights[0][i], many)
+                    done[m] = i
+                x = (r - ends[2 * m]) * ends[2 * m + 1]
+                polynomials[1] = x
+                for k in range(2, 12):
+                    polynomials[k] = 2.0 * x * polynomials[k - 1] - polynomials[k - 2]
+                part = sums[m, p]
+                for c in range(10):
+                    v[c] = 0.0
+                for k in range(12):
+                    for b in range(nodes):
+                        w = polynomials[k] * heights[1][j, q, b]
+                        for c in range(10):
+                            v[c] += w * part[k * nodes + b, c]
+                inverse, w = 1.0 / r if r > 0.0 else 0.0, weights[p] * weights[q]
+                ux, uy = dx * inverse, dy * inverse
+                xx, zx, xz = w * complex(v[0], v[1]), w * complex(v[4], v[5]), w * complex(v[6], v[7])
+                zz = w * complex(v[8], v[9])
+                charge += w * complex(v[2], v[3])
                 for a in range(3):
                     fx, fy, fz = functions[0][i, a, 0, p], functions[0][i, a, 1, p], functions[0][i, a, 2, p]
                     ex, ey = xx * fx + zx * fz * ux, xx * fy + zx * fz * uy
@@ -100,8 +109,14 @@ def cross_products(pairs, orders, low, high, corners, scales, places, weights, p
             square = dx * dx + dy * dy
             r = math.sqrt(square + s * s)
             half = 0.5 * k * square / (r + s)  # of the phase between r and s
-            ratio = np.sin(half) / half if abs(half) > 1e-8 else 1.0 + 0j
-            t = np.exp(1j * k * s) / (r * (r + s)) * (1.0 - 1j * k * s * ratio * np.exp(1j * half))
+            if k.imag == 0.0:
+                h, ks = half.real, k.real * s
+                ratio = math.sin(h) / h if h > 1e-8 else 1.0
+                t = complex(math.cos(ks), math.sin(ks)) * (1.0 - 1j * ks * ratio * complex(math.cos(h), math.sin(h)))
+            else:
+                lossy = np.sin(half) / half if abs(half) > 1e-8 else 1.0 + 0j
+                t = np.exp(1j * k * s) * (1.0 - 1j * k * s * lossy * np.exp(1j * half))
+            t = t / (r * (r + s))
             t = weights[p] * t / (4.0 * math.pi)
             for a in range(3):
                 f, fz = scales[0][i, a], x[2] - corners[0][i, a, 2]
