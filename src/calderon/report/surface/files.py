@@ -95,7 +95,7 @@ def write_tables(results: Results, files: BestEffort) -> None:
         if steps[0].frequency is not None:
             with files.at("antenna.s1p") as path:
                 z = impedances.astype(complex)
-                s = (z - REFERENCE) / (z + REFERENCE)
+                s = np.asarray((z - REFERENCE) / (z + REFERENCE), np.complex128)
                 write_touchstone(path, waves[1], s[:, None, None], REFERENCE)
     for source in {reference_path(results.file, one) for one in output.reference}:
         with files.at(source.name) as path:
