@@ -10,7 +10,7 @@ from calderon.formulations import ReflectArray
 from calderon.report.reflectarray.results import ReflectarrayResults
 from calderon.report.stages import Stages
 
-ACROSS, POINTS = 2.5, 41
+ACROSS, POINTS = 2.5, 81
 """Wavelengths on each side of the focus, and points of a line."""
 
 

@@ -9,14 +9,19 @@ from calderon.report.page import blocks, record
 from calderon.report.periodic.page import lengths_of
 from calderon.report.reflectarray.results import ReflectarrayResults
 
+FINE = 2001
+"""Points of a line across the focus between which its width is found."""
+
 
 def headlines(results: ReflectarrayResults, seconds: dict[str, float]) -> list[Row]:
     """Name, value, unit."""
-    across, levels = results.across, results.levels
+    across = np.linspace(results.across[0], results.across[-1], FINE)
     rows: list[Row] = [("field at the focus over that of the wave", f"{results.focus:.2f}", "")]
-    for name, level in zip("xy", levels, strict=True):
-        wide = np.abs(across[level > level.max() / 2**0.5])
-        rows.append((f"width at half the power along {name}", f"{2e3 * wide.max():.0f}", "mm"))
+    for name, sampled in zip("xy", results.levels, strict=True):
+        level = np.interp(across, results.across, sampled)
+        middle, below = int(level.argmax()), np.flatnonzero(level < level.max() / 2**0.5)
+        low, high = below[below < middle].max(initial=0), below[below > middle].min(initial=FINE - 1)
+        rows.append((f"width at half the power along {name}", f"{1e3 * (across[high] - across[low]):.1f}", "mm"))
     rows.append(("error of the phases, rms", f"{np.degrees(results.array.phase_error):.1f}", "°"))
     unknowns = len(results.echo.surface.coefficients)
     rows.append(("unknowns", f"{unknowns:,}".replace(",", "\u202f"), ""))
