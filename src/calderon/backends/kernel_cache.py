@@ -6,6 +6,7 @@ the compiled kernels of the other parts valid.
 """
 
 import functools
+import getpass
 import hashlib
 import logging
 import os
@@ -32,6 +33,7 @@ from numba.core.caching import (
 from numba.core.serialize import dumps
 
 PACKAGE = __name__.partition(".")[0]
+WINDOWS = sys.platform == "win32"
 LOG = logging.getLogger(PACKAGE)
 FOREIGN = {"numba", "numpy", "llvmlite", "math", "cmath"}
 COMPILED = re.compile(rb"@(\w+\.)?(jitable|overload|intrinsic)|jitable_part\(")
@@ -92,10 +94,13 @@ def private_folder() -> Path | None:
     says which, once."""
     advice = "set NUMBA_CACHE_DIR to a folder that can be written"
     try:
-        folder = Path(tempfile.gettempdir(), f"calderon-kernels-{os.getuid()}")
+        folder = Path(tempfile.gettempdir(), f"calderon-kernels-{getpass.getuser() if WINDOWS else os.getuid()}")
         folder.mkdir(mode=0o700, exist_ok=True)
         facts = folder.lstat()
-        if not stat.S_ISDIR(facts.st_mode) or facts.st_uid != os.getuid() or facts.st_mode & 0o077:
+        shared = not WINDOWS and (
+            facts.st_uid != os.getuid() or facts.st_mode & 0o077
+        )  # Windows: a folder of each user
+        if shared or not stat.S_ISDIR(facts.st_mode):
             raise PermissionError(f"{folder} belongs to others")
         tempfile.TemporaryFile(dir=folder).close()
     except OSError:

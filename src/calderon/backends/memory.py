@@ -26,7 +26,7 @@ def free_memory() -> int:
         fields = {line.split(":")[0]: line.split()[1] for line in lines}
         free = int(fields["MemAvailable"]) * 1024
     except (OSError, KeyError):
-        free = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_AVPHYS_PAGES")
+        free = _free_elsewhere()
     for files in (
         ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
         ("/sys/fs/cgroup/memory/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.usage_in_bytes"),
@@ -38,6 +38,17 @@ def free_memory() -> int:
         if limit != "max":
             free = min(free, max(int(limit) - int(usage), 0))
     return free
+
+
+def _free_elsewhere() -> int:
+    """The same without Linux's tables: what Windows says is available; of macOS, which does not say it to a program,
+    all physical memory."""
+    if sys.platform == "win32":
+        status = (ctypes.c_ulonglong * 8)(64)  # MEMORYSTATUSEX: length and load, then total and available memory, ...
+        ctypes.windll.kernel32.GlobalMemoryStatusEx(ctypes.byref(status))
+        return int(status[2])
+    pages = "SC_AVPHYS_PAGES" if "SC_AVPHYS_PAGES" in os.sysconf_names else "SC_PHYS_PAGES"
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf(pages)
 
 
 def return_memory() -> None:

@@ -1,6 +1,7 @@
 """Files that appear whole or not at all, also where the power fails."""
 
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -57,7 +58,7 @@ def sweep(path: Path) -> None:
 
 def flush(path: str | os.PathLike[str]) -> None:
     """Wait until the contents of a file are on the disk; OSError where they cannot be written."""
-    number = os.open(path, os.O_RDONLY)
+    number = os.open(path, os.O_RDWR if sys.platform == "win32" else os.O_RDONLY)  # Windows flushes what it may write
     try:
         os.fsync(number)
     finally:

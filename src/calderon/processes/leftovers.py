@@ -4,15 +4,19 @@ A name holds the process, its host and a random number: .calderon-1234-node7-0a1
 counts as alive, since it cannot be asked.
 """
 
+import ctypes
 import os
 import re
 import secrets
 import shutil
 import socket
+import sys
 from contextlib import suppress
 from pathlib import Path
 
 MARK = re.compile(r"(\d+)-([\w-]+)-[0-9a-f]{12}")
+SYNCHRONIZE, ACCESS_DENIED = 0x00100000, 5
+"""Of the Windows API."""
 
 
 def host() -> str:
@@ -30,13 +34,26 @@ def has_ended(text: str) -> bool:
     found = MARK.fullmatch(text)
     if found is None or found[2] != host():
         return False
+    return not _runs(int(found[1]))
+
+
+def _runs(process: int) -> bool:
+    """Whether a process of this host may still run; one that cannot be asked counts as running."""
+    if sys.platform == "win32":  # os.kill would end it
+        kernel = ctypes.windll.kernel32
+        handle = kernel.OpenProcess(SYNCHRONIZE, False, process & 0xFFFFFFFF)
+        if not handle:
+            return bool(kernel.GetLastError() == ACCESS_DENIED)
+        ended = kernel.WaitForSingleObject(handle, 0) == 0
+        kernel.CloseHandle(handle)
+        return not ended
     try:
-        os.kill(int(found[1]), 0)
+        os.kill(process, 0)
     except ProcessLookupError:
-        return True
+        return False
     except (PermissionError, OverflowError):
         pass
-    return False
+    return True
 
 
 def leftovers(folder: Path, prefix: str, suffix: str = "") -> list[Path]:

@@ -17,7 +17,8 @@ from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any
 
-STOPS = signal.SIGINT, signal.SIGTERM, signal.SIGHUP
+STOPS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
+"""Windows has no SIGHUP."""
 ECHO = 0.5
 """Seconds in which a further signal counts as the same one: `timeout` signals a process and then its group."""
 AGAIN = 0

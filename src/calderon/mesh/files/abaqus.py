@@ -117,7 +117,7 @@ def _sections(path: Path) -> Iterator[Section]:
 
 def _lines(path: Path) -> Iterator[str]:
     """Lines without comments and blank ones."""
-    with path.open(errors="replace") as file:
+    with path.open(encoding="utf-8", errors="replace") as file:
         for line in file:
             text = line.strip()
             if text.upper().startswith("*INCLUDE"):

@@ -59,7 +59,7 @@ def read_obj(path: Path) -> meshio.Mesh:
 def _lines(path: Path) -> Iterator[tuple[int, str]]:
     """(number, text) of the lines that are not empty, without comments; those that end with a backslash go on."""
     begun = ""
-    with path.open(errors="replace") as file:
+    with path.open(encoding="utf-8", errors="replace") as file:
         for number, line in enumerate(file, start=1):
             text = begun + line.split("#")[0].strip() if not line.lstrip().startswith("g ") else begun + line.strip()
             begun = text[:-1] + " " if text.endswith("\\") else ""

@@ -223,9 +223,9 @@ def _inp(mesh: Triangulation, path: Path) -> None:
     names = tag_names(mesh)
     sets = {name: [np.flatnonzero(mesh.tags == tag)] for tag, name in names.items()}
     _meshio(path, "abaqus", mesh.vertices, [("triangle", mesh.triangles)], {"cell_sets": sets})
-    first, rest = path.read_text().split("\n", 1)
+    first, rest = path.read_text(encoding="utf-8").split("\n", 1)
     count = f"** {COUNT}{len(mesh.triangles)}, and the last line is {LAST_LINE}"
-    path.write_text(f"{first}\n{count}\n** {_comment(mesh, names)}\n{rest.rstrip()}\n{LAST_LINE}\n")
+    path.write_text(f"{first}\n{count}\n** {_comment(mesh, names)}\n{rest.rstrip()}\n{LAST_LINE}\n", encoding="utf-8")
 
 
 def _msh41(mesh: Triangulation, path: Path) -> None:
@@ -234,7 +234,7 @@ def _msh41(mesh: Triangulation, path: Path) -> None:
     count = len(mesh.vertices)
     low, high = mesh.bounds
     box = " ".join(f"{value:.17g}" for value in [*low, *high])
-    with path.open("w") as file:
+    with path.open("w", encoding="utf-8") as file:
         file.write("$MeshFormat\n4.1 0 8\n$EndMeshFormat\n")
         if mesh.names:
             lines = "".join(f'2 {tag} "{name}"\n' for name, tag in mesh.names.items())
@@ -254,7 +254,7 @@ def _msh41(mesh: Triangulation, path: Path) -> None:
 
 def _obj(mesh: Triangulation, path: Path) -> None:
     names = tag_names(mesh)
-    with path.open("w") as file:
+    with path.open("w", encoding="utf-8") as file:
         file.write(f"# {COUNT}{len(mesh.triangles)}\n# {_comment(mesh, names)}\n")
         file.write(_rows(mesh.vertices, "v %.17g %.17g %.17g"))
         change = np.flatnonzero(np.diff(mesh.tags)) + 1
@@ -263,7 +263,7 @@ def _obj(mesh: Triangulation, path: Path) -> None:
 
 
 def _ply(mesh: Triangulation, path: Path) -> None:
-    with path.open("w") as file:
+    with path.open("w", encoding="utf-8") as file:
         file.write(f"ply\nformat ascii 1.0\ncomment {_comment(mesh, {})}\nelement vertex {len(mesh.vertices)}\n")
         file.write("".join(f"property double {axis}\n" for axis in "xyz"))
         file.write(f"element face {len(mesh.triangles)}\nproperty list uchar int vertex_indices\n")
