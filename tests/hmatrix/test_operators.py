@@ -5,7 +5,7 @@ import pytest
 
 import calderon as cal
 from calderon.hmatrix import Choices, HMatrix, assemble_hmatrix
-from calderon.operators import progress
+from calderon.solvers import live_bar
 from catalogue import LAYERS
 
 MESH = cal.mesh.sphere(1.0, 0.14)
@@ -112,12 +112,12 @@ def test_choices_and_refusals():
 def test_progress_is_shown_until_the_end(monkeypatch):
     shown = []
 
-    class Recorded(progress.Progress):
-        def update(self, *arguments, **options):
-            shown.append((options["completed"], options["total"]))
-            super().update(*arguments, **options)
+    class Recorded(live_bar.LiveBar):
+        def update(self, **values):
+            shown.append((values["completed"], values["total"]))
+            super().update(**values)
 
-    monkeypatch.setattr(progress, "Progress", Recorded)
+    monkeypatch.setattr(live_bar, "LiveBar", Recorded)
     cal.single_layer(LAPLACE, SPACE).assemble("hmatrix", progress=True)
     assert shown == [(done + 1, len(shown)) for done in range(len(shown))] and len(shown) > 3
 

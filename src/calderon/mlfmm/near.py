@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends import Execution, require_memory
+from calderon.backends import Execution, require_memory, return_memory
 from calderon.backends.numba import jitable_part, kernel
 from calderon.backends.vectors import aligned, lanes, load, number, store, width, zero
 from calderon.fmm.near import load_as, total
@@ -116,7 +116,9 @@ class NearProducts:
         ends = self.layout.starts[self.chunks[1:]]
         batch = ends[np.asarray(chunks, np.int64)] // BATCH
         for own in np.split(np.asarray(chunks, np.int64), np.flatnonzero(np.diff(batch)) + 1):
+            return_memory()
             yield from self._fill(own.tolist(), groups, execution)
+        return_memory()
 
     def _fill(self, chunks: Sequence[int], groups: Sequence[Terms], execution: Execution) -> Iterator[tuple[int, Any]]:
         """The same of so few chunks that there is room for the lists of all their pairs of triangles."""

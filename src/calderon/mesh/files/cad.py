@@ -6,7 +6,7 @@ import numpy as np
 
 from calderon.mesh.errors import MeshError
 from calderon.mesh.shapes.gmsh_volumes import MeshedModel, gmsh_model
-from calderon.mesh.sizes import positive
+from calderon.mesh.sizes import REMESHED, positive, room_for_surface
 from calderon.mesh.triangles import TriangleMesh
 
 CAD_FORMATS = (".step", ".stp", ".iges", ".igs", ".brep")
@@ -27,7 +27,7 @@ def read_cad(path: str | Path, h: float) -> TriangleMesh:
     if not path.is_file():
         raise MeshError(f"{path}: no such file")
     with gmsh_model(path.stem) as gmsh:
-        gmsh.option.setString("Geometry.OCCTargetUnit", "M")
+        gmsh.option.setString("Geometry.OCCTargetUnit", "MM")  # OpenCASCADE's own: another one stays when gmsh ends
         try:
             gmsh.model.occ.importShapes(str(path))
         except Exception as error:  # gmsh raises nothing narrower
@@ -36,7 +36,8 @@ def read_cad(path: str | Path, h: float) -> TriangleMesh:
         faces = [tag for _, tag in gmsh.model.getEntities(2)]
         if not faces:
             raise MeshError(f"{path}: holds no faces: export a solid or its surface")
-        gmsh.option.setNumber("Mesh.MeshSizeMax", h)
+        room_for_surface(1e-6 * sum(gmsh.model.occ.getMass(2, face) for face in faces), h, REMESHED)
+        gmsh.option.setNumber("Mesh.MeshSizeMax", 1e3 * h)
         gmsh.option.setNumber("Mesh.MeshSizeFromCurvature", AROUND)
         gmsh.model.mesh.generate(2)
         meshed = MeshedModel(gmsh)
@@ -45,4 +46,4 @@ def read_cad(path: str | Path, h: float) -> TriangleMesh:
     tags = np.repeat(faces, [len(each) for each in triangles])
     used, numbers = np.unique(np.concatenate(triangles), return_inverse=True)
     names = {name: face for name, face in named.items() if name}
-    return TriangleMesh(meshed.vertices[used], numbers.reshape(-1, 3), tags, names)
+    return TriangleMesh(1e-3 * meshed.vertices[used], numbers.reshape(-1, 3), tags, names)
