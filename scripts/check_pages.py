@@ -1,7 +1,7 @@
 """Whether built pages need a network: `python scripts/check_pages.py docs/_build`, file: reason, exit status 1.
 
-A link that a reader follows may lead out. What a page loads by itself (scripts, styles, fonts, pictures) lies beside it
-and exists, and no formula is left as TeX.
+A link that a reader follows may lead out. What a page loads by itself (scripts, styles, fonts, pictures)
+exists in its folder, and no formula is left as TeX.
 """
 
 import re

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from calderon.layers.quasi_static import singular_parts
 from calderon.layers.sections import Sections
 from calderon.layers.sommerfeld import spatial_greens
-from calderon.layers.tables import DEGREE, NODES, SERIES
+from calderon.layers.tables import DEGREE, NODES, SERIES, bisected
 
 HEIGHTS = 6
 """Nodes over the heights of metal in a layer, at least."""
@@ -86,24 +86,17 @@ class RestTable:
 
 def rest_table(sections: Sections, observers: Heights, sources: Heights, reach: float) -> RestTable:
     """The table up to the horizontal distance `reach` in m."""
-    count = max(1, int(np.ceil(reach * np.abs(sections.wavenumbers).max() / np.pi)))
-    width = reach / count
-    todo, level, done = np.arange(count), 0, []
-    while len(todo):
-        size = width / 2**level
-        series = _series(sections, observers, sources, todo * size, size)
-        largest = np.abs(series).sum(axis=-1).max(axis=(1, 2, 3))
-        bound = ACCURACY * np.maximum(largest, 1 / (4 * np.pi * (todo + 1) * size))
-        bad = (np.abs(series[..., -2:]).max(axis=(1, 2, 3, 4)) > bound) & (level < HALVINGS)
-        done += [(int(n) << (HALVINGS - level), level, each) for n, each in zip(todo[~bad], series[~bad], strict=True)]
-        todo, level = np.stack([2 * todo[bad], 2 * todo[bad] + 1], axis=1).ravel(), level + 1
-    done.sort(key=lambda each: each[0])
-    finest = max(each[1] for each in done)
-    lengths = np.array([width / 2 ** each[1] for each in done])
-    lows = np.array([each[0] * width / 2**HALVINGS for each in done])
-    interval = np.repeat(np.arange(len(done)), [1 << (finest - each[1]) for each in done])
-    ends = np.stack([lows + lengths / 2, 2 / lengths], axis=1)
-    return RestTable(observers, sources, float(reach), interval, ends, np.array([each[2] for each in done]))
+
+    def series(low: Real, size: float) -> Real:
+        return _series(sections, observers, sources, low, size)
+
+    def misses(found: Real, high: Real) -> Real:
+        largest = np.abs(found).sum(axis=-1).max(axis=(1, 2, 3))
+        bound = ACCURACY * np.maximum(largest, 1 / (4 * np.pi * high))
+        return np.asarray(np.abs(found[..., -2:]).max(axis=(1, 2, 3, 4)) > bound)
+
+    ends, interval, found = bisected(sections, reach, HALVINGS, series, misses)
+    return RestTable(observers, sources, float(reach), interval, ends, found)
 
 
 def _series(sections: Sections, observers: Heights, sources: Heights, low: Real, size: float) -> Real:

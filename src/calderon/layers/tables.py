@@ -5,11 +5,12 @@ value; and of G - c exp(i k r) / (4 pi r) with the direct part of an interface, 
 apart. Between different heights there is no direct part.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from calderon.backends.numba import jitable_part, kernel
 from calderon.layers.interface import direct_part
@@ -139,23 +140,43 @@ def _values(rho, table, first, out):  # type: ignore[no-untyped-def]
 def table_of(sections: Sections, z: float, source_z: float, reach: float) -> Table:
     """The table between two heights in m, up to a horizontal distance in m."""
     direct = direct_part(sections, z) if z == source_z else NOTHING
-    longest = np.pi / np.abs(sections.wavenumbers).max()
-    count = max(1, int(np.ceil(reach / longest)))
+
+    def series(low: np.ndarray, size: float) -> np.ndarray:
+        return _series(sections, (z, source_z), direct, low, size)
+
+    def misses(found: np.ndarray, high: np.ndarray) -> np.ndarray:
+        return np.asarray(_error(found, high) > ACCURACY)
+
+    ends, interval, found = bisected(sections, reach, HALVINGS, series, misses)
+    return Table(direct, float(reach), ends, interval, found)
+
+
+def bisected(
+    sections: Sections,
+    reach: float,
+    halvings: int,
+    series: Callable[[np.ndarray, float], np.ndarray],
+    misses: Callable[[np.ndarray, np.ndarray], np.ndarray],
+) -> tuple[np.ndarray, NDArray[np.int64], np.ndarray]:
+    """Series on intervals of distances up to `reach`, at most half a wavelength long and halved so often at most where
+    they miss the accuracy: middle and 2 / length of each (n, 2), which interval each of the equal pieces is in, and
+    the series. series(low, size): of intervals; misses(series, high): which of them are halved."""
+    count = max(1, int(np.ceil(reach * np.abs(sections.wavenumbers).max() / np.pi)))
     width = reach / count
     todo, level, done = np.arange(count), 0, []
     while len(todo):
         size = width / 2**level
-        series = _series(sections, (z, source_z), direct, todo * size, size)
-        bad = (_error(series, (todo + 1) * size) > ACCURACY) & (level < HALVINGS)
-        done += [(int(n) << (HALVINGS - level), level, each) for n, each in zip(todo[~bad], series[~bad], strict=True)]
+        found = series(todo * size, size)
+        bad = misses(found, (todo + 1) * size) & (level < halvings)
+        done += [(int(n) << (halvings - level), level, each) for n, each in zip(todo[~bad], found[~bad], strict=True)]
         todo, level = np.stack([2 * todo[bad], 2 * todo[bad] + 1], axis=1).ravel(), level + 1
     done.sort(key=lambda each: each[0])
     finest = max(each[1] for each in done)
     lengths = np.array([width / 2 ** each[1] for each in done])
-    lows = np.array([each[0] * width / 2**HALVINGS for each in done])
+    lows = np.array([each[0] * width / 2**halvings for each in done])
     interval = np.repeat(np.arange(len(done)), [1 << (finest - each[1]) for each in done])
     ends = np.stack([lows + lengths / 2, 2 / lengths], axis=1)
-    return Table(direct, float(reach), ends, interval, np.array([each[2] for each in done]))
+    return ends, interval, np.array([each[2] for each in done])
 
 
 def _series(

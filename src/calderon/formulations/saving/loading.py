@@ -3,20 +3,41 @@
 import os
 from typing import Any
 
-from calderon.formulations.elastic.saved import elastic_solution
-from calderon.formulations.elastic.solution import ElasticSolution
+import numpy as np
+
+from calderon.formulations.elastic.solid import ElasticSolid
+from calderon.formulations.elastic.solution import ElasticInfo, ElasticSolution
 from calderon.formulations.electromagnetic.antenna_solution import AntennaSolution
 from calderon.formulations.electromagnetic.dielectric_solution import DielectricSolution
 from calderon.formulations.electromagnetic.pec import PECSolution
 from calderon.formulations.potential_solution import PotentialSolution
-from calderon.formulations.saving.solution_file import Restorer, restored
+from calderon.formulations.saving.solution_file import Record, Restorer, restored
 from calderon.formulations.scattering_solution import ScatteringSolution
+from calderon.spaces import Function
+
+
+def _elastic_solution(record: Record) -> ElasticSolution:
+    """The solution of the solid that the record describes, posed again; its functions belong to the surface of that,
+    whose normals point out of the material."""
+    given, info = record.values["solid"], record.values["info"]
+    displacement, traction = (record.functions[name] for name in ("displacement", "traction"))
+    solid = ElasticSolid(displacement.space.mesh, **given)
+    if not isinstance(info, ElasticInfo):
+        raise TypeError("no record of a solution")
+    spaces = solid.spaces.displacements, solid.spaces.tractions
+    functions = []
+    for space, one in zip(spaces, (displacement, traction), strict=True):
+        if one.space.name != space.scalar.name or one.coefficients.dtype != np.float64:
+            raise ValueError(f"a {one.label} in {one.space!r}")
+        functions.append(Function(space, one.coefficients, one.label, one.unit))
+    return ElasticSolution(solid, functions[0], functions[1], info)
+
 
 RESTORED = AntennaSolution, DielectricSolution, PECSolution, PotentialSolution, ScatteringSolution
 SOLUTIONS: dict[str, Restorer] = {
     each.__name__: Restorer(each.saved_classes, each._restored)  # type: ignore[attr-defined]
     for each in RESTORED
-} | {ElasticSolution.__name__: Restorer(ElasticSolution.saved_classes, elastic_solution)}
+} | {ElasticSolution.__name__: Restorer(ElasticSolution.saved_classes, _elastic_solution)}
 
 
 def load(path: str | os.PathLike[str]) -> Any:

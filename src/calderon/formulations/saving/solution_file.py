@@ -11,7 +11,7 @@ from typing import Any, ClassVar, NamedTuple
 import h5py
 import numpy as np
 
-from calderon.files import FileKind, SavedGroup, checked_path, new_file, put, put_texts, saved_file
+from calderon.files import DamagedFile, FileKind, SavedGroup, checked_path, new_file, put, put_texts, saved_file
 from calderon.formulations.saving.encoding import decoded, encoded
 from calderon.mesh import MeshWarning, TriangleMesh
 from calderon.spaces import DP1, P0, P1, P2, RWG, Function, NodalVectorSpace, Space, VectorFunction
@@ -68,9 +68,8 @@ class Restorer(NamedTuple):
 
 def restored(path: str | os.PathLike[str], restorers: Mapping[str, Restorer]) -> Any:
     """The solution of one of the classes, by name, in a file. FileNotFoundError; ValueError for a file of another kind
-    or version,
-    DamagedFile, a ValueError, for one that is damaged or does not fit together, MemoryError for one that does not
-    fit."""
+    or version, DamagedFile, a ValueError, for one that is damaged or does not fit together, MemoryError for one that is
+    larger than the free memory."""
     with saved_file(path, KIND) as file:
         file.require_memory("the solution")
         name = file.text("solution")
@@ -82,9 +81,9 @@ def restored(path: str | os.PathLike[str], restorers: Mapping[str, Restorer]) ->
                 functions = [_function(group, meshes) for group in file["functions"].numbered()]
                 values = decoded(file.texts("values")[0], restorers[name].classes)
                 return restorers[name].restore(Record(values, dict(functions)))
+        except DamagedFile:
+            raise
         except WRONG as error:
-            if type(error).__name__ == "DamagedFile":
-                raise
             file.refuse(f"what it holds does not fit together ({error})")
 
 

@@ -234,7 +234,7 @@ class VerticalMatrix:
         return total
 
     def _thickness(self, *layers: int) -> float:
-        """The least thickness of these layers and those beside them."""
+        """The least thickness of these layers and their neighbours."""
         n = np.arange(max(0, min(layers) - 1), min(len(self.sections.eps), max(layers) + 2))
         finite = (self.sections.high - self.sections.low)[n]
         return float(finite[finite > 0].min(initial=np.inf))

@@ -26,7 +26,7 @@ def meshio_content(mesh: Any) -> meshio.Mesh:
 
 def pyvista_content(mesh: Any) -> meshio.Mesh:
     """The polygons of a `pyvista.PolyData`, or the surface of another data set of PyVista; tags are the cell data
-    "tags" and the like."""
+    "tags", or of another name that files use."""
     if not hasattr(mesh, "n_points") or not hasattr(mesh, "extract_surface"):
         raise MeshError(f"a data set of PyVista has n_points and a surface, got {type(mesh).__name__}")
     poly = mesh if hasattr(mesh, "regular_faces") else mesh.extract_surface()
