@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
-from calderon.backends import Device, Execution, format_bytes, require_memory, return_memory
-from calderon.fmm.device.operator import DeviceSum
+from calderon.backends import Execution, format_bytes, require_memory, return_memory
+from calderon.fmm.device.operator import DeviceSum, OnOneDevice
 from calderon.fmm.device.products import Block, DeviceProduct, Functions
 from calderon.fmm.device.products import Plan as DevicePlan
 from calderon.fmm.elastic import Check, ElasticFar, ElasticProduct, is_joint, layout_of, near_of
@@ -105,22 +105,10 @@ class FastMultipole(LinearOperator):
     __repr__ = __str__
 
 
-class DeviceFastMultipole(FastMultipole):
-    """The same where all parts are on one device, and vectors of `gmres` stay there; see `DeviceMatrix`."""
+class DeviceFastMultipole(OnOneDevice, FastMultipole):
+    """The same where all parts are on one device, and vectors of `gmres` stay there."""
 
     product: DeviceSum
-
-    @property
-    def device(self) -> Device:
-        return self.product.device
-
-    def times(self, x: Any, first: int = 0, is_complex: bool = True) -> Any:
-        """A x on the device: of a vector there, from its element `first` on; a new vector."""
-        return self.product.times(x, first, is_complex)
-
-    def adjoint_times(self, x: Any) -> Any:
-        """A^* x on the device, a new vector."""
-        return self.product.adjoint_times(x)
 
 
 def assemble_fmm(

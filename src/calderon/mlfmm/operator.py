@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
 from calderon.backends import Device, Execution, format_bytes, require_memory
-from calderon.fmm.device.operator import DeviceSum
+from calderon.fmm.device.operator import DeviceSum, OnOneDevice
 from calderon.greens import Helmholtz
 from calderon.mlfmm.device.product import DeviceMedium, require_room
 from calderon.mlfmm.medium import RULES, Medium
@@ -128,23 +128,10 @@ class Multipole(LinearOperator):
     __repr__ = __str__
 
 
-class DeviceMultipole(Multipole):
+class DeviceMultipole(OnOneDevice, Multipole):
     """The same where all parts are on one device, and vectors of `gmres` stay there; see `OnDevice`."""
 
     product: DeviceSum
-
-    @property
-    def device(self) -> Device:
-        """Where."""
-        return self.product.device
-
-    def times(self, x: Any, first: int = 0, is_complex: bool = True) -> Any:
-        """A x on the device: of a vector there, from its element `first` on; a new vector."""
-        return self.product.times(x, first, is_complex)
-
-    def adjoint_times(self, x: Any) -> Any:
-        """A^* x on the device, a new vector."""
-        return self.product.adjoint_times(x)
 
 
 class MediumProduct(LinearOperator):

@@ -171,3 +171,22 @@ def operator_program(device: Device) -> Any:
     """The kernels of vectors."""
     real = real_name(vector_type(device))
     return device.build(Source("fmm/device/operator.c", real, (("VECTOR_REAL", real),)))
+
+
+class OnOneDevice:
+    """What `gmres` asks of a matrix whose parts are all on one device, where its vectors stay."""
+
+    product: DeviceSum
+
+    @property
+    def device(self) -> Device:
+        """Where."""
+        return self.product.device
+
+    def times(self, x: Any, first: int = 0, is_complex: bool = True) -> Any:
+        """A x on the device: of a vector there, from its element `first` on; a new vector."""
+        return self.product.times(x, first, is_complex)
+
+    def adjoint_times(self, x: Any) -> Any:
+        """A^* x on the device, a new vector."""
+        return self.product.adjoint_times(x)
