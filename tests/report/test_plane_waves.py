@@ -12,7 +12,6 @@ from surface_case import surface_case
 SOLVER = '[solver]\nmethod = "mlfmm"\nrtol = 1e-3\ncompression_rtol = 1e-2\n'
 FAR = 'surface = []\nfar_field = { plane = "xy", count = 19 }\n'
 SOUND = surface_case(FAR + SOLVER, 'shape = "sphere"\nradius = 1\nh = 0.2', wavenumber=8)
-LIGHT = SOUND.replace("sound-hard", "conductor").replace("[1, 0, 0]", '[1, 0, 0]\npolarization = "V"')
 
 
 def table_of(page: str, title: str) -> list[list[str]]:
@@ -38,13 +37,6 @@ def test_sound_by_plane_waves_and_its_levels_in_the_report(tmp_path):
         assert float(row[2]) == pytest.approx(float(row[1]) * 8 / (2 * np.pi), rel=1e-2)
         assert [int(each) for each in row[3:7]] == [level.boxes, level.half, level.full, level.pairs]
     assert f"error of products, on {waves.checked} rows" in page and "near blocks" in page
-
-
-def test_a_conductor_by_plane_waves():
-    results, dense = run(parse(LIGHT)), run(parse(LIGHT.replace(SOLVER, "")))
-    np.testing.assert_allclose(results.steps[0].strength, dense.steps[0].strength, atol=0.3)
-    assert results.steps[0].plane_waves is not None
-    assert "rtol 0.01" in results.steps[0].info.matrix
 
 
 @pytest.mark.parametrize(
