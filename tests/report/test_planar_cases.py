@@ -6,8 +6,11 @@ import json
 import numpy as np
 import pytest
 
+import calderon as cal
 from calderon.case import CaseError, parse
 from calderon.report import example, headlines, plan, run, write
+from calderon.report.planar.computing import built
+from calderon.report.stages import Stages
 
 CASE = """\
 title = "patch"
@@ -100,3 +103,58 @@ def test_the_example_is_the_patch_of_the_example_program():
     assert case.height == 3.175e-3 and case.planar.band.points == 121
     assert case.metal.mesh().area == pytest.approx(57e-3 * 38e-3)
     assert case.voltages == [1.0]
+
+
+SHORTED = CASE.replace(
+    """\
+[[port]]
+kind = "probe"
+place = ["-8 mm", 0.0]
+""",
+    """\
+[[ribbon]]
+from_to = [["-19 mm", "-28.5 mm"], ["-19 mm", "28.5 mm"]]
+[[via]]
+place = ["-8 mm", 0.0]
+radius = "0.5 mm"
+[[port]]
+kind = "edge"
+place = ["-8 mm", 0.0]
+""",
+)
+
+
+def test_vias_ribbons_and_their_ports_are_those_of_the_library():
+    problem = built(parse(SHORTED), Stages())
+    heights, line = (0.0, 3.175e-3), ((-19e-3, -28.5e-3), (-19e-3, 28.5e-3))
+    patch = cal.planar.patch(57e-3, 38e-3, h=40e-3, z=heights[1])
+    mesh = cal.planar.via(cal.planar.ribbon(line, heights, heights[1], patch), (-8e-3, 0.0), 0.5e-3, heights)
+    assert np.array_equal(problem.mesh.triangles, mesh.triangles)
+    assert np.allclose(problem.mesh.vertices, mesh.vertices, rtol=0, atol=1e-15)
+    assert np.array_equal(problem.ports[0].around, (-8e-3, 0.0, 0.5e-3))
+    ribbon = 'from_to = [["-19 mm", "-28.5 mm"], ["-19 mm", "28.5 mm"]]'
+    port = SHORTED.index("[[port]]")
+    from_to = SHORTED[:port] + SHORTED[port:].replace('place = ["-8 mm", 0.0]\nradius = "0.5 mm"', ribbon)
+    assert np.allclose(built(parse(from_to), Stages()).ports[0].line, line, rtol=0, atol=1e-15)
+    cover = "[[layer]]\nthickness = '1 mm'\n"
+    above = SHORTED.replace("[[layer]]", cover + "[[layer]]").replace("[[via]]", "[[via]]\ninterfaces = [1, 2]")
+    with pytest.raises(CaseError, match=r"no vertical metal stands on the ground within 0.5 mm of \(-8, 0\) mm"):
+        built(parse(above), Stages())
+
+
+@pytest.mark.parametrize(
+    "old, new, text",
+    [
+        ("[[via]]", "[[via]]\ninterfaces = [1, 1]", "line 11: via: interfaces are the numbers of layers"),
+        ("[[via]]", "[[via]]\ninterfaces = [0, 2]", "interfaces = [0, 2]: the board has 1 [[layer]] tables"),
+        ('[[via]]\nplace = ["-8 mm"', '[[via]]\nplace = ["-80 mm"', "line 12: via.place = "),
+        ('[["-19 mm", "-28.5 mm"]', '[["-18 mm", "-28.5 mm"]', "edges of the metal do not cover the line"),
+        ('kind = "edge"\nplace = ["-8 mm", 0.0]\n', 'kind = "edge"\n', "or place and radius of a via"),
+        ('kind = "edge"\nplace = ["-8 mm"', 'kind = "edge"\nplace = ["8 mm"', "line 15: port.kind"),
+        ("[[via]]", "[[via]]\nthickness = 1", "via.thickness: unknown key"),
+    ],
+)
+def test_mistakes_of_vertical_metal_are_named(old, new, text):
+    with pytest.raises(CaseError) as caught:
+        built(parse(SHORTED.replace(old, new), "case.toml"), Stages())
+    assert text in str(caught.value)

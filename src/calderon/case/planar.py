@@ -1,4 +1,5 @@
-"""Case files of printed circuits and antennas: [planar], [metal], [[port]], and the [[layer]] tables of a board."""
+"""Case files of printed circuits and antennas: [planar], [metal], [[via]], [[ribbon]], [[port]], and the [[layer]]
+tables of a board."""
 
 from typing import Annotated, ClassVar, Literal
 
@@ -8,7 +9,8 @@ from calderon.case.mesh import Unit
 from calderon.case.periodic import SHAPES, BoardLayer, PeriodicSolver, Shape, Wall, board, given, lies_at
 from calderon.case.quantities import Conductivity, Frequency, Length, Size
 from calderon.case.table import OneOf, Table, choices, key
-from calderon.formulations import DeltaGap, LinePort, ProbePort
+from calderon.case.upright import Point, Ribbon, Via
+from calderon.formulations import DeltaGap, EdgePort, LinePort, ProbePort
 from calderon.layers import Conductor, Stack
 from calderon.mesh import TriangleMesh, planar
 
@@ -23,8 +25,8 @@ PORTS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "probe": (("place", "radius"), ()),
     "line": (("end", "toward", "width", "length"), ()),
     "gap": ((), ("from_to", "between")),
+    "edge": ((), ("from_to", "place", "radius")),
 }
-Point = tuple[Length, Length]
 
 
 def _circuit(name: str) -> str:
@@ -71,8 +73,8 @@ class Planar(Table):
 class Metal(Table):
     """[metal]: a shape of `cal.planar` by name with its lengths, or a mesh file.
 
-    interface: on top of how many layers its lowest part lies, default all of them. conductivity: of the metal, a
-    perfect conductor unless given.
+    interface: on top of how many layers its lowest flat part lies, default all of them. conductivity: of the metal,
+    a perfect conductor unless given.
     """
 
     SELECTORS: ClassVar = ("shape", "file", "interface", "conductivity")
@@ -90,7 +92,7 @@ class Metal(Table):
     offset: Length | None = key("of the line from the middle of the patch")
     h: Size | None = key("edge length of the triangles")
     cells: int | None = key("across the width", ge=1)
-    interface: int | None = key("number of layers below the lowest metal; all unless given", ge=0)
+    interface: int | None = key("number of layers below the lowest flat metal; all unless given", ge=0)
     conductivity: Conductivity | None = key("of the metal; a perfect conductor unless given", gt=0)
 
     @model_validator(mode="after")
@@ -119,22 +121,23 @@ class Metal(Table):
 
 
 class Port(Table):
-    """[[port]]: a coaxial probe, the end of a microstrip line, or a gap along a line or between two tags.
+    """[[port]]: a coaxial probe, the end of a microstrip line, a gap along a line or between two tags, or an edge on
+    the ground: the foot of a ribbon along a line, or of a via about a place.
 
     voltage: in V, for the pattern and the current; 1 V at the first port and 0 V at others unless given.
     """
 
     SELECTORS: ClassVar = ("kind", "name", "voltage")
-    kind: Literal["probe", "line", "gap"] = key("it decides which other keys are accepted", ...)
+    kind: Literal["probe", "line", "gap", "edge"] = key("it decides which other keys are accepted", ...)
     name: str = key("in tables", "")
     voltage: float | None = key("in V; 1 at the first port and 0 at others unless given")
-    place: Point | None = key("x and y of a probe")
-    radius: Size | None = key("of a probe")
+    place: Point | None = key("x and y of a probe, or of a via")
+    radius: Size | None = key("of a probe, or around the axis of a via")
     end: Point | None = key("x and y of the middle of a line's end")
     toward: tuple[float, float] | None = key("direction from the end into the line")
     width: Size | None = key("of a line")
     length: Size | None = key("of a line to its reference plane")
-    from_to: tuple[Point, Point] | None = key("two points x, y of a gap")
+    from_to: tuple[Point, Point] | None = key("two points x, y of a gap, or of a ribbon")
     between: tuple[str | int, str | int] | None = key("two tags whose common edges are a gap")
 
     @model_validator(mode="after")
@@ -142,14 +145,20 @@ class Port(Table):
         self.require_keys(f"a {self.kind}", *PORTS[self.kind])
         if self.kind == "gap" and (self.from_to is None) == (self.between is None):
             raise ValueError("a gap needs either from_to = [[x, y], [x, y]] or between = [tag, tag]")
+        given = [each is not None for each in (self.from_to, self.place, self.radius)]
+        if self.kind == "edge" and given not in ([True, False, False], [False, True, True]):
+            raise ValueError("an edge needs from_to = [[x, y], [x, y]] of a ribbon, or place and radius of a via")
         return self
 
-    def at(self, height: float) -> ProbePort | LinePort | DeltaGap:
+    def at(self, height: float) -> ProbePort | LinePort | DeltaGap | EdgePort:
         """For metal at a height in m. ValueError for lengths that do not fit together."""
         if self.kind == "probe":
             return ProbePort(self.place, self.radius, self.name)  # type: ignore[arg-type]
         if self.kind == "line":
             return LinePort(self.end, self.toward, self.width, self.length, self.name)  # type: ignore[arg-type]
+        if self.kind == "edge":
+            around = (*self.place, self.radius) if self.place and self.radius else None
+            return EdgePort(self.from_to, around, self.name)
         if self.from_to is None:
             return DeltaGap(between=self.between, name=self.name)
         return DeltaGap(line=[(*point, height) for point in self.from_to], name=self.name)
@@ -167,6 +176,8 @@ class PlanarCase(Table):
     title: str = key("of the report; the name of the file unless given", "")
     planar: Planar
     metal: Metal
+    via: tuple[Via, ...] = ()
+    ribbon: tuple[Ribbon, ...] = ()
     port: tuple[Port, ...] = Field(min_length=1)
     layer: tuple[BoardLayer, ...] = ()
     solver: PlanarSolver = PlanarSolver()
@@ -183,18 +194,20 @@ class PlanarCase(Table):
 
     @model_validator(mode="after")
     def _fits_together(self) -> "PlanarCase":
-        self._interface()
+        self.interface  # noqa: B018
         if not any(self.voltages):
             raise ValueError("the voltages of all ports are 0: give one port a voltage")
         return self
 
-    def _interface(self) -> int:
+    @property
+    def interface(self) -> int:
+        """The number of layers below the lowest flat metal."""
         return lies_at(self.metal.interface, self.layer, self.planar.below, self.planar.above, "metal.interface")
 
     @property
     def height(self) -> float:
         """z of the lowest metal in m."""
-        return float(self.stack.interfaces[self._interface()])
+        return float(self.stack.interfaces[self.interface])
 
     @property
     def voltages(self) -> list[float]:

@@ -6,7 +6,9 @@ import numpy as np
 
 import calderon.mesh as meshes
 from calderon.case import CaseFile, PlanarCase
+from calderon.case.upright import Ribbon, Via
 from calderon.formulations import PlanarProblem
+from calderon.layers.parts import UPRIGHT
 from calderon.mesh import TriangleMesh
 from calderon.report.formatting import frequency_text
 from calderon.report.planar.results import PlanarResults
@@ -29,8 +31,8 @@ def built(file: CaseFile[PlanarCase], stages: Stages) -> PlanarProblem:
 
 
 def _metal(file: CaseFile[PlanarCase]) -> TriangleMesh:
-    """With its lowest part at the height of its interface."""
-    metal = file.case.metal
+    """With its lowest flat part at the height of its interface, and with vias and ribbons."""
+    case, metal = file.case, file.case.metal
     with file.blamed("metal", "shape" if metal.shape else "file"):
         if metal.file is None:
             mesh = metal.mesh()
@@ -39,8 +41,17 @@ def _metal(file: CaseFile[PlanarCase]) -> TriangleMesh:
             if not path.is_file():
                 raise ValueError(f"no such file in {file.folder.resolve()}, the folder of the case")
             mesh = meshes.read(path, scale=meshes.metres_per(metal.unit or "m"))
-        low = float(mesh.vertices[:, 2].min())
-        return mesh.translated([0.0, 0.0, file.case.height - low])
+        flat = np.abs(mesh.normals[:, 2]) >= UPRIGHT
+        low = float(mesh.vertices[mesh.triangles[flat] if flat.any() else mesh.triangles, 2].min())
+        mesh = mesh.translated([0.0, 0.0, case.height - low])
+    upright: list[tuple[str, str, tuple[Via | Ribbon, ...]]] = [
+        ("ribbon", "from_to", case.ribbon), ("via", "place", case.via)
+    ]  # fmt: skip
+    for table, key, several in upright:
+        for number, each in enumerate(several):
+            with file.blamed(table, key, number=number):
+                mesh = each.added(mesh, each.heights(case.stack, case.interface))
+    return mesh
 
 
 def compute_planar(file: CaseFile[PlanarCase], stages: Stages, scratch: Path | None = None) -> PlanarResults:
