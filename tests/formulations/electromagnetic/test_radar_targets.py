@@ -7,7 +7,7 @@ import pytest
 
 import calderon as cal
 
-REFERENCES = Path(__file__).parents[2].parent / "shared" / "data" / "rcs"
+REFERENCES = Path(__file__).parents[4] / "shared" / "data" / "rcs"
 SPEED_OF_LIGHT = 299792458.0
 POLARIZATIONS = ("VV", "HH")
 
