@@ -37,6 +37,11 @@ def test_a_support_that_leaves_motions(cube):
         solid(cube, held, {"top": cal.Traction([1e6, 0, -1e6])}).solve()
 
 
+def test_nothing_that_acts_is_warned_of(cube):
+    with pytest.warns(cal.MeshWarning, match="nothing acts on this solid"):
+        assert not solid(cube, {"bottom": cal.Fixed()}).solve().displacement.coefficients.any()
+
+
 @pytest.mark.parametrize("constants", [(0.0, 0.3), (210e9, 0.5), (210e9, -1.0), (np.nan, 0.3)])
 def test_materials(constants):
     with pytest.raises(ValueError, match="must be"):

@@ -69,7 +69,7 @@ class ElasticSolid:
 
     Raises MeshError for unknown tags, ValueError for open surfaces, separate bodies, bodies that touch themselves,
     conditions that contradict each other, and loads that nothing balances; a solid under balanced loads needs no
-    support. MeshWarning for constants that look like another system of units.
+    support. MeshWarning for constants that look like another system of units, and where nothing acts.
     """
 
     mesh: TriangleMesh
@@ -276,6 +276,8 @@ class ElasticSolid:
         for each, b in zip(solids, right.T, strict=True):
             x, text = solver(b)
             u, t = each._fields(*equation.split(x))
+            if not u.coefficients.any():
+                warn("nothing acts on this solid, so that its displacement is zero: check loads, body and supports")
             seconds, began = time.perf_counter() - began, time.perf_counter()
             free, errors = self.free_motions.shape[1], each.estimated_errors(u, t)
             info = ElasticInfo(str(plan), text, defect, free, each.free_tags, *errors, assembly, seconds)
