@@ -30,7 +30,7 @@ gallery:          ## run the examples; their pictures go into the documentation
 	$(BIN)/python -m examples docs/gallery/pictures
 
 pictures: gallery ## run cases and examples, and make all pictures of the documentation again
-	$(BIN)/python docs/make_pictures.py
+	$(BIN)/python docs/tools/make_pictures.py
 
 docs:             ## HTML documentation in docs/_build (with pictures of the examples after `make gallery`)
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build

@@ -23,7 +23,8 @@ except PackageNotFoundError:
     release = "unreleased"
 
 HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE))
+sys.path.insert(0, str(HERE / "tools"))
+import api_reference  # noqa: E402
 import case_reference  # noqa: E402
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "mathml"]
@@ -35,7 +36,7 @@ html_theme = "furo"
 html_static_path = ["static"]
 html_css_files = ["calderon.css"]
 html_title = f"calderon {release}"
-autodoc_default_options = {"members": True, "imported-members": True}
+autodoc_default_options = {"members": True}
 autodoc_typehints_format = "short"
 maximum_signature_line_length = 88
 
@@ -53,7 +54,7 @@ CARD = """```{{figure}} pictures/gallery/{name}.png
 
 def write_gallery() -> None:
     """One page for each example: its docstring, the pictures that `python -m examples` left, its source; and a card of
-    each with its thumbnail, made by docs/make_pictures.py."""
+    each with its thumbnail, made by docs/tools/make_pictures.py."""
     target = HERE / "gallery"
     target.mkdir(exist_ok=True)
     cards = []
@@ -153,5 +154,7 @@ def escaped(line: str) -> str:
 def setup(app: Any) -> None:
     write_gallery()
     case_reference.write(HERE / "cases")
+    api_reference.write(HERE / "api" / "names")
+    app.connect("source-read", api_reference.filled)
     app.connect("autodoc-process-docstring", plain_text)
     app.connect("autodoc-process-signature", short_types)

@@ -254,7 +254,7 @@ def test_graphics_processors_come_first(device):
     assert kinds == sorted(kinds, reverse=True)
 
 
-PAGE = Path(__file__).parents[2] / "docs" / "backends.md"
+PAGE = Path(__file__).parents[2] / "docs" / "guides" / "backends.md"
 
 
 @pytest.mark.skipif(not PAGE.exists(), reason="needs the source tree")

@@ -1,6 +1,7 @@
-"""Every public name has an example on the page of the reference that describes it, and the examples run."""
+"""Every public name has a page of the reference with a program that contains it, and the programs run."""
 
 import re
+import sys
 import warnings
 from pathlib import Path
 
@@ -8,40 +9,57 @@ import pytest
 
 import calderon as cal
 
-PAGES = Path(__file__).parents[2] / "docs" / "api"
-NAMES = {
-    f"cal.{name}" for name in cal.__all__} | {
-    f"cal.{module}.{name}" for module in ("mesh", "planar", "exact") for name in getattr(cal, module).__all__
-}  # fmt: skip
-WITHOUT = {
-    # computed for too long here: docs/circuits.md, docs/periodic.md and docs/solids.md have programs with these
-    *("BondedSolids", "ReflectArray", "cell_inverse", "layered_electric_field", "line_parameters", "via"),
-    *("layered_ball", "phantom", "read_cad", "without_part"),  # need gmsh
-    *("BarycentricRefinement", "Finding"),  # parts of other objects
-}
-"""Names whose examples are still to be written; this list becomes shorter."""
+sys.path.insert(0, str(Path(__file__).parents[2] / "docs" / "tools"))
+import api_reference  # noqa: E402
+
+sys.path.pop(0)
+
+NAMES = list(api_reference.names())
+USED = ("mesh", "planar", "exact", "plots")
+"""Modules of which every name has an example; `backends` and `hmatrix` export also what the package needs."""
 
 
-def programs(path):
-    """The Python blocks of a page, as one program."""
-    return "\n".join(re.findall(r"(?ms)^```python\n(.*?)^```", path.read_text(encoding="utf-8")))
+def test_every_public_name_has_a_page_of_its_own():
+    shown = {f"cal.{name}" for name in cal.__all__ if name not in api_reference.MODULES}
+    known = {id(one.value) for one in NAMES}
+    shown |= {f"cal.{module}.{name}" for module in USED for name in getattr(cal, module).__all__}
+    assert not [name for name in shown if id(eval(name, {"cal": cal})) not in known]
+    pages = [one.page.casefold() for one in NAMES]
+    assert len(pages) == len(set(pages))
 
 
-def test_every_public_name_occurs_in_an_example():
-    """A name that stands for the same as another is that other."""
-    text = "\n".join(map(programs, PAGES.glob("*.md")))
-    used = {name.split(".")[0] for name in re.findall(r"\bcal\.(\w+)", text)}
-    used = {f"cal.{name}" for name in used}
-    used |= {f"cal.{name}" for name in re.findall(r"\b((?:mesh|planar|exact)\.\w+)", text)}
-    objects = {name: eval(name, {"cal": cal}) for name in NAMES}
-    known = {id(objects[name]) for name in used & NAMES}
-    missing = {name for name in NAMES if id(objects[name]) not in known}
-    assert {name.split(".")[-1] for name in missing} == WITHOUT
+def test_the_pages_that_the_reference_links_have_the_tables_of_the_names():
+    group = {one.shown.removeprefix("cal."): one.group for one in NAMES}
+    for line in (api_reference.PAGES / "index.md").read_text(encoding="utf-8").splitlines():
+        listed, pages = re.findall(r"(?<!\})`(\w+)`", line), re.findall(r"\{doc\}`(\w+)`", line)
+        if line.startswith("|") and pages:
+            assert {group[name] for name in set(listed) - set(api_reference.MODULES)} <= set(pages), line
 
 
-@pytest.mark.parametrize("page", sorted(path.stem for path in PAGES.glob("*.md") if programs(path)))
-def test_the_examples_of_a_page_run(page, tmp_path, monkeypatch):
+def test_every_public_name_has_an_example():
+    required = {f"cal.{name}" for name in cal.__all__} | {f"cal.{module}." for module in USED}
+    missing = {
+        one.shown
+        for one in NAMES
+        if (one.shown in required or one.shown.rpartition(".")[0] + "." in required) and not api_reference.example(one)
+    }
+    assert not missing
+
+
+def test_a_page_has_types_description_and_the_program():
+    one = next(one for one in NAMES if one.shown == "cal.mesh.torus")
+    page = api_reference.page(one)
+    assert ".. autofunction:: torus" in page and "cal.mesh.torus(1.0, 0.3" in page and "cal.mesh.plate" not in page
+    assert "| [`cal.mesh.torus`](names/mesh.torus.md) |" in api_reference.table("calderon.mesh")
+
+
+@pytest.mark.parametrize("group", sorted(group for group in api_reference.groups() if api_reference.programs(group)))
+def test_the_programs_of_a_page_run(group, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    first, *others = (compile(each, group, "exec") for each in api_reference.programs(group))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", cal.AccuracyWarning)  # tiny meshes
-        exec(programs(PAGES / f"{page}.md"), {"__name__": page})
+        start = {"__name__": group}
+        exec(first, start)
+        for each in others:
+            exec(each, dict(start))

@@ -23,10 +23,10 @@ CASES = {
 
 @pytest.fixture(scope="module")
 def reference():
-    sys.path.insert(0, str(ROOT / "docs"))
+    sys.path.insert(0, str(ROOT / "docs" / "tools"))
     import case_reference
 
-    sys.path.remove(str(ROOT / "docs"))
+    sys.path.remove(str(ROOT / "docs" / "tools"))
     return case_reference
 
 

@@ -29,7 +29,7 @@ def formulas(path):
 
 
 def test_every_formula_becomes_mathml(monkeypatch):
-    mathml = imported("mathml", monkeypatch, "docs").mathml
+    mathml = imported("mathml", monkeypatch, "docs/tools").mathml
     pages = [path for path in (ROOT / "docs").rglob("*.md") if "_build" not in path.parts]
     converted = [mathml(tex) for path in pages for tex in formulas(path)]
     assert len(converted) > 500
@@ -40,7 +40,7 @@ def test_every_formula_becomes_mathml(monkeypatch):
 @pytest.mark.parametrize("tex", [r"\nosuchcommand x", r"\frac{1}{"])
 def test_a_formula_that_would_be_shown_as_tex_is_refused(tex, monkeypatch):
     with pytest.raises(ValueError, match="no MathML"):
-        imported("mathml", monkeypatch, "docs").mathml(tex)
+        imported("mathml", monkeypatch, "docs/tools").mathml(tex)
 
 
 def test_pages_that_load_from_elsewhere_are_found(tmp_path, monkeypatch, capsys):

@@ -10,7 +10,7 @@ from calderon.backends import numba as cpu
 from calderon.backends.backend import get, real_type
 from calderon.backends.device import Device
 
-T = TypeVar("T")
+Implementation = TypeVar("Implementation")
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class Execution:
             raise ValueError(message)
         return self.device
 
-    def choose(self, processor: T, device: T) -> T:
+    def choose(self, processor: Implementation, device: Implementation) -> Implementation:
         """Of two implementations of the same verbs the one that runs here."""
         return processor if self.device is None else device
 

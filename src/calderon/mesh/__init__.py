@@ -3,7 +3,8 @@
 from calderon.mesh.errors import AccuracyWarning, MeshError, MeshWarning
 from calderon.mesh.files.cad import CAD_FORMATS, read_cad
 from calderon.mesh.files.reading import read, sample
-from calderon.mesh.files.tetrahedral_reading import holds_tetrahedra, read_tetrahedra, write_tetrahedra
+from calderon.mesh.files.tetrahedral_reading import holds_tetrahedra, read_tetrahedra
+from calderon.mesh.files.tetrahedral_reading import write_tetrahedra as write_tetrahedra  # a former name
 from calderon.mesh.files.writing import write
 from calderon.mesh.inspection import Finding, MeshReport, check
 from calderon.mesh.material import Material
@@ -58,5 +59,4 @@ __all__ = [
     "warn_wavenumber",
     "without_part",
     "write",
-    "write_tetrahedra",
 ]

@@ -6,7 +6,7 @@ With the stress s of the triangles, its means s* at vertices, and the means s** 
 
 in the norm of L^2 of the surface. The first is the jump that O. C. Zienkiewicz, J. Z. Zhu (1987) take for the error of
 the energy, to which errors of displacements are similar; the second is what one more mean would change. Factors are
-measured: docs/solids.md has the ratios to errors that are known.
+measured: docs/guides/solids.md has the ratios to errors that are known.
 """
 
 import numpy as np

@@ -1,7 +1,7 @@
-"""Figures of docs/solids_for_fem.md: errors against the edge length, time and memory against the unknowns.
+"""Figures of docs/guides/solids_for_fem.md: errors against the edge length, time and memory against the unknowns.
 
-python docs/make_solid_pictures.py            both, some minutes on an idle machine
-python docs/make_solid_pictures.py errors
+python docs/tools/make_solid_pictures.py            both, some minutes on an idle machine
+python docs/tools/make_solid_pictures.py errors
 
 Errors are those of the hollow sphere of `calderon example hollow-sphere` against Lame's solution. Time and memory are
 those of a clamped bar, each size in a process of its own; memory is the largest resident size less that before (Linux).
@@ -18,7 +18,7 @@ import numpy as np
 import calderon as cal
 from calderon.plots.style import CURVES, new_figure, paper, plain_axes, save
 
-TARGET = Path(__file__).parent / "pictures"
+TARGET = Path(__file__).parents[1] / "pictures"
 SIZES = (0.045, 0.034, 0.026, 0.02, 0.016)
 BARS = {
     "dense": (0.36, 0.25, 0.18, 0.13, 0.1, 0.075),

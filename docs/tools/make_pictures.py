@@ -1,8 +1,8 @@
-"""Pictures of the README and the documentation, from one command: `python docs/make_pictures.py`, some minutes.
+"""Pictures of the README and the documentation, from one command: `python docs/tools/make_pictures.py`, some minutes.
 
-It runs the cases and the examples, and reduces their pictures. `python docs/make_pictures.py almond phone` runs these
-cases only, `python docs/make_pictures.py gallery` the scripts in examples/; a folder `almond-result` that is there
-already is used as it is. Figures of measurements have programs of their own: `docs/make_solid_pictures.py`,
+It runs the cases and the examples, and reduces their pictures. `python docs/tools/make_pictures.py almond phone` runs these
+cases only, `python docs/tools/make_pictures.py gallery` the scripts in examples/; a folder `almond-result` that is there
+already is used as it is. Figures of measurements have programs of their own: `docs/tools/make_solid_pictures.py`,
 `benchmarks/dg_scaling.py`.
 """
 
@@ -13,7 +13,7 @@ from pathlib import Path
 
 from PIL import Image
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 TARGET, GALLERY = ROOT / "docs" / "pictures", ROOT / "docs" / "gallery" / "pictures"
 THUMBNAIL = 360
 PICTURES = {  # by the name of the case: of its result, the name here and the width in pixels
