@@ -16,6 +16,7 @@ SHAPES = {
     "short dipole": (lambda: planar.strip_dipole(1.0, 0.2, 2.0, z=0.3), 0.2),
     "line": (lambda: planar.line_fed_patch(5.0, 4.0, 0.5, 3.0, 0.4, offset=-1.2, z=0.3), 21.5),
     "inset": (lambda: planar.line_fed_patch(5.0, 4.0, 0.5, 3.0, 0.4, inset=1.0, notch=0.3, z=0.3), 21.5 - 0.6),
+    "tee": (lambda: planar.rectangles([(-5, 5, -1, 1), (-1, 1, 1 - 1e-13, 4), (0, 1, -1, 1)], 0.8, z=0.3), 26.0),
     "cross": (lambda: planar.jerusalem_cross(8.0, 1.0, 3.2, z=0.3), 23.8),
     "plain cross": (lambda: planar.jerusalem_cross(8.0, 1.0, 1.0, z=0.3), 15.0),
     "ring": (lambda: planar.ring(3.0, 2.0, 0.3, z=0.3), 5 * np.pi),
@@ -110,6 +111,8 @@ def test_an_outline_leaves_its_holes_out():
         (lambda: planar.strip_dipole(1.0, 2.0, 0.1), "longer"),
         (lambda: planar.line_fed_patch(5.0, 4.0, 0.5, 3.0, 0.4, inset=5.0), "less than the patch"),
         (lambda: planar.line_fed_patch(5.0, 4.0, 0.5, 3.0, 0.4, offset=1.9), "smaller offset"),
+        (lambda: planar.rectangles([(0, 1, 1, 0)], 0.1), "rectangle 0 is .* x low < x high and y low < y high"),
+        (lambda: planar.rectangles([(0, 1, 0, np.nan)], 0.1), "list of .x low, x high, y low, y high."),
     ],
 )
 def test_impossible_shapes_are_refused(build, text):

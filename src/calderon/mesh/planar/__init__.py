@@ -7,7 +7,10 @@ Lengths are in metres, normals point along +z.
 
 from calderon.mesh.planar.elements import jerusalem_cross, ring, spiral
 from calderon.mesh.planar.outlines import outline
-from calderon.mesh.planar.patches import line_fed_patch, patch, strip_dipole
+from calderon.mesh.planar.patches import line_fed_patch, patch, rectangles, strip_dipole
 from calderon.mesh.planar.upright import ribbon, via
 
-__all__ = ["jerusalem_cross", "line_fed_patch", "outline", "patch", "ribbon", "ring", "spiral", "strip_dipole", "via"]
+__all__ = [
+    "jerusalem_cross", "line_fed_patch", "outline", "patch", "rectangles", "ribbon", "ring", "spiral", "strip_dipole",
+    "via",
+]  # fmt: skip

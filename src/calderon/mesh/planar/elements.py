@@ -6,11 +6,11 @@ from calderon.mesh.errors import MeshError
 from calderon.mesh.planar.grid import (
     cells_across,
     cells_of,
+    cells_within,
     graded_lines,
     joined,
     mirrored,
     quadrangles,
-    rectangles,
     strip_lines,
 )
 from calderon.mesh.sizes import positive, room_for_surface
@@ -44,7 +44,7 @@ def jerusalem_cross(length: float, width: float, ends: float, cells: int = 4, z:
     lines = joined(*sections)
     lines = mirrored(np.where(np.abs(lines) < 1e-9 * length, 0.0, lines)[lines > -1e-9 * length])
     arms = [(-tip, tip, -width / 2, width / 2), (inner, tip, -cap, cap), (-tip, -inner, -cap, cap)]
-    return rectangles(arms + [(*each[2:], *each[:2]) for each in arms], lines, lines, z)
+    return cells_within(arms + [(*each[2:], *each[:2]) for each in arms], lines, lines, z)
 
 
 def ring(radius: float, inner_radius: float, h: float, z: float = 0.0) -> TriangleMesh:

@@ -11,6 +11,8 @@ from calderon.mesh.triangles import TriangleMesh
 
 FIRST = np.array([0.1, 0.3])
 """Cells at an edge, in units of those in the middle."""
+SAME = 1e-9
+"""Of the size of all metal: sides that are one."""
 FEWEST = 3
 """Cells across a strip below which a resonance shifts by more than a percent."""
 
@@ -20,15 +22,21 @@ def strip_lines(low: float, high: float, cells: int) -> NDArray[np.float64]:
     return 0.5 * (low + high) - 0.5 * (high - low) * np.cos(np.pi * np.arange(cells + 1) / cells)
 
 
-def graded_lines(low: float, high: float, h: float) -> NDArray[np.float64]:
+def graded_lines(low: float, high: float, h: float, cells: int = FEWEST) -> NDArray[np.float64]:
     """Lines between two edges: cells of 0.1 h and 0.3 h at the edges, at most h in the middle; of strips that are
-    too narrow for that, at least three cells by `strip_lines`."""
+    too narrow for that, at least so many cells by `strip_lines`."""
     length, ends = high - low, float(FIRST.sum()) * h
     if length < 2 * ends + 0.5 * h:
-        return strip_lines(low, high, max(FEWEST, cells_of(0.5 * np.pi * length, h)))
+        return strip_lines(low, high, max(cells, cells_of(0.5 * np.pi * length, h)))
     middle = cells_of(length - 2 * ends, h)
     steps = [*(h * FIRST), *np.full(middle, (length - 2 * ends) / middle), *(h * FIRST[::-1])]
     return low + np.concatenate([[0.0], np.cumsum(steps[:-1]), [length]])
+
+
+def lines_through(sides: NDArray[np.float64], h: float, cells: int = FEWEST) -> NDArray[np.float64]:
+    """`graded_lines` between sides in ascending order, of which nearly equal ones are one."""
+    kept = sides[np.concatenate([[True], np.diff(sides) > SAME * np.ptp(sides)])]
+    return joined(*(graded_lines(low, high, h, cells) for low, high in zip(kept[:-1], kept[1:], strict=True)))
 
 
 def half_lines(length: float, h: float) -> NDArray[np.float64]:
@@ -51,7 +59,7 @@ def mirrored(lines: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.concatenate([-lines[::-1], lines[lines != 0]])
 
 
-def rectangles(
+def cells_within(
     metal: Sequence[tuple[float, float, float, float]], x: NDArray[np.float64], y: NDArray[np.float64], z: float
 ) -> TriangleMesh:
     """The cells of the grid whose centres lie in one of the rectangles (x low, x high, y low, y high).

@@ -1,20 +1,21 @@
 """Patches, fed patches and strips."""
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from calderon.mesh.errors import MeshError
 from calderon.mesh.planar.grid import (
     cells_across,
+    cells_within,
     graded_lines,
     half_lines,
-    joined,
+    lines_through,
     mirrored,
-    rectangles,
     strip_lines,
 )
 from calderon.mesh.sizes import positive, room_for_surface
 from calderon.mesh.triangles import TriangleMesh
-from calderon.validation import real_number
+from calderon.validation import describe, real_number, unmasked
 
 
 def patch(width: float, length: float, h: float, z: float = 0.0) -> TriangleMesh:
@@ -22,7 +23,7 @@ def patch(width: float, length: float, h: float, z: float = 0.0) -> TriangleMesh
     length, width, h = positive("length", length), positive("width", width), positive("h", h)
     room_for_surface(length * width, h)
     x, y = graded_lines(-length / 2, length / 2, h), graded_lines(-width / 2, width / 2, h)
-    return rectangles([(-length, length, -width, width)], x, y, z)
+    return cells_within([(-length, length, -width, width)], x, y, z)
 
 
 def strip_dipole(length: float, width: float, h: float, cells: int = 4, z: float = 0.0) -> TriangleMesh:
@@ -33,7 +34,7 @@ def strip_dipole(length: float, width: float, h: float, cells: int = 4, z: float
         raise MeshError(f"a strip of width {width:g} is longer than that, got the length {length:g}: use patch")
     room_for_surface(length * width, min(h, width / cells_across(cells)))
     x, y = mirrored(half_lines(length / 2, h)), strip_lines(-width / 2, width / 2, cells)
-    return rectangles([(-length, length, -width, width)], x, y, z)
+    return cells_within([(-length, length, -width, width)], x, y, z)
 
 
 def line_fed_patch(
@@ -70,8 +71,23 @@ def line_fed_patch(
     metal += [(west, end, -width / 2, south), (west, end, north, width / 2)] if deep else []
     x = [west - before, west, end, length / 2]
     y = [-width / 2, south, aside - line / 2, aside + line / 2, north, width / 2]
-    lines = [
-        joined(*(graded_lines(a, b, h) for a, b in zip(each[:-1], each[1:], strict=True) if b - a > 1e-9 * length))
-        for each in (x, y)
-    ]
-    return rectangles(metal, np.asarray(lines[0]), np.asarray(lines[1]), z)
+    return cells_within(metal, lines_through(np.array(x), h), lines_through(np.array(y), h), z)
+
+
+def rectangles(metal: ArrayLike, h: float, cells: int = 3, z: float = 0.0) -> TriangleMesh:
+    """Rectangles (n, 4), each x low, x high, y low, y high, that touch or overlap, as of patches and lines on a board.
+
+    Lines of cells run along all sides through all of the metal. Between two of them are cells of at most h, smaller
+    ones next to both, or, where they are close together, at least so many cells.
+    """
+    array, cells = unmasked(metal, "metal").astype(float), cells_across(cells)
+    if array.ndim != 2 or array.shape[1] != 4 or not len(array) or not np.isfinite(array).all():
+        raise MeshError(f"metal is a list of (x low, x high, y low, y high) in metres, got {describe(metal)}")
+    empty = (array[:, 1] <= array[:, 0]) | (array[:, 3] <= array[:, 2])
+    if empty.any():
+        first = int(empty.argmax())
+        raise MeshError(f"rectangle {first} is {array[first].tolist()}: x low < x high and y low < y high are needed")
+    h = positive("h", h)
+    room_for_surface(float(np.prod(array[:, 1::2] - array[:, ::2], axis=1).sum()), h)
+    x, y = (lines_through(np.unique(array[:, each]), h, cells) for each in ([0, 1], [2, 3]))
+    return cells_within(array.tolist(), x, y, z)
