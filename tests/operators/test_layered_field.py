@@ -5,6 +5,7 @@ import pytest
 
 import calderon as cal
 from calderon.galerkin.layered.equal_pieces import equal_pieces
+from calderon.operators.fingerprint import fingerprint
 
 FREQUENCY = 3e8
 K0 = 2 * np.pi * FREQUENCY / 299792458.0
@@ -56,6 +57,21 @@ def test_a_part_of_the_matrix_and_finer_rules():
     assert relative(whole, matrix(fine)) < 3e-6
 
 
+def test_hmatrices_are_the_dense_matrix():
+    """Of strips on two interfaces whose near pairs lie in blocks of low rank, too."""
+    strip = cal.mesh.plate((1.2, 0.1), 0.04)
+    space = cal.RWG(cal.mesh.merge([strip.translated([0, 0, z]) for z in (0.03, 0.05)]))
+    operator = cal.layered_electric_field(SLAB, FREQUENCY, space, quadrature=cal.Quadrature(near=4.0))
+    expected, found = matrix(operator), operator.assemble("hmatrix", rtol=1e-5)
+    assert found.nbytes < 0.4 * expected.nbytes and found.correction is not None
+    x = np.random.default_rng(1).standard_normal(len(expected))
+    for vector in (x, space.load_vector([1.0, 0.0, 0.0])):
+        assert np.linalg.norm(found @ vector - expected @ vector) < 1e-5 * np.linalg.norm(expected @ vector)
+    assert fingerprint(operator) != fingerprint(cal.layered_electric_field(SLAB, 1.1 * FREQUENCY, space))
+    with pytest.raises(ValueError, match="in double precision"):
+        operator.assemble("hmatrix", precision="single")
+
+
 def test_equal_layers_are_one():
     space = cal.RWG(sheet(0.03))
     one = cal.Stack([cal.Layer(0.03, 2.2)], below="pec")
@@ -95,7 +111,7 @@ def test_mistakes_are_named():
         cal.layered_electric_field(SLAB, FREQUENCY, cal.P1(sheet(0.03)))
     operator = cal.layered_electric_field(SLAB, FREQUENCY, cal.RWG(sheet(0.03)))
     for each in (operator, operator + 2 * operator.T):
-        with pytest.raises(ValueError, match="assembled by method='dense' or 'fft', got 'm"):
+        with pytest.raises(ValueError, match="assembled by method='dense', 'hmatrix' or 'fft', got"):
             each.assemble("matrix-free")
     assert "dense" in str(operator.assemble("auto"))
     with pytest.raises(ValueError, match="frequency must be a positive number, got 0"):

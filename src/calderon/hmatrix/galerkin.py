@@ -18,8 +18,10 @@ from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
 from calderon.backends import Execution, require_device_memory, thread_count
+from calderon.galerkin.layered.rows import layered_rows
 from calderon.galerkin.limits import checked_range
 from calderon.galerkin.rows.device import device_rows
+from calderon.galerkin.rows.entry_kernels import Clusters, CompiledRows
 from calderon.galerkin.rows.galerkin_entries import compiled_rows
 from calderon.hmatrix.block_tree import Admissibility, BlockTree, block_tree
 from calderon.hmatrix.cluster_tree import ClusterTree, cluster_tree
@@ -36,6 +38,7 @@ from calderon.hmatrix.tolerances import Scales, block_errors, filling_of
 from calderon.operators.algebra import BoundaryOperator, integrals_of, short_label
 from calderon.operators.boundary import IntegralOperator
 from calderon.operators.fingerprint import fingerprint
+from calderon.operators.layered import LayeredElectricField
 from calderon.operators.memory_estimate import preparation_bytes
 from calderon.operators.methods import STREAM, Plan
 from calderon.operators.progress import assembly_progress
@@ -70,6 +73,8 @@ class Choices:
 
 def plan_hmatrix(operator: BoundaryOperator, rtol: float | None = None) -> Plan:
     """Bytes and seconds of `assemble_hmatrix`, by what P1 on spheres takes."""
+    if any(term.atom.is_layered for term in operator.terms()):
+        raise ValueError("H-matrices of metal between layers have no estimates")
     nbytes = seconds = 0.0
     for each, _ in integrals_of(operator):
         count, digits = max(each.shape), -math.log10(DEFAULT_RTOL if rtol is None else rtol) / 4
@@ -148,7 +153,7 @@ class _Composition:
         self.devices = execution.devices
         self.parts: list[HMatrix] = []
         self._trees: dict[int, tuple[Any, ClusterTree]] = {}
-        self._products = Products(execution, self.compressed)
+        self._products = Products(execution, self.compressed, layered=True)
 
     def product(self, operator: BoundaryOperator) -> LinearOperator:
         """The products of an operator by those of its parts."""
@@ -166,7 +171,7 @@ class _Composition:
             for each, value in self._products.values(operator)
         ]
 
-    def compressed(self, operator: IntegralOperator) -> HMatrix:
+    def compressed(self, operator: IntegralOperator | LayeredElectricField) -> HMatrix:
         """The H-matrix of an integral operator: the next one that is ready, or from the file, or computed. It is
         written to the file, if there is one, unless it is there."""
         number = len(self.parts)
@@ -184,13 +189,13 @@ class _Composition:
             self.saved.keep(self.parts, identity)
         return found
 
-    def _identity(self, operator: IntegralOperator) -> dict[str, str]:
+    def _identity(self, operator: IntegralOperator | LayeredElectricField) -> dict[str, str]:
         choices, dtype = self.choices, self.execution.dtype(operator.is_complex)
         leaf = " x ".join(str(self._leaf(space)) for space in (operator.test, operator.trial))
         blocks = f"leaf {leaf}, {choices.admissibility}, coarsen {choices.coarsen}"
         return fingerprint(operator) | {"rtol": f"{choices.rtol:g}", "numbers": str(dtype), "blocks": blocks}
 
-    def _restored(self, operator: IntegralOperator, number: int) -> HMatrix:
+    def _restored(self, operator: IntegralOperator | LayeredElectricField, number: int) -> HMatrix:
         """The H-matrix of an operator from the file."""
         assert self.saved is not None
         known = [tree for _, tree in self._trees.values()]
@@ -201,20 +206,21 @@ class _Composition:
             found.on_device = DeviceProducts(self.devices, found.tree, found.slabs, found.dtype)
         return found
 
-    def _computed(self, operator: IntegralOperator) -> HMatrix:
+    def _computed(self, operator: IntegralOperator | LayeredElectricField) -> HMatrix:
         rows, columns = self._tree(operator.test), self._tree(operator.trial)
-        wavenumber = abs(complex(operator.green.wavenumber).real)
+        wavenumber = operator.wavenumber
         admissible = replace(self.choices.admissibility, wavenumber=wavenumber)
         blocks = block_tree(rows, columns, admissible, operator.is_symmetric and rows is columns)
         rtol, execution = self.choices.rtol, self.execution
-        entries = compiled_rows(operator, rows.clusters, columns.clusters, execution)
+        entries = rows_of(operator, rows.clusters, columns.clusters, execution)
         if square := float(np.abs(entries.special.data).max(initial=0.0)) ** 2:
             what = f"compression, which squares the entries of the {operator.integrand.name} on this surface,"
             checked_range(entries.real, rtol * square, square, what)
         for device in self.devices:
             share = expected_bytes(blocks, rtol, entries.dtype) // len(self.devices)
             require_device_memory(device, share, f"H-matrix of {blocks.shape[0]} x {blocks.shape[1]}", ON_PROCESSOR)
-        on_devices = [device_rows(operator, entries, device) for device in self.devices]
+        form: Any = operator  # those in layers have no devices
+        on_devices = [device_rows(form, entries, device) for device in self.devices]
         errors = None
         if self.choices.coarsen:
             with_processor = len(on_devices) < len(execution.team or (execution,))
@@ -246,6 +252,25 @@ class _Composition:
         return 48 if space.dofs.shape[1] == 1 and not self.devices else 32
 
 
+def rows_of(
+    operator: IntegralOperator | LayeredElectricField, rows: Clusters, columns: Clusters, execution: Execution
+) -> CompiledRows:
+    """Rows and blocks of an integral operator; ValueError for those in layers that are not on the processor in double
+    precision, or of vertical metal."""
+    if not isinstance(operator, LayeredElectricField):
+        return compiled_rows(operator, rows, columns, execution)
+    if execution.devices or execution.real != np.float64:
+        raise ValueError(
+            f"H-matrices of metal between layers are computed on the processor in double precision, got {execution}: "
+            "leave out backend= and precision="
+        )
+    if len(upright := operator.parts.vertical):
+        raise ValueError(
+            f"method 'hmatrix' takes horizontal metal, and {len(upright)} triangles are vertical: use method='dense'"
+        )
+    return layered_rows(operator.matrix, rows)
+
+
 def is_sum(operator: BoundaryOperator) -> bool:
     """Whether an operator is a sum of integral and sparse operators between one space and itself or its dual tests."""
     terms = operator.terms()
@@ -253,7 +278,7 @@ def is_sum(operator: BoundaryOperator) -> bool:
     return all(each.atom.is_leaf and each.shape == operator.shape for each in terms) and all(a is b for a, b in between)
 
 
-def scales_of(operator: IntegralOperator, blocks: BlockTree, wavenumber: float) -> Scales:
+def scales_of(operator: IntegralOperator | LayeredElectricField, blocks: BlockTree, wavenumber: float) -> Scales:
     """Areas of supports, and smooth functions."""
     rows, columns = (
         (np.diff(support_boxes(space), axis=1) ** 2).sum(axis=(1, 2))[tree.order]

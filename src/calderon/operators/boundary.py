@@ -42,6 +42,11 @@ class IntegralOperator(BilinearForm, BoundaryOperator):
     def key(self) -> Hashable:
         return type(self), self.green, self.integrand, self.trial, self.test, self.quadrature
 
+    @property
+    def wavenumber(self) -> float:
+        """The real part of that of the Green's function in 1/m."""
+        return abs(complex(self.green.wavenumber).real)
+
     def integrals(self) -> Iterator[Sliced]:
         return iter([(self, None)])
 

@@ -7,18 +7,24 @@ import numpy as np
 
 from calderon.operators.algebra import BoundaryOperator, integrals_of
 from calderon.operators.boundary import IntegralOperator
+from calderon.operators.layered import LayeredElectricField
 from calderon.operators.tree import terms_of
 
 
-def fingerprint(operator: IntegralOperator) -> dict[str, str]:
-    """The integrand, the Green's function with its wavenumber, the mesh by a digest of its vertices and triangles, the
-    spaces by one of their functions, the quadrature."""
+def fingerprint(operator: IntegralOperator | LayeredElectricField) -> dict[str, str]:
+    """The integrand, the Green's function with its wavenumber or the layers, the mesh by a digest of its vertices and
+    triangles, the spaces by one of their functions, the quadrature."""
+    medium = (
+        f"layers {digest(*operator.sections.data)}"
+        if isinstance(operator, LayeredElectricField)
+        else repr(operator.green)
+    )
     both = operator.trial, operator.test
     spaces = " to ".join(f"{each.name} {digest(each.triangles, each.dofs)}" for each in both)
     meshes = (each.mesh for each in both)
     return {
         "operator": operator.integrand.name,
-        "Green's function": repr(operator.green),
+        "Green's function": medium,
         "mesh": " to ".join(dict.fromkeys(digest(each.vertices, each.triangles) for each in meshes)),
         "spaces": spaces,
         "quadrature": repr(operator.quadrature),

@@ -8,6 +8,7 @@ from calderon.backends import free_memory
 from calderon.galerkin.layered.matrix import LayeredMatrix
 from calderon.galerkin.layered.metal import LayeredMetal
 from calderon.galerkin.layered.vertical import VerticalMatrix
+from calderon.integrands import ELECTRIC_FIELD, Integrand
 from calderon.layers import Sections, Stack
 from calderon.layers.parts import MetalParts, parts_of
 from calderon.operators.algebra import BoundaryOperator, Index, with_spaces
@@ -16,7 +17,7 @@ from calderon.quadrature import Quadrature
 from calderon.spaces import EdgeSpace
 from calderon.validation import describe
 
-METHODS = ("dense", "fft")
+METHODS = ("dense", "hmatrix", "fft")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -29,6 +30,7 @@ class LayeredElectricField(BoundaryOperator):
 
     is_leaf: ClassVar[bool] = True
     is_layered: ClassVar[bool] = True
+    integrand: ClassVar[Integrand] = ELECTRIC_FIELD
 
     def __repr__(self) -> str:
         return with_spaces(f"electric field in {len(self.sections.eps)} layers", self)
@@ -45,8 +47,13 @@ class LayeredElectricField(BoundaryOperator):
     def is_symmetric(self) -> bool:
         return True
 
+    @property
+    def wavenumber(self) -> float:
+        """The largest one of the layers in 1/m."""
+        return float(abs(self.sections.wavenumbers.real).max())
+
     def assemble(self, method: str = "dense", **options: Any) -> Any:
-        """As every operator, with the method "dense" or "fft"; "auto" is "dense" up to half of the free memory."""
+        """As every operator, by "dense", "hmatrix" or "fft"; "auto" is "dense" up to half of the free memory."""
         if method == AUTO:
             fits = self.plan("dense").nbytes < free_memory() / 2
             method = "dense" if fits or len(self.parts.vertical) else "fft"
@@ -58,7 +65,9 @@ class LayeredElectricField(BoundaryOperator):
         return super().assemble(method, **options)
 
     def value(self, products: Any) -> Any:
-        _require("matrix-free")
+        if not products.layered:
+            _require("another method")
+        return products.leaf(self)
 
     @cached_property
     def matrix(self) -> LayeredMatrix:
@@ -88,7 +97,9 @@ class LayeredElectricField(BoundaryOperator):
 def _require(method: str) -> None:
     """ValueError for a method that has no tables of Green's functions."""
     if method not in METHODS:
-        raise ValueError(f"the electric field in layers is assembled by method='dense' or 'fft', got {method!r}")
+        raise ValueError(
+            f"the electric field in layers is assembled by method='dense', 'hmatrix' or 'fft', got {method!r}"
+        )
 
 
 def layered_electric_field(
@@ -100,7 +111,7 @@ def layered_electric_field(
     as `electric_field` in free space. G has the components G_xx, G_zx, G_xz, G_zz. trial: RWG functions of metal that
     is horizontal, on interfaces of the stack at heights z that `stack.interfaces` states, or vertical, its triangles
     cut at interfaces. Into walls currents flow through `spaces.half_functions`. Methods "dense" and, for horizontal
-    metal, "fft". Formulation C of K. A. Michalski and D. Zheng (1990).
+    metal, "hmatrix" and "fft". Formulation C of K. A. Michalski and D. Zheng (1990).
 
     Raises MeshError for metal off every interface and not vertical, TypeError for other spaces.
     """

@@ -294,10 +294,11 @@ def _within(chosen: Index | None, first: int, count: int, size: int) -> tuple[in
 
 
 class Products:
-    """Products with operators, by those of their atoms: leaf(operator) gives the linear operator of an integral one."""
+    """Products with operators, by those of their atoms: leaf(operator) gives the linear operator of an integral one.
+    layered: also of currents between layers."""
 
-    def __init__(self, execution: Execution, leaf: Callable[[Any], LinearOperator]) -> None:
-        self.execution, self.leaf = execution, leaf
+    def __init__(self, execution: Execution, leaf: Callable[[Any], LinearOperator], layered: bool = False) -> None:
+        self.execution, self.leaf, self.layered = execution, leaf, layered
         self._values: dict[Any, tuple[Any, Any]] = {}
 
     def value(self, atom: Any) -> Any:

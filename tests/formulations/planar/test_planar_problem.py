@@ -156,22 +156,24 @@ def test_a_strip_in_vacuum_is_the_antenna_of_free_space():
     assert solution.power.radiated == pytest.approx(solution.power.accepted, rel=1e-3)
 
 
-def test_large_boards_by_fft(antenna):
+def test_large_boards_by_fft_and_hmatrices(antenna):
     """A patch with a probe, a lossy sheet and a resistor in a slot, against the dense matrix."""
     line = [[9.5e-3, -28.5e-3, BOARD.top], [9.5e-3, 28.5e-3, BOARD.top]]
     xs = np.unique(PATCH.vertices[:, 0].round(9))
     line = np.array(line) * [0, 1, 1] + [xs[np.abs(xs - 9.5e-3).argmin()], 0, 0]
     load = cal.Lumped(cal.DeltaGap(line=line, toward=[1, 0, 0]), resistance=20.0)
     loaded = replace(antenna, sheet=3.0, loads=[load])
-    solution, other = (replace(loaded, method=name).solve(2.39e9) for name in ("fft", "auto"))
-    assert solution.input_impedances[0] == pytest.approx(other.input_impedances[0], rel=1e-4)
+    solution, compressed, other = (replace(loaded, method=name).solve(2.39e9) for name in ("fft", "hmatrix", "auto"))
+    for each in (solution, compressed):
+        assert each.input_impedances[0] == pytest.approx(other.input_impedances[0], rel=1e-4)
+    assert "1 H-matrices" in compressed.info and "GMRES" in compressed.info
     assert "pre-corrected FFT" in solution.info and "GMRES" in solution.info
     assert "LU factors, as up to 6000 unknowns" in other.info
     plate = cal.PlanarProblem(BOARD, PATCH, method="fft", grid={"spacing": 4e-3})
     levels = [replace(plate, method=name).monostatic_rcs(2.39e9, [0.2, 0.4], 0.3) for name in ("fft", "dense")]
     assert np.allclose(*levels, rtol=1e-3)
     assert [chosen_method("auto", 10_000, flat)[0] for flat in (True, False)] == ["fft", "dense"]
-    with pytest.raises(ValueError, match="unknown method 'mlfmm': choose 'auto' or 'dense' or 'fft'"):
+    with pytest.raises(ValueError, match="unknown method 'mlfmm': choose 'auto' or 'dense' or 'hmatrix' or 'fft'"):
         replace(antenna, method="mlfmm")
 
 

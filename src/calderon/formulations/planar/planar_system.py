@@ -1,23 +1,31 @@
-"""The equations of a planar problem at one frequency, solved by LU factors or by pre-corrected FFT and GMRES."""
+"""The equations of a planar problem at one frequency, solved by LU factors, or by GMRES with pre-corrected FFT or
+H-matrices."""
 
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.linalg import lu_factor, lu_solve
 from scipy.sparse.linalg import LinearOperator
 
 from calderon.backends import format_bytes, free_memory
 from calderon.fft import GridOperator, cell_inverse, near_inverse
+from calderon.hmatrix import ComposedOperator, hlu
+from calderon.hmatrix.composed_operator import product_of
+from calderon.hmatrix.off_diagonal import Term
 from calderon.mesh.topology import components_by_edges
+from calderon.operators.layered import LayeredElectricField
 from calderon.solvers import gmres
 
-METHODS = ("auto", "dense", "fft")
+METHODS = ("auto", "dense", "hmatrix", "fft")
 DENSE_UP_TO = 6000
 """Unknowns up to which LU factors are faster than the iteration."""
 PIECE = 400
 """Unknowns of a piece of metal up to which its inverse is the better preconditioner."""
+COMPRESSED, FACTORS = 10.0, 1e-2
+"""Tolerance of an H-matrix over that of the residual, and of the hierarchical factors that precondition it."""
 Complex = NDArray[np.complex128]
 
 
@@ -35,8 +43,18 @@ def chosen_method(method: str, unknowns: int, flat: bool) -> tuple[str, str]:
     return "dense", f", as up to {DENSE_UP_TO} unknowns"
 
 
-def preconditioner(operator: GridOperator) -> LinearOperator:
-    """`cell_inverse` of pieces of metal that are all small, or `near_inverse`."""
+def compressed(field: LayeredElectricField, local: sp.csr_array, rtol: float) -> ComposedOperator:
+    """The H-matrix of a field plus a sparse matrix, for a residual of rtol."""
+    part = field.assemble("hmatrix", rtol=COMPRESSED * rtol)
+    terms = [Term(1.0, part), Term(1.0, local)] if local.nnz else [Term(1.0, part)]
+    return ComposedOperator(product_of(terms), [part], repr(field), part.seconds, part.rtol, terms)
+
+
+def preconditioner(operator: GridOperator | ComposedOperator) -> LinearOperator:
+    """Hierarchical factors of H-matrices; of grids `cell_inverse` of pieces of metal that are all small, or
+    `near_inverse`."""
+    if isinstance(operator, ComposedOperator):
+        return hlu(operator, FACTORS).as_preconditioner()
     space: Any = operator.matrix.metal.space
     mesh = space.mesh
     pieces = components_by_edges(mesh.triangle_edges, len(mesh.edges))[space.pairs[:, 0]]
@@ -57,11 +75,11 @@ class DenseSystem:
 
 
 @dataclass(eq=False)
-class GridSystem:
-    """[A B; B^T D] with A by pre-corrected FFT and a few more columns B, those of probes; GMRES with inverses of the
-    pieces of metal if these are small, else incomplete factors of near entries of A, and with the Schur complement."""
+class IterativeSystem:
+    """[A B; B^T D] with A by pre-corrected FFT or an H-matrix and a few more columns B, those of probes; GMRES with
+    `preconditioner` and the Schur complement."""
 
-    operator: GridOperator
+    operator: GridOperator | ComposedOperator
     columns: Complex
     rtol: float
     why: str

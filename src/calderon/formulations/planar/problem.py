@@ -22,7 +22,13 @@ from calderon.formulations.planar.ends import require_ends
 from calderon.formulations.planar.line_modes import LineWave, line_parameters
 from calderon.formulations.planar.line_port import LinePort, LineWaves
 from calderon.formulations.planar.lumped import Lumped
-from calderon.formulations.planar.planar_system import METHODS, DenseSystem, GridSystem, chosen_method
+from calderon.formulations.planar.planar_system import (
+    METHODS,
+    DenseSystem,
+    IterativeSystem,
+    chosen_method,
+    compressed,
+)
 from calderon.formulations.planar.port_sweep import PortSweep, adaptive_sweep, scattering
 from calderon.formulations.planar.probe import ProbePort, probe_matrix
 from calderon.formulations.planar.radiator import Complex, Radiator
@@ -63,8 +69,9 @@ class PlanarProblem:
     loads: `Lumped` elements in slots; what they take is lost.
 
     The electric equation <f, E> = Z_s <f, J> for RWG functions f and the currents of probes, with the Green's functions
-    of the stack. method: "dense", with LU factors (10,000 unknowns take 1.6 GB), "fft", pre-corrected FFT with GMRES to
-    the residual `rtol`, or "auto" for what is faster and fits; `info` of solutions says which. grid: options of "fft",
+    of the stack. method: "dense", with LU factors (10,000 unknowns take 1.6 GB); "fft", pre-corrected FFT, or
+    "hmatrix", an H-matrix with blocks to 10 rtol, with GMRES to the residual `rtol`; "auto", "dense" or "fft", what is
+    faster and fits; `info` of solutions says which. grid: options of "fft",
     spacing=, order= and near=. Raises MeshError for metal off every interface, ValueError for ports that the metal or
     the stack does not have.
     """
@@ -207,8 +214,8 @@ class PlanarProblem:
             out = out - load.impedance(frequency) / VACUUM_IMPEDANCE * (across @ across.T)
         return sp.csr_array(out)
 
-    def _grid_system(self, frequency: float, why: str) -> GridSystem:
-        """By pre-corrected FFT: the functions of edges on the grid, those of probes as columns."""
+    def _iterative_system(self, frequency: float, method: str, why: str) -> IterativeSystem:
+        """By pre-corrected FFT or an H-matrix of the functions of edges, those of probes as columns."""
         self._warn_of_coarse_meshes(frequency)
         space, count = self.function_space, len(self.probes)
         whole, local = self._metal, self._local_part(frequency)
@@ -219,8 +226,10 @@ class PlanarProblem:
             self._field(frequency, space).matrix.add_to(columns, 1.0, None, last)
             columns += probe_matrix(self.probes, self.stack.at(frequency), space, self.height)
         own = sp.csr_array(local[: whole.dimension, : whole.dimension])
-        operator = assemble_fft(self._field(frequency, whole), local=own, **self.grid)
-        return GridSystem(operator, columns, self.rtol, why)
+        field = self._field(frequency, whole)
+        if method == "fft":
+            return IterativeSystem(assemble_fft(field, local=own, **self.grid), columns, self.rtol, why)
+        return IterativeSystem(compressed(field, own, self.rtol), columns, self.rtol, why)
 
     def currents(self, frequency: float) -> NDArray[np.complex128]:
         """Coefficients (dimension, ports) for 1 V at one port after the other, 0 V at the others."""
@@ -233,10 +242,12 @@ class PlanarProblem:
         system = self._solved(frequency)
         return system(-self.weights / VACUUM_IMPEDANCE), system.info
 
-    def _solved(self, frequency: float) -> DenseSystem | GridSystem:
+    def _solved(self, frequency: float) -> DenseSystem | IterativeSystem:
         """What gives the solutions (dimension, n) of right-hand sides."""
         method, why = chosen_method(self.method, self.function_space.dimension, self._is_flat)
-        return self._grid_system(frequency, why) if method == "fft" else DenseSystem(self.matrix(frequency), why)
+        if method == "dense":
+            return DenseSystem(self.matrix(frequency), why)
+        return self._iterative_system(frequency, method, why)
 
     def admittance_matrix(self, frequency: float) -> NDArray[np.complex128]:
         """Y (p, p) in S at `frequency` in Hz: I = Y U for voltages U at the ports. Symmetric."""

@@ -87,19 +87,19 @@ class LayeredMatrix:
         """out += factor times the pairs of some tests with all trials."""
         (low, high), (starts, skipped), k0 = some, skips, self.metal.sections.k0
         add_distant(
-            tests.triangles[low:high], trials.triangles, low, half, self.metal.flat, *self._rule, self.metal.joined,
+            tests.triangles[low:high], trials.triangles, low, half, self.metal.flat, *self.rule, self.metal.joined,
             (starts[low : high + 1], skipped), factor * 1j * k0, 4 / k0**2,
             (tests.places[low:high], trials.places), out, reach,
         )  # fmt: skip
 
     @cached_property
-    def _rule(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def rule(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Points and weights of distant pairs."""
         rule = triangle_rule(self.quadrature.regular)
         return self.metal.points(rule), 2 * rule.weights
 
     @cached_property
-    def _special(self) -> sp.csr_array:
+    def special(self) -> sp.csr_array:
         """Special pairs in both orders, by rows of the table of functions."""
         i, j = self.near[1].astype(np.int64).T
         number = len(self.metal.space.triangles)
@@ -108,7 +108,7 @@ class LayeredMatrix:
 
     def _skips(self, tests: Selection, trials: Selection) -> tuple[Index, Index]:
         """For each test triangle where its special pairs start, and the places of their trials, increasing."""
-        pairs = self._special[tests.triangles]
+        pairs = self.special[tests.triangles]
         place = np.full(pairs.shape[1], -1)
         place[trials.triangles] = np.arange(len(trials.triangles))
         i, j = np.repeat(np.arange(len(tests.triangles)), np.diff(pairs.indptr)), place[pairs.indices]

@@ -82,7 +82,7 @@ def near_matrix(metal: LayeredMetal, quadrature: Quadrature) -> tuple[sp.csr_arr
     half = sp.csr_array((space.dimension,) * 2, dtype=complex)
     for low in range(0, len(chosen), TOGETHER):
         some = slice(low, low + TOGETHER)
-        half = half + _scattered(space, chosen[some], _rest(metal, chosen[some], ratio[some]))
+        half = half + scattered(space, chosen[some], _rest(metal, chosen[some], ratio[some]))
     for number in range(len(metal.heights)):
         half = half + _direct(metal, number, quadrature, pieces)
     if pieces is not None:
@@ -93,20 +93,27 @@ def near_matrix(metal: LayeredMetal, quadrature: Quadrature) -> tuple[sp.csr_arr
 def _rest(metal: LayeredMetal, pairs: NDArray[np.int32], ratio: NDArray[np.float64]) -> NDArray[np.complex128]:
     """(n, 3, 3) products of local functions of pairs without the direct part."""
     out = np.empty((len(pairs), 3, 3), complex)
-    k0 = metal.sections.k0
     bounds, degrees = np.array(DEGREES).T
     which = np.searchsorted(-bounds, -ratio)
     for number, degree in enumerate(degrees.astype(int)):
         chosen, rule = np.flatnonzero(which == number), triangle_rule(degree)
-        some, values = np.ascontiguousarray(pairs[chosen]), np.empty((len(chosen), 9), complex)
-        given = metal.flat, metal.points(rule), 2 * rule.weights, metal.joined, 1j * k0, 4 / k0**2, values
-
-        def work(number: int, some: Any = some, given: Any = given) -> None:
-            near_products(some, number * SHARE, min((number + 1) * SHARE, len(some)), *given)
-
-        run_tasks(work, -(-len(chosen) // SHARE))
-        out[chosen] = values.reshape(-1, 3, 3)
+        some = np.ascontiguousarray(pairs[chosen])
+        out[chosen] = products_of_pairs(metal, some, metal.points(rule), 2 * rule.weights, False)
     return out
+
+
+def products_of_pairs(
+    metal: LayeredMetal, pairs: NDArray[np.int32], points: Any, weights: Any, whole: bool
+) -> NDArray[np.complex128]:
+    """(n, 3, 3) the same by one rule; whole: with the direct part."""
+    k0, values = metal.sections.k0, np.empty((len(pairs), 9), complex)
+    given = whole, metal.flat, points, weights, metal.joined, 1j * k0, 4 / k0**2, values
+
+    def work(number: int) -> None:
+        near_products(pairs, number * SHARE, min((number + 1) * SHARE, len(pairs)), *given)
+
+    run_tasks(work, -(-len(pairs) // SHARE))
+    return values.reshape(-1, 3, 3)
 
 
 def _direct(metal: LayeredMetal, number: int, quadrature: Quadrature, pieces: EqualPieces | None) -> sp.csr_array:
@@ -127,12 +134,12 @@ def _direct(metal: LayeredMetal, number: int, quadrature: Quadrature, pieces: Eq
     for number, share in enumerate(shares, start=1):
         some.append(share)
         if number == len(shares) or sum(len(each.rules) for each in some) >= TOGETHER:
-            half = half + _scattered(part, special.test.triangles[special.triangles(some)], special.values(some))
+            half = half + scattered(part, special.test.triangles[special.triangles(some)], special.values(some))
             some.clear()
     return half
 
 
-def _scattered(space: EdgeSpace, pairs: NDArray[Any], local: NDArray[np.complex128]) -> sp.csr_array:
+def scattered(space: EdgeSpace, pairs: NDArray[Any], local: NDArray[np.complex128]) -> sp.csr_array:
     """Half of a symmetric matrix, which is that and its transposed, of products (n, 3, 3) of pairs (n, 2) of rows."""
     i, j = pairs.T
     dofs = space.dofs.astype(np.int32)

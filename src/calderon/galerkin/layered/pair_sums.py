@@ -86,8 +86,8 @@ def _put_products(e, m, i, j, vertices, factors, charge):  # type: ignore[no-unt
             e[3 * a + b] = complex(st * (re0 + x * rex + y * rey), st * (im0 + x * imx + y * imy))
 
 
-@kernel
-def add_distant(  # type: ignore[no-untyped-def]
+@jitable_part
+def add_pairs(  # type: ignore[no-untyped-def]
     tests, trials, low, half, flat, points, weights, tables, skips, factor, charge, places, out, reach
 ):
     """out += factor times the products of all pairs but those to skip; half: pairs of a triangle and later ones alone.
@@ -136,10 +136,18 @@ def add_distant(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def near_products(pairs, low, high, flat, points, weights, tables, factor, charge, out):  # type: ignore[no-untyped-def]
-    """Products (n, 9) of the local functions of pairs (n, 2), low to high, without the direct part."""
+def add_distant(  # type: ignore[no-untyped-def]
+    tests, trials, low, half, flat, points, weights, tables, skips, factor, charge, places, out, reach
+):
+    """`add_pairs` as a kernel."""
+    add_pairs(tests, trials, low, half, flat, points, weights, tables, skips, factor, charge, places, out, reach)
+
+
+@kernel
+def near_products(pairs, low, high, whole, flat, points, weights, tables, factor, charge, out):  # type: ignore[no-untyped-def]
+    """Products (n, 9) of the local functions of pairs (n, 2), low to high, without the direct part unless `whole`."""
     centres, vertices, factors, areas, radii, heights = flat
-    number, parts, first, interval, ends, series, _ = tables
+    number, parts, first, interval, ends, series, far = tables
     size = len(weights)
     both, scale = np.empty(size * size), np.empty(size * size)
     for n in range(size * size):
@@ -149,10 +157,10 @@ def near_products(pairs, low, high, flat, points, weights, tables, factor, charg
         i, j = pairs[n, 0], pairs[n, 1]
         table = number[heights[i], heights[j]]
         dx, dy = centres[2 * i] - centres[2 * j], centres[2 * i + 1] - centres[2 * j + 1]
-        _put_distances(r, scale, dx, dy, points, i, j, both, False)
-        apart, around = math.sqrt(dx * dx + dy * dy), radii[i] + radii[j]
+        apart, around, kind = math.sqrt(dx * dx + dy * dy), radii[i] + radii[j], far[table] if whole else 4
+        _put_distances(r, scale, dx, dy, points, i, j, both, kind == 0)
         place = parts[table], first[table], first[table + 1], interval, ends, series
-        look_up(r, size * size, apart - around, apart + around, place, 4, values)
+        look_up(r, size * size, apart - around, apart + around, place, kind, values)
         _weigh(values, scale)
         _put_moments(m, values, points, i, j, weights)
         _put_products(e, m, i, j, vertices, factors, charge)
