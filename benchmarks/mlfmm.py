@@ -15,6 +15,7 @@ from rich.console import Console
 import calderon as cal
 from benchmarks.fmm import COLUMNS, least
 from benchmarks.machine import Floor
+from calderon.fmm.point_tree import Kinds
 from calderon.mlfmm.sums import direct_sums
 
 POINTS = 100_000
@@ -49,7 +50,8 @@ def _sums(screen: Console, name: str, size: float, rtol: float, repeat: int) -> 
     points /= np.linalg.norm(points, axis=1)[:, None]
     charges, k = random.standard_normal(POINTS) + 1j * random.standard_normal(POINTS), size / 2
     chosen = random.choice(POINTS, 100, replace=False)
-    exact = direct_sums(points, points[chosen], charges, complex(k), False)[:, 0]
+    alone = Kinds(charges=True, dipoles=False, gradient=False)
+    exact = direct_sums(points, points[chosen], charges[:, None, None], complex(k), alone)[:, 0, 0]
     sums = cal.helmholtz_sums(points, charges, k, rtol=rtol)
     error = float(np.linalg.norm(sums.potential[chosen] - exact) / np.linalg.norm(exact))
     cpu, wall = least(lambda: cal.helmholtz_sums(points, charges, k, rtol=rtol), repeat)

@@ -15,11 +15,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.mlfmm.degrees import Samples, Search, least
+from calderon.mlfmm.degrees import FEW, Samples, Search, least
 from calderon.mlfmm.spectrum import Array
 
 LEAST, MOST = 3, 10
 """Points of an edge that are tried."""
+FALLS = 4.0, 30.0
+"""What errors are divided by with each point of an edge more, at least and at most."""
 DIGITS = {3: 1.5, 4: 3.3, 5: 4.3, 6: 5.2, 7: 6.1, 8: 6.8, 9: 7.6}
 """Digits that so many points of an edge hold, from which a search for them begins."""
 INNER = 0.525
@@ -71,9 +73,22 @@ class Cubes(NamedTuple):
         order = np.argsort(places @ weights)
         return np.array([order[np.searchsorted(places[order] @ weights, places @ turn.T @ weights)] for turn in TURNS])
 
+    @property
+    def parities(self) -> list[Array]:
+        """Orthonormal bases (size, n) of functions on a cube that are even or odd in x, in y and in z."""
+        corner, images = np.flatnonzero((self.places >= 0).all(axis=1)), self.turned[:8]  # without exchanged axes
+        signs, found = np.array([np.diag(turn) for turn in TURNS[:8]]), list[Array]()
+        for odd in itertools.product((False, True), repeat=3):
+            basis = np.zeros((self.size, len(corner)))
+            for image, sign in zip(images[:, corner], signs, strict=True):
+                basis[image, np.arange(len(corner))] += np.prod(sign[list(odd)])
+            norms = np.linalg.norm(basis, axis=0)
+            found.append(basis[:, norms > 0] / norms[norms > 0])
+        return found
+
     def solving(self, k: complex, edge: float, real: Any, outward: bool) -> Factors:
         """From potentials on the larger cube to sources on the smaller one; inwards the other way."""
-        first, last = unit_factors(self, k * edge, real == np.float32, outward)
+        first, last = unit_factors(self, k * edge, real == np.float32)[0 if outward else 1]
         return Factors(first, last * edge)
 
     def error(self, search: Search, samples: Samples, edge: float) -> float:
@@ -101,13 +116,18 @@ class Cubes(NamedTuple):
 
 
 @functools.lru_cache(maxsize=16)
-def unit_factors(cubes: Cubes, k: complex, single: bool, outward: bool) -> Factors:
-    """`Cubes.solving` for a box of edge 1."""
-    on, of = cubes.large(1.0), cubes.small(1.0)
-    u, s, v = np.linalg.svd(potentials(on, of, k) if outward else potentials(of, on, k))
-    kept = s > CUTOFF[single] * s[0]
+def unit_factors(cubes: Cubes, k: complex, single: bool) -> tuple[Factors, Factors]:
+    """`Cubes.solving` for a box of edge 1, out and in: matrices of both are the transposed of each other, and map
+    functions of a parity to those of the same."""
+    matrix, parities = potentials(cubes.large(1.0), cubes.small(1.0), k), cubes.parities
+    parts = [np.linalg.svd(basis.T @ matrix @ basis) for basis in parities]
+    u = np.concatenate([basis @ each.U for basis, each in zip(parities, parts, strict=True)], axis=1)
+    v = np.concatenate([each.Vh @ basis.T for basis, each in zip(parities, parts, strict=True)])
+    s = np.concatenate([each.S for each in parts])
+    kept = s > CUTOFF[single] * s.max()
     inverse = np.where(kept, 1 / np.where(kept, s, 1), 0)
-    return Factors(u.conj().T * kept[:, None], v.conj().T * inverse)
+    return (Factors(u.conj().T * kept[:, None], v.conj().T * inverse),
+            Factors(v.conj() * kept[:, None], u.conj() * inverse))  # fmt: skip
 
 
 def potentials(x: Array, y: Array, k: complex) -> NDArray[np.complex128]:
@@ -135,7 +155,9 @@ def find_points(search: Search, samples: Samples | None, edge: float, few: int, 
     """The least points of an edge, at least so few, that hold a tolerance; None where none do."""
     if samples is None:
         return Cubes(few)
-    found = least(likely_points(rtol), (few, MOST + 1), lambda p: Cubes(p).error(search, samples, edge) <= rtol)
+    samples = samples.some(FEW)
+    found = least(likely_points(rtol), (few, MOST + 1), rtol, FALLS,
+                  lambda p: Cubes(p).error(search, samples, edge))  # fmt: skip
     return None if found is None else Cubes(found)
 
 

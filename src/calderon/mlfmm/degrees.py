@@ -25,8 +25,10 @@ SURE = (1e-6, 50), (0.0, 120)
 search would take long."""
 MARGIN = 1.15
 """Of guesses that are not verified, in the excess."""
-WAVES, FEW = 450, 8
+WAVES, FEW = 250, 8
 """Directions up to which all pairs are looked at; of more, fewer pairs, but this many."""
+FALLS = 2.0, 4.0
+"""What errors are divided by with each degree, at least and at most, up to those of SURE."""
 PAIRS, POINTS = 32, 16
 """Of boxes, from all distances, and of each box, that a search looks at."""
 
@@ -86,12 +88,12 @@ class Search(NamedTuple):
             return Degrees(min(fewer, most), most)
         samples = samples.some(max(FEW, round(PAIRS * WAVES / Grid.of(guesses[0]).count)))
         exact = self.exact(samples)
-        full = least(guesses[0] - 1, (max(2, guesses[0] - 4), guesses[0] + BEYOND),
-                     lambda n: self.error(samples, exact, Degrees(n, n)) <= rtol)  # fmt: skip
+        full = least(guesses[0] - 1, (max(2, guesses[0] - 4), guesses[0] + BEYOND), rtol, FALLS,
+                     lambda n: self.error(samples, exact, Degrees(n, n)))  # fmt: skip
         if full is None:
             return None
-        half = least(min(guesses[1], full), (max(1, min(guesses[1] - 3, full)), full),
-                     lambda n: self.error(samples, exact, Degrees(n, full)) <= 1.15 * rtol)  # fmt: skip
+        half = least(min(guesses[1] + 1, full), (max(1, min(guesses[1] - 3, full)), full), 1.15 * rtol, FALLS,
+                     lambda n: self.error(samples, exact, Degrees(n, full)))  # fmt: skip
         return Degrees(full if half is None else half, full)
 
     def exact(self, samples: Samples) -> NDArray[np.complex128]:
@@ -114,46 +116,68 @@ class Search(NamedTuple):
         full, half = Grid.of(degrees.full), Grid.of(degrees.half)
         kind = np.result_type(self.real, np.complex64)
         same = degrees.half == degrees.full
-        matrices = None if same else (theta_matrices(half, full), phi_matrices(half.rows, full.rows))
-        change = 0.0
-        for n, offset in enumerate(samples.offsets):
-            out = self._waves(samples.sources[n], samples.outward[n], half, -1, self.outward)
-            into = self._waves(samples.targets[n], samples.inward[n], half, 1, self.inward)
-            if matrices is not None:
-                out, into = resampled(out, half, full, matrices), resampled(into, half, full, matrices)
-            distance = float(np.linalg.norm(offset))
-            factors = legval(offset @ full.directions / distance, coefficients(self.k, distance, degrees.full))
-            middle = (factors * full.weights).astype(kind)
-            found = (into.astype(kind) * middle) @ out.astype(kind).T
-            change += float((np.abs(found - exact[n]) ** 2).sum())
+        out = self._waves(samples.sources, samples.outward, half, -1, self.outward)
+        into = self._waves(samples.targets, samples.inward, half, 1, self.inward)
+        if not same:
+            matrices = theta_matrices(half, full), phi_matrices(half.rows, full.rows)
+            out, into = (resampled(each, half, full, matrices) for each in (out, into))
+        distances = np.linalg.norm(samples.offsets, axis=1)
+        series = coefficients(self.k, distances, degrees.full).T
+        cosines = samples.offsets / distances[:, None] @ full.directions
+        middle = (legval(cosines, series[:, :, None], tensor=False) * full.weights).astype(kind)
+        found = into.astype(kind) * middle[:, None] @ out.astype(kind).swapaxes(1, 2)
+        change = float((np.abs(found - exact) ** 2).sum())
         total = float((np.abs(exact) ** 2).sum())
         return math.sqrt(change / total) if total > 0 and math.isfinite(change) else math.inf
 
     def _waves(self, points: Array, vectors: Array, grid: Grid, sign: int, derivative: bool) -> NDArray[Any]:
-        """(points, count)."""
-        waves = np.exp(sign * 1j * self.k * (points @ grid.directions))
+        """(..., count) of points (..., 3)."""
+        waves = oscillation(sign * self.k, points @ grid.directions, self.real)
         return waves * (sign * 1j * self.k * (vectors @ grid.directions)) if derivative else waves
 
 
-def least(first: int, bounds: tuple[int, int], holds: Callable[[int], bool]) -> int | None:
-    """The least number, from bounds[0] to before bounds[1], that holds, found from `first` on: downwards where that
-    holds, else upwards; None if there is none."""
-    first = min(max(first, bounds[0]), bounds[1] - 1)
+def oscillation(k: complex, r: Array, real: Any) -> NDArray[Any]:
+    """exp(i k r), in single precision where that is wanted: NumPy's exponentials of complex numbers take as long as
+    seventy of its sines in single precision."""
+    if real == np.float64:
+        return np.asarray(np.exp(1j * k * r))
+    phase = (np.real(k) * r).astype(np.float32)
+    found = np.empty(r.shape, np.complex64)
+    np.cos(phase, out=found.real)
+    np.sin(phase, out=found.imag)
+    if np.imag(k):
+        found *= np.exp(-np.imag(k) * r).astype(np.float32)
+    return found
+
+
+def least(
+    first: int, bounds: tuple[int, int], allowed: float, falls: tuple[float, float], error: Callable[[int], float]
+) -> int | None:
+    """The least number, from bounds[0] to before bounds[1], whose error is allowed, found from `first` on: downwards
+    where its is, else upwards; None if there is none. Each one more divides errors by at least falls[0], so that none
+    below can hold where the error is not so small, and by no more than falls[1]."""
+    n = min(max(first, bounds[0]), bounds[1] - 1)
     if bounds[0] >= bounds[1]:
         return None
-    if holds(first):
-        while first > bounds[0] and holds(first - 1):
-            first -= 1
-        return first
-    return next((n for n in range(first + 1, bounds[1]) if holds(n)), None)
+    found = error(n)
+    if found <= allowed:
+        while n > bounds[0] and found * falls[0] <= allowed and (found := error(n - 1)) <= allowed:
+            n -= 1
+        return n
+    while found > allowed:
+        n += max(1, math.floor(math.log(min(found / allowed, 1e9)) / math.log(falls[1])))
+        if n >= bounds[1]:
+            return None
+        found = error(n)
+    return n
 
 
 def resampled(values: NDArray[Any], coarse: Grid, fine: Grid, matrices: tuple[Array, Array]) -> NDArray[Any]:
-    """Functions (n, count) on another grid, as `passes.interpolate`; matrices: in theta and in phi."""
-    n, (theta, phi) = coarse.rows, matrices
+    """Functions (..., count) on another grid, as `passes.interpolate`; matrices: in theta and in phi."""
+    n, (theta, phi) = coarse.rows, [each.astype(values.dtype) for each in matrices]
     u, v = values.reshape(-1, n, 2, n).transpose(2, 0, 1, 3)
     even, odd = (theta[p] @ (each / 2) @ phi[p].T for p, each in enumerate((u + v, u - v)))
-    return np.stack([even + odd, even - odd], axis=2).reshape(len(values), -1)
+    return np.stack([even + odd, even - odd], axis=2).reshape(*values.shape[:-1], -1)
 
 
 def guess(ka: float, rtol: float) -> int:

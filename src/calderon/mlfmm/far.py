@@ -16,7 +16,7 @@ from calderon.fmm.translations import in_parts
 from calderon.mlfmm.cubes import LEAST, Cubes, find_points
 from calderon.mlfmm.currents import PARTS, SUMS, WAVES, from_sums, to_sums
 from calderon.mlfmm.degrees import Degrees, Samples, Search
-from calderon.mlfmm.levels import Level, Patterns, Traversal, levels_of, pairs_of_levels
+from calderon.mlfmm.levels import Level, Pairs, Patterns, Traversal, levels_of, pairs_of_levels
 from calderon.mlfmm.lowfrequency import LowFrequency
 from calderon.mlfmm.patterns import POINTS, emission_kernel, reception_kernel
 from calderon.mlfmm.points import Points, PointsOfLevel
@@ -193,8 +193,9 @@ def aligned_rows(values: NDArray[Any], real: Any) -> NDArray[Any]:
 
 class Found(NamedTuple):
     """Levels with plane waves, and those below them with equivalent sources on cubes, the first of which has that
-    number; None where there are none."""
+    number; None where there are none. pairs: of all levels."""
 
+    pairs: list[Pairs]
     degrees: dict[int, Degrees]
     cubes: Cubes | None
     first: int
@@ -203,16 +204,17 @@ class Found(NamedTuple):
         self, tree: Octree, lists: Lists, k: complex, real: Any, vector: bool = False
     ) -> tuple[Traversal, LowFrequency | None]:
         """Tables of all levels. MemoryError before there is no room for them and for the patterns of one column."""
-        pairs, runs = pairs_of_levels(tree, lists), tree.runs_of_levels()
+        runs = tree.runs_of_levels()
         numbers, widest = 0, 0
         for n, each in self.degrees.items():
-            full, boxes = 2 * Grid.of(each.full).pitch(real), runs[n][1] - runs[n][0]
-            numbers += len(pairs[n].used) * full + 4 * (2 if vector else 1) * boxes * Grid.of(each.half).pitch(real)
+            boxes = runs[n][1] - runs[n][0]
+            full, half = 2 * Grid.of(each.full).pitch(real), Grid.of(each.half).pitch(real)
+            numbers += len(self.pairs[n].used) * full + 4 * (2 if vector else 1) * boxes * half
             widest = max(widest, (2 if vector else 1) * boxes * full)
         nbytes = (numbers + widest) * np.dtype(real).itemsize
         require_memory(nbytes, f"the plane waves of {len(self.degrees)} levels", "increase rtol, or divide the problem")
-        low = LowFrequency.of(tree, lists, k, real, self.cubes, self.first) if self.cubes else None
-        return Traversal(levels_of(tree, lists, k, self.degrees, real), real, vector), low
+        low = LowFrequency.of(tree, lists, self.pairs, k, real, self.cubes, self.first) if self.cubes else None
+        return Traversal(levels_of(tree, self.pairs, k, self.degrees, real), real, vector), low
 
 
 def find_degrees(
@@ -248,4 +250,4 @@ def find_degrees(
             return None
         below = found.get(n + 1, Degrees(1, 1))
         found[n] = Degrees(max(degrees.half, below.half), max(degrees.full, below.half))
-    return Found(found, cubes, lowest)
+    return Found(pairs, found, cubes, lowest)

@@ -94,9 +94,11 @@ class Level:
         return self.count * 2 * self.half.pitch(self.factors.dtype)
 
 
-def levels_of(tree: Octree, lists: Lists, k: complex, degrees: dict[int, Degrees], real: Any) -> list[Level]:
+def levels_of(
+    tree: Octree, pairs: list[Pairs], k: complex, degrees: dict[int, Degrees], real: Any
+) -> list[Level]:  # fmt: skip
     """The levels with these degrees, the coarsest first: one without separated boxes needs no patterns."""
-    pairs, runs, found = pairs_of_levels(tree, lists), tree.runs_of_levels(), list[Level]()
+    runs, found = tree.runs_of_levels(), list[Level]()
     for number, (low, high) in enumerate(runs):
         if number not in degrees:
             continue

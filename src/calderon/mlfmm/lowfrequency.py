@@ -17,7 +17,7 @@ from calderon.fmm.octree import Octree
 from calderon.fmm.translations import in_parts
 from calderon.mlfmm.cube_kernels import TOGETHER, multiply, receiving_kernel, sending_kernel
 from calderon.mlfmm.cubes import TURNS, Cubes, Factors, potentials, standing
-from calderon.mlfmm.levels import Level, Pairs, pairs_of_levels
+from calderon.mlfmm.levels import Level, Pairs
 from calderon.mlfmm.points import Points
 from calderon.mlfmm.spectrum import Array, flat
 
@@ -78,11 +78,13 @@ class LowFrequency:
     lists: Lists
 
     @staticmethod
-    def of(tree: Octree, lists: Lists, k: complex, real: Any, cubes: Cubes, first: int) -> "LowFrequency":
+    def of(
+        tree: Octree, lists: Lists, pairs: list[Pairs], k: complex, real: Any, cubes: Cubes, first: int
+    ) -> "LowFrequency":
         """first: number of the coarsest level."""
         real = np.dtype(real)
         pitch = -(-cubes.size // width(real)) * width(real)
-        runs, pairs = tree.runs_of_levels(), pairs_of_levels(tree, lists)
+        runs = tree.runs_of_levels()
         levels = [_level(tree, n, runs, pairs[n], k, cubes, pitch, real, n == first) for n in range(first, len(runs))]
         return LowFrequency(k, real, cubes, pitch, levels, lists)
 

@@ -61,7 +61,7 @@ class PointsOfLevel(NamedTuple):
         ends = key[low:high] + 8 ** (DEEPEST - tree.level[low:high].astype(np.int64))
         first, last = (np.searchsorted(key[lists.leaves], each) for each in (key[low:high], ends))
         centres, apart = centres_of(tree), np.zeros((len(lists.leaves), 3))
-        inside = np.concatenate([np.arange(a, b) for a, b in zip(first, last, strict=True)])
+        inside = inside_runs(first, last, len(apart))
         apart[inside] = centres[lists.leaves[inside]] - np.repeat(centres[low:high], last - first, axis=0)
         return PointsOfLevel(points, first, last, apart)
 
@@ -75,8 +75,7 @@ class PointsOfLevel(NamedTuple):
     def radius(self) -> float:
         """The largest distance of a point from the centre of its box."""
         count = np.diff(self.points.starts)
-        inside = np.zeros(len(count), bool)
-        inside[np.concatenate([np.arange(a, b) for a, b in zip(self.first, self.last, strict=True)])] = True
+        inside = inside_runs(self.first, self.last, len(count))
         own = self.points.local + np.repeat(self.apart, count, axis=0)
         if not inside.all():
             own = own[np.repeat(inside, count)]
@@ -87,6 +86,12 @@ class PointsOfLevel(NamedTuple):
         a, b, starts = self.first[box], self.last[box], self.points.starts
         apart = np.repeat(self.apart[a:b], np.diff(starts[a : b + 1]), axis=0)
         return np.asarray(self.points.local[starts[a] : starts[b]] + apart, np.float64)
+
+
+def inside_runs(first: NDArray[np.int64], last: NDArray[np.int64], count: int) -> NDArray[np.bool_]:
+    """(count,) which numbers are in one of the disjoint runs first .. last."""
+    steps = np.bincount(first, minlength=count + 1) - np.bincount(last, minlength=count + 1)
+    return np.asarray(np.cumsum(steps[:count]) > 0)
 
 
 def centres_of(tree: Octree) -> Array:

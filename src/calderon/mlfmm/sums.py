@@ -3,6 +3,7 @@
 import math
 import time
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -36,9 +37,10 @@ LITTLE = 2e8, 2e9
 double precision."""
 LOW_SINGLE = 9e-6
 """Tolerance that equivalent sources hold in single precision; points that are close together do not."""
-CHECKED, PAIRS = (64, 1024), 5e7
+CHECKED, PAIRS = (64, 1024), 1.3e7
 """Random targets whose sums are computed directly, too: at least, at most, and pairs of points of these. Few targets,
-those at corners of boxes, have most of the error."""
+those at corners of boxes, have most of the error: of 200 estimates with 128 of 100,000 targets on a sphere one in a
+hundred is below a half of the error, and so it is with 500."""
 CANCELLED, SIZED = 1e-3, 8
 """Part of sums of absolute values with which sums are compared where they are smaller, and the random targets at which
 these are computed."""
@@ -147,7 +149,7 @@ def _checked(
             if tried is None:
                 break
             sums, found = tried, tried.product(numbers)
-            errors = check.errors(found)
+            errors = check.errors(found, SAFETY * rtol)
             if max(errors) <= SAFETY * rtol:
                 break
         if sums is not None and max(errors) <= rtol:
@@ -206,40 +208,50 @@ def _result(found: NDArray[np.complex128], single: bool, info: HelmholtzInfo) ->
     return HelmholtzSums(found[..., 0].copy(), found[..., 1:].copy() if found.shape[-1] > 1 else None, info)
 
 
-class _Check(NamedTuple):
-    """Direct sums at some targets: their numbers, the sums (m, columns, fields), the smallest norms that errors of
-    potentials and gradients are compared with."""
+@dataclass(frozen=True, eq=False)
+class _Check:
+    """Direct sums (m, columns, fields) of numbers at chosen targets."""
 
+    sources: Array
+    targets: Array
+    numbers: NDArray[np.complex128]
+    k: complex
+    kinds: Kinds
     chosen: NDArray[np.int64]
     exact: NDArray[np.complex128]
-    least: Array
 
     @staticmethod
     def of(sources: Array, targets: Array, numbers: NDArray[np.complex128], k: complex, kinds: Kinds) -> "_Check":
         count = int(np.clip(PAIRS / max(1, len(sources)), *CHECKED))
         chosen = np.random.default_rng(0).integers(len(targets), size=count)
         exact = direct_sums(sources, targets[chosen], numbers, k, kinds)
-        sizes = np.zeros((2, SIZED))
-        for n, x in enumerate(targets[chosen[:SIZED]]):
-            r = np.linalg.norm(sources - x, axis=1)
+        return _Check(sources, targets[chosen], numbers, k, kinds, chosen, exact)
+
+    @cached_property
+    def least(self) -> Array:
+        """The smallest norms that errors of potentials and gradients are compared with."""
+        numbers, sizes = self.numbers, np.zeros((2, SIZED))
+        charge = np.linalg.norm(numbers[:, :, 0], axis=1) if self.kinds.charges else np.zeros(len(self.sources))
+        dipole = np.linalg.norm(numbers[:, :, -3:], axis=(1, 2)) if self.kinds.dipoles else 0.0
+        for n, x in enumerate(self.targets[:SIZED]):
+            r = np.linalg.norm(self.sources - x, axis=1)
             inverse = np.divide(1.0, r, out=np.zeros_like(r), where=r > 0)
-            slope, strength = inverse + abs(k) * (r > 0), np.zeros_like(r)
-            if kinds.charges:
-                strength += np.linalg.norm(numbers[:, :, 0], axis=1)
-            if kinds.dipoles:
-                strength += np.linalg.norm(numbers[:, :, -3:], axis=(1, 2)) * slope
+            slope = inverse + abs(self.k) * (r > 0)
+            strength = charge + dipole * slope
             for row, part in enumerate((strength * inverse, strength * inverse * slope)):
                 sizes[row, n] = min(CANCELLED * part.sum(), np.linalg.norm(part))
-        return _Check(chosen, exact, np.linalg.norm(sizes, axis=1) * np.sqrt(count / SIZED) / (4 * np.pi))
+        return np.asarray(np.linalg.norm(sizes, axis=1) * np.sqrt(len(self.chosen) / SIZED) / (4 * np.pi))
 
-    def errors(self, found: NDArray[np.complex128]) -> list[float]:
-        """Of potentials, and of gradients if there are some."""
+    def errors(self, found: NDArray[np.complex128], enough: float) -> list[float]:
+        """Of potentials, and of gradients if there are some; compared with `least` only where they are not small
+        enough anyway."""
         errors = []
-        for least, own in zip(self.least, (slice(0, 1), slice(1, None)), strict=True):
+        for n, own in enumerate((slice(0, 1), slice(1, None))):
             if self.exact[..., own].size:
-                change, norm = found[self.chosen][..., own] - self.exact[..., own], self.exact[..., own]
-                size = max(float(least), float(np.linalg.norm(norm)))
-                errors.append(float(np.linalg.norm(change)) / (size or 1.0))
+                exact = self.exact[..., own]
+                change, size = (float(np.linalg.norm(each)) for each in (found[self.chosen][..., own] - exact, exact))
+                size = size if change <= enough * size else max(float(self.least[n]), size)
+                errors.append(change / (size or 1.0))
         return errors
 
 

@@ -31,9 +31,9 @@ EXTRA = 6
 """Samples of a table beyond each end."""
 
 
-def coefficients(k: complex, distance: float, degree: int) -> NDArray[np.complex128]:
-    """i k / (16 pi^2) i^l (2 l + 1) h_l(k distance) for l = 0 .. degree."""
-    l, z = np.arange(degree + 1), k * distance
+def coefficients(k: complex, distances: NDArray[np.float64], degree: int) -> NDArray[np.complex128]:
+    """(distances, degree + 1) i k / (16 pi^2) i^l (2 l + 1) h_l(k distance)."""
+    l, z = np.arange(degree + 1), k * distances[:, None]
     hankel = spherical_jn(l, z) + 1j * spherical_yn(l, z)
     return np.asarray(1j * k / (16 * np.pi**2) * 1j ** (l % 4) * (2 * l + 1) * hankel)
 
@@ -46,10 +46,9 @@ def translators(k: complex, offsets: NDArray[Any], grid: Grid, real: Any) -> NDA
     if not len(offsets):
         return out
     square = np.round((offsets**2).sum(axis=1) / max(1e-300, (offsets**2).sum(axis=1).min()), 6)
-    distances, which = np.unique(square, return_inverse=True)
+    _, first, which = np.unique(square, return_index=True, return_inverse=True)
     lengths = np.linalg.norm(offsets, axis=1)
-    first = [int(np.flatnonzero(which == n)[0]) for n in range(len(distances))]
-    table = np.array([coefficients(k, float(lengths[n]), degree) for n in first]).reshape(-1, degree + 1)
+    table = coefficients(k, lengths[first], degree)
     double = np.dtype(real) == np.float64
     count, tabulated = SAMPLES[double] * max(degree, 1), degree > DIRECT[double]
     if tabulated:
