@@ -4,11 +4,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.interpolate import CubicSpline
 
 import calderon as cal
 from calderon.formulations.planar.planar_system import chosen_method
 from calderon.formulations.planar.port_sweep import scattering
 from calderon.formulations.planar.solution import ellipse_ratio
+from calderon.layers.tables import table_of
+from calderon.layers.vertical import horizontal_field
+from calderon.quadrature import triangle_rule
 
 BOARD = cal.Stack([cal.Layer(3.175e-3, eps_r=2.33)], below="pec")
 PATCH = cal.planar.patch(57e-3, 38e-3, h=7e-3, z=BOARD.top)
@@ -27,12 +31,38 @@ def sweep(antenna):
 
 def test_resonance_of_a_patch(sweep):
     """Pole of Z by a moment method with meshes graded to the edges: 2.358 GHz. Least S11 by finite differences: 2.383
-    GHz. A rational fit of order 1, which the circuit next to the pole disturbs, gave Q 19.5."""
+    GHz. Its Q is that of the next test, which what else Z has disturbs."""
     (resonance,) = sweep.resonances()
     assert resonance.frequency == pytest.approx(2.358e9, rel=0.005)
     assert resonance.quality == pytest.approx(19.5, rel=0.07)
     assert sweep.frequencies[np.abs(sweep.s[:, 0, 0]).argmin()] == pytest.approx(2.383e9, rel=0.01)
     assert sweep.solves <= 8 and sweep.error < 1e-3
+
+
+def test_quality_of_a_patch_as_the_reference_defines_it():
+    """Q 19.5: the pole of (a + b f) / (1 + c f) for Z of a filament in the lower half of the slab, which ends below the
+    metal. Its reaction on f_i is i k0 (int f_i . int G_xz dz' + int K div f_i / k0^2), K of the charge at its end."""
+    half = cal.Stack([cal.Layer(1.5875e-3, eps_r=2.33)] * 2, below="pec")
+    problem, rule, middle = cal.PlanarProblem(half, PATCH), triangle_rule(6), half.interfaces[-2]
+    space = problem.function_space
+    offset = rule.barycentric @ space.mesh.vertices[space.mesh.triangles[space.triangles], :2] - PROBE.place
+    rho, weights = np.linalg.norm(offset, axis=2), 2 * rule.weights * space.mesh.areas[space.triangles, None]
+    along = np.einsum("naqc,nqc->naq", space.values(rule.points)[..., :2], offset / rho[..., None])
+    grid = np.geomspace(rho.min(), rho.max(), 40)
+    x, z = np.array([-0.05, 0.0, 0.05]), []
+    for frequency in 1e9 * (2.35 + x):
+        sections = half.at(frequency)
+        field = CubicSpline(grid, horizontal_field(sections, half.top, grid, middle))(rho)
+        potential = table_of(sections, half.top, middle, 1.01 * rho.max()).rest(rho)[1]
+        charges = 2 * space.scale * np.sum(weights * potential, axis=1)[:, None] / sections.k0**2
+        local = 1j * sections.k0 * (np.einsum("naq,nq->na", along, field * weights) + charges)
+        kept, reaction = space.dofs >= 0, np.zeros(space.dimension, complex)
+        np.add.at(reaction, space.dofs[kept], local[kept])
+        z.append(reaction @ np.linalg.solve(problem.matrix(frequency), reaction))
+    z = np.array(z)
+    pole = 2.35 - 1 / np.linalg.solve(np.stack([np.ones(3), x, -z * x], axis=1), z)[2]
+    assert pole.real == pytest.approx(2.358, rel=0.005)
+    assert pole.real / (2 * abs(pole.imag)) == pytest.approx(19.5, rel=0.05)
 
 
 def test_rational_functions_give_the_solved_matrix(antenna, sweep):
@@ -96,7 +126,10 @@ def test_losses_of_the_metal():
     assert solution.power.lost > 0.05 * solution.power.accepted
 
 
-@pytest.mark.parametrize("height, expected", [(1, 64.81 - 16.07j), (3, 61.91 - 24.92j), (10, 71.58 + 5.11j)])
+@pytest.mark.parametrize(
+    "height, expected",
+    [(1, 64.81 - 16.07j), pytest.param(3, 61.91 - 24.92j, marks=pytest.mark.variant), (10, 71.58 + 5.11j)],
+)
 def test_a_dipole_over_ground(height, expected):
     """10.2 m, a strip with the circumference of a wire of 5 mm radius; NEC-2 with Sommerfeld's ground, 161 segments."""
     ground = cal.Stack([cal.Layer(height)], below=cal.Layer(eps_r=13, conductivity=0.005))
