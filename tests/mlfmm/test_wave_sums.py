@@ -125,6 +125,16 @@ def test_fields_of_currents(places, build):
     assert np.linalg.norm(field.evaluate(places, method="mlfmm", rtol=1e-4) - exact) <= 2e-4 * np.linalg.norm(exact)
 
 
+def test_what_does_not_fit_is_summed_directly(monkeypatch):
+    points, charges = sphere(2300), complex_numbers(2300)
+    found = cal.helmholtz_sums(points, charges, 1e4)
+    exact = exact_sums(points, points[:9], charges, 1e4 + 0j, False)[:, 0]
+    assert found.info.method == "direct" and np.allclose(found.potential[:9], exact, rtol=1e-9)
+    monkeypatch.setattr(sums, "DIRECT", 1e6)
+    with pytest.raises(MemoryError, match="a sum by plane waves"):
+        cal.helmholtz_sums(points, charges, 1e4)
+
+
 def test_choice_of_sums_at_points():
     processor, wave = Execution.of("numba", "double"), cal.Helmholtz(1.0)
     assert fast_sums("auto", wave, processor, 1e12, None).func is sums.potential_sums

@@ -212,7 +212,9 @@ class Found(NamedTuple):
             numbers += len(self.pairs[n].used) * full + 4 * (2 if vector else 1) * boxes * half
             widest = max(widest, (2 if vector else 1) * boxes * full)
         nbytes = (numbers + widest) * np.dtype(real).itemsize
-        require_memory(nbytes, f"the plane waves of {len(self.degrees)} levels", "increase rtol, or divide the problem")
+        require_memory(
+            nbytes, f"a sum by plane waves on {len(self.degrees)} levels", "increase rtol, or divide the problem"
+        )
         low = LowFrequency.of(tree, lists, self.pairs, k, real, self.cubes, self.first) if self.cubes else None
         return Traversal(levels_of(tree, self.pairs, k, self.degrees, real), real, vector), low
 

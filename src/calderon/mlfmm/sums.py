@@ -25,8 +25,9 @@ from calderon.mlfmm.spectrum import Array
 from calderon.potentials.summation import FastSums
 from calderon.validation import points_in_space, unmasked
 
-FEW = 5e6
-"""Pairs of points that are summed one by one."""
+FEW, DIRECT = 5e6, 3e10
+"""Pairs of points that are summed one by one: always, and where plane waves do not hold the tolerance or do not fit
+into memory; a core sums 5e8 a second."""
 LEAF = 40
 """Points of a leaf at most, unless its edge is the least one."""
 LOW_LEAF, FULL = (240, 80), 150
@@ -110,8 +111,9 @@ def helmholtz_sums(
     rtol: relative error in the 2-norm over all targets, of the potential (or of the smaller one of a thousandth of the
     sum of |q| / r + |d| (|k| + 1 / r) / r and the root of the sum of its squares, where that is larger) and likewise of
     the gradient; 1e-9 and above. Sums of many points are computed by the multilevel fast multipole method, in double
-    precision below 8e-5. 64 random targets or more are then summed directly; above rtol degrees are raised, and after
-    that RuntimeError is raised. Raises ValueError for other shapes and for numbers that are not finite.
+    precision below 8e-5. 64 random targets or more are then summed directly; above rtol degrees are raised. Where plane
+    waves do not hold rtol or do not fit into memory, up to 3e10 pairs of points are summed directly, which `info` says;
+    RuntimeError or MemoryError for more. Raises ValueError for other shapes and for numbers that are not finite.
     """
     started, wanted = time.perf_counter(), rtol_of(rtol, "double")
     k = complex(helmholtz(wavenumber, "sum over points").wavenumber)
@@ -119,20 +121,31 @@ def helmholtz_sums(
     places = None if targets is None else points_in_space(targets, "targets")
     kinds = Kinds(charges is not None, dipoles is not None, bool(gradient))
     numbers, single = _numbers(charges, dipoles, len(sources))
-    at = sources if places is None else places
-    if len(sources) * len(at) <= FEW:
-        found = direct_sums(sources, at, numbers, k, kinds)
-        info = HelmholtzInfo("direct", wanted, 0.0, 0.0 if gradient else None, 0, 0, 0, time.perf_counter() - started)
-        return _result(found, single, info)
-    sums, found, errors, checked = _checked(sources, places, numbers, k, wanted, kinds)
+    pairs = len(sources) * len(sources if places is None else places) * numbers.shape[1]
+    if pairs > FEW:
+        try:
+            return _result(*_fast(sources, places, numbers, k, wanted, kinds, started), single)
+        except (MemoryError, RuntimeError):
+            if pairs > DIRECT:
+                raise
+    found = direct_sums(sources, sources if places is None else places, numbers, k, kinds)
+    seconds = time.perf_counter() - started
+    return _result(found, HelmholtzInfo("direct", wanted, 0.0, 0.0 if gradient else None, 0, 0, 0, seconds), single)
+
+
+def _fast(
+    sources: Array, places: Array | None, numbers: NDArray[np.complex128], k: complex, rtol: float, kinds: Kinds,
+    started: float,
+) -> tuple[NDArray[np.complex128], HelmholtzInfo]:  # fmt: skip
+    """Sums by plane waves. RuntimeError where they do not hold the tolerance, MemoryError where they do not fit."""
+    sums, found, errors, checked = _checked(sources, places, numbers, k, rtol, kinds)
     levels, low = (sums.far.traversal.levels, sums.far.low) if sums.far else ([], None)
-    info = HelmholtzInfo(
-        "mlfmm", wanted, errors[0], errors[1] if gradient else None, len(levels),
+    return found, HelmholtzInfo(
+        "mlfmm", rtol, errors[0], errors[1] if kinds.gradient else None, len(levels),
         max((each.full.degree for each in levels), default=0),
         sum(each.nbytes(1) for each in levels) + (low.nbytes(1) if low else 0), time.perf_counter() - started,
         len(low.levels) if low else 0, low.cubes.p if low else 0, checked,
     )  # fmt: skip
-    return _result(found, single, info)
 
 
 def _checked(
@@ -156,7 +169,7 @@ def _checked(
             return sums, found, errors, len(check.chosen)
     raise RuntimeError(
         f"multilevel fast multipole sums have an error of {max(errors):.1e} at {len(check.chosen)} random targets, and "
-        f"rtol={rtol:g} was requested: increase rtol, or sum fewer targets at a time, which is done directly"
+        f"rtol={rtol:g} was requested: increase rtol, or sum fewer targets at a time, which is then done directly"
     )
 
 
@@ -203,7 +216,7 @@ def _numbers(charges: ArrayLike | None, dipoles: ArrayLike | None, count: int) -
     return np.concatenate(parts, axis=2), single
 
 
-def _result(found: NDArray[np.complex128], single: bool, info: HelmholtzInfo) -> HelmholtzSums:
+def _result(found: NDArray[np.complex128], info: HelmholtzInfo, single: bool) -> HelmholtzSums:
     found = found[:, 0] if single else found
     return HelmholtzSums(found[..., 0].copy(), found[..., 1:].copy() if found.shape[-1] > 1 else None, info)
 
