@@ -25,7 +25,7 @@ from rich.table import Table
 import calderon.backends as backends
 import calderon.mesh as meshes
 import calderon.report as report
-from calderon.case import AnyCaseFile, read
+from calderon.case import AnyCaseFile, Case, CaseFile, read
 from calderon.case import schema as case_schema
 from calderon.exact import SPEED_OF_LIGHT
 from calderon.files import package_version
@@ -51,6 +51,9 @@ app = typer.Typer(
 )
 OutOption = Annotated[Path | None, typer.Option("--out", help="Folder of the result (default: NAME-result here).")]
 PlanOption = Annotated[bool, typer.Option("--plan", help="Print what the matrix will take, and compute nothing.")]
+EstimateOption = Annotated[
+    bool, typer.Option("--estimate", help="Solve on a second mesh also, which estimates the error.")
+]
 ForceOption = Annotated[bool, typer.Option("--force", help="Replace an existing result.")]
 
 
@@ -104,6 +107,7 @@ def run(
     out: OutOption = None,
     force: ForceOption = False,
     plan: PlanOption = False,
+    estimate: EstimateOption = False,
 ) -> None:
     """Run a case file: numbers, tables, pictures and report.html in a folder."""
     with _plain_errors():
@@ -111,7 +115,7 @@ def run(
         if plan:
             _print_plan(read(case))
         else:
-            _compute(read(case), out or Path(f"{case.stem}-result"), force)
+            _compute(_estimated(read(case), estimate), out or Path(f"{case.stem}-result"), force)
 
 
 @app.command()
@@ -120,6 +124,7 @@ def example(
     out: OutOption = None,
     force: ForceOption = False,
     plan: PlanOption = False,
+    estimate: EstimateOption = False,
     show: Annotated[bool, typer.Option("--show", help="Print the case file instead of running it.")] = False,
 ) -> None:
     """Run an example that ships with the package, or list them."""
@@ -132,7 +137,7 @@ def example(
         elif plan:
             _print_plan(report.example(name))
         else:
-            _compute(report.example(name), out or Path(f"{name}-result"), force)
+            _compute(_estimated(report.example(name), estimate), out or Path(f"{name}-result"), force)
 
 
 @app.command()
@@ -224,6 +229,17 @@ def _table_of(rows: Iterable[tuple[str, str, str]]) -> Table:
     for name, value, unit in rows:
         table.add_row(name, escape(f"{value} {unit}".rstrip()))
     return table
+
+
+def _estimated(file: AnyCaseFile, requested: bool) -> AnyCaseFile:
+    """The case with [output] estimate = true where that is requested; CaseError for kinds that do not have the key."""
+    case = file.case
+    if not requested:
+        return file
+    if not isinstance(case, Case):
+        raise file.mistake("output", "estimate", "only problems on surfaces are solved on a second mesh", True)
+    output = case.output.model_copy(update={"estimate": True})
+    return CaseFile(file.name, file.text, file.folder, case.model_copy(update={"output": output}))
 
 
 def _compute(file: AnyCaseFile, folder: Path, force: bool) -> None:

@@ -111,6 +111,10 @@ class Output(Table):
     slice: Slice | None = None
     near_field: tuple[NearField, ...] = ()
     exact: bool = key("compare with the exact series of a sphere", False)
+    estimate: bool | None = key(
+        "estimate the error by a solution on a second mesh; unless given, where nothing else does and the mesh is a "
+        "small shape"
+    )
     reference: tuple[Reference, ...] = ()
 
     @property

@@ -1,9 +1,11 @@
 """A case on a surface is run: mesh, problem, solution, and the requested fields."""
 
 import hashlib
+import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -11,21 +13,27 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import sobel
 
+import calderon.exact as exact
 from calderon.backends import format_bytes
 from calderon.case import Case, CaseFile, require_posed, surface_mesh
 from calderon.data import Places
 from calderon.formulations.linear_system import SolveOptions
-from calderon.mesh import TriangleMesh
+from calderon.mesh import AccuracyWarning, MeshError, MeshWarning, TriangleMesh
 from calderon.operators.methods import AUTO, candidates
 from calderon.plots import inside
 from calderon.report.formatting import TARGET_STRENGTH, extent, frequency_texts
 from calderon.report.stages import Stages
-from calderon.report.surface.null_field import left_inside
+from calderon.report.surface.null_field import left_inside, points_inside
 from calderon.report.surface.plane_waves import PlaneWaves
 from calderon.report.surface.references import read_references
 from calderon.report.surface.results import Moment, Results, Slice, Step, Words
+from calderon.report.surface.second_mesh import SecondMesh, second_mesh, second_meshes
+from calderon.solvers import ConvergenceError
 
 Field = Callable[[NDArray[np.float64]], NDArray[Any]]
+Measured = tuple[str, NDArray[Any], NDArray[Any]]
+ALL_AROUND = np.pi * (np.arange(8) + 0.5) / 8, np.pi * np.arange(8) / 4
+"""Angles theta and phi of directions in which far fields on two meshes are compared."""
 
 
 class SurfacePhysics(ABC):
@@ -35,15 +43,18 @@ class SurfacePhysics(ABC):
 
     def compute(self, file: CaseFile[Case], stages: Stages, scratch: Path | None = None) -> Results:
         """All requested results of a case; CaseError for what in the case cannot be used. scratch: not needed."""
-        case = _located(file)
+        located = replace(file, case=_located(file))
         references = read_references(file)
         mesh = checked_mesh(file, stages)
         places = near_places(file)
-        steps = tuple(self._step(case, mesh, moment, places, stages) for moment in moments_of(case))
+        steps = tuple(self._step(located, mesh, moment, places, stages) for moment in moments_of(file.case))
         return Results(file, mesh, self.words, steps, references=references)
 
-    def _step(self, case: Case, mesh: TriangleMesh, moment: Moment, places: dict[str, Places], stages: Stages) -> Step:
-        """Solve at one wavenumber and evaluate; the field in a plane only at the last."""
+    def _step(
+        self, file: CaseFile[Case], mesh: TriangleMesh, moment: Moment, places: dict[str, Places], stages: Stages
+    ) -> Step:
+        """Solve at one wavenumber and evaluate; the field in a plane and on a second mesh only at the last."""
+        case = file.case
         posed = case.physics.build(mesh, moment.wavenumber)
         with stages.stage("assemble and solve", announcement(case, posed.unknowns, moment.at)):
             solution = posed.solve(self.excitation(case, moment.wavenumber), **options(case))
@@ -56,6 +67,10 @@ class SurfacePhysics(ABC):
         if mesh.is_closed:
             with stages.stage("error estimate", moment.at):
                 left = self.left_inside(case, mesh, solution)
+        second = None
+        if moment.last:
+            known = left is not None or evaluated.get("exact_error") is not None
+            second = self._second_mesh(case, mesh, solution, moment, second_meshes(file, mesh, known), stages)
         near = {}
         for name, each in places.items():
             with stages.stage("near field", name):
@@ -69,9 +84,38 @@ class SurfacePhysics(ABC):
             slice=cut,
             **evaluated,
             left_inside=left,
+            second_mesh=second,
             info=solution.info,
             plane_waves=PlaneWaves.of(posed.system.matrix),
         )
+
+    def _second_mesh(
+        self,
+        case: Case,
+        mesh: TriangleMesh,
+        solution: Any,
+        moment: Moment,
+        others: Sequence[TriangleMesh],
+        stages: Stages,
+    ) -> SecondMesh | None:
+        """The error by the first of other meshes on which the problem can be posed, with its feeds and tags."""
+        for other in others:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", AccuracyWarning)  # the coarser mesh is there to differ
+                try:
+                    posed = case.physics.build(other, moment.wavenumber)
+                except (MeshError, ValueError):
+                    continue
+                try:
+                    with stages.stage("second mesh", announcement(case, posed.unknowns, moment.at)):
+                        chosen = options(case) | {"matrix_file": None}
+                        again = posed.solve(self.excitation(case, moment.wavenumber), **chosen)
+                        return second_mesh(*self.measured(case, mesh, solution, again), mesh, other)
+                except (MemoryError, ConvergenceError) as error:
+                    problem = str(error)
+            warnings.warn(f"the error is not estimated: on the second mesh, {problem}", MeshWarning, stacklevel=2)
+            return None
+        return None
 
     def _field_in_plane(self, case: Case, mesh: TriangleMesh, solution: Any) -> Slice:
         """The field on the requested plane, where the problem defines it: outside the body, inside it, or both."""
@@ -102,6 +146,12 @@ class SurfacePhysics(ABC):
         """What the solution leaves inside of a closed body, relative; None where there may be a field."""
         return None
 
+    def measured(self, case: Case, mesh: TriangleMesh, *solutions: Any) -> Measured:
+        """A quantity of two solutions, with its name: the far field in all directions."""
+        directions = exact.unit_directions(*(each.ravel() for each in np.meshgrid(*ALL_AROUND, indexing="ij")))
+        first, second = (np.asarray(each.far_field(directions)) for each in solutions)
+        return "far field", first, second
+
     def surface(self, mesh: TriangleMesh, solution: Any) -> Any:
         """The function on the surface that is drawn and written."""
         return solution.surface
@@ -123,6 +173,19 @@ class Statics(SurfacePhysics):
 
     def field(self, case: Case, solution: Any) -> Field:
         return solution.field  # type: ignore[no-any-return]
+
+    def measured(self, case: Case, mesh: TriangleMesh, *solutions: Any) -> Measured:
+        """The charge of bodies at a given potential, else the potential, inside or about the body."""
+        if case.physics.potential is not None and case.physics.side != "interior":
+            first, second = (np.array([each.surface.integral()]) for each in solutions)
+            return "charge", first, second
+        if case.physics.side == "interior":
+            x = points_inside(mesh)
+        else:
+            angles = (each.ravel() for each in np.meshgrid(*ALL_AROUND, indexing="ij"))
+            x = mesh.bounds.mean(axis=0) + mesh.diameter * exact.unit_directions(*angles)
+        first, second = (np.asarray(each.field(x)) for each in solutions)
+        return "potential", first, second
 
     def left_inside(self, case: Case, mesh: TriangleMesh, solution: Any) -> float | None:
         """Of a body at a given potential the deviation from it inside."""

@@ -13,7 +13,7 @@ from calderon.formulations.scenes import level_values, pattern_rows
 from calderon.mesh import TriangleMesh
 from calderon.report.formatting import CROSS_SECTION, GAIN, decibels_of_power
 from calderon.report.stages import Stages
-from calderon.report.surface.computing import Field, SurfacePhysics, deviation, options, saved_sweep
+from calderon.report.surface.computing import Field, Measured, SurfacePhysics, deviation, options, saved_sweep
 from calderon.report.surface.null_field import left_inside
 from calderon.report.surface.results import FarFields, Moment, Words
 from calderon.spaces import RWG, EdgeSpace, VectorFunction
@@ -79,6 +79,10 @@ class Antennas(SurfacePhysics):
 
     def field(self, case: Case, solution: Any) -> Field:
         return solution.electric  # type: ignore[no-any-return]
+
+    def measured(self, case: Case, mesh: TriangleMesh, *solutions: Any) -> Measured:
+        first, second = (np.array([each.input_impedance]) for each in solutions)
+        return "input impedance", first, second
 
     def evaluate(self, case: Case, posed: Any, solution: Any, moment: Moment, stages: Stages) -> dict[str, Any]:
         requested = case.output.far_field

@@ -24,14 +24,15 @@ Field = Callable[[NDArray[np.float64]], NDArray[Any]]
 def left_inside(mesh: TriangleMesh, field: Field, reference: Field) -> float | None:
     """The root of the mean square of `field` over that of `reference`, at points inside that are a mean edge away from
     the surface; None for open surfaces and for bodies that are too thin."""
-    x = _points_inside(mesh) if mesh.is_closed else np.zeros((0, 3))
+    x = points_inside(mesh) if mesh.is_closed else np.zeros((0, 3))
     if len(x) < LEAST:
         return None
     left, size = (float(np.sqrt(np.mean(np.abs(each(x)) ** 2))) for each in (field, reference))
     return left / size if size else None
 
 
-def _points_inside(mesh: TriangleMesh) -> NDArray[np.float64]:
+def points_inside(mesh: TriangleMesh) -> NDArray[np.float64]:
+    """At most TAKEN points (n, 3), a mean edge away from a closed surface."""
     low, high = mesh.bounds
     x = low + (high - low) * np.random.default_rng(1).random((TRIED, 3))
     distances, _ = cKDTree(mesh.centroids).query(x)

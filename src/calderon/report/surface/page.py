@@ -55,6 +55,12 @@ def headlines(results: Results, seconds: dict[str, float]) -> list[Row]:
     if left:
         what = "incident wave" if steps[0].wavenumber is not None else "potential"
         cards.append((f"error estimate: field left inside the body, of the {what}", f"{100 * max(left):.2g}", "%"))
+    second = steps[-1].second_mesh
+    if second is not None:
+        at = f" at {steps[-1].name}" if len(steps) > 1 else ""
+        cards.append((second.meaning + at, f"{100 * second.error:.2g}", "%"))
+    elif not (left or errors):
+        cards.append(("error estimate", "by calderon run --estimate", ""))
     cards.append(("unknowns", f"{results.unknowns:,}".replace(",", "\u202f"), ""))
     resolved = [step.elements_per_wavelength for step in steps if step.elements_per_wavelength is not None]
     if resolved:

@@ -12,6 +12,7 @@ from calderon.formulations import SolutionInfo
 from calderon.mesh import TriangleMesh
 from calderon.report.formatting import Level
 from calderon.report.surface.plane_waves import PlaneWaves
+from calderon.report.surface.second_mesh import SecondMesh
 from calderon.spaces import Function, VectorFunction
 
 FarFields = dict[tuple[str, str], NDArray[np.complex128]]  # {(name, unit): values at the far-field angles}
@@ -90,6 +91,7 @@ class Step:
     impedance: complex | None = None
     pattern: NDArray[np.float64] | None = None
     left_inside: float | None = None
+    second_mesh: SecondMesh | None = None  # of a sweep, only the last step has one
 
 
 @dataclass(frozen=True)

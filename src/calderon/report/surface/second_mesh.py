@@ -1,0 +1,76 @@
+"""The error of a solution from another one on a second mesh of the same surface: Richardson's rule.
+
+If a quantity q(h) on edges of length h deviates by c h^p from that of the problem, one on edges of length r h tells by
+how much,
+
+    |c h^p| = |q(r h) - q(h)| / |r^p - 1|.
+
+p = 2 on closed surfaces, 1 on open ones, at whose edges the solution is singular. Sharp edges of bodies lie between,
+and the result is an order of magnitude: on spheres within a factor of two of the true error.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calderon.case import Case, CaseError, CaseFile, surface_mesh
+from calderon.mesh import MeshError, TriangleMesh
+
+FACTORS = (1.5, 2.0, 3.0)
+"""Of the edge length; shapes have whole numbers of cells, and may be equal for a small one."""
+LEAST = 1.2
+"""Ratio of mean edges that two meshes need."""
+MOST = 5000
+"""Triangles of a mesh for which a second one is solved without being requested."""
+
+
+@dataclass(frozen=True)
+class SecondMesh:
+    """error: of the quantity, relative; ratio: of the edges of the second mesh to those of the first."""
+
+    quantity: str
+    error: float
+    ratio: float
+
+    @property
+    def meaning(self) -> str:
+        return f"error estimate: {self.quantity}, from a mesh with edges {self.ratio:.2g} times as long"
+
+
+def second_mesh(
+    quantity: str, value: NDArray[Any], second: NDArray[Any], mesh: TriangleMesh, other: TriangleMesh
+) -> SecondMesh | None:
+    """The rule for values on two meshes, of several the root of the mean squares; None for a quantity that is zero."""
+    ratio, order = _ratio(other, mesh), 2 if mesh.is_closed else 1
+    size = float(np.linalg.norm(value))
+    if not size:
+        return None
+    return SecondMesh(quantity, float(np.linalg.norm(second - value)) / abs(ratio**order - 1) / size, ratio)
+
+
+def second_meshes(file: CaseFile[Case], mesh: TriangleMesh, estimated: bool) -> list[TriangleMesh]:
+    """Those that may serve, in the order of preference. A shape and a CAD model are meshed with longer edges; triangles
+    of other surfaces are divided, which keeps the surface as it is given. estimated: whether the error is known
+    already; then, for large meshes and for files, the case has to request it."""
+    table, requested = file.case.mesh, file.case.output.estimate
+    if requested is False or (requested is None and (estimated or mesh.number_of_triangles > MOST or table.h is None)):
+        return []
+    if table.h is not None:
+        found = [_with_edges(file, factor * table.h) for factor in FACTORS]
+        return [one for one in found if one is not None and _ratio(one, mesh) > LEAST]
+    return [mesh.divided()]
+
+
+def _ratio(second: TriangleMesh, mesh: TriangleMesh) -> float:
+    return second.mean_edge_length / mesh.mean_edge_length
+
+
+def _with_edges(file: CaseFile[Case], h: float) -> TriangleMesh | None:
+    """The mesh of a case with another edge length; None where its shape does not have one."""
+    case = file.case.model_copy(update={"mesh": file.case.mesh.model_copy(update={"h": h})})
+    try:
+        return surface_mesh(replace(file, case=case))
+    except (CaseError, MeshError, ValueError):
+        return None
