@@ -16,7 +16,7 @@ import calderon as cal
 from benchmarks import results
 from benchmarks.machine import Floor, best_of
 from calderon.floquet import voltages
-from calderon.mesh.planar.grid import cells_of, rectangles
+from calderon.mesh.planar.grid import cells_of, cells_within
 
 BOARD = cal.Stack([cal.Layer(3.175e-3, eps_r=2.2)], below="pec")
 FREQUENCY, PITCH, FOCUS, ARM, COUNT = 12e9, 12.5e-3, 0.3, 1e-3, 33
@@ -37,7 +37,7 @@ def cross(size: float) -> cal.TriangleMesh:
     if caps > ARM:
         metal += [(size / 2 - ARM, size / 2, -caps / 2, caps / 2), (-size / 2, ARM - size / 2, -caps / 2, caps / 2)]
     along = np.concatenate(lines)
-    return rectangles(metal + [(*each[2:], *each[:2]) for each in metal], along, along, BOARD.top)
+    return cells_within(metal + [(*each[2:], *each[:2]) for each in metal], along, along, BOARD.top)
 
 
 def measure(screen: Console, floor: Floor, options: Namespace) -> dict[str, Any]:

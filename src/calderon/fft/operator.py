@@ -195,7 +195,8 @@ def assemble_fft(
         raise ValueError(f"order = {order!r}: the degree of interpolation on the grid is a whole number from 1 to 6")
     if len(upright := parts.field.parts.vertical):
         raise ValueError(
-            f"method 'fft' multiplies horizontal metal, and {len(upright)} triangles are vertical: use method='dense'"
+            f"method 'fft' multiplies horizontal metal, and {len(upright)} triangles are vertical: use method='dense', "
+            "or PlanarProblem(method='fft'), which adds them as columns"
         )
     metal = LayeredMetal(parts.field.sections, operator.trial)
     grid = Grid.of(metal, None if spacing is None else positive_length(spacing, "spacing in m"), int(order))

@@ -66,7 +66,7 @@ def plan_reflectarray(file: CaseFile[ReflectarrayCase], stages: Stages) -> list[
     """Of the array, whose sizes follow from phases that are computed."""
     array = reflectarrays.built(file, stages)
     number = RWG(array.mesh).dimension
-    method, why = chosen_method(file.case.solver.method, number, True)
+    method, why = chosen_method(file.case.solver.method, number, 0)
     return [
         ("unknowns", f"{number} on {array.mesh.number_of_triangles} triangles", ""),
         ("method", f"{method}{why}", ""),

@@ -116,6 +116,15 @@ class EdgeSpace(VectorSpace):
         """The space with some rows of its table alone."""
         return replace(self, triangles=self.triangles[rows], dofs=self.dofs[rows], signs=self.signs[rows])
 
+    def of_functions(self, numbers: NDArray[np.int64]) -> "EdgeSpace":
+        """The space of some functions alone, in ascending order of their numbers."""
+        if len(numbers) == self.dimension:
+            return self
+        sides = self.sides[numbers]
+        triangles = np.unique(sides[sides >= 0] // 3)
+        rows, dofs, signs = table_of_sides(triangles, sides, self.mesh.number_of_triangles)
+        return replace(self, triangles=rows, dofs=dofs, signs=signs, sides=sides)
+
     def expansion(self, points: NDArray[np.float64]) -> list[sp.csr_array]:
         values = self.values(points)
         count = values.shape[2]

@@ -6,7 +6,7 @@ import pytest
 import calderon as cal
 from calderon import planar
 from calderon.exact.vacuum import SPEED_OF_LIGHT, VACUUM_IMPEDANCE
-from calderon.mesh.planar.grid import rectangles, strip_lines
+from calderon.mesh.planar.grid import cells_within, strip_lines
 
 BOARD = cal.Stack([cal.Layer(1.575e-3, eps_r=2.2)], below="pec")
 FREE = cal.Stack([])
@@ -58,7 +58,7 @@ def test_strips_have_the_reactances_of_conformal_mapping():
     found = []
     for cells in (4, 8):
         x = strip_lines(-period / 4, period / 4, cells)
-        mesh = rectangles([(-period, period, -period, period)], x, np.linspace(-period / 2, period / 2, 9), 0.0)
+        mesh = cells_within([(-period, period, -period, period)], x, np.linspace(-period / 2, period / 2, 9), 0.0)
         solution = cal.PeriodicCell(mesh, period, FREE).solve(1e9)
         found.append([solution.transmission[1, 1], solution.reflection[0, 0]])
     limit = (4 * np.array(found[1]) - found[0]) / 3
@@ -84,7 +84,7 @@ def two_planes():
     stack = cal.Stack([cal.Layer(1e-3, eps_r=3.0)], below=cal.Layer(eps_r=2.0))
     p = 10e-3
     x, y = np.linspace(0.0, 2.5e-3, 4), np.linspace(-p / 2, p / 2, 9)
-    bar = rectangles([(-1, 1, -1, 1)], x, y, stack.top)
+    bar = cells_within([(-1, 1, -1, 1)], x, y, stack.top)
     strip = planar.strip_dipole(6e-3, 1e-3, 2e-3, cells=3).translated([1e-3, 0.5e-3, 0.0])
     return cal.PeriodicCell(cal.mesh.merge([bar, strip]), [[p, 0.0], [0.3 * p, p]], stack)
 

@@ -1,5 +1,7 @@
 """Vertical metal with ports at the ground: images, balance of power, shorted patches, mistakes."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -71,6 +73,29 @@ def test_ports_are_reciprocal_and_loads_end_them():
     loaded = cal.PlanarProblem(board, mesh, ports=ports[:1], loads=[cal.Lumped(ports[1], resistance=30.0)])
     expected = z[0, 0] - z[0, 1] * z[1, 0] / (z[1, 1] + 30)
     assert loaded.impedance_matrix(1.5e9)[0, 0] == pytest.approx(expected, rel=1e-8)
+
+
+def test_fft_and_hmatrices_take_vertical_metal_as_columns():
+    """A via, and a ribbon that ends in a resistor, with a lossy sheet."""
+    board, f = cal.Stack([cal.Layer(3e-3)], below="pec"), 2.25e9
+    line = ((19e-3, -28.5e-3), (19e-3, 28.5e-3))
+    mesh = cal.planar.via(cal.planar.ribbon(line, (0, 3e-3), 3e-3, PATCH), VIA, 0.5e-3, (0, 3e-3))
+    load, port = cal.Lumped(cal.EdgePort(line=line), resistance=30.0), cal.EdgePort(around=(*VIA, 0.5e-3))
+    dense = cal.PlanarProblem(board, mesh, ports=[port], loads=[load], sheet=3.0, method="dense")
+    matrix = dense.matrix(f)
+    x, product = np.random.default_rng(1).standard_normal(len(matrix)), np.empty(len(matrix), complex)
+    for method in ("fft", "hmatrix"):
+        found = replace(dense, method=method)._solved(f)
+        product[found.order] = found._matrix @ x[found.order]
+        assert np.linalg.norm(product - matrix @ x) < 2e-5 * np.linalg.norm(matrix @ x)
+        solution = found(dense.weights)
+        bound = 2e-5 * np.linalg.norm(matrix) * np.linalg.norm(solution)
+        assert np.linalg.norm(matrix @ solution - dense.weights) < bound
+        assert "GMRES" in found.info
+    assert len(dense._horizontal) > len(matrix) / 2
+    monopole = cal.planar.ribbon(((-2e-3, 0), (2e-3, 0)), (0, 2e-3), 2e-3)
+    with pytest.raises(ValueError, match="all is vertical: use method='dense'"):
+        replace(dense, mesh=monopole, ports=(), loads=(), method="fft").scatter(f, 0.3, 0.0)
 
 
 def test_mistakes_are_named():

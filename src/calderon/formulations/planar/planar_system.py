@@ -29,13 +29,14 @@ COMPRESSED, FACTORS = 10.0, 1e-2
 Complex = NDArray[np.complex128]
 
 
-def chosen_method(method: str, unknowns: int, flat: bool) -> tuple[str, str]:
-    """The method "dense" or "fft", and why "auto" took it; "fft" is for flat metal."""
+def chosen_method(method: str, unknowns: int, columns: int) -> tuple[str, str]:
+    """The method "dense" or "fft", and why "auto" took it; columns: unknowns of vertical metal and probes, which other
+    methods compute as "dense" does."""
     taken = 16 * unknowns**2
     if method != "auto":
         return method, ""
-    if not flat:
-        return "dense", ", as some metal is vertical"
+    if columns > unknowns / 4:
+        return "dense", ", as much of the metal is vertical"
     if unknowns > DENSE_UP_TO:
         return "fft", f", as more than {DENSE_UP_TO} unknowns"
     if taken > free_memory() / 2:
@@ -76,18 +77,22 @@ class DenseSystem:
 
 @dataclass(eq=False)
 class IterativeSystem:
-    """[A B; B^T D] with A by pre-corrected FFT or an H-matrix and a few more columns B, those of probes; GMRES with
-    `preconditioner` and the Schur complement."""
+    """[A B; B^T D] with A by pre-corrected FFT or an H-matrix and a few more columns B, of vertical metal and probes;
+    GMRES with `preconditioner` and the Schur complement.
+
+    order (n,): the unknowns of A, then those of B and D; columns (n, m): in all rows, in their own order.
+    """
 
     operator: GridOperator | ComposedOperator
     columns: Complex
+    order: NDArray[np.int64]
     rtol: float
     why: str
 
     def __post_init__(self) -> None:
         self.info = f"{self.operator}{self.why}"
         inverse, first = preconditioner(self.operator), self.operator.shape[0]
-        upper, corner = self.columns[:first], self.columns[first:]
+        upper, corner = self.columns[self.order[:first]], self.columns[self.order[first:]]
         shape = (len(self.columns),) * 2
         through = inverse @ upper if upper.size else upper
         schur = np.linalg.inv(corner - upper.T @ through)
@@ -108,6 +113,6 @@ class IterativeSystem:
 
     def __call__(self, sides: Complex) -> Complex:
         """Solutions (n, m) of right-hand sides; ConvergenceError where the iteration fails."""
-        found, record = gmres(self._matrix, sides, rtol=self.rtol, preconditioner=self._preconditioner)
+        found, record = gmres(self._matrix, sides[self.order], rtol=self.rtol, preconditioner=self._preconditioner)
         self.info = f"{self.operator}{self.why}\n{record}"
-        return np.asarray(found)
+        return np.asarray(found)[np.argsort(self.order)]

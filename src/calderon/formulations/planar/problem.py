@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
+from calderon.backends import require_memory
 from calderon.exact.angular import RECEIVERS
 from calderon.exact.vacuum import SPEED_OF_LIGHT, VACUUM_IMPEDANCE
 from calderon.fft import assemble_fft
@@ -215,21 +216,39 @@ class PlanarProblem:
         return sp.csr_array(out)
 
     def _iterative_system(self, frequency: float, method: str, why: str) -> IterativeSystem:
-        """By pre-corrected FFT or an H-matrix of the functions of edges, those of probes as columns."""
+        """By pre-corrected FFT or an H-matrix of functions of horizontal metal, with all others as columns."""
         self._warn_of_coarse_meshes(frequency)
-        space, count = self.function_space, len(self.probes)
-        whole, local = self._metal, self._local_part(frequency)
-        columns = np.zeros((space.dimension, count), complex)
-        if count:
-            last = np.arange(whole.dimension, space.dimension)
-            columns += local[:, last].toarray()
-            self._field(frequency, space).matrix.add_to(columns, 1.0, None, last)
-            columns += probe_matrix(self.probes, self.stack.at(frequency), space, self.height)
-        own = sp.csr_array(local[: whole.dimension, : whole.dimension])
-        field = self._field(frequency, whole)
-        if method == "fft":
-            return IterativeSystem(assemble_fft(field, local=own, **self.grid), columns, self.rtol, why)
-        return IterativeSystem(compressed(field, own, self.rtol), columns, self.rtol, why)
+        space, flat, others = self.function_space, self._horizontal, self._others
+        if not len(flat):
+            raise ValueError(f"method {method!r} is for horizontal metal, and all is vertical: use method='dense'")
+        require_memory(32 * space.dimension * len(others), "columns of vertical metal", "use method='dense'")
+        local = self._local_part(frequency)
+        columns = np.zeros((space.dimension, len(others)), complex)
+        if len(others):
+            columns += local[:, others].toarray()
+            self._field(frequency, space).matrix.add_to(columns, 1.0, None, others)
+        if count := len(self.probes):
+            columns[:, -count:] += probe_matrix(self.probes, self.stack.at(frequency), space, self.height)
+        own = sp.csr_array(local[flat][:, flat])
+        field, order = self._field(frequency, self._metal.of_functions(flat)), np.concatenate([flat, others])
+        operator = assemble_fft(field, local=own, **self.grid) if method == "fft" else compressed(field, own, self.rtol)
+        return IterativeSystem(operator, columns, order, self.rtol, why)
+
+    @cached_property
+    def _horizontal(self) -> NDArray[np.int64]:
+        """Numbers of the functions of horizontal metal alone."""
+        space = self._metal
+        return np.flatnonzero((space.sides >= 0).all(axis=1) & ~self._is_upright[space.pairs].any(axis=1))
+
+    @cached_property
+    def _others(self) -> NDArray[np.int64]:
+        """Numbers of all others, those of probes last."""
+        return np.setdiff1d(np.arange(self.function_space.dimension), self._horizontal)
+
+    @cached_property
+    def _is_upright(self) -> NDArray[np.bool_]:
+        """By triangles, those of contacts included."""
+        return np.asarray(np.abs(self._metal.mesh.normals[:, 2]) < UPRIGHT)
 
     def currents(self, frequency: float) -> NDArray[np.complex128]:
         """Coefficients (dimension, ports) for 1 V at one port after the other, 0 V at the others."""
@@ -244,7 +263,7 @@ class PlanarProblem:
 
     def _solved(self, frequency: float) -> DenseSystem | IterativeSystem:
         """What gives the solutions (dimension, n) of right-hand sides."""
-        method, why = chosen_method(self.method, self.function_space.dimension, self._is_flat)
+        method, why = chosen_method(self.method, self.function_space.dimension, len(self._others))
         if method == "dense":
             return DenseSystem(self.matrix(frequency), why)
         return self._iterative_system(frequency, method, why)
