@@ -82,6 +82,7 @@ VARIANTS = (
     "cli/test_examples.py::test_an_example_meets_its_number[quadratic_functions]",
     "cli/test_examples.py::test_an_example_meets_its_number[reflectarray]",
     "report/cases/test_transient_cases.py::test_ranks_share_a_run_and_one_speaks",
+    "report/test_extremes.py::test_names_are_shown_as_they_are_and_signs_as_the_output_can[utf-8]",
     "galerkin/test_compiled_rows.py::test_another_process_finds_the_same_functions_in_the_cache",
 )
 """Further variants: beginnings of the names of tests of whole programs that show once more what others show."""
