@@ -6,8 +6,8 @@ import time
 import numpy as np
 import pytest
 
-from calderon.backends import InOrder, run_tasks
-from calderon.backends.threads import OrderedQueue, TaskQueue, schedule
+from calderon.backends import InOrder, one_thread, run_tasks
+from calderon.backends.threads import ALGEBRA, OrderedQueue, TaskQueue, algebra_threads, schedule
 
 CLIQUE = [4, 5, 6, 7]
 NEIGHBOURS = [[0], [1], [2], [3], CLIQUE, CLIQUE, CLIQUE, CLIQUE]
@@ -91,3 +91,20 @@ def test_no_task_runs_beside_a_neighbour(weighted):
         place = np.argsort(done)
         orders.add(tuple((place[:, None] < place)[near]))
     assert len(orders) == 1
+
+
+def test_linear_algebra_in_tasks_has_one_thread():
+    if (found := algebra_threads(ALGEBRA[0])) is None:
+        pytest.skip("the linear algebra of NumPy is not OpenBLAS")
+    get, put = found
+    before, seen = get(), []
+    put(2)
+    try:
+        run_tasks(lambda task: seen.append(get()), 3)
+        with one_thread:
+            run_tasks(lambda task: None, 3)
+            seen.append(get())
+        assert seen == [1] * 4
+        assert get() == 2
+    finally:
+        put(before)

@@ -7,7 +7,7 @@ from calderon.backends.execution import Execution
 from calderon.backends.memory import format_bytes, free_memory, require_memory, return_memory
 from calderon.backends.numba import thread_count
 from calderon.backends.sharing import Deliver, HandedOver, SharingWarning, share_tasks
-from calderon.backends.threads import InOrder, counted, run_tasks
+from calderon.backends.threads import InOrder, counted, one_thread, run_tasks
 
 __all__ = [
     "DEVICE_BACKENDS",
@@ -28,6 +28,7 @@ __all__ = [
     "format_bytes",
     "free_memory",
     "get",
+    "one_thread",
     "real_name",
     "real_type",
     "require_device_memory",

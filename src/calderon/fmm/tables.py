@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends import run_tasks
+from calderon.backends import one_thread, run_tasks
 from calderon.backends.memory import bounded_cache
 from calderon.backends.vectors import aligned, width
 from calderon.fmm.harmonics import Array, Basis, LocalExpansions, gradients, irregular
@@ -121,8 +121,9 @@ def tables(order: Order, single: bool) -> Tables:
     real = np.dtype(np.float32 if single else np.float64)
     lanes = width(real)
     order = order._replace(r=-(-order.r // lanes) * lanes)
-    C, D = Compression.of(order)
-    up = C @ shifts(order.p, (OCTANTS - 0.5) / 2, 0.5) @ D
+    with one_thread:  # these matrices are small
+        C, D = Compression.of(order)
+        up = C @ shifts(order.p, (OCTANTS - 0.5) / 2, 0.5) @ D
     numbers, starts, vectors = _between_boxes(order, D, lanes)
     return Tables(
         order, _stored(_expanding(order.p, C, lanes), real), _stored(up.transpose(0, 2, 1), real), _stored(up, real),

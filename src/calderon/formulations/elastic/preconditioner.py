@@ -17,7 +17,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
-from calderon.backends import return_memory
+from calderon.backends import one_thread, return_memory
 from calderon.fmm.elastic import ElasticProduct
 from calderon.fmm.elastic_blocks import Columns, block_sums, far_sums, groups_of_leaves, near_sums
 from calderon.formulations.elastic.balance import rigid_motions
@@ -84,9 +84,10 @@ def two_levels(equation: Any) -> LinearOperator:
         blocks = [(np.arange(equation.unknowns), equation.operator @ np.eye(equation.unknowns))]
     transposed = coarse.T
     inverses = []
-    while blocks:
-        leaf, block = blocks.pop()
-        inverses.append((leaf, _inverse(block)))
+    with one_thread:
+        while blocks:
+            leaf, block = blocks.pop()
+            inverses.append((leaf, _inverse(block)))
 
     def apply(residual: Array) -> Array:
         r = residual.ravel()
