@@ -34,6 +34,8 @@ from calderon.processes import InUse, postponed, stops_raise
 from calderon.report.stages import stages_on
 from calderon.report.terminal_tables import resolution, surface_quality, two_columns, volume_quality
 from calderon.solvers import ConvergenceError
+from calderon.warm_up import WARM_UPS, compiling_beside
+from calderon.warm_up import warm_up as warmed_up
 
 UNEXPECTED, WRONG_INPUT, NOT_SOLVED, EXISTS = 1, 2, 3, 4
 IN_CASE_FILES = 'in a case file: [solver] max_iterations, rtol, precision = "double", or solver = "lu"'
@@ -179,12 +181,12 @@ def _print_warnings(screen: Console, caught: Iterable[warnings.WarningMessage | 
 
 @app.command("warm-up")
 def warm_up(
-    physics: Annotated[list[str] | None, typer.Argument(help=f"Of {', '.join(report.WARM_UPS)}; all if none.")] = None,
+    physics: Annotated[list[str] | None, typer.Argument(help=f"Of {', '.join(WARM_UPS)}; all if none.")] = None,
 ) -> None:
     """Compile kernels now instead of in the first run, by small problems; compiled ones are kept on disk."""
     with _plain_errors():
         screen = _screen()
-        for name, seconds in report.warm_up(physics or report.WARM_UPS):
+        for name, seconds in warmed_up(physics or WARM_UPS):
             screen.print(f"{name}: {seconds:.1f} s")
 
 
@@ -255,7 +257,8 @@ def _compute_held(file: AnyCaseFile, folder: Path, force: bool, scratch: Path | 
     """The same with the place of the result held. scratch: the folder of an interrupted run."""
     finished = False
     try:
-        with stages_on(screen) as stages:
+        family, method = file.case.physics.family, getattr(file.case.solver, "method", "dense")
+        with stages_on(screen) as stages, compiling_beside(family, method):
             results = report.run(file, stages, scratch)
             if world().rank > 0:
                 return

@@ -49,10 +49,10 @@ def test_condensed_rules_are_the_full_ones(shared, power, wavenumber, nodes, deg
 def moments(rule, values, element):
     """(A, A) integrals by a condensed rule of a kernel with these values times products of local functions."""
     left, right = (
-        element.values(each.reshape(-1, 2)).reshape(-1, *rule.weights.shape)
+        element.values(each.reshape(-1, 2)).reshape(-1, *each.shape[:2])
         for each in (rule.test_fibres, rule.trial_fibres)
     )
-    return np.einsum("n,nr,anr,bnr->ab", values, rule.weights, left, right)
+    return np.einsum("fj,fjr,afr,bfr->ab", values.reshape(rule.weights.shape[:2]), rule.weights, left, right)
 
 
 @pytest.mark.parametrize(("shared", "power"), [(3, 1), (2, 1), (1, 1), (2, 2), (1, 2)])

@@ -32,9 +32,12 @@ from numba.core.caching import (
 )
 from numba.core.serialize import dumps
 
+from calderon.backends.claims import Claim
+
 PACKAGE = __name__.partition(".")[0]
 WINDOWS = sys.platform == "win32"
 LOG = logging.getLogger(PACKAGE)
+COMPILING = "compiling kernels (once, kept on disk)"
 FOREIGN = {"numba", "numpy", "llvmlite", "math", "cmath"}
 COMPILED = re.compile(rb"@(\w+\.)?(jitable|overload|intrinsic)|jitable_part\(")
 """Found in files that hold compiled code."""
@@ -44,14 +47,20 @@ CONSTANTS = (bool, int, float, complex, str, np.generic)
 class KernelIndex(IndexDataCacheFile):  # type: ignore[misc]
     """The compiled variants of a kernel on disk, by the types of its arguments.
 
-    Two processes that save two variants at once may choose one name for both. Each file therefore holds its key,
-    and one with another key is not used.
+    Two processes save one after the other: the index is read, and written with one more variant. Where a file system
+    has no locks they may choose one name for two variants. Each file therefore holds its key, and one with another key
+    is not used.
     """
 
     def save(self, key: Any, data: Any) -> None:
         """Save a variant; a disk without room is no reason to stop."""
-        with suppress(OSError):
-            super().save(key, {"key": key, "data": data})
+        claim = Claim(Path(self._cache_path), self._index_name)
+        claim.waited()
+        try:
+            with suppress(OSError):
+                super().save(key, {"key": key, "data": data})
+        finally:
+            claim.release()
 
     def load(self, key: Any) -> Any:
         """A variant, None if it is missing, damaged, or another one."""
@@ -130,6 +139,7 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
             self._impl_class = _PrivateFiles
             super().__init__(function)
         self._cache_file.__class__ = KernelIndex
+        self._claim: Claim | None = None
 
     @functools.cached_property
     def stamp(self) -> str:
@@ -140,11 +150,33 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
         return capture_of(self._py_func)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """The variant on disk, None where it has to be compiled, which is reported to the logger "calderon"."""
+        """The variant on disk, None where this process has to compile it, which is reported to the logger "calderon".
+        While another process compiles it, this one waits."""
         found = super().load_overload(sig, target_context)
-        if found is None:
-            report_compilation(self._py_func.__name__)
-        return found
+        if found is not None:
+            return found
+        self._give_up()  # where a compilation has failed
+        with suppress(OSError):
+            self._impl.locator.ensure_cache_path()
+        claim = Claim(Path(self.cache_path), self._index_key(sig, target_context.codegen()))
+        if claim.waited() and (found := super().load_overload(sig, target_context)) is not None:
+            claim.release()
+            return found
+        self._claim = claim
+        report_compilation(self._py_func.__name__)
+        return None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Save a variant for other processes."""
+        try:
+            super().save_overload(sig, data)
+        finally:
+            self._give_up()
+
+    def _give_up(self) -> None:
+        if self._claim is not None:
+            self._claim.release()
+            self._claim = None
 
     def _index_key(self, sig: Any, codegen: Any) -> tuple[Any, ...]:
         return sig, codegen.magic_tuple(), self.capture, self.stamp
@@ -152,7 +184,7 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
 
 @functools.cache
 def _announce() -> None:
-    LOG.info("compiling kernels (once, kept on disk)")
+    LOG.info(COMPILING)
 
 
 def report_compilation(name: str) -> None:

@@ -71,7 +71,8 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     `function` may close over module-level functions marked `jitable_part` or `vectors.jitable` and over numbers,
     nothing else: only then does the cache survive into a new process.
     """
-    compiled: Any = numba.njit(nogil=True, fastmath=ARITHMETIC, error_model="numpy")(function)
+    options: Any = {"nogil": True, "fastmath": ARITHMETIC, "error_model": "numpy", "no_cfunc_wrapper": True}
+    compiled: Any = numba.njit(**options)(function)
     if compiled is not function:  # as it is with NUMBA_DISABLE_JIT
         compiled._cache = cache_of(function)
         _collector().kernels.add(compiled)

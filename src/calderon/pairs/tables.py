@@ -30,13 +30,15 @@ class RuleTable(NamedTuple):
     @staticmethod
     def of(rule: CondensedRule, test: Element, trial: Element) -> "RuleTable":
         """Tabulate a rule for two elements; padded with points of no weight."""
-        count = len(rule.weights)
+        fibres, _, radial = rule.weights.shape
+        count = len(rule.test_points)
         padding = -count % CHUNK
         points = np.concatenate([rule.test_points, rule.trial_points], axis=1).T
         points = np.pad(points, [(0, 0), (0, padding)], mode="edge")
-        left = test.values(rule.test_fibres.reshape(-1, 2)).reshape(-1, *rule.weights.shape) * rule.weights
-        right = trial.values(rule.trial_fibres.reshape(-1, 2)).reshape(-1, *rule.weights.shape)
-        products = np.einsum("anr,bnr->abn", left, right)
+        left = test.values(rule.test_fibres.reshape(-1, 2)).reshape(-1, 1, fibres, radial)
+        right = trial.values(rule.trial_fibres.reshape(-1, 2)).reshape(1, -1, fibres, radial)
+        pairs = (left * right).reshape(-1, fibres, radial).swapaxes(0, 1)
+        products = (pairs @ rule.weights.swapaxes(1, 2)).swapaxes(0, 1)
         products = np.pad(products.reshape(-1, count), [(0, 0), (0, padding)])
         return RuleTable(np.ascontiguousarray(points), products, np.array([0, count + padding]))
 

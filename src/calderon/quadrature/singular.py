@@ -16,6 +16,7 @@ those of the Gauss rule for the measure that the radial integrals have in rho.
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -100,9 +101,9 @@ def touching_rule(shared_vertices: int, radial: int, angular: int) -> PairRule:
 class CondensedRule:
     """Quadrature over two reference triangles with few evaluations of the kernel.
 
-    The kernel is evaluated at test_points, trial_points (n, 2) and the shape functions at test_fibres, trial_fibres
-    (n, R, 2): int int k phi psi = sum_n k(test_points_n, trial_points_n) sum_R weights_nR phi(test_fibres_nR)
-    psi(trial_fibres_nR).
+    The kernel is evaluated at points j of fibres f, test_points, trial_points (F J, 2), and the shape functions at
+    test_fibres, trial_fibres (F, R, 2): int int k phi psi = sum_fj k(test_points_fj, trial_points_fj) sum_R
+    weights_fjR phi(test_fibres_fR) psi(trial_fibres_fR).
     """
 
     test_points: Array
@@ -119,6 +120,7 @@ def _split(part: tuple[Array, ...], shape: tuple[int, ...]) -> tuple[Array, Arra
     return np.stack([x1 - x2, x2], axis=-1), np.stack([y1 - y2, y2], axis=-1), jacobian
 
 
+@functools.lru_cache(maxsize=256)
 def fibre_places(shared_vertices: int, number: int, power: int) -> Array:
     """(number,) places of rho where a kernel singular like 1/|x - y|^power is evaluated on a fibre; 1 for one place.
 
@@ -130,7 +132,9 @@ def fibre_places(shared_vertices: int, number: int, power: int) -> Array:
     if number == 1:
         return np.ones(1)
     points, _ = roots_jacobi(number, shared_vertices - 1, max(0, 4 - shared_vertices - power))
-    return np.asarray((points + 1) / 2)
+    places = np.asarray((points + 1) / 2)
+    places.flags.writeable = False
+    return places
 
 
 def condensed_rule(
@@ -151,22 +155,24 @@ def condensed_rule(
     others = places[:, None] - places + np.eye(nodes)
     ratio = (rho[:, None, None] - places) / others  # of node j (second axis) by place (third)
     lagrange = np.where(np.eye(nodes, dtype=bool), 1.0, ratio).prod(axis=2) * (places / rho[:, None]) ** power
+    first = [places[None], *[np.ones((1, 1))] * (radial - 1)]
+    mapped: dict[tuple[int, ...], Any] = {}
     parts: list[list[Array]] = [[], [], [], [], []]
     for number, roles in enumerate(ROLES[shared_vertices]):
-        rules = [gauss(angular[role]) for role in roles]
-        grids = [grid.ravel() for grid in np.meshgrid(*(rule.points for rule in rules), indexing="ij")]
-        weights = functools.reduce(np.multiply.outer, [rule.weights for rule in rules]).ravel()
-        shape = (grids[0].size, nodes)
-        first = [places[None], *[np.ones((1, 1))] * (radial - 1)]
-        at = _split(region(*first, *(grid[:, None] for grid in grids))[number], shape)
-        shape = (grids[0].size, rho.size)
-        fibre = _split(region(*(each[None] for each in radii), *(grid[:, None] for grid in grids))[number], shape)
-        whole = weights[:, None, None] * (fibre[2] * radial_weights)[:, None, :] * lagrange.T
+        if roles not in mapped:  # of all regions
+            rules = [gauss(angular[role]) for role in roles]
+            grids = [grid.ravel() for grid in np.meshgrid(*(rule.points for rule in rules), indexing="ij")]
+            weights = functools.reduce(np.multiply.outer, [rule.weights for rule in rules]).ravel()
+            columns = [grid[:, None] for grid in grids]
+            mapped[roles] = weights, region(*first, *columns), region(*(each[None] for each in radii), *columns)
+        weights, on_fibres, inside = mapped[roles]
+        at = _split(on_fibres[number], (weights.size, nodes))
+        fibre = _split(inside[number], (weights.size, rho.size))
         parts[0].append(at[0].reshape(-1, 2))
         parts[1].append(at[1].reshape(-1, 2))
-        parts[2].append(np.repeat(fibre[0], nodes, axis=0))
-        parts[3].append(np.repeat(fibre[1], nodes, axis=0))
-        parts[4].append(whole.reshape(-1, rho.size))
+        parts[2].append(fibre[0])
+        parts[3].append(fibre[1])
+        parts[4].append(weights[:, None, None] * (fibre[2] * radial_weights)[:, None, :] * lagrange.T)
     return CondensedRule(*map(np.concatenate, parts))
 
 

@@ -6,11 +6,9 @@ from calderon.report.kinds import headlines, kind_of, plan, run
 from calderon.report.placing import ResultExists
 from calderon.report.stages import Stages
 from calderon.report.surface.results import Results, Step
-from calderon.report.warm_up import WARM_UPS, warm_up
 from calderon.report.writing import write
 
 __all__ = [
-    "WARM_UPS",
     "ResultExists",
     "Results",
     "Stages",
@@ -27,6 +25,5 @@ __all__ = [
     "run",
     "scratch_folder",
     "tidy",
-    "warm_up",
     "write",
 ]

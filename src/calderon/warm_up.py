@@ -1,0 +1,176 @@
+"""Small problems whose kernels most runs need, so that these are compiled beforehand, or beside a first run.
+
+`python -m calderon.warm_up sound` compiles what a first run needs in the opposite order: fields, preconditioner,
+operators from the last to the first. Both take kernels from each other's work (`backends.claims`).
+"""
+
+import logging
+import subprocess
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from calderon.backends import thread_count
+from calderon.backends.kernel_cache import COMPILING, LOG
+from calderon.formulations import (
+    DeltaGap,
+    DielectricScattering,
+    ElasticMaterial,
+    ElasticSolid,
+    Fixed,
+    LaplaceDirichlet,
+    PECAntenna,
+    PECScattering,
+    Pressure,
+    SoundHardScattering,
+)
+from calderon.greens import Helmholtz
+from calderon.mesh import TriangleMesh, cuboid, plate, sphere
+from calderon.operators.methods import AUTO
+from calderon.parallel import world
+from calderon.potentials import double_layer_potential, electric_field_potential, single_layer_potential
+from calderon.spaces import Function, VectorFunction
+from calderon.validation import one_of
+from calderon.waves import PlaneWave
+
+POINTS = np.array([[0.0, 0.0, 3.0], [0.0, 0.0, 0.52]])
+"""Far from the bodies here, and near."""
+
+
+def _sound() -> None:
+    problem = SoundHardScattering(sphere(radius=0.5, h=0.3), 1.0)
+    wave = PlaneWave(np.array([1.0, 0, 0]))
+    for method in ("dense", "hmatrix"):
+        _evaluated(problem.solve(wave, method=method, rtol=1e-3))
+
+
+def _statics() -> None:
+    LaplaceDirichlet(sphere(radius=0.5, h=0.3)).solve(1.0).field(POINTS)
+
+
+def _radar() -> None:
+    wave: Any = PlaneWave(np.array([0.0, 0, 1]), polarization=[1.0, 0, 0])
+    _evaluated(PECScattering(sphere(radius=0.5, h=0.3), 1.0).solve(wave))
+    _evaluated(DielectricScattering(sphere(radius=0.5, h=0.3), 1.0, 2.0).solve(wave))
+
+
+def _antenna() -> None:
+    strip = plate(lengths=[0.02, 0.5], h=0.1)
+    middle = np.flatnonzero(strip.edge_triangle_counts == 2)
+    _evaluated(PECAntenna(strip, 6.0, DeltaGap(edges=middle[:1])).solve())
+
+
+def _solid() -> None:
+    body = cuboid([1.0, 1.0, 1.0], 0.5)
+    tags = np.rint(body.normals @ [1, 2, 3]).astype(int) + 4
+    body = TriangleMesh(body.vertices, body.triangles, tags)
+    solid = ElasticSolid(body, ElasticMaterial(2e11, 0.3), {1: Fixed()}, {7: Pressure(1e6)})
+    found = solid.solve()
+    assert found.von_mises.size and len(found.stress(np.full((1, 3), 0.1)))
+
+
+def _evaluated(solution: Any) -> None:
+    solution.field(POINTS)
+    solution.far_field(POINTS)
+
+
+WARM_UPS: dict[str, Callable[[], None]] = {
+    "statics": _statics, "sound": _sound, "radar": _radar, "antenna": _antenna, "solid": _solid,
+}  # fmt: skip
+"""By name, from the shortest."""
+
+
+def warm_up(names: Iterable[str]) -> Iterator[tuple[str, float]]:
+    """Solve the small problems of these names; each name with the seconds it took."""
+    for name in names:
+        run = WARM_UPS[one_of(name, WARM_UPS, "physics")]
+        began = time.perf_counter()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of coarse meshes
+            run()
+        yield name, time.perf_counter() - began
+
+
+def _static_fields(problem: Any) -> None:
+    density = Function(problem.function_space, np.ones(problem.unknowns))
+    single_layer_potential(problem.system.operator.green, density).evaluate(POINTS)
+
+
+def _sound_fields(problem: Any) -> None:
+    density = Function(problem.function_space, np.ones(problem.unknowns, complex))
+    layer = double_layer_potential(problem.green, density)
+    layer.evaluate(POINTS)
+    layer.far_field(POINTS)
+    inverse = problem._osrc("double")
+    inverse @ density.coefficients
+
+
+def _radar_fields(problem: Any) -> None:
+    current = VectorFunction(problem.function_space, np.ones(problem.unknowns, complex))
+    layer = electric_field_potential(Helmholtz(problem.wavenumber), current)
+    layer.evaluate(POINTS)
+    layer.far_field(POINTS)
+
+
+BEHIND: dict[str, tuple[Callable[[], Any], Callable[[Any], None]]] = {
+    "static": (lambda: LaplaceDirichlet(sphere(radius=0.5, h=0.3)), _static_fields),
+    "acoustic": (lambda: SoundHardScattering(sphere(radius=0.5, h=0.3), 1.0), _sound_fields),
+    "electromagnetic": (lambda: PECScattering(sphere(radius=0.5, h=0.3), 1.0), _radar_fields),
+}
+"""By the family of a problem: a small one, and what follows its solution."""
+
+
+def compile_from_behind(family: str, method: str) -> None:
+    """Compile what a run of that family needs, from the last kernels to the first. method: of its matrix."""
+    make, after = BEHIND[family]
+    problem = make()
+    after(problem)
+    if method not in ("dense", "hmatrix", AUTO):
+        return
+    atoms = [term.atom for term in reversed(problem.system.operator.terms())]
+    atoms = [each for each in atoms if each.is_leaf and not each.is_local]  # integral operators
+    if method == AUTO:
+        method = "dense"
+    for operator in sorted(atoms, key=lambda each: each.is_symmetric):  # symmetric ones come first in a matrix
+        operator.assemble(method)
+
+
+class _OnCompilation(logging.Handler):
+    """Starts a process when the first kernel of this one has to be compiled, which the logger tells."""
+
+    def __init__(self, command: list[str]) -> None:
+        super().__init__(logging.INFO)
+        self._command = command
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if self.process is None and record.getMessage() == COMPILING:
+            quiet = subprocess.DEVNULL
+            self.process = subprocess.Popen(self._command, stdin=quiet, stdout=quiet, stderr=quiet)
+
+
+@contextmanager
+def compiling_beside(family: str, method: str) -> Iterator[None]:
+    """While the block runs, a second process compiles kernels that it will need, as soon as one is missing on the
+    disk; it ends with the block. Nothing is started for other families, on one processor and of several ranks."""
+    if family not in BEHIND or thread_count() < 2 or world().size > 1:
+        yield
+        return
+    handler = _OnCompilation([sys.executable, "-P", "-m", __name__, family, method])
+    LOG.addHandler(handler)
+    try:
+        yield
+    finally:
+        LOG.removeHandler(handler)
+        if handler.process is not None:
+            handler.process.kill()
+            handler.process.wait()
+
+
+if __name__ == "__main__":
+    compile_from_behind(*sys.argv[1:])

@@ -1,0 +1,73 @@
+"""Kernels of a first run are compiled by two processes."""
+
+import logging
+import subprocess
+import sys
+import threading
+
+import pytest
+
+from calderon import warm_up
+from calderon.backends.claims import Claim
+from calderon.backends.kernel_cache import COMPILING
+from calderon.operators.boundary import IntegralOperator
+
+
+def test_one_compiles_and_the_other_waits(tmp_path):
+    first, second, other = Claim(tmp_path, "kernel"), Claim(tmp_path, "kernel"), Claim(tmp_path, "other")
+    assert not first.waited() and not other.waited()
+    threading.Timer(0.1, first.release).start()
+    assert second.waited()
+    second.release()
+    other.release()
+    assert not Claim(tmp_path, "kernel").waited() and not Claim(tmp_path / "missing" / "x", "kernel").waited()
+
+
+@pytest.fixture
+def started(monkeypatch, caplog):
+    """The commands of processes that would be started."""
+    commands = []
+
+    class Process:
+        def __init__(self, command, **streams):
+            commands.append(command)
+
+        def kill(self):
+            commands.append("killed")
+
+        def wait(self):
+            pass
+
+    monkeypatch.setattr(subprocess, "Popen", Process)
+    monkeypatch.setattr(warm_up, "thread_count", lambda: 2)
+    caplog.set_level(logging.INFO, "calderon")
+    return commands
+
+
+def test_a_missing_kernel_starts_a_second_process_once(started):
+    with warm_up.compiling_beside("acoustic", "auto"):
+        warm_up.LOG.info("something else")
+        assert started == []
+        warm_up.LOG.info(COMPILING)
+        warm_up.LOG.info(COMPILING)
+    assert started == [[sys.executable, "-P", "-m", "calderon.warm_up", "acoustic", "auto"], "killed"]
+    warm_up.LOG.info(COMPILING)
+    with warm_up.compiling_beside("transient", "dense"):
+        warm_up.LOG.info(COMPILING)
+    assert len(started) == 2
+
+
+@pytest.mark.parametrize(
+    ("family", "integral_operators"),
+    [("static", 1), *(pytest.param(each, 2, marks=pytest.mark.variant) for each in ("acoustic", "electromagnetic"))],
+)
+def test_the_second_process_computes_what_a_run_needs(family, integral_operators, monkeypatch):
+    steps = []
+    make, after = warm_up.BEHIND[family]
+    monkeypatch.setattr(warm_up, "BEHIND", {family: (make, lambda problem: (after(problem), steps.append("fields")))})
+    monkeypatch.setattr(IntegralOperator, "assemble", lambda self, method: steps.append((self.is_symmetric, method)))
+    warm_up.compile_from_behind(family, "auto")
+    assert steps[0] == "fields" and steps[1:] == sorted(steps[1:])
+    assert len(steps) == 1 + integral_operators and {each[1] for each in steps[1:]} == {"dense"}
+    warm_up.compile_from_behind(family, "mlfmm")
+    assert steps[2 + integral_operators :] == []
