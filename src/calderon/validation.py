@@ -89,6 +89,14 @@ def one_point(values: ArrayLike, name: str) -> np.ndarray:
     return _three_numbers(values, name, np.float64)
 
 
+def place_in_plane(values: ArrayLike, name: str) -> tuple[float, float]:
+    """(x, y), two finite numbers."""
+    array = unmasked(values, name)
+    if array.dtype.kind not in "fiu" or array.shape != (2,) or not np.isfinite(array).all():
+        raise ValueError(f"{name} is two finite numbers (x, y), got {values!r}")
+    return float(array[0]), float(array[1])
+
+
 def _three_numbers(values: ArrayLike, name: str, kind: type[np.inexact[Any]]) -> np.ndarray:
     """Three finite numbers, real or complex, in an array of that kind; read-only."""
     array, real = unmasked(values, name), kind is np.float64

@@ -15,6 +15,7 @@ def test_a_drawing_shows_layers_from_above():
     assert [line.split("z = ")[1] for line in lines[1::2]] == ["2 mm", "1.5 mm", "0 mm"]
     assert lines[2::2] == ["0.5 mm, eps_r 4, 0.1 S/m", "1.5 mm, eps_r 2.2", "perfect electric conductor"]
     board = str(cal.Stack([cal.Layer(3.175e-3, eps_r=2.33)], below="pec"))
+    assert board == str(cal.Stack(cal.Layer(3.175e-3, eps_r=2.33), below="pec"))
     assert board.endswith("surface waves: TM0 at all frequencies, TE1 from 20.47 GHz, TM1 from 40.94 GHz")
 
 

@@ -166,3 +166,11 @@ def test_mistakes_of_vertical_shapes():
         planar.via(patch, (20e-3, 0.0), 0.5e-3, (0, 1e-3))
     with pytest.raises(cal.MeshError, match="is not surrounded by metal"):
         planar.via(patch, (9.9e-3, 0.0), 0.5e-3, (0, 1e-3))
+    one = planar.via(patch, (0.0, 0.0), 0.5e-3, (0, 1e-3))
+    for x in (0.0, 0.4e-3):
+        with pytest.raises(cal.MeshError, match="other vertical metal stands within 1 mm of a contact"):
+            planar.via(one, (x, 0.0), 0.5e-3, (0, 1e-3))
+    with pytest.raises(ValueError, match=r"the place of a via in m is two finite numbers \(x, y\), got \(0, 0, 1\)"):
+        planar.via(patch, (0, 0, 1), 0.5e-3, (0, 1e-3))
+    with pytest.raises(cal.MeshError, match="h = 0: a positive, finite number"):
+        planar.ribbon(((0, 0), (1e-3, 0)), (0, 1e-3), 0)

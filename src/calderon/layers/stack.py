@@ -98,8 +98,8 @@ class Stack:
 
     z = 0 is the lower face of the first finite layer, or the interface of two half-spaces.
 
-    layers: finite ones. below, above: a half-space, which is a `Layer` without thickness (vacuum unless given), "pec",
-    "pmc", a `SurfaceImpedance` or a `Conductor`.
+    layers: finite ones, or one alone. below, above: a half-space, which is a `Layer` without thickness (vacuum unless
+    given), "pec", "pmc", a `SurfaceImpedance` or a `Conductor`.
     """
 
     layers: Sequence[Layer] = ()
@@ -107,7 +107,7 @@ class Stack:
     above: End = field(default_factory=Layer)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "layers", tuple(self.layers))
+        object.__setattr__(self, "layers", (self.layers,) if isinstance(self.layers, Layer) else tuple(self.layers))
         for number, layer in enumerate(self.layers):
             if not isinstance(layer, Layer):
                 raise TypeError(f"layers must be Layer(thickness, ...), number {number} is {describe(layer)}")

@@ -238,6 +238,17 @@ def test_mistakes_are_named():
         cal.PlanarProblem(BOARD, PATCH).impedance_matrix(2e9)
     with pytest.warns(cal.AccuracyWarning, match="longer than an eighth of the wavelength"):
         cal.PlanarProblem(BOARD, PATCH, ports=[PROBE])._warn_of_coarse_meshes(5e9)
+    for voltages in (0, np.nan):
+        with pytest.raises(ValueError, match="voltages are finite numbers in V, one of them not zero"):
+            cal.PlanarProblem(BOARD, PATCH, ports=[PROBE]).solve(2e9, voltages)
+    for place in ((0, 0, 0), "ab", (np.nan, 0)):
+        with pytest.raises(ValueError, match=r"the place of a probe in m is two finite numbers \(x, y\), got"):
+            cal.ProbePort(place, radius=1e-3)
+    for grid in ({"spacin": 1e-3}, "coarse"):
+        with pytest.raises(TypeError, match="options of the grid are a mapping with the keys spacing, order, near"):
+            cal.PlanarProblem(BOARD, PATCH, grid=grid)
+    with pytest.raises(ValueError, match="rtol=0: a tolerance is a number between 0 and 1"):
+        cal.PlanarProblem(BOARD, PATCH, ports=[PROBE]).sweep(2e9, 3e9, rtol=0)
     with pytest.raises(ValueError, match="give one voltage for each"):
         cal.PlanarProblem(BOARD, PATCH, ports=[PROBE]).solve(2e9, [1, 2])
     with pytest.raises(cal.MeshError, match="lowest metal is at z = 1 mm, and interfaces of the stack are at 0, 3.175"):

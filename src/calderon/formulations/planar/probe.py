@@ -12,7 +12,7 @@ from calderon.mesh import TriangleMesh
 from calderon.mesh.planar.contacts import SIDES, contact_in, with_contact
 from calderon.quadrature import triangle_rule
 from calderon.spaces import EdgeSpace
-from calderon.validation import positive_length, real_number, unmasked
+from calderon.validation import place_in_plane, positive_length
 
 DISTANCES = 50
 """At which the field of a probe is computed."""
@@ -36,8 +36,7 @@ class ProbePort:
     name: str = ""
 
     def __post_init__(self) -> None:
-        x, y = (real_number(each, "the place of a probe in m") for each in unmasked(self.place, "place"))
-        object.__setattr__(self, "place", (x, y))
+        object.__setattr__(self, "place", place_in_plane(self.place, "the place of a probe in m"))
         positive_length(self.radius, "the radius of a probe in m")
 
     def inserted(self, mesh: TriangleMesh, z: float) -> TriangleMesh:

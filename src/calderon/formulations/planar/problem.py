@@ -45,6 +45,7 @@ from calderon.spaces import RWG, EdgeSpace, VectorFunction, half_functions
 from calderon.validation import callers_level, describe, one_of, positive_length, real_number, unmasked
 
 EDGES_PER_WAVELENGTH = 8
+GRID = ("spacing", "order", "near", "precision")
 ANY = 1e9
 """A frequency for what does not depend on it."""
 COARSE = "edges of up to"
@@ -94,6 +95,8 @@ class PlanarProblem:
             raise TypeError(f"a planar problem needs a TriangleMesh, got {describe(self.mesh)}")
         one_of(self.method, METHODS, "method")
         tolerance(self.rtol)
+        if not isinstance(self.grid, Mapping) or set(self.grid) - set(GRID):
+            raise TypeError(f"options of the grid are a mapping with the keys {', '.join(GRID)}, got {self.grid!r}")
         single = isinstance(self.ports, Port)
         ports: tuple[Any, ...] = (self.ports,) if single else tuple(self.ports)  # type: ignore[assignment, arg-type]
         if not all(isinstance(each, Port) for each in ports):
@@ -327,6 +330,7 @@ class PlanarProblem:
             raise ValueError(f"a sweep goes from a lower to a higher frequency, got {start!r} to {stop!r} Hz")
         if not isinstance(points, int | np.integer) or points < 1:
             raise ValueError(f"points of a sweep must be a whole number, at least 1, got {points!r}")
+        tolerance(rtol, example="1e-3")
         frequencies = np.linspace(low, high, points)
         resistance = reference_resistance(reference)
         self._warn_of_coarse_meshes(high)
@@ -340,6 +344,8 @@ class PlanarProblem:
         u = np.atleast_1d(unmasked(voltages, "voltages")).astype(complex)
         if u.shape != (len(self.ports),):
             raise ValueError(f"this problem has {len(self.ports)} port(s): give one voltage for each, got {voltages!r}")
+        if self.ports and not (np.isfinite(u).all() and u.any()):
+            raise ValueError(f"voltages are finite numbers in V, one of them not zero, got {voltages!r}")
         currents, info = self._port_currents(frequency)
         coefficients = currents @ u
         return PlanarSolution(

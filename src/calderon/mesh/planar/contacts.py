@@ -30,12 +30,19 @@ def with_contact(mesh: TriangleMesh, place: tuple[float, float], radius: float, 
     """
     x, points = mesh.vertices[:, :2] - np.asarray(place), _points(radius)
     flat = np.abs(mesh.vertices[mesh.triangles, 2] - z).max(axis=1) < 1e-6 * mesh.diameter
+    upright = mesh.triangles[~flat]
     removed = flat.copy()
     removed[flat] = _distances(x[mesh.triangles[flat]]) < AROUND * points[1, 0]
     for _ in range(6):
         border = _border(mesh, removed)
         found = _filled(x, border, points) if len(border) and _encloses(x[border], points[1, 0]) else None
         if found is not None:
+            inside = np.setdiff1d(mesh.triangles[removed], border)
+            if np.isin(inside, upright).any():
+                raise MeshError(
+                    f"other vertical metal stands within {2e3 * radius:g} mm of a contact at ({1e3 * place[0]:g}, "
+                    f"{1e3 * place[1]:g}) mm: move one of them, or choose smaller radii"
+                )
             return _joined(mesh, removed, found, points + np.asarray(place), z)
         removed = removed | (np.isin(mesh.triangles, mesh.triangles[removed]).any(axis=1) & flat)
     raise MeshError(

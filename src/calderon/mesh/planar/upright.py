@@ -11,7 +11,7 @@ from calderon.mesh.planar.contacts import SIDES, contact_ring, with_contact
 from calderon.mesh.planar.grid import cells_across, cells_of, strip_lines
 from calderon.mesh.sizes import positive, room_for_surface
 from calderon.mesh.triangles import TriangleMesh
-from calderon.validation import real_number, unmasked
+from calderon.validation import place_in_plane, unmasked
 
 CLOSE = 1e-6
 """Of the size of a mesh: points that are one."""
@@ -29,7 +29,8 @@ def ribbon(
     ends = unmasked(line, "line").astype(float)
     if ends.shape != (2, 2) or not np.isfinite(ends).all() or np.array_equal(*ends):
         raise MeshError(f"line is a pair of different points (x, y) in metres, got {line!r}")
-    levels, h = _levels(heights, h), positive("h", h)
+    h = positive("h", h)
+    levels = _levels(heights, h)
     length = float(np.linalg.norm(ends[1] - ends[0]))
     room_for_surface(length * float(np.ptp(levels)), min(h, length / cells_across(cells)))
     if mesh is None:
@@ -49,7 +50,7 @@ def via(
     heights: as of `ribbon`. h: greatest height of its cells, by default four sides. Raises MeshError where metal
     does not surround it.
     """
-    x, y = (real_number(each, "the place of a via in m") for each in unmasked(place, "place").tolist())
+    x, y = place_in_plane(place, "the place of a via in m")
     radius = positive("radius", radius)
     side = 2 * np.pi * radius / SIDES
     levels = _levels(heights, 4 * side if h is None else positive("h", h))
