@@ -25,7 +25,7 @@ from rich.table import Table
 import calderon.backends as backends
 import calderon.mesh as meshes
 import calderon.report as report
-from calderon.case import AnyCaseFile, Case, CaseFile, read
+from calderon.case import AnyCaseFile, Case, CaseFile, PlanarCase, read
 from calderon.case import schema as case_schema
 from calderon.exact import SPEED_OF_LIGHT
 from calderon.files import package_version
@@ -234,12 +234,16 @@ def _table_of(rows: Iterable[tuple[str, str, str]]) -> Table:
 
 
 def _estimated(file: AnyCaseFile, requested: bool) -> AnyCaseFile:
-    """The case with [output] estimate = true where that is requested; CaseError for kinds that do not have the key."""
+    """The case with estimate = true in [output] or [planar] where that is requested; CaseError for kinds without it."""
     case = file.case
     if not requested:
         return file
+    if isinstance(case, PlanarCase):
+        planar = case.planar.model_copy(update={"estimate": True})
+        return CaseFile(file.name, file.text, file.folder, case.model_copy(update={"planar": planar}))
     if not isinstance(case, Case):
-        raise file.mistake("output", "estimate", "only problems on surfaces are solved on a second mesh", True)
+        text = "only problems on surfaces and printed circuits are solved on a second mesh"
+        raise file.mistake("output", "estimate", text, True)
     output = case.output.model_copy(update={"estimate": True})
     return CaseFile(file.name, file.text, file.folder, case.model_copy(update={"output": output}))
 

@@ -66,6 +66,33 @@ def test_triangles_of_a_file_are_divided_where_that_is_requested(tmp_path):
     assert error / 3 < found.second_mesh.error < 3 * error and found.second_mesh.ratio == 0.5
 
 
+@pytest.mark.variant
+def test_scattering_of_a_patch_below_its_resonance():
+    def s11(h, more=""):
+        text = f"""[planar]
+frequency = "2 GHz"
+{more}
+[metal]
+shape = "patch"
+length = "38 mm"
+width = "57 mm"
+h = "{h} mm"
+[[port]]
+kind = "probe"
+place = ["-8 mm", 0.0]
+radius = "0.5 mm"
+[[layer]]
+thickness = "3.175 mm"
+permittivity = 2.33
+"""
+        found = run(parse(text))
+        return found.sweep.s[0, 0, 0], found.second_mesh
+
+    value, second = s11(14, "estimate = true")
+    error = abs(s11(5)[0] - value)
+    assert second.quantity == "S over the band" and error / 5 < second.error < 5 * error
+
+
 def test_kinds_without_a_second_mesh_refuse_it():
     result = CliRunner().invoke(app, ["example", "bracket", "--estimate"])
-    assert result.exit_code == 2 and "only problems on surfaces" in result.output
+    assert result.exit_code == 2 and "only problems on surfaces and printed" in result.output

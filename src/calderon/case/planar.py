@@ -58,6 +58,7 @@ class Planar(Table):
     reference: float = key("resistance of the lines in ohm to which S refers", 50.0, gt=0)
     below: Wall = key("what is below the layers", "pec")
     above: Wall = key("what is above the layers", "vacuum")
+    estimate: bool = key("estimate the error by a second sweep, of a shape with longer edges", False)
 
     title: ClassVar = "Printed circuits and antennas"
     family: ClassVar = PLANAR

@@ -1,18 +1,21 @@
 """A case of a printed circuit is run: the metal, the ports, S over the band, and the solution at one frequency."""
 
+import warnings
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 import calderon.mesh as meshes
-from calderon.case import CaseFile, PlanarCase
+from calderon.case import CaseError, CaseFile, PlanarCase
 from calderon.case.upright import Ribbon, Via
-from calderon.formulations import PlanarProblem
+from calderon.formulations import PlanarProblem, PortSweep
 from calderon.layers.parts import UPRIGHT
-from calderon.mesh import TriangleMesh
+from calderon.mesh import AccuracyWarning, TriangleMesh
 from calderon.report.formatting import frequency_text
-from calderon.report.planar.results import PlanarResults
+from calderon.report.planar.results import PlanarResults, resonances_of
 from calderon.report.stages import Stages
+from calderon.report.surface.second_mesh import FACTORS, SecondMesh, is_coarser, second_mesh
 
 
 def built(file: CaseFile[PlanarCase], stages: Stages) -> PlanarProblem:
@@ -73,4 +76,35 @@ def compute_planar(file: CaseFile[PlanarCase], stages: Stages, scratch: Path | N
     with stages.stage("solve the pattern", frequency_text(at)), file.blamed("planar", "frequency"):
         solution = problem.solve(at, case.voltages)
         solution.power  # noqa: B018
-    return PlanarResults(file, problem, sweep, solution)
+    second = second_sweep(file, problem, sweep, stages)
+    return PlanarResults(file, problem, sweep, solution, second_mesh=second)
+
+
+def second_sweep(
+    file: CaseFile[PlanarCase], problem: PlanarProblem, sweep: PortSweep, stages: Stages
+) -> SecondMesh | None:
+    """The error of the first resonance, or of S over the band without one, by a sweep with longer edges of a shape.
+
+    Only where the case requests it: the Green's functions of each frequency take as long as for the first mesh."""
+    case, h = file.case, file.case.metal.h
+    if h is None or not case.planar.estimate:
+        return None
+    for factor in FACTORS:
+        metal = case.metal.model_copy(update={"h": factor * h})
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", AccuracyWarning)  # the coarser mesh is there to differ
+            try:
+                other = built(replace(file, case=case.model_copy(update={"metal": metal})), Stages())
+            except CaseError:
+                continue
+            if not is_coarser(other.mesh, problem.mesh):
+                continue
+            with stages.stage("second mesh"):
+                f = sweep.frequencies
+                again = other.sweep(f[0], f[-1], len(f), reference=case.planar.reference, rtol=case.solver.rtol)
+        found = [resonances_of(case, each) for each in (sweep, again)]
+        if all(found):
+            first, second = (np.array([each[0].frequency]) for each in found)
+            return second_mesh("resonance", first, second, problem.mesh, other.mesh)
+        return second_mesh("S over the band", sweep.s, again.s, problem.mesh, other.mesh)
+    return None

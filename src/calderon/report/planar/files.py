@@ -22,6 +22,8 @@ def numbers(results: PlanarResults) -> dict[str, Any]:
         "pattern_frequency_Hz": solution.frequency,
         "power_W": solution.power._asdict(),
     }
+    if results.second_mesh is not None:
+        found |= results.second_mesh.entries
     if results.radiates:
         found["largest_gain_dBi"] = results.largest_gain
     return found

@@ -26,6 +26,10 @@ def headlines(results: PlanarResults, seconds: dict[str, float]) -> list[Row]:
         name = f"largest gain in both planes, at {frequency_text(solution.frequency, 5)}"
         rows.append((name, f"{results.largest_gain:.2f}".replace("-", "\u2212"), "dBi"))
         rows.append(("radiated, of the accepted power", _share(results, "radiated"), "%"))
+    if results.second_mesh is not None:
+        rows.append((results.second_mesh.meaning, f"{100 * results.second_mesh.error:.2g}", "%"))
+    elif results.file.case.metal.h is not None:
+        rows.append(("error estimate", "by calderon run --estimate", ""))
     rows.append(("unknowns", f"{results.problem.function_space.dimension:,}".replace(",", "\u202f"), ""))
     rows.append(("computing and drawing", f"{sum(seconds.values()):.1f}", "s"))
     return rows

@@ -9,6 +9,12 @@ from numpy.typing import NDArray
 from calderon.case import CaseFile, PlanarCase
 from calderon.formulations import PlanarProblem, PlanarSolution, PortSweep, Resonance
 from calderon.report.formatting import decibels_of_power
+from calderon.report.surface.second_mesh import SecondMesh
+
+
+def resonances_of(case: PlanarCase, sweep: PortSweep) -> list[Resonance]:
+    """None of a single frequency, and none with lines: their impedance has poles that depend on their length."""
+    return sweep.resonances() if sweep.solves > 1 and case.port[0].kind != "line" else []
 
 
 @dataclass(frozen=True)
@@ -21,6 +27,7 @@ class PlanarResults:
     solution: PlanarSolution
     seconds: dict[str, float] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
+    second_mesh: SecondMesh | None = None
 
     @property
     def names(self) -> dict[str, tuple[int, int]]:
@@ -36,9 +43,7 @@ class PlanarResults:
 
     @cached_property
     def resonances(self) -> list[Resonance]:
-        """None of a single frequency, and none with lines: their impedance has poles that depend on their length."""
-        lines = self.file.case.port[0].kind == "line"
-        return self.sweep.resonances() if self.sweep.solves > 1 and not lines else []
+        return resonances_of(self.file.case, self.sweep)
 
     @cached_property
     def cuts(self) -> tuple[NDArray[np.float64], dict[str, NDArray[np.float64]]]:

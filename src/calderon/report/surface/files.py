@@ -56,9 +56,8 @@ def _step(step: Step, level: Level) -> dict[str, Any]:
         "field_left_inside": step.left_inside,
         "charge_over_eps0_Vm": step.total_flux,
     }
-    if (second := step.second_mesh) is not None:
-        entries[f"estimated_error_of_{second.quantity.replace(' ', '_')}"] = second.error
-        entries["edges_of_second_mesh_over_edges"] = second.ratio
+    if step.second_mesh is not None:
+        entries |= step.second_mesh.entries
     if step.backward is not None:
         entries[f"{level.key}_toward_source_dB"] = step.backward
     entries |= {f"far_field_deviation_on_{name}": value for name, value in step.deviations.items()}

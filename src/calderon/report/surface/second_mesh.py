@@ -38,6 +38,12 @@ class SecondMesh:
     def meaning(self) -> str:
         return f"error estimate: {self.quantity}, from a mesh with edges {self.ratio:.2g} times as long"
 
+    @property
+    def entries(self) -> dict[str, float]:
+        """Of summary.json."""
+        name = f"estimated_error_of_{self.quantity.replace(' ', '_')}"
+        return {name: self.error, "edges_of_second_mesh_over_edges": self.ratio}
+
 
 def second_mesh(
     quantity: str, value: NDArray[Any], second: NDArray[Any], mesh: TriangleMesh, other: TriangleMesh
@@ -59,8 +65,13 @@ def second_meshes(file: CaseFile[Case], mesh: TriangleMesh, estimated: bool) -> 
         return []
     if table.h is not None:
         found = [_with_edges(file, factor * table.h) for factor in FACTORS]
-        return [one for one in found if one is not None and _ratio(one, mesh) > LEAST]
+        return [one for one in found if one is not None and is_coarser(one, mesh)]
     return [mesh.divided()]
+
+
+def is_coarser(second: TriangleMesh, mesh: TriangleMesh) -> bool:
+    """Whether edges differ by enough to tell."""
+    return _ratio(second, mesh) > LEAST
 
 
 def _ratio(second: TriangleMesh, mesh: TriangleMesh) -> float:
