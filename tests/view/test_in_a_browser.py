@@ -10,6 +10,7 @@ import pytest
 import calderon as cal
 from calderon.case import parse
 from calderon.report import run, write
+from calderon.view import Field, Scene, Steps, Surface, View
 from surface_case import surface_case
 
 playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright, of the extra [test]")
@@ -97,6 +98,26 @@ def test_a_function_turns_and_tells_its_values(tmp_path, opened):
     assert page.evaluate("document.querySelector('canvas').toDataURL()") != picture
     page.set_viewport_size({"width": 420, "height": 800})
     assert page.evaluate("document.documentElement.scrollWidth") <= 420
+
+
+@pytest.mark.parametrize("own", [True, False])
+def test_steps_have_a_range_of_colours_together_or_each(own, tmp_path, opened):
+    mesh = cal.mesh.plate(lengths=[1.0, 1.0], h=0.5)
+    values = [np.full(mesh.number_of_vertices, size, complex) for size in (1.0, 100.0)]
+    layer = Surface("plate", mesh.vertices, mesh.triangles, (Field("current", "J", "A/m", values),))
+    scene = Scene((layer,), steps=Steps("frequency", ["1 GHz", "2 GHz"], 0, own=own))
+    (tmp_path / "s.html").write_text(View(scene).html(), encoding="utf-8")
+    page = opened(tmp_path / "s.html")
+
+    def top():
+        return numbers(page.input_value("[aria-label='upper end of the colours']"))[0]
+
+    assert top() == (1 if own else 100)
+    page.evaluate("document.querySelector('figure.cv').calderon.goTo(1)")
+    assert top() == 100
+    page.evaluate("document.querySelector('figure.cv').calderon.goTo(0)")
+    page.click("text=one scale")
+    assert top() == (100 if own else 1)
 
 
 CURVE = """() => {

@@ -161,11 +161,12 @@ class Pattern:
 @dataclass(frozen=True)
 class Steps:
     """What the steps of fields are, such as "frequency", the label of each, and the number of the one shown first,
-    -1: the last."""
+    -1: the last. own: at first each has a range of colours of its own."""
 
     name: str
     labels: Sequence[str]
     first: int = -1
+    own: bool = False
 
 
 @dataclass(frozen=True)
@@ -191,7 +192,8 @@ class Scene:
         scene: dict[str, Any] = {"layers": [each.packed() for each in self.layers], "length": self.length}
         if self.steps is not None:
             labels = list(self.steps.labels)
-            scene["steps"] = {"name": self.steps.name, "labels": labels, "first": self.steps.first % len(labels)}
+            first = self.steps.first % len(labels)
+            scene["steps"] = {"name": self.steps.name, "labels": labels, "first": first, "own": self.steps.own}
         if self.eye is not None:
             scene["eye"] = list(self.eye)
         if self.edges:

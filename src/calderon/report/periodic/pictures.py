@@ -23,7 +23,7 @@ def currents_scene(results: PeriodicResults) -> Scene:
     ]
     middle = len(scenes) // 2
     labels = frequency_texts(results.frequencies.tolist())
-    steps = Steps("frequency", labels, middle) if len(scenes) > 1 else None
+    steps = Steps("frequency", labels, middle, own=True) if len(scenes) > 1 else None
     caption = "Currents for waves of 1 V/m across the surface."
     return Scene((replace(body, fields=tuple(fields)),), steps=steps, caption=caption)
 

@@ -30,10 +30,15 @@ Object.assign(View.prototype, {
       rows[0] = element("select", { "aria-label": "result", class: "cv-select", onchange: (event) => this.change({ result: Number(event.target.value) }) }, ...options);
     }
     if (field_) rows.push(...this.quantityRows(field_));
-    for (const each of this.bars()) rows.push(this.bar(each));
-    rows.push(...this.movers(), ...this.toggles());
+    this.scales = element("div", { class: "cv-scales" });
+    this.showScales();
+    rows.push(this.scales, ...this.movers(), ...this.toggles());
     this.panel.replaceChildren(...rows);
     this.redraw();
+  },
+
+  showScales() {
+    this.scales.replaceChildren(...this.bars().map((each) => this.bar(each)));
   },
 
   quantityRows(field_) {
@@ -116,6 +121,7 @@ Object.assign(View.prototype, {
     if (surfaces.length) chips.push(toggle("edges", this.edges, (on) => { this.edges = on; this.controls(); }, "edges of the triangles"));
     if (this.layers.some((layer) => this.field(layer)?.components === 3)) chips.push(toggle("arrows", this.arrows, (on) => { this.arrows = on; this.controls(); }, "the direction at the moment of the phase"));
     if (surfaces.some((layer) => this.field(layer)?.on === "triangles")) chips.push(toggle("smooth", this.smooth, (on) => { this.smooth = on; this.controls(); }, "averages over neighbours, or one value for each triangle"));
+    if (this.scene.steps?.labels.length > 1) chips.push(toggle("one scale", !this.own, (on) => { this.own = !on; this.controls(); }, `colours mean the same for each ${this.scene.steps.name}, or range over what is shown`));
     const rows = chips.length ? [element("div", { class: "cv-chips" }, ...chips)] : [];
     if (surfaces.length) {
       const set = (axis) => { this.cut.axis = axis; this.controls(); };
@@ -157,7 +163,10 @@ Object.assign(View.prototype, {
     const before = this.visible().length;
     this.step = step;
     if (rebuild || this.visible().length !== before) this.controls();
-    else this.redraw();
+    else {
+      if (this.own) this.showScales();
+      this.redraw();
+    }
   },
 
   play(what) {

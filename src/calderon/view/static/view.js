@@ -13,6 +13,7 @@ class View {
     this.quantity = this.field(this.main)?.quantity || "abs";
     this.edges = Boolean(scene.edges);
     this.smooth = true;
+    this.own = Boolean(scene.steps?.own);
     this.factor = scene.factor ?? 0;
     this.cut = { axis: -1, at: 0.5 };
     this.limits = {};
@@ -118,7 +119,7 @@ class View {
     const extremes = { largest: 0, low: Infinity, high: -Infinity };
     for (const layer of this.layers) {
       if (!layer.extremes || this.key(this.field(layer)) !== key) continue;
-      const known = this.everyStep(layer);
+      const known = this.extremes(layer);
       extremes.largest = Math.max(extremes.largest, known.largest);
       extremes.low = Math.min(extremes.low, known.low);
       extremes.high = Math.max(extremes.high, known.high);
@@ -126,13 +127,14 @@ class View {
     return { ...rangeOf(this.shown(field), field, this.component(field), extremes), ...this.limits[key] };
   }
 
-  /** Extremes over all steps, so that colours mean the same in all of them. */
-  everyStep(layer) {
+  /** Extremes over all steps, so that colours mean the same in all of them, or of this one. */
+  extremes(layer) {
     const field = this.field(layer);
-    const key = `${layer.chosen} ${this.smooth} ${this.component(field)}`;
+    const own = this.own && field.values.length > 1;
+    const key = `${layer.chosen} ${this.smooth} ${this.component(field)} ${own ? this.step : ""}`;
     if (layer.cache.range?.key !== key) {
       const whole = { key, largest: 0, low: Infinity, high: -Infinity };
-      for (const values of field.values) {
+      for (const values of own ? [field.values[this.step]] : field.values) {
         if (!values) continue;
         const parts = {};
         for (const part of ["re", "im"]) {
