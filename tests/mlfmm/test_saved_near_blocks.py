@@ -36,6 +36,7 @@ def same(one, two):
 @pytest.fixture(autouse=True)
 def small_chunks(monkeypatch):
     monkeypatch.setattr(near_module, "CHUNK", 20_000)
+    monkeypatch.setattr(near_module, "BATCH", 6_000)
 
 
 @pytest.fixture(scope="module")

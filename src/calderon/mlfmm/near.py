@@ -20,7 +20,16 @@ from calderon.fmm.packed import LARGEST, exponent_of
 from calderon.fmm.translations import in_parts
 from calderon.galerkin.bilinear_form import BilinearForm
 from calderon.galerkin.rows.entry_kernels import Clusters
-from calderon.galerkin.rows.near_blocks import ADVICE, BEYOND, NearBlocks, add_entries, compiled_terms, strips_for
+from calderon.galerkin.rows.near_blocks import (
+    ADVICE,
+    BEYOND,
+    NearBlocks,
+    Search,
+    add_entries,
+    compiled_terms,
+    strips_for,
+)
+from calderon.mlfmm.points import inside_runs
 
 CHUNK, MOST = 16_000_000, 64
 """Bytes of a chunk at least, and chunks of a region of the matrix, about, at most."""
@@ -115,21 +124,28 @@ class NearProducts:
         each is on one test and one trial space."""
         ends = self.layout.starts[self.chunks[1:]]
         batch = ends[np.asarray(chunks, np.int64)] // BATCH
+        searches = [Search.of(terms, execution) for terms in groups] if len(chunks) else []
         for own in np.split(np.asarray(chunks, np.int64), np.flatnonzero(np.diff(batch)) + 1):
             return_memory()
-            yield from self._fill(own.tolist(), groups, execution)
+            yield from self._fill(own.tolist(), groups, searches, execution)
         return_memory()
 
-    def _fill(self, chunks: Sequence[int], groups: Sequence[Terms], execution: Execution) -> Iterator[tuple[int, Any]]:
+    def _fill(
+        self, chunks: Sequence[int], groups: Sequence[Terms], searches: Sequence[Search], execution: Execution
+    ) -> Iterator[tuple[int, Any]]:
         """The same of so few chunks that there is room for the lists of all their pairs of triangles."""
         layout, bounds, compiled = self.layout, self.chunks, []
         chosen = [np.arange(bounds[c], bounds[c + 1]) for c in chunks]
         if not chosen:
             return
-        for terms in groups:
+        own = np.unique(layout.pairs[np.concatenate(chosen), 0])
+        functions = np.zeros(len(layout.rows.order), bool)
+        functions[layout.rows.order[inside_runs(layout.rows.start[own], layout.rows.stop[own], len(functions))]] = True
+        for terms, search in zip(groups, searches, strict=True):
             strips = strips_for(terms, layout, np.concatenate(chosen))
             boxes = layout.pairs[strips.numbers[strips.columns.run_starts[:-1]], 0]
-            compiled.append((strips, boxes, list(compiled_terms(terms, layout, strips, execution))))
+            found = search.around(functions)
+            compiled.append((strips, boxes, list(compiled_terms(terms, layout, strips, execution, found))))
         for c, own in zip(chunks, chosen, strict=True):
             low, high = bounds[c : c + 2]
             room = np.zeros(int(layout.starts[high] - layout.starts[low]) + BEYOND, layout.room.dtype)

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
-from calderon.backends import Device, Execution, format_bytes, require_memory
+from calderon.backends import Device, Execution, format_bytes, require_memory, return_memory
 from calderon.fmm.device.operator import DeviceSum, OnOneDevice
 from calderon.greens import Helmholtz
 from calderon.mlfmm.device.product import DeviceMedium, require_room
@@ -194,6 +194,8 @@ def assemble_mlfmm(
     kind = DeviceMultipole if isinstance(product, DeviceSum) else Multipole
     result = kind(product, prepared.media, _local(operator), short_label(operator), wanted, name)
     result.error, result.checked, result.attempt = prepared.error, len(check.rows), prepared.attempt
+    del check  # its rows are large
+    return_memory()
     result.seconds = time.perf_counter() - started
     return result
 

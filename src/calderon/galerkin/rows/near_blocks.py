@@ -18,7 +18,7 @@ from calderon.backends.vectors import aligned
 from calderon.galerkin.bilinear_form import BilinearForm
 from calderon.galerkin.rows.entry_kernels import Clusters, CompiledRows, block
 from calderon.galerkin.rows.galerkin_entries import compiled_sum, go_together
-from calderon.galerkin.rows.special_pairs import FoundPairs
+from calderon.galerkin.rows.special_pairs import FoundPairs, SpecialPairs
 
 SHARE = 16
 """Strips of one task."""
@@ -120,6 +120,24 @@ def compiled_terms(
         entries = compiled_sum(own, blocks.rows, strips.columns, execution, found, with_columns=False)
         found, left = entries.found, complex(1.0 if others else factor)
         yield left if is_complex else left.real, entries
+
+
+class Search(NamedTuple):
+    """Special pairs of all triangles, and the test functions (triangles, L) of each, -1 for none."""
+
+    found: FoundPairs
+    functions: NDArray[np.int64]
+
+    @staticmethod
+    def of(terms: Sequence[tuple[complex, BilinearForm]], execution: Execution) -> "Search":
+        """By half where all terms are symmetric; of terms on one test and one trial space."""
+        pairs = SpecialPairs.of(min((form for _, form in terms), key=lambda form: form.is_symmetric), execution)
+        assert pairs.found is not None
+        return Search(pairs.found, pairs.test.places)
+
+    def around(self, functions: NDArray[np.bool_]) -> FoundPairs:
+        """The pairs of the triangles of some test functions."""
+        return self.found.around(np.asarray(np.append(functions, False)[self.functions].any(axis=1)))
 
 
 def in_twos(terms: Sequence[tuple[complex, BilinearForm]]) -> Iterator[list[tuple[complex, BilinearForm]]]:

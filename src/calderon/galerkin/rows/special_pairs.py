@@ -133,6 +133,19 @@ class FoundPairs(NamedTuple):
         both = zip(self.sides, sides, strict=True)
         return self.key == key and all(a[0] is b[0] and np.array_equal(a[1], b[1]) for a, b in both)
 
+    def around(self, triangles: NDArray[np.bool_]) -> "FoundPairs":
+        """Those with some of the triangles of the first side, and, where both sides have the same triangles, those in
+        which they come second: a search by half has pairs in one order."""
+        (mesh, first), (other, second) = self.sides
+        same = mesh is other and np.array_equal(first, second)
+
+        def chosen(pairs: NDArray[np.int32]) -> NDArray[np.bool_]:
+            return triangles[pairs[:, 0]] | triangles[pairs[:, 1]] if same else triangles[pairs[:, 0]]
+
+        touching, near, ratio = self.pairs
+        kept = chosen(near)
+        return FoundPairs(self.key, self.sides, (touching.part(chosen(touching.pairs)), near[kept], ratio[kept]))
+
     def by_half(self) -> "FoundPairs":
         """What a search by half finds, from that of all pairs on one side."""
         touching, near, ratio = self.pairs
