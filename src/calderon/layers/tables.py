@@ -2,7 +2,8 @@
 
 Chebyshev series of degree 11 of r G on intervals that are halved until their last terms are small against the largest
 value; and of G - c exp(i k r) / (4 pi r) with the direct part of an interface, which near pairs of triangles integrate
-apart. Between different heights there is no direct part.
+apart. Between different heights there is no direct part. Values are Sommerfeld integrals, from some wavelengths on the
+sums of `distant_greens`, which take a thirtieth of the time.
 """
 
 from collections.abc import Callable
@@ -13,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calderon.backends.numba import jitable_part, kernel
+from calderon.layers.distant import distant_greens
 from calderon.layers.interface import direct_part
 from calderon.layers.sections import Sections
 from calderon.layers.sommerfeld import NOTHING, Direct, horizontal_greens
@@ -140,9 +142,21 @@ def _values(rho, table, first, out):  # type: ignore[no-untyped-def]
 def table_of(sections: Sections, z: float, source_z: float, reach: float) -> Table:
     """The table between two heights in m, up to a horizontal distance in m."""
     direct = direct_part(sections, z) if z == source_z else NOTHING
+    distant = distant_greens(sections, z, source_z, reach)
+
+    def greens(r: np.ndarray) -> np.ndarray:
+        """(2, ...) both at distances (n, nodes) without the direct part."""
+        close = np.full(len(r), True) if distant is None else r.min(axis=1) < distant.start
+        out = np.empty((2, *r.shape), complex)
+        out[:, close] = horizontal_greens(sections, r[close], z, source_z, direct)
+        if distant is not None and not close.all():
+            out[:, ~close] = distant(r[~close])
+            for n, (c, k) in enumerate(zip(direct[:2], direct[2:], strict=True)):
+                out[n, ~close] -= c * np.exp(1j * k * r[~close]) / (4 * np.pi * r[~close])
+        return out
 
     def series(low: np.ndarray, size: float) -> np.ndarray:
-        return _series(sections, (z, source_z), direct, low, size)
+        return _series(greens, direct, low, size)
 
     def misses(found: np.ndarray, high: np.ndarray) -> np.ndarray:
         return np.asarray(_error(found, high) > ACCURACY)
@@ -179,13 +193,11 @@ def bisected(
     return ends, interval, np.array([each[2] for each in done])
 
 
-def _series(
-    sections: Sections, heights: tuple[float, float], direct: Direct, low: np.ndarray, size: float
-) -> np.ndarray:
+def _series(greens: Callable[[np.ndarray], np.ndarray], direct: Direct, low: np.ndarray, size: float) -> np.ndarray:
     """Series (n, 8, DEGREE + 1) on the intervals from low (n,) of that size."""
     r = low[:, None] + size * (1 + NODES) / 2
     values = []
-    for rest, c, k in zip(horizontal_greens(sections, r, *heights, direct), direct[:2], direct[2:], strict=True):
+    for rest, c, k in zip(greens(r), direct[:2], direct[2:], strict=True):
         # special pairs have one wavenumber, that of G_xx, for both
         wave, first = np.exp(1j * k * r), np.exp(1j * direct.k_xx * r)
         values.append((r * rest + c / (4 * np.pi) * wave, rest + c / (4 * np.pi * r) * (wave - first)))

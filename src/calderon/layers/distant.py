@@ -1,0 +1,97 @@
+"""Green's functions of a stack at many wavelengths: surface waves and branch cuts instead of integrals along the axis.
+
+For even G the Sommerfeld integral is (1 / 4 pi) int G H0(k rho) k dk along the whole axis, H0 of the first kind.
+Upward it is closed around poles p with residues R and around cuts from the wavenumbers k_b of half-spaces:
+
+  G(rho) = sum i p R H0(p rho) / 2 + (1 / 4 pi) sum over k_b and both sides of +-int G H0(k rho) k dk,
+  k = k_b + i exp(i a) s^2 / rho, 0 < s < END:
+
+about steepest descent, as H0 falls like exp(-s^2). Both sides are turned away from the cut, along which k_rho^2 -
+k_b^2 is imaginary, to the left by a = TILT, to the right by -TILT. G is analytic in s; poles next to k_b, as of thin
+layers, come close to s = 0, toward which panels become shorter. Poles on other sheets that are left out decay with the
+distance: from where on these sums hold is measured (L. B. Felsen and N. Marcuvitz, Radiation and Scattering of Waves,
+1973, on branch cuts and steepest descent).
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import hankel1e
+
+from calderon.layers.lines import spectral_greens
+from calderon.layers.radiation import surface_waves
+from calderon.layers.sections import OPEN, Sections
+from calderon.layers.sommerfeld import horizontal_greens
+from calderon.quadrature import gauss
+
+TILT = 0.4
+"""Angle from a cut."""
+PANELS = 6.3 * np.array([0, 1 / 512, 1 / 128, 1 / 32, 1 / 8, 0.35, 0.65, 1])
+"""Of s, with POINTS each."""
+POINTS = 16
+WAVELENGTHS = 5.0, 10.0, 20.0
+"""Of vacuum: distances from which on the sums are tried."""
+SAMPLES, AGREEMENT = 4, 1e-8
+"""Distances at which integrals are computed too, and by how much of the largest one both may differ."""
+Complex = NDArray[np.complex128]
+
+
+@dataclass(frozen=True, eq=False)
+class DistantGreens:
+    """G_xx and K between two heights from the distance `start` in m on; poles p in 1/m with residues (2,) of both."""
+
+    sections: Sections
+    heights: tuple[float, float]
+    start: float
+    poles: list[tuple[complex, Complex]]
+    branches: list[complex]
+
+    def __call__(self, rho: NDArray[np.float64]) -> Complex:
+        """(2, ...) both in 1/m at distances in m."""
+        r = np.ravel(rho)
+        total = np.zeros((2, len(r)), complex)
+        for p, residues in self.poles:
+            total += 0.5j * p * residues[:, None] * hankel1e(0, p * r) * np.exp(1j * p * r)
+        rule, widths = gauss(POINTS), np.diff(PANELS)
+        s = (PANELS[:-1, None] + widths[:, None] * rule.points).ravel()
+        weights = 2 * s * (widths[:, None] * rule.weights).ravel() / r[:, None]
+        for branch in self.branches:
+            for sign, turn in ((-1, 1j * np.exp(1j * TILT)), (1, 1j * np.exp(-1j * TILT))):
+                k = branch + turn * s**2 / r[:, None]
+                waves = hankel1e(0, k * r[:, None]) * np.exp(1j * k * r[:, None])
+                values = _both(self.sections, k, self.heights)
+                total += sign * turn / (4 * np.pi) * np.sum(values * (waves * k * weights), axis=2)
+        return total.reshape(2, *np.shape(rho))
+
+
+def distant_greens(sections: Sections, z: float, source_z: float, reach: float) -> DistantGreens | None:
+    """Those between two heights, from where they agree with integrals; None where they do not up to `reach`, or where
+    it is too close or walls keep the field between them."""
+    wavelength = 2 * np.pi / sections.k0
+    branches = {complex(k) for k, end in zip(sections.wavenumbers[[0, -1]], sections.ends, strict=True) if end == OPEN}
+    if not branches or reach < WAVELENGTHS[1] * wavelength:
+        return None
+    waves = [wave.k for height in {z, source_z} for wave in surface_waves(sections, height)]
+    poles = [k for n, k in enumerate(waves) if all(abs(k - other) > 1e-6 * abs(k) for other in waves[:n])]
+    found = []
+    for p in poles:
+        distance = min(abs(p - other) for other in [*poles, *branches] if other != p)
+        circle = 0.3 * distance * np.exp(2j * np.pi * (np.arange(24) + 0.5) / 24)
+        found.append((p, np.mean(_both(sections, p + circle, (z, source_z)) * circle, axis=1)))
+    for start in wavelength * np.array(WAVELENGTHS):
+        sums = DistantGreens(sections, (z, source_z), float(start), found, list(branches))
+        rho = start * np.linspace(1, 1.2, SAMPLES)
+        if start > reach:
+            break
+        expected = np.stack(horizontal_greens(sections, rho, z, source_z))
+        errors = np.abs(sums(rho) - expected).max(axis=1)
+        if np.all(errors <= AGREEMENT * np.abs(expected).max(axis=1)):
+            return sums
+    return None
+
+
+def _both(sections: Sections, k: Complex, heights: tuple[float, float]) -> Complex:
+    """(2, ...) the transforms of G_xx and K."""
+    found = spectral_greens(sections, k, *heights)
+    return np.stack([found.xx, found.K])
