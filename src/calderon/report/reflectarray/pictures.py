@@ -1,5 +1,6 @@
 """The pictures of a reflectarray, each with its caption in the report."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,11 +19,14 @@ def draw(results: ReflectarrayResults, files: BestEffort) -> None:
         label = "phase of the reflection (degrees)"
         files.chart(path, plots.cartesian(1e3 * np.asarray(array.sizes), curve, "size (mm)", label, path))
     with files.at("phase_map.png", "Phases of the elements of the array.") as path:
-        shown: Any = Function(P0(mesh), results.phases.ravel()[mesh.tags], "phase", "degrees")
-        plots.surface(shown, "real", path, view="top", limits=(-180, 180))
+        waves = np.exp(1j * np.radians(results.phases.ravel()[mesh.tags]))
+        shown: Any = Function(P0(mesh), waves, "reflection", "")
+        plots.surface(shown, "phase", path, view="top")
     with files.at("focus.png", "Field across the focus, over that of the wave.") as path:
         lines = dict(zip(("along x", "along y"), results.levels, strict=True))
         label = "|E| over that of the wave"
         files.chart(path, plots.cartesian(1e3 * results.across, lines, "distance from the focus (mm)", label, path))
-    with files.at("current.png", "Current for a wave of 1 V/m.") as path:
+    caption = "Current for a wave of 1 V/m."
+    files.view(lambda: replace(results.echo.surface.scene(), caption=caption), "current.png")
+    with files.at("current.png", caption) as path:
         plots.surface(results.echo.surface, "abs", path, view="top")  # type: ignore[arg-type]
