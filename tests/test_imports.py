@@ -97,14 +97,15 @@ def test_the_search_for_inner_imports_finds_one(tmp_path):
     assert sorted(imports_inside_functions(tmp_path / "x.py")) == ["gmsh", "os"]
 
 
-def test_import_needs_no_extra_and_waits_for_no_pictures():
+def test_import_needs_no_extra_and_waits_for_nothing_that_few_programs_use():
     """Drivers are hidden. How long it takes is measured by `python -m benchmarks startup`."""
     program = (
         "import sys\n"
         f"for name in {sorted(DRIVERS)!r}: sys.modules[name] = None\n"
         "import calderon\n"
         "assert 'plots' in dir(calderon)\n"
-        "assert 'matplotlib' not in sys.modules\n"
+        "unused = {'matplotlib', 'scipy.interpolate', 'scipy.ndimage', 'scipy.optimize', 'pydantic'}\n"
+        "assert not unused & set(sys.modules)\n"
         "calderon.plots.curves\n"
         "assert 'matplotlib' in sys.modules\n"
     )

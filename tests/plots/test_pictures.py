@@ -158,11 +158,11 @@ def test_a_failed_picture_leaves_the_old_one(tmp_path, monkeypatch):
     plots.polar(angles, {"a": np.cos(angles)}, file=file)
     before = file.read_bytes()
 
-    def fail(path, *rest, **options):
+    def fail(picture, path, *rest, **options):
         path.write_bytes(b"half a picture")
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("calderon.plots.style.imsave", fail)
+    monkeypatch.setattr("calderon.plots.style.Image.Image.save", fail)
     with pytest.raises(KeyboardInterrupt):
         plots.polar(angles, {"a": np.sin(angles)}, file=file)
     assert file.read_bytes() == before

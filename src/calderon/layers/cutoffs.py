@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.optimize import brentq
+import scipy
 
 from calderon.exact.vacuum import SPEED_OF_LIGHT
 
@@ -67,7 +67,7 @@ def _zeros(f: Callable[[float], float], step: float, count: int) -> list[float]:
     for n in range(1, STEPS * (count + 2)):
         low, high = n * step, (n + 1) * step
         if f(low) * f(high) < 0:
-            found.append(float(brentq(f, low, high)))
+            found.append(float(scipy.optimize.brentq(f, low, high)))
         if len(found) == count:
             break
     return found

@@ -11,8 +11,8 @@ Of vertical metal, with the transform D of the divergence, E_u = i k0 (G_xx J_u 
 from typing import NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.interpolate import AAA
 
 from calderon.layers.lines import spectral_greens
 from calderon.layers.sections import OPEN, Sections
@@ -85,7 +85,7 @@ def surface_waves(sections: Sections, z: float, probes: bool = False) -> list[Su
     path = np.asarray((1 - 0.03j) * np.linspace(0, 1.03, 121)[1:], np.complex128)
     values, waves = responses(sections, low + span * path**2, z, z, False), list[SurfaceWave]()
     for kind, sampled in (("TM", values.tm), ("TE", values.te)):
-        poles = AAA(path, sampled / np.abs(sampled).max(), rtol=1e-11).poles()
+        poles = scipy.interpolate.AAA(path, sampled / np.abs(sampled).max(), rtol=1e-11).poles()
         squares = poles**2
         for start in poles[(poles.real > 0) & (squares.real > 0) & (squares.real < 1) & (np.abs(squares.imag) < 0.2)]:
             t = _refined(sections, z, kind, complex(start), (low, span))

@@ -86,8 +86,8 @@ def paint(scene: Scene, closed: bool = False) -> NDArray[np.uint8]:
         PolyCollection(
             outlines,
             facecolors=face_colors[back_to_front],
-            edgecolors=np.concatenate(inks)[back_to_front],
-            linewidths=np.concatenate(widths)[back_to_front],
+            edgecolors=_once(np.concatenate(inks)[back_to_front]),
+            linewidths=_once(np.concatenate(widths)[back_to_front]),
             antialiaseds=edges,
         )
     )
@@ -97,6 +97,11 @@ def paint(scene: Scene, closed: bool = False) -> NDArray[np.uint8]:
     for down, right in ((0, 1), (1, 0), (1, 1)):
         total += picture[down::2, right::2]
     return (total // 4).astype(np.uint8)
+
+
+def _once(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The first where all are equal: Matplotlib scales a pattern of dashes for each."""
+    return values[:1] if (values == values[:1]).all() else values
 
 
 def _smooth_normals(

@@ -6,11 +6,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import scipy
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike, NDArray
-from scipy.ndimage import distance_transform_edt
 
 from calderon.plots.arrow import direction_arrow
 from calderon.plots.quantity import Shown, color_bar, show
@@ -186,7 +186,7 @@ def _finer(points: NDArray[np.float64], factor: int = 5) -> NDArray[np.float64]:
 
 def continued(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Blank values replaced by their nearest neighbours, so that colours reach the outline."""
-    nearest = distance_transform_edt(np.isnan(values), return_distances=False, return_indices=True)
+    nearest = scipy.ndimage.distance_transform_edt(np.isnan(values), return_distances=False, return_indices=True)
     return values[tuple(nearest)]
 
 

@@ -16,7 +16,6 @@ from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from matplotlib.image import imsave
 from numpy.typing import NDArray
 from PIL import Image
 
@@ -64,7 +63,8 @@ PAPER: Any = {
     "mathtext.fontset": "dejavusans",
 }
 P = ParamSpec("P")
-NAMELESS: Any = {"Software": None}
+COMPRESSION = 4
+"""Of zlib: half of the time of 6, which is usual, for files that are a few per cent larger."""
 FORMATS = (".png", ".pdf", ".svg")
 
 
@@ -129,8 +129,8 @@ def save(figure: Figure, file: str | os.PathLike[str], dpi: int = 300) -> Path:
     metadata: dict[str, Any] = {".pdf": {"CreationDate": None}, ".svg": {"Date": None}}
     with whole_file(path) as scratch, paper():
         if path.suffix.lower() == ".png":
-            picture = _trimmed(pixels(figure, dpi))
-            imsave(scratch, picture, format="png", dpi=dpi, metadata=NAMELESS)
+            picture = Image.fromarray(_trimmed(pixels(figure, dpi)))
+            picture.save(scratch, "PNG", dpi=(dpi, dpi), compress_level=COMPRESSION)
         else:
             details = metadata[path.suffix.lower()]
             figure.savefig(scratch, dpi=dpi, metadata=details, bbox_inches="tight", pad_inches=0.06)

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.ndimage import map_coordinates, maximum_filter, minimum_filter
 
 from calderon.backends import require_memory
 from calderon.mesh import TetrahedralMesh
@@ -141,7 +141,7 @@ def averaged_sar(
     everywhere = np.indices(shape).reshape(3, -1).T
     density, power = (values.reshape(shape) for values in _sampled(sample, everywhere, corner, voxel))
     filled = (density > 0).astype(float)
-    mixed = maximum_filter(density, 3) != minimum_filter(density, 3)
+    mixed = scipy.ndimage.maximum_filter(density, 3) != scipy.ndimage.minimum_filter(density, 3)
     where = np.argwhere(mixed)
     sums = np.zeros((3, len(where)))
     for eighth in np.ndindex(2, 2, 2):
@@ -226,7 +226,7 @@ class _Sums:
         for corner in np.ndindex(2, 2, 2):
             points = np.where(np.array(corner) == 1, high, low)
             sign = (-1) ** (3 - sum(corner))
-            total += sign * map_coordinates(self._table, points.T, order=1, mode="nearest")
+            total += sign * scipy.ndimage.map_coordinates(self._table, points.T, order=1, mode="nearest")
         return total
 
 

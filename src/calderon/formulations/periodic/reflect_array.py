@@ -7,8 +7,8 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.interpolate import PchipInterpolator
 
 from calderon.exact.vacuum import SPEED_OF_LIGHT
 from calderon.formulations.periodic.cell import PeriodicCell
@@ -106,7 +106,7 @@ class ReflectArray:
     def _best(self) -> tuple[float, Floats, Floats]:
         """phi0, the sizes (n, m), and what their phases are too large by (n, m)."""
         fine = np.linspace(np.asarray(self.sizes)[0], np.asarray(self.sizes)[-1], FINE)
-        curve = PchipInterpolator(self.sizes, self.phases)(fine)
+        curve = scipy.interpolate.PchipInterpolator(self.sizes, self.phases)(fine)
         targets = 2 * np.pi * np.arange(STEPS) / STEPS
         error = np.angle(np.exp(1j * (curve - targets[:, None])))
         nearest = np.abs(error).argmin(axis=1)

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import minimize_scalar
 
 from calderon.mesh import MeshError
 from calderon.spaces import EdgeSpace
@@ -113,7 +113,9 @@ class LinePort:
 
         trials = np.linspace(*limits, TRIALS)
         best = int(np.argmin([residual(each) for each in trials]))
-        found = minimize_scalar(residual, bounds=(trials[max(best - 1, 0)], trials[min(best + 1, TRIALS - 1)]))
+        found = scipy.optimize.minimize_scalar(
+            residual, bounds=(trials[max(best - 1, 0)], trials[min(best + 1, TRIALS - 1)])
+        )
         basis = np.exp(1j * found.x * np.outer(s, [1, -1]))
         toward, back = np.linalg.lstsq(basis, currents, rcond=None)[0]
         return LineWaves(toward, -back, float(found.x))

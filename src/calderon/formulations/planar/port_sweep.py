@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.interpolate import AAA
 
 from calderon.formulations.planar.touchstone import write_touchstone
 from calderon.mesh.errors import AccuracyWarning
@@ -79,7 +79,7 @@ class PortSweep:
         values = impedance(self.solved_s[:count], self.reference)[:, port, port]
         if count < 3:
             return []
-        fit = AAA(self.solved[:count] / high, values, rtol=1e-10)
+        fit = scipy.interpolate.AAA(self.solved[:count] / high, values, rtol=1e-10)
         poles, residues = fit.poles() * high, fit.residues() * high
         peak = np.abs(residues) / np.maximum(np.abs(poles.imag), 1e-300)
         kept = (poles.real >= low) & (poles.real <= high) & (poles.imag < 0) & (-poles.imag < poles.real / 2)
@@ -150,5 +150,5 @@ def _fitted(solved: list[float], values: list[Complex], wanted: NDArray[np.float
         out[:] = s[0]
         return out
     for i, j in np.ndindex(*s.shape[1:]):
-        out[:, i, j] = AAA(f / f.max(), s[:, i, j], rtol=FITTED * rtol)(wanted / f.max())
+        out[:, i, j] = scipy.interpolate.AAA(f / f.max(), s[:, i, j], rtol=FITTED * rtol)(wanted / f.max())
     return out

@@ -3,8 +3,8 @@
 from dataclasses import dataclass, replace
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.interpolate import CubicSpline
 
 from calderon.layers import Sections
 from calderon.layers.vertical import horizontal_field, require_ground, self_reaction
@@ -72,7 +72,7 @@ class ProbePort:
         levels = faces[np.abs(corners[:, :1, 2] - faces).argmin(axis=1)]  # (n,)
         field = np.empty(rho.shape, complex)
         for level in np.unique(levels):
-            values = CubicSpline(grid, horizontal_field(sections, level, grid, z))
+            values = scipy.interpolate.CubicSpline(grid, horizontal_field(sections, level, grid, z))
             field[levels == level] = values(np.maximum(rho[levels == level], first))
         along = np.einsum("naqc,nqc->naq", space.values(rule.points)[..., :2], offset / rho[..., None])
         areas = space.mesh.areas[space.triangles]

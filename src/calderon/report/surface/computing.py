@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.ndimage import sobel
 
 import calderon.exact as exact
 from calderon.backends import format_bytes
@@ -253,7 +253,9 @@ def _moved_off(points: NDArray[np.float64], enclosed: NDArray[np.bool_], mesh: T
 
     Of some thousand points one usually lies on the surface by chance, where the field is the mean of both sides.
     """
-    along_rows, along_columns = (sobel((~enclosed).astype(float), axis, mode="nearest") for axis in (0, 1))
+    along_rows, along_columns = (
+        scipy.ndimage.sobel((~enclosed).astype(float), axis, mode="nearest") for axis in (0, 1)
+    )
     right, up = points[0, 1] - points[0, 0], points[1, 0] - points[0, 0]
     away = along_columns[..., None] * right + along_rows[..., None] * up
     length = np.linalg.norm(away, axis=2, keepdims=True)
