@@ -84,6 +84,26 @@ def test_fields_and_far_fields_are_the_same_to_the_last_bit(solve, tmp_path):
     assert (tmp_path / "again.h5").read_bytes() == (tmp_path / "s.h5").read_bytes()
 
 
+def test_bonded_solids_are_one_file_with_fields_in_all_parts(tmp_path):
+    steel, lower = cal.ElasticMaterial(2e11, 0.3), tagged_cube()
+    lower = lower.translated([0, 0, -lower.bounds[1, 2]])
+    upper = cal.TriangleMesh(lower.vertices * [1, 1, -1], lower.triangles[:, ::-1], lower.tags, lower.names)
+    parts = {
+        "below": cal.ElasticSolid(lower, steel, {"bottom": cal.Fixed()}),
+        2: cal.ElasticSolid(upper, steel, loads={"bottom": cal.Pressure(1e6)}),
+    }
+    solution = cal.BondedSolids(parts).solve()
+    solution.save(tmp_path / "s.h5")
+    again = cal.load(tmp_path / "s.h5")
+    assert [*again] == ["below", 2] and str(again[2].info) == str(solution[2].info)
+    middle = lower.bounds.mean(axis=0)
+    points = np.array([middle, middle * [1, 1, -1], middle + 3.0])
+    found = [each.at_points(points).arrays["displacement"] for each in (solution, again)]
+    assert np.array_equal(*found, equal_nan=True) and np.isnan(found[0][2]).all()
+    assert np.array_equal(found[0][0], solution["below"].field(points[:1])[0])
+    assert np.array_equal(found[0][1], solution[2].field(points[1:2])[0])
+
+
 def test_a_changed_byte_is_refused_or_does_not_matter(tmp_path):
     solution = charged()
     solution.save(tmp_path / "s.h5")

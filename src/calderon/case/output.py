@@ -1,7 +1,7 @@
 """The [output] table: quantities computed from the solution, or from a run in time, drawn and written."""
 
 import math
-from typing import Literal
+from typing import Literal, Self
 
 import numpy as np
 from pydantic import model_validator
@@ -100,7 +100,24 @@ class Slice(Rectangle):
     quantity: Literal["real", "imag", "abs", "phase", "db"] = key("what is drawn", "real")
 
 
-class Output(Table):
+class NearFields(Table):
+    """Fields at points that a case requests."""
+
+    near_field: tuple[NearField, ...] = ()
+
+    @property
+    def near_field_names(self) -> list[str]:
+        """Of the files: the names given, else numbers."""
+        return [one.name or f"{number:02d}" for number, one in enumerate(self.near_field, start=1)]
+
+    @model_validator(mode="after")
+    def _distinct_names(self) -> Self:
+        if len(set(self.near_field_names)) < len(self.near_field):
+            raise ValueError("two near fields have the same name")
+        return self
+
+
+class Output(NearFields):
     """[output]: what is computed from the solution, drawn and written."""
 
     surface: tuple[Literal["abs", "real", "imag", "phase", "db"], ...] = key(
@@ -109,7 +126,6 @@ class Output(Table):
     far_field: FarField | None = None
     monostatic: Monostatic | None = None
     slice: Slice | None = None
-    near_field: tuple[NearField, ...] = ()
     exact: bool = key("compare with the exact series of a sphere", False)
     estimate: bool | None = key(
         "estimate the error by a solution on a second mesh; unless given, where nothing else does and the mesh is a "
@@ -117,18 +133,11 @@ class Output(Table):
     )
     reference: tuple[Reference, ...] = ()
 
-    @property
-    def near_field_names(self) -> list[str]:
-        """Of the files: the names given, else numbers."""
-        return [one.name or f"{number:02d}" for number, one in enumerate(self.near_field, start=1)]
-
     @model_validator(mode="after")
     def _curves_of_references(self) -> "Output":
         for one in self.reference:
             if getattr(self, one.curve) is None:
                 raise ValueError(f"reference {one.label!r} is for output.{one.curve}, which is not requested")
-        if len(set(self.near_field_names)) < len(self.near_field):
-            raise ValueError("two near fields have the same name")
         labels = [one.label for one in self.reference]
         if len(set(labels)) < len(labels):
             raise ValueError("two references have the same label")

@@ -9,7 +9,7 @@ import calderon.formulations as formulations
 from calderon.case.incident import Direction
 from calderon.case.mesh import Mesh
 from calderon.case.models import Backend, MethodName
-from calderon.case.output import Rectangle
+from calderon.case.output import NearFields, Rectangle
 from calderon.case.quantities import (
     Acceleration,
     Angle,
@@ -296,10 +296,11 @@ class StressCut(Rectangle):
     quantity: Literal["von-mises", "displacement"] = key("what is drawn", "von-mises")
 
 
-class SolidOutput(Table):
+class SolidOutput(NearFields):
     """[output]: deformation: the factor by which displacements are enlarged in pictures, chosen if not given. view:
     where the camera is, by name or [azimuth, elevation]; by default where the largest stress is seen. points: at which
-    displacement and stress are computed."""
+    displacement and stress are computed. near_field: of displacement and von Mises stress, with numbers of files in the
+    units of the case, too; no value outside of the material."""
 
     deformation: float | None = key("factor of displacements in pictures; chosen unless given", gt=0)
     view: Literal["iso", "side", "top", "front", "back"] | tuple[Angle, Angle] | None = key(

@@ -2,7 +2,7 @@
 
 import operator
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -36,6 +36,12 @@ class Places:
     axes: tuple[Axis, ...]
     coordinates: tuple[Quantity, ...]
     image: Image | None = None
+
+    def in_unit(self, unit: str) -> "Places":
+        """The same numbers, as lengths in another unit than m."""
+        axes = tuple(replace(each, unit=unit) if each.unit == "m" else each for each in self.axes)
+        coordinates = tuple(replace(each, unit=unit) if each.unit == "m" else each for each in self.coordinates)
+        return replace(self, axes=axes, coordinates=coordinates)
 
 
 def point_places(points: ArrayLike) -> Places:

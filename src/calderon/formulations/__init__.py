@@ -2,6 +2,7 @@
 
 from calderon.formulations.elastic.body_loads import Gravity, RemoteStress, Rotation, TemperatureChange
 from calderon.formulations.elastic.bonded import BondedSolids
+from calderon.formulations.elastic.bonded_solution import BondedSolution
 from calderon.formulations.elastic.conditions import (
     ElasticSupport,
     Fixed,
@@ -57,6 +58,7 @@ from calderon.formulations.sweep import frequency_sweep
 __all__ = [
     "AntennaSolution",
     "BondedSolids",
+    "BondedSolution",
     "CellSolution",
     "CellSweep",
     "DeltaGap",

@@ -44,6 +44,9 @@ displacement = ["free", 0, 0]
 tag = "end"
 kind = "traction"
 traction = ["100 MPa", 0, 0]
+[[output.near_field]]
+name = "axis"
+line = { start = [-50, 0, 0], end = ["150 mm", 0, 0], count = 3 }
 """
 
 SIDES = """[[support]]
@@ -161,12 +164,15 @@ def bar():
 
 def test_a_bar_in_both_systems_of_units(bar):
     text = BAR.replace("mm-N-MPa", "SI").replace('[200, 50, "5 cm"]', "[0.2, 0.05, 0.05]").replace("= 355", "= 3.55e8")
-    in_si = run(parse(text.replace("[100, -25, -25]", "[0.1, -0.025, -0.025]")))
+    text = text.replace("[100, -25, -25]", "[0.1, -0.025, -0.025]").replace("[-50, 0, 0]", "[-0.05, 0, 0]")
+    in_si = run(parse(text))
     strain = 100 * (1 + 0.3) * (1 - 2 * 0.3) / ((1 - 0.3) * 210e3)
     for results, metre, pascal in ((bar, 1e-3, 1e6), (in_si, 1.0, 1.0)):
         assert results.furthest[0] * metre == pytest.approx(strain * 0.2, rel=1e-4)
         assert results.largest.value * pascal == pytest.approx(1e8 * (1 - 0.3 / 0.7), rel=2e-3)
         assert results.reactions["wall"].force[0] == pytest.approx(-1e8 * 0.05**2, rel=1e-4)
+        moved = results.near_fields["axis"].arrays["displacement"][:, 0] * metre
+        assert moved[:2] == pytest.approx([strain * 0.05, strain * 0.15], rel=1e-2) and np.isnan(moved[2])
         assert results.imbalance < 1e-4 and max(results.estimates) < 1e-3
     shown = [{name: (value, unit) for name, value, unit in headlines(each, {})} for each in (bar, in_si)]
     assert shown[0]["reaction of “wall”"] == shown[1]["reaction of “wall”"] == ("250", "kN")
@@ -183,6 +189,8 @@ def test_a_result_has_units_everywhere(bar, tmp_path):
         rows = list(csv.DictReader(stream))
     assert [(row["what"], row["tag"]) for row in rows][-2:] == [("reaction", "wall"), ("reaction", "0")]
     assert float(rows[-2]["force_x_N"]) == pytest.approx(-250e3, rel=1e-4) and "moment_x_N_mm" in rows[0]
+    with (out / "near_field_axis.csv").open() as stream:
+        assert {"distance_mm", "x_mm", "displacement_x_mm", "von_mises_MPa"} <= set(next(csv.reader(stream)))
     with (out / "surface.csv").open() as stream:
         assert next(csv.reader(stream))[-3:] == ["von_mises_MPa", "principal_1_MPa", "principal_3_MPa"]
     assert {"displacement [mm]", "von Mises [MPa]"} <= set(meshio.read(out / "solid.vtu").point_data)

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from calderon.formulations.elastic import balance
+from calderon.formulations.elastic.bonded_solution import BondedSolution
 from calderon.formulations.elastic.equations import DEFECT
 from calderon.formulations.elastic.interfaces import (
     Faces,
@@ -145,13 +146,13 @@ class BondedSolids:
         plan = Plan.of(method, unknowns, sum(entries), one_after_the_other(layers))
         return replace(plan, nbytes=plan.nbytes + 8 * count**2) if method == "dense" else plan  # a sum of matrices
 
-    def solve(self, method: str = AUTO, rtol: float = 1e-5, backend: str = "numba") -> dict[Any, ElasticSolution]:
+    def solve(self, method: str = AUTO, rtol: float = 1e-5, backend: str = "numba") -> BondedSolution:
         """The solution of each part by its name, with the options and errors of `ElasticSolid.solve`."""
         return self._solutions([self], method, rtol, backend)[0]
 
     def solve_cases(
         self, cases: Mapping[Any, Any], method: str = AUTO, rtol: float = 1e-5, backend: str = "numba"
-    ) -> dict[Any, dict[Any, ElasticSolution]]:
+    ) -> dict[Any, BondedSolution]:
         """Solutions by name of the case and of the part for several sets of loads, with one matrix.
 
         cases: {name: {part: LoadCase(loads, body) or loads by tag}}; they replace the loads of all parts, and a part
@@ -170,9 +171,7 @@ class BondedSolids:
             for name, part in self.parts.items()
         })  # fmt: skip
 
-    def _solutions(
-        self, systems: "list[BondedSolids]", method: str, rtol: float, backend: str
-    ) -> list[dict[Any, ElasticSolution]]:
+    def _solutions(self, systems: "list[BondedSolids]", method: str, rtol: float, backend: str) -> list[BondedSolution]:
         """Of bonded solids that differ in their loads only."""
         plan = self.plan(method, rtol)
         for each in systems:
@@ -203,12 +202,12 @@ class BondedSolids:
 
     def _solution(
         self, equation: JointEquation, x: Array, texts: tuple[str, str], seconds: tuple[float, float]
-    ) -> dict[Any, ElasticSolution]:
+    ) -> BondedSolution:
         q, s = equation.split(x)
         motions, free = self._orthonormal_motions, self.free_motions.shape[1]
         whole = self.supports[0].ravel() + self.supports[1] @ q
         whole = whole - motions @ (motions.T @ (self.mass @ whole))
-        found = {}
+        found = BondedSolution()
         for (name, part), number, own, defect in zip(
             self.parts.items(), self.numbers, equation.parts, equation.defects, strict=True
         ):

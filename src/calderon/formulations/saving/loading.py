@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from calderon.formulations.elastic.bonded import BondedSolids
+from calderon.formulations.elastic.bonded_solution import BondedSolution
 from calderon.formulations.elastic.solid import ElasticSolid
 from calderon.formulations.elastic.solution import ElasticInfo, ElasticSolution
 from calderon.formulations.electromagnetic.antenna_solution import AntennaSolution
@@ -17,10 +19,23 @@ from calderon.spaces import Function
 
 
 def _elastic_solution(record: Record) -> ElasticSolution:
-    """The solution of the solid that the record describes, posed again; its functions belong to the surface of that,
-    whose normals point out of the material."""
-    given, info = record.values["solid"], record.values["info"]
     displacement, traction = (record.functions[name] for name in ("displacement", "traction"))
+    return _elastic(record.values["solid"], record.values["info"], displacement, traction)
+
+
+def _bonded_solution(record: Record) -> BondedSolution:
+    """With common faces that are found again."""
+    found = BondedSolution()
+    for number, (name, given, info) in enumerate(record.values["parts"]):
+        displacement, traction = (record.functions[f"{one} {number}"] for one in ("displacement", "traction"))
+        found[name] = _elastic(given, info, displacement, traction)
+    BondedSolids({name: each.solid for name, each in found.items()})
+    return found
+
+
+def _elastic(given: dict[str, Any], info: Any, displacement: Any, traction: Any) -> ElasticSolution:
+    """The solution of the solid that the values describe, posed again; its functions belong to the surface of that,
+    whose normals point out of the material."""
     solid = ElasticSolid(displacement.space.mesh, **given)
     if not isinstance(info, ElasticInfo):
         raise TypeError("no record of a solution")
@@ -37,12 +52,15 @@ RESTORED = AntennaSolution, DielectricSolution, PECSolution, PotentialSolution, 
 SOLUTIONS: dict[str, Restorer] = {
     each.__name__: Restorer(each.saved_classes, each._restored)  # type: ignore[attr-defined]
     for each in RESTORED
-} | {ElasticSolution.__name__: Restorer(ElasticSolution.saved_classes, _elastic_solution)}
+} | {
+    ElasticSolution.__name__: Restorer(ElasticSolution.saved_classes, _elastic_solution),
+    BondedSolution.__name__: Restorer(BondedSolution.saved_classes, _bonded_solution),
+}
 
 
 def load(path: str | os.PathLike[str]) -> Any:
     """The solution that `solution.save(path)` has written: of scattering of sound, of conductors and penetrable bodies,
-    of antennas, of Laplace's equation or of an elastic solid. Fields and far fields are the same to the last bit.
+    of antennas, of Laplace's equation or of elastic solids. Fields and far fields are the same to the last bit.
 
     A file need not be trusted: it holds numbers and texts only, under checksums, and everything is checked before it is
     used. FileNotFoundError; ValueError for a file of another kind or version; DamagedFile, a ValueError, for one that

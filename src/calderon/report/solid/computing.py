@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from calderon.backends import require_memory
 from calderon.case import CaseFile, SolidCase, elastic_solid, solid_mesh
-from calderon.formulations import BondedSolids, ElasticSolid, ElasticSolution, LoadCase
+from calderon.formulations import BondedSolids, BondedSolution, ElasticSolid, ElasticSolution, LoadCase
 from calderon.formulations.elastic.material import von_mises
 from calderon.mesh.containment import winding_numbers
 from calderon.mesh.errors import warn
@@ -17,7 +17,9 @@ from calderon.plots import inside
 from calderon.plots.slices import continued
 from calderon.report.solid.results import Inside, Largest, SolidResults
 from calderon.report.solid.singular import next_to, singular_edges
+from calderon.report.solid.units import Units
 from calderon.report.stages import Stages
+from calderon.report.surface.computing import near_places
 
 Array = NDArray[np.float64]
 OFF = 1e-3
@@ -35,6 +37,7 @@ def compute_solid(file: CaseFile[SolidCase], stages: Stages, scratch: Path | Non
         solids = _parts(posed)
         plane = _plane(file, solids)
         _require_inside(file, solids)
+        places = near_places(file)
     method, rtol = case.solver.method, case.solver.rtol
     plan = posed.plan(method, rtol)
     require_memory(plan.nbytes, f"the solution of {plan.unknowns} unknowns ({plan.method})", "use a coarser mesh")
@@ -52,7 +55,13 @@ def compute_solid(file: CaseFile[SolidCase], stages: Stages, scratch: Path | Non
             lines = [_inside(parts, line.points) for line in case.output.line]
             if plane is not None:
                 cut = plane, _cut(case, parts, plane)
-    return SolidResults(file, parts, plan.unknowns, largest, points, tuple(lines), cut, worst, load_cases)
+    near = {}
+    for name, each in places.items():
+        with stages.stage("near field", name):
+            near[name] = parts.samples(each.in_unit(Units(case.solid.units).base("length")))
+    return SolidResults(
+        file, parts, plan.unknowns, largest, points, tuple(lines), cut, worst, load_cases, near_fields=near
+    )
 
 
 def _parts(posed: ElasticSolid | BondedSolids) -> Mapping[str, ElasticSolid]:
@@ -61,7 +70,7 @@ def _parts(posed: ElasticSolid | BondedSolids) -> Mapping[str, ElasticSolid]:
 
 def _solved(
     systems: Mapping[str, ElasticSolid | BondedSolids], options: tuple[str, float, str]
-) -> dict[str, dict[str, ElasticSolution]]:
+) -> dict[str, BondedSolution]:
     """Solutions by load case and part, with one matrix."""
     first = next(iter(systems.values()))
     cases = {
@@ -71,7 +80,7 @@ def _solved(
     if isinstance(first, BondedSolids):
         return first.solve_cases(cases, *options)
     alone = first.solve_cases({name: case[""] for name, case in cases.items()}, *options)
-    return {name: {"": solution} for name, solution in alone.items()}
+    return {name: BondedSolution({"": solution}) for name, solution in alone.items()}
 
 
 def _part_of(solids: Mapping[str, ElasticSolid], points: Array) -> NDArray[np.int64]:

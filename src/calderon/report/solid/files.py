@@ -84,6 +84,10 @@ def write_tables(results: SolidResults, files: BestEffort) -> None:
             along = np.linalg.norm(line.points - line.points[0], axis=1)
             distance: Column = (f"distance_{results.units.base('length')}", along)
             write_csv(path, [distance, *inside_columns(results, line)])
+    for name, samples in results.near_fields.items():
+        for ending in ("csv", "vti") if samples.places.image is not None else ("csv",):
+            with files.at(f"near_field_{name}.{ending}") as path:
+                samples.write(path)
     with files.at("solid.vtu") as path:
         _write_fields(results, path)
 

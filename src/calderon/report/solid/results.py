@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from calderon.case import CaseFile, SolidCase
 from calderon.case.solid import Load
-from calderon.formulations import ElasticSolution
+from calderon.data import Samples
+from calderon.formulations import BondedSolution, ElasticSolution
 from calderon.formulations.elastic.balance import Resultant
 from calderon.formulations.elastic.material import von_mises
 from calderon.mesh import TriangleMesh
@@ -64,7 +65,8 @@ class SolidResults:
     lines: tuple[Inside, ...] = ()
     cut: tuple[Array, Array] | None = None
     load_case: str = ""
-    load_cases: dict[str, dict[str, ElasticSolution]] = field(default_factory=dict)
+    load_cases: dict[str, BondedSolution] = field(default_factory=dict)
+    near_fields: dict[str, Samples] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
 

@@ -195,7 +195,7 @@ class Statics(SurfacePhysics):
         return left_inside(mesh, lambda x: solution.field(x) - given, lambda x: np.full(len(x), given))
 
 
-def near_places(file: CaseFile[Case]) -> dict[str, Places]:
+def near_places(file: CaseFile[Any]) -> dict[str, Places]:
     """The points of the near fields by name; CaseError for files without points."""
     output, found = file.case.output, {}
     for number, (name, one) in enumerate(zip(output.near_field_names, output.near_field, strict=True)):
