@@ -5,6 +5,8 @@ import pytest
 
 from calderon.case import CaseError, parse
 from calderon.report import Stages, run
+from calderon.report.surface.computing import moments_of
+from calderon.report.surface.scenes import surface_scene
 
 CASE = """\
 [mesh]
@@ -37,6 +39,17 @@ def test_points_on_the_surface_show_the_field_outside_not_the_mean_of_both_sides
             assert abs(cut.values[tuple(place)] - surface) < 0.1 * abs(surface)
             compared += 1
     assert compared >= 8
+
+
+def test_a_sweep_has_the_plane_at_five_frequencies():
+    sweep = CASE.replace("wavenumber = 1.0", 'frequency = ["40 Hz", "60 Hz"]\nspeed_of_sound = "340 m/s"')
+    results = run(parse(sweep))
+    shown = surface_scene(results).layers[1].fields[0].values
+    for step, values in zip(results.steps, shown, strict=True):
+        np.testing.assert_array_equal(values.reshape(step.slice.values.shape), step.slice.values)
+    assert not np.array_equal(*(step.slice.values for step in results.steps), equal_nan=True)
+    many = parse(sweep.replace('["40 Hz", "60 Hz"]', '{ start = "40 Hz", stop = "60 Hz", count = 9 }'))
+    assert [each.in_plane for each in moments_of(many.case)] == [n % 2 == 0 for n in range(9)]
 
 
 INTERIOR = CASE.replace('"sound-hard"\nwavenumber = 1.0', '"laplace-dirichlet"\npotential = 1\nside = "interior"')

@@ -30,6 +30,8 @@ from calderon.report.surface.results import Moment, Results, Slice, Step, Words
 from calderon.report.surface.second_mesh import SecondMesh, second_mesh, second_meshes
 from calderon.solvers import ConvergenceError
 
+PLANES = 5
+"""Frequencies of a sweep, evenly over it, at which the field in the plane is computed."""
 Field = Callable[[NDArray[np.float64]], NDArray[Any]]
 Measured = tuple[str, NDArray[Any], NDArray[Any]]
 ALL_AROUND = np.pi * (np.arange(8) + 0.5) / 8, np.pi * np.arange(8) / 4
@@ -53,14 +55,14 @@ class SurfacePhysics(ABC):
     def _step(
         self, file: CaseFile[Case], mesh: TriangleMesh, moment: Moment, places: dict[str, Places], stages: Stages
     ) -> Step:
-        """Solve at one wavenumber and evaluate; the field in a plane and on a second mesh only at the last."""
+        """Solve at one wavenumber and evaluate; the field on a second mesh only at the last."""
         case = file.case
         posed = case.physics.build(mesh, moment.wavenumber)
         with stages.stage("assemble and solve", announcement(case, posed.unknowns, moment.at)):
             solution = posed.solve(self.excitation(case, moment.wavenumber), **options(case))
         evaluated = self.evaluate(case, posed, solution, moment, stages)
         cut = None
-        if case.output.slice is not None and moment.last:
+        if case.output.slice is not None and moment.in_plane:
             with stages.stage("field in a plane", moment.at):
                 cut = self._field_in_plane(case, mesh, solution)
         left = None
@@ -287,11 +289,13 @@ def moments_of(case: Case) -> list[Moment]:
     numbers, frequencies = case.physics.wavenumbers.tolist(), case.physics.frequency
     if frequencies is None:
         name = f"k = {numbers[0]:.6g} 1/m" if numbers else ""
-        return [Moment(numbers[0] if numbers else 0.0, None, name, False, True)]
+        return [Moment(numbers[0] if numbers else 0.0, None, name, False, True, True)]
+    last = len(numbers) - 1
+    in_plane = {round(x) for x in np.linspace(last, 0, min(PLANES, len(numbers))).tolist()}
     return [
-        Moment(wavenumber, frequency, name, len(numbers) > 1, n == len(numbers))
+        Moment(wavenumber, frequency, name, last > 0, n == last, n in in_plane)
         for n, (wavenumber, frequency, name) in enumerate(
-            zip(numbers, frequencies, frequency_texts(frequencies), strict=True), start=1
+            zip(numbers, frequencies, frequency_texts(frequencies), strict=True)
         )
     ]
 

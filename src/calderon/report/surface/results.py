@@ -35,7 +35,7 @@ class Words:
 class Moment:
     """One frequency of a case: its wavenumber in 1/m (0 for a static problem), the frequency in Hz if the case gives
     one; name: frequency or wavenumber with its unit, unlike all others of the case, empty for a static problem; whether
-    it is one of several, and the last.
+    it is one of several, and the last; in_plane: whether the field in the plane is computed at it.
     """
 
     wavenumber: float
@@ -43,6 +43,7 @@ class Moment:
     name: str
     of_several: bool
     last: bool
+    in_plane: bool
 
     @property
     def at(self) -> str:
@@ -85,13 +86,13 @@ class Step:
     backward: float | None = None
     deviations: dict[str, float] = field(default_factory=dict)
     monostatic: dict[str, NDArray[np.float64]] = field(default_factory=dict)
-    slice: Slice | None = None  # of a sweep, only the last step has one
+    slice: Slice | None = None  # of a sweep, up to five steps have one, the last among them
     near_fields: dict[str, Samples] = field(default_factory=dict)
     total_flux: float | None = None
     impedance: complex | None = None
     pattern: NDArray[np.float64] | None = None
     left_inside: float | None = None
-    second_mesh: SecondMesh | None = None  # of a sweep, only the last step has one
+    second_mesh: SecondMesh | None = None  # of a sweep, up to five steps have one, the last among them
 
 
 @dataclass(frozen=True)

@@ -7,12 +7,12 @@ import numpy as np
 
 from calderon.formulations.scenes import pattern_layer
 from calderon.report.scenes import facing, grid, opening, thinned_steps
-from calderon.report.surface.results import Results
+from calderon.report.surface.results import Results, Slice
 from calderon.view import Field, Scene, Steps
 
 
 def surface_scene(results: Results) -> Scene:
-    """The surface at all frequencies, and the plane at the last one."""
+    """The surface at all frequencies, and the plane where it is known."""
     steps, case, words = results.steps, results.file.case, results.words
     layer: Any = steps[-1].surface.scene().layers[0]
     shown: Field = layer.fields[0]
@@ -30,16 +30,23 @@ def surface_scene(results: Results) -> Scene:
     layers: list[Any] = [layer]
     eye = None
     if cut is not None and case.output.slice is not None:
-        inside = cut.values.ravel() if cut.vectors is None else cut.vectors.reshape(-1, 3)
-        given = [None] * (len(kept) - 1) + [inside]
+        given = [_in_plane(steps[n].slice) for n in kept]
+        several = sum(each is not None for each in given) > 1
         solid = not (case.physics.side == "interior" or case.physics.definition.penetrable)
-        layers.append(grid(cut.points, [Field(words.field, words.symbol, words.unit, given)], filled=solid))
+        drawn = Field(words.field, words.symbol, words.unit, given, short=several)
+        layers.append(grid(cut.points, [drawn], filled=solid))
         eye = facing(opening(cut.points)[0])
         if not solid:
             layers[0] = replace(layer, open=opening(cut.points))
     return Scene(
         tuple(layers), steps=_steps(results, kept), eye=eye, caption=_caption(results, shown.name, len(layers) > 1)
     )
+
+
+def _in_plane(cut: Slice | None) -> Any:
+    if cut is None:
+        return None
+    return cut.values.ravel() if cut.vectors is None else cut.vectors.reshape(-1, 3)
 
 
 def _values(results: Results, number: int) -> Any:
