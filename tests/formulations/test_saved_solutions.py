@@ -2,14 +2,15 @@
 
 import json
 import shutil
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import calderon as cal
-from calderon.files import put_texts
+from calderon.files import put, put_texts
 from calderon.files.hdf5_contents import DIGEST, file_digest
-from calderon.formulations import ElasticSolution
+from calderon.formulations import ElasticSolution, PlanarSolution
 from catalogue import cases
 
 BALL = cal.mesh.sphere(radius=0.5, h=0.35)
@@ -102,6 +103,70 @@ def test_bonded_solids_are_one_file_with_fields_in_all_parts(tmp_path):
     assert np.array_equal(*found, equal_nan=True) and np.isnan(found[0][2]).all()
     assert np.array_equal(found[0][0], solution["below"].field(points[:1])[0])
     assert np.array_equal(found[0][1], solution[2].field(points[1:2])[0])
+
+
+BOARD = cal.Stack(cal.Layer(3e-3, 2.33), below="pec")
+PATCH = cal.planar.patch(57e-3, 38e-3, h=15e-3, z=3e-3)
+
+
+def probe():
+    return cal.PlanarProblem(BOARD, PATCH, ports=[cal.ProbePort((-8e-3, 0), radius=5e-4)]).solve(2.3e9)
+
+
+def post():
+    return cal.PlanarProblem(BOARD, cal.planar.via(PATCH, (-8e-3, 0), 5e-4, (0, 3e-3))).scatter(2.3e9, 0.3, 0.2)
+
+
+def cell():
+    square = cal.planar.patch(7e-3, 7e-3, h=3.5e-3, z=3e-3)
+    return cal.PeriodicCell(square, period=7e-3, stack=BOARD).solve(12e9)
+
+
+@pytest.mark.filterwarnings("ignore::calderon.AccuracyWarning")
+@pytest.mark.parametrize("solve", cases([probe, post, cell], [probe]))
+def test_currents_between_layers_are_the_same_to_the_last_bit(solve, tmp_path):
+    """Their functions are tables: contacts of probes, feet on the ground, borders of cells."""
+    solution = solve()
+    solution.save(tmp_path / "s.h5")
+    again = cal.load(tmp_path / "s.h5")
+    assert type(again) is type(solution) and str(again) == str(solution)
+    if solve is cell:
+        assert np.array_equal(again.current("TE").coefficients, solution.current("TE").coefficients)
+    else:
+        assert np.array_equal(again.far_field([0.2, 0.5], 0.3), solution.far_field([0.2, 0.5], 0.3))
+        assert again.power == solution.power
+    again.save(tmp_path / "again.h5")
+    assert (tmp_path / "again.h5").read_bytes() == (tmp_path / "s.h5").read_bytes()
+
+
+@pytest.mark.filterwarnings("ignore::calderon.AccuracyWarning")
+def test_tables_of_functions_and_layers_that_someone_made_up_are_refused(tmp_path):
+    import h5py
+
+    space = cal.PlanarProblem(BOARD, PATCH, ports=[cal.ProbePort((-8e-3, 0), radius=5e-4)]).function_space
+    surface, one = cal.VectorFunction(space, np.zeros(space.dimension, complex)), np.ones(1, complex)
+    given = {"sections": BOARD.at(1e9), "frequency": 1e9, "surface": surface, "height": 3e-3, "info": ""}
+    solution = PlanarSolution(**given, probes=[((0.0, 0.0), 1 + 0j)], voltages=one, feed_currents=one)
+    path = tmp_path / "s.h5"
+    solution.save(path)
+    assert cal.load(path).surface.space.dimension == space.dimension
+    for name, array, text in (
+        ("triangles", space.triangles + 1, "does not fit a mesh"),
+        ("dofs", space.dofs + 1, "does not fit a mesh"),
+        ("sides", 3 * space.sides, "does not fit a mesh"),
+        ("signs", space.signs[1:], "shape"),
+    ):
+        shutil.copyfile(path, tmp_path / "other.h5")
+        with h5py.File(tmp_path / "other.h5", "r+", libver=("v110", "v110")) as file:
+            del file["functions/0"][name]
+            put(file["functions/0"], name, array)
+            file.attrs[DIGEST] = file_digest(file)
+        with pytest.raises(cal.DamagedFile, match=text):
+            cal.load(tmp_path / "other.h5")
+    bad = replace(BOARD.at(1e9), ends=np.array([0, 7]))
+    replace(solution, sections=bad).save(path)
+    with pytest.raises(cal.DamagedFile, match="layers that are not those of one stack"):
+        cal.load(path)
 
 
 def test_a_changed_byte_is_refused_or_does_not_matter(tmp_path):

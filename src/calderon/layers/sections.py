@@ -31,6 +31,18 @@ class Sections:
         """The numbers, as compiled functions take them."""
         return self.k0, self.eps, self.mu, self.low, self.high, self.ends, self.walls
 
+    def require_consistent(self) -> None:
+        """ValueError for arrays, read from somewhere, that are not those of one stack."""
+        n = len(self.eps)
+        shapes = [np.shape(each) for each in (self.mu, self.low, self.high, self.ends, self.walls)]
+        faces = np.stack([self.low, self.high], axis=1).ravel() if shapes[1:3] == [(n,), (n,)] else np.zeros(0)
+        fits = n > 0 and shapes == [(n,), (n,), (n,), (2,), (2,)] and bool((np.diff(faces) >= 0).all())
+        kinds = "".join(np.asarray(each).dtype.kind for each in self.data[1:])
+        if not fits or kinds != "ccffic" or not np.isin(self.ends, (OPEN, WALL, MAGNETIC_WALL)).all():
+            raise ValueError("layers that are not those of one stack")
+        if not (np.isfinite(self.k0) and self.k0 > 0):
+            raise ValueError(f"a wavenumber k0 = {self.k0}")
+
     @property
     def wavenumbers(self) -> np.ndarray:
         """k of each layer (n,) in 1/m."""

@@ -1,13 +1,16 @@
 """What a plane wave does at a periodic surface, and tables of it."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from calderon.formulations.periodic.floquet_orders import POLARISATIONS, FloquetOrders
+from calderon.formulations.saving.solution_file import Record, SavedSolution
 from calderon.spaces import EdgeSpace, VectorFunction
-from calderon.validation import one_of
+from calderon.validation import one_of, positive_length, real_number
 from calderon.view import Scene, Surface, Viewable
 
 VISIBLE = 1e-6
@@ -15,7 +18,7 @@ VISIBLE = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
-class CellSolution(Viewable):
+class CellSolution(Viewable, SavedSolution):
     """Currents and waves for incident TM and TE waves of one frequency and direction.
 
     reflected: orders on the side of the incident wave; transmitted: on the other side, None if that is a wall. space,
@@ -30,6 +33,27 @@ class CellSolution(Viewable):
     space: EdgeSpace
     coefficients: NDArray[np.complex128]
     unknowns: int
+
+    saved_classes: ClassVar[Sequence[type]] = (FloquetOrders,)
+
+    def _record(self) -> Record:
+        names = "frequency", "theta", "phi", "reflected", "transmitted", "unknowns"
+        currents = {each: self.current(each) for each in POLARISATIONS}
+        return Record({name: getattr(self, name) for name in names}, currents)
+
+    @classmethod
+    def _restored(cls, record: Record) -> Self:
+        currents = [record.functions[each] for each in POLARISATIONS]
+        coefficients = np.stack([each.coefficients for each in currents], axis=1)
+        found = cls(**record.values, space=currents[0].space, coefficients=coefficients)  # type: ignore[arg-type]
+        for orders in (found.reflected, found.transmitted):
+            n = 0 if orders is None else len(orders.theta)
+            arrays = [] if orders is None else [orders.orders, orders.theta, orders.phi, orders.amplitudes]
+            if arrays and [each.shape for each in arrays] != [(n, 2), (n,), (n,), (n, 2, 2)]:
+                raise ValueError("waves of another number of orders")
+        positive_length(found.frequency, "frequency")
+        real_number(found.theta, "theta"), real_number(found.phi, "phi")
+        return found
 
     @property
     def reflection(self) -> NDArray[np.complex128]:

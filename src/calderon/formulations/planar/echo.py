@@ -13,6 +13,7 @@ from calderon.exact.vacuum import VACUUM_IMPEDANCE
 from calderon.formulations.planar.layered_currents import TOGETHER, LayeredCurrents
 from calderon.formulations.planar.radiator import Complex, Radiator
 from calderon.layers.plane_wave import plane_wave
+from calderon.validation import one_of
 
 POLARIZATIONS = [receive + transmit for receive in RECEIVERS for transmit in RECEIVERS]
 GRAZING = 1e-6
@@ -66,6 +67,12 @@ class PlanarEcho(LayeredCurrents):
         taken = float(np.vdot(self.surface.coefficients, self.loads).real / 2)
         radiated, waves = self.radiated_power(), self.carried_power()
         return EchoPower(taken, radiated, waves, taken - radiated - waves)
+
+    def _require_shapes(self, dimension: int) -> None:
+        super()._require_shapes(dimension)
+        one_of(self.polarization, RECEIVERS, "polarization")
+        if self.loads.shape != (dimension,) or self.feed_currents.ndim != 1:
+            raise ValueError(f"loads of the shape {self.loads.shape} for {dimension} functions")
 
     def __str__(self) -> str:
         angles = f"theta {np.degrees(self.theta):.4g}, phi {np.degrees(self.phi):.4g} degrees"

@@ -1,8 +1,9 @@
 """Currents on metal in a stack of layers: far field and power."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,12 +11,13 @@ from numpy.typing import ArrayLike, NDArray
 from calderon.exact.angular import line_of_sight
 from calderon.exact.vacuum import VACUUM_IMPEDANCE
 from calderon.formulations.planar.radiator import Radiator
+from calderon.formulations.saving.solution_file import Record, SavedSolution
 from calderon.layers import Sections
 from calderon.layers.radiation import SurfaceWave, surface_waves
 from calderon.potentials.layered import layered_fields
 from calderon.quadrature import gauss
 from calderon.spaces import VectorFunction
-from calderon.validation import points_in_space
+from calderon.validation import place_in_plane, points_in_space, positive_length, real_number
 
 THETAS, PHIS = 24, 48
 """Directions in a half-space for the power, and around the axis."""
@@ -25,7 +27,7 @@ Complex = NDArray[np.complex128]
 
 
 @dataclass(frozen=True, eq=False)
-class LayeredCurrents:
+class LayeredCurrents(SavedSolution):
     """Currents of one frequency in Hz, peak values, time factor exp(-i omega t).
 
     surface: the surface current in A/m, that of contacts included. height: z in m at which probes end; probes: the
@@ -38,6 +40,8 @@ class LayeredCurrents:
     height: float
     probes: list[tuple[Any, complex]]
     info: str
+
+    saved_classes: ClassVar[Sequence[type]] = (Sections,)
 
     @cached_property
     def radiator(self) -> Radiator:
@@ -104,3 +108,26 @@ class LayeredCurrents:
             mean = float(np.mean(np.abs(along) ** 2))
             total += VACUUM_IMPEDANCE * wave.k.real / 4 * mean * (-1j * wave.residue).real
         return total
+
+    def _record(self) -> Record:
+        names = [each.name for each in fields(self) if each.name != "surface"]
+        return Record({name: getattr(self, name) for name in names}, {"surface": self.surface})
+
+    @classmethod
+    def _restored(cls, record: Record) -> Self:
+        found = cls(**record.values, surface=record.functions["surface"])  # type: ignore[arg-type]
+        if not isinstance(found.sections, Sections) or not isinstance(found.info, str):
+            raise TypeError("no layers, or no record of a solver")
+        found.sections.require_consistent()
+        positive_length(found.frequency, "frequency")
+        real_number(found.height, "height")
+        for place, current in found.probes:
+            place_in_plane(place, "the place of a probe")
+            complex(current)
+        found._require_shapes(len(found.surface.coefficients))
+        return found
+
+    def _require_shapes(self, dimension: int) -> None:
+        """ValueError for arrays that do not belong to so many functions and the ports."""
+        if len(self.probes) >= dimension:
+            raise ValueError(f"{len(self.probes)} probes and {dimension} functions")

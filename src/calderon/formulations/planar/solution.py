@@ -101,6 +101,11 @@ class PlanarSolution(LayeredCurrents, Viewable):
         """The surface current."""
         return replace(self.surface.scene(), subtitle=f"{self.frequency / 1e9:g} GHz")
 
+    def _require_shapes(self, dimension: int) -> None:
+        super()._require_shapes(dimension)
+        if not self.voltages.shape == self.feed_currents.shape == (len(self.voltages),):
+            raise ValueError("voltages and currents of another number of ports")
+
     def __str__(self) -> str:
         lines = [f"{self.frequency / 1e9:.6g} GHz"]
         for n, (u, i) in enumerate(zip(self.voltages, self.feed_currents, strict=True), start=1):

@@ -12,6 +12,9 @@ from calderon.formulations.elastic.solution import ElasticInfo, ElasticSolution
 from calderon.formulations.electromagnetic.antenna_solution import AntennaSolution
 from calderon.formulations.electromagnetic.dielectric_solution import DielectricSolution
 from calderon.formulations.electromagnetic.pec import PECSolution
+from calderon.formulations.periodic.cell_solution import CellSolution
+from calderon.formulations.planar.echo import PlanarEcho
+from calderon.formulations.planar.solution import PlanarSolution
 from calderon.formulations.potential_solution import PotentialSolution
 from calderon.formulations.saving.solution_file import Record, Restorer, restored
 from calderon.formulations.scattering_solution import ScatteringSolution
@@ -48,7 +51,10 @@ def _elastic(given: dict[str, Any], info: Any, displacement: Any, traction: Any)
     return ElasticSolution(solid, functions[0], functions[1], info)
 
 
-RESTORED = AntennaSolution, DielectricSolution, PECSolution, PotentialSolution, ScatteringSolution
+RESTORED = (
+    AntennaSolution, CellSolution, DielectricSolution, PECSolution, PlanarEcho, PlanarSolution, PotentialSolution,
+    ScatteringSolution,
+)  # fmt: skip
 SOLUTIONS: dict[str, Restorer] = {
     each.__name__: Restorer(each.saved_classes, each._restored)  # type: ignore[attr-defined]
     for each in RESTORED
@@ -60,7 +66,8 @@ SOLUTIONS: dict[str, Restorer] = {
 
 def load(path: str | os.PathLike[str]) -> Any:
     """The solution that `solution.save(path)` has written: of scattering of sound, of conductors and penetrable bodies,
-    of antennas, of Laplace's equation or of elastic solids. Fields and far fields are the same to the last bit.
+    of antennas, of metal between layers and in periodic cells, of Laplace's equation or of elastic solids. Fields and
+    far fields are the same to the last bit.
 
     A file need not be trusted: it holds numbers and texts only, under checksums, and everything is checked before it is
     used. FileNotFoundError; ValueError for a file of another kind or version; DamagedFile, a ValueError, for one that

@@ -12,12 +12,15 @@ import h5py
 import numpy as np
 
 from calderon.files import DamagedFile, FileKind, SavedGroup, checked_path, new_file, put, put_texts, saved_file
+from calderon.formulations.saving.edge_table import put_table, read_table, whole_space
 from calderon.formulations.saving.encoding import decoded, encoded
 from calderon.mesh import MeshWarning, TriangleMesh
-from calderon.spaces import DP1, P0, P1, P2, RWG, Function, NodalVectorSpace, Space, VectorFunction
+from calderon.spaces import DP1, P0, P1, P2, RWG, EdgeSpace, Function, NodalVectorSpace, Space, VectorFunction
 
 KIND = FileKind("calderon solution", "solution", "solve the problem again", version=1, former=1)
 NODAL: dict[str, Callable[..., Any]] = {"P0": P0, "DP1": DP1, "P1": P1, "P2": P2}
+TABLE = "edge functions"
+"""A space of edge functions that is no `RWG`, as of metal between layers."""
 Surface = Function | VectorFunction
 WRONG = KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError, RecursionError
 """What the checks of values raise that do not fit each other."""
@@ -114,15 +117,21 @@ def _refuse_parts(name: str, function: Surface) -> None:
 def _put_function(group: h5py.Group, function: Surface) -> None:
     space = function.space
     components = space.components if isinstance(space, NodalVectorSpace) else 0
-    group.attrs.update(space=space.name, components=components, label=function.label, unit=function.unit)
+    name = space.name
+    if isinstance(space, EdgeSpace) and not whole_space(space):
+        name = TABLE
+        put_table(group, space)
+    group.attrs.update(space=name, components=components, label=function.label, unit=function.unit)
     put(group, "coefficients", function.coefficients)
 
 
 def _function(group: SavedGroup, meshes: list[TriangleMesh]) -> tuple[str, Surface]:
     name, number, components = group.text("space"), group.whole("mesh"), group.whole("components")
     group.require(number < len(meshes), f"mesh {number} of {len(meshes)}")
-    group.require(name in (*NODAL, "RWG") and components <= 3, f"a space {name!r} of {components} components")
+    group.require(name in (*NODAL, "RWG", TABLE) and components <= 3, f"a space {name!r} of {components} components")
     coefficients, about = group.array("coefficients"), (group.text("label"), group.text("unit"))
+    if name == TABLE:
+        return group.text("name"), VectorFunction(read_table(group, meshes[number]), coefficients, *about)
     if name == "RWG":
         return group.text("name"), VectorFunction(RWG(meshes[number]), coefficients, *about)
     space: Space = NODAL[name](meshes[number], **({"components": components} if components else {}))
