@@ -62,3 +62,17 @@ def test_negative_refractive_indices_are_refused(ball, e, m):
         with pytest.raises(ValueError, match=r"a negative refractive index \(-.* is not computed"):
             made()
     assert region([], 1.0, -4.0, 1.0).wavenumber == 2j
+
+
+def test_media_by_frequency(ball):
+    """Constants at the frequency of the problem, also of a sweep; salt water conducts."""
+    water = cal.Material(permittivity=80.0, conductivity=4.0)
+    shell = cal.mesh.sphere(0.1, h=0.1)
+    ball = ball.scaled(0.5 * shell.diameter / ball.diameter)
+    media = [water, lambda f: 2 + 1e-10j * f]
+    problem = cal.DielectricScattering([shell, ball], frequency=3e6, permittivity=media)
+    for each, f in ((problem, 3e6), (problem.at(2 * problem.wavenumber), 6e6)):
+        found = [region.permittivity for region in each.regions[1:]]
+        assert found == pytest.approx([cal.exact.conducting_permittivity(80.0, 4.0, f), 2 + 1e-10j * f])
+    with pytest.raises(ValueError, match="a Material has a permeability of its own"):
+        cal.DielectricScattering(shell, 1.0, water, 2.0)

@@ -23,7 +23,9 @@ from calderon.formulations.electromagnetic.dielectric_equations import (
     unknown_fields,
 )
 from calderon.formulations.electromagnetic.dielectric_regions import (
+    Constant,
     Region,
+    constants_at,
     enclosing_surfaces,
     material_constants,
     regions_between,
@@ -47,9 +49,10 @@ class DielectricScattering(RadarProblem[DielectricSolution]):
     mesh: a closed surface in metres, or a list of them, one within another (coats, cavities) or side by side; they must
     not touch. wavenumber: k of the surroundings in 1/m; or frequency= in Hz, in vacuum. permittivity, permeability:
     relative to the surroundings, of the material directly inside of each surface: a number for one mesh, a list for a
-    list. Loss is a positive imaginary part; gain=True admits negative ones. A permittivity np.inf is a perfect
-    conductor, by "pmchwt" only, with the electric equation, which fails at the resonances of the conductor's inside. A
-    mesh of several separate parts is filled with one material. formulation:
+    list. In vacuum they may depend on the frequency: functions of it in Hz, or as permittivity a `Material`, whose
+    conductivity and permeability count. Loss is a positive imaginary part; gain=True admits negative ones. A
+    permittivity np.inf is a perfect conductor, by "pmchwt" only, with the electric equation, which fails at the
+    resonances of the conductor's inside. A mesh of several separate parts is filled with one material. formulation:
 
     "pmchwt", the default: the fields from both sides are equal, tested with RWG functions. Accurate at every contrast;
     a system of the first kind. preconditioner="near" (the LU factors of its entries between functions that share a
@@ -68,8 +71,8 @@ class DielectricScattering(RadarProblem[DielectricSolution]):
 
     mesh: TriangleMesh | Sequence[TriangleMesh]
     wavenumber: float = None  # type: ignore[assignment]
-    permittivity: complex | Sequence[complex] = None  # type: ignore[assignment]
-    permeability: complex | Sequence[complex] = 1.0
+    permittivity: Constant | Sequence[Constant] = None  # type: ignore[assignment]
+    permeability: Constant | Sequence[Constant] = 1.0
     formulation: Literal["pmchwt", "muller"] = field(default="pmchwt", kw_only=True)
     gain: bool = field(default=False, kw_only=True)
     frequency: float | None = field(default=None, kw_only=True)
@@ -107,9 +110,10 @@ class DielectricScattering(RadarProblem[DielectricSolution]):
     def regions(self) -> tuple[Region, ...]:
         """The surroundings, then what lies directly inside of each surface."""
         number = len(self.meshes)
-        permittivity = material_constants(self.permittivity, number, "permittivity", self.gain)
-        single = np.ndim(self.permeability) == 0 and self.permeability == 1
-        given = [1.0] * number if single else self.permeability
+        epsilon, mu = constants_at(self.frequency, self.permittivity, self.permeability)
+        permittivity = material_constants(epsilon, number, "permittivity", self.gain)
+        single = np.ndim(mu) == 0 and mu == 1
+        given = [1.0] * number if single else mu
         permeability = material_constants(given, number, "permeability", self.gain)
         return regions_between(self.parents, self.wavenumber, permittivity, permeability)
 

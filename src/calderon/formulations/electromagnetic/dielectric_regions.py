@@ -1,6 +1,6 @@
 """Regions of space between closed surfaces, one within another or side by side, and the media that fill them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,12 +9,15 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.spatial import KDTree
 
 from calderon.exact.sphere_layers import refractive_index
+from calderon.exact.vacuum import conducting_permittivity
 from calderon.greens import Helmholtz
-from calderon.mesh import TriangleMesh
+from calderon.mesh import Material, TriangleMesh
 from calderon.mesh.containment import nested_components
 from calderon.operators import BoundaryOperator
 from calderon.validation import finite_number, one_or_more_points, refuse_gain
 
+Constant = complex | Material | Callable[[float], complex]
+"""Of a medium: a number, a material in vacuum, or a function of the frequency in Hz."""
 TOUCHING = 1e-6  # surfaces whose vertices are closer than so many mean edge lengths touch
 
 
@@ -142,6 +145,31 @@ def innermost(meshes: Sequence[TriangleMesh], parents: NDArray[np.int64], points
 def _depth(parents: NDArray[np.int64], number: int) -> int:
     above = int(parents[number])
     return 0 if above < 0 else 1 + _depth(parents, above)
+
+
+def constants_at(frequency: float | None, permittivity: Any, permeability: Any) -> tuple[Any, Any]:
+    """Permittivity and permeability of bodies in vacuum at a frequency in Hz, as numbers: functions are called, and a
+    `Material` has eps + i sigma / (omega eps0) and its permeability. ValueError for a Material next to permeabilities.
+    """
+    assert frequency is not None  # of vacuum it is known
+    many = isinstance(permittivity, list | tuple)
+    media = list(permittivity) if many else [permittivity]
+    if any(isinstance(each, Material) for each in media):
+        if np.ndim(permeability) or callable(permeability) or permeability != 1:
+            raise ValueError(f"a Material has a permeability of its own: leave out permeability={permeability!r}")
+        permeability = [each.permeability if isinstance(each, Material) else 1.0 for each in media]
+    elif isinstance(permeability, list | tuple):
+        permeability = [each(frequency) if callable(each) else each for each in permeability]
+    elif callable(permeability):
+        permeability = permeability(frequency)
+    found = [_permittivity(each, frequency) for each in media]
+    return found if many else found[0], permeability
+
+
+def _permittivity(medium: Any, frequency: float) -> Any:
+    if isinstance(medium, Material):
+        return conducting_permittivity(medium.permittivity, medium.conductivity, frequency)
+    return medium(frequency) if callable(medium) else medium
 
 
 def material_constants(values: Any, number: int, name: str, gain: bool) -> tuple[complex, ...]:

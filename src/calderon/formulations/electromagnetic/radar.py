@@ -28,11 +28,11 @@ class RadarProblem(Problem[Solution]):
     frequency: float | None
 
     def at(self, wavenumber: float) -> Self:
-        """The same problem at another wavenumber, with the same permittivities (media without dispersion)."""
+        """The same problem at another wavenumber, with permittivities of its frequency where they depend on that."""
         return replace(self, wavenumber=wavenumber, frequency=None)  # type: ignore[type-var]
 
     def sweep(self, frequencies: Iterable[float], wave: ElectromagneticWave, **options: Unpack[SolveChoices]) -> Sweep:
-        """The problem at frequencies in Hz, in vacuum, bodies without dispersion: a sequence of solutions with data by
+        """The problem at frequencies in Hz, in vacuum: a sequence of solutions with data by
         frequency. wave: it gets the wavenumbers. Options as in `solve`."""
         return sweep_of(self, frequencies, wave, SPEED_OF_LIGHT, **options)
 
