@@ -7,6 +7,7 @@ import pytest
 from scipy.interpolate import CubicSpline
 
 import calderon as cal
+from calderon.exact.angular import line_of_sight
 from calderon.formulations.planar.planar_system import chosen_method
 from calderon.formulations.planar.port_sweep import scattering
 from calderon.formulations.planar.solution import ellipse_ratio
@@ -72,9 +73,15 @@ def test_rational_functions_give_the_solved_matrix(antenna, sweep):
     assert np.abs(z / sweep.z[17] - 1).max() < 1e-3
 
 
-def test_power_of_a_patch_and_its_gain(antenna):
+def test_power_of_a_patch_and_its_gain(antenna, tmp_path):
     """All accepted power is radiated or travels along the board, which loses nothing."""
     solution = antenna.solve(2.39e9)
+    solution.write_far_field(tmp_path / "patch.ffe", [0.0, 0.5], [0.0, 0.7])
+    rows = [line.split() for line in (tmp_path / "patch.ffe").read_text().splitlines() if line[:1] == " "]
+    *row, gain = np.array(rows, dtype=float)[3, [2, 3, 4, 5, 8]]  # theta runs first
+    field, (_, theta, phi) = solution.far_field(0.5, 0.7), line_of_sight(0.5, 0.7)
+    expected = [part for along in (theta, phi) for part in (float((field @ along).real), -float((field @ along).imag))]
+    assert np.allclose(row, expected, rtol=1e-8) and gain == pytest.approx(solution.gain(0.5, 0.7, decibels=True))
     power = solution.power
     assert abs(power.lost) < 1e-3 * power.accepted
     assert 0.08 < power.surface_waves / power.accepted < 0.10

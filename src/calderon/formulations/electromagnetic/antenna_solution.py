@@ -1,31 +1,29 @@
 """What is known of a fed antenna: currents, impedance, power, gain and fields."""
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calderon.data import LabelledArrays, Quantity
 from calderon.data.far_fields import Directions, decibels
-from calderon.data.pattern_files import Pattern, write_patterns
 from calderon.exact.angular import radar_cross_section
+from calderon.formulations.electromagnetic.feeds import Feeds, reference_resistance
 from calderon.formulations.electromagnetic.radiating_currents import RadiatedField, RadiatingCurrents, currents_of
 from calderon.formulations.linear_system import SolutionInfo
 from calderon.formulations.saving.solution_file import Record
 from calderon.formulations.scenes import currents_scene, directional_scene, pattern_rows
 from calderon.quadrature import Quadrature
 from calderon.spaces import VectorFunction
-from calderon.validation import positive_length
 from calderon.view import Described, Scene, Viewable
 
 VALUES = "voltages", "feed_currents", "feeds", "info", "quadrature", "wavenumber", "impedance"  # of a saved solution
 
 
 @dataclass(frozen=True, eq=False)
-class AntennaSolution(RadiatedField, Viewable, Described):
+class AntennaSolution(RadiatedField, Feeds, Viewable, Described):
     """The field of an antenna with given voltages at its feeds; peak values, time factor exp(-i omega t).
 
     voltages, feed_currents (p,): of each feed, in V and A, the current positive as the feed says. feeds: their names.
@@ -72,21 +70,10 @@ class AntennaSolution(RadiatedField, Viewable, Described):
             )
         return self.voltages / self.feed_currents
 
-    @property
-    def input_power(self) -> float:
-        """Time-averaged power in W that the feeds deliver, sum Re(U conj(I)) / 2."""
-        return float(np.sum(self.voltages * self.feed_currents.conj()).real / 2)
-
     def radiated_power(self) -> float:
         """Time-averaged power in W through a large sphere, int |F|^2 / (2 eta). A conductor loses nothing: it is the
         input power, as far as the solution is exact."""
         return self.currents.far_field_square() / (2 * self._eta)
-
-    def available_power(self, reference: float = 50.0) -> float:
-        """Power in W that generators of the internal resistance `reference` (ohm) could deliver which give the feeds
-        these voltages: sum |U + R I|^2 / (8 R)."""
-        r = reference_resistance(reference)
-        return float(np.sum(np.abs(self.voltages + r * self.feed_currents) ** 2) / (8 * r))
 
     def reflection_coefficient(self, reference: float = 50.0) -> complex:
         """(Z - R) / (Z + R) of the only feed with a line of impedance R = `reference` in ohm, for exp(-i omega t)."""
@@ -132,22 +119,6 @@ class AntennaSolution(RadiatedField, Viewable, Described):
         for name, power in (("directivity", self.radiated_power()), ("gain", self.input_power)):
             found.append(Quantity(name, decibels(4 * np.pi * intensity / power), "dBi", name))
         return toward.labelled(found, self._attributes)
-
-    def pattern(self, theta: Any = None, phi: Any = None, reference: float = 50.0) -> Pattern:
-        """The far field by theta and phi in radians, 1-D arrays, by default every 5 degrees."""
-        angles = [(theta, 180), (phi, 360)]
-        toward = Directions.of(*(np.radians(np.arange(0, end + 1, 5.0)) if a is None else a for a, end in angles))
-        along = [each.values for each in toward.components(toward.evaluated(self.far_field))[:2]]
-        powers = self.radiated_power(), self.input_power, self.available_power(reference)
-        axes = [each.values for each in toward.axes]
-        return Pattern(self.frequency, axes[0], axes[1], along[0], along[1], *powers, self._eta)
-
-    def write_far_field(
-        self, path: str | os.PathLike[str], theta: Any = None, phi: Any = None, reference: float = 50.0
-    ) -> None:
-        """Write the far field to a .ffe file (FEKO) or a .ffs file (CST), for exp(+j omega t) as these require; angles
-        in radians, by default every 5 degrees. reference: of the lines, for the available power."""
-        write_patterns(path, [self.pattern(theta, phi, reference)])
 
     def _record(self) -> Record:
         own = self.currents
@@ -205,8 +176,3 @@ class AntennaSolution(RadiatedField, Viewable, Described):
 
 def _complex(value: complex) -> str:
     return f"{value.real:.5g} {'+' if value.imag >= 0 else '-'} {abs(value.imag):.5g}i"
-
-
-def reference_resistance(value: float) -> float:
-    """The impedance in ohm of the lines at the feeds, positive; ValueError otherwise."""
-    return positive_length(value, "the reference impedance in ohm, a positive resistance such as 50,")

@@ -16,7 +16,7 @@ from calderon.exact.angular import RECEIVERS
 from calderon.exact.vacuum import SPEED_OF_LIGHT, VACUUM_IMPEDANCE
 from calderon.fft import assemble_fft
 from calderon.formulations.electromagnetic.antenna_feed import DeltaGap
-from calderon.formulations.electromagnetic.antenna_solution import reference_resistance
+from calderon.formulations.electromagnetic.feeds import reference_resistance
 from calderon.formulations.planar.echo import POLARIZATIONS, PlanarEcho, monostatic, received_from
 from calderon.formulations.planar.edge_port import EdgePort
 from calderon.formulations.planar.ends import require_ends

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calderon.exact.angular import line_of_sight
+from calderon.formulations.electromagnetic.feeds import Feeds
 from calderon.formulations.planar.layered_currents import LayeredCurrents
 from calderon.view import Scene, Viewable
 
@@ -36,7 +37,7 @@ class PlanarPower(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class PlanarSolution(LayeredCurrents, Viewable):
+class PlanarSolution(LayeredCurrents, Feeds, Viewable):
     """Currents for voltages (p,) in V at the ports; peak values, time factor exp(-i omega t).
 
     feed_currents (p,): in A, into the metal. surface: the surface current in A/m, that of contacts included. height: z
@@ -83,9 +84,15 @@ class PlanarSolution(LayeredCurrents, Viewable):
     @cached_property
     def power(self) -> PlanarPower:
         """Where the power goes; that of surface waves and what is left, lost, apply to layers of small loss."""
-        accepted = float(np.sum(self.voltages * self.feed_currents.conj()).real / 2)
-        radiated, waves = self.radiated_power(), self.carried_power()
+        accepted, radiated, waves = self.input_power, self.radiated_power(), self.carried_power()
         return PlanarPower(accepted, radiated, waves, accepted - radiated - waves)
+
+    @property
+    def _eta(self) -> float:
+        found = {self.radiator.impedance(side) for side in (-1, 0) if self.radiator.radiates(side)}
+        if len(found) != 1:
+            raise ValueError("files of far fields are those of one medium around: this stack has none, or two")
+        return found.pop()
 
     def _relative(self, theta: ArrayLike, phi: ArrayLike | None, power: float, decibels: bool) -> NDArray[np.float64]:
         radial = line_of_sight(theta, phi)[0]
