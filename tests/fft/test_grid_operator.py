@@ -70,6 +70,8 @@ def test_blocks_of_elements_precondition_an_array():
     assert info.iterations < 0.5 * plain.iterations
     direct = np.linalg.solve(dense(1), sides)
     assert np.linalg.norm(current - direct) < 1e-3 * np.linalg.norm(direct)
+    normal, record = cal.cg(found.H @ found, found.H @ sides, rtol=1e-6, maxiter=5000)  # what others compare with
+    assert np.linalg.norm(normal - direct) < 1e-2 * np.linalg.norm(direct) and record.iterations > 5 * info.iterations
     one = cal.cell_inverse(found, np.zeros(found.shape[0]))
     assert np.linalg.norm(one @ sides - direct) < 1e-9 * np.linalg.norm(direct)
     with pytest.raises(ValueError, match="one number for each"):
