@@ -1,4 +1,4 @@
-"""The examples by plane waves, at a lower frequency on a coarser mesh: they compute what a dense matrix does."""
+"""Large examples, at a lower frequency on a coarser mesh: they compute what a dense matrix does."""
 
 import re
 
@@ -9,7 +9,10 @@ from calderon.case import parse
 from calderon.report import example, run
 from catalogue import cases
 
-LARGE = {"submarine-1kHz": 8.0, "almond-10GHz": 5.0, "ogive-9GHz": 5.0, "sphere-20": 20.0, "raindrop": 5.0}
+LARGE = {
+    "submarine-1000": 5.0, "submarine-1kHz": 8.0, "almond-10GHz": 5.0, "ogive-9GHz": 5.0, "sphere-20": 20.0,
+    "raindrop": 5.0,
+}  # fmt: skip
 """By how much wavelengths and elements are larger here."""
 
 
@@ -20,16 +23,20 @@ def smaller(name: str) -> str:
         value = re.search(rf'^{key} = "([\d.]+)', text, flags=re.M)
         if value:
             text = text.replace(value[0], f'{key} = "{factor * float(value[1]):.6g}')
-    text = text.replace("divisions = 2", "divisions = 0").replace('"fine"', '"coarse"').replace('["abs"]', "[]")
+    text = (
+        re.sub(r"^divisions = .", "divisions = 0", text, flags=re.M)
+        .replace('"fine"', '"coarse"')
+        .replace('["abs"]', "[]")
+    )
     return re.sub(r"count = \d+", "count = 4", text)
 
 
-@pytest.mark.parametrize("name", cases(LARGE, LARGE.keys() - {"raindrop"}))
+@pytest.mark.parametrize("name", cases(LARGE, LARGE.keys() - {"raindrop", "submarine-1000"}))
 def test_a_large_example_at_a_lower_frequency(name):
     text = smaller(name)
     step = run(parse(text)).steps[0]
     dense = run(parse(re.sub(r"^(method|compression_rtol) = .*$", "", text, flags=re.M))).steps[0]
-    assert step.plane_waves is not None and dense.plane_waves is None
+    assert (step.plane_waves is None) == (name == "submarine-1000") and dense.plane_waves is None
     assert step.elements_per_wavelength > 6
     levels = [(step.monostatic[pair], dense.monostatic[pair]) for pair in step.monostatic]
     levels += [(step.strength, dense.strength)] if step.strength is not None else []

@@ -7,7 +7,8 @@ import pytest
 
 import calderon as cal
 from calderon.backends import get
-from calderon.case import CaseError, parse
+from calderon.case import CaseError, parse, surface_mesh
+from calderon.formulations.checks import elements_per_wavelength
 from calderon.report import example, run, write
 
 BALL = """\
@@ -101,7 +102,9 @@ def test_a_distance_within_the_body_is_refused():
 
 
 def test_the_hull_at_1000_hz_is_heard_at_20_km_at_3600_points():
-    case = example("submarine-1000").case
+    file = example("submarine-1000")
+    case, mesh = file.case, surface_mesh(file)
+    assert elements_per_wavelength(mesh, case.physics.wavenumbers[0]) > 6
     asked = case.output.far_field
     assert asked.distance == 20e3 and len(asked.directions) == 3600 and case.solver.compare == "auto"
     assert len(np.unique(asked.directions.round(9), axis=0)) == 3600
