@@ -213,6 +213,7 @@ def test_large_boards_by_fft_and_hmatrices(antenna):
     levels = [replace(plate, method=name).monostatic_rcs(2.39e9, [0.2, 0.4], 0.3) for name in ("fft", "dense")]
     assert np.allclose(*levels, rtol=1e-3)
     assert [chosen_method("auto", 10_000, columns)[0] for columns in (100, 5000)] == ["fft", "dense"]
+    assert [chosen_method("auto", 10_000, 1, extent)[0] for extent in (0.9, 1.1)] == ["hmatrix", "fft"]
     with pytest.raises(ValueError, match="unknown method 'mlfmm': choose 'auto' or 'dense' or 'hmatrix' or 'fft'"):
         replace(antenna, method="mlfmm")
 

@@ -72,8 +72,8 @@ class PlanarProblem:
 
     The electric equation <f, E> = Z_s <f, J> for RWG functions f and the currents of probes, with the Green's functions
     of the stack. method: "dense", with LU factors (10,000 unknowns take 1.6 GB); "fft", pre-corrected FFT, or
-    "hmatrix", an H-matrix with blocks to 10 rtol, with GMRES to the residual `rtol`; "auto", "dense" or "fft", what is
-    faster and fits; `info` of solutions says which. grid: options of "fft",
+    "hmatrix", an H-matrix with blocks to 10 rtol, with GMRES to the residual `rtol`; "auto", what is expected to
+    be faster and fits; `info` of solutions says which. grid: options of "fft",
     spacing=, order= and near=. Raises MeshError for metal off every interface, ValueError for ports that the metal or
     the stack does not have.
     """
@@ -266,7 +266,9 @@ class PlanarProblem:
 
     def _solved(self, frequency: float) -> DenseSystem | IterativeSystem:
         """What gives the solutions (dimension, n) of right-hand sides."""
-        method, why = chosen_method(self.method, self.function_space.dimension, len(self._others))
+        extent = float(np.linalg.norm(np.ptp(self.mesh.vertices[:, :2], axis=0)))
+        wavelengths = extent * float(np.abs(self.stack.at(frequency).wavenumbers).max()) / (2 * np.pi)
+        method, why = chosen_method(self.method, self.function_space.dimension, len(self._others), wavelengths)
         if method == "dense":
             return DenseSystem(self.matrix(frequency), why)
         return self._iterative_system(frequency, method, why)
