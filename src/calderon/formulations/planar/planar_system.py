@@ -22,8 +22,8 @@ from calderon.solvers import gmres
 METHODS = ("auto", "dense", "hmatrix", "fft")
 DENSE_UP_TO = 6000
 """Unknowns up to which LU factors are faster than the iteration. Beyond, on metal smaller than a wavelength, all
-pairs are near ones of a grid, and 6,878 unknowns on a patch do not converge within 1,000 steps; H-matrices with their factors
-take 28."""
+pairs are near ones of a grid, and 6,878 unknowns on a patch do not converge within 1,000 steps; H-matrices with
+their factors take 28."""
 PIECE = 400
 """Unknowns of a piece of metal up to which its inverse is the better preconditioner."""
 COMPRESSED, FACTORS = 10.0, 1e-2
