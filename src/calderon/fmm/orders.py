@@ -37,7 +37,7 @@ POINTS = (
     Promise(Order(12, 64, 1e-5), 2.8e-5, 1.2e-4, 110),
     Promise(Order(14, 80, 5e-6), 1e-5, 5.5e-5, 120),
     Promise(Order(16, 96, 2e-6), 4e-6, 2.5e-5, 130),
-    Promise(Order(18, 128, 5e-7), 1e-6, 5e-6, 150),
+    Promise(Order(18, 128, 5e-7), 1.1e-6, 5e-6, 150),
     Promise(Order(20, 160, 1e-7), 2.7e-7, 1.3e-6, 180),
     Promise(Order(22, 224, 2e-8), 3.5e-8, 2e-7, 220),
     Promise(Order(26, 320, 2e-9), 2.5e-9, 2e-8, 300),
