@@ -112,6 +112,14 @@ def test_few_points_are_summed_directly():
     assert cal.laplace_sums(np.zeros((0, 3)), np.zeros(0)).potential.shape == (0,)
 
 
+def test_points_that_almost_coincide(no_direct_sums):
+    """In single precision their distance is below the rounding of places."""
+    points, charges = sphere(), RANDOM.standard_normal(N)
+    points[1] = points[0] + [0, 0, 1e-9]
+    found = cal.laplace_sums(points, charges, rtol=1e-3).potential[:2]
+    assert found == pytest.approx(exact(points, points[:2], charges, np.zeros((N, 3)))[0], rel=1e-6)
+
+
 def test_all_points_in_one_place(no_direct_sums):
     points = np.tile([1.0, 2.0, 3.0], (500, 1))
     assert not cal.laplace_sums(points, np.ones(500)).potential.any()

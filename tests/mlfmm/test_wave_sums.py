@@ -58,6 +58,16 @@ def test_sums_hold_the_tolerance(k, rtol, gradient):
         assert np.linalg.norm(values[chosen] - wanted) <= rtol * np.linalg.norm(wanted)
 
 
+def test_points_that_almost_coincide():
+    """In single precision their distance is below the rounding of places."""
+    points, charges = sphere(6000), complex_numbers(6000)
+    points[1] = points[0] + [0, 0, 1e-9]
+    found = cal.helmholtz_sums(points, charges, 15.0, rtol=1e-3)
+    assert found.info.method == "mlfmm"
+    exact = exact_sums(points, points[:2], charges, 15.0 + 0j, False)[:, 0]
+    np.testing.assert_allclose(found.potential[:2], exact, rtol=1e-6)
+
+
 def test_targets_of_their_own_in_a_volume():
     random = np.random.default_rng(3)
     points, targets, charges = random.random((5000, 3)), 0.5 + random.random((3000, 3)), complex_numbers(5000)

@@ -52,7 +52,8 @@ class Kinds(NamedTuple):
 
 class Side(NamedTuple):
     """Points of one side by leaves: order (n,), starts (leaves + 1,), and places (3, n + a vector) relative to the
-    centres of leaves, in edges of the root for sums of near ones, in edges of the leaf for far ones."""
+    centres of leaves, in edges of the root for sums of near ones, in edges of the leaf for far ones. In single
+    precision three rows more hold the rest of the near places."""
 
     order: NDArray[np.int64]
     starts: NDArray[np.int64]
@@ -67,7 +68,7 @@ class Side(NamedTuple):
         leaf = np.repeat(np.arange(len(lists.leaves)), np.diff(starts))
         boxes = lists.leaves[leaf]
         places = (tree.inside(points)[order] - tree.centre[boxes]).T
-        return Side(order, starts, leaf, padded(places, near), padded(places / tree.edge[boxes], far))
+        return Side(order, starts, leaf, padded(in_two(places, near), near), padded(places / tree.edge[boxes], far))
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,13 +123,14 @@ class PointTree:
 
     def _near(self, numbers: Array) -> Array:
         real, lists, kinds = self.sources.near.dtype, self.lists, self.kinds
-        sources = np.concatenate([self.sources.near, padded(numbers, real)])
+        places = self.sources.near
+        sources = np.concatenate([places[:3], padded(numbers, real), places[3:]])
         targets, centres = self.targets.near, self.tree.centre[lists.leaves]
         across = targets.shape[1]
         out = np.zeros((kinds.fields, across), real)
         arguments = (targets.ravel(), across, sources.ravel(), sources.shape[1], self.targets.starts,
                      self.sources.starts, lists.near_start, lists.near, centres, False)  # fmt: skip
-        run = direct_kernel(*kinds)
+        run = direct_kernel(*kinds, split=len(targets) > 3)
         in_parts(lambda low, high: run(*arguments, aligned(4 * width(real), real), out.ravel(), low, high),
                  len(lists.leaves))  # fmt: skip
         return scaled_near(out[:, : len(self.targets.order)], kinds)
@@ -213,13 +215,42 @@ def direct_sums(sources: Array) -> Callable[[Array, Array, Kinds], Array]:
     return sums
 
 
-def interaction(charges: bool, dipoles: bool, gradient: bool) -> Callable[..., Any]:
-    """What adds the fields of one source at a vector of targets to t; once: they may coincide."""
-    plain = charges and not dipoles and not gradient
+def in_two(places: Array, near: Any) -> Array:
+    """Rows (3, n), in single precision with what that leaves out: points may be closer together than its rounding."""
+    return np.concatenate([places, places - places.astype(near)]) if near == np.float32 else places
+
+
+@functools.lru_cache(maxsize=2)
+def shift_of(split: bool) -> Callable[..., Any]:
+    """What adds a number in double precision to the vector x + x1, of which x1 is left out unless split."""
 
     @jitable
-    def interact(t, x, y, z, sources, s, apart, once):  # type: ignore[no-untyped-def]
+    def shifted(x, x1, shift, like):  # type: ignore[no-untyped-def]
+        d = like.dtype.type(shift)
+        whole = x + d
+        if not split:
+            return whole, x1
+        part = whole - x
+        return whole, x1 + ((x - (whole - part)) + (d - part)) + like.dtype.type(shift - d)
+
+    return shifted
+
+
+def interaction(charges: bool, dipoles: bool, gradient: bool, split: bool) -> Callable[..., Any]:
+    """What adds the fields of one source at a vector of targets to t; once: they may coincide. split: places are sums
+    of two numbers, see `in_two`."""
+    plain = charges and not dipoles and not gradient
+    rest = 3 + charges + 3 * dipoles
+
+    @jitable
+    def interact(t, place, sources, s, apart, once):  # type: ignore[no-untyped-def]
+        x, y, z, x1, y1, z1 = place
         ex, ey, ez = x - number(sources, s), y - number(sources, s + apart), z - number(sources, s + 2 * apart)
+        if split:
+            at = s + rest * apart
+            ex = ex + (x1 - number(sources, at))
+            ey = ey + (y1 - number(sources, at + apart))
+            ez = ez + (z1 - number(sources, at + 2 * apart))
         r2 = ex * ex + ey * ey + ez * ez
         square = where_less(r2, TINY, 1.0, r2) if once else r2
         u = inverse_square_root_multiple(square) if plain else inverse_square_root(square)
@@ -247,11 +278,13 @@ def interaction(charges: bool, dipoles: bool, gradient: bool) -> Callable[..., A
 
 
 @functools.lru_cache(maxsize=16)
-def direct_kernel(charges: bool, dipoles: bool, gradient: bool) -> Callable[..., None]:
+def direct_kernel(charges: bool, dipoles: bool, gradient: bool, split: bool = False) -> Callable[..., None]:
     """Potentials, and gradients if so, of charges q and dipoles d at distances e = x - y, times 4 pi:
     q / r + d.e / r^3, and -q e / r^3 + d / r^3 - 3 (d.e) e / r^5. Of charges alone the potential is divided by
-    `root_factor`."""
-    interact = interaction(charges, dipoles, gradient)
+    `root_factor`. split: three more rows of targets and of sources hold the rest of places."""
+    interact = interaction(charges, dipoles, gradient, split)
+
+    moved = shift_of(split)
 
     @kernel
     def sums(  # type: ignore[no-untyped-def]
@@ -265,18 +298,25 @@ def direct_kernel(charges: bool, dipoles: bool, gradient: bool) -> Callable[...,
         for i in range(low, high):
             for s in range(target_starts[i], target_starts[i + 1], width):
                 x0, y0, z0 = load(targets, s), load(targets, across + s), load(targets, 2 * across + s)
+                x1, y1, z1 = x0, y0, z0
+                if split:
+                    x1, y1, z1 = (
+                        load(targets, 3 * across + s),
+                        load(targets, 4 * across + s),
+                        load(targets, 5 * across + s),
+                    )
                 t = zero(room), zero(room), zero(room), zero(room)
                 for e in range(near_start[i], near_start[i + 1]):
                     c = near[e]
-                    x = x0 + room.dtype.type(centres[i, 0] - centres[c, 0])
-                    y = y0 + room.dtype.type(centres[i, 1] - centres[c, 1])
-                    z = z0 + room.dtype.type(centres[i, 2] - centres[c, 2])
+                    x, x2 = moved(x0, x1, centres[i, 0] - centres[c, 0], room)
+                    y, y2 = moved(y0, y1, centres[i, 1] - centres[c, 1], room)
+                    z, z2 = moved(z0, z1, centres[i, 2] - centres[c, 2], room)
                     if c == i or same:
                         for j in range(source_starts[c], source_starts[c + 1]):
-                            t = interact(t, x, y, z, sources, j, apart, True)
+                            t = interact(t, (x, y, z, x2, y2, z2), sources, j, apart, True)
                     else:
                         for j in range(source_starts[c], source_starts[c + 1]):
-                            t = interact(t, x, y, z, sources, j, apart, False)
+                            t = interact(t, (x, y, z, x2, y2, z2), sources, j, apart, False)
                 for f in range(4 if gradient else 1):
                     store(room, f * width, t[f])
                 for w in range(min(width, target_starts[i + 1] - s)):

@@ -14,7 +14,7 @@ from calderon.backends.vectors import aligned, width
 from calderon.fmm.lists import Lists, lists_of
 from calderon.fmm.octree import DEEPEST, Cube, Octree, octree
 from calderon.fmm.point_expansions import padded
-from calderon.fmm.point_tree import Kinds
+from calderon.fmm.point_tree import Kinds, in_two
 from calderon.fmm.translations import in_parts
 from calderon.greens import Green, Helmholtz
 from calderon.greens.helmholtz import helmholtz
@@ -331,7 +331,7 @@ class PointSums:
         centres = centres_of(tree)[lists.leaves]
 
         def side(points: Array, order: Any, runs: Any) -> Points:
-            return Points.of(points[order], np.append(runs[lists.leaves, 0], len(points)), centres, real)
+            return Points.of(points[order], np.append(runs[lists.leaves, 0], len(points)), centres, float)
 
         own = side(sources, tree.source_order, tree.sources)
         other = own if targets is None else side(targets, tree.target_order, tree.targets)
@@ -364,10 +364,11 @@ class PointSums:
     def _near(self, numbers: NDArray[Any]) -> NDArray[Any]:
         """From neighbouring leaves, times 4 pi."""
         real, k, count = self.real, self.k, len(self.lists.leaves)
-        given = padded(np.array([*self.sources.local.T, *np.ascontiguousarray(numbers).view(float).T]), real)
-        wanted = padded(self.targets.local.T, real)
+        places, at = (in_two(each.local.T, real) for each in (self.sources, self.targets))
+        given = padded(np.array([*places[:3], *np.ascontiguousarray(numbers).view(float).T, *places[3:]]), real)
+        wanted, split = padded(at, real), real == np.float32
         out = np.zeros((2 * self.kinds.fields, wanted.shape[1]), real)
-        run, tiny = near_kernel(*self.kinds, k.imag > 0), TINY[real == np.float32] * self._unit**2
+        run, tiny = near_kernel(*self.kinds, k.imag > 0, split), TINY[split] * self._unit**2
         arguments = (
             wanted.ravel(), wanted.shape[1], given.ravel(), given.shape[1], self.targets.starts, self.sources.starts,
             self.lists.near_start, self.lists.near, centres_of(self.tree)[self.lists.leaves], real.type(k.real),
