@@ -257,18 +257,19 @@ def rows_of(
 ) -> CompiledRows:
     """Rows and blocks of an integral operator; ValueError for those in layers that are not on the processor in double
     precision, or of vertical metal."""
-    if not isinstance(operator, LayeredElectricField):
-        return compiled_rows(operator, rows, columns, execution)
+    one: Any = operator
+    if not operator.is_layered:
+        return compiled_rows(one, rows, columns, execution)
     if execution.devices or execution.real != np.float64:
         raise ValueError(
             f"H-matrices of metal between layers are computed on the processor in double precision, got {execution}: "
             "leave out backend= and precision="
         )
-    if len(upright := operator.parts.vertical):
+    if len(upright := one.parts.vertical):
         raise ValueError(
             f"method 'hmatrix' takes horizontal metal, and {len(upright)} triangles are vertical: use method='dense'"
         )
-    return layered_rows(operator.matrix, rows)
+    return layered_rows(one.matrix, rows)
 
 
 def is_sum(operator: BoundaryOperator) -> bool:

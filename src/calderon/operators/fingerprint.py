@@ -14,11 +14,8 @@ from calderon.operators.tree import terms_of
 def fingerprint(operator: IntegralOperator | LayeredElectricField) -> dict[str, str]:
     """The integrand, the Green's function with its wavenumber or the layers, the mesh by a digest of its vertices and
     triangles, the spaces by one of their functions, the quadrature."""
-    medium = (
-        f"layers {digest(*operator.sections.data)}"
-        if isinstance(operator, LayeredElectricField)
-        else repr(operator.green)
-    )
+    one: Any = operator
+    medium = f"layers {digest(*one.sections.data)}" if operator.is_layered else repr(one.green)
     both = operator.trial, operator.test
     spaces = " to ".join(f"{each.name} {digest(each.triangles, each.dofs)}" for each in both)
     meshes = (each.mesh for each in both)

@@ -33,6 +33,8 @@ from calderon.quadrature import TriangleRule, triangle_rule
 from calderon.quadrature.options import Quadrature
 from calderon.validation import callers_level
 
+TOGETHER = 200_000
+"""Triangles whose sources are in memory at a time for far fields."""
 NEAR = 2.0
 """Triangles nearer to a point than this many times their size are integrated adaptively."""
 CUT = 0.5
@@ -194,10 +196,18 @@ class SurfaceField(FieldAlgebra, ABC):
     def _far_on_processor(
         self, unit: NDArray[np.float64], k: float, emission: Emission, execution: Execution
     ) -> NDArray[np.complex128]:
-        sources, centres = self._sources(far=True), self._centres
-        short = self._mesh.is_flat and k * self._radius <= SHORT
-        run = far_field_kernel(emission.kind, short)
-        return sums_at(lambda block, out: run(block, sources, centres, k, out), unit, emission.values) / (4 * math.pi)
+        short, count = self._mesh.is_flat and k * self._radius <= SHORT, len(self._triangles)
+        run, rule = far_field_kernel(emission.kind, short), triangle_rule(self.quadrature.regular)
+
+        def part(low: int) -> NDArray[np.complex128]:
+            some = np.arange(low, min(low + TOGETHER, count))
+            sources, centres = self._emitted(some, rule, True), self._centres[some]
+            return sums_at(lambda block, out: run(block, sources, centres, k, out), unit, emission.values)
+
+        total = np.zeros((len(unit), emission.values), complex)
+        for low in range(0, count, TOGETHER):
+            total += part(low)
+        return np.asarray(total / (4 * math.pi))
 
     def _far_on_device(
         self, unit: NDArray[np.float64], k: float, emission: Emission, execution: Execution
