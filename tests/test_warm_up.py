@@ -8,8 +8,7 @@ import threading
 import pytest
 
 from calderon import warm_up
-from calderon.backends.claims import Claim
-from calderon.backends.kernel_cache import COMPILING
+from calderon.backends.kernel_cache import COMPILING, Claim
 from calderon.operators.boundary import IntegralOperator
 
 
@@ -45,14 +44,14 @@ def started(monkeypatch, caplog):
 
 
 def test_a_missing_kernel_starts_a_second_process_once(started):
-    with warm_up.compiling_beside("acoustic", "auto"):
+    with warm_up.compiling_in_parallel("acoustic", "auto"):
         warm_up.LOG.info("something else")
         assert started == []
         warm_up.LOG.info(COMPILING)
         warm_up.LOG.info(COMPILING)
     assert started == [[sys.executable, "-P", "-m", "calderon.warm_up", "acoustic", "auto"], "killed"]
     warm_up.LOG.info(COMPILING)
-    with warm_up.compiling_beside("transient", "dense"):
+    with warm_up.compiling_in_parallel("transient", "dense"):
         warm_up.LOG.info(COMPILING)
     assert len(started) == 2
 

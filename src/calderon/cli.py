@@ -34,7 +34,7 @@ from calderon.processes import InUse, postponed, stops_raise
 from calderon.report.stages import stages_on
 from calderon.report.terminal_tables import resolution, surface_quality, two_columns, volume_quality
 from calderon.solvers import ConvergenceError
-from calderon.warm_up import WARM_UPS, compiling_beside
+from calderon.warm_up import WARM_UPS, compiling_in_parallel
 from calderon.warm_up import warm_up as warmed_up
 
 UNEXPECTED, WRONG_INPUT, NOT_SOLVED, EXISTS = 1, 2, 3, 4
@@ -262,7 +262,7 @@ def _compute_held(file: AnyCaseFile, folder: Path, force: bool, scratch: Path | 
     finished = False
     try:
         family, method = file.case.physics.family, getattr(file.case.solver, "method", "dense")
-        with stages_on(screen) as stages, compiling_beside(family, method):
+        with stages_on(screen) as stages, compiling_in_parallel(family, method):
             results = report.run(file, stages, scratch)
             if world().rank > 0:
                 return

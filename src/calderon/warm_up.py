@@ -1,7 +1,7 @@
-"""Small problems whose kernels most runs need, so that these are compiled beforehand, or beside a first run.
+"""Small problems whose kernels most runs need, so that these are compiled beforehand, or during a first run.
 
 `python -m calderon.warm_up sound` compiles what a first run needs in the opposite order: fields, preconditioner,
-operators from the last to the first. Both take kernels from each other's work (`backends.claims`).
+operators from the last to the first. Both take kernels from each other's work (`backends.kernel_cache`).
 """
 
 import logging
@@ -164,7 +164,7 @@ class _OnCompilation(logging.Handler):
 
 
 @contextmanager
-def compiling_beside(family: str, method: str) -> Iterator[None]:
+def compiling_in_parallel(family: str, method: str) -> Iterator[None]:
     """While the block runs, a second process compiles kernels that it will need, as soon as one is missing on the
     disk; it ends with the block. Nothing is started for other families, on one processor and of several ranks."""
     if family not in BEHIND or thread_count() < 2 or world().size > 1:

@@ -6,8 +6,7 @@ import sys
 import numpy as np
 import pytest
 
-from calderon.backends.claims import Claim
-from calderon.backends.kernel_cache import KernelIndex
+from calderon.backends.kernel_cache import Claim, KernelIndex
 from calderon.solvers.symmetric import eliminate
 
 READ_ONLY = """

@@ -2,7 +2,6 @@
 
 from calderon.formulations.elastic.body_loads import Gravity, RemoteStress, Rotation, TemperatureChange
 from calderon.formulations.elastic.bonded import BondedSolids
-from calderon.formulations.elastic.bonded_solution import BondedSolution
 from calderon.formulations.elastic.conditions import (
     ElasticSupport,
     Fixed,
@@ -18,7 +17,7 @@ from calderon.formulations.elastic.conditions import (
 from calderon.formulations.elastic.load_cases import LoadCase
 from calderon.formulations.elastic.material import ElasticMaterial
 from calderon.formulations.elastic.solid import ElasticSolid
-from calderon.formulations.elastic.solution import ElasticSolution
+from calderon.formulations.elastic.solution import BondedSolution, ElasticSolution
 from calderon.formulations.elastic.steady_temperature import SteadyTemperature
 from calderon.formulations.electromagnetic.antenna import PECAntenna
 from calderon.formulations.electromagnetic.antenna_feed import DeltaGap

@@ -11,7 +11,6 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from calderon.formulations.elastic import balance
-from calderon.formulations.elastic.bonded_solution import BondedSolution
 from calderon.formulations.elastic.equations import DEFECT
 from calderon.formulations.elastic.interfaces import (
     Faces,
@@ -25,7 +24,7 @@ from calderon.formulations.elastic.joint_equation import JointEquation, Part, jo
 from calderon.formulations.elastic.load_cases import LoadCase, named_cases
 from calderon.formulations.elastic.plan import FAST, Plan, one_after_the_other
 from calderon.formulations.elastic.solid import LARGEST_DENSE, ElasticSolid, solver_of, with_conditions
-from calderon.formulations.elastic.solution import ElasticInfo, ElasticSolution
+from calderon.formulations.elastic.solution import BondedSolution, ElasticInfo, ElasticSolution
 from calderon.formulations.elastic.surface_conditions import SurfaceConditions
 from calderon.operators.methods import AUTO, candidates
 from calderon.solvers.iteration import tolerance

@@ -6,9 +6,8 @@ from typing import Any
 import numpy as np
 
 from calderon.formulations.elastic.bonded import BondedSolids
-from calderon.formulations.elastic.bonded_solution import BondedSolution
 from calderon.formulations.elastic.solid import ElasticSolid
-from calderon.formulations.elastic.solution import ElasticInfo, ElasticSolution
+from calderon.formulations.elastic.solution import BondedSolution, ElasticInfo, ElasticSolution
 from calderon.formulations.electromagnetic.antenna_solution import AntennaSolution
 from calderon.formulations.electromagnetic.dielectric_solution import DielectricSolution
 from calderon.formulations.electromagnetic.pec import PECSolution
