@@ -221,8 +221,16 @@ def in_two(places: Array, near: Any) -> Array:
 
 
 @functools.lru_cache(maxsize=2)
-def shift_of(split: bool) -> Callable[..., Any]:
-    """What adds a number in double precision to the vector x + x1, of which x1 is left out unless split."""
+def places_of(split: bool) -> tuple[Callable[..., Any], Callable[..., Any], Callable[..., Any]]:
+    """What takes a vector of places from rows (3, `across`), (6, `across`) if split; what moves these places by the
+    difference of two centres; and what gives their distances to a source, whose rest is in the rows from `rest` on."""
+
+    @jitable
+    def taken(rows, s, across):  # type: ignore[no-untyped-def]
+        x, y, z = load(rows, s), load(rows, s + across), load(rows, s + 2 * across)
+        if split:
+            return x, y, z, load(rows, s + 3 * across), load(rows, s + 4 * across), load(rows, s + 5 * across)
+        return x, y, z, x, y, z
 
     @jitable
     def shifted(x, x1, shift, like):  # type: ignore[no-untyped-def]
@@ -233,17 +241,15 @@ def shift_of(split: bool) -> Callable[..., Any]:
         part = whole - x
         return whole, x1 + ((x - (whole - part)) + (d - part)) + like.dtype.type(shift - d)
 
-    return shifted
-
-
-def interaction(charges: bool, dipoles: bool, gradient: bool, split: bool) -> Callable[..., Any]:
-    """What adds the fields of one source at a vector of targets to t; once: they may coincide. split: places are sums
-    of two numbers, see `in_two`."""
-    plain = charges and not dipoles and not gradient
-    rest = 3 + charges + 3 * dipoles
+    @jitable
+    def moved(place, to, centre, like):  # type: ignore[no-untyped-def]
+        x, x1 = shifted(place[0], place[3], to[0] - centre[0], like)
+        y, y1 = shifted(place[1], place[4], to[1] - centre[1], like)
+        z, z1 = shifted(place[2], place[5], to[2] - centre[2], like)
+        return x, y, z, x1, y1, z1
 
     @jitable
-    def interact(t, place, sources, s, apart, once):  # type: ignore[no-untyped-def]
+    def distances(place, sources, s, apart, rest):  # type: ignore[no-untyped-def]
         x, y, z, x1, y1, z1 = place
         ex, ey, ez = x - number(sources, s), y - number(sources, s + apart), z - number(sources, s + 2 * apart)
         if split:
@@ -251,6 +257,20 @@ def interaction(charges: bool, dipoles: bool, gradient: bool, split: bool) -> Ca
             ex = ex + (x1 - number(sources, at))
             ey = ey + (y1 - number(sources, at + apart))
             ez = ez + (z1 - number(sources, at + 2 * apart))
+        return ex, ey, ez
+
+    return taken, moved, distances
+
+
+def interaction(charges: bool, dipoles: bool, gradient: bool, split: bool) -> Callable[..., Any]:
+    """What adds the fields of one source at a vector of targets to t; once: they may coincide. split: places are sums
+    of two numbers, see `in_two`."""
+    plain = charges and not dipoles and not gradient
+    rest, distances = 3 + charges + 3 * dipoles, places_of(split)[2]
+
+    @jitable
+    def interact(t, place, sources, s, apart, once):  # type: ignore[no-untyped-def]
+        ex, ey, ez = distances(place, sources, s, apart, rest)
         r2 = ex * ex + ey * ey + ez * ez
         square = where_less(r2, TINY, 1.0, r2) if once else r2
         u = inverse_square_root_multiple(square) if plain else inverse_square_root(square)
@@ -283,8 +303,7 @@ def direct_kernel(charges: bool, dipoles: bool, gradient: bool, split: bool = Fa
     q / r + d.e / r^3, and -q e / r^3 + d / r^3 - 3 (d.e) e / r^5. Of charges alone the potential is divided by
     `root_factor`. split: three more rows of targets and of sources hold the rest of places."""
     interact = interaction(charges, dipoles, gradient, split)
-
-    moved = shift_of(split)
+    taken, moved, _ = places_of(split)
 
     @kernel
     def sums(  # type: ignore[no-untyped-def]
@@ -297,26 +316,17 @@ def direct_kernel(charges: bool, dipoles: bool, gradient: bool, split: bool = Fa
         width = lanes(room)
         for i in range(low, high):
             for s in range(target_starts[i], target_starts[i + 1], width):
-                x0, y0, z0 = load(targets, s), load(targets, across + s), load(targets, 2 * across + s)
-                x1, y1, z1 = x0, y0, z0
-                if split:
-                    x1, y1, z1 = (
-                        load(targets, 3 * across + s),
-                        load(targets, 4 * across + s),
-                        load(targets, 5 * across + s),
-                    )
+                own = taken(targets, s, across)
                 t = zero(room), zero(room), zero(room), zero(room)
                 for e in range(near_start[i], near_start[i + 1]):
                     c = near[e]
-                    x, x2 = moved(x0, x1, centres[i, 0] - centres[c, 0], room)
-                    y, y2 = moved(y0, y1, centres[i, 1] - centres[c, 1], room)
-                    z, z2 = moved(z0, z1, centres[i, 2] - centres[c, 2], room)
+                    place = moved(own, centres[i], centres[c], room)
                     if c == i or same:
                         for j in range(source_starts[c], source_starts[c + 1]):
-                            t = interact(t, (x, y, z, x2, y2, z2), sources, j, apart, True)
+                            t = interact(t, place, sources, j, apart, True)
                     else:
                         for j in range(source_starts[c], source_starts[c + 1]):
-                            t = interact(t, (x, y, z, x2, y2, z2), sources, j, apart, False)
+                            t = interact(t, place, sources, j, apart, False)
                 for f in range(4 if gradient else 1):
                     store(room, f * width, t[f])
                 for w in range(min(width, target_starts[i + 1] - s)):

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.backends.numba import kernel
-from calderon.backends.vectors import jitable, lanes, load, number, store, where_less, zero
+from calderon.backends.vectors import jitable, lanes, number, store, where_less, zero
 from calderon.fmm.lists import Lists
 from calderon.fmm.octree import DEEPEST, Octree
-from calderon.fmm.point_tree import shift_of
+from calderon.fmm.point_tree import places_of
 from calderon.greens.elementary import decaying_exponential, inverse_square_root, sine_cosine
 from calderon.mlfmm.spectrum import Array
 
@@ -103,7 +103,7 @@ def centres_of(tree: Octree) -> Array:
 def interaction(charges: bool, dipoles: bool, gradient: bool, lossy: bool, split: bool) -> Callable[..., Any]:
     """What adds the fields of one source at a vector of targets to t: value, re and im, and gradient. split: places are
     sums of two numbers."""
-    rest = 3 + 2 * charges + 6 * dipoles
+    rest, distances = 3 + 2 * charges + 6 * dipoles, places_of(split)[2]
 
     @jitable
     def product(ar, ai, br, bi):  # type: ignore[no-untyped-def]
@@ -111,13 +111,7 @@ def interaction(charges: bool, dipoles: bool, gradient: bool, lossy: bool, split
 
     @jitable
     def interact(t, place, sources, s, apart, k, loss, tiny):  # type: ignore[no-untyped-def]
-        x, y, z, x1, y1, z1 = place
-        ex, ey, ez = x - number(sources, s), y - number(sources, s + apart), z - number(sources, s + 2 * apart)
-        if split:
-            at = s + rest * apart
-            ex = ex + (x1 - number(sources, at))
-            ey = ey + (y1 - number(sources, at + apart))
-            ez = ez + (z1 - number(sources, at + 2 * apart))
+        ex, ey, ez = distances(place, sources, s, apart, rest)
         r2 = ex * ex + ey * ey + ez * ez
         square = where_less(r2, tiny, 1.0, r2)
         u = where_less(r2, tiny, 0.0, inverse_square_root(square))
@@ -160,7 +154,8 @@ def interaction(charges: bool, dipoles: bool, gradient: bool, lossy: bool, split
 def near_kernel(charges: bool, dipoles: bool, gradient: bool, lossy: bool, split: bool) -> Callable[..., None]:
     """Sums (q + d.grad_y) exp(i k r) / r over the points of neighbouring leaves; gradients with respect to x. split:
     three more rows of targets and of sources hold the rest of places."""
-    interact, moved = interaction(charges, dipoles, gradient, lossy, split), shift_of(split)
+    interact = interaction(charges, dipoles, gradient, lossy, split)
+    taken, moved, _ = places_of(split)
 
     @kernel
     def sums(  # type: ignore[no-untyped-def]
@@ -173,22 +168,13 @@ def near_kernel(charges: bool, dipoles: bool, gradient: bool, lossy: bool, split
         width = lanes(room)
         for i in range(low, high):
             for s in range(target_starts[i], target_starts[i + 1], width):
-                x0, y0, z0 = load(targets, s), load(targets, across + s), load(targets, 2 * across + s)
-                x1, y1, z1 = x0, y0, z0
-                if split:
-                    x1, y1, z1 = (
-                        load(targets, 3 * across + s),
-                        load(targets, 4 * across + s),
-                        load(targets, 5 * across + s),
-                    )
+                own = taken(targets, s, across)
                 t = (zero(room), zero(room), zero(room), zero(room), zero(room), zero(room), zero(room), zero(room))
                 for e in range(near_start[i], near_start[i + 1]):
                     c = near[e]
-                    x, x2 = moved(x0, x1, centres[i, 0] - centres[c, 0], room)
-                    y, y2 = moved(y0, y1, centres[i, 1] - centres[c, 1], room)
-                    z, z2 = moved(z0, z1, centres[i, 2] - centres[c, 2], room)
+                    place = moved(own, centres[i], centres[c], room)
                     for j in range(source_starts[c], source_starts[c + 1]):
-                        t = interact(t, (x, y, z, x2, y2, z2), sources, j, apart, k, loss, tiny)
+                        t = interact(t, place, sources, j, apart, k, loss, tiny)
                 for f in range(8 if gradient else 2):
                     store(room, f * width, t[f])
                 for w in range(min(width, target_starts[i + 1] - s)):
