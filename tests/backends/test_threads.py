@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from calderon.backends import InOrder, one_thread, run_tasks
-from calderon.backends.threads import ALGEBRA, OrderedQueue, TaskQueue, algebra_threads, schedule
+from calderon.backends.threads import OrderedQueue, TaskQueue, linear_algebra, schedule
 
 CLIQUE = [4, 5, 6, 7]
 NEIGHBOURS = [[0], [1], [2], [3], CLIQUE, CLIQUE, CLIQUE, CLIQUE]
@@ -94,17 +94,15 @@ def test_no_task_runs_beside_a_neighbour(weighted):
 
 
 def test_linear_algebra_in_tasks_has_one_thread():
-    if (found := algebra_threads(ALGEBRA[0])) is None:
-        pytest.skip("the linear algebra of NumPy is not OpenBLAS")
-    get, put = found
-    before, seen = get(), []
-    put(2)
-    try:
-        run_tasks(lambda task: seen.append(get()), 3)
+    seen = []
+
+    def counts() -> set[int]:
+        return {library["num_threads"] for library in linear_algebra().info()}
+
+    with linear_algebra().limit(limits=2):
+        run_tasks(lambda task: seen.append(counts()), 3)
         with one_thread:
             run_tasks(lambda task: None, 3)
-            seen.append(get())
-        assert seen == [1] * 4
-        assert get() == 2
-    finally:
-        put(before)
+            seen.append(counts())
+        assert seen == [{1}] * 4
+        assert counts() == {2}

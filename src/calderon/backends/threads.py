@@ -8,11 +8,9 @@ one thread can do at a time.
 Linear algebra in tasks has one thread each: that of NumPy would start as many threads again for each of them.
 """
 
-import ctypes
 import functools
 import heapq
 import itertools
-import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -24,48 +22,33 @@ from numpy.typing import NDArray
 from calderon.backends.memory import share_memory
 from calderon.backends.numba import thread_count
 
-ALGEBRA = "numpy.linalg._umath_linalg", "scipy.linalg._fblas"
-"""Modules whose libraries have OpenBLAS in them or load it."""
-NAMES = [f"{prefix}openblas_{{}}_num_threads{suffix}" for prefix in ("scipy_", "") for suffix in ("64_", "")]
-"""To get and to set its number of threads."""
-
 
 @functools.cache
-def algebra_threads(module: str) -> tuple[Callable[[], int], Callable[[int], None]] | None:
-    """How to get and to set the threads of the OpenBLAS of a module; None for other libraries."""
-    try:
-        library = ctypes.CDLL(str(sys.modules[module].__file__))
-    except OSError:
-        return None
-    for name in NAMES:
-        if hasattr(library, name.format("set")):
-            return getattr(library, name.format("get")), getattr(library, name.format("set"))
-    return None
+def linear_algebra() -> Any:
+    """The libraries of linear algebra that are loaded at the first call, NumPy's and SciPy's among them."""
+    import scipy.linalg  # noqa: F401  its library is one of them
+    from threadpoolctl import ThreadpoolController  # 10 ms, for runs that need it
+
+    return ThreadpoolController().select(user_api="blas")
 
 
 class OneThread:
     """While a caller is inside, linear algebra of NumPy and SciPy has one thread; several may be inside at once."""
 
     def __init__(self) -> None:
-        self._lock, self._inside, self._before = threading.Lock(), 0, list[tuple[Callable[[int], None], int]]()
+        self._lock, self._inside, self._limits = threading.Lock(), 0, list[Any]()
 
     def __enter__(self) -> None:
         with self._lock:
             self._inside += 1
-            if self._inside > 1:
-                return
-            for module in ALGEBRA:
-                if module in sys.modules and (found := algebra_threads(module)):
-                    get, put = found
-                    self._before.append((put, get()))
-                    put(1)
+            if self._inside == 1:
+                self._limits.append(linear_algebra().limit(limits=1))
 
     def __exit__(self, *_: object) -> None:
         with self._lock:
             self._inside -= 1
-            while not self._inside and self._before:
-                put, threads = self._before.pop()  # in reverse: both modules may have the same library
-                put(threads)
+            if not self._inside:
+                self._limits.pop().restore_original_limits()
 
 
 one_thread = OneThread()
