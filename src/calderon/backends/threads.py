@@ -17,7 +17,9 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
+import scipy.linalg  # noqa: F401  its library may be another one than NumPy's
 from numpy.typing import NDArray
+from threadpoolctl import ThreadpoolController
 
 from calderon.backends.memory import share_memory
 from calderon.backends.numba import thread_count
@@ -25,10 +27,7 @@ from calderon.backends.numba import thread_count
 
 @functools.cache
 def linear_algebra() -> Any:
-    """The libraries of linear algebra that are loaded at the first call, NumPy's and SciPy's among them."""
-    import scipy.linalg  # noqa: F401  its library is one of them
-    from threadpoolctl import ThreadpoolController  # 10 ms, for runs that need it
-
+    """The libraries of linear algebra of NumPy and SciPy, with their numbers of threads."""
     return ThreadpoolController().select(user_api="blas")
 
 
