@@ -90,6 +90,10 @@ def _require_constants(file: CaseFile[Case], mesh: TriangleMesh) -> None:
     if isinstance(physics.admittance, dict):
         with file.blamed("physics", "admittance"):
             values_at_nodes(physics.admittance, P0(mesh), "admittance")
+    for name in ("interior_speed_of_sound", "interior_density", "rigid"):
+        if isinstance(given := getattr(physics, name), dict | tuple):
+            with file.blamed("physics", name, given if isinstance(given, dict) else list(given)):
+                mesh.tag_numbers(given)
     if isinstance(physics.permittivity, dict):
         with file.blamed("physics", "permittivity"):
             tags = physics.tags_of_bodies(mesh)

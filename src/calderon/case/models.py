@@ -7,7 +7,7 @@ from pydantic import AfterValidator, Field, model_validator
 from calderon.case.incident import Incident, Initial, Source
 from calderon.case.mesh import Mesh, VolumeMesh
 from calderon.case.output import Output, TransientOutput
-from calderon.case.physics import Physics
+from calderon.case.physics import BY_TAG, Physics
 from calderon.case.quantities import Conductivity, Density, Frequency, Time
 from calderon.case.table import OneOf, Table, backend_name, key
 from calderon.mesh import Material
@@ -106,10 +106,12 @@ class Case(Table):
             raise ValueError("solver.compare: it compares far fields of sound and requires output.far_field")
         if self.solver.matrix_file is not None and len(physics.frequency or ()) > 1:
             raise ValueError("solver.matrix_file: it holds the matrix of one frequency, but the case is a sweep")
-        tabled = [name for name in ("admittance", "permittivity") if isinstance(getattr(physics, name), dict)]
+        tabled = [name for name in BY_TAG if isinstance(getattr(physics, name), dict)]
         if output.exact and tabled:
             raise ValueError(f"output.exact: the series is for one {tabled[0]} of the whole sphere")
-        if self.solver.preconditioner == "osrc" and not physics.definition.osrc:
+        if output.exact and physics.rigid:
+            raise ValueError("output.exact: the series is for one sphere, not for rigid bodies next to it")
+        if self.solver.preconditioner == "osrc" and not (physics.definition.osrc or physics.rigid):
             raise ValueError(f'solver.preconditioner = "osrc" is not supported by the problem {physics.problem!r}')
         drawn = set(output.surface) - {"abs", "db"}
         if drawn and physics.family in ("electromagnetic", "antenna"):

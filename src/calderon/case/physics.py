@@ -1,6 +1,5 @@
 """The [physics] table: the problem, the frequency or wavenumber, and the media; PROBLEMS is the table of problems."""
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal
@@ -10,6 +9,7 @@ from numpy.typing import NDArray
 from pydantic import BeforeValidator, TypeAdapter, WithJsonSchema, model_validator
 
 import calderon.formulations as formulations
+from calderon.case.by_tag import Admittance, Constants, Densities, Speeds, mapped
 from calderon.case.quantities import Density, Frequency, Potential, Speed, Voltage, Wavenumber, quantity
 from calderon.case.table import OneOf, Table, choices, key
 from calderon.exact import SPEED_OF_LIGHT
@@ -18,6 +18,8 @@ from calderon.mesh import TriangleMesh
 Point = tuple[float, float, float]
 TRANSIENT = "transient"  # the problem of cases in time, which have tables of their own
 FLUIDS = ("speed_of_sound", "density", "interior_speed_of_sound", "interior_density")
+BY_TAG = ("admittance", "permittivity", "interior_speed_of_sound", "interior_density")
+"""Keys that may be tables by tag."""
 MAX_FREQUENCIES = 10_000  # of a sweep: each is a solution of its own, kept until all are written
 
 
@@ -52,34 +54,6 @@ def _frequencies(value: Any) -> tuple[float, ...]:
     return (quantity(value, "frequency"),)
 
 
-def _complex(value: Any) -> complex:
-    """A real number or [real, imaginary]."""
-    parts = value if isinstance(value, list) else [value, 0.0]
-    if len(parts) != 2 or any(isinstance(part, bool) or not isinstance(part, (int, float)) for part in parts):
-        raise ValueError("write a number or [real, imaginary]")
-    if not all(math.isfinite(part) for part in parts):
-        raise ValueError("both parts must be finite")
-    return complex(*parts)
-
-
-def _by_tag(value: Any) -> complex | dict[int | str, complex]:
-    """One number for the whole surface, or a table from tags, by number or name, to numbers."""
-    if not isinstance(value, dict):
-        return _complex(value)
-    if not value:
-        raise ValueError("the table by tag is empty: write { tag = number }, or one number for the whole surface")
-    return {int(tag) if tag.lstrip("-").isdigit() else tag: _complex(one) for tag, one in value.items()}
-
-
-def _passive(value: Any) -> complex | dict[int | str, complex]:
-    """As _by_tag, of numbers with a real part that is not negative."""
-    given = _by_tag(value)
-    for one in given.values() if isinstance(given, dict) else (given,):
-        if one.real < 0:
-            raise ValueError(f"the real part {one.real:g} is negative: the surface would create energy, give 0 or more")
-    return given
-
-
 FREQUENCY = TypeAdapter(Frequency).json_schema()
 SWEEP = {
     "type": "object",
@@ -88,12 +62,8 @@ SWEEP = {
     "additionalProperties": False,
 }
 FREQUENCIES = {**FREQUENCY, "anyOf": [*FREQUENCY["anyOf"], {"type": "array", "items": FREQUENCY, "minItems": 1}, SWEEP]}
-COMPLEX = {"anyOf": [{"type": "number"}, {"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 2}]}
-BY_TAG = {"anyOf": [*COMPLEX["anyOf"], {"type": "object", "additionalProperties": COMPLEX}]}
 """In a JSON schema."""
 Frequencies = Annotated[tuple[Frequency, ...], BeforeValidator(_frequencies), WithJsonSchema(FREQUENCIES)]
-Constants = Annotated[complex | dict[int | str, complex], BeforeValidator(_by_tag), WithJsonSchema(BY_TAG)]
-Admittance = Annotated[complex | dict[int | str, complex], BeforeValidator(_passive), WithJsonSchema(BY_TAG)]
 
 
 class Feed(Table):
@@ -120,8 +90,10 @@ class Physics(Table):
     Sound travels at speed_of_sound, electromagnetic waves at the speed of light in vacuum. admittance: rho c / Z of an
     impedance surface, without unit; a number or [real, imaginary], or a table of these by tag. permittivity,
     permeability: relative, of a dielectric body, with a positive imaginary part for loss; of several bodies, side by
-    side or one within another, a table by the tags of their surfaces, of what is directly inside. formulation: the
-    integral equation of a conductor or a dielectric body. testing: of a conductor's magnetic equation.
+    side or one within another, a table by the tags of their surfaces, of what is directly inside. Bodies of fluid side
+    by side have tables by tag of interior_speed_of_sound and interior_density; rigid ones next to them are listed in
+    rigid. formulation: the integral equation of a conductor or a dielectric body. testing: of a conductor's magnetic
+    equation.
     """
 
     SELECTORS: ClassVar = ("problem",)
@@ -132,8 +104,9 @@ class Physics(Table):
     wavenumber: Wavenumber | None = key("2 pi over the wavelength, instead of a frequency")
     speed_of_sound: Speed | None = key("of the fluid around the body")
     density: Density | None = key("of the fluid around the body")
-    interior_speed_of_sound: Speed | None = key("of the fluid inside")
-    interior_density: Density | None = key("of the fluid inside")
+    interior_speed_of_sound: Speeds | None = key("of the fluid inside, or a table by tag of the bodies")
+    interior_density: Densities | None = key("of the fluid inside, or a table by tag of the bodies")
+    rigid: tuple[str | int, ...] | None = key("tags of sound-hard bodies next to those of fluid", min_length=1)
     admittance: Admittance | None = key(
         "rho c / Z of the surface, without unit: a number, [real, imaginary], or a table of these by tag"
     )
@@ -208,11 +181,14 @@ class Physics(Table):
         assert speed is not None
         return 2 * np.pi * np.array(self.frequency) / speed
 
-    def interior_fluid(self, wavenumber: float) -> tuple[float, float]:
-        """Wavenumber inside a fluid body, and its density over that of the fluid around."""
+    def interior_fluid(self, wavenumber: float) -> tuple[Any, Any]:
+        """Wavenumber inside a fluid body, and its density over that of the fluid around; or tables of them by tag."""
         assert self.speed_of_sound and self.interior_speed_of_sound and self.density and self.interior_density
-        interior = wavenumber * self.speed_of_sound / self.interior_speed_of_sound
-        return interior, self.interior_density / self.density
+        path = wavenumber * self.speed_of_sound
+        return (
+            mapped(lambda speed: path / speed, self.interior_speed_of_sound),
+            mapped(lambda density: density / self.density, self.interior_density),
+        )
 
     def bodies(self, mesh: TriangleMesh) -> tuple[Any, tuple[Any, Any]]:
         """The surface of a dielectric body, or of several, and their relative permittivities and permeabilities."""
@@ -256,7 +232,9 @@ Build = Callable[[Physics, TriangleMesh, float], Any]
 
 def _fluid(physics: Physics, mesh: TriangleMesh, wavenumber: float) -> Any:
     interior, ratio = physics.interior_fluid(wavenumber)
-    return formulations.FluidTransmission(mesh, wavenumber, interior_wavenumber=interior, density_ratio=ratio)
+    return formulations.FluidTransmission(
+        mesh, wavenumber, interior_wavenumber=interior, density_ratio=ratio, rigid=physics.rigid or ()
+    )
 
 
 def _conductor(physics: Physics, mesh: TriangleMesh, wavenumber: float) -> Any:
@@ -319,7 +297,7 @@ PROBLEMS = {
         lambda physics, mesh, k: formulations.ImpedanceScattering(mesh, k, admittance=physics.admittance),
         needed=("admittance",),
     ),
-    "transmission": _acoustic("fluid in fluid", _fluid, FLUIDS, penetrable=True),
+    "transmission": _acoustic("fluid in fluid", _fluid, FLUIDS, optional=("rigid",), penetrable=True),
     "conductor": _electromagnetic(
         "perfect conductor",
         _conductor,

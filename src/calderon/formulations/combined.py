@@ -15,6 +15,16 @@ from calderon.validation import finite_complex
 ROOT_ERROR = 0.25  # of the root in the preconditioner: a smaller one saves no steps
 
 
+def usual_coupling(wavenumber: complex) -> complex:
+    """Of the equation of Burton and Miller, i / Re k in m."""
+    return complex(1j / np.real(wavenumber))
+
+
+def hard_on_a_plane(dtn: SurfaceOperator, eta: complex) -> SurfaceOperator:
+    """The operator of the equation of Burton and Miller on a sound-hard plane, by its Dirichlet-to-Neumann map."""
+    return (dtn * -eta + 1) * 0.5
+
+
 @dataclass(frozen=True, eq=False)
 class CombinedProblem(ScatteringProblem):
     """A scattering problem with a coupling parameter eta between the integral equation of the field and the one of its
@@ -35,8 +45,7 @@ class CombinedProblem(ScatteringProblem):
 
     @property
     def _usual_coupling(self) -> complex:
-        """Of the equation of Burton and Miller, in m."""
-        return complex(1j / np.real(self.wavenumber))
+        return usual_coupling(self.wavenumber)
 
     @property
     def preconditioners(self) -> tuple[str, ...]:

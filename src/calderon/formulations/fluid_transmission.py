@@ -1,22 +1,26 @@
-"""A body of another fluid: sound passes through its surface."""
+"""Bodies of other fluids, through whose surface sound passes, and rigid ones next to them."""
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse.linalg import LinearOperator
 
-from calderon.formulations.checks import separate_parts
-from calderon.formulations.linear_system import LinearSystem, SolutionInfo
-from calderon.formulations.media.fluids import Fluid, fluids_of, mueller
+from calderon.formulations.checks import separate_parts, warn_thin
+from calderon.formulations.combined import ROOT_ERROR, hard_on_a_plane, usual_coupling
+from calderon.formulations.linear_system import LinearSystem, SolutionInfo, SolveOptions, mass_preconditioner
+from calderon.formulations.media.fluids import Fluid, Part, mueller, parts_of
 from calderon.formulations.media.wavenumbers import wavenumber_and_frequency
+from calderon.formulations.preconditioners import Preconditioner
 from calderon.formulations.scattering import ScatteringProblem
 from calderon.formulations.scattering_solution import ScatteringSolution
 from calderon.greens import Helmholtz
 from calderon.mesh import AccuracyWarning
+from calderon.onsurface import osrc_dtn
 from calderon.potentials import Potential, double_layer_potential, single_layer_potential
 from calderon.spaces import Function
 from calderon.validation import callers_level, finite_complex
@@ -43,6 +47,14 @@ class FluidTransmission(ScatteringProblem):
     positive (complex for a lossy equivalent fluid). space: "P1" or "P2". Several bodies of different fluids, which must
     not touch: tables {tag or its name: number} of these, with every tag of the mesh; numbers are for all bodies.
 
+    rigid: tags (numbers or names) of sound-hard bodies next to those of fluid, without entries in the tables. There
+    t = 0, and with the sums over all surfaces the equation is that of Burton and Miller, eta = i / Re k,
+
+        (I/2 - K_e + eta D_e) u + |k| (V_e + eta K'_e) q          = u_inc + eta du_inc/dn.
+
+    The whole has one solution for real wavenumbers: of a null vector the field in rigid bodies has u + eta du/dn = 0,
+    and is 0; in those of fluid the argument above holds for each alone.
+
     C. Mueller, Grundprobleme der mathematischen Theorie elektromagnetischer Schwingungen (1957); R. Kress and
     G. F. Roach, J. Math. Phys. 19 (1978) 1433.
     """
@@ -50,6 +62,7 @@ class FluidTransmission(ScatteringProblem):
     interior_wavenumber: complex | Mapping[int | str, complex] = None  # type: ignore[assignment]
     density_ratio: complex | Mapping[int | str, complex] = None  # type: ignore[assignment]
     interior_speed_of_sound: float | Mapping[int | str, float] | None = field(default=None, kw_only=True)
+    rigid: int | str | Sequence[int | str] = field(default=(), kw_only=True)
 
     title: ClassVar[str] = "scattering by a body of another fluid"
     unknown: ClassVar[str | None] = None
@@ -71,6 +84,8 @@ class FluidTransmission(ScatteringProblem):
     def _check_fields(self) -> None:
         super()._check_fields()
         separate_parts(self.mesh, "FluidTransmission")
+        if self.rigid_tags and len(self.rigid_tags) < len(np.unique(self.mesh.tags)):
+            warn_thin(self.mesh.restricted(self.rigid_tags))
         if self.density_ratio is None:
             raise TypeError("FluidTransmission needs density_ratio=, the density inside over that outside")
         for fluid in self.fluids:
@@ -78,9 +93,51 @@ class FluidTransmission(ScatteringProblem):
                 raise ValueError(f"density_ratio (inside over outside) must be positive, got {fluid.density_ratio!r}")
 
     @cached_property
+    def rigid_tags(self) -> tuple[int, ...]:
+        """The tags of rigid bodies, as numbers."""
+        none = not isinstance(self.rigid, str) and np.size(self.rigid) == 0
+        return () if none else tuple(self.mesh.tag_numbers(self.rigid).tolist())
+
+    @cached_property
+    def _parts(self) -> tuple[tuple[Fluid, ...], Part | None]:
+        return parts_of(self.function_space, self.interior_wavenumber, self.density_ratio, self.rigid_tags)
+
+    @property
     def fluids(self) -> tuple[Fluid, ...]:
         """The fluid of each body: one, or one for each tag of the tables."""
-        return fluids_of(self.function_space, self.interior_wavenumber, self.density_ratio)
+        return self._parts[0]
+
+    @property
+    def _coupling(self) -> complex:
+        return usual_coupling(self.wavenumber)
+
+    @property
+    def preconditioners(self) -> tuple[str, ...]:
+        """With rigid bodies "osrc", of these, and "mass" of those of fluid; "mass"."""
+        return ("osrc", "mass") if self.rigid_tags else ("mass",)
+
+    def _preconditioned(self, options: SolveOptions) -> SolveOptions:
+        if not options.preconditioned_by("osrc"):
+            return options
+        return replace(options, preconditioner=self._osrc("single" if options.precision == "single" else "double"))
+
+    def _osrc(self, precision: str) -> Preconditioner:
+        """OSRC of the rigid bodies, the inverse mass matrix of those of fluid."""
+        rigid, fluids = self._parts[1], tuple(fluid.space for fluid in self.fluids)
+        assert rigid is not None
+        masses = mass_preconditioner(fluids + fluids)
+        cut, size = masses.shape[0], self.unknowns
+
+        def inverse() -> LinearOperator:
+            dtn = osrc_dtn(rigid.space, self.wavenumber, error=ROOT_ERROR, precision=precision)
+            hard = hard_on_a_plane(dtn, self._coupling).inverse().tested
+
+            def both(x: NDArray[Any]) -> NDArray[Any]:
+                return np.concatenate([masses @ x[:cut], hard @ x[cut:]])
+
+            return LinearOperator((size, size), matvec=both, matmat=both, dtype=np.dtype(np.complex128))
+
+        return Preconditioner("OSRC of rigid bodies, mass of fluid ones", size, inverse)
 
     @property
     def _largest_wavenumber(self) -> complex:
@@ -94,28 +151,38 @@ class FluidTransmission(ScatteringProblem):
         return replace(self, wavenumber=wavenumber, interior_wavenumber=inside, frequency=None)
 
     def _build_system(self) -> LinearSystem:
-        spaces = tuple(fluid.space for fluid in self.fluids)
-        fluids = ", ".join(f"k inside {f.wavenumber:.6g} 1/m, density ratio {f.density_ratio:.4g}" for f in self.fluids)
-        operator = mueller(self.green, self.fluids)
-        return LinearSystem(f"Mueller's equations for u and du/dn / |k|, {fluids}", operator, spaces + spaces)
+        fluids, rigid = self._parts
+        spaces = tuple(fluid.space for fluid in fluids)
+        inside = ", ".join(f"k inside {f.wavenumber:.6g} 1/m, density ratio {f.density_ratio:.4g}" for f in fluids)
+        if rigid is not None:
+            inside += f"; that of Burton and Miller on rigid bodies, eta = {self._coupling:.4g} m"
+        operator = mueller(self.green, fluids, rigid, self._coupling)
+        walls = () if rigid is None else (rigid.space,)
+        return LinearSystem(f"Mueller's equations for u and du/dn / |k|, {inside}", operator, spaces + spaces + walls)
 
     def _rhs(self, value: NDArray[Any], derivative: NDArray[Any]) -> NDArray[Any]:
-        slopes = [fluid.scale / abs(self.wavenumber) * derivative[fluid.places] for fluid in self.fluids]
-        return np.concatenate([*(value[fluid.places] for fluid in self.fluids), *slopes])
+        fluids, rigid = self._parts
+        slopes = [fluid.scale / abs(self.wavenumber) * derivative[fluid.places] for fluid in fluids]
+        walls = [] if rigid is None else [(value + self._coupling * derivative)[rigid.places]]
+        return np.concatenate([*(value[fluid.places] for fluid in fluids), *slopes, *walls])
 
     def _far_load(self, value: NDArray[Any], derivative: NDArray[Any]) -> NDArray[Any]:
-        jumps = [-abs(self.wavenumber) * value[fluid.places] for fluid in self.fluids]
-        return np.concatenate([*(derivative[fluid.places] for fluid in self.fluids), *jumps])
+        fluids, rigid = self._parts
+        jumps = [-abs(self.wavenumber) * value[fluid.places] for fluid in fluids]
+        walls = [] if rigid is None else [derivative[rigid.places]]
+        return np.concatenate([*(derivative[fluid.places] for fluid in fluids), *jumps, *walls])
 
     def _potentials(self, coefficients: NDArray[Any]) -> tuple[Any, tuple[Potential, ...]]:
         total, slope = self._unknowns(coefficients)
         return total, (double_layer_potential(self.green, total), single_layer_potential(self.green, -1 * slope))
 
     def _unknowns(self, coefficients: NDArray[Any]) -> tuple[Function, Function]:
-        space, halves = self.function_space, np.split(coefficients, 2)
-        order = np.concatenate([fluid.places for fluid in self.fluids])
-        value, scaled = np.empty_like(halves[0]), np.empty_like(halves[1])
-        value[order], scaled[order] = halves
+        space, (fluids, rigid) = self.function_space, self._parts
+        order = np.concatenate([fluid.places for fluid in fluids])
+        value, scaled = np.zeros(space.dimension, coefficients.dtype), np.zeros(space.dimension, coefficients.dtype)
+        value[order], scaled[order], walls = np.split(coefficients, [len(order), 2 * len(order)])
+        if rigid is not None:
+            value[rigid.places] = walls
         total = Function(space, value, "total pressure", "Pa")
         slope = abs(self.wavenumber) * scaled
         return total, Function(space, slope, "normal derivative of the total pressure", "Pa/m")
@@ -149,7 +216,16 @@ class FluidTransmission(ScatteringProblem):
             ]
         layers = self._potentials(coefficients)[1]
         return ScatteringSolution(
-            data, self.mesh, self.wavenumber, info, total, layers, tuple(interior), slope, self.frequency
+            data,
+            self.mesh,
+            self.wavenumber,
+            info,
+            total,
+            layers,
+            tuple(interior),
+            slope,
+            self.frequency,
+            self.rigid_tags,
         )
 
 

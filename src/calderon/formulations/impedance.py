@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.formulations.combined import CombinedProblem
+from calderon.formulations.combined import CombinedProblem, hard_on_a_plane
 from calderon.formulations.linear_system import LinearSystem, SolutionInfo
 from calderon.formulations.scattering_solution import ScatteringSolution
 from calderon.formulations.surface_values import SurfaceValues, values_at_nodes
@@ -74,7 +74,7 @@ class ImpedanceScattering(CombinedProblem):
     def _on_a_plane(self, dtn: SurfaceOperator) -> SurfaceOperator | SurfaceProduct:
         b = complex(np.mean(self.b))
         if b == 0:
-            return (dtn * -self.eta + 1) * 0.5
+            return hard_on_a_plane(dtn, self.eta)
         # a springy surface (Im b < 0) carries waves of its own, which only the true operator knows well enough
         slope = -1j * self.wavenumber * complex(b.real, max(b.imag, 0.0))
         # a product: as one function it would have zeros that coincide where the surface absorbs all, b = 1

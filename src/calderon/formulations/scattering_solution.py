@@ -34,7 +34,7 @@ class ScatteringSolution(SampledField, SavedSolution, Viewable, Described):
     layers: potentials whose sum is the scattered field outside. interior_layers: those of the field inside a penetrable
     body, () otherwise.
     derivative: du/dn on the outside of a penetrable or impedance surface, else None. frequency: in Hz, None where the
-    problem has a wavenumber alone.
+    problem has a wavenumber alone. rigid: tags of the rigid bodies next to penetrable ones.
 
     backend and precision of fields: where and how precisely potentials are computed, as for `Potential.evaluate`.
     """
@@ -48,6 +48,7 @@ class ScatteringSolution(SampledField, SavedSolution, Viewable, Described):
     interior_layers: tuple[Potential, ...] = ()
     derivative: Function | None = None
     frequency: float | None = None
+    rigid: tuple[int, ...] = ()
 
     saved_classes: ClassVar[Sequence[type]] = (SolutionInfo, PlaneWave, PointSource, Superposition, *LAYER_CLASSES)
 
@@ -110,9 +111,11 @@ class ScatteringSolution(SampledField, SavedSolution, Viewable, Described):
         return toward.labelled(found, self._attributes)
 
     def _has_field(self, points: NDArray[np.float64]) -> NDArray[np.bool_]:
-        if self.interior_layers:
+        if not self.interior_layers:
+            return ~self.mesh.contains(points)
+        if not self.rigid:
             return np.ones(len(points), dtype=bool)
-        return ~self.mesh.contains(points)
+        return ~self.mesh.restricted(self.rigid).contains(points)
 
     def _fields_at(self, points: NDArray[np.float64]) -> list[Quantity]:
         return [Quantity("pressure", self.field(points), "Pa", "pressure")]
@@ -129,6 +132,7 @@ class ScatteringSolution(SampledField, SavedSolution, Viewable, Described):
             "info": self.info,
             "layers": layer_values(self.layers),
             "interior": layer_values(self.interior_layers),
+            "rigid": self.rigid,
         }
         functions = {"surface": self.surface} | ({} if self.derivative is None else {"derivative": self.derivative})
         functions |= layer_functions("layer", self.layers) | layer_functions("interior", self.interior_layers)
@@ -157,6 +161,7 @@ class ScatteringSolution(SampledField, SavedSolution, Viewable, Described):
             layers_of("interior", values["interior"], functions),
             functions.get("derivative"),  # type: ignore[arg-type]
             medium[1],
+            _tags(values.get("rigid", ()), surface.space.mesh),
         )
 
     @property
@@ -209,6 +214,11 @@ class ScatteringSolution(SampledField, SavedSolution, Viewable, Described):
 
     def __str__(self) -> str:
         return f"field of {self.incident}: {self.surface.label} [{self.surface.unit}] on the surface\n{self.info}"
+
+
+def _tags(given: Any, mesh: TriangleMesh) -> tuple[int, ...]:
+    """Tags that a file names; ValueError for others than those of the mesh."""
+    return tuple(mesh.tag_numbers(given).tolist()) if given else ()
 
 
 def _twice_impedance(density: float, speed_of_sound: float) -> float:

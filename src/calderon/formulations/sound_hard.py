@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 from numpy.typing import NDArray
 
-from calderon.formulations.combined import CombinedProblem
+from calderon.formulations.combined import CombinedProblem, hard_on_a_plane
 from calderon.formulations.linear_system import LinearSystem
 from calderon.onsurface import SurfaceOperator
 from calderon.operators import double_layer, hypersingular, identity
@@ -30,7 +30,7 @@ class SoundHardScattering(CombinedProblem):
     title: ClassVar[str] = "scattering by a sound-hard body"
 
     def _on_a_plane(self, dtn: SurfaceOperator) -> Any:
-        return (dtn * -self.eta + 1) * 0.5
+        return hard_on_a_plane(dtn, self.eta)
 
     def _build_system(self) -> LinearSystem:
         green, space, eta = self.green, self.function_space, self.eta

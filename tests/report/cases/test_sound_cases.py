@@ -1,6 +1,7 @@
 """Sound of a case at a distance, and its deviation on another backend."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -109,3 +110,53 @@ def test_the_hull_at_1000_hz_is_heard_at_20_km_at_3600_points():
     assert asked.distance == 20e3 and len(asked.directions) == 3600 and case.solver.compare == "auto"
     assert len(np.unique(asked.directions.round(9), axis=0)) == 3600
     assert case.output.surface == ("abs",) and case.mesh.resolution == "fine"
+
+
+FLUIDS = """\
+[mesh]
+file = "balls.msh"
+[physics]
+problem = "transmission"
+frequency = "300 Hz"
+speed_of_sound = 1500
+density = "1 g/cm^3"
+interior_speed_of_sound = { gel = "1.2 km/s", oil = 1400 }
+interior_density = { gel = 900, oil = "0.8 g/cm^3" }
+rigid = ["steel"]
+[incident]
+azimuth = "30 deg"
+[output]
+far_field = { plane = "xy", start = "0 deg", stop = "350 deg", count = 4 }
+"""
+
+
+def test_bodies_of_fluid_and_rigid_ones_by_their_tags(tmp_path):
+    ball, names = cal.mesh.sphere(0.5, h=0.4), ["gel", "oil", "steel"]
+    parts = [cal.TriangleMesh(ball.vertices + [1.5 * n, 0, 0], ball.triangles, 0 * ball.tags + n, {name: n})
+             for n, name in enumerate(names, 1)]  # fmt: skip
+    mesh = cal.mesh.merge(parts)
+    mesh.write(tmp_path / "balls.msh")
+    step = run(parse(FLUIDS, "case.toml", tmp_path)).steps[0]
+    problem = cal.FluidTransmission(
+        mesh,
+        frequency=300.0,
+        speed_of_sound=1500.0,
+        interior_speed_of_sound={1: 1200.0, 2: 1400.0},
+        density_ratio={1: 0.9, 2: 0.8},
+        rigid=3,
+    )
+    wave = cal.PlaneWave([np.cos(np.radians(30)), np.sin(np.radians(30)), 0])
+    far = problem.solve(wave).far_field(np.radians([90] * 4), np.radians([0, 350 / 3, 700 / 3, 350]))
+    assert step.far_field["far_field", "Pa_m"] == pytest.approx(far, rel=1e-4)
+    for old, new, message in (
+        ('["steel"]', '["iron"]', 'line 10: physics.rigid = ["iron"]: unknown tags'),
+        (
+            "oil = 1400",
+            "oel = 1400",
+            "line 8: physics.interior_speed_of_sound = { gel = 1200.0, oel = 1400.0 }: unknown",
+        ),
+        ('["steel"]', '["steel", "oil"]', "the tags [2] have none or several"),
+        ("1.2 km/s", "1.2 km", "line 8: physics.interior_speed_of_sound: a speed is written like"),
+    ):
+        with pytest.raises(CaseError, match=re.escape(message)):
+            run(parse(FLUIDS.replace(old, new), "case.toml", tmp_path))

@@ -1,4 +1,4 @@
-"""Bodies of different fluids next to each other, and the equations of their surfaces."""
+"""Bodies of different fluids, and rigid ones, next to each other, and the equations of their surfaces."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,14 +21,20 @@ from calderon.spaces import P1, P2, Space
 
 
 @dataclass(frozen=True, eq=False)
-class Fluid:
-    """A fluid and its bodies: wavenumber, density_ratio over that outside, the space of functions on their surface, and
-    the numbers of these among those of the whole surface."""
+class Part:
+    """Bodies of one kind: the space of functions on their surface, and the numbers of these among those of the whole
+    surface."""
+
+    space: Space
+    places: NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Fluid(Part):
+    """A fluid and its bodies: wavenumber, density_ratio over that outside."""
 
     wavenumber: complex
     density_ratio: complex
-    space: Space
-    places: NDArray[np.int64]
 
     @property
     def scale(self) -> complex:
@@ -36,43 +42,84 @@ class Fluid:
         return 2 / (1 + self.density_ratio)
 
 
-def fluids_of(space: Space, wavenumber: Any, density_ratio: Any) -> tuple[Fluid, ...]:
-    """One fluid, or one for each tag of tables. ValueError for tables that do not fit together or leave triangles out,
-    and for bodies of different fluids that touch."""
-    tables = [each for each in (wavenumber, density_ratio) if isinstance(each, Mapping)]
-    if not tables:
-        return (Fluid(wavenumber, density_ratio, space, np.arange(space.dimension)),)
-    mesh, found, seen = space.mesh, [], np.zeros(space.dimension, dtype=np.int64)
-    covered = np.zeros(mesh.number_of_triangles, dtype=np.int64)
-    for tag in tables[0]:
-        own = np.isin(mesh.tags, mesh.tag_numbers(tag))
-        if any(tag not in each for each in tables):
-            raise ValueError(f"tables of fluids have the same tags, got {[[*each] for each in tables]}")
-        part = {"P1": P1, "P2": P2}[space.name](mesh, tag)
-        places = np.empty(part.dimension, np.int64)
-        places[part.dofs] = space.dofs[part.triangles]
-        covered[own] += 1
-        seen[places] += 1
+def parts_of(
+    space: Space, wavenumber: Any, density_ratio: Any, rigid: tuple[int, ...] = ()
+) -> tuple[tuple[Fluid, ...], Part | None]:
+    """The fluids, one or one for each tag of tables, and the rigid bodies, those with the tags `rigid`. ValueError for
+    tables that do not fit together, triangles that are left out or in several, and parts that touch."""
+    mesh, tables = space.mesh, [each for each in (wavenumber, density_ratio) if isinstance(each, Mapping)]
+    if not tables and not rigid:
+        return (Fluid(space, np.arange(space.dimension), wavenumber, density_ratio),), None
+    if any(set(each) != set(tables[0]) for each in tables):
+        raise ValueError(f"tables of fluids have the same tags, got {[[*each] for each in tables]}")
+    others = np.setdiff1d(mesh.tags, rigid).tolist()
+    if not others:
+        raise ValueError("every tag is in rigid=: a body without a fluid is one of SoundHardScattering")
+    fluids = []
+    for tag in tables[0] if tables else [others]:
+        part = _part(space, tag)
         k, ratio = (each[tag] if isinstance(each, Mapping) else each for each in (wavenumber, density_ratio))
-        found.append(Fluid(k, ratio, part, places))
+        fluids.append(Fluid(part.space, part.places, k, ratio))
+    solid = _part(space, list(rigid)) if rigid else None
+    _check_apart(space, [*fluids, *([solid] if solid else [])])
+    return tuple(fluids), solid
+
+
+def _part(space: Space, tags: Any) -> Part:
+    part = {"P1": P1, "P2": P2}[space.name](space.mesh, tags)
+    places = np.empty(part.dimension, np.int64)
+    places[part.dofs] = space.dofs[part.triangles]
+    return Part(part, places)
+
+
+def _check_apart(space: Space, parts: list[Any]) -> None:
+    """ValueError unless each triangle and each node belongs to one part."""
+    mesh = space.mesh
+    covered = np.bincount(np.concatenate([each.space.triangles for each in parts]), minlength=mesh.number_of_triangles)
     if wrong := np.unique(mesh.tags[covered != 1]).tolist():
-        raise ValueError(f"each tag has one fluid, and the tags {wrong} have none or several: names are {mesh.names}")
+        raise ValueError(
+            f"each tag has one fluid or is rigid, and the tags {wrong} have none or several: names are {mesh.names}"
+        )
+    seen = np.bincount(np.concatenate([each.places for each in parts]), minlength=space.dimension)
     if shared := int(np.count_nonzero(seen != 1)):
         raise ValueError(
-            f"bodies of different fluids touch at {shared} nodes: they must be apart, and a tag has all of a body"
+            f"bodies of different fluids, or a fluid and a rigid one, touch at {shared} nodes: they must be apart, and "
+            "a tag, or all of rigid=, has all of a body; a fluid behind a wall of which a part is rigid is not covered"
         )
-    return tuple(found)
 
 
-def mueller(outside: Helmholtz, fluids: tuple[Fluid, ...]) -> BoundaryOperator:
-    """Equations of Mueller's kind, see `FluidTransmission`: rows of values, then of slopes; columns of u, then of q."""
+def mueller(outside: Helmholtz, fluids: tuple[Fluid, ...], rigid: Part | None, eta: complex) -> BoundaryOperator:
+    """Equations of Mueller's kind, see `FluidTransmission`: rows of values, then of slopes, then of rigid bodies;
+    columns of u, then of q, then of u on rigid bodies."""
     k = abs(outside.wavenumber)
     rows: list[list[Any]] = []
+    solid = [] if rigid is None else [rigid]
     for a in fluids:
-        rows.append([_values(outside, a, b) for b in fluids] + [_jumps(outside, k, a, b) for b in fluids])
+        walls = [-1 * double_layer(outside, b.space, a.space) for b in solid]
+        rows.append([_values(outside, a, b) for b in fluids] + [_jumps(outside, k, a, b) for b in fluids] + walls)
     for a in fluids:
-        rows.append([_slopes(outside, k, a, b) for b in fluids] + [_fluxes(outside, a, b) for b in fluids])
+        walls = [(a.scale / k) * hypersingular(outside, b.space, a.space) for b in solid]
+        rows.append([_slopes(outside, k, a, b) for b in fluids] + [_fluxes(outside, a, b) for b in fluids] + walls)
+    for wall in solid:
+        values = [_combined(outside, b.space, wall.space, eta) for b in fluids]
+        fluxes = [_combined_flux(outside, k, b, wall, eta) for b in fluids]
+        rows.append([*values, *fluxes, _burton_miller(outside, wall, eta)])
     return blocks(rows)
+
+
+def _combined(outside: Helmholtz, trial: Space, test: Space, eta: complex) -> BoundaryOperator:
+    """-K + eta D."""
+    return eta * hypersingular(outside, trial, test) - double_layer(outside, trial, test)
+
+
+def _combined_flux(outside: Helmholtz, k: float, b: Fluid, a: Part, eta: complex) -> BoundaryOperator:
+    """|k| (V + eta K')."""
+    return k * single_layer(outside, b.space, a.space) + (k * eta) * adjoint_double_layer(outside, b.space, a.space)
+
+
+def _burton_miller(outside: Helmholtz, a: Part, eta: complex) -> BoundaryOperator:
+    """See `SoundHardScattering`."""
+    return 0.5 * identity(a.space) + _combined(outside, a.space, a.space, eta)
 
 
 def _values(outside: Helmholtz, a: Fluid, b: Fluid) -> BoundaryOperator:

@@ -1,0 +1,66 @@
+"""Constants of surfaces and bodies in case files: one number, or a table of them by tag."""
+
+import math
+from collections.abc import Callable
+from functools import partial
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, TypeAdapter, WithJsonSchema
+
+from calderon.case.quantities import Density, Speed, quantity
+
+
+def _complex(value: Any) -> complex:
+    """A real number or [real, imaginary]."""
+    parts = value if isinstance(value, list) else [value, 0.0]
+    if len(parts) != 2 or any(isinstance(part, bool) or not isinstance(part, (int, float)) for part in parts):
+        raise ValueError("write a number or [real, imaginary]")
+    if not all(math.isfinite(part) for part in parts):
+        raise ValueError("both parts must be finite")
+    return complex(*parts)
+
+
+def _by_tag(value: Any, one: Callable[[Any], Any] = _complex) -> Any:
+    """One number for the whole surface, or a table from tags, by number or name, to numbers; one: checks each."""
+    if not isinstance(value, dict):
+        return one(value)
+    if not value:
+        raise ValueError("the table by tag is empty: write { tag = number }, or one number for the whole surface")
+    return {int(tag) if tag.lstrip("-").isdigit() else tag: one(each) for tag, each in value.items()}
+
+
+def _passive(value: Any) -> complex | dict[int | str, complex]:
+    """As _by_tag, of numbers with a real part that is not negative."""
+    given = _by_tag(value)
+    for one in given.values() if isinstance(given, dict) else (given,):
+        if one.real < 0:
+            raise ValueError(f"the real part {one.real:g} is negative: the surface would create energy, give 0 or more")
+    return given
+
+
+def _quantities(kind: str, value: Any) -> float | dict[int | str, float]:
+    """As _by_tag, of numbers with a unit."""
+    return _by_tag(value, lambda one: quantity(one, kind))  # type: ignore[no-any-return]
+
+
+def mapped(function: Callable[[Any], Any], given: Any) -> Any:
+    """The function of one number, or of each in a table by tag."""
+    return {tag: function(one) for tag, one in given.items()} if isinstance(given, dict) else function(given)
+
+
+def _schema(one: dict[str, Any]) -> WithJsonSchema:
+    """Of one such number, or of a table of them."""
+    return WithJsonSchema({**one, "anyOf": [*one["anyOf"], {"type": "object", "additionalProperties": one}]})
+
+
+COMPLEX = {"anyOf": [{"type": "number"}, {"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 2}]}
+"""In a JSON schema."""
+Table = dict[int | str, float]
+Constants = Annotated[complex | dict[int | str, complex], BeforeValidator(_by_tag), _schema(COMPLEX)]
+Admittance = Annotated[complex | dict[int | str, complex], BeforeValidator(_passive), _schema(COMPLEX)]
+Speeds = Annotated[
+    float | Table, BeforeValidator(partial(_quantities, "speed")), _schema(TypeAdapter(Speed).json_schema())
+]
+Densities = Annotated[
+    float | Table, BeforeValidator(partial(_quantities, "density")), _schema(TypeAdapter(Density).json_schema())
+]
