@@ -106,25 +106,24 @@ def test_files_by_pyvista_and_gmsh(gmsh, tmp_path):
         assert same(read(tmp_path / f"box{ending}"), names=False)
     BOX.to_gmsh()
     gmsh.write(str(tmp_path / "box.unv"))
-    gmsh.finalize()
     found = read(tmp_path / "box.unv")
-    gmsh.initialize()
     assert found.is_closed and found.volume == pytest.approx(2) and len(np.unique(found.tags)) == 6
 
 
 def test_cad_models_need_an_edge_length(gmsh, tmp_path):
     gmsh.model.occ.addBox(0, 0, 0, 100, 100, 200)  # in mm
     gmsh.model.occ.synchronize()
+    gmsh.option.setNumber("Mesh.MeshSizeMax", 1e-3)  # of the caller, whose session and model stay
     for ending in ("step", "igs"):
         gmsh.write(str(tmp_path / f"box.{ending}"))
-    gmsh.finalize()
-    for ending in ("step", "igs"):
         found = read(tmp_path / f"box.{ending}", h=0.05)
         assert found.bounds[1] - found.bounds[0] == pytest.approx([0.1, 0.1, 0.2])
         assert found.edge_lengths.max() < 0.08
-    gmsh.initialize()
+    assert gmsh.model.getEntities(3) == [(3, 1)] and gmsh.option.getNumber("Mesh.MeshSizeMax") == 1e-3
     with pytest.raises(MeshError, match="give the length of edges, h=, in metres"):
         read(tmp_path / "box.step")
+    with pytest.raises(MeshError, match="h = 50 m is longer than the model, 0.245 m"):
+        read(tmp_path / "box.step", h=50.0)
     BOX.write(tmp_path / "box.stl")
     with pytest.raises(MeshError, match="h is for CAD models"):
         read(tmp_path / "box.stl", h=0.1)

@@ -19,7 +19,7 @@ def read_cad(path: str | Path, h: float) -> TriangleMesh:
     (in m), shorter where faces are curved.
 
     Tags are the numbers of the faces, from 1, names those that the file gives them. MeshError for a missing, unreadable
-    or unknown file, for one without faces, and if gmsh is not installed.
+    or unknown file, for one without faces, for h above the size of the model, and if gmsh is not installed.
     """
     path, h = Path(path), positive("h", h)
     if path.suffix.lower() not in CAD_FORMATS:
@@ -36,6 +36,12 @@ def read_cad(path: str | Path, h: float) -> TriangleMesh:
         faces = [tag for _, tag in gmsh.model.getEntities(2)]
         if not faces:
             raise MeshError(f"{path}: holds no faces: export a solid or its surface")
+        corners = np.reshape(gmsh.model.getBoundingBox(-1, -1), (2, 3))
+        if h > (size := 1e-3 * float(np.linalg.norm(corners[1] - corners[0]))):
+            raise MeshError(
+                f"{path}: h = {h:g} m is longer than the model, {size:.3g} m: h is in metres (5e-3 for 5 mm), whatever"
+                " the unit of the file"
+            )
         room_for_surface(1e-6 * sum(gmsh.model.occ.getMass(2, face) for face in faces), h, REMESHED)
         gmsh.option.setNumber("Mesh.MeshSizeMax", 1e3 * h)
         gmsh.option.setNumber("Mesh.MeshSizeFromCurvature", AROUND)

@@ -2,6 +2,8 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -20,18 +22,40 @@ KINDS = {3: 2, 4: 4}
 
 @contextmanager
 def gmsh_model(name: str) -> Iterator[Any]:
-    """gmsh with an empty model, without output; it is shut down at the end. MeshError if gmsh is not installed."""
+    """gmsh with an empty model and its default options, without output. At the end it is shut down or, where the
+    caller uses gmsh, back at the caller's model and options. MeshError if gmsh is not installed."""
     try:
         import gmsh
     except ImportError:
         raise MeshError("this mesh is made by gmsh, which is not installed: pip install 'calderon[gmsh]'") from None
-    gmsh.initialize(interruptible=False)
-    try:
+    with _kept_session(gmsh) if gmsh.isInitialized() else _own_session(gmsh):
         gmsh.option.setNumber("General.Terminal", 0)
         gmsh.model.add(name)
         yield gmsh
+
+
+@contextmanager
+def _own_session(gmsh: Any) -> Iterator[None]:
+    gmsh.initialize(interruptible=False)
+    try:
+        yield
     finally:
         gmsh.finalize()
+
+
+@contextmanager
+def _kept_session(gmsh: Any) -> Iterator[None]:
+    """The caller's models stay; a model that was added inside is removed at the end."""
+    with TemporaryDirectory() as folder:
+        current, options = gmsh.model.getCurrent(), str(Path(folder) / "caller.opt")
+        gmsh.write(options)
+        gmsh.option.restoreDefaults()
+        try:
+            yield
+        finally:
+            gmsh.merge(options)  # before the end of this model: gmsh would give a nameless one the name of the file
+            gmsh.model.remove()
+            gmsh.model.setCurrent(current)
 
 
 def fill(gmsh: Any, size: Callable[[float, float, float], float]) -> None:
