@@ -33,7 +33,7 @@ def no_matrix(monkeypatch):
 def test_plane_waves_print_levels_degrees_bytes_and_seconds(tmp_path):
     text = planned(surface_case(SMALL + '"mlfmm"', FINE, wavenumber=10), tmp_path)
     plan = cal.SoundHardScattering(cal.mesh.sphere(1.0, 0.1), 10.0).plan("mlfmm", 1e-3)
-    assert "method mlfmm, multilevel fast multipole operator" in text
+    assert "method mlfmm, multilevel fast multipole operator numbers single precision" in text
     assert f"tree {plan.details}" in text and "degrees to" in plan.details
     assert re.search(r"memory [\d.]+ MB, [\d.]+ .B are free", text)
     assert re.search(r"set-up about \S+ s one product about \S+ s", text)
@@ -57,6 +57,20 @@ def test_a_sweep_is_planned_at_its_highest_frequency_and_factors_are_counted(tmp
     unknowns = int(re.search(r"unknowns (\d+)", text)[1])
     assert "planned, of the sweep 400 Hz" in text
     assert f"memory {cal.backends.format_bytes(2 * 16 * unknowns**2)}" in text
+
+
+def test_a_plan_has_the_precision_of_the_case(tmp_path):
+    problem, plans = cal.SoundHardScattering(cal.mesh.sphere(1.0, 0.1), 10.0), []
+    for precision in ("single", "double"):
+        text = planned(surface_case(SMALL + f'"hmatrix"\nprecision = "{precision}"', FINE, wavenumber=10), tmp_path)
+        plan = problem.plan("hmatrix", 1e-3, precision=precision)
+        assert f"numbers {precision} precision memory {cal.backends.format_bytes(plan.nbytes)}," in text
+        assert f" in {precision} precision" in str(plan)
+        plans.append(plan)
+    single, double = plans  # what prepares the matrix is the same
+    assert single.nbytes < double.nbytes and single.product_seconds == double.product_seconds / 2
+    with pytest.raises(ValueError, match="hold 8e-05 and above with precision='single'"):
+        problem.plan("mlfmm", 1e-4, precision="single")
 
 
 def test_a_method_that_stores_nothing_has_no_estimate(tmp_path):

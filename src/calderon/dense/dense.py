@@ -65,11 +65,12 @@ class DenseMatrix(LinearOperator):
     __repr__ = __str__
 
 
-def plan_dense(operator: BoundaryOperator, rtol: float | None = None) -> Plan:
-    """Bytes and seconds of `assemble_dense` in double precision."""
-    nbytes = math.prod(operator.shape) * operator.dtype().itemsize
+def plan_dense(operator: BoundaryOperator, rtol: float | None = None, precision: str = "double") -> Plan:
+    """Bytes of `assemble_dense`, and seconds in double precision."""
+    nbytes = math.prod(operator.shape) * operator.dtype(precision).itemsize
     seconds = sum(ENTRY * math.prod(each.shape) * (3 if each.is_complex else 1) for each, _ in integrals_of(operator))
-    return Plan("dense", nbytes + preparation_bytes(operator), seconds / thread_count(), nbytes / STREAM)
+    needed = nbytes + preparation_bytes(operator)
+    return Plan("dense", needed, seconds / thread_count(), nbytes / STREAM, precision=precision)
 
 
 def assemble_dense(

@@ -159,10 +159,10 @@ def assemble_fmm(
     return kind(product, parts.info, short_label(operator), seconds, wanted, name)
 
 
-def plan_fmm(operator: BoundaryOperator, rtol: float | None = None) -> Plan:
+def plan_fmm(operator: BoundaryOperator, rtol: float | None = None, precision: str = "double") -> Plan:
     """Levels, order, bytes and seconds of `assemble_fmm` with the lowest order; ValueError as there."""
     wanted = DEFAULT_RTOL if rtol is None else tolerance(rtol, example="1e-4")
-    return _Composition(Execution.of("numba", "double"), wanted).plan(operator)
+    return _Composition(Execution.of("numba", precision), wanted).plan(operator)
 
 
 class _Composition:
@@ -184,7 +184,8 @@ class _Composition:
         """What all products will take; the trees stay for them."""
         atoms = [term.atom for term in terms_of(operator)]
         self.under_curls = {each.inner.key for each in atoms if isinstance(each, TransformedOperator)}
-        planner = Planner(self.rtol, CHECKED, self.rtol >= SINGLE, self._layout)
+        single = self.rtol >= SINGLE or self.execution.real == np.float32
+        planner = Planner(self.rtol, CHECKED, single, self._layout)
         if any(each.is_elastic for each, _ in integrals_of(operator)):
             raise ValueError("method='fmm' has no estimates for elastostatics: see ElasticSolid.plan")
         Products(self.execution, lambda leaf: _plain(leaf, planner.leaf)).of(operator)

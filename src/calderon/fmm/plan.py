@@ -84,9 +84,8 @@ class Planner:
         nbytes = sum(each.stored for each in parts) + max((each.passing for each in parts), default=0)
         seconds, product = sum(each.seconds for each in parts), sum(each.product_seconds for each in parts)
         levels, (p, rank) = max((each[:2] for each in parts), default=(0, (0, 0)), key=lambda each: each[1])
-        return Plan(
-            "fmm", nbytes, seconds / threads, product / threads, f"{levels} levels, degree {p} with {rank} combinations"
-        )
+        text, numbers = f"{levels} levels, degree {p} with {rank} combinations", "single" if self.single else "double"
+        return Plan("fmm", nbytes, seconds / threads, product / threads, text, numbers)
 
 
 def plan_elastic(operator: Any, rtol: float) -> Plan:
@@ -107,4 +106,4 @@ def plan_elastic(operator: Any, rtol: float) -> Plan:
     product = read / STREAM + ELASTIC_FAR * SUMS * rank * len(layout.lists.far.source)
     levels, threads = int(layout.tree.level[-1]), thread_count()
     text = f"{levels} levels, degree {p} with {rank} combinations"
-    return Plan("fmm", int(stored), seconds / threads, product / threads, text)
+    return Plan("fmm", int(stored), seconds / threads, product / threads, text, "single" if size == 4 else "double")

@@ -96,7 +96,7 @@ class SolveOptions:
         elif operator is None or bound or self.precision == "mixed":
             name, reason = first_that("compresses").name, ""
         else:
-            name, reason = fastest(operator, self.assembly_rtol, compressing=True)
+            name, reason = fastest(operator, self.assembly_rtol, compressing=True, precision=self.precision)
         kept = self.compression_rtol if method_named(name).compresses else None
         return replace(self, method=name, compression_rtol=kept, reason=reason)
 

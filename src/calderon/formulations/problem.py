@@ -86,12 +86,19 @@ class Problem(Described, ABC, Generic[Solution]):
         """
         return self._solve([data], self._options(method, rtol, options))[0]
 
-    def plan(self, method: MethodName = "auto", rtol: float = 1e-6, compression_rtol: float | None = None) -> Plan:
+    def plan(
+        self,
+        method: MethodName = "auto",
+        rtol: float = 1e-6,
+        compression_rtol: float | None = None,
+        precision: Literal["double", "single", "mixed"] = "double",
+    ) -> Plan:
         """What the matrix of `solve` with these options will take, before memory is taken: bytes, seconds of set-up and
-        of a product, for "mlfmm" and "fmm" levels and degrees. ValueError for a method without estimates."""
-        options = SolveOptions(method, rtol, compression_rtol=compression_rtol)
+        of a product, precision of its numbers, for "mlfmm" and "fmm" levels and degrees. ValueError for a method
+        without estimates."""
+        options = SolveOptions(method, rtol, compression_rtol=compression_rtol, precision=precision)
         options = options.for_unknowns(self.unknowns, self.system.operator)
-        return self.system.operator.plan(options.method, options.assembly_rtol)
+        return self.system.operator.plan(options.method, options.assembly_rtol, precision)
 
     def solve_all(
         self, data: Sequence[Any], method: MethodName = "dense", rtol: float = 1e-6, **options: Unpack[SolverChoices]

@@ -71,8 +71,8 @@ class Choices:
         tolerance(self.rtol, example="1e-4")
 
 
-def plan_hmatrix(operator: BoundaryOperator, rtol: float | None = None) -> Plan:
-    """Bytes and seconds of `assemble_hmatrix`, by what P1 on spheres takes."""
+def plan_hmatrix(operator: BoundaryOperator, rtol: float | None = None, precision: str = "double") -> Plan:
+    """Bytes of `assemble_hmatrix`, and seconds in double precision, by what P1 on spheres takes."""
     if any(term.atom.is_layered for term in operator.terms()):
         raise ValueError("H-matrices of metal between layers have no estimates")
     nbytes = seconds = 0.0
@@ -81,8 +81,9 @@ def plan_hmatrix(operator: BoundaryOperator, rtol: float | None = None) -> Plan:
         halves = digits * (1 if each.is_symmetric else 2)
         nbytes += halves * (2 if each.is_complex else 1) * BYTES * count * (count / 1e4) ** 0.15
         seconds += halves * (2.5 if each.is_complex else 1) * SECONDS * count * (count / 1e4) ** 0.12
+    nbytes *= operator.dtype(precision).itemsize / operator.dtype().itemsize
     needed = int(nbytes) + preparation_bytes(operator)
-    return Plan("hmatrix", needed, seconds / thread_count(), nbytes / STREAM)
+    return Plan("hmatrix", needed, seconds / thread_count(), nbytes / STREAM, precision=precision)
 
 
 def assemble_hmatrix(

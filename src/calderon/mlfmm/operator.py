@@ -296,10 +296,10 @@ def _improved(parts: "_Parts", rtol: float, error_of: Callable[[], float]) -> fl
     return error
 
 
-def plan_mlfmm(operator: BoundaryOperator, rtol: float | None = None) -> Plan:
+def plan_mlfmm(operator: BoundaryOperator, rtol: float | None = None, precision: str = "double") -> Plan:
     """Levels, degrees, bytes and seconds of `assemble_mlfmm`; ValueError as there."""
     _require_waves(operator)
-    return estimate(operator, rtol_of(rtol, "double"))
+    return estimate(operator, rtol_of(rtol, precision))
 
 
 def _require_waves(operator: BoundaryOperator) -> None:

@@ -102,7 +102,8 @@ def estimate(operator: BoundaryOperator, rtol: float) -> Plan:
     text = f"{levels} levels" if levels else "all leaves are neighbours"
     text += f", degrees to {half} and {full}" if full else ""
     text += f", {low} of them low-frequency ones" if low else ""
-    return Plan("mlfmm", int(nbytes), seconds, product, text)
+    numbers = "single" if attempt.real == np.float32 else "double"
+    return Plan("mlfmm", int(nbytes), seconds, product, text, numbers)
 
 
 def _part(medium: Medium, rtol: float) -> tuple[float, float, float, float, tuple[int, int, int, int]]:

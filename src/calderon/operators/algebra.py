@@ -115,7 +115,7 @@ class BoundaryOperator(ABC):
         Raises ValueError for an unknown choice and for entries beyond the range of the precision, RuntimeError for a
         backend that is not available, MemoryError (before allocating) when the matrix does not fit.
         """
-        chosen = method_named(fastest(self, rtol, backend)[0] if method == AUTO else method)
+        chosen = method_named(fastest(self, rtol, backend, precision=precision)[0] if method == AUTO else method)
         rtol = rtol if chosen.compresses or method != AUTO else None
         options = chosen.options(
             rtol=rtol, keep_on_device=keep_on_device, matrix_file=matrix_file, spacing=spacing, order=order, near=near
@@ -123,16 +123,17 @@ class BoundaryOperator(ABC):
         Execution.of(backend, precision, several=chosen.several, mixed=chosen.mixed)  # refuses what is not supported
         return chosen.build(self, backend=backend, precision=precision, progress=progress, **options)
 
-    def plan(self, method: str = AUTO, rtol: float | None = None) -> Plan:
+    def plan(self, method: str = AUTO, rtol: float | None = None, precision: str = "double") -> Plan:
         """What `assemble` will take, estimated before it is begun: bytes, seconds of set-up and of a product, for "fmm"
         and "mlfmm" levels and orders. method: "auto" is the one with the least seconds for its set-up and 30 products,
         of those that there is memory for. ValueError for a method without estimates, or that does not support the
         operator, MemoryError for "auto" where there is room for none.
         """
-        chosen = method_named(fastest(self, rtol)[0] if method == AUTO else method)
+        chosen = method_named(fastest(self, rtol, precision=precision)[0] if method == AUTO else method)
         if chosen.plan is None:
             raise ValueError(f"method {method!r} has no estimates: choose 'dense', 'hmatrix', 'fmm', 'mlfmm' or 'auto'")
-        return chosen.plan(self, rtol)
+        Execution.of("numba", precision, mixed=chosen.mixed)  # refuses what is not supported
+        return chosen.plan(self, rtol, precision)
 
     def entries(
         self,

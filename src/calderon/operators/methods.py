@@ -22,13 +22,14 @@ STREAM = 8e9
 
 class Plan(NamedTuple):
     """What a method will take, estimated before memory is taken: bytes at most at a time, seconds of set-up and of a
-    product, further facts as text."""
+    product, further facts as text, and the precision of the numbers that most memory is for."""
 
     method: str
     nbytes: int
     seconds: float
     product_seconds: float
     details: str = ""
+    precision: str = "double"
 
     @property
     def bytes(self) -> int:
@@ -37,7 +38,8 @@ class Plan(NamedTuple):
 
     def __str__(self) -> str:
         details = f", {self.details}" if self.details else ""
-        return f"{self.method}: about {rounded(self.seconds)} s and {format_bytes(self.nbytes)}{details}"
+        needs = f"about {rounded(self.seconds)} s and {format_bytes(self.nbytes)}"
+        return f"{self.method}: {needs} in {self.precision} precision{details}"
 
 
 def rounded(seconds: float) -> str:
@@ -61,8 +63,8 @@ class Method:
     factorise(matrix, rtol) gives rough factors, for preconditioner="hlu". grids: spacing=, order=, near= are supported.
     ranks: the ranks of MPI may share one matrix. devices: devices assemble it, so that "auto" may stand for it there.
     multiplies_on_devices: backends other than "numba" are supported.
-    matrix: a description of what is stored. plan(operator, rtol): its Plan; ValueError for an operator that the method
-    does not support.
+    matrix: a description of what is stored. plan(operator, rtol, precision): its Plan; ValueError for an operator that
+    the method does not support.
     """
 
     name: str
@@ -123,7 +125,9 @@ def candidates(name: str) -> tuple[Method, ...]:
     return tuple(_methods.values()) if name == AUTO else (_found(name, [*sorted(_methods), AUTO]),)
 
 
-def plans(operator: Any, rtol: float | None, backend: str = "numba", compressing: bool = False) -> list[Plan]:
+def plans(
+    operator: Any, rtol: float | None, backend: str = "numba", compressing: bool = False, precision: str = "double"
+) -> list[Plan]:
     """Of all methods (that compress) that have one, run on the backend and support the operator, the expectedly fastest
     first. ValueError for an rtol that is not a tolerance."""
     found = []
@@ -133,15 +137,17 @@ def plans(operator: Any, rtol: float | None, backend: str = "numba", compressing
         suits = (method.compresses or not compressing) and (method.devices or backend == "numba")
         if method.plan is not None and suits:
             try:
-                found.append(method.plan(operator, rtol))
+                found.append(method.plan(operator, rtol, precision))
             except ValueError:
                 continue
     return sorted(found, key=lambda each: each.seconds + PRODUCTS * each.product_seconds)
 
 
-def fastest(operator: Any, rtol: float | None, backend: str = "numba", compressing: bool = False) -> tuple[str, str]:
+def fastest(
+    operator: Any, rtol: float | None, backend: str = "numba", compressing: bool = False, precision: str = "double"
+) -> tuple[str, str]:
     """The name of the method that "auto" stands for, and why. MemoryError where there is room for none."""
-    choices, free = plans(operator, rtol, backend, compressing), free_memory()
+    choices, free = plans(operator, rtol, backend, compressing, precision), free_memory()
     fitting = [each for each in choices if each.nbytes <= free]
     if not fitting:
         texts = "; ".join(map(str, choices))

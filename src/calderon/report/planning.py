@@ -33,7 +33,8 @@ def plan_surface(file: CaseFile[Case], stages: Stages) -> list[Row]:
         chosen = SolveOptions(**options(case)).for_unknowns(posed.unknowns, posed.system.operator)
         method = chosen.chosen
         with file.blamed("solver", "method"):
-            plan = None if method.plan is None else method.plan(posed.system.operator, chosen.assembly_rtol)
+            given = posed.system.operator, chosen.assembly_rtol, chosen.precision
+            plan = None if method.plan is None else method.plan(*given)
     rows: list[Row] = [("planned, of the sweep", moment.name, "")] if moment.of_several else []
     rows += [
         ("unknowns", f"{posed.unknowns} on {mesh.number_of_triangles} triangles", ""),
@@ -43,6 +44,7 @@ def plan_surface(file: CaseFile[Case], stages: Stages) -> list[Row]:
         rows.append(("why", chosen.reason or _why(case, posed.unknowns), ""))
     if plan is None:
         return [*rows, ("memory", "no entries: each product computes them anew", "")]
+    rows.append(("numbers", f"{plan.precision} precision", ""))
     if plan.details:
         rows.append(("tree", plan.details, ""))
     nbytes = dense_bytes(case, posed.unknowns) if method.stores_entries else plan.nbytes

@@ -10,8 +10,8 @@ from calderon.report import example, run
 from catalogue import cases
 
 LARGE = {
-    "submarine-1000": 5.0, "submarine-1kHz": 8.0, "almond-10GHz": 5.0, "ogive-9GHz": 5.0, "sphere-20": 20.0,
-    "raindrop": 5.0,
+    "submarine-1000": 5.0, "submarine-1kHz": 8.0, "almond-10GHz": 5.0, "almond-20GHz": 10.0, "ogive-9GHz": 5.0,
+    "sphere-20": 20.0, "raindrop": 5.0,
 }  # fmt: skip
 """By how much wavelengths and elements are larger here."""
 
@@ -31,7 +31,7 @@ def smaller(name: str) -> str:
     return re.sub(r"count = \d+", "count = 4", text)
 
 
-@pytest.mark.parametrize("name", cases(LARGE, LARGE.keys() - {"raindrop", "submarine-1000"}))
+@pytest.mark.parametrize("name", cases(LARGE, LARGE.keys() - {"raindrop", "submarine-1000", "almond-20GHz"}))
 def test_a_large_example_at_a_lower_frequency(name):
     text = smaller(name)
     step = run(parse(text)).steps[0]
