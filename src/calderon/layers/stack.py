@@ -10,6 +10,7 @@ from calderon.exact.vacuum import SPEED_OF_LIGHT, VACUUM_IMPEDANCE, conducting_p
 from calderon.layers.cutoffs import Section, cutoffs
 from calderon.layers.sections import MAGNETIC_WALL, OPEN, WALL, Sections
 from calderon.validation import describe, finite_number, positive_length, real_number, relative_constant
+from calderon.view import Described
 
 
 @dataclass(frozen=True)
@@ -93,7 +94,7 @@ WALLS = {"pec": "perfect electric conductor", "pmc": "perfect magnetic conductor
 
 
 @dataclass(frozen=True)
-class Stack:
+class Stack(Described):
     """Planar layers, from below, between two ends.
 
     z = 0 is the lower face of the first finite layer, or the interface of two half-spaces.
@@ -166,6 +167,12 @@ class Stack:
         start = self.below if upward else self.above
         order = parts[:-1] if upward else parts[-2::-1]
         return cutoffs(order, parts[-1], start if isinstance(start, str) else "open", count)
+
+    @property
+    def brief(self) -> str:
+        """Its layers, from below."""
+        layers = [f"{1e3 * (layer.thickness or 0.0):g} mm {layer}" for layer in self.layers]
+        return " | ".join([_name(self.below), *layers, _name(self.above)])
 
     def __str__(self) -> str:
         """A drawing, from above, and the first surface waves with their cutoff frequencies."""

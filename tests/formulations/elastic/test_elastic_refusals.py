@@ -80,6 +80,7 @@ def test_tags_without_a_condition_are_free_and_named(cube):
     solution = solid(cube, {"bottom": cal.Fixed()}, {"top": cal.Pressure(1e6)}).solve()
     assert solution.info.free_tags == ("side",)
     assert "tags without a condition are free: side" in str(solution.info)
+    assert repr(solution).startswith(f"ElasticSolution({solution.info.plan}, error of displacement ")
     for place in ([0.0, 0.0, 0.5], [0.5, 0.5, 0.1], cube.vertices[0], [0.6, 0.0, 0.0]):  # face, edge, corner, outside
         with pytest.raises(ValueError, match="1 of 1 points are not inside the material"):
             solution.stress([place])

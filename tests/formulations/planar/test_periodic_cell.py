@@ -125,6 +125,7 @@ def test_without_metal_a_stack_alone_reflects():
 def test_what_is_printed_has_units_and_the_current_a_unit():
     solution = CROSS.solve(12e9)
     text = str(solution)
+    assert repr(solution) == f"CellSolution({solution.brief})" and solution.brief in text
     assert "12 GHz" in text and "°" in text and "568 unknowns" in text
     assert "order" in str(solution.reflected) and "°" in str(solution.reflected)
     current = solution.current("TE")

@@ -93,6 +93,7 @@ def test_power_of_a_patch_and_its_gain(antenna, tmp_path):
     kz, inside = np.sqrt(wave.k**2 - solution.sections.k0**2), np.sqrt(2.33 * solution.sections.k0**2 - wave.k**2)
     assert wave.kind == "TM" and abs(2.33 * kz / (inside * np.tan(inside * 3.175e-3)) - 1) < 1e-9
     assert "surface waves" in str(solution)
+    assert repr(solution).startswith("PlanarSolution(2.") and len(repr(solution)) < 60
 
 
 def test_a_probe_through_two_layers():

@@ -38,13 +38,13 @@ from calderon.quadrature import Quadrature
 from calderon.spaces import Function
 from calderon.spaces.field_file import write_fields
 from calderon.validation import one_or_more_points
-from calderon.view import Field, Scene, Surface, Viewable
+from calderon.view import Described, Field, Scene, Surface, Viewable
 
 Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class ElasticInfo:
+class ElasticInfo(Described):
     """The record of a solution.
 
     plan: method and unknowns as text. solver: what solved the equation. rotation_error: what the discrete equation
@@ -63,6 +63,11 @@ class ElasticInfo:
     assembly_seconds: float
     solve_seconds: float
 
+    @property
+    def brief(self) -> str:
+        """Method, unknowns and error."""
+        return f"{self.plan}, error of displacement {100 * self.displacement_error:.2g} %"
+
     def __str__(self) -> str:
         lines = [self.plan, self.solver, f"error of rotations {self.rotation_error:.1e}"]
         about = f"{100 * self.displacement_error:.2g} %", f"{100 * self.stress_error:.2g} %"
@@ -76,7 +81,7 @@ class ElasticInfo:
 
 
 @dataclass(frozen=True, eq=False)
-class ElasticSolution(SampledField, SavedSolution, Viewable):
+class ElasticSolution(SampledField, SavedSolution, Viewable, Described):
     """The solution of an `ElasticSolid`.
 
     solid: the `ElasticSolid`. displacement, traction: functions on the surface, in m and Pa. info: the record. Stresses
@@ -92,6 +97,11 @@ class ElasticSolution(SampledField, SavedSolution, Viewable):
         ElasticInfo, ElasticMaterial, Quadrature, Fixed, Prescribed, RigidMotion, Roller, SymmetryPlane, ElasticSupport,
         Traction, Pressure, Force, Moment, Gravity, Rotation, TemperatureChange, SteadyTemperature, RemoteStress,
     )  # fmt: skip
+
+    @property
+    def brief(self) -> str:
+        """That of its record."""
+        return self.info.brief
 
     def field(self, points: ArrayLike) -> Array:
         """(n, 3) displacements in m at points (n, 3) inside the solid. ValueError for points outside."""

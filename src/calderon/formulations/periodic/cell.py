@@ -27,6 +27,7 @@ from calderon.mesh.errors import AccuracyWarning
 from calderon.operators import identity
 from calderon.solvers.iteration import tolerance
 from calderon.validation import callers_level, describe, finite_number, one_of, positive_length, real_number
+from calderon.view import Described
 
 ANOMALY = 1e-9
 """Of k^2: orders that travel along the surface."""
@@ -36,7 +37,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class PeriodicCell:
+class PeriodicCell(Described):
     """Thin metal on interfaces of a stack, repeated with two periods, and plane waves of any direction.
 
     mesh: of one cell, horizontal, in metres; metal may go on across the border, where opposite sides must have the same
@@ -79,6 +80,12 @@ class PeriodicCell:
     def functions(self) -> BlochFunctions:
         """The edge functions of the current."""
         return BlochFunctions.of(self.mesh, Lattice.of(self.period))
+
+    @property
+    def brief(self) -> str:
+        """Unknowns, period and stack."""
+        period = " x ".join(f"{1e3 * length:.4g}" for length in np.linalg.norm(self.functions.lattice.periods, axis=1))
+        return f"{self.functions.dimension} unknowns, period {period} mm, {self.stack.brief}"
 
     def reflection(self, frequency: float, theta: float = 0.0, phi: float = 0.0, side: str = "above") -> NDArray[Any]:
         """(2, 2) R, of the order (0, 0): R[p, q] is the wave of polarisation p (0: TM, 1: TE) for an incident one of q.

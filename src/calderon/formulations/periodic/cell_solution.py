@@ -11,14 +11,14 @@ from calderon.formulations.periodic.floquet_orders import POLARISATIONS, Floquet
 from calderon.formulations.saving.solution_file import Record, SavedSolution
 from calderon.spaces import EdgeSpace, VectorFunction
 from calderon.validation import one_of, positive_length, real_number
-from calderon.view import Scene, Surface, Viewable
+from calderon.view import Described, Scene, Surface, Viewable
 
 VISIBLE = 1e-6
 """Magnitudes below which phases are rounding errors."""
 
 
 @dataclass(frozen=True, eq=False)
-class CellSolution(Viewable, SavedSolution):
+class CellSolution(Viewable, SavedSolution, Described):
     """Currents and waves for incident TM and TE waves of one frequency and direction.
 
     reflected: orders on the side of the incident wave; transmitted: on the other side, None if that is a wall. space,
@@ -90,12 +90,14 @@ class CellSolution(Viewable, SavedSolution):
         title = f"{self.frequency / 1e9:g} GHz, {self.unknowns} unknowns"
         return replace(shown, layers=(replace(shown.layers[0], fields=fields),), title=title, subtitle="")
 
+    @property
+    def brief(self) -> str:
+        """Frequency, direction and unknowns."""
+        direction = f"theta {np.degrees(self.theta):g}°, phi {np.degrees(self.phi):g}°"
+        return f"{self.frequency / 1e9:g} GHz, {direction}, {self.unknowns} unknowns"
+
     def __str__(self) -> str:
-        lines = [
-            f"{self.frequency / 1e9:g} GHz, theta {np.degrees(self.theta):g}°, phi {np.degrees(self.phi):g}°, "
-            f"{self.unknowns} unknowns",
-            *_table("reflection", self.reflection),
-        ]
+        lines = [self.brief, *_table("reflection", self.reflection)]
         if self.transmitted is not None:
             lines += _table("transmission", self.transmission)
         power = "power of all orders over that of the incident wave: TM {:.8f}, TE {:.8f}".format(*self.power)

@@ -18,6 +18,7 @@ from calderon.potentials.layered import layered_fields
 from calderon.quadrature import gauss
 from calderon.spaces import VectorFunction
 from calderon.validation import place_in_plane, points_in_space, positive_length, real_number
+from calderon.view import Described
 
 THETAS, PHIS = 24, 48
 """Directions in a half-space for the power, and around the axis."""
@@ -27,7 +28,7 @@ Complex = NDArray[np.complex128]
 
 
 @dataclass(frozen=True, eq=False)
-class LayeredCurrents(SavedSolution):
+class LayeredCurrents(SavedSolution, Described):
     """Currents of one frequency in Hz, peak values, time factor exp(-i omega t).
 
     surface: the surface current in A/m, that of contacts included. height: z in m at which probes end; probes: the
@@ -42,6 +43,11 @@ class LayeredCurrents(SavedSolution):
     info: str
 
     saved_classes: ClassVar[Sequence[type]] = (Sections,)
+
+    @property
+    def brief(self) -> str:
+        """Frequency and unknowns."""
+        return f"{self.frequency / 1e9:.6g} GHz, {len(self.surface.coefficients)} unknowns"
 
     @cached_property
     def radiator(self) -> Radiator:

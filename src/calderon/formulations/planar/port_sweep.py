@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from calderon.formulations.planar.touchstone import write_touchstone
 from calderon.mesh.errors import AccuracyWarning
 from calderon.validation import callers_level
+from calderon.view import Described
 
 FIRST, MOST = 5, 40
 """Solved frequencies at first, and at most."""
@@ -39,7 +40,7 @@ class Resonance(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class PortSweep:
+class PortSweep(Described):
     """S (n, p, p) at frequencies (n,) in Hz for lines of the impedance `reference` in ohm, time factor exp(-i omega t).
 
     solved: the frequencies in Hz at which the equations were solved, with `solved_s`. error: the largest difference of
@@ -89,10 +90,14 @@ class PortSweep:
         """Write S to a file NAME.sPp with as many ports P, for exp(+j omega t) as that format requires."""
         write_touchstone(path, self.frequencies, self.s, self.reference, self.of_lines)
 
-    def __str__(self) -> str:
+    @property
+    def brief(self) -> str:
+        """Band, solves and error."""
         band = f"{self.frequencies[0] / 1e9:g} to {self.frequencies[-1] / 1e9:g} GHz"
-        text = f"{len(self.frequencies)} frequencies from {band}, {self.solves} solved, S to {self.error:.1e}"
-        return "\n".join([text, *(f"resonance {each}" for each in self.resonances())])
+        return f"{len(self.frequencies)} frequencies from {band}, {self.solves} solved, S to {self.error:.1e}"
+
+    def __str__(self) -> str:
+        return "\n".join([self.brief, *(f"resonance {each}" for each in self.resonances())])
 
 
 def scattering(admittance: Complex, reference: float) -> Complex:

@@ -43,6 +43,7 @@ from calderon.quadrature import Quadrature
 from calderon.solvers.iteration import tolerance
 from calderon.spaces import RWG, EdgeSpace, VectorFunction, half_functions
 from calderon.validation import callers_level, describe, one_of, positive_length, real_number, unmasked
+from calderon.view import Described
 
 EDGES_PER_WAVELENGTH = 8
 GRID = ("spacing", "order", "near", "precision")
@@ -54,7 +55,7 @@ Port = ProbePort | EdgePort | DeltaGap | LinePort
 
 
 @dataclass(frozen=True, eq=False)
-class PlanarProblem:
+class PlanarProblem(Described):
     """Thin metal in a stack of layers, horizontal on interfaces or vertical, fed at ports, exp(-i omega t).
 
     stack: a `Stack`. mesh: metal in metres, as of `planar`; vertical metal that reaches a wall is joined to it. ports:
@@ -404,6 +405,10 @@ class PlanarProblem:
                 stacklevel=callers_level(),
             )
 
+    @property
+    def brief(self) -> str:
+        """Numbers of ports and unknowns."""
+        return f"{len(self.ports)} port(s), {self.function_space.dimension} unknowns"
+
     def __str__(self) -> str:
-        space = self.function_space
-        return f"{len(self.ports)} port(s), {space.dimension} unknowns on\n{self.mesh}\n{self.stack}"
+        return f"{self.brief} on\n{self.mesh}\n{self.stack}"

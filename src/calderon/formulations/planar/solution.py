@@ -113,6 +113,11 @@ class PlanarSolution(LayeredCurrents, Feeds, Viewable):
         if not self.voltages.shape == self.feed_currents.shape == (len(self.voltages),):
             raise ValueError("voltages and currents of another number of ports")
 
+    @property
+    def brief(self) -> str:
+        """Frequency and impedances."""
+        return f"{self.frequency / 1e9:.6g} GHz, Z = {', '.join(f'{z:.5g}' for z in self.input_impedances)} ohm"
+
     def __str__(self) -> str:
         lines = [f"{self.frequency / 1e9:.6g} GHz"]
         for n, (u, i) in enumerate(zip(self.voltages, self.feed_currents, strict=True), start=1):
