@@ -68,6 +68,13 @@ def test_a_good_case_is_in_si_units():
         ("count = 3", "counts = 3", "line 13: output.far_field.counts: unknown key; did you mean 'count'?"),
         ('azimuth = "30 deg"', "direction = [0, 0, 0]", "is not a direction"),
         ('azimuth = "30 deg"', 'kind = "point-source"', "a point source needs position"),
+        ("[output]", "[[wave]]\nazimuth = 3\n[output]", "line 13: wave.azimuth = 3: give the unit of an angle"),
+        ("[output]", "[[wave]]\n[output]", "line 12: wave: a plane wave needs either direction"),
+        (
+            "[output]",
+            '[[wave]]\ndirection = [1, 0, 0]\npolarization = "V"\n[output]',
+            "polarization is not supported for sound",
+        ),
         ("speed_of_sound = 1500.0", "", "the problem 'sound-hard' also needs speed_of_sound"),
         ('frequency = "1.2 kHz"', "wavenumber = 3.0", "speed_of_sound is not supported by the problem 'sound-hard'"),
         ('frequency = "1.2 kHz"', "", "give either frequency (with speed_of_sound) or wavenumber"),
@@ -261,6 +268,11 @@ def test_every_example_is_a_valid_case_and_unknown_names_are_answered():
             'azimuth = "30 deg"',
             'kind = "point-source"\nposition = [0, 0, 0]',
             "line 12: incident.position = [0.0, 0.0, 0.0]: the point source at [0.0, 0.0, 0.0] lies inside the body",
+        ),
+        (
+            "[output]",
+            '[[wave]]\nkind = "point-source"\nposition = [0, 0, 0]\n[output]',
+            "line 14: wave.position = [0.0, 0.0, 0.0]: the point source at [0.0, 0.0, 0.0] lies inside the body",
         ),
         (
             'shape = "sphere"\nradius = "1 m"',

@@ -11,7 +11,7 @@ import calderon as cal
 from calderon.case import parse
 from calderon.report import run, write
 from calderon.view import Field, Scene, Steps, Surface, View
-from surface_case import surface_case
+from surface_case import SPHERE, surface_case
 
 playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright, of the extra [test]")
 CHROMIUM = shutil.which("chromium")
@@ -150,3 +150,27 @@ def test_a_report_has_live_curves_and_pictures_at_any_width(tmp_path, opened):
     page.set_viewport_size({"width": 420, "height": 800})
     page.wait_for_timeout(100)
     assert page.evaluate("document.documentElement.scrollWidth") <= 420
+
+
+def test_a_slider_goes_over_the_waves_of_a_case(tmp_path, opened):
+    waves = "[[wave]]\ndirection = [-1, 0, 0]\namplitude = 3\n[[wave]]\nkind = 'point-source'\nposition = [0, 4, 0]\n"
+    text = surface_case('slice = { plane = "xy", points = 8 }\nsurface = []', mesh=SPHERE.replace("0.4", "0.6")) + waves
+    results = run(parse(text))
+    write(results, tmp_path / "out")
+    page = opened(tmp_path / "out" / "report.html")
+    assert "2 further waves in the view" in page.inner_text("body")
+    place = results.mesh.centroids[np.argmax(results.mesh.normals @ [0.3, -0.6, 0.74])]
+    page.click("text=abs >> nth=0")
+    found, labels = [], []
+    for _ in range(3):
+        found.append(numbers(tip(page, place))[0])
+        labels.append(page.inner_text(".cv-long output"))
+        page.click("[title='source: one step on']")
+    assert labels == ["1: along (1, 0, 0)", "2: along (−1, 0, 0)", "3: from (0, 4, 0) m"]
+    problem = cal.SoundHardScattering(results.mesh, 1.5)
+    sources = [cal.PlaneWave([1, 0, 0]), cal.PlaneWave([-1, 0, 0], amplitude=3.0), cal.PointSource([0, 4.0, 0])]
+    right = [abs(each.field([place * 1.001])[0]) for each in problem.solve_all(sources)]
+    assert found == pytest.approx(right, rel=0.03)
+    assert page.evaluate(
+        "document.querySelector('.cv-panel').scrollWidth <= document.querySelector('.cv-panel').clientWidth"
+    )

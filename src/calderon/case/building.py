@@ -79,9 +79,11 @@ def require_posed(file: CaseFile[Case], mesh: TriangleMesh) -> None:
         key, feed = ("feed.line", physics.feed.line) if physics.feed.line else ("feed.between", physics.feed.between)
         with file.blamed("physics", key, [list(end) if isinstance(end, tuple) else end for end in feed or ()]):
             physics.build(mesh, wavenumber)
-    if case.incident is not None and case.incident.position is not None:
-        with file.blamed("incident", "position", list(case.incident.position)):
-            sources_outside(case.incident.sound(wavenumber), mesh)
+    waves = [("incident", case.incident, None), *(("wave", wave, n) for n, wave in enumerate(case.wave))]
+    for table, wave, number in waves:
+        if wave is not None and wave.position is not None:
+            with file.blamed(table, "position", list(wave.position), number):
+                sources_outside(wave.sound(wavenumber), mesh)
 
 
 def _require_constants(file: CaseFile[Case], mesh: TriangleMesh) -> None:

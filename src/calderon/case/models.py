@@ -72,6 +72,9 @@ class Solver(Table):
         return self
 
 
+MOST_WAVES = 64
+
+
 class Case(Table):
     """A whole case file."""
 
@@ -79,6 +82,7 @@ class Case(Table):
     mesh: Mesh
     physics: Physics
     incident: Incident | None = None
+    wave: tuple[Incident, ...] = key("further incident waves, for the views of the report", (), max_length=MOST_WAVES)
     solver: Solver = Solver()
     output: Output = Output()
 
@@ -88,11 +92,13 @@ class Case(Table):
         if physics.family in ("acoustic", "electromagnetic"):
             if self.incident is None:
                 raise ValueError(f"the problem {physics.problem!r} needs an [incident] table")
-            self._wave_fits(self.incident)
+            for wave in (self.incident, *self.wave):
+                self._wave_fits(wave)
         else:
             refused = ("monostatic",) if physics.family == "antenna" else ("far_field", "monostatic")
             strange = [name for name in refused if getattr(output, name) is not None]
             strange += ["[incident]"] if self.incident is not None else []
+            strange += ["[[wave]]"] if self.wave else []
             if strange:
                 raise ValueError(f"{', '.join(strange)} is not supported by the problem {physics.problem!r}")
         if output.exact and (self.mesh.shape != "sphere" or self.incident is None):

@@ -142,3 +142,11 @@ def mesh_numbers(mesh: TriangleMesh) -> dict[str, float]:
         "shortest_edge_m": float(mesh.edge_lengths.min()),
         "longest_edge_m": float(mesh.edge_lengths.max()),
     }
+
+
+def vector_text(x: Iterable[float]) -> str:
+    """Components as text; those that are rounding errors of the largest are zero."""
+    parts = [float(component) for component in x]
+    least = 1e-12 * max(map(abs, parts))
+    shown = (f"{0.0 if abs(part) < least else part:.4g}".replace("-", "\u2212") for part in parts)
+    return f"({', '.join(shown)})"

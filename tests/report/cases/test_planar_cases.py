@@ -10,6 +10,7 @@ import calderon as cal
 from calderon.case import CaseError, parse
 from calderon.report import example, headlines, plan, run, write
 from calderon.report.planar.computing import built
+from calderon.report.planar.pictures import current_scene, gain_scene
 from calderon.report.stages import Stages
 
 CASE = """\
@@ -158,3 +159,17 @@ def test_mistakes_of_vertical_metal_are_named(old, new, text):
     with pytest.raises(CaseError) as caught:
         built(parse(SHORTED.replace(old, new), "case.toml"), Stages())
     assert text in str(caught.value)
+
+
+@pytest.mark.filterwarnings("ignore:edges of up to")
+def test_the_views_have_a_slider_over_the_ports():
+    more = '[[port]]\nkind = "probe"\nname = "right"\nplace = ["8 mm", 0.0]\nradius = "0.5 mm"\n[[layer]]'
+    band = 'band = { start = "2.2 GHz", stop = "2.5 GHz", points = 31 }'
+    results = run(parse(CASE.replace(band, 'frequency = "2.3 GHz"').replace("[[layer]]", more, 1)))
+    scene = current_scene(results, "")
+    assert scene.steps.labels == ["voltages of the case", "1: 1 V at port 1", "2: 1 V at right"] and scene.steps.own
+    given, left, right = (np.asarray(each) for each in scene.layers[0].fields[0].values)
+    assert given == pytest.approx(left) and np.abs(right - left).max() > 0.1 * np.abs(left).max()
+    assert results.by_port[1].voltages.tolist() == [0, 1]
+    gains = gain_scene(results).layers[0].fields[0].values
+    assert len(gains) == 3 and gains[0][0] == pytest.approx(results.solution.gain(0.0, 0.0, decibels=True))

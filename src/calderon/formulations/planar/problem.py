@@ -344,16 +344,27 @@ class PlanarProblem(Described):
 
     def solve(self, frequency: float, voltages: ArrayLike = 1.0) -> PlanarSolution:
         """Currents and fields at `frequency` in Hz for voltages in V, one number for each port."""
-        u = np.atleast_1d(unmasked(voltages, "voltages")).astype(complex)
-        if u.shape != (len(self.ports),):
-            raise ValueError(f"this problem has {len(self.ports)} port(s): give one voltage for each, got {voltages!r}")
-        if self.ports and not (np.isfinite(u).all() and u.any()):
-            raise ValueError(f"voltages are finite numbers in V, one of them not zero, got {voltages!r}")
+        return self.solve_all(frequency, [voltages])[0]
+
+    def solve_all(self, frequency: float, voltages: Sequence[ArrayLike]) -> list[PlanarSolution]:
+        """Solutions as by `solve` for several sets of voltages, with one factorisation: np.eye(p) are the ports one by
+        one, with 1 V."""
+        checked = [self._voltages(each) for each in voltages]
         currents, info = self._port_currents(frequency)
-        coefficients = currents @ u
-        return PlanarSolution(
-            **self._fields(frequency, coefficients, info), voltages=u, feed_currents=self.weights.T @ coefficients
-        )
+        found = []
+        for u in checked:
+            coefficients = currents @ u
+            fields = self._fields(frequency, coefficients, info)
+            found.append(PlanarSolution(**fields, voltages=u, feed_currents=self.weights.T @ coefficients))
+        return found
+
+    def _voltages(self, given: ArrayLike) -> Complex:
+        u = np.atleast_1d(unmasked(given, "voltages")).astype(complex)
+        if u.shape != (len(self.ports),):
+            raise ValueError(f"this problem has {len(self.ports)} port(s): give one voltage for each, got {given!r}")
+        if self.ports and not (np.isfinite(u).all() and u.any()):
+            raise ValueError(f"voltages are finite numbers in V, one of them not zero, got {given!r}")
+        return u
 
     def scatter(self, frequency: float, theta: float, phi: float, polarization: str = "V") -> PlanarEcho:
         """Currents at `frequency` in Hz of a plane wave of 1 V/m from the direction (theta, phi) in radians, from above

@@ -74,10 +74,11 @@ def compute_planar(file: CaseFile[PlanarCase], stages: Stages, scratch: Path | N
     best = float(sweep.frequencies[np.abs(sweep.s[:, 0, 0]).argmin()])
     at = best if planar.frequency is None else planar.frequency
     with stages.stage("solve the pattern", frequency_text(at)), file.blamed("planar", "frequency"):
-        solution = problem.solve(at, case.voltages)
+        alone = np.eye(len(problem.ports)).tolist() if len(problem.ports) > 1 else []
+        solution, *by_port = problem.solve_all(at, [case.voltages, *alone])
         solution.power  # noqa: B018
     second = second_sweep(file, problem, sweep, stages)
-    return PlanarResults(file, problem, sweep, solution, second_mesh=second)
+    return PlanarResults(file, problem, sweep, solution, second_mesh=second, by_port=tuple(by_port))
 
 
 def second_sweep(

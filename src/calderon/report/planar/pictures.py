@@ -4,11 +4,12 @@ from dataclasses import replace
 from typing import Any
 
 import calderon.plots as plots
-from calderon.formulations.scenes import directional_scene
+from calderon.formulations import PlanarSolution
+from calderon.formulations.scenes import level_values, pattern_layer
 from calderon.report.folder import BestEffort
 from calderon.report.formatting import frequency_text, frequency_unit
 from calderon.report.planar.results import PlanarResults
-from calderon.view import Scene
+from calderon.view import Scene, Steps
 
 ROWS = 61
 """Of directions of the gain: every three degrees."""
@@ -17,10 +18,27 @@ ROWS = 61
 def current_scene(results: PlanarResults, at: str) -> Scene:
     """The current in decibels: edges and contacts carry most of it."""
     shown = results.solution.scene()
-    body: Any = shown.layers[0]
-    fields = (replace(body.fields[0], symbol="J", quantity="db"),)
+    body, *others = (_body(each) for each in results.sources.values())
+    values = [body.fields[0].values[0], *(each.fields[0].values[0] for each in others)]
+    fields = (replace(body.fields[0], symbol="J", quantity="db", values=values, short=len(values) > 4),)
     caption = f"Surface current for the voltages of the ports, at {at}."
-    return replace(shown, layers=(replace(body, fields=fields),), caption=caption)
+    return replace(shown, layers=(replace(body, fields=fields),), caption=caption, steps=_steps(results))
+
+
+def _body(solution: PlanarSolution) -> Any:
+    return solution.scene().layers[0]
+
+
+def _steps(results: PlanarResults) -> Steps | None:
+    """The slider over ports; what they feed differs much in strength."""
+    return Steps("source", [*results.sources], 0, own=True) if results.by_port else None
+
+
+def gain_scene(results: PlanarResults) -> Scene:
+    """The gain in all directions, of the case and of each of several ports alone."""
+    shape = (ROWS, 2 * (ROWS - 1))
+    values = [level_values(each.gain, shape) for each in results.sources.values()]
+    return Scene((pattern_layer(shape, values, "gain", "dBi"),), length="", title="gain", steps=_steps(results))
 
 
 def draw(results: PlanarResults, files: BestEffort) -> None:
@@ -44,6 +62,6 @@ def draw(results: PlanarResults, files: BestEffort) -> None:
             files.chart(path, plots.polar(*results.cuts, "dBi", path, quantity="gain", span=30.0))
     files.view(lambda: current_scene(results, at), "current.png")
     if results.radiates:
-        files.view(lambda: directional_scene(results.solution.gain, ROWS, "gain", "dBi"))
+        files.view(lambda: gain_scene(results))
     with files.at("current.png", f"Surface current for the voltages of the ports, at {at}.") as path:
         plots.currents(results.solution.surface, path, view="top")

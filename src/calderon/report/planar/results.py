@@ -28,6 +28,16 @@ class PlanarResults:
     seconds: dict[str, float] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     second_mesh: SecondMesh | None = None
+    by_port: tuple[PlanarSolution, ...] = ()  # of several, each with 1 V alone
+
+    @property
+    def sources(self) -> dict[str, PlanarSolution]:
+        """The solution for the voltages of the case, and those for each of several ports with 1 V alone, by name."""
+        ports = [port.name or f"port {n}" for n, port in enumerate(self.file.case.port, 1)]
+        found = {"voltages of the case": self.solution}
+        for n, each in enumerate(self.by_port):
+            found[f"{n + 1}: 1 V at {ports[n]}"] = each
+        return found
 
     @property
     def names(self) -> dict[str, tuple[int, int]]:

@@ -16,22 +16,23 @@ from numpy.typing import NDArray
 import calderon.exact as exact
 from calderon.backends import format_bytes
 from calderon.case import Case, CaseFile, require_posed, surface_mesh
+from calderon.case.incident import Incident
 from calderon.data import Places
 from calderon.formulations.linear_system import SolveOptions
 from calderon.mesh import AccuracyWarning, MeshError, MeshWarning, TriangleMesh
 from calderon.operators.methods import AUTO, candidates
 from calderon.plots import inside
-from calderon.report.formatting import TARGET_STRENGTH, extent, frequency_texts
+from calderon.report.formatting import TARGET_STRENGTH, extent, frequency_texts, vector_text
 from calderon.report.stages import Stages
 from calderon.report.surface.null_field import left_inside, points_inside
 from calderon.report.surface.plane_waves import PlaneWaves
 from calderon.report.surface.references import read_references
-from calderon.report.surface.results import Moment, Results, Slice, Step, Words
+from calderon.report.surface.results import Moment, Results, Slice, Source, Step, Words
 from calderon.report.surface.second_mesh import SecondMesh, second_mesh, second_meshes
 from calderon.solvers import ConvergenceError
 
 PLANES = 5
-"""Frequencies of a sweep, evenly over it, at which the field in the plane is computed."""
+"""Frequencies of a sweep, evenly over it, and incident waves, for which the field in the plane is computed."""
 Field = Callable[[NDArray[np.float64]], NDArray[Any]]
 Measured = tuple[str, NDArray[Any], NDArray[Any]]
 ALL_AROUND = np.pi * (np.arange(8) + 0.5) / 8, np.pi * np.arange(8) / 4
@@ -58,13 +59,19 @@ class SurfacePhysics(ABC):
         """Solve at one wavenumber and evaluate; the field on a second mesh only at the last."""
         case = file.case
         posed = case.physics.build(mesh, moment.wavenumber)
+        by_wave = [case, *(case.model_copy(update={"incident": wave, "wave": ()}) for wave in case.wave)]
+        waves = [self.excitation(each, moment.wavenumber) for each in by_wave]
         with stages.stage("assemble and solve", announcement(case, posed.unknowns, moment.at)):
-            solution = posed.solve(self.excitation(case, moment.wavenumber), **options(case))
+            if len(waves) == 1:
+                solution, others = posed.solve(waves[0], **options(case)), []
+            else:
+                solution, *others = posed.solve_all(waves, **options(case))
         evaluated = self.evaluate(case, posed, solution, moment, stages)
         cut = None
         if case.output.slice is not None and moment.in_plane:
             with stages.stage("field in a plane", moment.at):
                 cut = self._field_in_plane(case, mesh, solution)
+        further = self._further(by_wave[1:], mesh, others, moment, stages)
         left = None
         if mesh.is_closed:
             with stages.stage("error estimate", moment.at):
@@ -88,8 +95,23 @@ class SurfacePhysics(ABC):
             left_inside=left,
             second_mesh=second,
             info=solution.info,
+            source=source_name(1, case.incident) if further else "",
+            further=further,
             plane_waves=PlaneWaves.of(posed.system.matrix),
         )
+
+    def _further(
+        self, by_wave: Sequence[Case], mesh: TriangleMesh, solutions: Sequence[Any], moment: Moment, stages: Stages
+    ) -> tuple[Source, ...]:
+        """What is shown of further waves; by_wave: the case with one of them each."""
+        found, planes = [], evenly(len(by_wave), PLANES - 1)
+        for n, (case, solution) in enumerate(zip(by_wave, solutions, strict=True)):
+            cut, name = None, source_name(n + 2, case.incident)
+            if case.output.slice is not None and moment.in_plane and n in planes:
+                with stages.stage("field in a plane", f"wave {name}"):
+                    cut = self._field_in_plane(case, mesh, solution)
+            found.append(Source(name, self.surface(mesh, solution), cut))
+        return tuple(found)
 
     def _second_mesh(
         self,
@@ -290,14 +312,27 @@ def moments_of(case: Case) -> list[Moment]:
     if frequencies is None:
         name = f"k = {numbers[0]:.6g} 1/m" if numbers else ""
         return [Moment(numbers[0] if numbers else 0.0, None, name, False, True, True)]
-    last = len(numbers) - 1
-    in_plane = {round(x) for x in np.linspace(last, 0, min(PLANES, len(numbers))).tolist()}
+    last, in_plane = len(numbers) - 1, evenly(len(numbers), PLANES)
     return [
         Moment(wavenumber, frequency, name, last > 0, n == last, n in in_plane)
         for n, (wavenumber, frequency, name) in enumerate(
             zip(numbers, frequencies, frequency_texts(frequencies), strict=True)
         )
     ]
+
+
+def evenly(count: int, most: int) -> set[int]:
+    """At most so many of the numbers below count, evenly over them, the last among them."""
+    return {round(x) for x in np.linspace(count - 1, 0, min(most, count)).tolist()}
+
+
+def source_name(number: int, incident: Incident | None) -> str:
+    """An incident wave in a view, by its number and direction."""
+    assert incident is not None
+    if incident.position is not None:
+        return f"{number}: from {vector_text(incident.position)} m"
+    field = "" if incident.vector is None else f", E along {vector_text(incident.vector)}"
+    return f"{number}: along {vector_text(incident.unit_direction)}{field}"
 
 
 def options(case: Case) -> dict[str, Any]:

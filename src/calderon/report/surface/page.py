@@ -1,13 +1,12 @@
 """The page on a problem on surfaces: the first numbers, a sentence and tables."""
 
-from collections.abc import Iterable
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from calderon.exact import VACUUM_PERMITTIVITY
-from calderon.report.formatting import Level, Row, decibels, frequency_text, frequency_unit, number, ohms
+from calderon.report.formatting import Level, Row, decibels, frequency_text, frequency_unit, number, ohms, vector_text
 from calderon.report.page import blocks, equation, wide_table
 from calderon.report.surface.references import mean_difference
 from calderon.report.surface.results import Results, Step
@@ -105,22 +104,16 @@ def subtitle(results: Results) -> str:
         if case.incident.position is not None:
             text += f"; point source at ({', '.join(f'{x:g}' for x in case.incident.position)}) m"
         else:
-            text += f"; plane wave travelling along {_vector(case.incident.unit_direction)}"
+            text += f"; plane wave travelling along {vector_text(case.incident.unit_direction)}"
         if case.incident.vector is not None:
-            text += f", electric field along {_vector(case.incident.vector)}"
+            text += f", electric field along {vector_text(case.incident.vector)}"
+    if case.wave:
+        text += f"; {len(case.wave)} further wave{'s' if len(case.wave) > 1 else ''} in the view"
     physics = case.physics
     if not physics.wave:
         data = f"potential {physics.potential:g} V" if physics.potential is not None else f"flux {physics.flux:g} V/m"
         text += f", {data} on the surface, {physics.side or 'exterior'} problem"
     return text + "."
-
-
-def _vector(x: Iterable[float]) -> str:
-    """Components as text; those that are rounding errors of the largest are zero."""
-    parts = [float(component) for component in x]
-    least = 1e-12 * max(map(abs, parts))
-    shown = (f"{0.0 if abs(part) < least else part:.4g}".replace("-", "\u2212") for part in parts)
-    return f"({', '.join(shown)})"
 
 
 def tables(results: Results, summary: dict[str, Any]) -> str:

@@ -62,6 +62,15 @@ class Slice:
 
 
 @dataclass(frozen=True)
+class Source:
+    """What a step shows of one of several incident waves: what is on the surface, and the field in the plane."""
+
+    name: str
+    surface: Function | VectorFunction
+    slice: Slice | None
+
+
+@dataclass(frozen=True)
 class Step:
     """One solution: of a static problem, or of one with waves at a frequency; name: that of its moment; info: the
     record of the solver; plane_waves: of a matrix by plane waves.
@@ -70,6 +79,7 @@ class Step:
     polarisation, "" for sound): in decibels, see `Results.level`; backward: the level back toward the source of a plane
     wave. deviations: {backend: relative difference of its far field}. impedance: of a fed antenna, in ohm, R - iX.
     pattern (rows, columns): the level in all directions of a `Pattern`, in decibels. left_inside: see `null_field`.
+    source: the name of the incident wave; further: the same for other waves of the case.
     """
 
     wavenumber: float | None
@@ -93,6 +103,13 @@ class Step:
     pattern: NDArray[np.float64] | None = None
     left_inside: float | None = None
     second_mesh: SecondMesh | None = None  # of a sweep, up to five steps have one, the last among them
+    source: str = ""
+    further: tuple[Source, ...] = ()
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        """One for each incident wave, that of [incident] first."""
+        return (Source(self.source, self.surface, self.slice), *self.further)
 
 
 @dataclass(frozen=True)

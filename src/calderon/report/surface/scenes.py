@@ -7,18 +7,20 @@ import numpy as np
 
 from calderon.formulations.scenes import pattern_layer
 from calderon.report.scenes import facing, grid, opening, thinned_steps
-from calderon.report.surface.results import Results, Slice
+from calderon.report.surface.results import Results, Slice, Source, Step
+from calderon.spaces import Function, VectorFunction
 from calderon.view import Field, Scene, Steps
 
 
 def surface_scene(results: Results) -> Scene:
-    """The surface at all frequencies, and the plane where it is known."""
+    """The surface at all frequencies and for all incident waves, and the plane where it is known."""
     steps, case, words = results.steps, results.file.case, results.words
+    pairs = [(step, source) for step in steps for source in step.sources]
     layer: Any = steps[-1].surface.scene().layers[0]
     shown: Field = layer.fields[0]
     last = np.asarray(shown.values[0])
-    kept = thinned_steps(len(steps), last.size * 2)
-    values = [last if n == len(steps) - 1 else _values(results, n) for n in kept]
+    kept = [pairs[n] for n in thinned_steps(len(pairs), last.size * 2)]
+    values = [_values(source.surface) for _, source in kept]
     wanted = case.output.surface[0] if case.output.surface else shown.quantity
     cut = steps[-1].slice
     if cut is not None and case.output.slice is not None and cut.vectors is None and np.iscomplexobj(cut.values):
@@ -30,7 +32,7 @@ def surface_scene(results: Results) -> Scene:
     layers: list[Any] = [layer]
     eye = None
     if cut is not None and case.output.slice is not None:
-        given = [_in_plane(steps[n].slice) for n in kept]
+        given = [_in_plane(source.slice) for _, source in kept]
         several = sum(each is not None for each in given) > 1
         solid = not (case.physics.side == "interior" or case.physics.definition.penetrable)
         drawn = Field(words.field, words.symbol, words.unit, given, short=several)
@@ -49,13 +51,21 @@ def _in_plane(cut: Slice | None) -> Any:
     return cut.values.ravel() if cut.vectors is None else cut.vectors.reshape(-1, 3)
 
 
-def _values(results: Results, number: int) -> Any:
-    layer: Any = results.steps[number].surface.scene().layers[0]
+def _values(shown: Function | VectorFunction) -> Any:
+    layer: Any = shown.scene().layers[0]
     return layer.fields[0].values[0]
 
 
-def _steps(results: Results, kept: list[int]) -> Steps | None:
-    return Steps("frequency", [results.steps[n].name for n in kept]) if len(kept) > 1 else None
+def _steps(results: Results, kept: list[tuple[Step, Source]]) -> Steps | None:
+    """The slider: over frequencies, the last one first; over incident waves, that of [incident] first; or over both."""
+    if len(kept) == 1:
+        return None
+    if not results.steps[-1].further:
+        return Steps("frequency", [step.name for step, _ in kept])
+    if len(results.steps) == 1:
+        return Steps("source", [source.name for _, source in kept], 0, own=True)
+    first = next((n for n, (step, _) in enumerate(kept) if step is results.steps[-1]), -1)
+    return Steps("frequency, source", [f"{step.name}, {source.name}" for step, source in kept], first, own=True)
 
 
 def _caption(results: Results, name: str, plane: bool) -> str:
@@ -64,6 +74,8 @@ def _caption(results: Results, name: str, plane: bool) -> str:
         where += f", and {results.words.field} in the plane"
     steps = results.steps
     at = "" if not steps[-1].name else f" at {steps[-1].name}" if len(steps) == 1 else " over frequency"
+    if steps[-1].further:
+        at += " for each incident wave"
     return f"{where}{at}. Drag to turn, point at the surface for values."
 
 
@@ -72,11 +84,12 @@ def pattern_scene(results: Results) -> Scene:
     steps, level = results.steps, results.level
     shape = next(step.pattern.shape for step in steps if step.pattern is not None)
     kept = thinned_steps(len(steps), shape[0] * shape[1])
+    frequencies = Steps("frequency", [steps[n].name for n in kept]) if len(kept) > 1 else None
     values = [each.ravel() if (each := steps[n].pattern) is not None else None for n in kept]
     name = level.name if steps[0].impedance is not None else f"bistatic {level.name}"
     layer = pattern_layer(shape, values, name, level.unit)
     caption = f"{name[:1].upper()}{name[1:]} in all directions: colour and radius, from 40 dB below the largest on."
-    return Scene((layer,), length="", steps=_steps(results, kept), caption=caption)
+    return Scene((layer,), length="", steps=frequencies, caption=caption)
 
 
 def has_pattern(results: Results) -> bool:

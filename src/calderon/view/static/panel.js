@@ -92,6 +92,7 @@ Object.assign(View.prototype, {
     if (steps?.labels.length > 1) {
       this.stepper = player({
         name: steps.name, low: 0, high: steps.labels.length - 1, step: 1, value: this.step, single: true,
+        long: steps.labels.some((label) => label.length > 14),
         text: (k) => steps.labels[k], playing: this.playing === "step", play: () => this.play("step"),
         change: (k, rebuild) => this.goTo(k, rebuild),
       });

@@ -49,8 +49,9 @@ function icon(name, title, click) {
   return element("button", { type: "button", class: "cv-icon", title, "aria-label": title, onclick: click, html: ICONS[name] });
 }
 
-/** A slider with its text, a button that plays and, where there are steps, two that go one step. */
-function player({ name, low, high, step, value, text, playing, play, change, single }) {
+/** A slider with its text, on a line of its own if it is long, a button that plays and, where there are steps, two that
+ * go one step. */
+function player({ name, low, high, step, value, text, playing, play, change, single, long }) {
   const shown = element("output", {}, text(value));
   const slider = element("input", {
     type: "range", min: low, max: high, step, value, "aria-label": name,
@@ -65,6 +66,6 @@ function player({ name, low, high, step, value, text, playing, play, change, sin
     play ? icon(playing ? "pause" : "play", playing ? `${name}: pause` : `${name}: play`, play) : null,
     single ? icon("next", `${name}: one step on`, () => go(1)) : null,
   ];
-  const row = element("div", { class: "cv-player" }, ...buttons, slider, shown);
+  const row = element("div", { class: long ? "cv-player cv-long" : "cv-player" }, ...buttons, slider, shown);
   return Object.assign(row, { place: (x) => { slider.value = x; shown.textContent = text(x); } });
 }
