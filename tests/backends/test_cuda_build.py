@@ -19,6 +19,7 @@ from variants import (
     fast_cases,
     field_cases,
     hmatrix_cases,
+    layered_cases,
     product_cases,
     simulation_cases,
     solve_cases,
@@ -62,11 +63,11 @@ def taker():
 def notes(taker):
     """What that device was asked for by all matrices, products, potentials and simulations in both precisions."""
     cases = dense_cases() | product_cases() | field_cases() | solve_cases() | simulation_cases() | hmatrix_cases()
-    cases |= fast_cases() | wave_cases()
+    cases |= fast_cases() | wave_cases() | layered_cases()
     for compute in cases.values():
         for precision in ("double", "single"):
             compute("cuda", precision)
-    for compute in dense_cases().values():
+    for compute in (dense_cases() | layered_cases()).values():
         compute("cuda", "mixed")
     return taker
 

@@ -188,6 +188,14 @@ def wave_cases() -> dict[str, Case]:
     return cases
 
 
+def layered_cases() -> dict[str, Case]:
+    """The matrix of metal on two interfaces of a stack."""
+    plate = cal.mesh.plate((0.4, 0.1), 0.05)
+    space = cal.RWG(cal.mesh.merge([plate.translated([0.0, 0.0, z]) for z in (0.03, 0.05)]))
+    stack = cal.Stack([cal.Layer(0.03, 2.2), cal.Layer(0.02, 4.0)], below="pec")
+    return {"layered field": partial(_matrix, cal.layered_electric_field(stack, 3e8, space))}
+
+
 def simulation_cases() -> dict[str, Case]:
     """Time stepping of every order that devices take, both fluxes, with open faces, losses, a wave and a current."""
     fluxes = "centred", "upwind"

@@ -41,7 +41,7 @@ def test_rows_that_go_to_the_device_in_slices(opencl, monkeypatch):
 
 
 def test_small_tiles_add_to_the_same_rows(opencl, monkeypatch):
-    monkeypatch.setattr("calderon.galerkin.device.block.LOCAL_MATRICES", 100_000)
+    monkeypatch.setattr("calderon.galerkin.device.local_matrices.LOCAL_MATRICES", 100_000)
     test_entries_are_those_of_the_processor(opencl, "sum")
 
 

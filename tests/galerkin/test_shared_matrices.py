@@ -29,7 +29,7 @@ OPERATORS = {
 )
 def test_same_numbers(two, monkeypatch, name, team):
     """Tiles so small that neighbours meet between processor and devices, and runs of several tiles."""
-    monkeypatch.setattr("calderon.galerkin.device.block.LOCAL_MATRICES", 2_000_000)
+    monkeypatch.setattr("calderon.galerkin.device.local_matrices.LOCAL_MATRICES", 2_000_000)
     exact = OPERATORS[name].assemble().to_array()
     matrix = OPERATORS[name].assemble(backend=team)
     assert np.abs(matrix.to_array() - exact).max() < 1e-12 * np.abs(exact).max()

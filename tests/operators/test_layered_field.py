@@ -72,6 +72,28 @@ def test_hmatrices_are_the_dense_matrix():
         operator.assemble("hmatrix", precision="single")
 
 
+@pytest.mark.parametrize(("precision", "bound"), [("double", 1e-12), ("single", 1e-5)])
+def test_devices_give_the_matrix_of_the_processor(opencl, precision, bound):
+    """Between one interface and two; where several share it, where it stays, and some rows of it."""
+    operator = cal.layered_electric_field(SLAB, FREQUENCY, cal.RWG(sheet(0.03, 0.05)))
+    expected, distant = matrix(operator), np.zeros(operator.shape, complex)
+    operator.matrix.add_distant(distant, 1.0)
+    assert np.abs(distant).max() > 1e-2 * np.abs(expected).max()
+    found = operator.assemble(backend="opencl", precision=precision)
+    assert found.dtype == (complex if precision == "double" else np.complex64)
+    assert relative(found.to_array(), expected) < bound
+    if precision == "double":
+        both = operator.assemble(backend="numba+opencl")
+        assert "%" in str(both) and relative(both.to_array(), expected) < bound
+        kept = (operator + 2j * cal.identity(operator.trial)).assemble(backend="opencl", keep_on_device=True)
+        assert relative(kept.to_array(), expected + 2j * operator.trial.mass_matrix().toarray()) < bound
+        rows = [3, 0, 20]
+        part = operator.entries(rows, slice(5, 30), backend="opencl")
+        assert relative(part, expected[rows, 5:30]) < bound
+        with pytest.raises(ValueError, match="computed on the processor in double precision"):
+            operator.assemble("hmatrix", backend="opencl")
+
+
 def test_equal_layers_are_one():
     space = cal.RWG(sheet(0.03))
     one = cal.Stack([cal.Layer(0.03, 2.2)], below="pec")

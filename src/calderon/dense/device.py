@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.backends import DeviceMatrix, Execution, require_memory
-from calderon.galerkin.device.block import DevicePart
+from calderon.galerkin.device.local_matrices import DevicePart
 from calderon.operators.algebra import BoundaryOperator
 from calderon.operators.memory_estimate import preparation_bytes
 from calderon.operators.tree import fill

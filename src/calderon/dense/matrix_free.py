@@ -16,7 +16,8 @@ from scipy.sparse.linalg import LinearOperator
 
 from calderon.backends import Execution, InOrder, Source, require_memory, run_tasks, thread_count
 from calderon.galerkin.assembly import block_of
-from calderon.galerkin.device.block import GROUP, DeviceBlock
+from calderon.galerkin.device.block import DeviceBlock
+from calderon.galerkin.device.local_matrices import GROUP
 from calderon.operators.algebra import BoundaryOperator, short_label
 from calderon.operators.boundary import IntegralOperator
 from calderon.operators.memory_estimate import preparation_bytes

@@ -53,15 +53,13 @@ class LayeredElectricField(BoundaryOperator):
         return float(abs(self.sections.wavenumbers.real).max())
 
     def assemble(self, method: str = "dense", **options: Any) -> Any:
-        """As every operator, by "dense", "hmatrix" or "fft"; "auto" is "dense" up to half of the free memory."""
+        """As every operator, by "dense", "hmatrix" or "fft"; "auto" is "dense" up to half of the free memory, and on
+        devices."""
         if method == AUTO:
             fits = self.plan("dense").nbytes < free_memory() / 2
-            method = "dense" if fits or len(self.parts.vertical) else "fft"
+            on_device = options.get("backend", "numba") != "numba"
+            method = "dense" if fits or on_device or len(self.parts.vertical) else "fft"
         _require(method)
-        if (backend := options.get("backend", "numba")) != "numba":
-            raise ValueError(
-                f"the electric field in layers is computed on the processor, got backend={backend!r}: leave it out"
-            )
         return super().assemble(method, **options)
 
     def value(self, products: Any) -> Any:
@@ -85,13 +83,17 @@ class LayeredElectricField(BoundaryOperator):
         return parts_of(self.sections, self.trial.mesh, self.trial.triangles)
 
     def add_to(self, place: Any, factor: complex, rows: Index | None, columns: Index | None) -> None:
-        with place.on_host(repr(self)) as out:
-            self.matrix.add_to(out, factor, rows, columns, advance=place.advance)
+        self._add(place, factor, rows, columns, False)
 
     def add_half_to(self, place: Any, factor: complex) -> None:
         """place += factor * S, where the matrix is S + S^T."""
-        with place.on_host(repr(self)) as out:
-            self.matrix.add_to(out, factor, half=True, advance=place.advance)
+        self._add(place, factor, None, None, True)
+
+    def _add(self, place: Any, factor: complex, rows: Index | None, columns: Index | None, half: bool) -> None:
+        """On devices distant pairs of horizontal metal; the processor computes tables and all others."""
+        for part in self.matrix.special_parts(rows, columns):
+            place.add_entries((0.5 * factor if half else factor) * part.data, *part.coords)
+        self.matrix.add_distant(place.target, factor, rows, columns, half, place.execution, place.advance)
 
 
 def _require(method: str) -> None:
@@ -110,8 +112,8 @@ def layered_electric_field(
     The tangential electric field of the surface current f_j in a stack of layers at `frequency` in Hz, with eta0 = 1,
     as `electric_field` in free space. G has the components G_xx, G_zx, G_xz, G_zz. trial: RWG functions of metal that
     is horizontal, on interfaces of the stack at heights z that `stack.interfaces` states, or vertical, its triangles
-    cut at interfaces. Into walls currents flow through `spaces.half_functions`. Methods "dense" and, for horizontal
-    metal, "hmatrix" and "fft". Formulation C of K. A. Michalski and D. Zheng (1990).
+    cut at interfaces. Into walls currents flow through `spaces.half_functions`. Methods "dense", also on devices, and,
+    for horizontal metal on the processor, "hmatrix" and "fft". Formulation C of K. A. Michalski and D. Zheng (1990).
 
     Raises MeshError for metal off every interface and not vertical, TypeError for other spaces.
     """

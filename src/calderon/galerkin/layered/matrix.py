@@ -1,14 +1,16 @@
 """Entries of the electric field of currents on horizontal metal in a stack of layers."""
 
+from contextlib import nullcontext
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from calderon.backends import counted, run_tasks
+from calderon.backends import Deliver, Execution, counted, run_tasks, share_tasks
+from calderon.galerkin.layered.device import DevicePairs
 from calderon.galerkin.layered.metal import LayeredMetal
 from calderon.galerkin.layered.near_pairs import near_matrix
 from calderon.galerkin.layered.pair_sums import add_distant
@@ -17,6 +19,7 @@ from calderon.pairs.grouping import grouped
 from calderon.quadrature import Quadrature, triangle_rule
 
 Index = NDArray[np.int64]
+PROCESSOR = Execution(np.dtype(np.float64))
 TILE = 64
 """Test triangles of a task."""
 
@@ -36,23 +39,33 @@ class LayeredMatrix:
         return near_matrix(self.metal, self.quadrature)
 
     def add_to(
-        self,
-        out: NDArray[Any],
-        factor: complex,
-        rows: Index | None = None,
-        columns: Index | None = None,
-        half: bool = False,
-        advance: Any = None,
+        self, out: NDArray[Any], factor: complex, rows: Index | None = None, columns: Index | None = None
     ) -> None:
-        """out += factor * matrix[rows][:, columns]; half: S, where the whole matrix is S + S^T."""
-        space: Any = self.metal.space
-        flat = len(space.triangles) > 0
-        for each in ([self.near[0]] if flat else []) + ([] if self.vertical is None else [self.vertical]):
-            part = each if rows is None else each[rows]
-            part = (part if columns is None else part[:, columns]).tocoo()
-            out[part.coords] += (0.5 * factor if half else factor) * part.data
-        if not flat:
+        """out += factor * matrix[rows][:, columns]."""
+        for part in self.special_parts(rows, columns):
+            out[part.coords] += factor * part.data
+        self.add_distant(out, factor, rows, columns)
+
+    def special_parts(self, rows: Index | None = None, columns: Index | None = None) -> list[sp.coo_array]:
+        """What touching and near pairs and vertical metal give in these rows and columns."""
+        parts = [self.near[0]] if self._has_flat else []
+        parts += [] if self.vertical is None else [self.vertical]
+        chosen = (each if rows is None else each[rows] for each in parts)
+        return [(each if columns is None else each[:, columns]).tocoo() for each in chosen]
+
+    @property
+    def _has_flat(self) -> bool:
+        return len(self.metal.space.triangles) > 0
+
+    def add_distant(
+        self, out: Any, factor: complex, rows: Index | None = None, columns: Index | None = None, half: bool = False,
+        execution: Execution = PROCESSOR, advance: Any = None,
+    ) -> None:  # fmt: skip
+        """out += factor * all others of matrix[rows][:, columns], on the processor, on devices or on both; half: S,
+        where the whole matrix is S + S^T. out: an array, or a part of a matrix on the device."""
+        if not self._has_flat:
             return
+        space: Any = self.metal.space
         tests = select(space, rows)
         trials = tests if rows is columns else select(space, columns)
         skips = self._skips(tests, trials)
@@ -62,7 +75,20 @@ class LayeredMatrix:
         def work(number: int) -> None:
             self._add(out, factor, tests, trials, skips, (bounds[number], bounds[number + 1]), half)
 
-        run_tasks(work, len(bounds) - 1, _sharing(bounds, tests.places, len(out)), None, step)
+        def on_device(pairs: DevicePairs, tasks: range, deliver: Deliver = nullcontext) -> None:
+            for _ in pairs.add_between(int(bounds[tasks[0]]), int(bounds[tasks[-1] + 1]), deliver):
+                pass
+
+        given = self.metal, self.rule, factor, (tests, trials), skips, half, execution.regular
+        devices = [partial(on_device, DevicePairs(each, out, *given)) for each in execution.devices]
+        if not devices:
+            run_tasks(work, len(bounds) - 1, _sharing(bounds, tests.places, len(out)), None, step)
+        elif execution.team:
+            processor, weights = work if execution.uses_processor else None, np.diff(bounds).astype(float)
+            sharing = _sharing(bounds, tests.places, len(out))
+            execution.parts.append(share_tasks(processor, devices, weights, sharing, step))
+        else:
+            devices[0](range(len(bounds) - 1))
 
     def distant_block(self, rows: Index, columns: Index, reach: float) -> NDArray[np.complex128]:
         """The entries in these rows and columns without those of special pairs, which are in `near`, of triangles whose

@@ -1,6 +1,7 @@
 /* One side of a matrix as rows and columns on a device read it: the places of cluster_tables.py, and what an unknown gathers
    from the triangles of a cluster. SIDE_...: places in the header of the integers of a side. COMPLEX: entries have imaginary parts. */
 #include "backends/prelude.h"
+#include "galerkin/device/listed.h"
 
 /* Entry k of a part of the integers of a side. */
 DEVICE int item(GLOBAL const int *side, int part, int k) { return side[side[part] + k]; }
@@ -13,20 +14,6 @@ DEVICE int cluster_triangles(GLOBAL const int *side, int cluster)
     if (side[SIDE_OWN])
         return cluster_size(side, cluster);
     return item(side, SIDE_LIST_STARTS, cluster + 1) - item(side, SIDE_LIST_STARTS, cluster);
-}
-
-/* Whether triangle s is among those of t: skips[skips[t]] .. skips[skips[t + 1] - 1], which increase. */
-DEVICE int listed(GLOBAL const int *skips, int t, int s)
-{
-    int low = skips[t], high = skips[t + 1], end = high;
-    while (low < high) {
-        int middle = (low + high) / 2;
-        if (skips[middle] < s)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < end && skips[low] == s;
 }
 
 /* Which of the first 32 triangles with places from `begin` to `end` on have triangle s among their skips, as bits. */

@@ -1,0 +1,16 @@
+/* Lists of triangles, one for each triangle. */
+#include "backends/prelude.h"
+
+/* Whether triangle s is among those of t: skips[skips[t]] .. skips[skips[t + 1] - 1], which increase. */
+DEVICE int listed(GLOBAL const int *skips, int t, int s)
+{
+    int low = skips[t], high = skips[t + 1], end = high;
+    while (low < high) {
+        int middle = (low + high) / 2;
+        if (skips[middle] < s)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < end && skips[low] == s;
+}

@@ -1,0 +1,161 @@
+"""Tiles of local matrices on a device, gathered into rows (gather.c): neither atomics nor colours are needed."""
+
+import math
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calderon.backends import Deliver, Device, DeviceMatrix, Source, format_bytes, real_name
+from calderon.galerkin.selection import Selection, numbered_rows
+
+GROUP = 64
+"""Threads of a group."""
+LOCAL_MATRICES = 1 << 30
+"""Bytes that the local matrices of a tile take at most."""
+SHARE, FEW = 8, 32
+"""They take at most this part of the memory of the device: those of one triangle, those of several."""
+ROWS = 65_535
+"""Groups along the second axis of a launch, at most (CUDA): triangles of a tile, and rows that it adds to."""
+
+
+class DevicePart(NamedTuple):
+    """Where a block stands in a matrix that stays on the device: from row `top` and column `left` on."""
+
+    matrix: DeviceMatrix
+    top: int
+    left: int
+    shape: tuple[int, int]
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return np.dtype(self.matrix.dtype)
+
+
+class LocalMatrices:
+    """A block that a device computes: tiles run one after the other. A class that has these attributes defines
+    `_integrate`, which fills `local` and `local_i` (triangles of the tile, *local_shape, trial triangles)."""
+
+    device: Device
+    out: Any
+    test: Selection
+    trial: Selection
+    is_complex: bool
+    stored: np.dtype[Any]
+    """Type of local matrices and of the rows that are gathered."""
+    neighbours: Any = None
+
+    @property
+    def local_shape(self) -> tuple[int, int]:
+        """The shape of a local matrix."""
+        raise NotImplementedError
+
+    def _integrate(self, lo: int, hi: int) -> None:
+        raise NotImplementedError
+
+    @property
+    def gathering_source(self) -> Source:
+        """Of the kernel that gathers."""
+        return Source("galerkin/device/gather.c", real_name(self.stored), (("OUT_COMPLEX", int(self.is_complex)),))
+
+    def _make_room(self) -> None:
+        """For the local matrices of a tile; MemoryError where those of one triangle do not fit."""
+        self.gathering = self.device.build(self.gathering_source)
+        count, width = len(self.test.triangles), len(self.trial.triangles)
+        places = self.trial.places.T.ravel()  # function * width + triangle
+        self.column_start, self.column_entries = _lists(places, self.out.shape[1], self.device)
+        each = math.prod(self.local_shape) * width * self.stored.itemsize * (2 if self.is_complex else 1)
+        free = self.device.memory()
+        if SHARE * each > free:
+            raise MemoryError(
+                f"{self.device.name} ({self.device.label}) has {format_bytes(free)} free, of which 1/{SHARE} are for "
+                f"local matrices, and those of one triangle need {format_bytes(each)}: try precision='single', a "
+                "coarser mesh, or backend='numba'"
+            )
+        size = max(1, min(LOCAL_MATRICES, free // FEW) // max(1, each))
+        size = self.tile_size = min(size, ROWS // self.local_shape[0])
+        self.tiles = np.append(np.arange(0, count, size), count)
+        room = (min(size, count), *self.local_shape, max(1, width))
+        self.local = self.device.empty(room, self.stored)
+        self.local_i = self.device.empty(room if self.is_complex else (1,), self.stored)
+
+    def run(self, number: int) -> None:
+        """All pairs of one tile, added to the matrix."""
+        for _ in self.add_between(int(self.tiles[number]), int(self.tiles[number + 1])):
+            pass
+
+    def add_between(self, first: int, last: int, deliver: Deliver = nullcontext) -> Iterator[None]:
+        """All pairs of the test triangles first .. last - 1, added to the matrix tile by tile, to that of the host in
+        the context of `deliver`. While the host adds the rows of a tile the device computes the next one."""
+        waiting = None
+        for lo in range(first, last, self.tile_size):
+            hi = min(lo + self.tile_size, last)
+            self._integrate(lo, hi)
+            rows = self._gathered(lo, hi)
+            self._add(waiting, deliver)
+            waiting = rows
+            yield
+        self._add(waiting, deliver)
+
+    def integrate(self, number: int) -> tuple[int, int]:
+        """The local matrices of a tile, which remain on the device; its first triangle and the one after its last."""
+        lo, hi = int(self.tiles[number]), int(self.tiles[number + 1])
+        self._integrate(lo, hi)
+        return lo, hi
+
+    def _gathered(self, lo: int, hi: int) -> tuple[NDArray[np.int64], Callable[[], NDArray[Any]]] | None:
+        """The rows of the tile, their numbers and what waits for them; None if they are nobody's or stay on the device,
+        where they are added."""
+        tile_rows, row_ids = numbered_rows(self.test.places[lo:hi])
+        if len(row_ids) == 0:
+            return None
+        if isinstance(self.out, DevicePart):
+            matrix, top, left, _ = self.out
+            self._gather(tile_rows, len(row_ids), row_ids + top, left, matrix.shape[1], 1, matrix.entries)
+            return None
+        columns = self.columns
+        rows = self.device.empty((len(row_ids), columns), self.out.dtype)
+        self._gather(tile_rows, len(row_ids), np.arange(len(row_ids)), 0, columns, 0, rows)
+        return row_ids, self.device.fetch(rows)
+
+    def _add(self, rows: tuple[NDArray[np.int64], Callable[[], NDArray[Any]]] | None, deliver: Deliver) -> None:
+        if rows is not None:
+            row_ids, fetched = rows
+            values = fetched()
+            with deliver():
+                self.out[row_ids, : self.columns] += values
+
+    def _gather(
+        self, tile_rows: NDArray[np.int64], count: int, targets: NDArray[np.int64], left: int, pitch: int, adds: int,
+        out: Any,
+    ) -> None:  # fmt: skip
+        """The rows of a tile to rows `targets` of `out`, from column `left` on."""
+        places = np.where(tile_rows == count, -1, tile_rows).ravel()
+        row_start, row_entries = _lists(places, count, self.device)
+        stride = self.local_shape[1] * len(self.trial.triangles)
+        self.device.launch(
+            self.gathering, "gather", (self.columns, count), (GROUP, 1), self.local, self.local_i, row_start,
+            row_entries, self.column_start, self.column_entries, self.columns, stride,
+            self.device.array(targets.astype(np.int32)), left, pitch, adds, out,
+        )  # fmt: skip
+
+    @property
+    def columns(self) -> int:
+        """Columns beyond the last one of the block that is computed belong to others (blocks.py)."""
+        return int(self.trial.places.max(initial=-1)) + 1
+
+
+def out_real(real: str, stored: str) -> tuple[tuple[str, str], ...]:
+    """The definition of the type of results, where it differs."""
+    return () if stored == real else (("OUT_REAL", stored),)
+
+
+def _lists(places: NDArray[np.int64], size: int, device: Device) -> tuple[Any, Any]:
+    """For each of 0 .. size - 1 where it stands among the places (-1: nobody's), as starts (size + 1,) and entries."""
+    order = np.argsort(places, kind="stable")
+    order = order[np.searchsorted(places[order], 0) :]
+    start = np.searchsorted(places[order], np.arange(size + 1))
+    entries = order if len(order) else np.zeros(1)
+    return device.array(start.astype(np.int32)), device.array(entries.astype(np.int32))

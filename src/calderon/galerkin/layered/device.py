@@ -1,0 +1,90 @@
+"""Pairs of triangles of horizontal metal between layers on a device (pairs.c)."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calderon.backends import Device, Source, real_name, require_device_memory
+from calderon.backends.records import Record
+from calderon.galerkin.device.local_matrices import GROUP, LocalMatrices, out_real
+from calderon.galerkin.layered.metal import LayeredMetal
+from calderon.galerkin.selection import Selection
+from calderon.layers.tables import DEGREE
+
+PAIR = Record("PAIR", centre=2, vertices=6, factors=3, area=1, points=None)
+"""The numbers of a triangle."""
+Index = NDArray[np.int64]
+
+
+class DevicePairs(LocalMatrices):
+    """All pairs but special ones of some test and trial triangles, added to a matrix on a device or on the host.
+
+    skips: starts and increasing trial places of the pairs to leave out of each test triangle. real: the type in which
+    the device computes; `out` may have another.
+    """
+
+    def __init__(
+        self, device: Device, out: Any, metal: LayeredMetal, rule: tuple[NDArray[Any], NDArray[Any]], factor: complex,
+        sides: tuple[Selection, Selection], skips: tuple[Index, Index], half: bool, real: np.dtype[Any],
+    ) -> None:  # fmt: skip
+        self.device, self.out, self.half, self.real = device, out, half, real
+        self.test, self.trial = sides
+        self.is_complex, self.stored = True, np.empty(0, out.dtype).real.dtype
+        points, weights = rule
+        self._program = device.build(source_of(len(weights), real_name(real), real_name(self.stored)))
+        records, k0 = _records(metal, points), metal.sections.k0
+        one, two = (records[each.triangles] for each in sides)
+        integers, (parts, ends, series) = _tables(metal)
+        needed = (one.size + two.size + series.size) * real.itemsize
+        require_device_memory(device, needed, "the data of triangles and tables", "try backend='numba'")
+        given, (starts, places) = factor * 1j * k0, skips
+        coefficients = np.array([given.real, given.imag, 4 / k0**2])
+        heights = (metal.flat.heights[each.triangles] for each in sides)
+        self._arguments = (
+            *self._reals(one, two.T), *self._integers(*heights, integers[0]), *self._reals(parts),
+            *self._integers(*integers[1:]), *self._reals(ends, series, weights),
+            *self._integers(np.concatenate([starts + len(starts), places])), *self._reals(coefficients),
+            len(metal.heights),
+        )  # fmt: skip
+        self._make_room()
+
+    def _reals(self, *arrays: NDArray[Any]) -> list[Any]:
+        return [self.device.array(np.ascontiguousarray(each, self.real)) for each in arrays]
+
+    def _integers(self, *arrays: NDArray[Any]) -> list[Any]:
+        return [self.device.array(np.ascontiguousarray(each, np.int32)) for each in arrays]
+
+    @property
+    def local_shape(self) -> tuple[int, int]:
+        return 3, 3
+
+    def _integrate(self, lo: int, hi: int) -> None:
+        width = len(self.trial.triangles)
+        self.device.launch(
+            self._program, "distant", (width, hi - lo), (GROUP, 1), *self._arguments, lo, width, int(self.half),
+            self.local, self.local_i,
+        )  # fmt: skip
+
+
+def _records(metal: LayeredMetal, points: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(n, numbers) of all triangles, with centroids from their mean, which keeps digits in single precision."""
+    flat = metal.flat
+    centres, vertices, factors, areas, points = (each.reshape(len(flat.areas), -1) for each in (*flat[:4], points))
+    centres = centres - centres.mean(axis=0)
+    return PAIR.packed(centre=centres, vertices=vertices, factors=factors, area=areas, points=points)
+
+
+def _tables(metal: LayeredMetal) -> tuple[list[NDArray[Any]], list[NDArray[Any]]]:
+    """Integers and numbers as pairs.c reads them; of two heights the series of what is not divided by the distance."""
+    joined = metal.joined
+    apart = joined.far > 0
+    which = np.repeat(apart, [len(table.series) for table in metal.tables]).astype(np.int64)
+    series = joined.series.reshape(len(which), 2, 4, DEGREE + 1)[np.arange(len(which)), which].swapaxes(1, 2)
+    return [joined.number, joined.starts, apart, joined.interval], [joined.parts, joined.ends, series]
+
+
+def source_of(points: int, real: str, stored: str) -> Source:
+    """Of rules with so many points. stored: type of local matrices."""
+    defines = *PAIR.defines, ("POINTS", points), ("TERMS", DEGREE + 1), *out_real(real, stored)
+    return Source("galerkin/layered/pairs.c", real, defines)
