@@ -10,6 +10,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from calderon.case.incident import SOURCES
+from calderon.case.media import NAMED_KEY
 from calderon.case.mesh import SHAPES as BODIES
 from calderon.case.mesh import SOLIDS
 from calderon.case.periodic import SHAPES as ELEMENTS
@@ -86,11 +87,15 @@ def kind_of(one: Schema) -> str:
         rest = [
             each
             for each in one["anyOf"]
-            if each.get("type") in ("array", "object") or "const" in each
+            if each.get("type") in ("array", "object")
+            or "const" in each
+            or NAMED_KEY in each
         ]
         return " or ".join(
             [text, *(kind_of(each) for each in rest if each != {"const": 0})]
         )
+    if NAMED_KEY in one:
+        return str(one[NAMED_KEY])
     if "const" in one:
         return f"`{json.dumps(one['const'])}`"
     if "enum" in one:

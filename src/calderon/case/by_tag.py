@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, TypeAdapter, WithJsonSchema
 
+from calderon.case.media import NAMED, is_name
 from calderon.case.quantities import Density, Speed, quantity
 
 
@@ -29,6 +30,11 @@ def _by_tag(value: Any, one: Callable[[Any], Any] = _complex) -> Any:
     return {int(tag) if tag.lstrip("-").isdigit() else tag: one(each) for tag, each in value.items()}
 
 
+def _media(value: Any, one: Callable[[Any], Any] = _complex) -> Any:
+    """As _by_tag, of numbers or names of media."""
+    return _by_tag(value, lambda each: each if is_name(each) else one(each))
+
+
 def _passive(value: Any) -> complex | dict[int | str, complex]:
     """As _by_tag, of numbers with a real part that is not negative."""
     given = _by_tag(value)
@@ -38,9 +44,9 @@ def _passive(value: Any) -> complex | dict[int | str, complex]:
     return given
 
 
-def _quantities(kind: str, value: Any) -> float | dict[int | str, float]:
-    """As _by_tag, of numbers with a unit."""
-    return _by_tag(value, lambda one: quantity(one, kind))  # type: ignore[no-any-return]
+def _quantities(kind: str, value: Any) -> Any:
+    """As _media, of numbers with a unit."""
+    return _media(value, lambda one: quantity(one, kind))
 
 
 def mapped(function: Callable[[Any], Any], given: Any) -> Any:
@@ -53,14 +59,23 @@ def _schema(one: dict[str, Any]) -> WithJsonSchema:
     return WithJsonSchema({**one, "anyOf": [*one["anyOf"], {"type": "object", "additionalProperties": one}]})
 
 
+def _or_named(kind: Any) -> dict[str, Any]:
+    """Of a quantity or the name of a medium."""
+    one = TypeAdapter(kind).json_schema()
+    return {**one, "anyOf": [*one["anyOf"], NAMED]}
+
+
 COMPLEX = {"anyOf": [{"type": "number"}, {"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 2}]}
 """In a JSON schema."""
-Table = dict[int | str, float]
+Table = dict[int | str, float | str]
 Constants = Annotated[complex | dict[int | str, complex], BeforeValidator(_by_tag), _schema(COMPLEX)]
-Admittance = Annotated[complex | dict[int | str, complex], BeforeValidator(_passive), _schema(COMPLEX)]
-Speeds = Annotated[
-    float | Table, BeforeValidator(partial(_quantities, "speed")), _schema(TypeAdapter(Speed).json_schema())
+Permittivities = Annotated[
+    complex | str | dict[int | str, complex | str],
+    BeforeValidator(_media),
+    _schema({"anyOf": [*COMPLEX["anyOf"], NAMED]}),
 ]
+Admittance = Annotated[complex | dict[int | str, complex], BeforeValidator(_passive), _schema(COMPLEX)]
+Speeds = Annotated[float | str | Table, BeforeValidator(partial(_quantities, "speed")), _schema(_or_named(Speed))]
 Densities = Annotated[
-    float | Table, BeforeValidator(partial(_quantities, "density")), _schema(TypeAdapter(Density).json_schema())
+    float | str | Table, BeforeValidator(partial(_quantities, "density")), _schema(_or_named(Density))
 ]

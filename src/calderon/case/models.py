@@ -1,10 +1,12 @@
 """Models of a case file: one model a table, unknown keys refused, every message names what is allowed."""
 
+from collections.abc import Iterator
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
 from calderon.case.incident import Incident, Initial, Source
+from calderon.case.media import Dispersive, Media, Use
 from calderon.case.mesh import Mesh, VolumeMesh
 from calderon.case.output import Output, TransientOutput
 from calderon.case.physics import BY_TAG, Physics
@@ -85,6 +87,16 @@ class Case(Table):
     wave: tuple[Incident, ...] = key("further incident waves, for the views of the report", (), max_length=MOST_WAVES)
     solver: Solver = Solver()
     output: Output = Output()
+    media: Media = {}
+
+    @property
+    def named_media(self) -> Iterator[Use]:
+        """Where media are named."""
+        return self.physics.named_media
+
+    def with_media(self, media: dict[str, Dispersive]) -> "Case":
+        """The same, with what its names of media stand for."""
+        return self.model_copy(update={"media": media, "physics": self.physics.with_media(media)})
 
     @model_validator(mode="after")
     def _fits_together(self) -> "Case":

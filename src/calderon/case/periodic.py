@@ -1,11 +1,12 @@
 """Case files of periodic surfaces: [periodic], [element], and the [[layer]] tables of a board, from below."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import BeforeValidator, model_validator
+from pydantic import BeforeValidator, PrivateAttr, model_validator
 
+from calderon.case.media import Dispersive, Media, Permittivity, RelativeOrMedium, Use
 from calderon.case.physics import Frequencies
 from calderon.case.quantities import Angle, Conductivity, Size
 from calderon.case.table import OneOf, Table, choices, key
@@ -83,13 +84,45 @@ class BoardLayer(Table):
     """[[layer]]: a layer of the board, the lowest first; permittivity relative."""
 
     thickness: Size = key("of the layer", ...)
-    permittivity: float = key("relative", 1.0, gt=0)
+    permittivity: RelativeOrMedium = key("relative, or the name of a medium of [media]", 1.0)
     tan_delta: float = key("loss tangent", 0.0, ge=0)
     conductivity: Conductivity = key("of the layer", 0.0)
+    _media: dict[str, Dispersive] = PrivateAttr(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _loss_once(self) -> "BoardLayer":
+        if isinstance(self.permittivity, str) and self.tan_delta:
+            raise ValueError("tan_delta is one of the columns of a medium: give it there")
+        return self
 
     @property
     def layer(self) -> Layer:
-        return Layer(self.thickness, self.permittivity, tan_delta=self.tan_delta, conductivity=self.conductivity)
+        given: Any = self.permittivity
+        if (medium := self._media.get(given)) is not None:
+            given = Permittivity(given, medium)
+        return Layer(self.thickness, given, tan_delta=self.tan_delta, conductivity=self.conductivity)
+
+
+class Boarded(Table):
+    """A case with a board."""
+
+    title: str = key("of the report; the name of the file unless given", "")
+    layer: tuple[BoardLayer, ...] = ()
+    media: Media = {}
+
+    @property
+    def named_media(self) -> Iterator[Use]:
+        """Where media are named."""
+        for number, one in enumerate(self.layer):
+            if isinstance(one.permittivity, str):
+                yield "layer", "permittivity", number, one.permittivity, "permittivity"
+
+    def with_media(self, media: dict[str, Dispersive]) -> Self:
+        """The same, with what its names of media stand for."""
+        layers = tuple(one.model_copy() for one in self.layer)
+        for one in layers:
+            one._media = media
+        return self.model_copy(update={"media": media, "layer": layers})
 
 
 Wall = Literal["pec", "pmc", "vacuum"]
@@ -125,6 +158,11 @@ class Periodic(Table):
     below: Wall = key("what is below the layers", "pec")
     above: Wall = key("what is above the layers", "vacuum")
 
+    @property
+    def frequencies(self) -> Sequence[float]:
+        """In Hz."""
+        return self.frequency
+
     title: ClassVar = "Plane waves at a periodic surface"
     family: ClassVar = PERIODIC
     problem: ClassVar = PERIODIC
@@ -138,13 +176,11 @@ class PeriodicSolver(Table):
     precision: Literal["double"] = key("of matrices", "double")
 
 
-class PeriodicCase(Table):
+class PeriodicCase(Boarded):
     """A whole case file of a periodic surface."""
 
-    title: str = key("of the report; the name of the file unless given", "")
     periodic: Periodic
     element: Element
-    layer: tuple[BoardLayer, ...] = ()
     solver: PeriodicSolver = PeriodicSolver()
 
     @property

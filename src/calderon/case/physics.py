@@ -1,15 +1,16 @@
 """The [physics] table: the problem, the frequency or wavenumber, and the media; PROBLEMS is the table of problems."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BeforeValidator, TypeAdapter, WithJsonSchema, model_validator
+from pydantic import BeforeValidator, PrivateAttr, TypeAdapter, WithJsonSchema, model_validator
 
 import calderon.formulations as formulations
-from calderon.case.by_tag import Admittance, Constants, Densities, Speeds, mapped
+from calderon.case.by_tag import Admittance, Constants, Densities, Permittivities, Speeds, mapped
+from calderon.case.media import Dispersive, Use
 from calderon.case.quantities import Density, Frequency, Potential, Speed, Voltage, Wavenumber, quantity
 from calderon.case.table import OneOf, Table, choices, key
 from calderon.exact import SPEED_OF_LIGHT
@@ -20,6 +21,12 @@ TRANSIENT = "transient"  # the problem of cases in time, which have tables of th
 FLUIDS = ("speed_of_sound", "density", "interior_speed_of_sound", "interior_density")
 BY_TAG = ("admittance", "permittivity", "interior_speed_of_sound", "interior_density")
 """Keys that may be tables by tag."""
+MEDIA = {
+    "permittivity": "permittivity",
+    "interior_speed_of_sound": "speed_of_sound",
+    "interior_density": "density",
+}
+"""Keys that may name media, and the columns of these that they take."""
 MAX_FREQUENCIES = 10_000  # of a sweep: each is a solution of its own, kept until all are written
 
 
@@ -104,14 +111,15 @@ class Physics(Table):
     wavenumber: Wavenumber | None = key("2 pi over the wavelength, instead of a frequency")
     speed_of_sound: Speed | None = key("of the fluid around the body")
     density: Density | None = key("of the fluid around the body")
-    interior_speed_of_sound: Speeds | None = key("of the fluid inside, or a table by tag of the bodies")
-    interior_density: Densities | None = key("of the fluid inside, or a table by tag of the bodies")
+    interior_speed_of_sound: Speeds | None = key("of the fluid inside, the name of a medium, or a table by tag")
+    interior_density: Densities | None = key("of the fluid inside, the name of a medium, or a table by tag")
     rigid: tuple[str | int, ...] | None = key("tags of sound-hard bodies next to those of fluid", min_length=1)
     admittance: Admittance | None = key(
         "rho c / Z of the surface, without unit: a number, [real, imaginary], or a table of these by tag"
     )
-    permittivity: Constants | None = key(
-        "relative: a number, [real, imaginary] with a positive imaginary part for loss, or a table by tag of the bodies"
+    permittivity: Permittivities | None = key(
+        "relative: a number, [real, imaginary] with a positive imaginary part for loss, the name of a medium of "
+        "[media], or a table of these by tag of the bodies"
     )
     permeability: Constants | None = key("relative, as permittivity; 1 unless given")
     formulation: str | None = key(
@@ -124,6 +132,8 @@ class Physics(Table):
     flux: float | None = key(
         "normal derivative of the potential on the surface, in V/m, outward normal", allow_inf_nan=False
     )
+
+    _media: dict[str, Dispersive] = PrivateAttr(default_factory=dict)
 
     @model_validator(mode="after")
     def _complete(self) -> "Physics":
@@ -181,23 +191,56 @@ class Physics(Table):
         assert speed is not None
         return 2 * np.pi * np.array(self.frequency) / speed
 
+    @property
+    def frequencies(self) -> Sequence[float]:
+        """In Hz, those of waves in vacuum too."""
+        if self.frequency is None and self.family != "acoustic":
+            return (self.wavenumbers * SPEED_OF_LIGHT / (2 * np.pi)).tolist()  # type: ignore[no-any-return]
+        return self.frequency or ()
+
+    @property
+    def named_media(self) -> Iterator[Use]:
+        """Where media are named."""
+        for name, column in MEDIA.items():
+            given = getattr(self, name)
+            for one in given.values() if isinstance(given, dict) else (given,):
+                if isinstance(one, str):
+                    yield "physics", name, None, one, column
+
+    def with_media(self, media: dict[str, Dispersive]) -> "Physics":
+        """The same, with what its names of media stand for."""
+        found = self.model_copy()
+        found._media = media
+        return found
+
+    def constants(self, name: str, wavenumber: float) -> Any:
+        """Numbers instead of media for one of the keys of MEDIA, at a wavenumber in 1/m outside."""
+        speed = self.speed_of_sound if self.family == "acoustic" else SPEED_OF_LIGHT
+        frequency = wavenumber * (speed or 0.0) / (2 * np.pi)
+
+        def number(one: Any) -> Any:
+            return self._media[one].at(MEDIA[name], frequency) if isinstance(one, str) else one
+
+        return mapped(number, getattr(self, name))
+
     def interior_fluid(self, wavenumber: float) -> tuple[Any, Any]:
         """Wavenumber inside a fluid body, and its density over that of the fluid around; or tables of them by tag."""
         assert self.speed_of_sound and self.interior_speed_of_sound and self.density and self.interior_density
         path = wavenumber * self.speed_of_sound
         return (
-            mapped(lambda speed: path / speed, self.interior_speed_of_sound),
-            mapped(lambda density: density / self.density, self.interior_density),
+            mapped(lambda speed: path / speed, self.constants("interior_speed_of_sound", wavenumber)),
+            mapped(lambda density: density / self.density, self.constants("interior_density", wavenumber)),
         )
 
-    def bodies(self, mesh: TriangleMesh) -> tuple[Any, tuple[Any, Any]]:
+    def bodies(self, mesh: TriangleMesh, wavenumber: float) -> tuple[Any, tuple[Any, Any]]:
         """The surface of a dielectric body, or of several, and their relative permittivities and permeabilities."""
+        permittivity = self.constants("permittivity", wavenumber)
         permeability = 1.0 if self.permeability is None else self.permeability
-        if not isinstance(self.permittivity, dict):
-            return mesh, (self.permittivity, permeability)
+        if not isinstance(permittivity, dict):
+            return mesh, (permittivity, permeability)
         tags = self.tags_of_bodies(mesh)
         surfaces = [mesh.restricted(tag) for tag in tags]
-        return surfaces, (list(self.permittivity.values()), self.permeabilities(mesh, tags))
+        return surfaces, (list(permittivity.values()), self.permeabilities(mesh, tags))
 
     def tags_of_bodies(self, mesh: TriangleMesh) -> list[int]:
         """The tags of several dielectric bodies, in the order of their permittivities; ValueError unless these are all
@@ -243,7 +286,7 @@ def _conductor(physics: Physics, mesh: TriangleMesh, wavenumber: float) -> Any:
 
 
 def _dielectric(physics: Physics, mesh: TriangleMesh, wavenumber: float) -> Any:
-    surfaces, constants = physics.bodies(mesh)
+    surfaces, constants = physics.bodies(mesh, wavenumber)
     chosen: dict[str, Any] = {"formulation": physics.formulation or "pmchwt"}
     return formulations.DielectricScattering(surfaces, wavenumber, *constants, **chosen)
 

@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import BeforeValidator, Field, model_validator
 
 from calderon.case.mesh import Unit
-from calderon.case.periodic import SHAPES, BoardLayer, PeriodicSolver, Shape, Wall, board, given, lies_at
+from calderon.case.periodic import SHAPES, Boarded, PeriodicSolver, Shape, Wall, board, given, lies_at
 from calderon.case.quantities import Conductivity, Frequency, Length, Size
 from calderon.case.table import OneOf, Table, choices, key
 from calderon.case.upright import Point, Ribbon, Via
@@ -59,6 +59,12 @@ class Planar(Table):
     below: Wall = key("what is below the layers", "pec")
     above: Wall = key("what is above the layers", "vacuum")
     estimate: bool = key("estimate the error by a second sweep, of a shape with longer edges", False)
+
+    @property
+    def frequencies(self) -> list[float]:
+        """In Hz: the ends of the band, and that of the pattern."""
+        ends = [] if self.band is None else [self.band.start, self.band.stop]
+        return ends + ([] if self.frequency is None else [self.frequency])
 
     title: ClassVar = "Printed circuits and antennas"
     family: ClassVar = PLANAR
@@ -171,16 +177,14 @@ class PlanarSolver(PeriodicSolver):
     rtol: float = key("error of S between solved frequencies", 1e-3, gt=0, lt=1)
 
 
-class PlanarCase(Table):
+class PlanarCase(Boarded):
     """A whole case file of a printed circuit or antenna."""
 
-    title: str = key("of the report; the name of the file unless given", "")
     planar: Planar
     metal: Metal
     via: tuple[Via, ...] = ()
     ribbon: tuple[Ribbon, ...] = ()
     port: tuple[Port, ...] = Field(min_length=1)
-    layer: tuple[BoardLayer, ...] = ()
     solver: PlanarSolver = PlanarSolver()
 
     @property

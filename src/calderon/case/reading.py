@@ -10,12 +10,13 @@ import typing
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from calderon.case.media import loaded, require_media
 from calderon.case.models import Case, TransientCase
 from calderon.case.periodic import PERIODIC, PeriodicCase
 from calderon.case.physics import TRANSIENT
@@ -141,7 +142,12 @@ def parse(text: str, name: str = "case", folder: Path = Path()) -> AnyCaseFile:
         if len(found) > MOST_PROBLEMS:
             problems.append(f"and {len(found) - MOST_PROBLEMS} more mistakes")
         raise CaseError(name, problems) from None
-    return CaseFile(name, text, folder, case)  # type: ignore[return-value]
+    file: Any = CaseFile(name, text, folder, case)
+    if isinstance(case, TransientCase | SolidCase):
+        return file  # type: ignore[no-any-return]
+    media = loaded(file)
+    require_media(file, media, case.named_media, case.physics.frequencies)
+    return replace(file, case=case.with_media(media))  # type: ignore[no-any-return]
 
 
 def _model_of(data: dict[str, Any]) -> AnyModel:

@@ -4,7 +4,7 @@ from typing import ClassVar, Literal
 
 from pydantic import model_validator
 
-from calderon.case.periodic import SHAPES, VACUUM, BoardLayer, Element, PeriodicSolver, Wall, board, lies_at
+from calderon.case.periodic import SHAPES, VACUUM, Boarded, Element, PeriodicSolver, Wall, board, lies_at
 from calderon.case.quantities import Frequency, Size
 from calderon.case.table import Table, key
 from calderon.layers import Stack
@@ -27,6 +27,11 @@ class Reflectarray(Table):
     polarisation: Literal["TM", "TE"] = key("electric field along x (TM) or y (TE)", "TM")
     below: Wall = key("what is below the layers", "pec")
 
+    @property
+    def frequencies(self) -> list[float]:
+        """In Hz."""
+        return [self.frequency]
+
     title: ClassVar = "Reflectarrays"
     family: ClassVar = REFLECTARRAY
     problem: ClassVar = REFLECTARRAY
@@ -39,13 +44,11 @@ class ReflectarraySolver(PeriodicSolver):
     method: Literal["auto", "dense", "fft"] = key("of the matrix of all elements", "auto")
 
 
-class ReflectarrayCase(Table):
+class ReflectarrayCase(Boarded):
     """A whole case file of a reflectarray."""
 
-    title: str = key("of the report; the name of the file unless given", "")
     reflectarray: Reflectarray
     element: Element
-    layer: tuple[BoardLayer, ...] = ()
     solver: ReflectarraySolver = ReflectarraySolver()
 
     @property

@@ -1,6 +1,6 @@
 """Stacks of planar layers, as boards, radomes and ground are."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,12 +17,13 @@ from calderon.view import Described
 class Layer:
     """A medium between two planes; without a thickness a half-space.
 
-    thickness: in m. eps_r, mu_r: relative, loss is a positive imaginary part. tan_delta: loss tangent of a real eps_r.
-    conductivity: in S/m. At frequency f the permittivity is eps_r (1 + i tan_delta) + i sigma / (2 pi f eps0).
+    thickness: in m. eps_r, mu_r: relative, loss is a positive imaginary part; eps_r may be a function of the frequency
+    in Hz. tan_delta: loss tangent of a real eps_r. conductivity: in S/m. At frequency f the permittivity is
+    eps_r (1 + i tan_delta) + i sigma / (2 pi f eps0).
     """
 
     thickness: float | None = None
-    eps_r: complex = 1.0
+    eps_r: complex | Callable[[float], complex] = 1.0
     mu_r: complex = 1.0
     tan_delta: float = 0.0
     conductivity: float = 0.0
@@ -30,21 +31,29 @@ class Layer:
     def __post_init__(self) -> None:
         if self.thickness is not None:
             positive_length(self.thickness, "the thickness of a layer in m")
-        eps = relative_constant(self.eps_r, "eps_r of a layer")
+        eps = None if callable(self.eps_r) else relative_constant(self.eps_r, "eps_r of a layer")
         relative_constant(self.mu_r, "mu_r of a layer")
         for name, value in (("tan_delta", self.tan_delta), ("conductivity", self.conductivity)):
             if real_number(value, f"{name} of a layer") < 0:
                 raise ValueError(f"{name} of a layer must not be negative, which is gain, got {value!r}")
+        if self.tan_delta and eps is None:
+            raise ValueError(f"tan_delta={self.tan_delta!r} goes with a number: let the function have the loss")
         if self.tan_delta and isinstance(eps, complex):
             raise ValueError(f"tan_delta={self.tan_delta!r} goes with a real eps_r, got {eps!r}: give the loss once")
 
     def permittivity(self, frequency: float) -> complex:
         """Relative permittivity at `frequency` in Hz."""
-        return complex(conducting_permittivity(self.eps_r * (1 + 1j * self.tan_delta), self.conductivity, frequency))
+        eps = self.eps_r
+        if callable(eps):
+            eps = relative_constant(eps(frequency), f"eps_r of a layer at {frequency:g} Hz")
+        return complex(conducting_permittivity(eps * (1 + 1j * self.tan_delta), self.conductivity, frequency))
 
     def __str__(self) -> str:
         """The medium, as drawings state it."""
-        text = f"eps_r {self.eps_r:g}" if self.eps_r != 1 or not self.conductivity else "eps_r 1"
+        if callable(self.eps_r):
+            text = f"eps_r of {getattr(self.eps_r, 'name', 'the frequency')}"
+        else:
+            text = f"eps_r {self.eps_r:g}" if self.eps_r != 1 or not self.conductivity else "eps_r 1"
         text += f", mu_r {self.mu_r:g}" if self.mu_r != 1 else ""
         text += f", tan delta {self.tan_delta:g}" if self.tan_delta else ""
         return text + (f", {self.conductivity:g} S/m" if self.conductivity else "")
@@ -154,15 +163,17 @@ class Stack(Described):
     def surface_waves(self, count: int = 3) -> list[tuple[str, float]]:
         """The first surface waves by name, TM0, TE1, ..., with their cutoff frequencies in Hz, 0 for those at all
         frequencies; of layers without conductivity between a half-space and a perfect wall, or equal half-spaces.
-        Losses are left out."""
+        Losses are left out; none of layers that depend on the frequency."""
         ends, media = (self.below, self.above), [*self.layers]
         opened = [end for end in ends if isinstance(end, Layer)]
         media += opened
-        if not opened or any(each.conductivity for each in media) or not all(isinstance(e, Layer | str) for e in ends):
+        varying = any(each.conductivity or callable(each.eps_r) for each in media)
+        if not opened or varying or not all(isinstance(e, Layer | str) for e in ends):
             return []
         if len(opened) == 2 and (opened[0].eps_r, opened[0].mu_r) != (opened[1].eps_r, opened[1].mu_r):
             return []
-        parts = [Section(np.real(m.eps_r), np.real(m.mu_r), m.thickness or 0.0) for m in [*self.layers, opened[-1]]]
+        below = [*self.layers, opened[-1]]  # permittivities at any frequency
+        parts = [Section(m.permittivity(1.0).real, np.real(m.mu_r), m.thickness or 0.0) for m in below]
         upward = isinstance(self.above, Layer)
         start = self.below if upward else self.above
         order = parts[:-1] if upward else parts[-2::-1]

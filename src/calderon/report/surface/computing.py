@@ -351,7 +351,7 @@ def saved_sweep(case: Case, pair: str = "") -> Iterator[dict[str, Any]]:
         yield {}
         return
     place = Path(case.solver.matrix_file)
-    text = repr((case.output.monostatic, case.solver, case.physics, case.mesh, pair))
+    text = repr((case.output.monostatic, case.solver, case.physics, case.media, case.mesh, pair))
     file = place.with_name(f"{place.stem}-sweep-{hashlib.sha256(text.encode()).hexdigest()[:12]}{place.suffix}")
     yield {"sweep_file": file}
     file.unlink(missing_ok=True)

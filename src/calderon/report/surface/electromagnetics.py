@@ -151,5 +151,6 @@ def _exact_sphere(case: Case, wavenumber: float) -> exact.MieScattering:
     if physics.problem == "conductor":
         return exact.mie_pec_sphere(wavenumber, radius, along, e, amplitude)
     permeability = 1.0 if physics.permeability is None else physics.permeability
-    assert isinstance(physics.permittivity, complex) and not isinstance(permeability, dict)
-    return exact.mie_dielectric_sphere(wavenumber, radius, physics.permittivity, permeability, along, e, amplitude)
+    permittivity = physics.constants("permittivity", wavenumber)
+    assert not isinstance(permittivity, dict) and not isinstance(permeability, dict)
+    return exact.mie_dielectric_sphere(wavenumber, radius, permittivity, permeability, along, e, amplitude)
