@@ -96,6 +96,7 @@ def test_two_spheres_meet_the_multipoles_where_the_inside_of_the_rigid_one_reson
     assert not solution.derivative.coefficients[BALLS.triangles[np.isin(BALLS.tags, steel)]].any()
 
 
+@pytest.mark.variant
 def test_limits_of_the_fluid():
     """A fluid as that around is not seen; one of infinite density is rigid."""
     alone = cal.SoundHardScattering(BALLS.restricted("steel"), K).solve(WAVE)

@@ -11,7 +11,7 @@ import calderon as cal
 from calderon.case import parse
 from calderon.report import run, write
 from calderon.view import Field, Scene, Steps, Surface, View
-from surface_case import SPHERE, surface_case
+from surface_case import surface_case
 
 playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright, of the extra [test]")
 CHROMIUM = shutil.which("chromium")
@@ -131,7 +131,9 @@ CURVE = """() => {
 
 def test_a_report_has_live_curves_and_pictures_at_any_width(tmp_path, opened):
     output = 'far_field = { plane = "xy", count = 181 }\nslice = { plane = "xy", points = 12 }\nsurface = []'
-    write(run(parse(surface_case(output))), tmp_path / "out")
+    waves = "[[wave]]\ndirection = [-1, 0, 0]\namplitude = 3\n[[wave]]\nkind = 'point-source'\nposition = [0, 4, 0]\n"
+    results = run(parse(surface_case(output) + waves))
+    write(results, tmp_path / "out")
     page = opened(tmp_path / "out" / "report.html")
     left, top, level = page.evaluate(CURVE)
     page.mouse.move(left, top)
@@ -147,17 +149,14 @@ def test_a_report_has_live_curves_and_pictures_at_any_width(tmp_path, opened):
     page.click("[title='ωt: play']")
     page.wait_for_timeout(150)
     assert page.evaluate("document.querySelector('figure.cv').calderon.phase") > 0
+    steps_go_over_the_waves(page, results)
     page.set_viewport_size({"width": 420, "height": 800})
     page.wait_for_timeout(100)
     assert page.evaluate("document.documentElement.scrollWidth") <= 420
 
 
-def test_a_slider_goes_over_the_waves_of_a_case(tmp_path, opened):
-    waves = "[[wave]]\ndirection = [-1, 0, 0]\namplitude = 3\n[[wave]]\nkind = 'point-source'\nposition = [0, 4, 0]\n"
-    text = surface_case('slice = { plane = "xy", points = 8 }\nsurface = []', mesh=SPHERE.replace("0.4", "0.6")) + waves
-    results = run(parse(text))
-    write(results, tmp_path / "out")
-    page = opened(tmp_path / "out" / "report.html")
+def steps_go_over_the_waves(page, results):
+    """The slider over sources, with the pressure of each at a place."""
     assert "2 further waves in the view" in page.inner_text("body")
     place = results.mesh.centroids[np.argmax(results.mesh.normals @ [0.3, -0.6, 0.74])]
     page.click("text=abs >> nth=0")
