@@ -17,7 +17,7 @@ from calderon.case import (
 from calderon.formulations.linear_system import LARGEST_DENSE, SolveOptions
 from calderon.formulations.planar.planar_system import chosen_method
 from calderon.operators.methods import AUTO, rounded
-from calderon.report.formatting import Row
+from calderon.report.formatting import Row, frequency_text
 from calderon.report.periodic.computing import built
 from calderon.report.stages import Stages
 from calderon.report.surface.computing import checked_mesh, dense_bytes, moments_of, options
@@ -91,13 +91,15 @@ def plan_periodic(file: CaseFile[PeriodicCase], stages: Stages) -> list[Row]:
 
 
 def plan_planar(file: CaseFile[PlanarCase], stages: Stages) -> list[Row]:
-    """Of one frequency."""
-    problem = planar.built(file, stages)
-    number = problem.function_space.dimension
+    """Of one frequency, the highest one."""
+    problem, asked = planar.built(file, stages), file.case.planar
+    frequency = max(asked.frequency or 0.0, 0.0 if asked.band is None else asked.band.stop)
+    with stages.stage("plan the matrix", frequency_text(frequency)):
+        plan = problem.plan(frequency)
     return [
-        ("unknowns", f"{number} on {problem.function_space.mesh.number_of_triangles} triangles", ""),
-        ("method", "dense matrix, LU factors in its place", ""),
-        ("memory", format_bytes(16 * number**2), ""),
+        ("unknowns", f"{plan.unknowns} on {problem.function_space.mesh.number_of_triangles} triangles", ""),
+        ("method", f"{plan.method}{plan.why}", ""),
+        *_costs(plan.nbytes, plan.seconds, "one frequency"),
     ]
 
 

@@ -1,5 +1,6 @@
 """Printed circuits and antennas: a patch on a board, strips in vacuum, two patches, files, mistakes."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -210,6 +211,14 @@ def test_large_boards_by_fft_and_hmatrices(antenna):
     assert "1 H-matrices" in compressed.info and "GMRES" in compressed.info
     assert "pre-corrected FFT" in solution.info and "GMRES" in solution.info
     assert "LU factors, as up to 6000 unknowns" in other.info
+    plans = {name: replace(loaded, method=name).plan(2.39e9) for name in ("dense", "fft", "hmatrix", "auto")}
+    number = loaded.function_space.dimension
+    assert plans["auto"] == plans["dense"]._replace(why=", as up to 6000 unknowns")
+    assert plans["dense"].nbytes == 16 * number**2 and {each.unknowns for each in plans.values()} == {number}
+    for name, solved in (("fft", solution), ("hmatrix", compressed)):
+        megabytes = float(re.search(r"([\d.]+) MB", solved.info)[1])
+        assert megabytes < plans[name].nbytes / 1e6 < 20 * megabytes
+        assert str(plans[name]).startswith(f"{name}: {number} unknowns, about ")
     plate = cal.PlanarProblem(BOARD, PATCH, method="fft", grid={"spacing": 4e-3})
     levels = [replace(plate, method=name).monostatic_rcs(2.39e9, [0.2, 0.4], 0.3) for name in ("fft", "dense")]
     assert np.allclose(*levels, rtol=1e-3)

@@ -23,6 +23,7 @@ from calderon.formulations.planar.ends import require_ends
 from calderon.formulations.planar.line_modes import LineWave, line_parameters
 from calderon.formulations.planar.line_port import LinePort, LineWaves
 from calderon.formulations.planar.lumped import Lumped
+from calderon.formulations.planar.plan import PlanarPlan, plan_of
 from calderon.formulations.planar.planar_system import (
     METHODS,
     DenseSystem,
@@ -265,11 +266,21 @@ class PlanarProblem(Described):
         system = self._solved(frequency)
         return system(-self.weights / VACUUM_IMPEDANCE), system.info
 
-    def _solved(self, frequency: float) -> DenseSystem | IterativeSystem:
-        """What gives the solutions (dimension, n) of right-hand sides."""
+    def plan(self, frequency: float) -> PlanarPlan:
+        """What a solution at `frequency` in Hz will take, before memory is taken: the method that "auto" stands for and
+        why, unknowns, bytes and seconds."""
+        field = self._field(frequency, self._metal.of_functions(self._horizontal))
+        return plan_of(self._chosen(frequency), field, self.function_space.dimension, self.rtol, self.grid)
+
+    def _chosen(self, frequency: float) -> tuple[str, str]:
+        """The method, and why."""
         extent = float(np.linalg.norm(np.ptp(self.mesh.vertices[:, :2], axis=0)))
         wavelengths = extent * float(np.abs(self.stack.at(frequency).wavenumbers).max()) / (2 * np.pi)
-        method, why = chosen_method(self.method, self.function_space.dimension, len(self._others), wavelengths)
+        return chosen_method(self.method, self.function_space.dimension, len(self._others), wavelengths)
+
+    def _solved(self, frequency: float) -> DenseSystem | IterativeSystem:
+        """What gives the solutions (dimension, n) of right-hand sides."""
+        method, why = self._chosen(frequency)
         if method == "dense":
             return DenseSystem(self.matrix(frequency), why)
         return self._iterative_system(frequency, method, why)
