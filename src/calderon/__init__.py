@@ -4,112 +4,115 @@ import importlib as _importlib
 import warnings as _warnings
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
-from calderon import backends, exact, hmatrix, mesh
-from calderon.backends import available
-from calderon.dense import assemble_dense as _assemble_dense
-from calderon.dense import assemble_matrix_free as _assemble_matrix_free
-from calderon.dense import plan_dense as _plan_dense
-from calderon.dg import MaxwellDG
-from calderon.fft import assemble_fft as _assemble_fft
-from calderon.fft import cell_inverse
-from calderon.files import DamagedFile
-from calderon.files import package_version as _package_version
-from calderon.fmm import assemble_fmm as _assemble_fmm
-from calderon.fmm import laplace_sums
-from calderon.fmm import plan_fmm as _plan_fmm
-from calderon.fmm.sums import LAYERS as _LAPLACE_SUMS
-from calderon.formulations import (
-    BondedSolids,
-    DeltaGap,
-    DielectricScattering,
-    EdgePort,
-    ElasticMaterial,
-    ElasticSolid,
-    ElasticSupport,
-    Fixed,
-    FluidTransmission,
-    Force,
-    Gravity,
-    ImpedanceScattering,
-    LaplaceDirichlet,
-    LaplaceNeumann,
-    LinePort,
-    LoadCase,
-    Lumped,
-    Moment,
-    PECAntenna,
-    PECScattering,
-    PeriodicCell,
-    PlanarProblem,
-    Prescribed,
-    Pressure,
-    ProbePort,
-    ReflectArray,
-    RemoteStress,
-    RigidMotion,
-    Roller,
-    Rotation,
-    SoundHardScattering,
-    SoundSoftScattering,
-    SteadyTemperature,
-    SymmetryPlane,
-    TemperatureChange,
-    Traction,
-    frequency_sweep,
-    line_parameters,
-    load,
-)
-from calderon.greens import Elastostatic, Helmholtz, Laplace, ModifiedHelmholtz
-from calderon.hmatrix import assemble_hmatrix as _assemble_hmatrix
-from calderon.hmatrix import hlu
-from calderon.hmatrix import plan_hmatrix as _plan_hmatrix
-from calderon.hmatrix import save_assembly as _save_assembly
-from calderon.hmatrix.saving import SavedParts as _SavedParts
-from calderon.layers import Conductor, Layer, Stack, SurfaceImpedance
-from calderon.mesh import AccuracyWarning, Material, MeshError, MeshWarning, TetrahedralMesh, TriangleMesh, planar
-from calderon.mlfmm import assemble_mlfmm as _assemble_mlfmm
-from calderon.mlfmm import helmholtz_sums
-from calderon.mlfmm import plan_mlfmm as _plan_mlfmm
-from calderon.mlfmm import require_near_file as _require_near_file
-from calderon.mlfmm import save_near as _save_near
-from calderon.mlfmm.sums import LAYERS as _HELMHOLTZ_SUMS
-from calderon.onsurface import osrc_dtn, osrc_ntd
-from calderon.operators import (
-    adjoint_double_layer,
-    blocks,
-    double_layer,
-    electric_field,
-    hypersingular,
-    identity,
-    laplace_beltrami,
-    layered_electric_field,
-    magnetic_field,
-    single_layer,
-)
-from calderon.operators.methods import Method as _Method
-from calderon.operators.methods import register as _register
-from calderon.potentials import (
-    double_layer_potential,
-    electric_field_potential,
-    magnetic_field_potential,
-    single_layer_potential,
-)
-from calderon.potentials.summation import register_sums as _register_sums
-from calderon.quadrature import Quadrature
-from calderon.solvers import ConvergenceError, cg, gmres, lu
-from calderon.spaces import BC, DP1, P0, P1, P2, RBC, RWG, SNC, Function, VectorFunction, dual_tests
-from calderon.waves import (
-    CurrentDipole,
-    CurrentSource,
-    ElectricDipole,
-    ElectromagneticPlaneWave,
-    GaussianPulse,
-    MagneticDipole,
-    PlaneWave,
-    PointSource,
-    RampedSine,
-    TransientPlaneWave,
-)
+from calderon.processes import lasting_imports as _lasting_imports
+
+with _lasting_imports():
+    from calderon import backends, exact, hmatrix, mesh
+    from calderon.backends import available
+    from calderon.dense import assemble_dense as _assemble_dense
+    from calderon.dense import assemble_matrix_free as _assemble_matrix_free
+    from calderon.dense import plan_dense as _plan_dense
+    from calderon.dg import MaxwellDG
+    from calderon.fft import assemble_fft as _assemble_fft
+    from calderon.fft import cell_inverse
+    from calderon.files import DamagedFile
+    from calderon.files import package_version as _package_version
+    from calderon.fmm import assemble_fmm as _assemble_fmm
+    from calderon.fmm import laplace_sums
+    from calderon.fmm import plan_fmm as _plan_fmm
+    from calderon.fmm.sums import LAYERS as _LAPLACE_SUMS
+    from calderon.formulations import (
+        BondedSolids,
+        DeltaGap,
+        DielectricScattering,
+        EdgePort,
+        ElasticMaterial,
+        ElasticSolid,
+        ElasticSupport,
+        Fixed,
+        FluidTransmission,
+        Force,
+        Gravity,
+        ImpedanceScattering,
+        LaplaceDirichlet,
+        LaplaceNeumann,
+        LinePort,
+        LoadCase,
+        Lumped,
+        Moment,
+        PECAntenna,
+        PECScattering,
+        PeriodicCell,
+        PlanarProblem,
+        Prescribed,
+        Pressure,
+        ProbePort,
+        ReflectArray,
+        RemoteStress,
+        RigidMotion,
+        Roller,
+        Rotation,
+        SoundHardScattering,
+        SoundSoftScattering,
+        SteadyTemperature,
+        SymmetryPlane,
+        TemperatureChange,
+        Traction,
+        frequency_sweep,
+        line_parameters,
+        load,
+    )
+    from calderon.greens import Elastostatic, Helmholtz, Laplace, ModifiedHelmholtz
+    from calderon.hmatrix import assemble_hmatrix as _assemble_hmatrix
+    from calderon.hmatrix import hlu
+    from calderon.hmatrix import plan_hmatrix as _plan_hmatrix
+    from calderon.hmatrix import save_assembly as _save_assembly
+    from calderon.hmatrix.saving import SavedParts as _SavedParts
+    from calderon.layers import Conductor, Layer, Stack, SurfaceImpedance
+    from calderon.mesh import AccuracyWarning, Material, MeshError, MeshWarning, TetrahedralMesh, TriangleMesh, planar
+    from calderon.mlfmm import assemble_mlfmm as _assemble_mlfmm
+    from calderon.mlfmm import helmholtz_sums
+    from calderon.mlfmm import plan_mlfmm as _plan_mlfmm
+    from calderon.mlfmm import require_near_file as _require_near_file
+    from calderon.mlfmm import save_near as _save_near
+    from calderon.mlfmm.sums import LAYERS as _HELMHOLTZ_SUMS
+    from calderon.onsurface import osrc_dtn, osrc_ntd
+    from calderon.operators import (
+        adjoint_double_layer,
+        blocks,
+        double_layer,
+        electric_field,
+        hypersingular,
+        identity,
+        laplace_beltrami,
+        layered_electric_field,
+        magnetic_field,
+        single_layer,
+    )
+    from calderon.operators.methods import Method as _Method
+    from calderon.operators.methods import register as _register
+    from calderon.potentials import (
+        double_layer_potential,
+        electric_field_potential,
+        magnetic_field_potential,
+        single_layer_potential,
+    )
+    from calderon.potentials.summation import register_sums as _register_sums
+    from calderon.quadrature import Quadrature
+    from calderon.solvers import ConvergenceError, cg, gmres, lu
+    from calderon.spaces import BC, DP1, P0, P1, P2, RBC, RWG, SNC, Function, VectorFunction, dual_tests
+    from calderon.waves import (
+        CurrentDipole,
+        CurrentSource,
+        ElectricDipole,
+        ElectromagneticPlaneWave,
+        GaussianPulse,
+        MagneticDipole,
+        PlaneWave,
+        PointSource,
+        RampedSine,
+        TransientPlaneWave,
+    )
 
 if _TYPE_CHECKING:
     from calderon import plots

@@ -1,5 +1,9 @@
-"""`python -m calderon`: the command `calderon`, also where its script is not on the path."""
+"""The command `calderon`, also as `python -m calderon` where its script is not on the path."""
 
-from calderon.cli import app
+from calderon.processes import lasting_imports
 
-app(prog_name="calderon")
+with lasting_imports():
+    from calderon.cli import app
+
+if __name__ == "__main__":
+    app(prog_name="calderon")

@@ -5,7 +5,7 @@ farads. With the Laplace single layer (G = 1 / (4 pi r), V sigma = 1) it is the 
 """
 
 import numpy as np
-from scipy.special import elliprf
+import scipy
 
 from calderon.validation import positive_length
 
@@ -37,4 +37,4 @@ def ellipsoid_capacitance(semi_axes: tuple[float, float, float]) -> float:
     if axes.shape != (3,) or not np.all(np.isfinite(axes)) or np.any(axes < 0) or np.count_nonzero(axes) < 2:
         raise ValueError(f"semi_axes must be three lengths, at most one of them zero, got {semi_axes!r}")
     largest = axes.max()
-    return float(largest / elliprf(*(axes / largest) ** 2))
+    return float(largest / scipy.special.elliprf(*(axes / largest) ** 2))

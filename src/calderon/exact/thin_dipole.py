@@ -9,7 +9,7 @@ C. A. Balanis, Antenna Theory, 4th ed. (2016), section 8.5; P. S. Carter, Proc. 
 """
 
 import numpy as np
-from scipy.special import sici
+import scipy
 
 from calderon.validation import positive_length
 
@@ -34,8 +34,8 @@ def thin_dipole_impedance(
     eta = positive_length(impedance, "impedance")
     if at not in ("feed", "maximum"):
         raise ValueError(f"unknown reference of the impedance {at!r}: choose 'feed' or 'maximum'")
-    si, ci = sici(q)
-    si2, ci2 = sici(2 * q)
+    si, ci = scipy.special.sici(q)
+    si2, ci2 = scipy.special.sici(2 * q)
     constant = np.euler_gamma
     resistance = constant + np.log(q) - ci + np.sin(q) * (si2 - 2 * si) / 2
     resistance += np.cos(q) * (constant + np.log(q / 2) + ci2 - 2 * ci) / 2
@@ -48,7 +48,7 @@ def thin_dipole_impedance(
         a = positive_length(radius, "radius")
         if a > length / 10:
             raise ValueError(f"a wire of radius {a:g} and length {length:g} is not thin: at most a tenth")
-        reactance -= np.sin(q) * (2 * ci - ci2 - sici(2 * k * a**2 / length)[1])
+        reactance -= np.sin(q) * (2 * ci - ci2 - scipy.special.sici(2 * k * a**2 / length)[1])
     value = eta / (2 * np.pi) * (resistance - 0.5j * reactance)
     if at == "maximum":
         return complex(value)

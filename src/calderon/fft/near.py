@@ -3,9 +3,9 @@
 from typing import Any
 
 import numpy as np
+import scipy
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.spatial import cKDTree
 
 from calderon.backends import counted, run_tasks
 from calderon.fft.grid import Grid
@@ -35,7 +35,7 @@ def near_pairs(grid: Grid, reach: float, groups: list[NDArray[np.int64]]) -> sp.
 
     It has one order of each pair, in which the box of the column is not before that of the row.
     """
-    pairs = cKDTree(grid.middles).query_pairs(_farthest(grid, reach), output_type="ndarray")
+    pairs = scipy.spatial.cKDTree(grid.middles).query_pairs(_farthest(grid, reach), output_type="ndarray")
     distance = np.linalg.norm(grid.middles[pairs[:, 0]] - grid.middles[pairs[:, 1]], axis=1)
     pairs = pairs[distance <= np.maximum(reach, grid.radii[pairs].sum(axis=1))]
     own, rank = np.arange(len(grid.middles)), np.empty(len(grid.middles), np.int64)

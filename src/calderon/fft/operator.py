@@ -6,7 +6,7 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-import scipy.fft
+import scipy
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator

@@ -3,7 +3,7 @@
 from typing import Any
 
 import numpy as np
-import scipy.fft
+import scipy
 from numpy.typing import NDArray
 
 from calderon.fft.grid import Grid

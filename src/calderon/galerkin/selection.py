@@ -3,8 +3,8 @@
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.spatial import cKDTree
 
 from calderon.galerkin.regular.element_tables import GROUP, groups_of
 from calderon.mesh.locality import locality_order
@@ -52,7 +52,8 @@ def vertex_numbers(test: Space, test_triangles, trial: Space, trial_triangles): 
         places = test.mesh.vertex_places
         return places[first], places[second]
     tolerance = 1e-10 / common_frame(test.mesh, trial.mesh)[0]
-    distance, nearest = cKDTree(test.mesh.vertices).query(trial.mesh.vertices, distance_upper_bound=tolerance)
+    tree = scipy.spatial.cKDTree(test.mesh.vertices)
+    distance, nearest = tree.query(trial.mesh.vertices, distance_upper_bound=tolerance)
     offset = test.mesh.number_of_vertices
     numbers = np.where(np.isfinite(distance), nearest, offset + np.arange(trial.mesh.number_of_vertices))
     return first, numbers[second]

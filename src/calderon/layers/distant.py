@@ -16,8 +16,8 @@ distance: from where on these sums hold is measured (L. B. Felsen and N. Marcuvi
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import hankel1e
 
 from calderon.layers.lines import spectral_greens
 from calderon.layers.radiation import surface_waves
@@ -52,14 +52,14 @@ class DistantGreens:
         r = np.ravel(rho)
         total = np.zeros((2, len(r)), complex)
         for p, residues in self.poles:
-            total += 0.5j * p * residues[:, None] * hankel1e(0, p * r) * np.exp(1j * p * r)
+            total += 0.5j * p * residues[:, None] * scipy.special.hankel1e(0, p * r) * np.exp(1j * p * r)
         rule, widths = gauss(POINTS), np.diff(PANELS)
         s = (PANELS[:-1, None] + widths[:, None] * rule.points).ravel()
         weights = 2 * s * (widths[:, None] * rule.weights).ravel() / r[:, None]
         for branch in self.branches:
             for sign, turn in ((-1, 1j * np.exp(1j * TILT)), (1, 1j * np.exp(-1j * TILT))):
                 k = branch + turn * s**2 / r[:, None]
-                waves = hankel1e(0, k * r[:, None]) * np.exp(1j * k * r[:, None])
+                waves = scipy.special.hankel1e(0, k * r[:, None]) * np.exp(1j * k * r[:, None])
                 values = _both(self.sections, k, self.heights)
                 total += sign * turn / (4 * np.pi) * np.sum(values * (waves * k * weights), axis=2)
         return total.reshape(2, *np.shape(rho))

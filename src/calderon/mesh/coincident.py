@@ -3,8 +3,8 @@
 import numbers
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.spatial import cKDTree
 
 from calderon.mesh.errors import MeshError
 from calderon.mesh.topology import connected, edge_table, row_numbers
@@ -30,7 +30,7 @@ def coincident_points(points: NDArray, tolerance: float = 0.0) -> NDArray:
     """
     places, group = row_numbers(points)
     if tolerance > 0:
-        pairs = cKDTree(places).query_pairs(tolerance, output_type="ndarray")
+        pairs = scipy.spatial.cKDTree(places).query_pairs(tolerance, output_type="ndarray")
         group = connected(pairs[:, 0], pairs[:, 1], len(places))[group]
     first, inverse = np.unique(group, return_index=True, return_inverse=True)[1:]
     return first[inverse]

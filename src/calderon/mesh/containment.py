@@ -3,8 +3,8 @@
 from itertools import chain
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.spatial import cKDTree
 
 Floats = NDArray[np.float64]
 Index = NDArray[np.int64]
@@ -23,7 +23,7 @@ def winding_numbers(vertices: Floats, triangles: Index, points: Floats) -> Index
     corners = vertices[triangles]
     middle = corners[:, :, :2].mean(axis=1)
     reach = np.linalg.norm(corners[:, :, :2] - middle[:, None], axis=2).max(axis=1) + ROUNDING * np.abs(corners).max()
-    tree = cKDTree(points[:, :2])
+    tree = scipy.spatial.cKDTree(points[:, :2])
     number = tree.query_ball_point(middle, reach, return_length=True)
     near = np.flatnonzero(number)
     corners, middle, reach, ends = corners[near], middle[near], reach[near], np.cumsum(number[near])

@@ -8,8 +8,8 @@ with a common edge do so exactly if they are folded onto each other.
 from collections.abc import Iterator
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.spatial import cKDTree
 
 MARGIN = 1e-9
 """Relative to the size: triangles that overlap by less only touch."""
@@ -55,7 +55,7 @@ def _close_pairs(corners: NDArray) -> Iterator[tuple[NDArray, NDArray]]:
     radii = np.linalg.norm(corners - centres[:, None], axis=2).max(axis=1)
     size = np.floor(np.log2(radii)).astype(np.int64)
     classes = [np.flatnonzero(size == each) for each in np.unique(size)]
-    trees = [cKDTree(centres[each]) for each in classes]
+    trees = [scipy.spatial.cKDTree(centres[each]) for each in classes]
     for large in range(len(classes)):
         for small in range(large + 1):
             reach = 2.0 ** (size[classes[large][0]] + 1) + 2.0 ** (size[classes[small][0]] + 1)

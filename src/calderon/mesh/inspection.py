@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.spatial import cKDTree
 
 from calderon.mesh.coincident import FLOAT32_ROUNDING
 from calderon.mesh.containment import nested_components
@@ -97,7 +97,7 @@ def _open_edges(mesh: Triangulation, problems: list[Finding], notes: list[Findin
     boundary = mesh.boundary_edges
     if len(boundary) == 0:
         return
-    tree = cKDTree(mesh.vertices[mesh.edges[boundary]].mean(axis=1))
+    tree = scipy.spatial.cKDTree(mesh.vertices[mesh.edges[boundary]].mean(axis=1))
     near = tree.query_pairs(FLOAT32_ROUNDING * mesh.diameter, output_type="ndarray")
     torn = np.zeros(len(boundary), dtype=bool)
     torn[near.ravel()] = True
@@ -122,7 +122,8 @@ def _open_edges(mesh: Triangulation, problems: list[Finding], notes: list[Findin
 def _vertices(mesh: Triangulation, problems: list[Finding], notes: list[Finding]) -> None:
     """Coincident, touching and unused vertices."""
     used = mesh.used_vertices
-    pairs = cKDTree(mesh.vertices[used]).query_pairs(FLOAT32_ROUNDING * mesh.diameter, output_type="ndarray")
+    tree = scipy.spatial.cKDTree(mesh.vertices[used])
+    pairs = tree.query_pairs(FLOAT32_ROUNDING * mesh.diameter, output_type="ndarray")
     _add(problems, "duplicate vertices", "vertices that coincide with others", used[np.unique(pairs)],
          "mesh.merged_vertices() joins them; keep them only where two bodies touch")  # fmt: skip
     # corners of a vertex belong together if their triangles share an edge: both are joined to that end of the edge

@@ -1,13 +1,13 @@
 """Orders in which neighbours come together, so that data used together are close in memory."""
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.spatial import cKDTree
 
 
 def locality_order(points: NDArray[np.float64], leaf: int = 32) -> NDArray[np.int64]:
     """Permutation that puts neighbours together: recursive bisection at the median of the longest extent."""
-    return np.asarray(cKDTree(points, leafsize=leaf, balanced_tree=True, compact_nodes=True).indices)
+    return np.asarray(scipy.spatial.cKDTree(points, leafsize=leaf, balanced_tree=True, compact_nodes=True).indices)
 
 
 def block_order(points: NDArray[np.float64], size: int) -> NDArray[np.int64]:

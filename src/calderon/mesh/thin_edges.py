@@ -3,8 +3,8 @@
 from typing import NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.spatial import cKDTree
 
 from calderon.mesh.topology import connected
 from calderon.mesh.triangles import TriangleMesh
@@ -66,11 +66,11 @@ def _thickness(mesh: TriangleMesh, some: NDArray[np.int64], reach: NDArray[np.fl
     size = np.floor(np.log2(radius)).astype(np.int64)
     if not len(some):
         return thickness
-    points = cKDTree(mesh.centroids[some])
+    points = scipy.spatial.cKDTree(mesh.centroids[some])
     for each in np.unique(size):  # a few large triangles do not make pairs of all small ones
         own = np.flatnonzero(size == each)
         far = float(reach.max() + radius[own].max())
-        near = points.sparse_distance_matrix(cKDTree(mesh.centroids[own]), far, output_type="ndarray")
+        near = points.sparse_distance_matrix(scipy.spatial.cKDTree(mesh.centroids[own]), far, output_type="ndarray")
         first, second = near["i"], own[near["j"]]
         facing = np.einsum("ni,ni->n", mesh.normals[some[first]], mesh.normals[second]) < -OPPOSITE
         first, second = first[facing], second[facing]

@@ -14,8 +14,8 @@ import math
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import spherical_jn, spherical_yn
 
 from calderon.backends import run_tasks
 from calderon.backends.numba import jitable_part, kernel
@@ -34,7 +34,7 @@ EXTRA = 6
 def coefficients(k: complex, distances: NDArray[np.float64], degree: int) -> NDArray[np.complex128]:
     """(distances, degree + 1) i k / (16 pi^2) i^l (2 l + 1) h_l(k distance)."""
     l, z = np.arange(degree + 1), k * distances[:, None]
-    hankel = spherical_jn(l, z) + 1j * spherical_yn(l, z)
+    hankel = scipy.special.spherical_jn(l, z) + 1j * scipy.special.spherical_yn(l, z)
     return np.asarray(1j * k / (16 * np.pi**2) * 1j ** (l % 4) * (2 * l + 1) * hankel)
 
 

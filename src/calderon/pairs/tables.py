@@ -33,14 +33,15 @@ class RuleTable(NamedTuple):
         fibres, _, radial = rule.weights.shape
         count = len(rule.test_points)
         padding = -count % CHUNK
-        points = np.concatenate([rule.test_points, rule.trial_points], axis=1).T
-        points = np.pad(points, [(0, 0), (0, padding)], mode="edge")
+        points = np.empty((4, count + padding))
+        points[:2, :count], points[2:, :count] = rule.test_points.T, rule.trial_points.T
+        points[:, count:] = points[:, count - 1 : count]
         left = test.values(rule.test_fibres.reshape(-1, 2)).reshape(-1, 1, fibres, radial)
         right = trial.values(rule.trial_fibres.reshape(-1, 2)).reshape(1, -1, fibres, radial)
         pairs = (left * right).reshape(-1, fibres, radial).swapaxes(0, 1)
-        products = (pairs @ rule.weights.swapaxes(1, 2)).swapaxes(0, 1)
-        products = np.pad(products.reshape(-1, count), [(0, 0), (0, padding)])
-        return RuleTable(np.ascontiguousarray(points), products, np.array([0, count + padding]))
+        products = np.zeros((pairs.shape[1], count + padding))
+        products[:, :count] = (pairs @ rule.weights.swapaxes(1, 2)).swapaxes(0, 1).reshape(-1, count)
+        return RuleTable(points, products, np.array([0, count + padding]))
 
     def to(self, real: DTypeLike) -> "RuleTable":
         """In that floating-point type."""

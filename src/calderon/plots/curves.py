@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.projections.polar import PolarAxes
-from matplotlib.ticker import FuncFormatter, MaxNLocator
+from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter
 from numpy.typing import ArrayLike, NDArray
 
 from calderon.plots.arrow import direction_arrow
@@ -185,6 +185,7 @@ def convergence(
     axes.set(xlabel="iteration", ylabel="relative residual")
     axes.set_xlim(0, max(1, *(len(history) - 1 for history in lines.values())))
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    _plain_decades(axes.yaxis)
     plain_axes(axes)
     axes.set_title(title, loc="left", pad=10)
     _legend(axes, len(lines) if "" not in lines else 0)
@@ -192,6 +193,7 @@ def convergence(
 
 
 LEGEND_COLUMNS = 3
+RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 EXACT: dict[str, Any] = {
     "color": INK,
     "linewidth": 0.8,
@@ -244,9 +246,15 @@ def _pen(number: int) -> dict[str, Any]:
 
 
 def _plain_decades(axis: Axis) -> None:
-    """Numbers instead of powers of ten on a logarithmic axis of less than two decades."""
+    """Powers of ten on a logarithmic axis, numbers where it has less than two decades. As plain text: the grammar of
+    Matplotlib's formulas takes longer than the rest of a picture."""
     low, high = sorted(axis.get_view_interval())
-    if axis.get_scale() == "log" and high < 100 * low:
+    if axis.get_scale() != "log":
+        return
+    if high >= 100 * low:
+        axis.set_major_formatter(FuncFormatter(_power_of_ten))
+        axis.set_minor_formatter(NullFormatter())
+    else:
         labelled = (1, 2, 5) if high > 10 * low else (1, 2, 3, 5, 7)
 
         def text(value: float, position: int | None = None) -> str:
@@ -255,6 +263,10 @@ def _plain_decades(axis: Axis) -> None:
 
         axis.set_major_formatter(FuncFormatter(text))
         axis.set_minor_formatter(FuncFormatter(text))
+
+
+def _power_of_ten(value: float, position: int | None = None) -> str:
+    return "10" + f"{np.log10(value):.0f}".translate(RAISED)
 
 
 def _legend(axes: Axes, entries: int) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import scipy
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection, PolyCollection
 from matplotlib.figure import Figure
@@ -15,7 +16,6 @@ from matplotlib.path import Path as Path2D
 from matplotlib.patheffects import withStroke
 from numpy.typing import ArrayLike, NDArray
 from PIL import Image
-from scipy.spatial import cKDTree
 
 from calderon.files import whole_file
 from calderon.plots.quantity import Shown, show
@@ -166,7 +166,7 @@ def _palette(drawn: Shown) -> NDArray[np.uint8]:
 def _indexed(picture: NDArray[np.uint8], palette: NDArray[np.uint8]) -> Image.Image:
     """A picture (height, width, 3) in the nearest colours of the palette."""
     every, number = np.unique(picture.reshape(-1, 3), axis=0, return_inverse=True)
-    nearest = cKDTree(palette).query(every)[1].astype(np.uint8)
+    nearest = scipy.spatial.cKDTree(palette).query(every)[1].astype(np.uint8)
     result = Image.fromarray(nearest[number.ravel()].reshape(picture.shape[:2]), mode="P")
     result.putpalette(palette.ravel().tolist())
     return result

@@ -89,7 +89,8 @@ def paint(scene: Scene, closed: bool = False) -> NDArray[np.uint8]:
             edgecolors=_once(np.concatenate(inks)[back_to_front]),
             linewidths=_once(np.concatenate(widths)[back_to_front]),
             antialiaseds=edges,
-        )
+        ),
+        autolim=False,
     )
     canvas.draw()
     picture = np.asarray(canvas.buffer_rgba())[: 2 * height, : 2 * width, :3]

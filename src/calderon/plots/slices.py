@@ -186,8 +186,12 @@ def _finer(points: NDArray[np.float64], factor: int = 5) -> NDArray[np.float64]:
 
 def continued(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Blank values replaced by their nearest neighbours, so that colours reach the outline."""
-    nearest = scipy.ndimage.distance_transform_edt(np.isnan(values), return_distances=False, return_indices=True)
-    return values[tuple(nearest)]
+    blank = np.isnan(values)
+    if not blank.any() or blank.all():
+        return values
+    out, known = values.copy(), np.argwhere(~blank)
+    out[blank] = values[~blank][scipy.spatial.cKDTree(known).query(np.argwhere(blank))[1]]
+    return out
 
 
 def _plane(

@@ -7,8 +7,8 @@ distance from the point: close ones are divided into parts.
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.spatial import cKDTree
 
 from calderon.backends import run_tasks
 from calderon.backends.numba import kernel
@@ -164,7 +164,7 @@ def _of_probe(sections: Sections, at: Floats, top: float, points: Floats, z: flo
 
 def _refuse_close(points: Floats, corners: Floats, centres: Floats, longest: Floats) -> None:
     """ValueError for points too close to the metal for the rules of triangles."""
-    close = cKDTree(centres).query_ball_point(points, (1 + NEAREST) * float(longest.max()))
+    close = scipy.spatial.cKDTree(centres).query_ball_point(points, (1 + NEAREST) * float(longest.max()))
     which = np.repeat(np.arange(len(points)), [len(each) for each in close])
     others = np.array([n for each in close for n in each], dtype=np.int64)
     bad = np.flatnonzero(point_distances(points[which], corners[others]) < NEAREST * longest[others] * (1 - 1e-9))

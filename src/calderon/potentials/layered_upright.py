@@ -7,8 +7,8 @@ height: few heights, each with a table of the components of fields.
 from typing import NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.spatial import cKDTree
 
 from calderon.layers import Sections
 from calderon.layers.field_table import field_table
@@ -70,7 +70,8 @@ def upright_fields(
         low, high = slices.ends[:, 0, 0, 2].mean(), slices.ends[:, 1, 0, 2].mean()
         size = max(high - low, float(np.linalg.norm(np.diff(slices.ends, axis=2), axis=3).max()))
         middles = slices.ends.mean(axis=(1, 2))
-        near = cKDTree(middles).query(np.column_stack([points, np.full(len(points), z)]))[0].min() - size / 2
+        distances, _ = scipy.spatial.cKDTree(middles).query(np.column_stack([points, np.full(len(points), z)]))
+        near = distances.min() - size / 2
         rule = gauss(int(np.clip(np.ceil(POINTS[0] + POINTS[1] * size / max(near, 0.2 * size)), 1, POINTS[2])))
         for t, w in zip(rule.points, rule.weights, strict=True):
             chord = slices.ends[:, 0] + t * (slices.ends[:, 1] - slices.ends[:, 0])

@@ -5,8 +5,8 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.spatial import cKDTree
 
 from calderon.mesh import TriangleMesh
 from calderon.mesh.geometry import FlatTriangles, Geometry
@@ -78,7 +78,7 @@ def near_pairs(
     """Pairs (n, 2) of point and triangle that are nearer than `reach` times the triangle's size (one
     number, or one for each), and some more, PAIRS at a time at most, in the order of triangles."""
     centres, radii = surface.centroids, (reach + 0.6) * surface.diameters
-    tree = cKDTree(points)
+    tree = scipy.spatial.cKDTree(points)
     counts = tree.query_ball_point(centres, radii, return_length=True)
     chosen = np.flatnonzero(counts)
     groups = np.cumsum(counts[chosen]) // PAIRS

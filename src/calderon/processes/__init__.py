@@ -1,5 +1,6 @@
 """What a process shares with others on its machine: signals, places on the disk, files that ended processes left."""
 
+from calderon.processes.collection import lasting_imports
 from calderon.processes.leftovers import leftovers, mark, remove
 from calderon.processes.lock import InUse, held, lock_path, refuse_held
 from calderon.processes.signals import ECHO, STOPS, Postponed, Stopped, Stops, postponed, stops_raise
@@ -19,4 +20,5 @@ __all__ = [
     "refuse_held",
     "remove",
     "stops_raise",
+    "lasting_imports",
 ]

@@ -5,7 +5,7 @@ import operator
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import roots_legendre
+import scipy
 
 
 @dataclass(frozen=True, eq=False)
@@ -18,7 +18,7 @@ class SegmentRule:
 
 @functools.lru_cache(maxsize=256)
 def _legendre(number: int) -> SegmentRule:
-    points, weights = roots_legendre(number)
+    points, weights = scipy.special.roots_legendre(number)
     rule = SegmentRule((points + 1) / 2, weights / 2)
     rule.points.flags.writeable = False
     rule.weights.flags.writeable = False

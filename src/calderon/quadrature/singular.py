@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import roots_jacobi
 
 from calderon.quadrature.segment import gauss
 from calderon.quadrature.triangle import triangle_rule
@@ -116,8 +116,11 @@ class CondensedRule:
 def _split(part: tuple[Array, ...], shape: tuple[int, ...]) -> tuple[Array, Array, Array]:
     """Test and trial points (..., 2) and Jacobian of a region: Sauter and Schwab's triangle is 0 < x2 < x1 < 1 with
     vertices A, A + (B-A), B + (C-B), so u = x1 - x2, v = x2."""
-    x1, x2, y1, y2, jacobian = (np.broadcast_to(each, shape) for each in part)
-    return np.stack([x1 - x2, x2], axis=-1), np.stack([y1 - y2, y2], axis=-1), jacobian
+    x1, x2, y1, y2, jacobian = part
+    test, trial = np.empty((*shape, 2)), np.empty((*shape, 2))
+    test[..., 0], test[..., 1] = x1 - x2, x2
+    trial[..., 0], trial[..., 1] = y1 - y2, y2
+    return test, trial, jacobian
 
 
 @functools.lru_cache(maxsize=256)
@@ -131,10 +134,27 @@ def fibre_places(shared_vertices: int, number: int, power: int) -> Array:
     """
     if number == 1:
         return np.ones(1)
-    points, _ = roots_jacobi(number, shared_vertices - 1, max(0, 4 - shared_vertices - power))
+    points, _ = scipy.special.roots_jacobi(number, shared_vertices - 1, max(0, 4 - shared_vertices - power))
     places = np.asarray((points + 1) / 2)
     places.flags.writeable = False
     return places
+
+
+@functools.lru_cache(maxsize=64)
+def _along_fibres(shared_vertices: int, nodes: int, power: int, degree: int) -> tuple[Array, Array, Array]:
+    """What `condensed_rule` has for all numbers of angular points: the places (J,) on a fibre, the radial coordinates
+    (shared vertices, R) of the points where shape functions are evaluated, and their weights (J, R): with rho, the
+    product of the radial coordinates, w_R (places_j / rho_R)^power times the polynomial that is 1 at place j and 0 at
+    the others."""
+    exact = gauss((degree + 3 + nodes) // 2 + 1)
+    radii = np.stack([grid.ravel() for grid in np.meshgrid(*[exact.points] * shared_vertices, indexing="ij")])
+    weights = functools.reduce(np.multiply.outer, [exact.weights] * shared_vertices).ravel()
+    rho = np.prod(radii, axis=0)
+    places = fibre_places(shared_vertices, nodes, power)
+    others = places[:, None] - places + np.eye(nodes)
+    ratio = (rho[:, None, None] - places) / others  # of node j (second axis) by place (third)
+    lagrange = np.where(np.eye(nodes, dtype=bool), 1.0, ratio).prod(axis=2) * (places / rho[:, None]) ** power
+    return places, radii, np.ascontiguousarray(lagrange.T) * weights
 
 
 def condensed_rule(
@@ -147,14 +167,7 @@ def condensed_rule(
     or 2. degree: of the products of shape functions, integrated exactly.
     """
     region, radial = _REGIONS[shared_vertices], shared_vertices
-    exact = gauss((degree + 3 + nodes) // 2 + 1)
-    radii = [grid.ravel() for grid in np.meshgrid(*[exact.points] * radial, indexing="ij")]
-    radial_weights = functools.reduce(np.multiply.outer, [exact.weights] * radial).ravel()
-    rho = np.prod(radii, axis=0)
-    places = fibre_places(shared_vertices, nodes, power)
-    others = places[:, None] - places + np.eye(nodes)
-    ratio = (rho[:, None, None] - places) / others  # of node j (second axis) by place (third)
-    lagrange = np.where(np.eye(nodes, dtype=bool), 1.0, ratio).prod(axis=2) * (places / rho[:, None]) ** power
+    places, radii, radial_weights = _along_fibres(shared_vertices, nodes, power, degree)
     first = [places[None], *[np.ones((1, 1))] * (radial - 1)]
     mapped: dict[tuple[int, ...], Any] = {}
     parts: list[list[Array]] = [[], [], [], [], []]
@@ -167,12 +180,12 @@ def condensed_rule(
             mapped[roles] = weights, region(*first, *columns), region(*(each[None] for each in radii), *columns)
         weights, on_fibres, inside = mapped[roles]
         at = _split(on_fibres[number], (weights.size, nodes))
-        fibre = _split(inside[number], (weights.size, rho.size))
+        fibre = _split(inside[number], (weights.size, radii.shape[1]))
         parts[0].append(at[0].reshape(-1, 2))
         parts[1].append(at[1].reshape(-1, 2))
         parts[2].append(fibre[0])
         parts[3].append(fibre[1])
-        parts[4].append(weights[:, None, None] * (fibre[2] * radial_weights)[:, None, :] * lagrange.T)
+        parts[4].append((weights[:, None] * fibre[2])[:, None, :] * radial_weights)
     return CondensedRule(*map(np.concatenate, parts))
 
 

@@ -4,7 +4,7 @@ import functools
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import roots_jacobi
+import scipy
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,5 +38,5 @@ def tetrahedron_rule(degree: int) -> TetrahedronRule:
 
 def _unit_rule(count: int, alpha: int) -> tuple[np.ndarray, np.ndarray]:
     """Gauss rule on [0, 1] for the weight (1 - x)^alpha."""
-    x, w = roots_jacobi(count, alpha, 0)
+    x, w = scipy.special.roots_jacobi(count, alpha, 0)
     return (1 + x) / 2, w / 2 ** (alpha + 1)

@@ -9,7 +9,7 @@ from string import Template
 from typing import Any
 from urllib.parse import quote
 
-from PIL import Image
+from PIL import Image, WebPImagePlugin  # noqa: F401 (else all formats are imported when one is needed)
 
 from calderon.report.folder import BestEffort, Picture
 from calderon.report.formatting import Row

@@ -67,6 +67,8 @@ class Element:
     def values(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
         """(size, n) values of the local functions at reference points (n, 2)."""
         points = np.asarray(points, dtype=float)
+        if self.degree == 1:
+            return barycentric(points)
         out = np.empty((self.size, len(points)))
         for low in range(0, len(points), POINTS):
             part = slice(low, low + POINTS)

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 
 import numpy as np
+import scipy
 from numpy.polynomial.legendre import Legendre
 from numpy.typing import NDArray
-from scipy.special import eval_jacobi
 
 from calderon.quadrature import triangle_rule
 
@@ -73,8 +73,9 @@ def _collapsed(points: NDArray[np.float64]) -> NDArray[np.float64]:
 def _jacobi(x: NDArray[np.float64], alpha: int, degree: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """P_degree^(alpha, 0)(x), normalised on [-1, 1] for the weight (1 - x)^alpha, and its derivative."""
     norm = np.sqrt((2 * degree + alpha + 1) / 2.0 ** (alpha + 1))
-    slope = (degree + alpha + 1) / 2 * eval_jacobi(degree - 1, alpha + 1, 1, x) if degree else np.zeros_like(x)
-    return norm * eval_jacobi(degree, alpha, 0, x), norm * slope
+    jacobi = scipy.special.eval_jacobi
+    slope = (degree + alpha + 1) / 2 * jacobi(degree - 1, alpha + 1, 1, x) if degree else np.zeros_like(x)
+    return norm * jacobi(degree, alpha, 0, x), norm * slope
 
 
 def orthonormal_basis(points: NDArray[np.float64], order: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.spatial import KDTree
 
 from calderon.exact.sphere_layers import refractive_index
 from calderon.exact.vacuum import conducting_permittivity
@@ -108,7 +108,7 @@ def enclosing_surfaces(meshes: Sequence[TriangleMesh]) -> NDArray[np.int64]:
                 "each with the permittivity directly inside of it (1 for a cavity)"
             )
     inside = np.zeros((len(meshes), len(meshes)), dtype=bool)  # [i, j]: i within j
-    trees = [KDTree(mesh.vertices[mesh.used_vertices]) for mesh in meshes]
+    trees = [scipy.spatial.KDTree(mesh.vertices[mesh.used_vertices]) for mesh in meshes]
     for i, mesh in enumerate(meshes):
         corners = mesh.vertices[mesh.used_vertices]
         probes = np.concatenate([corners, mesh.vertices[mesh.edges].mean(axis=1), mesh.centroids])

@@ -16,8 +16,8 @@ T. Itoh, IEEE Trans. Microw. Theory Tech. 28 (1980) 733.
 from typing import NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import jv
 
 from calderon.exact.vacuum import VACUUM_IMPEDANCE
 from calderon.floquet import voltages
@@ -88,7 +88,7 @@ def _impedance(sections: Sections, z: float, w: float, beta: complex) -> complex
     ky = 2 * x / w
     k = np.sqrt(beta**2 + ky**2)
     e, h = voltages(sections, k, z, z)
-    bessel = np.array([(-1) ** n * jv(2 * n, x) for n in range(FUNCTIONS + 1)])
+    bessel = np.array([(-1) ** n * scipy.special.jv(2 * n, x) for n in range(FUNCTIONS + 1)])
     along, across = bessel[:FUNCTIONS], 1j * bessel[1:] / x
     ss, st, tt = (e * beta**2 + h * ky**2) / k**2, (e - h) * beta * ky / k**2, (e * ky**2 + h * beta**2) / k**2
     first = (along * weights * ss) @ along.T

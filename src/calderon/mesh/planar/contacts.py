@@ -3,8 +3,8 @@
 from typing import NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.spatial import Delaunay, cKDTree
 
 from calderon.mesh.errors import MeshError
 from calderon.mesh.triangles import TriangleMesh
@@ -59,7 +59,7 @@ def contact_ring(place: tuple[float, float], radius: float) -> NDArray[np.float6
 def contact_in(mesh: TriangleMesh, place: tuple[float, float], radius: float, z: float) -> Contact:
     """The contact that `with_contact` inserted, also after others were."""
     points = np.column_stack([_points(radius) + np.asarray(place), np.full(SIDES + 1, z)])
-    centre, *on = cKDTree(mesh.vertices).query(points)[1]
+    centre, *on = scipy.spatial.cKDTree(mesh.vertices).query(points)[1]
     ring = np.isin(mesh.triangles, on)
     chosen = np.flatnonzero((ring.sum(axis=1) == 2) & ~(mesh.triangles == centre).any(axis=1))
     return Contact(chosen, ring[chosen].argmin(axis=1))
@@ -110,7 +110,7 @@ def _filled(
     hexagon; None where edges of the border are lost."""
     ring = np.unique(border)
     points = np.concatenate([x[ring], hexagon])
-    t = Delaunay(points).simplices.astype(np.int64)
+    t = scipy.spatial.Delaunay(points).simplices.astype(np.int64)
     a, b, c = points[t[:, 0]], points[t[:, 1]], points[t[:, 2]]
     area = (b - a)[:, 0] * (c - a)[:, 1] - (b - a)[:, 1] * (c - a)[:, 0]
     t[area < 0] = t[area < 0][:, ::-1]

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.spatial import cKDTree
 
 from calderon.mesh.errors import MeshError
 from calderon.mesh.planar.contacts import SIDES, contact_ring, with_contact
@@ -113,7 +113,7 @@ def _joined(
     triangles = np.concatenate([np.stack([a, b, c], axis=1), np.stack([a, c, d], axis=1)])
     if mesh is None:
         return TriangleMesh(points, triangles)
-    distance, nearest = cKDTree(mesh.vertices).query(points)
+    distance, nearest = scipy.spatial.cKDTree(mesh.vertices).query(points)
     own = distance > CLOSE * mesh.diameter
     numbers = np.where(own, mesh.number_of_vertices - 1 + np.cumsum(own), nearest)
     tag, new = np.full(len(triangles), int(mesh.tags.max()) + 1), numbers[triangles]

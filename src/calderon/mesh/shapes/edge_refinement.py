@@ -16,9 +16,11 @@ thin plate, diagonals are not cut: where four corners lie in a plane, two triang
 other diagonal if that makes the lower one of them higher.
 """
 
+from typing import Any
+
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.spatial import cKDTree
 
 from calderon.backends import require_memory
 from calderon.mesh.sizes import TRIANGLE
@@ -87,14 +89,14 @@ class Metric:
         self._direction = along / self._size[:, None]
         self._heights = heights
         group = np.abs(self._direction @ AXES.T).argmax(axis=1)
-        self._trees: list[tuple[cKDTree, Index]] = []
+        self._trees: list[tuple[Any, Index]] = []
         for each in np.unique(group):
             own = np.flatnonzero(group == each)
             number = np.minimum(np.ceil(2 * self._size[own] / np.median(self._size)), 1000).astype(np.int64)
             owner = np.repeat(own, number)
             before = np.repeat(np.cumsum(number) - number, number)
             place = (np.arange(len(owner)) - before + 0.5) / np.repeat(number, number)
-            self._trees.append((cKDTree(self._start[owner] + place[:, None] * along[owner]), owner))
+            self._trees.append((scipy.spatial.cKDTree(self._start[owner] + place[:, None] * along[owner]), owner))
 
     def lengths(self, a: Floats, b: Floats) -> tuple[Floats, Floats]:
         """Metric lengths (n,) from points a to b (n, 3), and the heights allowed there (n,)."""

@@ -1,8 +1,8 @@
 """A surface with edges is meshed anew by gmsh, from its triangles."""
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.spatial import KDTree
 
 from calderon.mesh.errors import MeshError
 from calderon.mesh.files.live import into_gmsh
@@ -47,5 +47,5 @@ def _tags_at(
         return np.full(len(x), tags[0])
     times = int(np.clip(np.log2(SAMPLES / len(triangles)) / 2, 0, 4))
     finer, parts = quartered(vertices, triangles, times)
-    nearest = KDTree(finer[parts].mean(axis=1)).query(x)[1]
+    nearest = scipy.spatial.KDTree(finer[parts].mean(axis=1)).query(x)[1]
     return np.asarray(np.repeat(tags, 4**times)[nearest])

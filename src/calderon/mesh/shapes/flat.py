@@ -6,8 +6,8 @@ Plates and boxes are grids of ceil(size / h) cells a side, two triangles a cell,
 from collections.abc import Sequence
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.spatial import Delaunay
 
 from calderon.mesh.errors import MeshError
 from calderon.mesh.sizes import exceeds, positive, positive_lengths, room_for_surface
@@ -208,7 +208,7 @@ def _flat_disc(around: int) -> tuple[NDArray, NDArray, int]:
     points = np.concatenate([*circles, np.zeros((1, 2))])
     inner = len(points) - around
     for _ in range(RELAXATIONS if inner > 1 else 0):
-        triangles = Delaunay(points).simplices
+        triangles = scipy.spatial.Delaunay(points).simplices
         a, b, c = (points[triangles[:, i]] for i in range(3))
         u, v = b - a, c - a
         areas = np.abs(u[:, 0] * v[:, 1] - u[:, 1] * v[:, 0])
@@ -217,7 +217,7 @@ def _flat_disc(around: int) -> tuple[NDArray, NDArray, int]:
         for axis in (0, 1):
             mean = np.bincount(triangles.ravel(), weights=np.repeat(centre[:, axis], 3), minlength=len(points)) / total
             points[around:, axis] = mean[around:]
-    triangles = Delaunay(points).simplices.astype(np.int64)
+    triangles = scipy.spatial.Delaunay(points).simplices.astype(np.int64)
     a, b, c = (points[triangles[:, i]] for i in range(3))
     clockwise = (b - a)[:, 0] * (c - a)[:, 1] - (b - a)[:, 1] * (c - a)[:, 0] < 0
     triangles[clockwise] = triangles[clockwise][:, [0, 2, 1]]

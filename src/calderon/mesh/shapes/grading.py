@@ -8,8 +8,8 @@ mean edges in proportion to sqrt(R).
 from collections.abc import Callable
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.spatial import cKDTree
 
 Projection = Callable[[NDArray], NDArray]
 Sizes = Callable[[NDArray], NDArray]  # points (n, 3) -> target edge lengths there over the mean one (n,)
@@ -30,7 +30,7 @@ def curvature_sizes(samples: NDArray, triangles: NDArray, project: Projection, h
     """
     normals, areas = normals_and_areas(samples, triangles)
     roots = np.sqrt(smallest_radii(samples, normals, project, PROBE * h) / h)
-    tree = cKDTree(samples)
+    tree = scipy.spatial.cKDTree(samples)
     a, b = tree.query_pairs(h * (LONGEST - SHORTEST) / SLOPE, output_type="ndarray").T
     rise = SLOPE / h * np.linalg.norm(samples[a] - samples[b], axis=1)
 

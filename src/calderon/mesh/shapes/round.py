@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from itertools import combinations
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.spatial import ConvexHull
 
 from calderon.mesh.errors import MeshError
 from calderon.mesh.shapes.remeshing import remeshed
@@ -153,13 +153,13 @@ def _spread_points(number: int) -> tuple[NDArray, NDArray]:
     z, angle = 1 - 2 * k / number, np.pi * (1 + 5**0.5) * k
     points = np.stack([np.sqrt(1 - z * z) * np.cos(angle), np.sqrt(1 - z * z) * np.sin(angle), z], axis=1)
     for _ in range(60):
-        triangles = ConvexHull(points).simplices
+        triangles = scipy.spatial.ConvexHull(points).simplices
         corners = points[triangles]
         areas = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
         moved = np.zeros_like(points)
         np.add.at(moved, triangles, (corners.mean(axis=1) * areas[:, None])[:, None, :])
         points = moved / np.linalg.norm(moved, axis=1)[:, None]
-    triangles = ConvexHull(points).simplices.astype(np.int64)
+    triangles = scipy.spatial.ConvexHull(points).simplices.astype(np.int64)
     inward = np.linalg.det(points[triangles]) < 0
     triangles[inward] = triangles[inward][:, [0, 2, 1]]
     return points, triangles

@@ -1,8 +1,8 @@
 """Which tetrahedron a point lies in."""
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.spatial import cKDTree
 
 from calderon.mesh.tetrahedra import TetrahedralMesh
 from calderon.validation import points_in_space
@@ -24,7 +24,7 @@ class Search:
         corners = mesh.vertices[mesh.tetrahedra]
         self._origins = corners[:, 0]
         self._inverse = np.linalg.inv(np.swapaxes(corners[:, 1:] - corners[:, :1], 1, 2))
-        self._tree = cKDTree(mesh.centroids)
+        self._tree = scipy.spatial.cKDTree(mesh.centroids)
 
     def find(self, points: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """(n,) tetrahedra, -1 for points outside, and (n, 3) reference coordinates of points (n, 3).

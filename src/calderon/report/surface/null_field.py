@@ -9,8 +9,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.spatial import cKDTree
 
 from calderon.mesh import TriangleMesh
 
@@ -35,6 +35,6 @@ def points_inside(mesh: TriangleMesh) -> NDArray[np.float64]:
     """At most TAKEN points (n, 3), a mean edge away from a closed surface."""
     low, high = mesh.bounds
     x = low + (high - low) * np.random.default_rng(1).random((TRIED, 3))
-    distances, _ = cKDTree(mesh.centroids).query(x)
+    distances, _ = scipy.spatial.cKDTree(mesh.centroids).query(x)
     x = x[distances > mesh.mean_edge_length]
     return x[mesh.contains(x)][:TAKEN] if len(x) else x
