@@ -18,6 +18,7 @@ from calderon.case.physics import PROBLEMS
 from calderon.case.planar import CIRCUITS, PORTS
 from calderon.case.quantities import UNITS, UNITS_KEY
 from calderon.case.schema import KINDS
+from calderon.case.slot import SLOTS
 from calderon.case.solid import LOADS, SUPPORTS
 
 Schema = dict[str, Any]
@@ -63,6 +64,7 @@ CHOICES: dict[str, tuple[str, dict[str, tuple[tuple[str, ...], tuple[str, ...]]]
         {name: (one.needed, one.optional) for name, one in CIRCUITS.items()},
     ),
     "Port": ("kind", PORTS),
+    "LumpedLoad": ("kind", SLOTS),
 }
 """By the model of a table: the key that chooses, and the keys that each choice needs and accepts."""
 

@@ -1,5 +1,5 @@
-"""Case files of printed circuits and antennas: [planar], [metal], [[via]], [[ribbon]], [[port]], and the [[layer]]
-tables of a board."""
+"""Case files of printed circuits and antennas: [planar], [metal], [[via]], [[ribbon]], [[port]], [[load]], and the
+[[layer]] tables of a board."""
 
 from typing import Annotated, ClassVar, Literal
 
@@ -8,6 +8,7 @@ from pydantic import BeforeValidator, Field, model_validator
 from calderon.case.mesh import Unit
 from calderon.case.periodic import SHAPES, Boarded, PeriodicSolver, Shape, Wall, board, given, lies_at
 from calderon.case.quantities import Conductivity, Frequency, Length, Size
+from calderon.case.slot import SLOTS, LumpedLoad, require_slot, slot_of
 from calderon.case.table import OneOf, Table, choices, key
 from calderon.case.upright import Point, Ribbon, Via
 from calderon.formulations import DeltaGap, EdgePort, LinePort, ProbePort
@@ -24,8 +25,7 @@ CIRCUITS = {
 PORTS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "probe": (("place", "radius"), ()),
     "line": (("end", "toward", "width", "length"), ()),
-    "gap": ((), ("from_to", "between")),
-    "edge": ((), ("from_to", "place", "radius")),
+    **SLOTS,
 }
 
 
@@ -150,11 +150,7 @@ class Port(Table):
     @model_validator(mode="after")
     def _complete(self) -> "Port":
         self.require_keys(f"a {self.kind}", *PORTS[self.kind])
-        if self.kind == "gap" and (self.from_to is None) == (self.between is None):
-            raise ValueError("a gap needs either from_to = [[x, y], [x, y]] or between = [tag, tag]")
-        given = [each is not None for each in (self.from_to, self.place, self.radius)]
-        if self.kind == "edge" and given not in ([True, False, False], [False, True, True]):
-            raise ValueError("an edge needs from_to = [[x, y], [x, y]] of a ribbon, or place and radius of a via")
+        require_slot(self)
         return self
 
     def at(self, height: float) -> ProbePort | LinePort | DeltaGap | EdgePort:
@@ -163,12 +159,7 @@ class Port(Table):
             return ProbePort(self.place, self.radius, self.name)  # type: ignore[arg-type]
         if self.kind == "line":
             return LinePort(self.end, self.toward, self.width, self.length, self.name)  # type: ignore[arg-type]
-        if self.kind == "edge":
-            around = (*self.place, self.radius) if self.place and self.radius else None
-            return EdgePort(self.from_to, around, self.name)
-        if self.from_to is None:
-            return DeltaGap(between=self.between, name=self.name)
-        return DeltaGap(line=[(*point, height) for point in self.from_to], name=self.name)
+        return slot_of(self, height)
 
 
 class PlanarSolver(PeriodicSolver):
@@ -185,6 +176,7 @@ class PlanarCase(Boarded):
     via: tuple[Via, ...] = ()
     ribbon: tuple[Ribbon, ...] = ()
     port: tuple[Port, ...] = Field(min_length=1)
+    load: tuple[LumpedLoad, ...] = ()
     solver: PlanarSolver = PlanarSolver()
 
     @property

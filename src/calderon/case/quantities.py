@@ -29,6 +29,9 @@ UNITS: dict[str, dict[str, float]] = {
     "potential": {"V": 1.0, "kV": 1e3, "mV": 1e-3},
     "current": {"A": 1.0, "mA": 1e-3, "kA": 1e3},
     "conductivity": {"S/m": 1.0, "mS/m": 1e-3, "MS/m": 1e6},
+    "resistance": {"ohm": 1.0, "mohm": 1e-3, "kohm": 1e3, "Mohm": 1e6},
+    "inductance": {"H": 1.0, "mH": 1e-3, "uH": 1e-6, "nH": 1e-9, "pH": 1e-12},
+    "capacitance": {"F": 1.0, "uF": 1e-6, "nF": 1e-9, "pF": 1e-12, "fF": 1e-15},
     "power": {"W": 1.0, "mW": 1e-3, "kW": 1e3},
     "mass": {"kg": 1.0, "g": 1e-3, "mg": 1e-6},
     "stress": {
@@ -78,14 +81,14 @@ def quantity(value: Any, kind: str, limit: str = "positive", system: str = "SI")
     """The value in a system of units, within one of the LIMITS; ValueError shows the format of a quantity of this
     kind."""
     units = UNITS[kind]
-    spelled = ", ".join(units)
+    spelled, one = ", ".join(units), f"{'an' if kind[0] in 'aei' else 'a'} {kind}"
     example = f'"10 {next(iter(units))}"'
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
-        raise ValueError(f"a {kind} is a number or a text such as {example}")
+        raise ValueError(f"{one} is a number or a text such as {example}")
     if isinstance(value, str):
         match = NUMBER.fullmatch(value)
         if match is None or match[2] not in units:
-            raise ValueError(f"a {kind} is written like {example}, in one of: {spelled}")
+            raise ValueError(f"{one} is written like {example}, in one of: {spelled}")
         number = float(match[1]) * units[match[2]] / SYSTEMS[system].get(kind, 1.0)
     elif kind == "angle" and value != 0:
         raise ValueError(f'give the unit of an angle: "{value} deg" or "{value} rad"')
@@ -95,10 +98,10 @@ def quantity(value: Any, kind: str, limit: str = "positive", system: str = "SI")
         except OverflowError:  # an integer of hundreds of digits
             number = math.inf
     if not math.isfinite(number):
-        raise ValueError(f"a {kind} must be finite")
+        raise ValueError(f"{one} must be finite")
     fits, text = LIMITS[limit]
     if not fits(number):
-        raise ValueError(f"a {kind} here {text}")
+        raise ValueError(f"{one} here {text}")
     return number
 
 
@@ -140,6 +143,9 @@ FieldStrength = Annotated[float, Quantity("field strength", "nonzero")]
 Voltage = Annotated[float, Quantity("voltage", "nonzero")]
 Current = Annotated[float, Quantity("current", "any")]
 Conductivity = Annotated[float, Quantity("conductivity", "not negative")]
+Resistance = Annotated[float, Quantity("resistance")]
+Inductance = Annotated[float, Quantity("inductance")]
+Capacitance = Annotated[float, Quantity("capacitance")]
 Power = Annotated[float, Quantity("power")]
 Mass = Annotated[float, Quantity("mass")]
 Time = Annotated[float, Quantity("time")]

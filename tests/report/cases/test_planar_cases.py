@@ -162,6 +162,54 @@ def test_mistakes_of_vertical_metal_are_named(old, new, text):
     assert text in str(caught.value)
 
 
+LOADED = SHORTED.replace(
+    "[[layer]]",
+    """\
+[[load]]
+kind = "edge"
+from_to = [["-19 mm", "-28.5 mm"], ["-19 mm", "28.5 mm"]]
+resistance = "0.1 kohm"
+capacitance = "2 pF"
+parallel = true
+[[load]]
+kind = "gap"
+from_to = [[0, "-28.5 mm"], [0, "28.5 mm"]]
+inductance = "3 nH"
+[[layer]]""",
+).replace('h = "40 mm"', 'h = "19 mm"')
+
+
+def test_loads_are_those_of_the_library():
+    problem = built(parse(LOADED), Stages())
+    first, second = problem.loads
+    assert np.allclose(first.gap.line, ((-19e-3, -28.5e-3), (-19e-3, 28.5e-3)), rtol=0, atol=1e-15)
+    assert first.impedance(1e9) == pytest.approx(1 / (1 / 100 - 2j * np.pi * 2e-3), rel=1e-12)
+    assert second.impedance(1e9) == pytest.approx(-6j * np.pi, rel=1e-12)
+    # positive along the foot of the ribbon, in all 57 mm of either slot
+    assert np.abs(problem.load_weights).sum(axis=0) == pytest.approx([57e-3, 57e-3])
+
+
+@pytest.mark.parametrize(
+    "old, new, text",
+    [
+        ('inductance = "3 nH"\n', "", 'load: a load needs a resistance = "50 ohm", an inductance = "1 nH" or'),
+        ('"3 nH"', '"-3 nH"', "an inductance here must be greater than zero"),
+        ('"3 nH"', '"3 pF"', 'an inductance is written like "10 H", in one of: H, mH, uH, nH, pH'),
+        ("parallel = true", 'parallel = "yes"', "choose true or false"),
+        ('kind = "gap"', 'kind = "gap"\nplace = [0, 0]', "place is not supported by a load in a gap"),
+        ("[[0, ", '[["1 mm", ', "load.kind"),
+        ('[[0, "-28.5 mm"], [0, "28.5 mm"]]', '[[0, "-28.5 mm"], [0, "28.5 mm"]]\nbetween = [1, 2]', "either from_to"),
+        ('place = ["-8 mm", 0.0]\nradius = "0.5 mm"\n[[load]]',
+         'from_to = [["-19 mm", "-28.5 mm"], ["-19 mm", "28.5 mm"]]\n[[load]]', "ports and loads share"),
+    ],
+)  # fmt: skip
+def test_mistakes_of_loads_are_named(old, new, text):
+    assert old in LOADED
+    with pytest.raises(CaseError) as caught:
+        built(parse(LOADED.replace(old, new), "case.toml"), Stages())
+    assert text in str(caught.value)
+
+
 @pytest.mark.filterwarnings("ignore:edges of up to")
 def test_the_views_have_a_slider_over_the_ports():
     more = '[[port]]\nkind = "probe"\nname = "right"\nplace = ["8 mm", 0.0]\nradius = "0.5 mm"\n[[layer]]'

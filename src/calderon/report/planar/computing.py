@@ -30,7 +30,11 @@ def built(file: CaseFile[PlanarCase], stages: Stages) -> PlanarProblem:
                 ports.append(table.at(case.height))
                 PlanarProblem(case.stack, mesh, ports[-1:])
         with file.blamed("port", "kind", number=len(ports) - 1):  # of several ones together
-            return PlanarProblem(case.stack, mesh, ports, sheet=case.metal.sheet)
+            problem = PlanarProblem(case.stack, mesh, ports, sheet=case.metal.sheet)
+    for number, load in enumerate(case.load):
+        with file.blamed("load", "kind", number=number):
+            problem = replace(problem, loads=[*problem.loads, load.at(case.height)])
+    return problem
 
 
 def _metal(file: CaseFile[PlanarCase]) -> TriangleMesh:

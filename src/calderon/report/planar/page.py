@@ -55,7 +55,8 @@ def tables(results: PlanarResults, summary: dict[str, Any]) -> str:
     mesh = problem.mesh
     metal: list[Row] = [("shape", case.metal.shape or str(case.metal.file), "")]
     metal += [*lengths_of(case.metal.parameters), ("height", f"{1e3 * case.height:g}", "mm")]
-    metal += [(name, str(len(each)), "") for name, each in (("vias", case.via), ("ribbons", case.ribbon)) if each]
+    several = ("vias", case.via), ("ribbons", case.ribbon), ("lumped elements", case.load)
+    metal += [(name, str(len(each)), "") for name, each in several if each]
     edges = f"{1e3 * mesh.edge_lengths.min():.3g} to {1e3 * mesh.edge_lengths.max():.3g}"
     size: list[Row] = [("triangles", str(mesh.number_of_triangles), ""), ("edges", edges, "mm")]
     size.append(("solved frequencies", str(results.sweep.solves), ""))
