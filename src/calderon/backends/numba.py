@@ -30,31 +30,33 @@ ARITHMETIC = {"contract", "arcp", "afn", "nsz", "nnan", "ninf"}
 argument reduction.
 """
 
+NEVER = 1_000_000
+"""Collections of newer objects between two of the oldest ones."""
+
 
 class _HeldBack(event.Listener):  # type: ignore[misc]
     """Python's garbage collector leaves older objects alone while a kernel of this package is compiled.
 
     It would traverse all objects of Numba repeatedly, which takes a seventh of the time. It stays on for new objects.
-    Nothing is done for kernels of other packages, nor where the program has frozen objects itself. Numba reports
-    kernels, and the functions that they call, while it holds its lock.
+    Nothing is done for kernels of other packages. Numba reports kernels, and the functions that they call, while it
+    holds its lock.
     """
 
     def __init__(self) -> None:
-        self.kernels, self.depth, self.frozen = weakref.WeakSet[Any](), 0, False
+        self.kernels, self.depth, self.before = weakref.WeakSet[Any](), 0, gc.get_threshold()
 
     def on_start(self, event: event.Event) -> None:
         if self.depth or event.data["dispatcher"] in self.kernels:
             self.depth += 1
-            if self.depth == 1 and gc.get_freeze_count() == 0:
-                gc.freeze()
-                self.frozen = True
+            if self.depth == 1:
+                self.before = gc.get_threshold()
+                gc.set_threshold(*self.before[:2], NEVER)
 
     def on_end(self, event: event.Event) -> None:
         if self.depth:
             self.depth -= 1
-            if self.depth == 0 and self.frozen:
-                gc.unfreeze()
-                self.frozen = False
+            if self.depth == 0:
+                gc.set_threshold(*self.before)
 
 
 @functools.cache

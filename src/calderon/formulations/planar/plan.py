@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.spatial import cKDTree
+import scipy
 
 from calderon.backends import format_bytes, thread_count
 from calderon.fft.grid import SPACINGS, Grid
@@ -57,7 +57,7 @@ def plan_of(
         return _summed(method, unknowns, nbytes, seconds + COMPRESSED_SECONDS * digits * size * flat)
     nodes = Grid.of(metal, grid.get("spacing"), grid.get("order", 3))
     reach = grid.get("near", SPACINGS * nodes.spacing)
-    tree = cKDTree(nodes.middles)
+    tree = scipy.spatial.cKDTree(nodes.middles)
     pairs = (tree.count_neighbors(tree, max(reach, 2 * float(nodes.radii.max()))) + flat) // 2
     nbytes += PAIR_BYTES * int(pairs) + NODE * int(np.prod(nodes.shape)) * (2 * heights**2 + 6 * heights)
     return _summed(method, unknowns, nbytes, seconds + PAIR_SECONDS * pairs)
