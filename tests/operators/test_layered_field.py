@@ -1,5 +1,7 @@
 """The electric field of currents on metal in a stack of layers: free space, images, several interfaces, mistakes."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -53,6 +55,10 @@ def test_a_part_of_the_matrix_and_finer_rules():
     whole, rows = matrix(operator), [3, 0, 20]
     assert relative(whole.T, whole) < 1e-10
     assert np.allclose(operator.entries(rows, slice(5, 30)), whole[rows, 5:30], rtol=1e-12, atol=0)
+    assert np.allclose(operator.columns(np.array([0, 20])), whole[:, [0, 20]], rtol=1e-12, atol=0)
+    few = replace(operator.matrix, functions=np.array([0, 20])).near[1]
+    carries = np.isin(space.dofs, [0, 20]).any(axis=1)
+    assert len(few) == carries[operator.matrix.near[1]].any(axis=1).sum() < len(operator.matrix.near[1])
     fine = cal.layered_electric_field(SLAB, FREQUENCY, space, quadrature=cal.Quadrature(regular=8, singular=11))
     assert relative(whole, matrix(fine)) < 3e-6
 

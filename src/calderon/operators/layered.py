@@ -1,8 +1,11 @@
 """The electric field of currents on metal between the layers of a stack."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from calderon.backends import free_memory
 from calderon.galerkin.layered.matrix import LayeredMatrix
@@ -76,6 +79,12 @@ class LayeredElectricField(BoundaryOperator):
         flat = LayeredMetal(self.sections, self.trial.taken(parts.horizontal))
         upright = VerticalMatrix(self.sections, self.trial, parts, self.quadrature)
         return LayeredMatrix(flat, self.quadrature, upright.matrix)
+
+    def columns(self, functions: Index) -> NDArray[np.complex128]:
+        """(dimension, n) the columns of some functions, ascending, for which few special pairs are integrated."""
+        out = np.zeros((self.shape[0], len(functions)), complex)
+        replace(self.matrix, functions=functions).add_to(out, 1.0, None, functions)
+        return out
 
     @cached_property
     def parts(self) -> MetalParts:

@@ -231,7 +231,7 @@ class PlanarProblem(Described):
         columns = np.zeros((space.dimension, len(others)), complex)
         if len(others):
             columns += local[:, others].toarray()
-            self._field(frequency, space).matrix.add_to(columns, 1.0, None, others)
+            columns += self._field(frequency, space).columns(others)
         if count := len(self.probes):
             columns[:, -count:] += probe_matrix(self.probes, self.stack.at(frequency), space, self.height)
         own = sp.csr_array(local[flat][:, flat])

@@ -32,11 +32,13 @@ class LayeredMatrix:
     quadrature: Quadrature = field(default_factory=Quadrature)
     vertical: sp.csr_array | None = None
     """What vertical metal adds; `metal` is the horizontal one alone."""
+    functions: Index | None = None
+    """Of which alone columns are asked for, all if None: no other special pairs are integrated."""
 
     @cached_property
     def near(self) -> tuple[sp.csr_array, NDArray[np.int32]]:
         """The matrix of touching and near pairs, and these pairs (n, 2) of rows i <= j of the table of functions."""
-        return near_matrix(self.metal, self.quadrature)
+        return near_matrix(self.metal, self.quadrature, self.functions)
 
     def add_to(
         self, out: NDArray[Any], factor: complex, rows: Index | None = None, columns: Index | None = None

@@ -4,6 +4,7 @@ What is left of Green's functions varies over the distance of the next image: it
 both triangles and that of the images, over their size.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -15,7 +16,7 @@ from calderon.backends import Execution, run_tasks
 from calderon.galerkin.bilinear_form import BilinearForm
 from calderon.galerkin.block import Block
 from calderon.galerkin.edge_block import EdgeBlock
-from calderon.galerkin.layered.equal_pieces import EqualPieces, equal_pieces
+from calderon.galerkin.layered.equal_pieces import equal_pieces
 from calderon.galerkin.layered.metal import LayeredMetal
 from calderon.galerkin.layered.pair_sums import near_products
 from calderon.galerkin.rows.special_pairs import SpecialPairs
@@ -62,8 +63,11 @@ class InterfaceForm(BilinearForm):
     block: ClassVar[type[Block]] = InterfaceBlock
 
 
-def near_matrix(metal: LayeredMetal, quadrature: Quadrature) -> tuple[sp.csr_array, NDArray[np.int32]]:
-    """The sparse matrix (dimension, dimension) of all special pairs, and these pairs (n, 2) of rows i <= j."""
+def near_matrix(
+    metal: LayeredMetal, quadrature: Quadrature, functions: NDArray[np.int64] | None = None
+) -> tuple[sp.csr_array, NDArray[np.int32]]:
+    """The sparse matrix (dimension, dimension) of all special pairs, and these pairs (n, 2) of rows i <= j; functions:
+    of those pairs alone of which one triangle carries one of these."""
     space, flat = metal.space, metal.flat
     corners, vertices = space.mesh.vertices[space.mesh.triangles[space.triangles]], space.mesh.triangles
     numbers = space.mesh.vertex_places[vertices[space.triangles]]
@@ -74,17 +78,25 @@ def near_matrix(metal: LayeredMetal, quadrature: Quadrature) -> tuple[sp.csr_arr
     image = metal.image_distances[tuple(flat.heights[pairs].T)] / size[pairs].max(axis=1)
     distance = np.concatenate([np.zeros(len(touching)), ratio])
     ratio = np.hypot(distance, image)
-    pieces, chosen = equal_pieces(metal), pairs
-    if pieces is not None:
-        kept = pieces.kept(pairs)
-        chosen, ratio = pairs[kept], ratio[kept]
-        pairs = pieces.all_pairs(chosen)
+    pieces = equal_pieces(metal) if functions is None else None
+    wanted: Any = () if functions is None else functions
+    carries: Any = np.isin(space.dofs, wanted).any(axis=1)
+
+    def kept(some: NDArray[Any]) -> Any:
+        """(n,) which pairs of rows (n, 2) are integrated."""
+        if functions is not None:
+            return carries[some].any(axis=1)
+        return np.full(len(some), True) if pieces is None else pieces.kept(some)
+
+    own = kept(pairs)
+    chosen, ratio = pairs[own], ratio[own]
+    pairs = chosen if pieces is None else pieces.all_pairs(chosen)
     half = sp.csr_array((space.dimension,) * 2, dtype=complex)
     for low in range(0, len(chosen), TOGETHER):
         some = slice(low, low + TOGETHER)
         half = half + scattered(space, chosen[some], _rest(metal, chosen[some], ratio[some]))
     for number in range(len(metal.heights)):
-        half = half + _direct(metal, number, quadrature, pieces)
+        half = half + _direct(metal, number, quadrature, kept)
     if pieces is not None:
         half = pieces.copied(half.tocsr())
     return (half + half.T).tocsr(), pairs
@@ -116,8 +128,10 @@ def products_of_pairs(
     return values.reshape(-1, 3, 3)
 
 
-def _direct(metal: LayeredMetal, number: int, quadrature: Quadrature, pieces: EqualPieces | None) -> sp.csr_array:
-    """The direct part of all special pairs at one height, those of copies of pieces left out, in one order."""
+def _direct(
+    metal: LayeredMetal, number: int, quadrature: Quadrature, kept: Callable[[NDArray[Any]], Any]
+) -> sp.csr_array:
+    """The direct part of the special pairs at one height that are kept, in one order."""
     rows = np.flatnonzero(metal.flat.heights == number)
     part, k0 = metal.space.taken(rows), metal.sections.k0
     direct = metal.tables[metal.pairs.index((number, number))].direct
@@ -125,10 +139,8 @@ def _direct(metal: LayeredMetal, number: int, quadrature: Quadrature, pieces: Eq
     form = InterfaceForm(green, ELECTRIC_FIELD, part, part, quadrature)
     special = SpecialPairs.of(form, Execution.of("numba", "double"))
     half, some = sp.csr_array((metal.space.dimension,) * 2, dtype=complex), list[Any]()
-    batches = special.batches
-    if pieces is not None:
-        kept = [pieces.kept(rows[special.test.triangles[each.pairs.triangles]]) for each in batches]
-        batches = [each.part(np.flatnonzero(some)) for each, some in zip(batches, kept, strict=True)]
+    which = [kept(rows[special.test.triangles[each.pairs.triangles]]) for each in special.batches]
+    batches = [each.part(np.flatnonzero(own)) for each, own in zip(special.batches, which, strict=True)]
     shares = [each.part(slice(low, low + TOGETHER)) for each in batches
               for low in range(0, len(each.rules), TOGETHER)]  # fmt: skip
     for number, share in enumerate(shares, start=1):
