@@ -15,7 +15,7 @@ from calderon.galerkin.forms.magnetic import MAGNETIC
 from calderon.galerkin.regular.element_tables import barycentric_functions
 from calderon.integrands import ELECTRIC_FIELD, Integrand
 from calderon.pairs.classes import TouchingPairs
-from calderon.quadrature import TriangleRule
+from calderon.quadrature import NearQuadrature, TriangleRule
 
 
 class EdgeBlock(Block):
@@ -73,7 +73,8 @@ class EdgeBlock(Block):
         return test_data(self.test_surface, values, charges), trial_data(self.trial_surface, self.trial_scales)
 
     def _coarse(self) -> bool:
-        return False  # entries of loops and of the magnetic field are small beside the largest
+        # entries of loops and of the magnetic field are small beside the largest: whole products need fewer digits
+        return isinstance(self.quadrature, NearQuadrature) and self._single()
 
     def _acting(self, touching: TouchingPairs) -> TouchingPairs:
         # f_i, x - y and f_j in one plane: nothing

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from calderon.backends.numba import kernel
 from calderon.fmm.translations import in_parts
 from calderon.mlfmm.far import KINDS
-from calderon.spaces.charges import Charges, charges, shares
+from calderon.spaces.charges import Charges, charges, places_of_charges, shares
 
 
 class Channel(NamedTuple):
@@ -131,7 +131,7 @@ def listed(
 ) -> tuple[Listed, NDArray[np.float64], NDArray[np.float64]]:
     """leaf_of(channel) gives the leaf of each function of its space; degree: of the quadrature rule. With places
     (points, 3) in m and normals (points, 4) that end with the number of the channel."""
-    found = {id(each.space): _places(each, degree) for each in channels}
+    found = {id(each.space): places_of_charges(each.space, degree) for each in channels}
     groups, offsets, normals = list[NDArray[np.float64]](), list[int](), list[NDArray[np.float64]]()
     for number, each in enumerate(channels):  # on the same triangles they share points, unless these are mixed
         own, normal = found[id(each.space)]
@@ -166,12 +166,6 @@ def mixed(channels: list[Channel], weights: NDArray[np.complex128]) -> tuple[lis
         row = list(found).index(Channel(each.first, each.space, "value", "mixed"))
         table[row, int(each.wave == "gradient")] += weight
     return list(found), table
-
-
-def _places(channel: Channel, degree: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The points and the normals of the charges of a channel."""
-    parts = [charges(each, degree, channel.kind) for each in shares(channel.space)]
-    return np.concatenate([each.points for each in parts]), np.concatenate([each.normals for each in parts])
 
 
 def _entries(

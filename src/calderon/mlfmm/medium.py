@@ -51,20 +51,23 @@ LOOPS = 0.04
 would cover those of currents in loops, which have none: there are no equivalent sources then."""
 CUBE = 98
 """Equivalent sources of a box, in estimates: a translation takes their square times PAIR, a point twice POINT each."""
-RULES = (8e-4, 0.45, (1, 2, 3), 2), (9e-5, 0.67, (0, 0, 0), 20)
+RULES = (8e-4, 0.45, (1, 2, 1, 2), 2), (9e-5, 0.67, (0, 0, 0, 0), 0)
 """From a tolerance on, the part of `Quadrature.near` that is enough, what `singular` is lowered by, of scalars, of
-scalars with a normal, of currents, and the degree for distant pairs, if it is lower than `regular`. Matrices of scalars
-in single precision lower `singular` by themselves, too."""
+scalars with a normal, of electric and of magnetic fields, and the degree for distant pairs, 0 where those of all pairs
+are the usual ones. Matrices in single precision lower `singular` by themselves, too, those of fields with a degree."""
 
 
 def loosened(term: Term, rtol: float) -> Term:
     """A term with rules of near entries whose errors are about a tenth of that tolerance of products at most. Distant
     pairs have the rule of plane waves, but for magnetic fields, whose moments of degree 2 it does not integrate."""
-    near, less, distant = next((each[1:] for each in RULES if rtol >= each[0]), (1.0, (0, 0, 0), 20))
-    own = less[2 if is_of_currents(term) else 1 if term.atom.integrand.normal != "none" else 0]
-    given = term.atom.quadrature
+    if rtol < RULES[-1][0]:
+        return term
+    near, less, distant = next(each[1:] for each in RULES if rtol >= each[0])
+    given, integrand = term.atom.quadrature, term.atom.integrand
+    magnetic = integrand is MAGNETIC_FIELD
+    own = less[2 + magnetic if is_of_currents(term) else int(integrand.normal != "none")]
     loose = given.regular, max(2, given.singular - own), near * given.near
-    rules = Quadrature(*loose) if term.atom.integrand is MAGNETIC_FIELD else NearQuadrature(*loose, distant)
+    rules = NearQuadrature(*loose, given.regular if magnetic else distant) if distant else Quadrature(*loose)
     return term._replace(atom=replace(term.atom, quadrature=rules))
 
 
@@ -309,15 +312,20 @@ class Medium:
 
     def product(self, x: NDArray[Any], transposed: bool = False) -> NDArray[Any]:
         """A x or A^T x of columns (n, m)."""
+        y = self.near_product(x, transposed)
+        far = self.transposed if transposed else self.far
+        if far is not None:
+            self._add_far(far, x.astype(y.dtype), y, transposed)
+        return y
+
+    def near_product(self, x: NDArray[Any], transposed: bool) -> NDArray[Any]:
+        """The same of entries between neighbouring leaves alone."""
         y = np.zeros((self.shape[1 if transposed else 0], x.shape[1]), np.result_type(self.real, np.complex64))
         for top, left, near in self.near:
             to, at = (left, top) if transposed else (top, left)
             own = x[at : at + len((near.layout.rows if transposed else near.layout.columns).order)]
             found = near.product(own, transposed)
             y[to : to + len(found)] += found
-        far = self.transposed if transposed else self.far
-        if far is not None:
-            self._add_far(far, x.astype(y.dtype), y, transposed)
         return y
 
     def _add_far(self, far: Far, x: NDArray[Any], y: NDArray[Any], transposed: bool) -> None:

@@ -124,7 +124,7 @@ class NearProducts:
         each is on one test and one trial space."""
         ends = self.layout.starts[self.chunks[1:]]
         batch = ends[np.asarray(chunks, np.int64)] // BATCH
-        searches = [Search.of(terms, execution) for terms in groups] if len(chunks) else []
+        searches = Search.of(groups, execution) if len(chunks) else []
         for own in np.split(np.asarray(chunks, np.int64), np.flatnonzero(np.diff(batch)) + 1):
             return_memory()
             yield from self._fill(own.tolist(), groups, searches, execution)

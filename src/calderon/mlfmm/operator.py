@@ -26,7 +26,7 @@ from calderon.operators.progress import assembly_progress
 from calderon.operators.tree import Congruence, Products, SumOfProducts, Term, terms_of
 from calderon.spaces.supports import support_boxes
 
-CHECKED, ENTRIES, ROOM = (64, 1024), 3e6, 256_000_000
+CHECKED, ENTRIES, ROOM = (64, 1024), 1.8e6, 256_000_000
 """Random rows of the matrix that are computed directly, too, and bytes of them at most, unless one takes more."""
 RANDOM = 3
 """Random vectors with which rows are checked, in addition to a plane wave."""
@@ -269,12 +269,16 @@ def _prepared(
         found = parts.of(operator)
         if found is None:
             continue
+        first = None
         if (near := check.near_part(parts, local)) is not None:  # near entries are computed for waves that hold
-            error = _improved(parts, rtol, partial(check.error, found, near))
+            error, waves = _improved(parts, rtol, partial(check.products, found), check, near)
             if error > rtol:
                 continue
-        parts.fill_near()
-        error = _improved(parts, rtol, partial(check.error, found))
+            parts.fill_near()
+            first = waves + parts.media[0].near_product(check.vectors, False)[check.rows]
+        else:
+            parts.fill_near()
+        error, _ = _improved(parts, rtol, partial(check.products, found), check, first=first)
         if error <= rtol:
             if saved is not None:
                 saved.finish()
@@ -286,14 +290,20 @@ def _prepared(
     raise RuntimeError(f"plane waves have {what} for rtol={rtol:g}: increase rtol, or use method='hmatrix'")
 
 
-def _improved(parts: "_Parts", rtol: float, error_of: Callable[[], float]) -> float:
-    """The error with the degrees that it asks for, if these can be had."""
-    last, error = np.inf, error_of()
+def _improved(
+    parts: "_Parts", rtol: float, products: Callable[[], NDArray[Any]], check: "_Check", lacking: Any = 0.0,
+    first: NDArray[Any] | None = None,
+) -> tuple[float, NDArray[Any]]:  # fmt: skip
+    """The error of products of the checked rows with the degrees that it asks for, if these can be had, and these
+    products. lacking: what they lack as yet; first: what they are at first, if that is known."""
+    last, found = np.inf, products() if first is None else first
+    error = check.error(found + lacking)
     for _ in range(TRIES):
         if error <= SAFETY * rtol or not parts.improve(error, error > LITTLE * last):
             break
-        last, error = error, error_of()
-    return error
+        last, found = error, products()
+        error = check.error(found + lacking)
+    return error, found
 
 
 def plan_mlfmm(operator: BoundaryOperator, rtol: float | None = None, precision: str = "double") -> Plan:
@@ -427,10 +437,12 @@ class _Check:
             total[n] = self.entries[n, own] @ self.vectors[own]
         return np.asarray(total - local[self.rows] @ self.vectors)
 
-    def error(self, product: LinearOperator, lacking: NDArray[np.complex128] | float = 0.0) -> float:
-        """The larger relative error of the products with random vectors, all together, and with the plane wave.
-        lacking: what products lack as yet."""
-        found = product.matmat(self.vectors)[self.rows] + lacking
+    def products(self, product: LinearOperator) -> NDArray[Any]:
+        """Of the checked rows."""
+        return np.asarray(product.matmat(self.vectors)[self.rows])
+
+    def error(self, found: NDArray[Any]) -> float:
+        """The larger relative error of products with random vectors, all together, and with the plane wave."""
         errors = []
         for own in (slice(0, RANDOM), slice(RANDOM, None)):
             change, norm = (np.linalg.norm(each[:, own]) for each in (found - self.exact, self.exact))

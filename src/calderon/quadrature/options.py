@@ -48,6 +48,7 @@ class Quadrature:
 @dataclass(frozen=True)
 class NearQuadrature(Quadrature):
     """Of near entries of fast methods: pairs that are farther apart than some 2.3 times their longest edges have the
-    rule of degree `distant`, as charges of plane waves have it, in blocks of rows where that is possible."""
+    rule of degree `distant`, as charges of plane waves have it, in blocks of rows where that is possible. Vector fields
+    in single precision have fewer digits as others have."""
 
     distant: int = 2

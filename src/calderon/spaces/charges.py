@@ -17,7 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from calderon.quadrature import triangle_rule
+from calderon.quadrature import TriangleRule, triangle_rule
 from calderon.spaces.dual_tests import DualTests
 from calderon.spaces.edge_space import EdgeSpace
 from calderon.spaces.space import Space
@@ -163,19 +163,27 @@ def charges(space: Space | VectorSpace, degree: int, *kinds: str) -> Charges:
     for kind in chosen:
         if kind not in space.charge_kinds:
             raise ValueError(f"functions of {space!r} have no charges {kind!r}: choose {_choices(space.charge_kinds)}")
-    if isinstance(space, Space):
-        mesh, triangles = space.mesh, space.triangles
-    else:
-        mesh, triangles = space.base.mesh, space.support
+    rule, stored = triangle_rule(degree), {KINDS[kind][0] for kind in chosen}
+    names = [name for name in ("value", "curl", "current", "divergence") if name in stored]
+    return Charges(*_places(space, rule), {name: _map(space, name, rule.points) for name in names})
+
+
+def places_of_charges(space: Space | VectorSpace, degree: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Points and normals (n, 3) of the charges of a space, without charges."""
+    found = [_places(each, triangle_rule(degree)) for each in shares(space)]
+    return np.concatenate([each[0] for each in found]), np.concatenate([each[2] for each in found])
+
+
+def _places(space: Any, rule: TriangleRule) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[np.int64]]:
+    """Points, weights, normals and triangles, as of `Charges`."""
+    is_scalar = isinstance(space, Space)
+    mesh, triangles = (space.mesh, space.triangles) if is_scalar else (space.base.mesh, space.support)
     geometry = mesh.geometry(triangles)
-    rule = triangle_rule(degree)
-    stored = {KINDS[kind][0] for kind in chosen}
-    return Charges(
+    return (
         geometry.points(rule.points).reshape(-1, 3),
         geometry.weights(rule).ravel(),
         geometry.normals_at(rule.points).reshape(-1, 3),
         np.repeat(triangles, rule.number_of_points),
-        {name: _map(space, name, rule.points) for name in ("value", "curl", "current", "divergence") if name in stored},
     )
 
 

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from calderon.mesh import TriangleMesh
 from calderon.quadrature import triangle_rule
 from calderon.spaces.buffa_christiansen import RBC
-from calderon.spaces.edge_space import EdgeSpace
-from calderon.spaces.element import Element, barycentric
+from calderon.spaces.edge_space import EdgeSpace, affine_values
+from calderon.spaces.element import Element
 from calderon.spaces.interning import interned
 from calderon.spaces.supports import Carriers, carriers_of
 from calderon.spaces.vector_space import CombinedSpace, VectorData, VectorSpace
@@ -101,7 +101,7 @@ class DualTests(VectorSpace):
         return sp.coo_array((values[kept], (rows[kept], columns[kept])), (self.dimension, self.dimension)).tocsr()
 
     def expansion(self, points: NDArray[np.float64]) -> list[sp.csr_array]:
-        values = np.einsum("mq,tamc->taqc", barycentric(points), self.corner_values)
+        values = affine_values(self.corner_values, points)
         count = len(points)
         kept = self.dofs >= 0
         places = np.arange(len(self.dofs))[:, None] * count + np.arange(count)

@@ -21,6 +21,14 @@ from calderon.spaces.vector_space import CombinedSpace, VectorData, VectorSpace
 EDGE_FUNCTIONS = "the edge functions of RWG, SNC, BC and RBC"
 
 
+def affine_values(corner_values: NDArray[np.float64], points: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(n, L, q, 3) values at reference points (q, 2) of fields with values (n, L, 3, 3) at vertices."""
+    found = np.zeros((*corner_values.shape[:2], len(points), 3))
+    for number, part in enumerate(barycentric(points)):  # several times as fast as an einsum
+        found += part[:, None] * corner_values[:, :, number, None]
+    return found
+
+
 @dataclass(frozen=True, eq=False)
 class EdgeSpace(VectorSpace):
     """One function for each edge, f or n x f, as a table of local functions.
@@ -110,7 +118,7 @@ class EdgeSpace(VectorSpace):
 
     def values(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
         """(n, 3, q, 3) vectors of the local functions of each row at reference points (q, 2)."""
-        return np.einsum("bq,nabc->naqc", barycentric(points), self.corner_values)
+        return affine_values(self.corner_values, points)
 
     def taken(self, rows: NDArray[np.int64]) -> "EdgeSpace":
         """The space with some rows of its table alone."""

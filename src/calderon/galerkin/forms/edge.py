@@ -36,8 +36,9 @@ def test_data(
     count, frames = len(values), frames_of(surface)
     corners = surface.corners - surface.centroids[:, None]
     tangents = frames[:, :2]
-    inside = np.einsum("nmc,ntc->nmt", corners, tangents)
-    functions = np.einsum("namc,ntc->namt", values, tangents).reshape(count, values.shape[1], 6)
+    across = tangents.swapaxes(1, 2)
+    inside, functions = corners @ across, values.reshape(count, -1, 3) @ across
+    functions = functions.reshape(count, values.shape[1], 6)
     if charges is not None:
         functions = np.concatenate([functions, charges[:, :, None]], axis=2)
     parts = frames, inside, functions

@@ -129,11 +129,17 @@ class Search(NamedTuple):
     functions: NDArray[np.int64]
 
     @staticmethod
-    def of(terms: Sequence[tuple[complex, BilinearForm]], execution: Execution) -> "Search":
-        """By half where all terms are symmetric; of terms on one test and one trial space."""
-        pairs = SpecialPairs.of(min((form for _, form in terms), key=lambda form: form.is_symmetric), execution)
-        assert pairs.found is not None
-        return Search(pairs.found, pairs.test.places)
+    def of(groups: Sequence[Sequence[tuple[complex, BilinearForm]]], execution: Execution) -> list["Search"]:
+        """Of groups of terms, each on one test and one trial space; by half where all terms are symmetric. Groups on
+        the same triangles share what is found."""
+        forms = [min((form for _, form in terms), key=lambda form: form.is_symmetric) for terms in groups]
+        results, found = dict[int, Search](), None
+        for n in sorted(range(len(forms)), key=lambda n: forms[n].is_symmetric):  # which need half of the pairs
+            pairs = SpecialPairs.search(forms[n], execution, found)
+            found = pairs.found or found
+            assert found is not None
+            results[n] = Search(found, pairs.test.places)
+        return [results[n] for n in range(len(forms))]
 
     def around(self, functions: NDArray[np.bool_]) -> FoundPairs:
         """The pairs of the triangles of some test functions."""

@@ -38,12 +38,23 @@ class SpecialPairs(Block):
         operator: BilinearForm, execution: Execution, found: "FoundPairs | None" = None, factor: complex = 1.0
     ) -> "SpecialPairs":
         """The pairs of a multiple of an operator; found: `found` of another one, which is taken if its search fits."""
+        return SpecialPairs._made(operator, execution, found, factor, ())
+
+    @staticmethod
+    def search(operator: BilinearForm, execution: Execution, found: "FoundPairs | None" = None) -> "SpecialPairs":
+        """The same without rules, batches and data: `found`, and the functions of triangles."""
+        return SpecialPairs._made(operator, execution, found, 1.0, (_Searched,))
+
+    @staticmethod
+    def _made(
+        operator: BilinearForm, execution: Execution, found: "FoundPairs | None", factor: complex, before: Any
+    ) -> "SpecialPairs":
         resolved_triangles(operator.green, operator.test, operator.trial)
         empty = np.broadcast_to(np.zeros((), execution.dtype(operator.is_complex)), operator.shape)
         form = operator.green, operator.integrand, operator.test, operator.trial
         kind = special_pairs_of(operator.block)  # type: ignore[arg-type]
-        if found is not None:
-            kind = type(kind.__name__, (kind,), {"found": found})
+        if found is not None or before:
+            kind = type(kind.__name__, (*before, kind), {"found": found})
         return kind(empty, *form, factor, None, None, operator.quadrature, execution.real, half=operator.is_symmetric)
 
     def _compile(self, radial: Radial, factor: complex) -> None:
@@ -118,6 +129,18 @@ class SpecialPairs(Block):
     def triangles(self, batches: list[Batch]) -> NDArray[np.int32]:
         """(n, 2) triangles of the pairs of some batches."""
         return np.concatenate([np.zeros((0, 2), np.int32), *(batch.pairs.triangles for batch in batches)])
+
+
+class _Searched:
+    """Special pairs that are found and no more."""
+
+    _found: Any
+
+    def _form_data(self) -> tuple[()]:
+        return ()
+
+    def _prepare(self) -> None:
+        self._found()
 
 
 class FoundPairs(NamedTuple):
