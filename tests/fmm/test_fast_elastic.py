@@ -66,6 +66,9 @@ def test_several_layers_in_one_traversal(mesh):
     table = [[cal.double_layer(GREEN, u, test), -0.5 * cal.single_layer(GREEN, t, test)] for test in (u, t)]
     fast = check(cal.blocks(table), 1e-4)
     assert len(fast.info) == 1 and "elastic double_layer and single_layer" in fast.info[0].operator
+    x, first = np.random.default_rng(0).standard_normal(u.dimension), fast.first(u.dimension)
+    assert first.shape == (fast.shape[0], len(x)) and first.nbytes < fast.nbytes
+    assert np.allclose(first @ x, fast @ np.append(x, np.zeros(t.dimension)), rtol=1e-10)
 
 
 @pytest.fixture(scope="module")

@@ -1,5 +1,6 @@
 """Single and double layers of elastostatics by four harmonic sums, those of a table of operators in one traversal."""
 
+import copy
 from collections.abc import Sequence
 from functools import partial
 from typing import Any, NamedTuple
@@ -25,7 +26,7 @@ SINGLE = 3e-5
 hundredth of their terms, are in double precision always."""
 FIELDS = 3
 RANDOM = 4
-"""Random vectors of a check for each column: with one, a row whose errors happen to add up decides."""
+"""Random vectors of a check for each layer: with one, a row whose errors happen to add up decides."""
 WORTH = 1.0
 """Of a translation in `Layout.of`: pairs of triangles have nine times as many numbers."""
 
@@ -108,6 +109,12 @@ class ElasticFar:
         moments = elastic_moments(own, layout.tree, layout.lists, pieces.starts // FIELDS, self.table, self.stored)
         return Line(first, pieces, moments, fields.kind == "value")
 
+    def first(self, columns: int) -> "ElasticFar":
+        """Of the first columns alone; this object keeps the moments of all."""
+        found = copy.copy(self)
+        found.columns = [each for each in self.columns if each.first < columns]
+        return found
+
     @property
     def nbytes(self) -> int:
         """Bytes of moments, expansions, lists and tables."""
@@ -150,10 +157,16 @@ class ElasticFar:
 class ElasticProduct(RealProducts):
     """Products with a table of layers; near: blocks of each of its terms."""
 
-    def __init__(self, terms: Sequence[Term], near: Sequence[Near], far: ElasticFar, execution: Execution) -> None:
+    def __init__(self, terms: Sequence[Term], near: Sequence[Near], far: ElasticFar, real: np.dtype[Any]) -> None:
         shape = max(each.top + each.shape[0] for each in terms), max(each.left + each.shape[1] for each in terms)
-        super().__init__(dtype=execution.real, shape=shape)
+        super().__init__(dtype=real, shape=shape)
         self.terms, self.near, self.far = terms, near, far
+
+    def first(self, columns: int) -> "ElasticProduct":
+        """The first columns alone; this object keeps the memory of all."""
+        terms = [each for each in self.terms if each.left < columns]
+        near = [blocks for each, blocks in zip(self.terms, self.near, strict=True) if each.left < columns]
+        return ElasticProduct(terms, near, self.far.first(columns), self.dtype)
 
     @property
     def together(self) -> int:
@@ -202,8 +215,8 @@ def near_of(term: Term, layout: Layout, rtol: float, execution: Execution) -> Ne
 
 
 class Check(NamedTuple):
-    """Rows of a table, vectors (n, k) that are zero but for one column of it, and their products with the rows; of each
-    column there are RANDOM random ones and a constant one."""
+    """Rows of a table, vectors (n, k) that are zero but for the columns of one layer, and their products with the rows;
+    of each layer there are RANDOM random ones and a constant one."""
 
     rows: NDArray[np.int64]
     vectors: NDArray[np.float64]
@@ -213,18 +226,20 @@ class Check(NamedTuple):
     def of(terms: Sequence[Term]) -> "Check":
         random = np.random.default_rng(0)
         heights = {each.top: each.shape[0] for each in terms}
-        lefts = {each.left: each.shape[1] for each in terms}
+        columns = {each.left: (each.shape[1], (each.factor, each.atom.green, each.atom.integrand)) for each in terms}
+        layers = list(dict.fromkeys(layer for _, layer in columns.values()))
         chosen = {}
         for top, height in heights.items():  # three rows of a function cost as much as one
             functions = random.choice(height // FIELDS, min(height, CHECKED + 2) // FIELDS, replace=False)
             chosen[top] = (FIELDS * np.sort(functions)[:, None] + np.arange(FIELDS)).ravel()
         starts = dict(zip(chosen, np.cumsum([0, *(len(each) for each in chosen.values())])[:-1], strict=True))
         rows = np.concatenate([top + each for top, each in chosen.items()])
-        vectors = np.zeros((max(left + n for left, n in lefts.items()), (RANDOM + 1) * len(lefts)))
+        vectors = np.zeros((max(left + n for left, (n, _) in columns.items()), (RANDOM + 1) * len(layers)))
         exact = np.zeros((len(rows), vectors.shape[1]))
-        for (left, size), given in zip(lefts.items(), np.split(vectors, len(lefts), axis=1), strict=True):
-            given[left : left + size, :RANDOM] = random.standard_normal((size, RANDOM))
-            given[left : left + size, RANDOM] = 1.0
+        for left, (size, layer) in columns.items():
+            given = np.split(vectors[left : left + size], len(layers), axis=1)[layers.index(layer)]
+            given[:, :RANDOM] = random.standard_normal((size, RANDOM))
+            given[:, RANDOM] = 1.0
         for each in terms:
             own, part = chosen[each.top], slice(each.left, each.left + each.shape[1])
             require_memory(8 * len(own) * each.shape[1], f"{len(own)} rows of {each.atom!r}", "try a coarser mesh")
@@ -238,7 +253,7 @@ class Check(NamedTuple):
         return f"{len(self.rows)} random rows"
 
     def error(self, product: LinearOperator) -> float:
-        """The largest relative error: of a column of the table with its random vectors, or with the constant one."""
+        """The largest relative error: of a layer with its random vectors, or with the constant one."""
         squares = [(each**2).sum(axis=0).reshape(-1, RANDOM + 1)
                    for each in (product.matmat(self.vectors)[self.rows] - self.exact, self.exact)]  # fmt: skip
         change, size = (np.append(each[:, :RANDOM].sum(axis=1), each[:, RANDOM]) for each in squares)

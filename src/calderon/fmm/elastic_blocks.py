@@ -2,7 +2,7 @@
 which each lives in few leaves, without products with whole vectors."""
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +15,7 @@ from calderon.backends.vectors import width
 from calderon.fmm.elastic import ElasticProduct, Line
 from calderon.fmm.elastic_moments import SUMS
 from calderon.fmm.layout import Layout
+from calderon.fmm.near import Near
 from calderon.fmm.packed import number_of
 from calderon.fmm.tables import Tables
 
@@ -25,6 +26,8 @@ KEPT = 32
 """Combinations of harmonics, the first of a table, that far sums have: they are for approximate inverses."""
 REAL = np.float32
 """Precision of far sums and blocks."""
+SHARES = 16
+"""Of the near blocks of a term, for each thread."""
 
 
 def groups_of_leaves(layout: Layout, weights: Index, most: int) -> Index:
@@ -79,33 +82,37 @@ class Columns(NamedTuple):
 
 
 def block_sums(
-    product: ElasticProduct, left: sp.csr_array, right: sp.csr_array, groups: Sequence[Index]
+    product: ElasticProduct, left: sp.csr_array, right: sp.csr_array, local: sp.csr_array, groups: Sequence[Index]
 ) -> list[NDArray[Any]]:
-    """The blocks on the diagonal of left^T A right for groups of unknowns, no two of which have one in common, from
-    neighbouring leaves."""
+    """The blocks on the diagonal of left^T A right + local for groups of unknowns, no two of which have one in common,
+    from neighbouring leaves."""
     owner, place = np.full(left.shape[1], -1), np.zeros(left.shape[1], np.int64)
     for number, each in enumerate(groups):
         owner[each], place[each] = number, np.arange(len(each))
     sizes = np.array([len(each) for each in groups])
     starts = np.append(0, np.cumsum(sizes**2))
-    out = np.zeros(starts[-1], REAL)
+    out, given = np.zeros(starts[-1], REAL), local.tocoo()
+    i, j = given.coords
+    inside = (owner[i] == owner[j]) & (owner[i] >= 0)
+    i, j = i[inside], j[inside]
+    out[starts[owner[i]] + place[i] * sizes[owner[i]] + place[j]] = given.data[inside]
     parts = np.linspace(0, len(groups), thread_count() + 1).astype(np.int64)
     for term, near in zip(product.terms, product.near, strict=True):
-        given, (i, j) = [], near.pairs.T
+        sides, (i, j) = list[sp.csr_array](), near.pairs.T
         for lines, first, matrix in ((product.far.rows, term.top, left), (product.far.columns, term.left, right)):
             line = next(each for each in lines if each.first == first)
             whole: NDArray[Any] = line.pieces.whole
             if near.strips is not None and lines is product.far.columns:
                 whole = near.strips.functions
-            given.append(sp.csr_array(matrix[line.first + whole]))
-        arrays = [each for one in given for each in (one.indptr, one.indices, one.data)]
+            sides.append(sp.csr_array(matrix[line.first + whole]))
+        arrays = [each for one in sides for each in (one.indptr, one.indices, one.data)]
         wide, one = near.pitches, np.ones_like(j)
         off = np.flatnonzero(i != j) if near.symmetric else np.zeros(0, np.int64)
         for rows, columns, *steps, places in (
             (i, j, wide, one, near.places), (j[off], i[off], one[off], wide[off], near.places[off]),
         ):  # fmt: skip
-            sides = near.row_starts, near.column_starts
-            taken = (places, rows, columns, *steps, *sides, *arrays, owner, place, starts, sizes)
+            begins = near.row_starts, near.column_starts
+            taken = (places, rows, columns, *steps, *begins, *arrays, owner, place, starts, sizes)
 
             def work(n: int, near: Any = near, taken: Any = taken) -> None:
                 seen = np.full(len(groups), -1)
@@ -147,16 +154,41 @@ def near_sums(product: ElasticProduct, left: Columns, right: Columns, matrix: sp
     lefts = {line.first: n for n, line in enumerate(product.far.columns)}
     for term, near in zip(product.terms, product.near, strict=True):
         tests, trials = left.values[tops[term.top]], right.values[lefts[term.left]]
-        for number, (i, j) in enumerate(near.pairs.tolist()):
-            block = near.block(number)
-            if near.strips is not None:
-                functions = near.strips.functions[near.column_starts[j] : near.column_starts[j + 1]]
-                moved = sp.csr_array(matrix[term.left + functions])
-                sums[left.numbers[i], :-1] += (tests[i].T @ block) @ moved
-                continue
-            sums[left.numbers[i][:, None], right.numbers[j]] += tests[i].T @ (block @ trials[j])
-            if near.symmetric and i != j:
-                sums[left.numbers[j][:, None], right.numbers[i]] += tests[j].T @ (block.T @ trials[i])
+        part = matrix[term.left : term.left + term.shape[1]]
+        _add_near_sums(near, (left.numbers, tests), (right.numbers, trials), sp.csr_array(part), sums)
+
+
+Side = tuple[list[Index], list[NDArray[Any]]]
+"""Of each leaf the numbers of columns, and their values."""
+
+
+def _add_near_sums(near: Near, left: Side, right: Side, whole: sp.csr_array, sums: NDArray[Any]) -> None:
+    """Of one term; whole: the right columns on functions that are not cut."""
+    (rows, tests), (columns, trials) = left, right
+    bounds = np.linspace(0, len(near.pairs), SHARES * thread_count() + 1).astype(np.int64)
+
+    def of_pair(number: int) -> Iterator[tuple[Any, NDArray[Any]]]:
+        """Places, and what the block of a pair adds there."""
+        (i, j), block = near.pairs[number].tolist(), near.block(number)
+        if near.strips is not None:
+            moved = whole[near.strips.functions[near.column_starts[j] : near.column_starts[j + 1]]]
+            chosen = np.unique(moved.indices)
+            yield (rows[i][:, None], chosen), (tests[i].T @ block) @ moved[:, chosen].toarray().astype(REAL)
+            return
+        yield (rows[i][:, None], columns[j]), tests[i].T @ (block @ trials[j])
+        if near.symmetric and i != j:
+            yield (rows[j][:, None], columns[i]), tests[j].T @ (block.T @ trials[i])
+
+    def add(found: list[tuple[Any, NDArray[Any]]]) -> None:
+        for place, values in found:
+            sums[place] += values
+
+    entered = InOrder(add)  # so that equal input gives equal bits
+
+    def work(n: int) -> None:
+        entered.add(n, [each for number in range(bounds[n], bounds[n + 1]) for each in of_pair(number)])
+
+    run_tasks(work, len(bounds) - 1)
 
 
 class Moments(NamedTuple):

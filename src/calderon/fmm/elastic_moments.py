@@ -37,6 +37,9 @@ from calderon.spaces.charges import charges
 Array = NDArray[np.float64]
 SHARE = 256
 """Functions of a task."""
+SINGLE = 18
+"""Highest degree of moments in single precision, unless they are stored in double: numbers of higher harmonics are too
+small for it."""
 SUMS = 4
 """Harmonic sums: phi_1, phi_2, phi_3 and chi."""
 
@@ -62,28 +65,30 @@ def elastic_moments(
     starts, count = rows.indptr.astype(np.int64), int(leaf_starts[-1])
     each = (1 if fields.kind == "value" else 3) * SUMS
     out = Digits.empty(count * each, table.rank, real)
-    box = np.repeat(lists.leaves, np.diff(leaf_starts))
-    centre, edge, inverse = tree.centre, tree.edge, inverse_products(p, np.float64)
-    pitch, run, vector = table.functions, moment_kernel(4), width(np.float64)
-    combine = _Combination.of(table, fields)
+    box, single = np.repeat(lists.leaves, np.diff(leaf_starts)), p <= SINGLE and real != np.float64
+    real, unit = np.dtype(np.float32 if single else np.float64), float(np.abs(rows.data).max(initial=1e-300))
+    centre, edge, inverse = tree.centre, tree.edge, inverse_products(p, real)
+    run, vector = moment_kernel(4), width(real)
+    combine = _Combination.of(table, fields._replace(factor=unit * fields.factor), real)
+    pitch = len(combine.values)
 
     def work(task: int) -> None:
         low, high = task * SHARE, min((task + 1) * SHARE, count)
-        points, weights = (each[starts[low] : starts[high]] for each in (rows.indices, rows.data))
+        points, weights = rows.indices[starts[low] : starts[high]], rows.data[starts[low] : starts[high]] / unit
         around = np.repeat(box[low:high], np.diff(starts[low : high + 1]))
         y = places[points]
-        x = padded(((y - centre[around]) / edge[around, None]).T, np.float64)
-        room = aligned((4 * pitch + 4) * vector, np.float64)
+        x = padded(((y - centre[around]) / edge[around, None]).T, real)
+        room = aligned((4 * pitch + 4) * vector, real)
         raw = []
         for n in found.normals[points].T if fields.kind == "dislocation" else [1.0]:
-            given = padded(np.concatenate([[weights * n], weights * n * (y.T - 0.5)]), np.float64)
-            part = aligned((high - low) * 4 * pitch, np.float64)
+            given = padded(np.concatenate([[weights * n], weights * n * (y.T - 0.5)]), real)
+            part = aligned((high - low) * 4 * pitch, real)
             run(*x, given.ravel(), given.shape[1], starts[low : high + 1] - starts[low], p, inverse, pitch, room, part,
                 0, high - low)  # fmt: skip
             raw.append(part.reshape(high - low, 4, pitch))
-        made = np.empty((high - low, each // SUMS, SUMS, table.rank))
-        combine.enter(made, raw, edge[box[low:high], None])
-        out.enter(made.reshape(-1, table.rank), low * each)
+        made = np.empty((high - low, each // SUMS, SUMS, combine.values.shape[1]), real)
+        combine.enter(made, raw, edge[box[low:high], None].astype(real))
+        out.enter(made[..., : table.rank].reshape(-1, table.rank), low * each)
 
     run_tasks(work, -(-count // SHARE))
     return out
@@ -99,13 +104,18 @@ class _Combination(NamedTuple):
     moves: list[sp.csr_array]
 
     @staticmethod
-    def of(table: Tables, fields: Fields) -> "_Combination":
-        factor, size = Basis.of(table.order.p).factor, table.functions
+    def of(table: Tables, fields: Fields, real: Any) -> "_Combination":
+        """In a precision, with rows and columns up to whole vectors."""
+        lanes, (_, *sizes) = width(real), table.expand.shape
+        size, rank = (-(-each // lanes) * lanes for each in sizes)
+        expand = np.zeros((4, size, rank), real)
+        expand[:, : sizes[0], : sizes[1]] = table.expand
+        factor = Basis.of(table.order.p).factor
         spread = sp.eye_array(len(factor), size, format="csr")
         moves = [spread.T @ (sp.diags_array(factor) @ each.T @ sp.diags_array(1 / factor)) @ spread
                  for each in gradients(table.order.p)]  # fmt: skip
-        derivatives = np.concatenate(list(table.expand[1:]), axis=1)
-        return _Combination(fields, np.ascontiguousarray(table.expand[0]), derivatives, moves)
+        derivatives = np.concatenate(list(expand[1:]), axis=1)
+        return _Combination(fields, expand[0], derivatives, [each.astype(real) for each in moves])
 
     def enter(self, into: NDArray[Any], raw: list[Array], edge: Array) -> None:
         """into (n, 3, 4, r), of values (n, 1, 4, r), from the moments (n, 4, K') of 1 and y, times the components of

@@ -89,6 +89,13 @@ class FastMultipole(LinearOperator):
         """The largest measured error of an integral operator."""
         return max((each.error for each in self.info), default=0.0)
 
+    def first(self, columns: int) -> "FastMultipole":
+        """The first columns of a table of elastic layers on the processor, where all of it was checked; this object
+        keeps the memory of all columns."""
+        product: ElasticProduct = self.product.first(columns)
+        info = [each._replace(nbytes=product.nbytes) for each in self.info]
+        return FastMultipole(product, info, self.label, self.seconds, self.rtol, self.backend)
+
     def _matmat(self, x: NDArray[Any]) -> NDArray[Any]:
         return self.product.matmat(x)
 
@@ -213,7 +220,7 @@ class _Composition:
         layout.searches.clear()
         check, name = Check.of(terms), " and ".join(dict.fromkeys(each.atom.integrand.name for each in terms))
         for promise in promises:
-            on_host = ElasticProduct(terms, near, ElasticFar(terms, layout, promise, self.rtol), self.execution)
+            on_host = ElasticProduct(terms, near, ElasticFar(terms, layout, promise, self.rtol), self.execution.real)
             if (error := check.error(on_host)) <= self.rtol:
                 break
         else:

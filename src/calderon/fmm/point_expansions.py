@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from calderon.backends.numba import kernel
 from calderon.backends.vectors import aligned, jitable, lanes, load, number, store, width, zero
 from calderon.fmm.harmonics import Basis
+from calderon.fmm.near import total
 
 
 def inverse_products(p: int, real: Any) -> NDArray[np.floating]:
@@ -114,10 +115,7 @@ def moment_kernel(fields: int) -> Callable[..., None]:
                     q3 = load(weights, at + 3 * row)
                 add_all(room, (q0, q1, q2, q3), load(x, s), load(y, s), load(z, s), p, inverse, pitch)
             for k in range(fields * pitch):
-                total = room[k * width]
-                for w in range(1, width):
-                    total += room[k * width + w]
-                out[i * fields * pitch + k] = total
+                out[i * fields * pitch + k] = total(load(room, k * width))
 
     return moments
 

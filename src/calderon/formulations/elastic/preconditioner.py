@@ -17,7 +17,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
-from calderon.backends import one_thread, return_memory
+from calderon.backends import return_memory, run_tasks, thread_count
 from calderon.fmm.elastic import ElasticProduct
 from calderon.fmm.elastic_blocks import Columns, block_sums, far_sums, groups_of_leaves, near_sums
 from calderon.formulations.elastic.balance import rigid_motions
@@ -83,17 +83,25 @@ def two_levels(equation: Any) -> LinearOperator:
     if len(blocks) == 1:  # singular without the lift and elastic supports, where the body is held by these alone
         blocks = [(np.arange(equation.unknowns), equation.operator @ np.eye(equation.unknowns))]
     transposed = coarse.T
-    inverses = []
-    with one_thread:
-        while blocks:
-            leaf, block = blocks.pop()
-            inverses.append((leaf, _inverse(block)))
+    bounds = np.linspace(0, len(blocks), 8 * thread_count() + 1).astype(np.int64)
+
+    def invert(part: int) -> None:
+        for n in range(bounds[part], bounds[part + 1]):
+            leaf, block = blocks[n]
+            found = _inverse(block)
+            if block.dtype == found.dtype:
+                block[...] = found
+            else:
+                blocks[n] = leaf, found
+
+    run_tasks(invert, len(bounds) - 1)
+    return_memory()
 
     def apply(residual: Array) -> Array:
         r = residual.ravel()
         shares = transposed @ r
         x, rest = coarse @ (inverse @ shares.astype(STORED)), (r - coarse @ shares).astype(STORED)
-        for leaf, block in inverses:
+        for leaf, block in blocks:
             x[leaf] += block @ rest[leaf]
         return np.asarray(x)
 
@@ -204,24 +212,23 @@ def _by_boxes(equation: Any, bodies: Sequence[_Body], most: int) -> list[Index]:
 
 
 def _coarse_matrix(equation: Any, bodies: Sequence[_Body], coarse: sp.csr_array) -> Array:
-    """Z^T A Z from the near blocks and moments of fast products."""
+    """Z^T A Z from the near blocks and moments of fast products, which are in single precision."""
     count, lift = equation.displacements, bodies[0].equation.lift
     scaled = bodies[0].equation.scale[:count, None] * lift
     lifted = (coarse[:count].T @ scaled) @ (coarse[:count].T @ lift).T
-    dense = np.zeros((coarse.shape[1] + 1,) * 2)
+    dense = np.zeros((coarse.shape[1] + 1,) * 2, STORED)
     dense[:-1, :-1] = bodies[0].equation.length * lifted
     for body in bodies:
         body.add_sums(coarse, dense)
-    return dense[:-1, :-1]
+    return np.asfortranarray(dense[:-1, :-1], np.float64)  # which LAPACK overwrites
 
 
-def _leaf_blocks(bodies: Sequence[_Body], chosen: list[Index]) -> list[tuple[Index, Array]]:
+def _leaf_blocks(bodies: Sequence[_Body], chosen: list[Index]) -> list[tuple[Index, NDArray[Any]]]:
     """Unknowns and entries of blocks from near blocks."""
-    blocks: list[tuple[Index, Array]] = []
+    blocks: list[tuple[Index, NDArray[Any]]] = []
     for body in bodies:
-        found = block_sums(body.product, body.left, body.kept, chosen)
+        found = block_sums(body.product, body.left, body.kept, body.local, chosen)
         for number, (each, near) in enumerate(zip(chosen, found, strict=True)):
-            near += body.local[each][:, each].toarray()
             if number < len(blocks):
                 blocks[number][1][...] += near
             else:

@@ -224,11 +224,8 @@ class ElasticSolid:
         entries = (nodes + unknown) * (nodes + loaded)
         if method == FAST:
             columns = self.conditions.free, self.conditions.bound
-            joint = self._joint_layers(spaces, self.conditions, columns, lambda each: each).unknown
-            tables = [joint.table(each) for each in (joint.kept, *([each] for each in joint.others))]
-            kept, *others = (plan_elastic(each, looser(rtol)) for each in tables)
-            nbytes = kept.nbytes + max((each.nbytes for each in others), default=0)
-            return entries, kept._replace(nbytes=nbytes, seconds=sum(each.seconds for each in (kept, *others)))
+            joint = self._joint_layers(spaces, self.conditions, columns, lambda each: each, True).unknown
+            return entries, plan_elastic(joint.table([*joint.kept, *joint.others]), looser(rtol))
         if method == "dense" or candidates(method)[0].plan is None:
             return entries, None
         table = Layers.table(*Layers.lazy(self._unit, spaces, self.quadrature))
@@ -338,7 +335,7 @@ class ElasticSolid:
             return matrix.to_array() if method == "dense" else matrix
 
         if method == FAST:
-            layers = self._joint_layers(spaces, conditions, columns, assemble)
+            layers = self._joint_layers(spaces, conditions, columns, assemble, backend == "numba")
         else:
             layers = Layers.of(self._unit, spaces, self.quadrature, assemble)
         return layers, TestedRows.of(layers, spaces, conditions, self.exterior)
@@ -354,12 +351,13 @@ class ElasticSolid:
         conditions: SurfaceConditions,
         columns: tuple[sp.csr_array, sp.csr_array],
         assemble: Callable[[Any], Any],
+        at_once: bool,
     ) -> Layers:
         moving, acting = ((np.diff(each.indptr) > 0).reshape(-1, 3).any(axis=1) for each in columns)
         acting |= (abs(conditions.springs).sum(axis=1) > 0).reshape(-1, 3).any(axis=1)
         acting = acting[spaces.tractions.scalar.dofs[conditions.loaded].ravel()]
         moving = moving if moving.any() else ~moving  # an operator has rows
-        return Layers.together(self._unit, spaces, (moving, acting), self.quadrature, assemble)
+        return Layers.together(self._unit, spaces, (moving, acting), self.quadrature, assemble, at_once)
 
     def _equation(self, method: str, rtol: float, backend: str) -> Equation:
         columns = self.conditions.free, self.conditions.bound

@@ -1,8 +1,9 @@
 """Products with the equation of a solid whose columns of known displacements and tractions are not kept.
 
 [K, -V] multiplies unknowns in every step, and what is known once or twice. By fast products the rows and columns of
-unknowns are therefore one operator, which stays; columns of what is known are assembled when they are needed, and
-released.
+unknowns are therefore one operator, which stays. Columns of what is known are assembled with it, as rows have common
+moments, and released when the columns of unknowns are wanted alone; after that, and for devices, they are assembled
+when they are needed.
 """
 
 from collections.abc import Callable, Sequence
@@ -13,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from calderon.backends import return_memory
 from calderon.operators import blocks
 from calderon.spaces import NodalVectorSpace
 
@@ -53,13 +55,15 @@ class Column(NamedTuple):
 @dataclass(frozen=True, eq=False)
 class UnknownColumns:
     """Products of a table of operators: `rows` of it, all others being zero, `kept` columns, whose operator stays, and
-    `others`, whose operators are assembled anew in each product with numbers that are not zero."""
+    `others`. at_once: whether all columns are one operator at first, until `product` is wanted; else operators of the
+    others are assembled anew in each product with numbers that are not zero."""
 
     shape: tuple[int, int]
     rows: Sequence[Functions]
     kept: Sequence[Column]
     others: Sequence[Column]
     assemble: Callable[[Any], Any]
+    at_once: bool = False
 
     def table(self, columns: Sequence[Column]) -> Any:
         """Their operators, lazy."""
@@ -67,8 +71,18 @@ class UnknownColumns:
 
     @cached_property
     def product(self) -> Any:
-        """Of the kept columns."""
-        return self.assemble(self.table(self.kept))
+        """Of the kept columns; the others are released."""
+        if (whole := self.__dict__.pop("_whole", None)) is None:
+            return self.assemble(self.table(self.kept))
+        found = whole.first(len(self.columns)) if self.others else whole
+        del whole
+        return_memory()
+        return found
+
+    @cached_property
+    def _whole(self) -> Any:
+        """Of all columns."""
+        return self.assemble(self.table([*self.kept, *self.others]))
 
     @cached_property
     def tested(self) -> Index:
@@ -81,8 +95,13 @@ class UnknownColumns:
         return np.concatenate([each.trial.numbers for each in self.kept])
 
     def __matmul__(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Columns (n, k); the others come first, so that both are never held together."""
+        """Columns (n, k); where the others are operators of their own, they come first, so that both are never held
+        together."""
         found = np.zeros((self.shape[0], x.shape[1]))
+        if self.at_once and "product" not in self.__dict__:
+            numbers = [self.columns, *(each.trial.numbers for each in self.others)]
+            found[self.tested] = self._whole @ x[np.concatenate(numbers)]
+            return found
         for each in self.others:
             if (part := x[each.trial.numbers]).any():
                 found[self.tested] += self.assemble(self.table([each])) @ part
