@@ -98,9 +98,9 @@ class Physics(Table):
     impedance surface, without unit; a number or [real, imaginary], or a table of these by tag. permittivity,
     permeability: relative, of a dielectric body, with a positive imaginary part for loss; of several bodies, side by
     side or one within another, a table by the tags of their surfaces, of what is directly inside. Bodies of fluid side
-    by side have tables by tag of interior_speed_of_sound and interior_density; rigid ones next to them are listed in
-    rigid. formulation: the integral equation of a conductor or a dielectric body. testing: of a conductor's magnetic
-    equation.
+    by side have tables by tag of interior_speed_of_sound and interior_density; sound-hard bodies next to them, and
+    rigid parts of their walls, are listed in rigid. formulation: the integral equation of a conductor or a dielectric
+    body. testing: of a conductor's magnetic equation.
     """
 
     SELECTORS: ClassVar = ("problem",)
@@ -113,7 +113,7 @@ class Physics(Table):
     density: Density | None = key("of the fluid around the body")
     interior_speed_of_sound: Speeds | None = key("of the fluid inside, the name of a medium, or a table by tag")
     interior_density: Densities | None = key("of the fluid inside, the name of a medium, or a table by tag")
-    rigid: tuple[str | int, ...] | None = key("tags of sound-hard bodies next to those of fluid", min_length=1)
+    rigid: tuple[str | int, ...] | None = key("tags of sound-hard bodies, and of rigid parts of walls", min_length=1)
     admittance: Admittance | None = key(
         "rho c / Z of the surface, without unit: a number, [real, imaginary], or a table of these by tag"
     )

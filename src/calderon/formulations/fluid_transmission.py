@@ -1,4 +1,4 @@
-"""Bodies of other fluids, through whose surface sound passes, and rigid ones next to them."""
+"""Bodies of other fluids, through whose surface or a part of it sound passes, and rigid ones next to them."""
 
 import warnings
 from collections.abc import Mapping, Sequence
@@ -11,18 +11,21 @@ from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
 from calderon.formulations.checks import separate_parts, warn_thin
-from calderon.formulations.combined import ROOT_ERROR, hard_on_a_plane, usual_coupling
-from calderon.formulations.linear_system import LinearSystem, SolutionInfo, SolveOptions, mass_preconditioner
-from calderon.formulations.media.fluids import Fluid, Part, mueller, parts_of
+from calderon.formulations.combined import usual_coupling
+from calderon.formulations.linear_system import LinearSystem, SolutionInfo, SolveOptions
+from calderon.formulations.media.equations import Body, Column, Fluid, Rigid, Vessel, equations
+from calderon.formulations.media.fluids import bodies_of, places_of
+from calderon.formulations.media.inverses import inverses
+from calderon.formulations.media.pieces import spread, summed
 from calderon.formulations.media.wavenumbers import wavenumber_and_frequency
 from calderon.formulations.preconditioners import Preconditioner
 from calderon.formulations.scattering import ScatteringProblem
 from calderon.formulations.scattering_solution import ScatteringSolution
 from calderon.greens import Helmholtz
 from calderon.mesh import AccuracyWarning
-from calderon.onsurface import osrc_dtn
 from calderon.potentials import Potential, double_layer_potential, single_layer_potential
-from calderon.spaces import Function
+from calderon.spaces import Function, Loads, Space
+from calderon.spaces.lagrange import discontinuous
 from calderon.validation import callers_level, finite_complex
 
 LARGEST_ECHO_ERROR = 0.02  # fraction of an echo that may be lost without a warning
@@ -53,7 +56,9 @@ class FluidTransmission(ScatteringProblem):
         (I/2 - K_e + eta D_e) u + |k| (V_e + eta K'_e) q          = u_inc + eta du_inc/dn.
 
     The whole has one solution for real wavenumbers: of a null vector the field in rigid bodies has u + eta du/dn = 0,
-    and is 0; in those of fluid the argument above holds for each alone.
+    and is 0; in those of fluid the argument above holds for each alone. Rigid tags of a body that has fluid tags, too,
+    are rigid parts of its wall, with sound on both sides: equations of the first kind (`media/equations.py`, and the
+    chapter on theory), space "P1", on meshes that are fine at the boundary of the rigid part.
 
     C. Mueller, Grundprobleme der mathematischen Theorie elektromagnetischer Schwingungen (1957); R. Kress and
     G. F. Roach, J. Math. Phys. 19 (1978) 1433.
@@ -99,21 +104,18 @@ class FluidTransmission(ScatteringProblem):
         return () if none else tuple(self.mesh.tag_numbers(self.rigid).tolist())
 
     @cached_property
-    def _parts(self) -> tuple[tuple[Fluid, ...], Part | None]:
-        return parts_of(self.function_space, self.interior_wavenumber, self.density_ratio, self.rigid_tags)
+    def _bodies(self) -> list[Body]:
+        eta = usual_coupling(self.wavenumber)
+        return bodies_of(self.function_space, self.interior_wavenumber, self.density_ratio, self.rigid_tags, eta)
 
     @property
-    def fluids(self) -> tuple[Fluid, ...]:
+    def fluids(self) -> tuple[Fluid | Vessel, ...]:
         """The fluid of each body: one, or one for each tag of the tables."""
-        return self._parts[0]
-
-    @property
-    def _coupling(self) -> complex:
-        return usual_coupling(self.wavenumber)
+        return tuple(each for each in self._bodies if isinstance(each, Fluid | Vessel))
 
     @property
     def preconditioners(self) -> tuple[str, ...]:
-        """With rigid bodies "osrc", of these, and "mass" of those of fluid; "mass"."""
+        """With rigid bodies, or rigid parts of walls, "osrc" of these, and "mass" of bodies of fluid; "mass"."""
         return ("osrc", "mass") if self.rigid_tags else ("mass",)
 
     def _preconditioned(self, options: SolveOptions) -> SolveOptions:
@@ -122,22 +124,19 @@ class FluidTransmission(ScatteringProblem):
         return replace(options, preconditioner=self._osrc("single" if options.precision == "single" else "double"))
 
     def _osrc(self, precision: str) -> Preconditioner:
-        """OSRC of the rigid bodies, the inverse mass matrix of those of fluid."""
-        rigid, fluids = self._parts[1], tuple(fluid.space for fluid in self.fluids)
-        assert rigid is not None
-        masses = mass_preconditioner(fluids + fluids)
-        cut, size = masses.shape[0], self.unknowns
+        """OSRC of rigid bodies and walls, the inverse mass matrix of bodies of fluid."""
 
         def inverse() -> LinearOperator:
-            dtn = osrc_dtn(rigid.space, self.wavenumber, error=ROOT_ERROR, precision=precision)
-            hard = hard_on_a_plane(dtn, self._coupling).inverse().tested
+            parts = [part for body in self._bodies for part in inverses(body, self.wavenumber, precision)]
+            cuts = np.cumsum([part.shape[0] for part in parts])[:-1]
 
-            def both(x: NDArray[Any]) -> NDArray[Any]:
-                return np.concatenate([masses @ x[:cut], hard @ x[cut:]])
+            def product(x: NDArray[Any]) -> NDArray[Any]:
+                return np.concatenate([part @ piece for part, piece in zip(parts, np.split(x, cuts), strict=True)])
 
-            return LinearOperator((size, size), matvec=both, matmat=both, dtype=np.dtype(np.complex128))
+            kind = np.dtype(np.complex128)
+            return LinearOperator((self.unknowns, self.unknowns), matvec=product, matmat=product, dtype=kind)
 
-        return Preconditioner("OSRC of rigid bodies, mass of fluid ones", size, inverse)
+        return Preconditioner("OSRC of rigid parts, mass of bodies of fluid", self.unknowns, inverse)
 
     @property
     def _largest_wavenumber(self) -> complex:
@@ -151,41 +150,62 @@ class FluidTransmission(ScatteringProblem):
         return replace(self, wavenumber=wavenumber, interior_wavenumber=inside, frequency=None)
 
     def _build_system(self) -> LinearSystem:
-        fluids, rigid = self._parts
-        spaces = tuple(fluid.space for fluid in fluids)
-        inside = ", ".join(f"k inside {f.wavenumber:.6g} 1/m, density ratio {f.density_ratio:.4g}" for f in fluids)
-        if rigid is not None:
-            inside += f"; that of Burton and Miller on rigid bodies, eta = {self._coupling:.4g} m"
-        operator = mueller(self.green, fluids, rigid, self._coupling)
-        walls = () if rigid is None else (rigid.space,)
-        return LinearSystem(f"Mueller's equations for u and du/dn / |k|, {inside}", operator, spaces + spaces + walls)
+        fluids = ", ".join(f"k inside {f.wavenumber:.6g} 1/m, density ratio {f.density_ratio:.4g}" for f in self.fluids)
+        text = f"Mueller's equations for u and du/dn / |k|, {fluids}"
+        for body in self._bodies:
+            if isinstance(body, Rigid):
+                text += f"; that of Burton and Miller on rigid bodies, eta = {body.eta:.4g} m"
+        if any(isinstance(body, Vessel) for body in self._bodies):
+            text += "; symmetric ones of the first kind on walls of which a part is rigid"
+        spaces = tuple(column.space for column in self._columns)
+        return LinearSystem(text, equations(self.green, self._bodies), spaces)
+
+    @property
+    def _columns(self) -> list[Column]:
+        return [column for body in self._bodies for column in body.columns]
+
+    @cached_property
+    def _pieces(self) -> Space:
+        """The functions of all triangles for themselves, of which those on parts of the surface are sums."""
+        return discontinuous(self.function_space, self.function_space.element.degree)
+
+    @cached_property
+    def _loads(self) -> Loads:
+        return self._pieces.loads()
 
     def _rhs(self, value: NDArray[Any], derivative: NDArray[Any]) -> NDArray[Any]:
-        fluids, rigid = self._parts
-        slopes = [fluid.scale / abs(self.wavenumber) * derivative[fluid.places] for fluid in fluids]
-        walls = [] if rigid is None else [(value + self._coupling * derivative)[rigid.places]]
-        return np.concatenate([*(value[fluid.places] for fluid in fluids), *slopes, *walls])
+        rows = [row for body in self._bodies for row in body.rows(abs(self.wavenumber))]
+        parts = [summed(row.trace * value + row.slope * derivative, row.space, self._pieces) for row in rows]
+        return np.concatenate(parts)
 
     def _far_load(self, value: NDArray[Any], derivative: NDArray[Any]) -> NDArray[Any]:
-        fluids, rigid = self._parts
-        jumps = [-abs(self.wavenumber) * value[fluid.places] for fluid in fluids]
-        walls = [] if rigid is None else [derivative[rigid.places]]
-        return np.concatenate([*(derivative[fluid.places] for fluid in fluids), *jumps, *walls])
+        factors = {"u": derivative, "q": -abs(self.wavenumber) * value, "jump": 0 * value}
+        return np.concatenate([summed(factors[each.kind], each.space, self._pieces) for each in self._columns])
 
     def _potentials(self, coefficients: NDArray[Any]) -> tuple[Any, tuple[Potential, ...]]:
         total, slope = self._unknowns(coefficients)
         return total, (double_layer_potential(self.green, total), single_layer_potential(self.green, -1 * slope))
 
     def _unknowns(self, coefficients: NDArray[Any]) -> tuple[Function, Function]:
-        space, (fluids, rigid) = self.function_space, self._parts
-        order = np.concatenate([fluid.places for fluid in fluids])
-        value, scaled = np.zeros(space.dimension, coefficients.dtype), np.zeros(space.dimension, coefficients.dtype)
-        value[order], scaled[order], walls = np.split(coefficients, [len(order), 2 * len(order)])
-        if rigid is not None:
-            value[rigid.places] = walls
+        """u and du/dn outside; the latter jumps where a rigid part of a wall begins."""
+        walls = any(isinstance(body, Vessel) for body in self._bodies)
+        space = self.function_space
+        value = np.zeros(space.dimension, coefficients.dtype)
+        slope = np.zeros((self._pieces if walls else space).dimension, coefficients.dtype)
+        for column, part in zip(self._columns, self._parts(coefficients), strict=True):
+            if column.kind == "u":
+                value[places_of(column.space, space)] = part
+            elif column.kind == "q" and walls:
+                slope += abs(self.wavenumber) * spread(part, column.space, self._pieces)
+            elif column.kind == "q":
+                slope[places_of(column.space, space)] = abs(self.wavenumber) * part
         total = Function(space, value, "total pressure", "Pa")
-        slope = abs(self.wavenumber) * scaled
-        return total, Function(space, slope, "normal derivative of the total pressure", "Pa/m")
+        over = self._pieces if walls else space
+        return total, Function(over, slope, "normal derivative of the total pressure", "Pa/m")
+
+    def _parts(self, coefficients: NDArray[Any]) -> list[NDArray[Any]]:
+        """Those of each column."""
+        return np.split(coefficients, np.cumsum([each.space.dimension for each in self._columns])[:-1])
 
     def _warn_of_faint_echo(self, residual: float) -> None:
         """AccuracyWarning where the residual, or rounding, is not small compared with the echo of a body much smaller
@@ -206,15 +226,14 @@ class FluidTransmission(ScatteringProblem):
         self._warn_of_faint_echo(info.residual)
         total, slope = self._unknowns(coefficients)
         interior = []
-        for fluid in self.fluids:
-            inside, own = Helmholtz(fluid.wavenumber), np.zeros(self.function_space.dimension)
-            own[fluid.places] = 1
-            values, slopes = (replace(each, coefficients=own * each.coefficients) for each in (total, slope))
-            interior += [
-                double_layer_potential(inside, -1 * values),
-                single_layer_potential(inside, fluid.density_ratio * slopes),
-            ]
+        parts = iter(self._parts(coefficients))
+        for body in self._bodies:
+            own = {column.kind: next(parts) for column in body.columns}
+            if isinstance(body, Fluid | Vessel):
+                interior += self._inside(body, own, total, slope)
         layers = self._potentials(coefficients)[1]
+        rigid = [each.surface.triangles for each in self._bodies if isinstance(each, Rigid)]
+        tags = np.unique(self.mesh.tags[rigid[0]]).tolist() if rigid else []
         return ScatteringSolution(
             data,
             self.mesh,
@@ -225,8 +244,27 @@ class FluidTransmission(ScatteringProblem):
             tuple(interior),
             slope,
             self.frequency,
-            self.rigid_tags,
+            tuple(tags),
         )
+
+    def _inside(
+        self, body: Fluid | Vessel, own: dict[str, NDArray[Any]], total: Function, slope: Function
+    ) -> list[Potential]:
+        """The layers of the field in a body of fluid; 0 in others."""
+        green, space, mask = Helmholtz(body.wavenumber), self.function_space, np.zeros(self.function_space.dimension)
+        mask[places_of(body.surface, space)] = 1
+        value = mask * total.coefficients
+        if isinstance(body, Vessel):
+            value[places_of(body.wall, space)] -= own["jump"]
+            slopes = abs(self.wavenumber) * spread(own["q"], body.opening, self._pieces)
+        elif slope.space is space:
+            slopes = mask * slope.coefficients
+        else:
+            slopes = abs(self.wavenumber) * spread(own["q"], body.surface, self._pieces)
+        return [
+            double_layer_potential(green, replace(total, coefficients=-value)),
+            single_layer_potential(green, replace(slope, coefficients=body.density_ratio * slopes)),
+        ]
 
 
 def _of(given: Any, tag: int | str) -> Any:

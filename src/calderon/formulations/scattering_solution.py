@@ -199,7 +199,8 @@ class ScatteringSolution(SampledField, SavedSolution, Viewable, Described):
             raise ValueError("absorbed power is defined here for a surrounding fluid without loss (a real wavenumber)")
         if self.derivative is None:
             return 0.0
-        mass = self.surface.space.mass_matrix()
+        over: Any = self.derivative.space  # that of pressure, or one whose functions jump
+        mass = over.mass_matrix(self.surface.space)
         flux = self.surface.coefficients.conj() @ (mass @ self.derivative.coefficients)
         return float(-flux.imag / np.real(self.wavenumber))
 

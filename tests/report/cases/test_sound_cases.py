@@ -155,7 +155,7 @@ def test_bodies_of_fluid_and_rigid_ones_by_their_tags(tmp_path):
             "oel = 1400",
             "line 8: physics.interior_speed_of_sound = { gel = 1200.0, oel = 1400.0 }: unknown",
         ),
-        ('["steel"]', '["steel", "oil"]', "the tags [2] have none or several"),
+        ('["steel"]', '["steel", "oil"]', "the tags [2] are both"),
         ("1.2 km/s", "1.2 km", "line 8: physics.interior_speed_of_sound: a speed is written like"),
     ):
         with pytest.raises(CaseError, match=re.escape(message)):
