@@ -15,11 +15,12 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from calderon.backends import Execution, run_tasks
+from calderon.backends.vectors import width
 from calderon.galerkin.assembly import add_block
 from calderon.galerkin.bilinear_form import BilinearForm
 from calderon.galerkin.block import Block
 from calderon.galerkin.edge_block import EdgeBlock
-from calderon.galerkin.layered.vertical_sums import cross_products, rest_products
+from calderon.galerkin.layered.vertical_sums import cross_products, cross_scratch, rest_products
 from calderon.galerkin.selection import vertex_numbers
 from calderon.greens import Helmholtz
 from calderon.integrands import ELECTRIC_FIELD
@@ -203,11 +204,14 @@ class VerticalMatrix:
         """(n, 9) products of pairs."""
         out = np.empty((len(pairs), 9), complex)
         pairs, orders = np.ascontiguousarray(pairs, np.int64), tuple(np.ascontiguousarray(each) for each in orders)
-        places = tuple(np.ascontiguousarray(each) for each in places)
+        missing = -len(weights) % width(float)
+        weights = np.pad(weights, (0, missing))
+        places = np.pad(np.concatenate([each[:, 1:].T for each in places]), [(0, 0), (0, missing)], mode="edge").ravel()
 
         def work(number: int) -> None:
             share = number * SHARE, min((number + 1) * SHARE, len(pairs))
-            cross_products(pairs, orders, *share, corners, scales, places, weights, part, self.sections.k0, out)
+            given = corners, scales, places, weights, part, self.sections.k0, cross_scratch()
+            cross_products(pairs, orders, *share, *given, out)
 
         run_tasks(work, -(-len(pairs) // SHARE))
         return out
