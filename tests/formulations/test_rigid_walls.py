@@ -49,19 +49,24 @@ def test_the_wall_of_a_body_like_the_fluid_around_is_a_plate():
 
 
 @pytest.fixture(scope="module")
-def solution():
-    return posed().solve(WAVE, rtol=1e-8)
+def problem():
+    return posed()
 
 
-def test_energy_and_reciprocity(solution, tmp_path):
+@pytest.fixture(scope="module")
+def solution(problem):
+    return problem.solve(WAVE, rtol=1e-8)
+
+
+def test_energy_and_reciprocity(problem, solution, tmp_path):
     scattered = solution.scattering_cross_section()
     forward = solution.far_field([WAVE.direction])[0]
     assert 4 * np.pi / K * forward.imag == pytest.approx(scattered, rel=6e-3)
     assert abs(solution.absorption_cross_section()) < 0.05 * scattered  # by slopes, singular at the rim of the wall
     one, other = directions(2)
-    there, back = posed().solve_all([cal.PlaneWave(one), cal.PlaneWave(-other)], rtol=1e-8)
+    there, back = problem.solve_all([cal.PlaneWave(one), cal.PlaneWave(-other)], rtol=1e-8)
     assert there.far_field([other])[0] == pytest.approx(back.far_field([-one])[0], rel=1e-6)
-    echo = posed().monostatic_target_strength([-WAVE.direction])
+    echo = problem.monostatic_target_strength([-WAVE.direction])
     assert echo == pytest.approx(solution.target_strength([-WAVE.direction]), abs=1e-3)
     solution.save(tmp_path / "s.h5")
     points = np.array([[0, 0, 0.2], [0, 0, 2.0]])
@@ -76,15 +81,17 @@ def test_pressure_is_continuous_through_the_rest_of_the_surface_and_jumps_at_the
 
 def test_a_heavy_fluid_in_the_vessel_is_rigid_next_to_another_body():
     steel = cal.mesh.sphere(0.4, h=0.35).translated([0, 2.0, 0])
-    both = cal.mesh.merge([CUBE, cal.TriangleMesh(steel.vertices, steel.triangles, 0 * steel.tags + 3, {"steel": 3})])
+    both = cal.mesh.merge(
+        [cube(0.25), cal.TriangleMesh(steel.vertices, steel.triangles, 0 * steel.tags + 3, {"steel": 3})]
+    )
     heavy = posed(both, density_ratio={"gel": 1e8}, rigid=["lid", "steel"]).solve(WAVE)
     hard = cal.SoundHardScattering(both, K).solve(WAVE)
-    assert difference(heavy.far_field(directions()), hard.far_field(directions())) < 0.005
+    assert difference(heavy.far_field(directions()), hard.far_field(directions())) < 0.008
     assert heavy.rigid == (3,)
     filled = posed(both, rigid=["lid", "steel"]).solve(WAVE)  # more than the sum of both alone
     assert difference(filled.far_field(directions()), hard.far_field(directions())) > 0.1
     scattered = filled.scattering_cross_section()
-    assert 4 * np.pi / K * filled.far_field([WAVE.direction])[0].imag == pytest.approx(scattered, rel=0.012)
+    assert 4 * np.pi / K * filled.far_field([WAVE.direction])[0].imag == pytest.approx(scattered, rel=0.02)
 
 
 @pytest.mark.variant
