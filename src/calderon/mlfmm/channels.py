@@ -58,15 +58,32 @@ def channels_of(term: Any) -> tuple[Channel, Channel, complex]:
 
 class ListedMap(NamedTuple):
     """Coefficients of unknowns to charges at listed points: row p of a sparse matrix has the unknowns number[n] with
-    the numbers parts[n] of all components, for n in first[p] .. first[p + 1]. Points are listed for each leaf, with the
-    unknowns of this leaf alone, so that leaves can be done at once in both directions. begin: first unknown in the
-    matrix; component: of the charges, the first one."""
+    the numbers units[k] parts[n] of all components, for n in first[p] .. first[p + 1]. Points are listed for each leaf,
+    with the unknowns of this leaf alone, so that leaves can be done at once in both directions. begin: first unknown in
+    the matrix; component: of the charges, the first one. units: for each unknown k where parts are 16-bit integers, one
+    of 1 where they are the numbers."""
 
     begin: int
     component: int
-    first: NDArray[np.int64]
+    first: NDArray[np.int32]
     number: NDArray[np.int32]
     parts: NDArray[Any]
+    units: NDArray[Any]
+
+    @staticmethod
+    def of(begin: int, component: int, first: Any, number: NDArray[np.int32], parts: Any, packs: bool) -> "ListedMap":
+        """Of the numbers; packs: whether they are kept in 16 bits."""
+        if not packs:
+            return ListedMap(begin, component, first, number, parts, np.ones(1, parts.dtype))
+        units = np.full(int(number.max(initial=0)) + 1, np.finfo(np.float32).tiny)
+        np.maximum.at(units, number, np.abs(parts).max(axis=1, initial=0))
+        units = (units / np.iinfo(np.int16).max).astype(parts.dtype)
+        return ListedMap(begin, component, first, number, np.rint(parts / units[number, None]).astype(np.int16), units)
+
+    @property
+    def numbers(self) -> NDArray[Any]:
+        """Of all components."""
+        return self.parts * (self.units[self.number, None] if len(self.units) > 1 else self.units)
 
 
 class Listed(NamedTuple):
@@ -84,53 +101,56 @@ class Listed(NamedTuple):
 
     def spread(self, x: NDArray[Any], weights: NDArray[Any]) -> NDArray[Any]:
         """Charges (points, columns, rank, components) of x (n, columns), complex; weights (maps, rank)."""
-        kind = np.result_type(self.maps[0].parts, np.complex64)
+        kind = np.result_type(self.maps[0].units, np.complex64)
         out = np.zeros((int(self.starts[-1]), x.shape[1], weights.shape[1], self.components), kind)
         given = np.ascontiguousarray(x, kind)
         for each, row in zip(self.maps, weights.astype(kind), strict=True):
-            arguments = self.starts, each.first, each.number, each.parts, each.begin, each.component, row
+            arguments = self.starts, *each[2:], each.begin, each.component, row
             in_parts(partial(spread, *arguments, given, out), len(self.starts) - 1)
         return out
 
     def gather(self, fields: NDArray[Any], weights: NDArray[Any], out: NDArray[Any]) -> None:
         """out (n, columns) += the transposed of `spread` of fields."""
         for each, row in zip(self.maps, weights.astype(fields.dtype), strict=True):
-            arguments = self.starts, each.first, each.number, each.parts, each.begin, each.component, row
+            arguments = self.starts, *each[2:], each.begin, each.component, row
             in_parts(partial(gather, *arguments, fields, out), len(self.starts) - 1)
 
 
 @kernel
-def spread(starts, first, number, parts, begin, component, weights, x, out, low, high):  # type: ignore[no-untyped-def]
+def spread(starts, first, number, parts, units, begin, component, weights, x, out, low, high):  # type: ignore[no-untyped-def]
     """Charges at the points of the leaves low .. high."""
+    last = len(units) - 1
     for p in range(starts[low], starts[high]):
         for n in range(first[p], first[p + 1]):
-            i = begin + number[n]
+            i, unit = begin + number[n], units[min(number[n], last)]
             for column in range(x.shape[1]):
                 for q in range(len(weights)):
-                    value = x[i, column] * weights[q]
+                    value = x[i, column] * weights[q] * unit
                     for c in range(parts.shape[1]):
                         out[p, column, q, component + c] += parts[n, c] * value
 
 
 @kernel
-def gather(starts, first, number, parts, begin, component, weights, fields, out, low, high):  # type: ignore[no-untyped-def]
+def gather(starts, first, number, parts, units, begin, component, weights, fields, out, low, high):  # type: ignore[no-untyped-def]
     """Moments of the unknowns of the leaves low .. high."""
+    last = len(units) - 1
     for p in range(starts[low], starts[high]):
         for n in range(first[p], first[p + 1]):
-            i = begin + number[n]
+            i, unit = begin + number[n], units[min(number[n], last)]
             for column in range(out.shape[1]):
                 for q in range(len(weights)):
                     value = fields[p, column, q, component] * parts[n, 0]
                     for c in range(1, parts.shape[1]):
                         value += fields[p, column, q, component + c] * parts[n, c]
-                    out[i, column] += value * weights[q]
+                    out[i, column] += value * (weights[q] * unit)
 
 
 def listed(
-    channels: list[Channel], leaf_of: Any, leaves: int, degree: int, real: Any
+    channels: list[Channel], leaf_of: Any, leaves: int, degree: int, real: Any, packs: bool
 ) -> tuple[Listed, NDArray[np.float64], NDArray[np.float64]]:
-    """leaf_of(channel) gives the leaf of each function of its space; degree: of the quadrature rule. With places
-    (points, 3) in m and normals (points, 4) that end with the number of the channel."""
+    """leaf_of(channel) gives the leaf of each function of its space; degree: of the quadrature rule; packs: whether
+    numbers are kept in 16 bits. With places (points, 3) in m and normals (points, 4) that end with the number of the
+    channel."""
     found = {id(each.space): places_of_charges(each.space, degree) for each in channels}
     groups, offsets, normals = list[NDArray[np.float64]](), list[int](), list[NDArray[np.float64]]()
     for number, each in enumerate(channels):  # on the same triangles they share points, unless these are mixed
@@ -150,8 +170,8 @@ def listed(
     maps = []
     for each, (key, unknown, parts) in zip(channels, entries, strict=True):
         order = np.argsort(key, kind="stable")
-        first = np.searchsorted(key[order], np.append(used, used[-1:] + 1))
-        maps.append(ListedMap(each.first, begin[each.wave], first, unknown[order], parts[order]))
+        first = np.searchsorted(key[order], np.append(used, used[-1:] + 1)).astype(np.int32)
+        maps.append(ListedMap.of(each.first, begin[each.wave], first, unknown[order], parts[order], packs))
     of_leaf, point = np.divmod(used, len(points))
     starts = np.searchsorted(of_leaf, np.arange(leaves + 1))
     return Listed(starts, maps, waves), points[point], np.concatenate(normals)[point]

@@ -114,7 +114,7 @@ class Waves(NamedTuple):
 
 class Medium:
     """Terms with one wavenumber. tree, lists: of the unknowns, leaf (sites,): of each; near: for each region of the
-    matrix; far: None where all leaves are neighbours."""
+    matrix; far: None where all leaves are neighbours; packs: whether coefficients of charges are kept in 16 bits."""
 
     def __init__(self, terms: Sequence[Term], shape: tuple[int, int], edge: float, real: Any) -> None:
         """edge: of the smallest leaves at least, in wavelengths; of leaves of some sizes the best ones are taken."""
@@ -136,6 +136,7 @@ class Medium:
                 self.cost, self.tree, self.lists, self.leaf, self.least = cost, tree, lists, every, least
         self.near: list[tuple[int, int, NearProducts]] = []
         self.waves: Waves | None = None
+        self.packs = False
         self.far: Far | None = None
         self.transposed: Far | None = None
 
@@ -279,7 +280,8 @@ class Medium:
         def leaf_of(each: Channel) -> NDArray[np.int64]:
             return self.leaf[sites[each.first : each.first + each.space.dimension]]
 
-        own, places, normals = listed(channels, leaf_of, len(self.lists.leaves), degree, self.real)
+        packs = self.packs and self.real == np.float32
+        own, places, normals = listed(channels, leaf_of, len(self.lists.leaves), degree, self.real, packs)
         centres = centres_of(self.tree)[self.lists.leaves]
         return own, Points.of(places, own.starts, centres, self.real, None if mix is None else normals, mix)
 

@@ -18,6 +18,7 @@ from calderon.fmm.device.operator import DeviceSum, OnOneDevice
 from calderon.greens import Helmholtz
 from calderon.mlfmm.device.product import DeviceMedium, require_room
 from calderon.mlfmm.medium import RULES, Medium
+from calderon.mlfmm.near import PACKED
 from calderon.mlfmm.plan import ADVICE, SAFETY, SINGLE, attempts, degree_of, estimate, is_integral, rtol_of
 from calderon.mlfmm.saving import SavedNear
 from calderon.operators.algebra import BoundaryOperator, integrals_of, short_label
@@ -370,6 +371,7 @@ class _Parts:
 
     def _medium(self, terms: list[Term], shape: tuple[int, int]) -> MediumProduct:
         medium = Medium(terms, shape, self.attempt.edge, self.attempt.real)
+        medium.packs = self.near_rtol >= PACKED
         degree = min(degree_of(self.rtol), *(term.atom.quadrature.regular for term in terms))
         self.held = self.held and medium.fill_far(self.attempt.share * self.rtol, degree)
         self.products.append(MediumProduct(medium, self.execution.dtype(True)))

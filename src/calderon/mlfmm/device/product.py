@@ -161,6 +161,7 @@ def device_bytes(medium: Medium) -> int:
     total += max(full, default=0) * count * real.itemsize + passing_bytes(far.traversal, count)
     for side in (medium.waves.tests, medium.waves.charges):
         total += 8 * sum(len(each.number) + int(each.number.max(initial=0)) for each in side.maps)
+        total += sum(each.parts.size * real.itemsize - each.parts.nbytes for each in side.maps)
         parts = SUMS * 4 if far.low and far.traversal.vector else side.components
         total += 2 * parts * medium.rank * int(side.starts[-1]) * real.itemsize
     return total
