@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from calderon.backends import Execution, require_memory, return_memory
 from calderon.backends.numba import jitable_part, kernel
-from calderon.backends.vectors import aligned, lanes, load, number, store, width, zero
+from calderon.backends.vectors import add, aligned, lanes, load, number, store, width, zero
 from calderon.fmm.near import load_as, total
 from calderon.fmm.packed import LARGEST, exponent_of
 from calderon.fmm.translations import in_parts
@@ -39,6 +39,8 @@ PACKED = 4e-4
 """Tolerance of products; numbers of 16 bits have errors up to 7e-5 of products with random vectors."""
 POWERS = np.ldexp(np.float32(1), np.arange(-128, 128, dtype=np.int32))
 """Of two."""
+MANY = 8
+"""Columns from which on those of a vector are its lanes in products."""
 GROUP = 16
 """Integers with one exponent, a multiple of the numbers of a vector."""
 
@@ -198,6 +200,37 @@ class NearProducts:
 
     def product(self, x: NDArray[Any], transposed: bool) -> NDArray[Any]:
         """A x or A^T x of complex columns (n, m)."""
+        together, count = width(self.layout.room.real.dtype) // 2, x.shape[1]
+        many = count // together * together if count >= MANY else 0
+        parts = [self._of_lanes(x[:, n : n + together], transposed) for n in range(0, many, together)]
+        if many < count:
+            parts.append(self._of_few(x[:, many:], transposed))
+        return np.concatenate(parts, axis=1) if len(parts) > 1 else parts[0]
+
+    def _of_lanes(self, x: NDArray[Any], transposed: bool) -> NDArray[Any]:
+        """The same of as many columns as a vector has complex numbers."""
+        blocks = self.layout
+        given, wanted = (blocks.rows, blocks.columns) if transposed else (blocks.columns, blocks.rows)
+        real = blocks.room.real.dtype
+        vectors = aligned(2 * x.size, real)
+        vectors[:] = np.ascontiguousarray(x[given.order], blocks.room.dtype).view(real).ravel()
+        out = aligned(4 * len(wanted.order) * x.shape[1], real)
+        order, first = self._orders[1 if transposed else 0]
+        highest, widest = (int((each.stop - each.start).max(initial=0)) for each in (blocks.rows, blocks.columns))
+        pitch = -(-2 * widest // width(real)) * width(real)
+        room = self.room if self.is_packed else self.room.view(real)
+        arguments = (room, self.exponents, self.tops, blocks.pairs, blocks.starts, order, first, blocks.rows.start,
+                     blocks.rows.stop, blocks.columns.start, blocks.columns.stop, transposed, vectors, out, pitch,
+                     POWERS)  # fmt: skip
+        in_parts(lambda low, high: multiply_lanes(*arguments, aligned(highest * pitch, real), low, high),
+                 len(first) - 1)  # fmt: skip
+        sums = out.view(blocks.room.dtype).reshape(-1, 2, x.shape[1])
+        result = np.empty((len(sums), x.shape[1]), blocks.room.dtype)
+        result[wanted.order] = sums[:, 0] + 1j * sums[:, 1]
+        return result
+
+    def _of_few(self, x: NDArray[Any], transposed: bool) -> NDArray[Any]:
+        """The same of few columns, for which sums over the rows of blocks are made."""
         blocks = self.layout
         given, wanted = (blocks.rows, blocks.columns) if transposed else (blocks.columns, blocks.rows)
         real = blocks.room.real.dtype
@@ -351,3 +384,50 @@ def multiply_transposed(  # type: ignore[no-untyped-def]
                 for c in range(width):
                     y[to + 2 * c] += room[own + 2 * c] - room[own + pitch + 2 * c + 1]
                     y[to + 2 * c + 1] += room[own + 2 * c + 1] + room[own + pitch + 2 * c]
+
+
+@kernel
+def multiply_lanes(  # type: ignore[no-untyped-def]
+    numbers, exponents, tops, pairs, starts, order, first, row_start, row_stop, column_start, column_stop, transposed,
+    x, y, pitch, powers, room, low, high,
+):  # fmt: skip
+    """y (n, 2, w) += Re B x and Im B x of all blocks of the clusters low .. high, or of the transposed ones, with
+    columns x (n, w) as lanes, real and imaginary parts one after the other; room: for a block in plain numbers."""
+    w = lanes(room)
+    for i in range(low, high):
+        for e in range(first[i], first[i + 1]):
+            n = order[e]
+            top, left = row_start[pairs[n, 0]], column_start[pairs[n, 1]]
+            height, width = row_stop[pairs[n, 0]] - top, column_stop[pairs[n, 1]] - left
+            groups = -(-2 * width // GROUP)
+            for r in range(height):
+                row, group = 2 * (starts[n] + r * width), tops[n] + r * groups
+                for c in range(0, 2 * width, w):
+                    unit = unit_of(exponents, powers, group + c // GROUP)
+                    store(room, r * pitch + c, load_as(numbers, row + c, room) * unit)
+            to, many, here, given, inner, next = top, height, pitch, left, width, 2
+            if transposed:
+                to, many, here, given, inner, next = left, width, 2, top, height, pitch
+            for a in range(0, many, 4):
+                p0, p1 = a * here, min(a + 1, many - 1) * here  # the last ones again where there are no four
+                p2, p3 = min(a + 2, many - 1) * here, min(a + 3, many - 1) * here
+                s0, s1, s2, s3 = zero(room), zero(room), zero(room), zero(room)
+                t0, t1, t2, t3 = zero(room), zero(room), zero(room), zero(room)
+                for b in range(inner):
+                    v, q = load(x, (given + b) * w), b * next
+                    s0, t0 = s0 + v * number(room, p0 + q), t0 + v * number(room, p0 + q + 1)
+                    s1, t1 = s1 + v * number(room, p1 + q), t1 + v * number(room, p1 + q + 1)
+                    s2, t2 = s2 + v * number(room, p2 + q), t2 + v * number(room, p2 + q + 1)
+                    s3, t3 = s3 + v * number(room, p3 + q), t3 + v * number(room, p3 + q + 1)
+                at = 2 * (to + a) * w
+                add(y, at, s0)
+                add(y, at + w, t0)
+                if a + 1 < many:
+                    add(y, at + 2 * w, s1)
+                    add(y, at + 3 * w, t1)
+                if a + 2 < many:
+                    add(y, at + 4 * w, s2)
+                    add(y, at + 5 * w, t2)
+                if a + 3 < many:
+                    add(y, at + 6 * w, s3)
+                    add(y, at + 7 * w, t3)
