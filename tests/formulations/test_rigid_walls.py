@@ -62,7 +62,8 @@ def test_energy_and_reciprocity(problem, solution, tmp_path):
     scattered = solution.scattering_cross_section()
     forward = solution.far_field([WAVE.direction])[0]
     assert 4 * np.pi / K * forward.imag == pytest.approx(scattered, rel=6e-3)
-    assert abs(solution.absorption_cross_section()) < 0.05 * scattered  # by slopes, singular at the rim of the wall
+    with pytest.warns(cal.AccuracyWarning, match="has an error of some percent of the scattered power"):
+        assert abs(solution.absorption_cross_section()) < 0.05 * scattered
     one, other = directions(2)
     there, back = problem.solve_all([cal.PlaneWave(one), cal.PlaneWave(-other)], rtol=1e-8)
     assert there.far_field([other])[0] == pytest.approx(back.far_field([-one])[0], rel=1e-6)

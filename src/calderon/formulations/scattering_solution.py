@@ -1,5 +1,6 @@
 """The solution of a scattering problem: fields anywhere, far fields, target strength, power."""
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
@@ -15,11 +16,11 @@ from calderon.formulations.linear_system import SolutionInfo
 from calderon.formulations.media.wavenumbers import wave_attributes, wavenumber_and_frequency
 from calderon.formulations.saving.layers import LAYER_CLASSES, layer_functions, layer_values, layers_of
 from calderon.formulations.saving.solution_file import Record, SavedSolution
-from calderon.mesh import TriangleMesh
+from calderon.mesh import AccuracyWarning, TriangleMesh
 from calderon.potentials import Potential
 from calderon.quadrature.sphere import far_field_square
 from calderon.spaces import Function
-from calderon.validation import one_or_more_points, positive_length
+from calderon.validation import callers_level, one_or_more_points, positive_length
 from calderon.view import Described, Scene, Viewable
 from calderon.waves import PlaneWave, PointSource, Superposition, Wave
 
@@ -199,7 +200,15 @@ class ScatteringSolution(SampledField, SavedSolution, Viewable, Described):
             raise ValueError("absorbed power is defined here for a surrounding fluid without loss (a real wavenumber)")
         if self.derivative is None:
             return 0.0
-        over: Any = self.derivative.space  # that of pressure, or one whose functions jump
+        over: Any = self.derivative.space  # that of pressure, or one whose functions jump at the edge of rigid parts
+        if over.dimension != self.surface.space.dimension:
+            warnings.warn(
+                "the power through walls of which a part is rigid has an error of some percent of the scattered power, "
+                "since derivatives are infinite at the edge of that part: far fields tell it more exactly, by the "
+                "optical theorem",
+                AccuracyWarning,
+                stacklevel=callers_level(),
+            )
         mass = over.mass_matrix(self.surface.space)
         flux = self.surface.coefficients.conj() @ (mass @ self.derivative.coefficients)
         return float(-flux.imag / np.real(self.wavenumber))

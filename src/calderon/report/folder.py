@@ -64,7 +64,8 @@ def _place(out: Path) -> Path:
     """Where a result goes: `out` with links followed, also those to a missing folder."""
     try:
         place = out.resolve()
-        place.exists()
+        with suppress(FileNotFoundError, NotADirectoryError):
+            place.stat()  # a name that is too long, a folder that may not be entered: exists() does not raise it
     except OSError as error:
         raise PermissionError(_cannot_write(out, error.strerror or str(error))) from None
     return place

@@ -55,11 +55,12 @@ def file_content(path: Path, suffixes: Collection[str] = READERS) -> meshio.Mesh
     if suffix not in suffixes:
         raise MeshError(f"{path}: unknown mesh format {suffix!r}; choose {', '.join(suffixes)}")
     try:
-        is_file, is_folder = path.is_file(), path.is_dir()
-    except OSError as error:  # a name that is too long, a folder that may not be entered
+        with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+            path.stat()
+    except OSError as error:  # a name that is too long, a folder that may not be entered: exists() does not raise it
         raise MeshError(f"{path}: {(error.strerror or 'no file').lower()}; give the path of a mesh file") from None
-    if not is_file:
-        raise MeshError(f"{path}: {'a folder, not a file' if is_folder else 'no such file'}")
+    if not path.is_file():
+        raise MeshError(f"{path}: {'a folder, not a file' if path.is_dir() else 'no such file'}")
     if path.stat().st_size == 0:
         raise MeshError(f"{path}: the file is empty; export the mesh again")
     output = StringIO()
