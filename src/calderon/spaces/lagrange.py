@@ -45,18 +45,18 @@ def P1(
 def P1(mesh: TriangleMesh, tags: Tags = None, boundary: bool = True, components: int = 1) -> Space | NodalVectorSpace:
     """Continuous piecewise linear functions, one per vertex.
 
-    tags: restrict to triangles with these tags (numbers or names). boundary: whether vertices on the rim of the support
-    carry a function; False gives the functions that vanish there, as the hypersingular operator on an open surface
-    asks. components: as for `P0`.
+    tags: restrict to triangles with these tags (numbers or names). boundary: whether vertices on the boundary of
+    the support carry a function; False gives the functions that vanish there, as the hypersingular operator on an open
+    surface needs. components: as for `P0`.
     """
     triangles = supported_triangles(mesh, tags)
-    rim = _left_out(mesh, triangles, boundary)[0]
+    left_out = _left_out(mesh, triangles, boundary)[0]
 
     def build() -> Space:
-        dofs, dimension = _numbered(mesh.triangles[triangles], rim, mesh.number_of_vertices)
+        dofs, dimension = _numbered(mesh.triangles[triangles], left_out, mesh.number_of_vertices)
         return Space("P1", mesh, Element(1), triangles, dofs, dimension)
 
-    return with_components(interned(mesh, ("P1", support_key(mesh, triangles), len(rim) == 0), build), components)
+    return with_components(interned(mesh, ("P1", support_key(mesh, triangles), len(left_out) == 0), build), components)
 
 
 @overload
@@ -101,10 +101,10 @@ def _discontinuous(mesh: TriangleMesh, triangles: NDArray[np.int64], degree: int
 def _left_out(
     mesh: TriangleMesh, triangles: NDArray[np.int64], boundary: bool
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Vertices and edges without a function: none with `boundary`, else those on the rim of the support, whose edges
+    """Vertices and edges without a function: none with `boundary`, else those on the edge of the support, whose edges
     only one of its triangles has."""
     if not isinstance(boundary, bool | np.bool_):
-        raise TypeError(f"boundary={boundary!r}: choose True, functions on the rim too, or False, none there")
+        raise TypeError(f"boundary={boundary!r}: choose True, functions on the boundary too, or False, none there")
     if boundary:
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
     counts = np.bincount(mesh.triangle_edges[triangles].ravel(), minlength=len(mesh.edges))
@@ -121,6 +121,6 @@ def _numbered(entities: NDArray[np.int64], left_out: NDArray[np.int64], total: i
     dimension = int(used.sum())
     if dimension == 0:
         raise ValueError(
-            "the space has no functions: every node lies on the rim; refine the mesh or keep boundary=True"
+            "the space has no functions: every node lies on the boundary; refine the mesh or keep boundary=True"
         )
     return numbers[entities], dimension

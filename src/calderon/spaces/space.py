@@ -32,7 +32,7 @@ class Space(ProjectionSpace):
     """Scalar piecewise polynomials on the triangles of a mesh.
 
     mesh: the surface. triangles (m,): numbers of the triangles of the support. dofs (m, element.size): number of the
-    global function that each local one belongs to, -1 where there is none (a rim node left out). dimension: number of
+    global function that each local one belongs to, -1 where there is none (a node left out). dimension: number of
     global functions. Built by `P0`, `P1`, `DP1`, `P2`.
     """
 
