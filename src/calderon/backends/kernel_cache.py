@@ -33,6 +33,7 @@ from numba.core.caching import (
     NullCache,
     UserProvidedCacheLocator,
 )
+from numba.core.runtime import rtsys
 from numba.core.serialize import dumps
 
 PACKAGE = __name__.partition(".")[0]
@@ -186,19 +187,26 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """The variant on disk, None where this process has to compile it, which is reported to the logger "calderon".
         While another process compiles it, this one waits."""
-        found = super().load_overload(sig, target_context)
+        found = self._loaded(sig, target_context)
         if found is not None:
             return found
         self._give_up()  # where a compilation has failed
         with suppress(OSError):
             self._impl.locator.ensure_cache_path()
         claim = Claim(Path(self.cache_path), self._index_key(sig, target_context.codegen()))
-        if claim.waited() and (found := super().load_overload(sig, target_context)) is not None:
+        if claim.waited() and (found := self._loaded(sig, target_context)) is not None:
             claim.release()
             return found
         self._claim = claim
         report_compilation(self._py_func.__name__)
         return None
+
+    def _loaded(self, sig: Any, target_context: Any) -> Any:
+        """Machine code from the disk. It needs Numba's runtime, not the implementations that Numba compiles from, which
+        it would import and register first: a quarter of a second."""
+        rtsys.initialize(target_context)
+        with self._guard_against_spurious_io_errors():
+            return self._load_overload(sig, target_context)
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Save a variant for other processes."""
