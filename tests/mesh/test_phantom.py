@@ -1,4 +1,4 @@
-"""The head beside a phone: volumes, surfaces, port, shapes of the elements."""
+"""The head next to a phone: volumes, surfaces, port, shapes of the elements."""
 
 import numpy as np
 import pytest

@@ -73,7 +73,7 @@ class EdgeBlock(Block):
         return test_data(self.test_surface, values, charges), trial_data(self.trial_surface, self.trial_scales)
 
     def _coarse(self) -> bool:
-        # entries of loops and of the magnetic field are small compared with the largest: whole products need fewer digits
+        # entries of loops and the magnetic field are small compared with the largest: products need fewer digits
         return isinstance(self.quadrature, NearQuadrature) and self._single()
 
     def _acting(self, touching: TouchingPairs) -> TouchingPairs:
