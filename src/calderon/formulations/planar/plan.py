@@ -12,12 +12,12 @@ from calderon.galerkin.layered.metal import LayeredMetal
 from calderon.operators.layered import LayeredElectricField
 from calderon.operators.methods import rounded
 
-TABLES, UNKNOWN, ENTRY, OPERATION = 0.5, 3.4e-4, 1e-7, 5.7e-11
+TABLES, UNKNOWN, ENTRY, UPRIGHT_ENTRY, OPERATION = 0.5, 3.4e-4, 1e-7, 7e-6, 5.7e-11
 """Processor seconds of the tables of one pair of heights, of touching and near pairs of an unknown, of a distant entry,
-and of LU factors over the cube of the unknowns."""
+of one with vertical metal (its tables among them), and of LU factors over the cube of the unknowns."""
 COMPRESSED, COMPRESSED_SECONDS = 9200, 1.6e-3
 """Bytes and processor seconds of an unknown of H-matrices with their factors, of 7,000 unknowns at the usual rtol."""
-PAIR_BYTES, PAIR_SECONDS = 140, 8e-6
+PAIR_BYTES, PAIR_SECONDS = 300, 8e-6
 """The same of a pair of functions that is near on a grid, with its share of the preconditioner and the iteration."""
 NODE = 16 * 4
 """Bytes of a node of a grid, padded with zeros, for each array of it."""
@@ -47,10 +47,10 @@ def plan_of(
     metal = LayeredMetal(field.sections, field.trial)
     flat, heights = field.trial.dimension, len(metal.heights)
     others = unknowns - flat
-    seconds = TABLES * heights * (heights + 1) / 2 + UNKNOWN * unknowns
+    seconds = TABLES * heights * (heights + 1) / 2 + UNKNOWN * unknowns + UPRIGHT_ENTRY * unknowns * others
     if method[0] == "dense":
         return _summed(method, unknowns, 16 * unknowns**2, seconds + ENTRY * unknowns**2 + OPERATION * unknowns**3)
-    nbytes, seconds = 32 * unknowns * others, seconds + ENTRY * unknowns * others
+    nbytes = 32 * unknowns * others
     if method[0] == "hmatrix":
         digits, size = (1 - np.log10(rtol)) / 7, (unknowns / 7000) ** 0.15
         nbytes += int(COMPRESSED * digits * size * flat)

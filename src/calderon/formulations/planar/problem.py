@@ -224,8 +224,6 @@ class PlanarProblem(Described):
         """By pre-corrected FFT or an H-matrix of functions of horizontal metal, with all others as columns."""
         self._warn_of_coarse_meshes(frequency)
         space, flat, others = self.function_space, self._horizontal, self._others
-        if not len(flat):
-            raise ValueError(f"method {method!r} is for horizontal metal, and all is vertical: use method='dense'")
         require_memory(32 * space.dimension * len(others), "columns of vertical metal", "use method='dense'")
         local = self._local_part(frequency)
         columns = np.zeros((space.dimension, len(others)), complex)
@@ -276,7 +274,10 @@ class PlanarProblem(Described):
         """The method, and why."""
         extent = float(np.linalg.norm(np.ptp(self.mesh.vertices[:, :2], axis=0)))
         wavelengths = extent * float(np.abs(self.stack.at(frequency).wavenumbers).max()) / (2 * np.pi)
-        return chosen_method(self.method, self.function_space.dimension, len(self._others), wavelengths)
+        method, why = chosen_method(self.method, self.function_space.dimension, len(self._others), wavelengths)
+        if method != "dense" and not len(self._horizontal):
+            raise ValueError(f"method {method!r} is for horizontal metal, and all is vertical: use method='dense'")
+        return method, why
 
     def _solved(self, frequency: float) -> DenseSystem | IterativeSystem:
         """What gives the solutions (dimension, n) of right-hand sides."""
