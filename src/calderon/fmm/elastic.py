@@ -2,6 +2,7 @@
 
 import copy
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -19,6 +20,7 @@ from calderon.fmm.packed import RTOL, Digits
 from calderon.fmm.tables import Tables, tables
 from calderon.fmm.translations import Translations, in_parts
 from calderon.operators.tree import Term
+from calderon.quadrature import NearQuadrature
 from calderon.spaces.pieces import Pieces
 
 SINGLE = 3e-5
@@ -27,6 +29,8 @@ hundredth of their terms, are in double precision always."""
 FIELDS = 3
 RANDOM = 4
 """Random vectors of a check for each layer: with one, a row whose errors happen to add up decides."""
+CLOSER = 0.67
+"""Part of `Quadrature.near` that is enough where numbers are packed, as for waves at such tolerances."""
 WORTH = 1.0
 """Of a translation in `Layout.of`: pairs of triangles have nine times as many numbers."""
 
@@ -209,9 +213,13 @@ def layout_of(terms: Sequence[Term], promise: Promise) -> Layout:
 
 
 def near_of(term: Term, layout: Layout, rtol: float, execution: Execution) -> Near:
-    """Exact entries between neighbouring leaves, of symmetric operators one block of two."""
-    execution = Execution.of("numba", "single") if rtol >= SINGLE else execution
-    return near_products(term.atom, term.factor, layout, execution, True, rtol >= RTOL)
+    """Exact entries between neighbouring leaves, of symmetric operators one block of two; where numbers are packed,
+    near pairs have five digits."""
+    execution, form = Execution.of("numba", "single") if rtol >= SINGLE else execution, term.atom
+    if rtol >= RTOL:
+        given = form.quadrature
+        form = replace(form, quadrature=NearQuadrature(given.regular, given.singular, CLOSER * given.near))
+    return near_products(form, term.factor, layout, execution, True, rtol >= RTOL)
 
 
 class Check(NamedTuple):

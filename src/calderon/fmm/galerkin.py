@@ -219,6 +219,7 @@ class _Composition:
             return_memory()
         layout.searches.clear()
         check, name = Check.of(terms), " and ".join(dict.fromkeys(each.atom.integrand.name for each in terms))
+        return_memory()
         for promise in promises:
             on_host = ElasticProduct(terms, near, ElasticFar(terms, layout, promise, self.rtol), self.execution.real)
             if (error := check.error(on_host)) <= self.rtol:

@@ -11,7 +11,7 @@ from calderon.galerkin.device.forms import DeviceForm, elastic_device_form
 from calderon.galerkin.forms.elastic import elastic_form
 from calderon.galerkin.forms.form import Form
 from calderon.integrands import Integrand
-from calderon.quadrature import TriangleRule
+from calderon.quadrature import NearQuadrature, TriangleRule
 
 FINE = 10
 """`singular` of Quadrature from which on near pairs get one digit more, too."""
@@ -46,7 +46,8 @@ class ElasticBlock(Block):
     @property
     def digits(self) -> int:  # type: ignore[override]
         """Of near pairs."""
-        return 7 if self.quadrature.singular >= FINE else 6
+        fine = self.quadrature.singular >= FINE
+        return 7 if fine else 5 if isinstance(self.quadrature, NearQuadrature) and self._single() else 6
 
     @property
     def mirrored(self) -> bool:  # type: ignore[override]

@@ -66,13 +66,15 @@ def rigid_columns(equation: Equation, parts: Sequence[Index]) -> sp.csr_array:
 
 def two_levels(equation: Any) -> LinearOperator:
     """The preconditioner of an `Equation` or one of bonded solids."""
+    size, bodies = max(CLUSTER, -(-equation.unknowns // CLUSTERS)), bodies_of(equation)
     return_memory()
-    size = max(CLUSTER, -(-equation.unknowns // CLUSTERS))
-    bodies = bodies_of(equation)
     parts = _by_boxes(equation, bodies, size) if bodies else clusters(equation.points, size)
     coarse = rigid_columns(equation, parts)
     if bodies:
-        inverse = _single_inverse(_coarse_matrix(equation, bodies, coarse))
+        matrix = _coarse_matrix(equation, bodies, coarse)
+        return_memory()
+        inverse = _single_inverse(matrix)
+        del matrix
         return_memory()
         blocks = _leaf_blocks(bodies, _by_boxes(equation, bodies, LEAF))
     else:
@@ -214,10 +216,10 @@ def _by_boxes(equation: Any, bodies: Sequence[_Body], most: int) -> list[Index]:
 def _coarse_matrix(equation: Any, bodies: Sequence[_Body], coarse: sp.csr_array) -> Array:
     """Z^T A Z from the near blocks and moments of fast products, which are in single precision."""
     count, lift = equation.displacements, bodies[0].equation.lift
-    scaled = bodies[0].equation.scale[:count, None] * lift
-    lifted = (coarse[:count].T @ scaled) @ (coarse[:count].T @ lift).T
+    scaled = bodies[0].equation.length * bodies[0].equation.scale[:count, None] * lift
     dense = np.zeros((coarse.shape[1] + 1,) * 2, STORED)
-    dense[:-1, :-1] = bodies[0].equation.length * lifted
+    if lift.shape[1]:
+        dense[:-1, :-1] = (coarse[:count].T @ scaled) @ (coarse[:count].T @ lift).T
     for body in bodies:
         body.add_sums(coarse, dense)
     return np.asfortranarray(dense[:-1, :-1], np.float64)  # which LAPACK overwrites
