@@ -104,7 +104,8 @@ def block_sums(
             whole: NDArray[Any] = line.pieces.whole
             if near.strips is not None and lines is product.far.columns:
                 whole = near.strips.functions
-            sides.append(sp.csr_array(matrix[line.first + whole]))
+            small = matrix.data.astype(REAL), matrix.indices.astype(np.int32), matrix.indptr.astype(np.int32)
+            sides.append(sp.csr_array(sp.csr_array(small, matrix.shape)[line.first + whole]))
         arrays = [each for one in sides for each in (one.indptr, one.indices, one.data)]
         wide, one = near.pitches, np.ones_like(j)
         off = np.flatnonzero(i != j) if near.symmetric else np.zeros(0, np.int64)
@@ -300,5 +301,5 @@ def _of_pairs(
     after, before = factors
     given = before @ moments
     wanted = tests.transpose(0, 1, 3, 2) if after is None else tests.transpose(0, 1, 3, 2) @ after
-    found = (wanted @ given).sum(axis=1) / edge[t, None, None]
+    found = (wanted @ given).sum(axis=1) / edge[t, None, None].astype(REAL)
     return (rows[:, :, None], columns[:, None]), found
