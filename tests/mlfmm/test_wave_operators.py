@@ -124,11 +124,14 @@ def test_near_entries_in_16_bits_keep_their_values_and_the_sums_of_rows():
 
 def test_blocks_of_one_medium_take_one_traversal():
     electric, magnetic = cal.electric_field(GREEN, RWG), cal.magnetic_field(GREEN, RWG, cal.SNC(MESH))
-    table = cal.blocks([[2.0 * electric, magnetic], [magnetic, -0.5 * electric]])
-    fast = table.assemble("mlfmm", rtol=1e-3)
-    x = vectors(table.shape[1], 1)
-    assert len(fast.media) == 1
-    assert distance(fast @ x, table.assemble("dense", precision="single") @ x) <= 1e-3
+    for factor, traversals in ((-0.5, 1), (0.5, 2)):  # 1: as fields of J and M
+        table = cal.blocks([[2.0 * electric, magnetic], [magnetic, factor * electric]])
+        fast = table.assemble("mlfmm", rtol=1e-3)
+        x = vectors(table.shape[1], 2)
+        x[: len(x) // 2, 0] = x[len(x) // 2 :, 1] = 0.0  # M alone, J alone
+        assert len(fast.media) == 1 and fast.media[0].rank == traversals
+        dense = table.assemble("dense", precision="single")
+        assert distance(fast @ x, dense @ x) <= 1e-3 and distance(fast.T @ x, dense.T @ x) <= 1e-3
 
 
 def two_spheres(apart):

@@ -10,9 +10,13 @@ charges):
     electric field               i k E with E = (I - d d) J: no divergences are needed
     magnetic field               -i k times moments of n x f with d x J
 
+X = d x is a quarter turn of transverse vectors, X X = -1, and acts on charges or on tests: all currents of a medium
+enter one spectrum, as J (electric) and as d x M (magnetic), and all tests read from it, what it is or d x it.
+
 Where functions are whole (not cut), these are the same as the integrals by parts that near entries are made of.
 """
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -41,19 +45,68 @@ def is_of_currents(term: Any) -> bool:
     return term.atom.integrand.name in ("electric_field", "magnetic_field")
 
 
-def channels_of(term: Any) -> tuple[Channel, Channel, complex]:
-    """Of a plain term of an integral operator: its tests, its charges, its factor."""
+def table_of(terms: Sequence[Any]) -> tuple[list[Channel], list[Channel], NDArray[np.complex128]]:
+    """Tests, charges and (2, tests, charges) the factors between them of plain terms of integral operators. Factors of
+    currents are a + b X; the two tables have their values at the eigenvalues i and -i of X, circular polarisations."""
+    found = [_channels_of(term) for term in terms]
+    rows = list(dict.fromkeys(each[0] for each in found))
+    columns = list(dict.fromkeys(each[1] for each in found))
+    table = np.zeros((2, len(rows), len(columns)), complex)
+    for (row, column, factor), term in zip(found, terms, strict=True):
+        turns = term.atom.integrand.name == "magnetic_field"
+        table[:, rows.index(row), columns.index(column)] += factor * (np.array([1j, -1j]) if turns else 1.0)
+    return rows, columns, table
+
+
+def factorised(table: NDArray[np.complex128]) -> tuple[NDArray[np.complex128], NDArray[np.complex128]]:
+    """A (2, rows, q), B (2, columns, q) of small matrices A B^T with their larger rank q: so many traversals are
+    needed. One factor 1 is in each column of B, and what is apart in the matrices remains apart."""
+    rest, scale = table.copy(), 1e-12 * abs(table).max()
+    into, out = list[NDArray[np.complex128]](), list[NDArray[np.complex128]]()
+    while (size := abs(rest)).max() > scale or not into:
+        least = 1e-6 * size.max()
+        common = size.min(axis=0)
+        i, j = np.unravel_index((common if common.max() > least else size.max(axis=0)).argmax(), common.shape)
+        pivot = np.where(size[:, i, j] > least, rest[:, i, j], np.inf)
+        into.append(rest[:, :, j])
+        out.append(rest[:, i] / pivot[:, None])
+        rest = rest - into[-1][:, :, None] * out[-1][:, None, :]
+    return np.stack(into, axis=2), np.stack(out, axis=2)
+
+
+def weighted(channels: list[Channel], factors: NDArray[np.complex128]) -> tuple[list[Channel], NDArray[np.complex128]]:
+    """Channels with their weights (channels, q), of factors (2, channels, q): those of currents as they are and, with
+    d x, as the other kind."""
+    parts = (factors[0] + factors[1]) / 2, (factors[0] - factors[1]) / 2j
+    least = 1e-12 * abs(factors).max()
+    found = [
+        (each if part is parts[0] else each._replace(wave="magnetic"), part[n])
+        for n, each in enumerate(channels) for part in parts if abs(part[n]).max() > least
+    ] or [(each, part) for each, part in zip(channels, parts[0], strict=True)]  # fmt: skip
+    return [each for each, _ in found], np.array([weights for _, weights in found])
+
+
+def _channels_of(term: Any) -> tuple[Channel, Channel, complex]:
+    """Of a plain term of an integral operator: its tests, its charges, its factor, without d x of magnetic fields."""
     atom, integrand = term.atom, term.atom.integrand
     k = complex(atom.green.wavenumber)
-    name = integrand.name
     if is_of_currents(term):
-        tests = ("current", "electric", 1j * k) if name == "electric_field" else ("rotated", "magnetic", -1j * k)
-        factor = term.factor * tests[2]
-        return Channel(term.top, atom.test, *tests[:2]), Channel(term.left, atom.trial, "current", "electric"), factor
+        electric = integrand.name == "electric_field"
+        tests, sign = _unturned(term.top, atom.test, "current" if electric else "rotated")
+        charges, other = _unturned(term.left, atom.trial, "current")
+        return tests, charges, (1j if electric else -1j) * k * sign * other * term.factor
     derived = [integrand.curls or integrand.normal == side for side in ("test", "trial")]
     sides = [("normal", "gradient") if each else ("value", "value") for each in derived]
     factor = -term.factor if integrand.curls else term.factor
     return Channel(term.top, atom.test, *sides[0]), Channel(term.left, atom.trial, *sides[1]), complex(factor)
+
+
+def _unturned(first: int, space: Any, kind: str) -> tuple[Channel, float]:
+    """Currents of a space of functions n x f as those of f, and their sign: n x (n x f) = -f."""
+    if not space.base.rotated:
+        return Channel(first, space, kind, "electric"), 1.0
+    other, sign = ("current", -1.0) if kind == "rotated" else ("rotated", 1.0)
+    return Channel(first, space.perpendicular(), other, "electric"), sign
 
 
 class ListedMap(NamedTuple):
@@ -229,11 +282,3 @@ def sorted_unique(values: NDArray[np.int64]) -> NDArray[np.int64]:
     """The different numbers, increasing."""
     ordered = np.sort(values)
     return ordered[np.append(True, np.diff(ordered) > 0)] if len(ordered) else ordered
-
-
-def factorised(table: NDArray[np.complex128]) -> tuple[NDArray[np.complex128], NDArray[np.complex128]]:
-    """A (rows, q), B (columns, q) of a small matrix A B^T with its rank q: so many traversals are needed."""
-    u, s, v = np.linalg.svd(table)
-    rank = max(1, int((s > 1e-12 * s[0]).sum()))
-    root = np.sqrt(s[:rank])
-    return u[:, :rank] * root, v[:rank].T * root

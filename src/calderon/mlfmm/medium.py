@@ -18,7 +18,7 @@ from calderon.fmm.lists import Lists, lists_of
 from calderon.fmm.octree import DEEPEST, Cube, Octree, octree
 from calderon.galerkin.rows.entry_kernels import Clusters
 from calderon.integrands import MAGNETIC_FIELD
-from calderon.mlfmm.channels import Channel, Listed, channels_of, factorised, is_of_currents, listed, mixed
+from calderon.mlfmm.channels import Channel, Listed, factorised, is_of_currents, listed, mixed, table_of, weighted
 from calderon.mlfmm.currents import SUMS
 from calderon.mlfmm.degrees import guess
 from calderon.mlfmm.far import Far, find_degrees, is_vector
@@ -252,13 +252,8 @@ class Medium:
 
     def _charges(self, degree: int) -> "Waves":
         """The charges and the tests of all terms."""
-        found = [channels_of(term) for term in self.terms]
-        rows = list(dict.fromkeys(each[0] for each in found))
-        columns = list(dict.fromkeys(each[1] for each in found))
-        table = np.zeros((len(rows), len(columns)), complex)
-        for row, column, factor in found:
-            table[rows.index(row), columns.index(column)] += factor
-        into, out = factorised(table)
+        *sides, table = table_of(self.terms)
+        (rows, into), (columns, out) = (weighted(*each) for each in zip(sides, factorised(table), strict=True))
         mix: list[Any] = [None, None]
         slopes = any(each.wave in ("gradient", "magnetic") for each in rows + columns)
         if into.shape[1] == 1 and not is_vector([each.wave for each in columns]):
@@ -335,7 +330,13 @@ class Medium:
         sides = (self.waves.charges, self.waves.out), (self.waves.tests, self.waves.into)
         (given, out), (wanted, into) = sides[::-1] if transposed else sides
         charges = given.spread(x, out)
-        fields = far.product(charges.reshape(*charges.shape[:1], -1, given.components))
+        charges = charges.reshape(*charges.shape[:1], -1, given.components)
+        used = charges.any(axis=(0, 2))  # columns of J alone, or of M alone, have traversals without charges
+        if used.all():
+            fields = far.product(charges)
+        else:
+            fields = np.zeros((len(far.targets.local), len(used), wanted.components), charges.dtype)
+            fields[:, used] = far.product(charges[:, used])
         wanted.gather(fields.reshape(*fields.shape[:1], x.shape[1], self.rank, -1), into, y)
 
     @property

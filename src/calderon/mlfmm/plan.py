@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from calderon.backends import thread_count
-from calderon.mlfmm.channels import is_of_currents
+from calderon.mlfmm.channels import factorised, is_of_currents, table_of
 from calderon.mlfmm.cubes import Cubes, likely_points
 from calderon.mlfmm.currents import SUMS
 from calderon.mlfmm.degrees import guess
@@ -118,7 +118,7 @@ def _part(medium: Medium, rtol: float) -> tuple[float, float, float, float, tupl
     product = near / STREAM
     vector = any(is_of_currents(term) for term in medium.terms)
     spectra, sums = (2, SUMS) if vector else (1, 1)
-    columns = len({(term.left, term.atom.trial) for term in medium.terms})
+    columns = factorised(table_of(medium.terms)[2])[0].shape[2]
     stay, passing, found, cube = 0.0, 0.0, (0, 0, 0, 0), Cubes(likely_points(rtol)).size
     level_of = tree.level[lists.far.target]
     for n, (low, high) in enumerate(tree.runs_of_levels()):
