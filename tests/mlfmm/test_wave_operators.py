@@ -5,8 +5,9 @@ import pytest
 
 import calderon as cal
 from calderon.mlfmm import operator as assembly
+from calderon.mlfmm.channels import factorised, table_of
 from calderon.mlfmm.medium import loosened
-from calderon.mlfmm.plan import Attempt
+from calderon.mlfmm.plan import Attempt, media_of
 from calderon.operators.tree import Term
 from catalogue import cases
 
@@ -130,8 +131,24 @@ def test_blocks_of_one_medium_take_one_traversal():
         x = vectors(table.shape[1], 2)
         x[: len(x) // 2, 0] = x[len(x) // 2 :, 1] = 0.0  # M alone, J alone
         assert len(fast.media) == 1 and fast.media[0].rank == traversals
+        apart = factorised(table_of(fast.media[0].terms, turned=False)[2])  # as with equivalent sources
+        assert apart[0].shape[2] == 2
         dense = table.assemble("dense", precision="single")
         assert distance(fast @ x, dense @ x) <= 1e-3 and distance(fast.T @ x, dense.T @ x) <= 1e-3
+
+
+def test_mirrored_terms_are_of_the_same_medium():
+    double = cal.double_layer(GREEN, P1)
+    both, one = (cal.blocks([[None, 2 * double], [factor * double.T, None]]) for factor in (2, 3))
+    fast = both.assemble("mlfmm", rtol=1e-3)
+    x, half = vectors(both.shape[1], 1), both.shape[0] // 2
+    dense = double.assemble("dense", precision="single")
+    exact = 2 * np.concatenate([dense @ x[half:], dense.T @ x[:half]])
+    assert len(fast.media) == 1 and len(fast.media[0].near) == 1
+    assert distance(fast @ x, exact) <= 1e-3 and distance(fast.T @ x, exact) <= 1e-3
+    assert np.array_equal(fast.near_entries(np.arange(3), half + np.arange(3)),
+                          fast.near_entries(half + np.arange(3), np.arange(3)))  # fmt: skip
+    assert len(media_of(one)[0]) == 1 and len(media_of(one)[1]) == 1
 
 
 def two_spheres(apart):

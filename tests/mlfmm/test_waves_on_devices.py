@@ -88,7 +88,9 @@ def test_currents_with_equivalent_sources(opencl, monkeypatch):
 def test_double_precision_and_losses(opencl, large_leaves, k):
     large_leaves(np.float64)
     green = cal.Helmholtz(k)
-    check(cal.single_layer(green, cal.P1(MESH)), 5e-5, 1e-12)
+    space = cal.P1(MESH)
+    double = cal.double_layer(green, space)
+    check(cal.blocks([[cal.single_layer(green, space), double], [double.T, None]]), 5e-5, 1e-12)
     check(cal.electric_field(green, cal.RWG(MESH)), 5e-5, 1e-12)
 
 

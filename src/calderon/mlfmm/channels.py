@@ -11,7 +11,9 @@ charges):
     magnetic field               -i k times moments of n x f with d x J
 
 X = d x is a quarter turn of transverse vectors, X X = -1, and acts on charges or on tests: all currents of a medium
-enter one spectrum, as J (electric) and as d x M (magnetic), and all tests read from it, what it is or d x it.
+enter one spectrum, as J (electric) and as d x M (magnetic), and all tests read from it, what it is or d x it. Not so
+with equivalent sources: d x twice is curl curl, of which currents in loops, whose grad div is zero, leave a part
+k^2 r^2 only, and that would have the errors of the whole.
 
 Where functions are whole (not cut), these are the same as the integrals by parts that near entries are made of.
 """
@@ -45,16 +47,27 @@ def is_of_currents(term: Any) -> bool:
     return term.atom.integrand.name in ("electric_field", "magnetic_field")
 
 
-def table_of(terms: Sequence[Any]) -> tuple[list[Channel], list[Channel], NDArray[np.complex128]]:
-    """Tests, charges and (2, tests, charges) the factors between them of plain terms of integral operators. Factors of
-    currents are a + b X; the two tables have their values at the eigenvalues i and -i of X, circular polarisations."""
-    found = [_channels_of(term) for term in terms]
-    rows = list(dict.fromkeys(each[0] for each in found))
-    columns = list(dict.fromkeys(each[1] for each in found))
+def table_of(terms: Sequence[Any], turned: bool) -> tuple[list[Channel], list[Channel], NDArray[np.complex128]]:
+    """Tests, charges and (2, tests, charges) the factors between them of terms of integral operators. Factors of
+    currents are a + b X; the two tables have their values at the eigenvalues i and -i of X, circular polarisations.
+    turned: whether charges may be turned, else X remains with the tests, whose kind is magnetic."""
+    entries = list[tuple[Channel, Channel, NDArray[np.complex128]]]()
+    for term in terms:
+        row, column, factor = _channels_of(term)
+        values = np.full(2, complex(factor))
+        if term.atom.integrand.name == "magnetic_field":
+            if turned:
+                values *= [1j, -1j]
+            elif term.transposed:
+                column = column._replace(wave="magnetic")
+            else:
+                row = row._replace(wave="magnetic")
+        entries.append((row, column, values))
+    rows = list(dict.fromkeys(each[0] for each in entries))
+    columns = list(dict.fromkeys(each[1] for each in entries))
     table = np.zeros((2, len(rows), len(columns)), complex)
-    for (row, column, factor), term in zip(found, terms, strict=True):
-        turns = term.atom.integrand.name == "magnetic_field"
-        table[:, rows.index(row), columns.index(column)] += factor * (np.array([1j, -1j]) if turns else 1.0)
+    for row, column, values in entries:
+        table[:, rows.index(row), columns.index(column)] += values
     return rows, columns, table
 
 
@@ -87,7 +100,10 @@ def weighted(channels: list[Channel], factors: NDArray[np.complex128]) -> tuple[
 
 
 def _channels_of(term: Any) -> tuple[Channel, Channel, complex]:
-    """Of a plain term of an integral operator: its tests, its charges, its factor, without d x of magnetic fields."""
+    """Of a term of an integral operator: its tests, its charges, its factor, without d x of magnetic fields."""
+    if term.transposed:  # waves travel the other way, and charges and tests change sides
+        charges, tests, factor = _channels_of(term._replace(transposed=False, top=term.left, left=term.top))
+        return tests, charges, factor
     atom, integrand = term.atom, term.atom.integrand
     k = complex(atom.green.wavenumber)
     if is_of_currents(term):

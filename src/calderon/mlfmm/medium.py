@@ -83,7 +83,9 @@ class Sites:
     @staticmethod
     def of(terms: Sequence[Term], shape: tuple[int, int]) -> "Sites":
         """Row and column i are one site where the blocks on both sides have the same sizes."""
-        sides = [{(each.top, each.atom.test) for each in terms}, {(each.left, each.atom.trial) for each in terms}]
+        ends = [(t.atom.trial, t.atom.test) if t.transposed else (t.atom.test, t.atom.trial) for t in terms]
+        sides = [{(t.top, rows) for t, (rows, _) in zip(terms, ends, strict=True)},
+                 {(t.left, columns) for t, (_, columns) in zip(terms, ends, strict=True)}]  # fmt: skip
         sizes = [{(first, space.dimension) for first, space in side} for side in sides]
         together = sizes[0] == sizes[1]
         boxes = np.empty((max(shape) if together else sum(shape), 2, 3))
@@ -114,7 +116,9 @@ class Waves(NamedTuple):
 
 class Medium:
     """Terms with one wavenumber. tree, lists: of the unknowns, leaf (sites,): of each; near: for each region of the
-    matrix; far: None where all leaves are neighbours; packs: whether coefficients of charges are kept in 16 bits."""
+    matrix with plain terms; mirrored: of these, the regions whose transposed blocks are in the mirror image, too, with
+    all their terms; far: None where all leaves are neighbours; packs: whether coefficients of charges are kept in 16
+    bits."""
 
     def __init__(self, terms: Sequence[Term], shape: tuple[int, int], edge: float, real: Any) -> None:
         """edge: of the smallest leaves at least, in wavelengths; of leaves of some sizes the best ones are taken."""
@@ -135,6 +139,7 @@ class Medium:
             if (cost := NEAR * near + self._cost(tree, lists, len(centres), least)) < self.cost:
                 self.cost, self.tree, self.lists, self.leaf, self.least = cost, tree, lists, every, least
         self.near: list[tuple[int, int, NearProducts]] = []
+        self.mirrored = {(term.left, term.top) for term in terms if term.transposed}
         self.waves: Waves | None = None
         self.packs = False
         self.far: Far | None = None
@@ -188,7 +193,8 @@ class Medium:
     def _regions(self) -> dict[tuple[int, int], list[Term]]:
         regions: dict[tuple[int, int], list[Term]] = {}
         for term in self.terms:
-            regions.setdefault((term.top, term.left), []).append(term)
+            if not term.transposed:
+                regions.setdefault((term.top, term.left), []).append(term)
         return regions
 
     def fill_near(
@@ -223,8 +229,9 @@ class Medium:
         found = np.zeros(len(rows), complex)
         for top, left, near in self.near:
             height, width = len(near.layout.rows.order), len(near.layout.columns.order)
-            own = (rows >= top) & (rows < top + height) & (columns >= left) & (columns < left + width)
-            found[own] += near.entries(rows[own] - top, columns[own] - left)
+            for i, j in ((rows, columns), (columns, rows))[: 1 + ((top, left) in self.mirrored)]:
+                own = (i >= top) & (i < top + height) & (j >= left) & (j < left + width)
+                found[own] += near.entries(i[own] - top, j[own] - left)
         return found
 
     def _clusters(self, leaf: NDArray[np.int64]) -> Clusters:
@@ -252,7 +259,7 @@ class Medium:
 
     def _charges(self, degree: int) -> "Waves":
         """The charges and the tests of all terms."""
-        *sides, table = table_of(self.terms)
+        *sides, table = table_of(self.terms, not self.least)
         (rows, into), (columns, out) = (weighted(*each) for each in zip(sides, factorised(table), strict=True))
         mix: list[Any] = [None, None]
         slopes = any(each.wave in ("gradient", "magnetic") for each in rows + columns)
@@ -319,10 +326,11 @@ class Medium:
         """The same of entries between neighbouring leaves alone."""
         y = np.zeros((self.shape[1 if transposed else 0], x.shape[1]), np.result_type(self.real, np.complex64))
         for top, left, near in self.near:
-            to, at = (left, top) if transposed else (top, left)
-            own = x[at : at + len((near.layout.rows if transposed else near.layout.columns).order)]
-            found = near.product(own, transposed)
-            y[to : to + len(found)] += found
+            for other in (transposed, not transposed)[: 1 + ((top, left) in self.mirrored)]:
+                to, at = (left, top) if other else (top, left)
+                own = x[at : at + len((near.layout.rows if other else near.layout.columns).order)]
+                found = near.product(own, other)
+                y[to : to + len(found)] += found
         return y
 
     def _add_far(self, far: Far, x: NDArray[Any], y: NDArray[Any], transposed: bool) -> None:
@@ -335,8 +343,9 @@ class Medium:
         if used.all():
             fields = far.product(charges)
         else:
-            fields = np.zeros((len(far.targets.local), len(used), wanted.components), charges.dtype)
-            fields[:, used] = far.product(charges[:, used])
+            some = far.product(charges[:, used])
+            fields = np.zeros((len(some), used.size, wanted.components), some.dtype)
+            fields[:, used] = some
         wanted.gather(fields.reshape(*fields.shape[:1], x.shape[1], self.rank, -1), into, y)
 
     @property

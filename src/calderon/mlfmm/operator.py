@@ -19,7 +19,7 @@ from calderon.greens import Helmholtz
 from calderon.mlfmm.device.product import DeviceMedium, require_room
 from calderon.mlfmm.medium import RULES, Medium
 from calderon.mlfmm.near import PACKED
-from calderon.mlfmm.plan import ADVICE, SAFETY, SINGLE, attempts, degree_of, estimate, is_integral, rtol_of
+from calderon.mlfmm.plan import ADVICE, SAFETY, SINGLE, attempts, degree_of, estimate, media_of, rtol_of
 from calderon.mlfmm.saving import SavedNear
 from calderon.operators.algebra import BoundaryOperator, integrals_of, short_label
 from calderon.operators.methods import Plan
@@ -326,14 +326,14 @@ def _require_waves(operator: BoundaryOperator) -> None:
 
 def _local(operator: BoundaryOperator) -> sp.csr_array | None:
     """The sparse part of an expression; None where other parts are not plain integral operators."""
+    if not all(term.atom.is_local for term in media_of(operator)[1]):
+        return None
     total = sp.csr_array(operator.shape, dtype=complex)
     for term in terms_of(operator):
         if term.atom.is_local:
             matrix = (term.atom.matrix.T if term.transposed else term.atom.matrix).tocoo()
             places = matrix.coords[0] + term.top, matrix.coords[1] + term.left
             total = total + sp.coo_array((term.factor * matrix.data, places), operator.shape).tocsr()
-        elif not is_integral(term):
-            return None
     return total
 
 
@@ -351,13 +351,7 @@ class _Parts:
     def of(self, operator: BoundaryOperator) -> LinearOperator | None:
         """The products, as yet without near entries; None where plane waves cannot hold the tolerance with these
         leaves."""
-        groups: dict[complex, list[Term]] = {}
-        others = []
-        for term in terms_of(operator):
-            if is_integral(term):
-                groups.setdefault(complex(term.atom.green.wavenumber), []).append(term)
-            else:
-                others.append(term)
+        groups, others = media_of(operator)
         products = Products(self.execution, lambda leaf: self._medium([Term(1.0, leaf)], leaf.shape))
         self.terms: list[tuple[Term, Any]] = [(term, products.value(term.atom)) for term in others]
         self.terms += [(Term(1.0, None), self._medium(terms, operator.shape)) for terms in groups.values()]

@@ -77,22 +77,41 @@ def degree_of(rtol: float) -> int:
     return 2 if rtol >= SINGLE else 3 if rtol >= 9e-6 else 4
 
 
-def is_integral(term: Term) -> bool:
-    """Whether a term is an integral operator as it is, times a factor."""
-    return bool(term.is_plain and term.atom.is_leaf and not term.atom.is_local)
+def media_of(operator: BoundaryOperator) -> tuple[dict[complex, list[Term]], list[Term]]:
+    """Integral operators by their wavenumber, as one medium takes them, and all other terms. A medium takes plain
+    terms, and transposed ones of a part of the matrix whose mirror image has the same terms plain."""
+    terms, parts = terms_of(operator), dict[Any, tuple[set[Any], set[Any]]]()
+    for term in terms:
+        parts.setdefault(_part_of(term), (set(), set()))[term.transposed].add((term.atom.key, term.factor))
+    media, others = dict[complex, list[Term]](), list[Term]()
+    for term in terms:
+        plain, transposed = parts[_part_of(term)]
+        if not _is_integral(term) or (term.transposed and plain != transposed):
+            others.append(term)
+        else:
+            media.setdefault(complex(term.atom.green.wavenumber), []).append(term)
+    return media, others
+
+
+def _is_integral(term: Term) -> bool:
+    """Whether a term is an integral operator or a transposed one, times a factor."""
+    return bool(term.atom.is_leaf and not term.atom.is_local and not term.conjugated)
+
+
+def _part_of(term: Term) -> tuple[Any, ...]:
+    """Wavenumber and first row and column of a term, or of the mirror image of a transposed one."""
+    k = complex(term.atom.green.wavenumber) if _is_integral(term) else None
+    return k, *((term.left, term.top) if term.transposed else (term.top, term.left))
 
 
 def estimate(operator: BoundaryOperator, rtol: float) -> Plan:
     """Of the first attempt, from its trees."""
     attempt = next(attempts(rtol))
-    groups: dict[Any, tuple[list[Term], tuple[int, int]]] = {}
-    for term in terms_of(operator):
-        if is_integral(term):
-            key = complex(term.atom.green.wavenumber)
-            groups.setdefault(key, ([], operator.shape))[0].append(term)
-        else:
-            for each, _ in integrals_of(term.atom) if not term.atom.is_local else ():
-                groups.setdefault(each.key, ([Term(1.0, each)], each.shape))
+    media, others = media_of(operator)
+    groups: dict[Any, tuple[list[Term], tuple[int, int]]] = {k: (terms, operator.shape) for k, terms in media.items()}
+    for term in others:
+        for each, _ in integrals_of(term.atom) if not term.atom.is_local else ():
+            groups.setdefault(each.key, ([Term(1.0, each)], each.shape))
     parts: list[Any] = [
         _part(Medium(terms, shape, attempt.edge, attempt.real), rtol) for terms, shape in groups.values()
     ]
@@ -118,7 +137,7 @@ def _part(medium: Medium, rtol: float) -> tuple[float, float, float, float, tupl
     product = near / STREAM
     vector = any(is_of_currents(term) for term in medium.terms)
     spectra, sums = (2, SUMS) if vector else (1, 1)
-    columns = factorised(table_of(medium.terms)[2])[0].shape[2]
+    columns = factorised(table_of(medium.terms, not medium.least)[2])[0].shape[2]
     stay, passing, found, cube = 0.0, 0.0, (0, 0, 0, 0), Cubes(likely_points(rtol)).size
     level_of = tree.level[lists.far.target]
     for n, (low, high) in enumerate(tree.runs_of_levels()):

@@ -103,7 +103,7 @@ class DeviceMedium(LinearOperator):
     def __init__(self, device: Device, medium: Medium, dtype: np.dtype[Any]) -> None:
         super().__init__(dtype=dtype, shape=medium.shape)
         self.device, self.together = device, medium.together
-        self._near = [DeviceNear(device, *each) for each in medium.near]
+        self._near = [(DeviceNear(device, *each), each[:2] in medium.mirrored) for each in medium.near]
         self._far = None if medium.far is None else DeviceFar(device, medium, medium.far)
 
     def add(
@@ -114,8 +114,10 @@ class DeviceMedium(LinearOperator):
         self._add(Vectors(x, left, 0, 1, conjugated), Vectors(y, top, 0, 1, conjugated), factor, transposed)
 
     def _add(self, x: Vectors, y: Vectors, factor: complex, transposed: bool) -> None:
-        for near in self._near:
+        for near, mirrored in self._near:
             near.add(x, y, factor, transposed)
+            if mirrored:
+                near.add(x, y, factor, not transposed)
         if self._far is not None:
             self._far.add(x, y, factor, transposed)
 
