@@ -135,6 +135,7 @@ def test_blocks_of_one_medium_take_one_traversal():
         assert apart[0].shape[2] == 2
         dense = table.assemble("dense", precision="single")
         assert distance(fast @ x, dense @ x) <= 1e-3 and distance(fast.T @ x, dense.T @ x) <= 1e-3
+        assert not (fast @ (0 * x)).any()
 
 
 def test_mirrored_terms_are_of_the_same_medium():

@@ -340,12 +340,11 @@ class Medium:
         charges = given.spread(x, out)
         charges = charges.reshape(*charges.shape[:1], -1, given.components)
         used = charges.any(axis=(0, 2))  # columns of J alone, or of M alone, have traversals without charges
-        if used.all():
-            fields = far.product(charges)
-        else:
-            some = far.product(charges[:, used])
-            fields = np.zeros((len(some), used.size, wanted.components), some.dtype)
-            fields[:, used] = some
+        if not used.any():
+            return
+        some = far.product(charges if used.all() else charges[:, used])
+        fields = np.zeros((len(some), used.size, wanted.components), some.dtype)
+        fields[:, used] = some
         wanted.gather(fields.reshape(*fields.shape[:1], x.shape[1], self.rank, -1), into, y)
 
     @property
