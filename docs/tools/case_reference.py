@@ -9,6 +9,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from calderon.case.circuit_parts import SLOTS
 from calderon.case.incident import SOURCES
 from calderon.case.media import NAMED_KEY
 from calderon.case.mesh import SHAPES as BODIES
@@ -18,7 +19,6 @@ from calderon.case.physics import PROBLEMS
 from calderon.case.planar import CIRCUITS, PORTS
 from calderon.case.quantities import UNITS, UNITS_KEY
 from calderon.case.schema import KINDS
-from calderon.case.slot import SLOTS
 from calderon.case.solid import LOADS, SUPPORTS
 
 Schema = dict[str, Any]

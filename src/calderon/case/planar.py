@@ -5,12 +5,11 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 
+from calderon.case.circuit_parts import SLOTS, LumpedLoad, Point, Ribbon, Via, require_slot, slot_of
 from calderon.case.mesh import Unit
 from calderon.case.periodic import SHAPES, Boarded, PeriodicSolver, Shape, Wall, board, given, lies_at
 from calderon.case.quantities import Conductivity, Frequency, Length, Size
-from calderon.case.slot import SLOTS, LumpedLoad, require_slot, slot_of
 from calderon.case.table import OneOf, Table, choices, key
-from calderon.case.upright import Point, Ribbon, Via
 from calderon.formulations import DeltaGap, EdgePort, LinePort, ProbePort
 from calderon.layers import Conductor, Stack
 from calderon.mesh import TriangleMesh, planar
