@@ -86,21 +86,21 @@ def media_of(operator: BoundaryOperator) -> tuple[dict[complex, list[Term]], lis
     media, others = dict[complex, list[Term]](), list[Term]()
     for term in terms:
         plain, transposed = parts[_part_of(term)]
-        if not _is_integral(term) or (term.transposed and plain != transposed):
+        if not is_integral(term) or (term.transposed and plain != transposed):
             others.append(term)
         else:
             media.setdefault(complex(term.atom.green.wavenumber), []).append(term)
     return media, others
 
 
-def _is_integral(term: Term) -> bool:
+def is_integral(term: Term) -> bool:
     """Whether a term is an integral operator or a transposed one, times a factor."""
     return bool(term.atom.is_leaf and not term.atom.is_local and not term.conjugated)
 
 
 def _part_of(term: Term) -> tuple[Any, ...]:
     """Wavenumber and first row and column of a term, or of the mirror image of a transposed one."""
-    k = complex(term.atom.green.wavenumber) if _is_integral(term) else None
+    k = complex(term.atom.green.wavenumber) if is_integral(term) else None
     return k, *((term.left, term.top) if term.transposed else (term.top, term.left))
 
 

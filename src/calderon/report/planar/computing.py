@@ -8,7 +8,7 @@ import numpy as np
 
 import calderon.mesh as meshes
 from calderon.case import CaseError, CaseFile, PlanarCase
-from calderon.case.upright import Ribbon, Via
+from calderon.case.circuit_parts import Ribbon, Via
 from calderon.formulations import PlanarProblem, PortSweep
 from calderon.layers.parts import UPRIGHT
 from calderon.mesh import AccuracyWarning, TriangleMesh
