@@ -60,6 +60,16 @@ def test_products_hold_the_tolerance(mesh, tests, trials, layer):
     check(operator, 1e-6, dense)
 
 
+@pytest.mark.parametrize(
+    "layer, space", [("hypersingular", "P1"), variant("hypersingular", "P2"), variant("double_layer", "P2")]
+)
+def test_products_with_cancellation_hold_the_tolerance(mesh, layer, space):
+    """Surface curls amplify errors of the single layers between them, derivatives of quadratic functions their own."""
+    operator = getattr(cal, layer)(GREEN, NODAL_SPACES[space](mesh, components=3))
+    x = np.random.default_rng(0).standard_normal(operator.shape[1])
+    assert difference(operator.assemble("fmm", rtol=1e-4) @ x, operator.assemble() @ x) <= 1e-4
+
+
 def test_several_layers_in_one_traversal(mesh):
     """Blocks whose columns are multiples of one operator, as the equation of a solid has them."""
     u, t = cal.P1(mesh, components=3), cal.P0(mesh, components=3)

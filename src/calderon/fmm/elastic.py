@@ -214,9 +214,9 @@ def layout_of(terms: Sequence[Term], promise: Promise) -> Layout:
 
 def near_of(term: Term, layout: Layout, rtol: float, execution: Execution) -> Near:
     """Exact entries between neighbouring leaves, of symmetric operators one block of two; where numbers are packed,
-    near pairs have five digits."""
+    near pairs have five digits, unless functions are quadratic."""
     execution, form = Execution.of("numba", "single") if rtol >= SINGLE else execution, term.atom
-    if rtol >= RTOL:
+    if rtol >= RTOL and max(space.scalar.element.degree for space in (form.test, form.trial)) < 2:
         given = form.quadrature
         form = replace(form, quadrature=NearQuadrature(given.regular, given.singular, CLOSER * given.near))
     return near_products(form, term.factor, layout, execution, True, rtol >= RTOL)

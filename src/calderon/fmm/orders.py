@@ -70,7 +70,8 @@ ELASTIC = (
     Promise(Order(18, 144, 4e-7, 0.2), 6e-6, 6e-5, 60),
     Promise(Order(18, 160, 2e-7, 0.2), 4e-6, 4.5e-5, 70),
     Promise(Order(22, 224, 3e-8, 0.2), 5e-7, 5e-6, 90),
-    Promise(Order(26, 320, 2e-9, 0.2), 6e-8, 6e-7, 120),
+    Promise(Order(26, 320, 2e-9, 0.2), 5e-8, 8e-7, 120),
+    Promise(Order(30, 480, 1e-10, 0.2), 5e-9, 1.8e-7, 150),
 )
 """Of elastic operators, measured in the same way: `potential` of single layers, `gradient` of double layers; that of
 (16, 128), 8e-5 on a cube, on a bracket."""
