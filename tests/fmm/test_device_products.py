@@ -88,9 +88,9 @@ def test_a_solid_whose_products_are_on_the_device(opencl):
     bar = cal.TriangleMesh(bar.vertices, bar.triangles, np.rint(bar.normals[:, 0]).astype(int) % 3)
     solid = cal.ElasticSolid(bar, cal.ElasticMaterial(2.5, 0.3), {1: cal.Fixed()}, {0: cal.Pressure(1e-3)})
     here, there = (
-        solid.solve("fmm", rtol=1e-4, backend=name).displacement.coefficients for name in ("numba", "opencl")
+        solid.solve("fmm", rtol=1e-6, backend=name).displacement.coefficients for name in ("numba", "opencl")
     )
-    assert np.linalg.norm(there - here) < 1e-9 * np.linalg.norm(here)
+    assert np.linalg.norm(there - here) < 2e-5 * np.linalg.norm(here)  # known columns are assembled apart there
 
 
 def test_refusals_before_anything_is_sent(opencl, mesh, monkeypatch):

@@ -135,7 +135,7 @@ def test_too_little_memory(opencl, mesh, monkeypatch):
     monkeypatch.setattr(type(opencl), "memory", lambda self: 500_000)
     with pytest.raises(MemoryError, match="the rules of touching pairs needs .* opencl:0 .* 500.0 kB free"):
         operator.assemble(backend="opencl")
-    monkeypatch.setattr("calderon.galerkin.device.block.SHARE", 1 << 20)
+    monkeypatch.setattr("calderon.galerkin.device.local_matrices.SHARE", 1 << 20)
     monkeypatch.setattr(type(opencl), "memory", lambda self: 100_000_000)
     with pytest.raises(MemoryError, match="opencl:0 .* 100.0 MB free, .* those of one triangle need"):
         operator.assemble(backend="opencl")
