@@ -4,6 +4,7 @@
 operators from the last to the first. Both take kernels from each other's work (`backends.kernel_cache`).
 """
 
+import gc
 import logging
 import subprocess
 import sys
@@ -182,4 +183,5 @@ def compiling_in_parallel(family: str, method: str) -> Iterator[None]:
 
 
 if __name__ == "__main__":
+    gc.disable()  # in a process that only compiles: 0.2 GB more, a second less
     compile_from_behind(*sys.argv[1:])
