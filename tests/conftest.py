@@ -100,19 +100,22 @@ LONG = (
 """Files with tests of 10 s and more, which compile: they come first, so that no worker waits for them in the end."""
 
 
+def _needs_device(item):
+    given = item.callspec.params.values() if hasattr(item, "callspec") else ()
+    return "opencl" in item.fixturenames or "opencl" in [each for each in given if isinstance(each, str)]
+
+
 def _is_variant(item):
     name = item.nodeid.removeprefix("tests/")
     if item.get_closest_marker("variant") or name.startswith(VARIANTS):
         return True
-    given = item.callspec.params.values() if hasattr(item, "callspec") else ()
-    needs_device = "opencl" in item.fixturenames or "opencl" in [each for each in given if isinstance(each, str)]
-    return needs_device and not name.startswith(ON_DEVICES)
+    return _needs_device(item) and not name.startswith(ON_DEVICES)
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config, items):
     """Compiling is what most tests spend their time on: further variants wait for CALDERON_ALL_VARIANTS=1, which
-    .ci/run sets; with -m variant it runs them alone."""
+    .ci/run sets; with -m variant it runs them alone. "devices": all tests that need a device and no others."""
     further = [item for item in items if _is_variant(item)]
     for item in further:
         item.add_marker(pytest.mark.variant)
@@ -121,9 +124,11 @@ def pytest_collection_modifyitems(config, items):
         lost = [each for each in ON_DEVICES + VARIANTS + LONG if not any(name.startswith(each) for name in names)]
         if lost:
             raise pytest.UsageError(f"no tests begin with these names of tests/conftest.py: {', '.join(lost)}")
-    if os.environ.get("CALDERON_ALL_VARIANTS") != "1":
-        chosen = {id(item) for item in further}
-        config.hook.pytest_deselected(items=further)
+    asked = os.environ.get("CALDERON_ALL_VARIANTS")
+    if asked != "1":
+        left_out = [item for item in items if not _needs_device(item)] if asked == "devices" else further
+        chosen = {id(item) for item in left_out}
+        config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if id(item) not in chosen]
     items.sort(key=lambda item: not item.nodeid.removeprefix("tests/").startswith(LONG))  # the order within stays
 

@@ -1,0 +1,46 @@
+"""python tests/on_cuda.py [options of pytest]: run the tests that need an OpenCL device on a CUDA device instead.
+
+No machine of the project's own has one, so that tests name OpenCL. They are copied into a temporary folder, where
+OpenCL's names are replaced by CUDA's.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+HERE = Path(__file__).parent
+OF_DRIVERS = "test_devices.py", "test_cuda_build.py", "test_cuda_calls.py"
+"""Tests of the drivers themselves and of what is compiled without a device: these run as they are, if asked for."""
+TWICE = "devices = [driver.OpenCLDevice(opencl._device, number) for number in range(2)]"
+"""One device as two, in the fixture `two`."""
+TWICE_BY_CUDA = "devices = [driver.CudaDevice(0) for _ in range(2)]\n    devices[1].name = 'cuda:1'"
+
+
+def copied(folder: Path) -> list[str]:
+    """Write the tests for CUDA, next to the benchmarks that some of them read; their files that need a device."""
+    shutil.copytree(HERE, folder / "tests", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(HERE.parent / "benchmarks", folder / "benchmarks")
+    shutil.copy(HERE.parent / "pyproject.toml", folder)
+    needed = []
+    for path in (folder / "tests").rglob("*.py"):
+        text = path.read_text(encoding="utf-8")
+        assert path.name != "conftest.py" or TWICE in text
+        path.write_text(text.replace(TWICE, TWICE_BY_CUDA).replace("opencl", "cuda"), encoding="utf-8")
+        if "opencl" in text and path.name.startswith("test_") and path.name not in OF_DRIVERS:
+            needed.append(str(path.relative_to(folder)))
+    return needed
+
+
+def main() -> int:
+    with tempfile.TemporaryDirectory() as name:
+        files = copied(Path(name))
+        environment = os.environ | {"CALDERON_ALL_VARIANTS": "devices"}
+        command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *files, *sys.argv[1:]]
+        return subprocess.run(command, cwd=name, env=environment).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())
