@@ -61,6 +61,7 @@ def main() -> None:
     parser.add_argument("--points", type=int, default=50_000, help="points of the potentials")
     parser.add_argument("--repeat", type=int, default=3, help="the best of so many runs counts")
     parser.add_argument("--only", default="", help="only rows whose name contains this text")
+    parser.add_argument("--seconds", type=float, default=420, help="gpu begins nothing after so many")
     parser.add_argument("--no-save", action="store_true", help="print only")
     options = parser.parse_args()
 

@@ -4,8 +4,8 @@ H-matrices, fast multipole products, time stepping.
 Kernels are timed one by one: after each launch and each transfer the device is waited for. The whole of an assembly is
 timed without that. Evaluations are those of the regular part, (pairs of triangles) times (points a triangle)^2,
 symmetric operators by half. Every row is first compared with the processor in double precision on small meshes.
-The matrix of the smallest mesh is computed whole, of larger ones as many rows as STRIP holds. What would begin after
-LIMIT is left out, and said to be.
+Of a matrix larger than STRIP as many rows as STRIP holds are computed. What would begin after --seconds is left out,
+and said to be.
 """
 
 import time
@@ -23,7 +23,7 @@ from benchmarks import assembly, gpu_dg, gpu_fmm, gpu_hmatrix, gpu_mlfmm, gpu_so
 from benchmarks.machine import Floor, best_of
 from benchmarks.spheres import octahedral_sphere
 from calderon.backends import Device, Execution, Source, format_bytes, free_memory, real_type
-from calderon.operators.tree import ArrayPlace
+from calderon.operators.tree import ArrayPlace, fill
 from calderon.quadrature import triangle_rule
 
 ROWS = [
@@ -49,8 +49,6 @@ SIZES = (8192, 32_768, 131_072)
 """Triangles on a graphics processor."""
 STRIP = 1 << 30
 """Bytes of the rows that are computed of a large matrix."""
-LIMIT = 420.0
-"""Seconds after which nothing more is begun: the whole is to end within 480."""
 
 
 @dataclass
@@ -119,9 +117,9 @@ def measure(screen: Console, floor: Floor, options: Namespace) -> dict[str, Any]
     began = time.perf_counter()
 
     def late(what: str) -> bool:
-        if time.perf_counter() - began > LIMIT:
-            screen.print(f"[yellow]left out after {LIMIT:.0f} s: {what}")
-        return time.perf_counter() - began > LIMIT
+        if time.perf_counter() - began > options.seconds:
+            screen.print(f"[yellow]left out after {options.seconds:.0f} s: {what}")
+        return time.perf_counter() - began > options.seconds
 
     device = first_device()
     if device is None:
@@ -138,7 +136,8 @@ def measure(screen: Console, floor: Floor, options: Namespace) -> dict[str, Any]
     record: dict[str, Any] = {"device": device.name, "label": device.label, "flops": peaks, "bytes_per_second": rates}
     rows = [row for row in ROWS if options.only in row.name and row.precision in precisions]
     record["errors"] = {row.name: error_of(row, device) for row in rows}
-    wrong = [row.name for row in rows if not record["errors"][row.name] < BOUNDS[row.precision]]
+    errors = record["errors"]
+    wrong = [f"{row.name} {errors[row.name]:.1e}" for row in rows if not errors[row.name] < BOUNDS[row.precision]]
     if rows:
         screen.print(f"[bold red]WRONG: {', '.join(wrong)}" if wrong else "every matrix agrees with the processor's")
     sizes = sizes if rows else []
@@ -157,10 +156,9 @@ def measure(screen: Console, floor: Floor, options: Namespace) -> dict[str, Any]
     screen.print(f"copy on the device: {copied / 1e9:.3g} GB/s, read plus write")
     record["time stepping"] = gpu_dg.measure(screen, device, precisions, copied, late, options)
     record["assembly"] = []
-    for number, size in enumerate(sizes):
+    for size in sizes:
         if not late(f"assembly with {size} triangles"):
-            given = (peaks, rows, record["errors"], size, number > 0, late, options)
-            record["assembly"] += assemblies(screen, device, *given)
+            record["assembly"] += assemblies(screen, device, peaks, rows, errors, size, late, options)
     record["seconds"] = time.perf_counter() - began
     screen.print(f"{record['seconds']:.0f} s in all")
     return record
@@ -245,7 +243,6 @@ def assemblies(
     rows: list[assembly.Row],
     errors: dict[str, float],
     triangles: int,
-    in_strips: bool,
     late: Callable[[str], bool],
     options: Namespace,
 ) -> list[dict[str, Any]]:
@@ -258,15 +255,10 @@ def assemblies(
         if late(f"{row.name}, {triangles} triangles"):
             continue
         operator = assembly.operator_of(row, mesh)
-        needed = (
-            2 * STRIP
-            if in_strips
-            else 2 * operator.shape[0] * operator.shape[1] * operator.dtype(row.precision).itemsize
-        )
-        if needed > free_memory():
-            table.add_row(f"{row.name}: {format_bytes(needed)} do not fit into the memory of the host")
+        if 2 * STRIP > free_memory():
+            table.add_row(f"{row.name}: {format_bytes(2 * STRIP)} do not fit into the memory of the host")
             continue
-        one = timed(row, operator, device, in_strips, options.repeat)
+        one = timed(row, operator, device, options.repeat)
         one |= {"triangles": mesh.number_of_triangles, "error": errors[row.name]}
         one["fraction_of_flops"] = one["evaluations_per_second"] * operations(row) / peaks[row.precision]
         found.append(one)
@@ -291,10 +283,11 @@ def operations(row: assembly.Row) -> float:
     return assembly.OPERATIONS[row.equation, row.precision] + 2 * functions * (2 if row.equation == "helmholtz" else 1)
 
 
-def timed(row: assembly.Row, operator: Any, device: Device, in_strips: bool, repeat: int) -> dict[str, Any]:
+def timed(row: assembly.Row, operator: Any, device: Device, repeat: int) -> dict[str, Any]:
     """Seconds of one row, its whole matrix or some rows of it, and kernel by kernel in a further run."""
     kind = operator.dtype(row.precision)
-    height = min(operator.shape[0], STRIP // (operator.shape[1] * kind.itemsize)) if in_strips else operator.shape[0]
+    height = min(operator.shape[0], STRIP // (operator.shape[1] * kind.itemsize))
+    in_strips = height < operator.shape[0]
     out = np.zeros((height, operator.shape[1]), kind)
 
     def run(where: Any = device) -> None:
@@ -303,7 +296,7 @@ def timed(row: assembly.Row, operator: Any, device: Device, in_strips: bool, rep
             operator.add_to(ArrayPlace(out, execution), 1.0, np.arange(height), None)
         else:
             out.fill(0)
-            operator.fill(out, execution)
+            fill(ArrayPlace(out, execution), operator)
 
     first, whole = best_of(1, run), best_of(repeat, run)
     watch = Stopwatch(device)

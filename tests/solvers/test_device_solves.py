@@ -25,7 +25,7 @@ class WithLinearAlgebra:
     """A device with LAPACK for a library; everything else is the device's."""
 
     def __init__(self, device):
-        self.device = device
+        self.device, self.name = device, device.name
 
     def __getattr__(self, name):
         return getattr(self.device, name)
