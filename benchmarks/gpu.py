@@ -147,9 +147,9 @@ def measure(screen: Console, floor: Floor, options: Namespace) -> dict[str, Any]
         record["solutions"] = gpu_solves.measure(screen, device, precisions, options)
     if options.only in "hmatrix":
         record["hmatrix"] = gpu_hmatrix.measure(screen, device, late, options)
-    if options.only in "fmm":
+    if options.only in "fast multipole":
         record["fmm"] = gpu_fmm.measure(screen, device, late, options)
-    if options.only in "mlfmm":
+    if options.only in "plane waves":
         record["mlfmm"] = gpu_mlfmm.measure(screen, device, late, options)
     copied = copy_rate(device)
     record["device_bytes_per_second"] = copied
