@@ -155,13 +155,20 @@ def test_a_dipole_over_frequency(tmp_path):
     file = parse(DIPOLE)
     results = run(file)
     _, names = write(results, tmp_path / "out")
-    assert {"impedance.csv", "impedance.png", "sweep.png", "far_field.csv"} <= set(names)
+    pictures = {"impedance.png", "sweep.png", "reflection.png", "smith.png"}
+    assert {"impedance.csv", "far_field.csv"} | pictures <= set(names)
     table = np.genfromtxt(tmp_path / "out" / "impedance.csv", delimiter=",", names=True)
     assert (np.diff(table["resistance_ohm"]) > 0).all() and (np.diff(table["reactance_ohm"]) > 0).all()
     lines = (tmp_path / "out" / "antenna.s1p").read_text().splitlines()
     f, real, imag = map(float, lines[-1].split())  # of exp(+j omega t), as the reactance of the table
     z = table["resistance_ohm"][-1] + 1j * table["reactance_ohm"][-1]
     assert real + 1j * imag == pytest.approx((z - 50) / (z + 50), rel=1e-6) and f == table["frequency_Hz"][-1]
+    size = np.hypot(real, imag)
+    assert table["S11_dB"][-1] == pytest.approx(20 * np.log10(size)) and 1 < table["VSWR"][-1] < 3
+    assert table["VSWR"][-1] == pytest.approx((1 + size) / (1 - size))
+    said = json.loads((tmp_path / "out" / "summary.json").read_text())["steps"][-1]
+    lost = said["gain_max_dB"] - said["realised_gain_max_dB"]
+    assert lost == pytest.approx(-10 * np.log10(1 - size**2)) and said["S11_dB"] == pytest.approx(table["S11_dB"][-1])
     posed = file.case.physics.build(results.mesh, results.steps[0].wavenumber)
     assert table["resistance_ohm"][0] == pytest.approx(posed.solve().input_impedance.real, rel=1e-6)
     rows = {name: (value, unit) for name, value, unit in headlines(results, {})}

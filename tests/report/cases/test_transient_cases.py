@@ -214,8 +214,8 @@ def test_a_cavity_is_run_and_reported(tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["cube.toml", "out"]
     names = {path.name for path in (tmp_path / "out").iterdir()}
     assert names == {
-        "case.toml", "fields.vtu", "probes.csv", "probes.png", "report.html", "slice.gif", "slice.png", "snapshots",
-        "summary.json",
+        "case.toml", "fields.vtu", "probes.csv", "probes.png", "report.html", "slice.gif", "slice.npz", "slice.png",
+        "slice.vti", "snapshots", "summary.json",
     }  # fmt: skip
     assert {path.name for path in (tmp_path / "out" / "snapshots").iterdir()} == {
         "fields.pvd", "fields_0001.vtu", "fields_0002.vtu", "fields_0003.vtu",
@@ -259,6 +259,10 @@ def test_power_is_fed_absorbed_and_radiated(tmp_path):
         assert np.nanmax(grid["averaged_W_kg"]) == average["maximum_W_kg"]
     for picture in ("slice_1.png", "slice_2.png"):
         assert imread(tmp_path / "out" / picture).std() > 0.02
+    with np.load(tmp_path / "out" / "slice_1.npz") as plane:  # 0.3 S/m, 1 g/cm^3, within tissue
+        rate = 0.5 * 0.3 / 1000 * (np.abs(plane["electric_field"]) ** 2).sum(axis=2)
+        rate[plane["points"][..., 0] < 0.02] = np.nan
+        assert np.allclose(plane["absorption_rate"], rate, equal_nan=True)
     assert "W/kg" in (tmp_path / "out" / "report.html").read_text()
 
 

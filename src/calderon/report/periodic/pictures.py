@@ -18,7 +18,7 @@ def currents_scene(results: PeriodicResults) -> Scene:
     scenes = [each.scene() for each in results.solutions]
     body: Any = scenes[0].layers[0]
     fields = [
-        replace(one, values=[each.layers[0].fields[k].values[0] for each in scenes], short=len(scenes) > 4)
+        replace(one, symbol="J", values=[each.layers[0].fields[k].values[0] for each in scenes], short=len(scenes) > 4)
         for k, one in enumerate(body.fields)
     ]
     middle = len(scenes) // 2

@@ -4,10 +4,11 @@ from typing import Any
 
 import numpy as np
 
-from calderon.report.formatting import Row, decibels, frequency_text, number, ohms
+from calderon.report.formatting import Row, decibels, decibels_of_power, frequency_text, number, ohms
 from calderon.report.page import blocks, equation, record
 from calderon.report.periodic.page import lengths_of
 from calderon.report.planar.results import PlanarResults
+from calderon.report.reflection import LINE, accepted, reflection, standing_wave_ratio
 
 EQUATION = "<f, E> = Z_s <f, J> for all RWG functions f; E of J by the Green's functions of the layers"
 
@@ -62,11 +63,17 @@ def tables(results: PlanarResults, summary: dict[str, Any]) -> str:
     size.append(("solved frequencies", str(results.sweep.solves), ""))
     size.append(("S between them, to", f"{results.sweep.error:.1e}", ""))
     ports: list[Row] = []
+    matched: list[Row] = []
     for n, (u, i) in enumerate(zip(solution.voltages, solution.feed_currents, strict=True)):
         name = case.port[n].name or f"port {n + 1}, {case.port[n].kind}"
         ports.append((name, f"{u.real:g}", "V"))
         if u and case.port[n].kind != "line":  # of the gap, not of the line
             ports.append(("its impedance", ohms(complex(u / i)), "ohm"))
+            s = reflection(u / i)
+            ports.append((f"its VSWR on {LINE:g} ohm", f"{float(standing_wave_ratio(s)):.3g}", ""))
+            if len(case.port) == 1 and results.radiates:
+                realised = results.largest_gain + float(decibels_of_power(accepted(s)))
+                matched = [(f"realised gain on {LINE:g} ohm", f"{realised:.2f}", "dBi")]
     power: list[Row] = [("accepted", number(1e3 * solution.power.accepted), "mW")]
     power += [(name.replace("_", " "), _share(results, name), "%") for name in ("radiated", "surface_waves", "lost")]
     found = [(frequency_text(each.frequency), f"Q {each.quality:.4g}", "") for each in results.resonances]
@@ -79,5 +86,5 @@ def tables(results: PlanarResults, summary: dict[str, Any]) -> str:
             (f"beam width, {plane} plane", f"{np.degrees(solution.beam_width(phi)):.1f}", "°")
             for plane, phi in (("xz", 0.0), ("yz", np.pi / 2))
         ]
-        named.append((f"Pattern at {at}", [("largest gain", f"{results.largest_gain:.2f}", "dBi"), *widths]))
+        named.append((f"Pattern at {at}", [("largest gain", f"{results.largest_gain:.2f}", "dBi"), *matched, *widths]))
     return blocks(named) + equation(EQUATION) + record("Board", str(case.stack))

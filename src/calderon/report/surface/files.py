@@ -8,17 +8,16 @@ from typing import Any
 import numpy as np
 
 from calderon.case import Angles
-from calderon.data import Axis, LabelledArrays, Quantity, Samples, rectangle_places
+from calderon.data import Axis, LabelledArrays, Quantity
 from calderon.data.collections import write_collection
 from calderon.data.labelled import stacked
 from calderon.formulations.planar.touchstone import write_touchstone
 from calderon.report.folder import BestEffort
-from calderon.report.formatting import Column, Level, write_csv
+from calderon.report.formatting import Column, Level, decibels_of_power, write_csv
+from calderon.report.planes import write_plane
+from calderon.report.reflection import LINE, accepted, reflection, standing_wave_ratio
 from calderon.report.surface.references import reference_path
 from calderon.report.surface.results import Results, Step
-
-REFERENCE = 50.0
-"""Of S in Touchstone files, in ohm."""
 
 
 def numbers(results: Results) -> dict[str, Any]:
@@ -63,6 +62,11 @@ def _step(step: Step, level: Level) -> dict[str, Any]:
     entries |= {f"far_field_deviation_on_{name}": value for name, value in step.deviations.items()}
     if step.impedance is not None:
         entries["input_resistance_ohm"], entries["input_reactance_ohm"] = step.impedance.real, -step.impedance.imag
+        s = reflection(step.impedance)
+        entries["S11_dB"] = float(decibels_of_power(np.abs(s) ** 2))
+        entries["VSWR"] = float(standing_wave_ratio(s))
+        if step.strength is not None:
+            entries["realised_gain_max_dB"] = float(step.strength.max() + decibels_of_power(accepted(s)))
     levels = {level.key: step.strength} if step.strength is not None else {}
     levels |= {
         "_".join(filter(None, ["monostatic", level.key, pair])): values for pair, values in step.monostatic.items()
@@ -93,12 +97,13 @@ def write_tables(results: Results, files: BestEffort) -> None:
             waves = "frequency_Hz", np.array([step.frequency for step in steps], dtype=float)
             if steps[0].frequency is None:
                 waves = "wavenumber_per_m", np.array([step.wavenumber for step in steps], dtype=float)
-            write_csv(path, [waves, ("resistance_ohm", impedances.real), ("reactance_ohm", -impedances.imag)])
+            ohms = ("resistance_ohm", impedances.real), ("reactance_ohm", -impedances.imag)
+            s = reflection(impedances)
+            matched = ("S11_dB", decibels_of_power(np.abs(s) ** 2)), ("VSWR", standing_wave_ratio(s))
+            write_csv(path, [waves, *ohms, *matched])
         if steps[0].frequency is not None:
             with files.at("antenna.s1p") as path:
-                z = impedances.astype(complex)
-                s = np.asarray((z - REFERENCE) / (z + REFERENCE), np.complex128)
-                write_touchstone(path, waves[1], s[:, None, None], REFERENCE)
+                write_touchstone(path, waves[1], reflection(impedances)[:, None, None], LINE)
     for source in {reference_path(results.file, one) for one in output.reference}:
         with files.at(source.name) as path:
             shutil.copyfile(source, path)
@@ -130,11 +135,9 @@ def _write_fields(results: Results, files: BestEffort) -> None:
     as .vti, too."""
     last, words = results.steps[-1], results.words
     if (cut := last.slice) is not None:
-        places, name = rectangle_places(cut.points), words.field.replace(" ", "_")
-        shown = Quantity(name, cut.values, words.unit, words.field)
-        for ending in ("vti", "npz"):
-            with files.at(f"slice.{ending}") as path:
-                Samples(places, LabelledArrays(places.axes, (shown,), places.coordinates)).write(path)
+        vector = cut.vectors is not None
+        values, name = cut.values if cut.vectors is None else cut.vectors, words.field.replace(" ", "_")
+        write_plane(files, "slice", cut.points, Quantity(name, values, words.unit, words.field, vector=vector))
     for name, samples in last.near_fields.items():
         with files.at(f"near_field_{name}.csv") as path:
             _by_frequency(results, name).write_csv(path)

@@ -1,13 +1,25 @@
 """The page on a problem on surfaces: the first numbers, a sentence and tables."""
 
+import re
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from calderon.exact import VACUUM_PERMITTIVITY
-from calderon.report.formatting import Level, Row, decibels, frequency_text, frequency_unit, number, ohms, vector_text
+from calderon.report.formatting import (
+    Level,
+    Row,
+    decibels,
+    decibels_of_power,
+    frequency_text,
+    frequency_unit,
+    number,
+    ohms,
+    vector_text,
+)
 from calderon.report.page import blocks, equation, wide_table
+from calderon.report.reflection import LINE, reflection, standing_wave_ratio
 from calderon.report.surface.references import mean_difference
 from calderon.report.surface.results import Results, Step
 
@@ -60,6 +72,7 @@ def headlines(results: Results, seconds: dict[str, float]) -> list[Row]:
         cards.append((second.meaning + at, f"{100 * second.error:.2g}", "%"))
     elif not (left or errors):
         cards.append(("error estimate", "by calderon run --estimate", ""))
+    cards += _matched(steps)
     cards.append(("unknowns", f"{results.unknowns:,}".replace(",", "\u202f"), ""))
     resolved = [step.elements_per_wavelength for step in steps if step.elements_per_wavelength is not None]
     if resolved:
@@ -68,6 +81,16 @@ def headlines(results: Results, seconds: dict[str, float]) -> list[Row]:
         cards.append(("iterations", str(max(step.info.iterations for step in steps)), ""))
     cards.append(("computing and drawing", f"{sum(seconds.values()):.1f}", "s"))
     return cards
+
+
+def _matched(steps: tuple[Step, ...]) -> list[Row]:
+    """The least reflection of an antenna on a line of 50 ohm."""
+    known = [(float(abs(reflection(step.impedance))), step.name) for step in steps if step.impedance is not None]
+    if not known:
+        return []
+    least, name = min(known)
+    level = decibels(float(decibels_of_power(np.array(least**2))))
+    return [(f"{'least ' if len(known) > 1 else ''}S11 on {LINE:g} ohm, at {name}", level, "dB")]
 
 
 def _resonance(steps: tuple[Step, ...]) -> list[Row]:
@@ -131,7 +154,7 @@ def tables(results: Results, summary: dict[str, Any]) -> str:
     info = step.info
     system: list[Row] = [
         ("unknowns", str(results.unknowns), ""),
-        ("matrix", f"{solver.method}, {solver.precision}, {solver.backend}", ""),
+        ("matrix", f"{_kind(results)}, {solver.precision}, {solver.backend}", ""),
         ("solver", info.method, ""),
     ]
     if len(info.residuals):
@@ -160,6 +183,12 @@ def tables(results: Results, summary: dict[str, Any]) -> str:
     return blocks(named) + sweep + waves_table + equation(info.equation)
 
 
+def _kind(results: Results) -> str:
+    """The method that the case names, or that "auto" took."""
+    method = results.file.case.solver.method
+    return method if method != "auto" else re.split(r"(?: matrix| operator)? \d", results.steps[-1].info.matrix)[0]
+
+
 def _sweep(steps: tuple[Step, ...], level: Level) -> str:
     """The sweep as a table."""
     columns = [
@@ -167,7 +196,7 @@ def _sweep(steps: tuple[Step, ...], level: Level) -> str:
         "elements per wavelength",
         "iterations",
         f"largest {level.name} ({level.unit})",
-        "error against exact (%)" if steps[0].impedance is None else "input impedance (Ω)",
+        *(["error against exact (%)"] if steps[0].impedance is None else ["input impedance (Ω)", "S11 (dB)", "VSWR"]),
     ]
     rows = [
         [
@@ -175,14 +204,16 @@ def _sweep(steps: tuple[Step, ...], level: Level) -> str:
             "" if step.elements_per_wavelength is None else f"{step.elements_per_wavelength:.1f}",
             str(step.info.iterations),
             "" if step.strength is None else f"{step.strength.max():.2f}",
-            _last_cell(step),
+            *_last_cells(step),
         ]
         for step in steps
     ]
     return wide_table("Sweep", columns, rows)
 
 
-def _last_cell(step: Step) -> str:
+def _last_cells(step: Step) -> list[str]:
     if step.impedance is not None:
-        return ohms(step.impedance)
-    return "" if step.exact_error is None else f"{100 * step.exact_error:.3f}"
+        s = reflection(step.impedance)
+        ratio = float(standing_wave_ratio(s))
+        return [ohms(step.impedance), decibels(float(decibels_of_power(np.abs(s) ** 2))), f"{ratio:.3g}"]
+    return ["" if step.exact_error is None else f"{100 * step.exact_error:.3f}"]

@@ -4,7 +4,8 @@ import numpy as np
 
 import calderon.plots as plots
 from calderon.report.folder import BestEffort
-from calderon.report.formatting import frequency_unit, plane_equation
+from calderon.report.formatting import decibels_of_power, frequency_unit, plane_equation
+from calderon.report.reflection import LINE, accepted, reflection
 from calderon.report.surface.results import Results, Step
 from calderon.report.surface.scenes import has_pattern, pattern_scene, surface_scene
 from calderon.spaces import VectorFunction
@@ -123,18 +124,32 @@ def _sweeps(results: Results, files: BestEffort) -> None:
     hertz = np.array([step.frequency for step in steps], dtype=float)
     factor, unit = frequency_unit(float(hertz.max()))
     frequencies, axis = hertz / factor, f"frequency ({unit})"
-    largest = [np.max(step.strength) for step in steps if step.strength is not None]
+    largest = np.array([np.max(step.strength) for step in steps if step.strength is not None])
+    impedances = np.array([step.impedance for step in steps if step.impedance is not None])
     backward = [step.backward for step in steps if step.backward is not None]
-    if largest:
-        curves = {"largest": largest} | ({"back toward the source": backward} if backward else {})
+    if len(largest):
+        curves = {"largest": largest} | ({"back toward the source": np.array(backward)} if backward else {})
+        if len(impedances):
+            curves["largest realised"] = largest + decibels_of_power(accepted(reflection(impedances)))
         what = level.name.capitalize() if steps[0].impedance is not None else f"Bistatic {level.name}"
         with files.at("sweep.png", f"{what} over frequency: {' and '.join(curves)}.") as path:
             files.chart(path, plots.cartesian(frequencies, curves, axis, f"{level.name} ({level.unit})", path))
-    impedances = np.array([step.impedance for step in steps if step.impedance is not None])
     if len(impedances):
         parts = {"resistance": impedances.real, "reactance": -impedances.imag}
         with files.at("impedance.png", "Input impedance over frequency.") as path:
             files.chart(path, plots.cartesian(frequencies, parts, axis, "input impedance (ohm)", path))
+        _reflection(frequencies, reflection(impedances), axis, (steps[0].name, steps[-1].name), files)
+
+
+def _reflection(frequencies: np.ndarray, s: np.ndarray, axis: str, ends: tuple[str, str], files: BestEffort) -> None:
+    """S11 of a fed antenna on a line."""
+    line = f"a line of {LINE:g} ohm"
+    with files.at("reflection.png", f"Magnitude of S11, the reflection on {line}.") as path:
+        levels = {"": decibels_of_power(np.abs(s) ** 2)}
+        files.chart(path, plots.cartesian(frequencies, levels, axis, "magnitude of S11 (dB)", path))
+    caption = f"Reflection on {line}, with the resistance and reactance in parts of that, inductive ones above."
+    with files.at("smith.png", caption) as path:
+        plots.smith({"S11": s}, path, ends=ends)
 
 
 def _travel_angle(results: Results, plane: str) -> float | None:

@@ -6,8 +6,10 @@ from typing import Any
 import meshio
 import numpy as np
 
+from calderon.data import Quantity
 from calderon.report.folder import BestEffort
 from calderon.report.formatting import Column, write_csv
+from calderon.report.planes import write_plane
 from calderon.report.transient.results import Amplitudes, TransientResults
 
 
@@ -86,7 +88,7 @@ def _amplitudes(found: Amplitudes) -> dict[str, Any]:
 
 
 def write_tables(results: TransientResults, files: BestEffort) -> None:
-    """probes.csv, far_field.csv, fields.vtu (element by element), averaged_sar.npz and the folder snapshots."""
+    """probes.csv, far_field.csv, planes, fields.vtu (element by element), averaged_sar.npz and the folder snapshots."""
     if results.snapshots is not None:
         with files.at("snapshots") as path:
             shutil.copytree(results.snapshots, path)
@@ -108,6 +110,11 @@ def write_tables(results: TransientResults, files: BestEffort) -> None:
                 columns.append((f"F{letter}_real_V", pattern.far_field[:, axis].real))
                 columns.append((f"F{letter}_imag_V", pattern.far_field[:, axis].imag))
             write_csv(path, columns)
+    for number, cut in enumerate(results.cuts, start=1):
+        fields = [Quantity("electric_field", cut.electric, "V/m", "electric field", vector=True)]
+        if cut.sar is not None:
+            fields.append(Quantity("absorption_rate", cut.sar, "W/kg", "absorption rate (SAR)"))
+        write_plane(files, "slice" if len(results.cuts) == 1 else f"slice_{number}", cut.points, *fields)
     with files.at("fields.vtu") as path:
         data: dict[str, list[Any]] = {"material": [results.mesh.tags]}
         if found is not None:

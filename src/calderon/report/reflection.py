@@ -1,0 +1,26 @@
+"""What a line of 50 ohm sees of an antenna: reflection, standing waves, and the power that it takes."""
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+LINE = 50.0
+"""The impedance of the line in ohm."""
+LARGEST = 1e6
+"""Of ratios of standing waves: where nothing is accepted they are infinite, which JSON cannot say."""
+
+
+def reflection(impedance: ArrayLike) -> NDArray[np.complex128]:
+    """S11 = (Z - Z_0) / (Z + Z_0) of impedances in ohm, of the time factor exp(-i omega t) as these."""
+    z = np.asarray(impedance, np.complex128)
+    return np.asarray((z - LINE) / (z + LINE))
+
+
+def standing_wave_ratio(s: ArrayLike) -> NDArray[np.float64]:
+    """VSWR = (1 + |S11|) / (1 - |S11|)."""
+    size = np.abs(s)
+    return np.asarray(np.minimum((1 + size) / np.maximum(1 - size, 1 / LARGEST), LARGEST))
+
+
+def accepted(s: ArrayLike) -> NDArray[np.float64]:
+    """1 - |S11|^2 of the power of the line: by this, the realised gain is less than the gain."""
+    return np.asarray(1 - np.abs(s) ** 2)
