@@ -19,7 +19,6 @@ gmsh.model.mesh.generate(2)
 mesh = cal.TriangleMesh.from_gmsh()
 gmsh.finalize()
 assert set(mesh.names) == {"flat", "upright"} and abs(mesh.area - 1) < 1e-9
-solution = cal.PECScattering(mesh, frequency=150e6, formulation="efie").solve(
-    cal.PlaneWave([0, -1, -1], polarization=[1, 0, 0]), solver="lu"
-)  # into the corner, which sends the wave back
+wave = cal.PlaneWave([0, -1, -1], polarization=[1, 0, 0])  # into the corner, which sends it back
+solution = cal.PECScattering(mesh, frequency=150e6, formulation="efie").solve(wave, solver="lu")
 assert solution.rcs(np.pi / 4, np.pi / 2) > 2 * solution.rcs(3 * np.pi / 4, np.pi / 2)
