@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from calderon.backends import one_thread
 from calderon.solvers.system import norm
 
 ROWS = 32  # basis vectors allocated at a time when the number of steps is not known
@@ -87,12 +88,15 @@ class Basis:
         np.divide(vector, divisor, out=block[row])
 
     def _coefficients(self, block: Any, count: int, vector: Any) -> np.ndarray:
-        # conjugating the short vectors instead of the basis avoids a copy of the basis
-        return (block[:count] @ vector.conj()).conj()  # type: ignore[no-any-return]
+        # conjugating the short vectors instead of the basis avoids a copy of the basis; threads of the library of linear
+        # algebra go on to look for work for a while after it, and would do so next to those of the product that follows
+        with one_thread:
+            return (block[:count] @ vector.conj()).conj()  # type: ignore[no-any-return]
 
     def _add(self, vector: Any, block: Any, coefficients: np.ndarray) -> None:
         """vector += coefficients @ block."""
-        vector += coefficients @ block[: len(coefficients)]
+        with one_thread:
+            vector += coefficients @ block[: len(coefficients)]
 
 
 class KrylovSpace:

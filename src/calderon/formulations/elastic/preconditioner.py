@@ -17,7 +17,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
-from calderon.backends import return_memory, run_tasks, thread_count
+from calderon.backends import one_thread, return_memory, run_tasks, thread_count
 from calderon.fmm.elastic import ElasticProduct
 from calderon.fmm.elastic_blocks import Columns, block_sums, far_sums, groups_of_leaves, near_sums
 from calderon.formulations.elastic.balance import rigid_motions
@@ -102,9 +102,10 @@ def two_levels(equation: Any) -> LinearOperator:
     def apply(residual: Array) -> Array:
         r = residual.ravel()
         shares = transposed @ r
-        x, rest = coarse @ (inverse @ shares.astype(STORED)), (r - coarse @ shares).astype(STORED)
-        for leaf, block in blocks:
-            x[leaf] += block @ rest[leaf]
+        with one_thread:  # as in solvers/arnoldi.py
+            x, rest = coarse @ (inverse @ shares.astype(STORED)), (r - coarse @ shares).astype(STORED)
+            for leaf, block in blocks:
+                x[leaf] += block @ rest[leaf]
         return np.asarray(x)
 
     return LinearOperator((equation.unknowns,) * 2, matvec=apply, dtype=np.float64)
