@@ -156,6 +156,7 @@ class OnDevice(Tiled):
     def __init__(self, operator: IntegralOperator, execution: Execution, half: bool) -> None:
         super().__init__(operator, execution, half, 0)
         assert isinstance(self._block, DeviceBlock)
+        self._block.keep_special()
         self._device = self._block.device
         real = "double" if self._block.real == np.float64 else "float"
         defines = ("OUT_COMPLEX", int(operator.is_complex)), ("GROUP_SIZE", GROUP)

@@ -28,8 +28,14 @@ Pieces = tuple[NDArray[np.int32], list[NDArray[Any]]]
 """Pairs (n, 2 + A + B) by numbers and orders of functions, and real and imaginary moments (components, n, A * B)."""
 
 
+KEPT = 4
+"""Moments are kept where the device has room for so many times their bytes."""
+
+
 class DeviceBlock(LocalMatrices, Block):
-    """One call of add_block on a device."""
+    """One call of add_block on a device. kept: by first triangle of a tile what `_special` gave, or None."""
+
+    kept: dict[int, list[tuple[NDArray[np.int32], Any, Any]]] | None = None
 
     def __init__(self, device: Device, *arguments: Any) -> None:
         self.device = device
@@ -108,21 +114,36 @@ class DeviceBlock(LocalMatrices, Block):
         self._tables.clear()  # those of pieces are not needed again
         self._make_room()
 
+    def keep_special(self) -> None:
+        """Let the moments of touching and near pairs stay on the device once they are integrated, if they fit well."""
+        count = sum(len(batch.rules) for batch in self.batches) + len(self.pieces[0])
+        numbers = 2 * self.device_form.components * math.prod(self.moment_sizes)
+        if KEPT * count * numbers * self._moment_type.itemsize < self.device.memory():
+            self.kept = {}
+
     def _integrate(self, lo: int, hi: int) -> None:
-        others = []  # sent and integrated first: sending may wait for what is queued, the long regular part
+        # integrated first: sending may wait for what is queued, the long regular part
+        special = self._special(lo, hi) if self.kept is None or lo not in self.kept else self.kept[lo]
+        if self.kept is not None:
+            self.kept[lo] = special
+        self._regular(lo, hi)
+        for each in special:
+            self._place(*each, lo)
+
+    def _special(self, lo: int, hi: int) -> list[tuple[NDArray[np.int32], Any, Any]]:
+        """The touching and near pairs of a tile, and their moments on the device."""
+        found = []
         for batch in self.batches:
             part = batch.between(lo, hi)
             if len(part.rules):
-                others.append(
-                    (self._orders(part.pairs), *self._device_moments(part, self.test_surface, self.trial_surface))
-                )
-        orders, moments = self.pieces
+                moments = self._device_moments(part, self.test_surface, self.trial_surface)
+                found.append((self._orders(part.pairs), *moments))
+        orders, pieces = self.pieces
         a, b = np.searchsorted(orders[:, 0], [lo, hi])
         if a < b:
-            others.append((orders[a:b], *(self.device.array(part[..., a:b, :]) for part in moments)))
-        self._regular(lo, hi)
-        for each in others:
-            self._place(*each, lo)
+            real, imaginary = (self.device.array(part[..., a:b, :]) for part in pieces)
+            found.append((orders[a:b], real, imaginary))
+        return found
 
     def _regular(self, lo: int, hi: int) -> None:
         width = len(self.trial.triangles)
@@ -152,7 +173,7 @@ class DeviceBlock(LocalMatrices, Block):
         kind, (i, j) = self._moment_type, batch.pairs.triangles.T
         sides = []
         for side, chosen, order in ((test, i, batch.pairs.test_order), (trial, j, batch.pairs.trial_order)):
-            corners = np.take_along_axis(side.corners[chosen], order[:, :, None].astype(np.int64), axis=1)
+            corners = side.corners.reshape(-1, 3).take(3 * chosen[:, None].astype(np.int64) + order, axis=0)
             sides.append(np.concatenate([corners.reshape(-1, 9), side.normals[chosen]], axis=1))
         jacobians = test.jacobian[i] * trial.jacobian[j]
         points, products, parameters, starts, all_points = self._on_device(batch.tables)
