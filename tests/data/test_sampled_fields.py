@@ -40,6 +40,7 @@ def test_a_plane_is_labelled_and_blank_inside_the_body(solution, tmp_path):
     plane = solution.on_plane(normal=[0, 0, 1], size=[4, 2], points=[9, 5])
     pressure = plane.data["pressure"]
     assert isinstance(plane.data, xarray.Dataset) and pressure.dims == ("y", "x") and pressure.attrs["units"] == "Pa"
+    assert repr(plane) == "Samples(pressure [Pa] by 5 y, 9 x)" and plane._repr_html_()
     assert float(plane.data["z"]) == 0.0 and plane.data.attrs["frequency_Hz"] == 400.0
     assert pressure.sel(x=2.0, y=1.0).item() == solution.field([[2.0, 1.0, 0.0]])[0]
     assert np.isnan(pressure.sel(x=0.0, y=0.0).item()) and not np.isnan(pressure.values[0]).any()

@@ -113,8 +113,14 @@ def test_objects_say_in_one_line_what_they_are():
 
 
 def test_signatures_name_their_arguments():
+    """Of all public functions and methods, so that editors complete them; several planes may be shown."""
     import inspect
 
-    for function in (cal.PlaneWave, cal.PECScattering, cal.FluidTransmission, cal.PECAntenna):
-        kinds = {each.kind for each in inspect.signature(function).parameters.values()}
-        assert not kinds & {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD}, function
+    given = [getattr(cal, name) for name in cal.__all__]
+    classes = [each for each in given if inspect.isclass(each) and not issubclass(each, (Exception, Warning))]
+    methods = [each for one in classes for name, each in inspect.getmembers(one, callable) if name[0] != "_"]
+    for function in [*filter(inspect.isfunction, given), *classes, *methods]:
+        kinds = {each.kind: name for name, each in inspect.signature(function).parameters.items()}
+        assert inspect.Parameter.VAR_KEYWORD not in kinds, function
+        assert kinds.get(inspect.Parameter.VAR_POSITIONAL, "planes") == "planes", function
+    assert {"voltages", "method", "maxiter", "matrix_file"} < set(inspect.signature(cal.PECAntenna.solve).parameters)

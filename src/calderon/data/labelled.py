@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.files import whole_file
+from calderon.view import Described
 
 COMPONENTS = ("x", "y", "z")
 COMPONENT = "component"
@@ -38,14 +39,20 @@ class Quantity:
     vector: bool = False
 
 
-@dataclass(frozen=True, eq=False)
-class LabelledArrays:
+@dataclass(frozen=True, eq=False, repr=False)
+class LabelledArrays(Described):
     """Quantities along the same axes. places: further coordinates, such as x, y, z of points. attributes: of all."""
 
     axes: tuple[Axis, ...]
     quantities: tuple[Quantity, ...]
     places: tuple[Quantity, ...] = ()
     attributes: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def brief(self) -> str:
+        """Quantities, and the lengths of the axes."""
+        names = ", ".join(f"{each.name} [{each.unit}]" if each.unit else each.name for each in self.quantities)
+        return f"{names} by {', '.join(f'{len(each.values)} {each.name}' for each in self.axes)}"
 
     def __getitem__(self, name: str) -> NDArray[Any]:
         """The values of a quantity; KeyError with the known names."""

@@ -15,13 +15,13 @@ from calderon.data.image_file import write_image
 from calderon.data.labelled import LabelledArrays, Quantity
 from calderon.data.places import Places, grid_places, line_places, plane_places, point_places, sphere_places
 from calderon.files import whole_file
-from calderon.view import Field, Grid
+from calderon.view import Described, Field, Grid
 
 ENDINGS = (".vti", ".npz", ".csv")
 
 
-@dataclass(frozen=True, eq=False)
-class Samples:
+@dataclass(frozen=True, eq=False, repr=False)
+class Samples(Described):
     """Fields at places: `data` is an `xarray.Dataset`, `arrays[name]` the values of one field, NaN where there is none.
 
     points: (..., 3) in m, in the shape of the values.
@@ -29,6 +29,11 @@ class Samples:
 
     places: Places
     arrays: LabelledArrays
+
+    @property
+    def brief(self) -> str:
+        """The fields, and how many points along each axis."""
+        return self.arrays.brief
 
     @property
     def points(self) -> NDArray[np.float64]:

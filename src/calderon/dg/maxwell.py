@@ -5,7 +5,7 @@ import math
 import os
 from collections.abc import Callable, Mapping, Sequence
 from numbers import Real
-from typing import Any, TypedDict, TypeVar, Unpack
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -57,18 +57,6 @@ GEOMETRY = 1500
 AnyObserver = TypeVar("AnyObserver", bound=Observer)
 
 
-class Options(TypedDict, total=False):
-    """Keywords of MaxwellDG that do not change the equations: where and how accurately they are solved."""
-
-    precision: str
-    backend: str
-    communicator: Communicator | None
-    progress: bool | Listener
-
-
-DEFAULTS: Options = {"precision": "double", "backend": "numba", "communicator": None, "progress": False}
-
-
 class MaxwellDG:
     """epsilon dE/dt = curl H - sigma E, mu dH/dt = -curl E on a tetrahedral mesh, by polynomials of one degree on each
     element.
@@ -103,19 +91,18 @@ class MaxwellDG:
         *,
         time_step: float | None = None,
         local_time_stepping: bool = False,
-        **options: Unpack[Options],
+        precision: str = "double",
+        backend: str = "numba",
+        communicator: Communicator | None = None,
+        progress: bool | Listener = False,
     ) -> None:
-        if unknown := set(options) - set(DEFAULTS):
-            raise TypeError(f"MaxwellDG: unknown options {sorted(unknown)}: choose {', '.join(DEFAULTS)}")
-        chosen: Options = {**DEFAULTS, **options}
-        precision, backend = chosen["precision"], chosen["backend"]
         if not isinstance(mesh, TetrahedralMesh):
             raise TypeError(
                 f"a mesh of tetrahedra is needed, got {type(mesh).__name__}: see cal.mesh.box, mesh.read_tetrahedra"
             )
         choices = {"order": order, "flux": flux, "courant": courant, "precision": precision, "time_step": time_step}
         choices |= {"boundaries": boundaries, "materials": materials, "local_time_stepping": local_time_stepping}
-        ranks = ranks_of(chosen["communicator"], mesh, **choices)
+        ranks = ranks_of(communicator, mesh, **choices)
         execution = execution_of_rank(backend, precision, ranks)
         check_stepping(flux, courant, local_time_stepping, execution, backend)
         reference = reference_tetrahedron(order)
@@ -139,7 +126,7 @@ class MaxwellDG:
         self._scales = {"electric": 1.0, "magnetic": self.medium.impedance}
         self.ports = {each.name: Port(each, self._system.voltage, ranks) for each in self._domain.loads}
         self._densities = {name: each.density for name, each in (materials or {}).items()}
-        with progress_of(chosen["progress"], "the largest stable step", self._system.trials, ranks.rank) as report:
+        with progress_of(progress, "the largest stable step", self._system.trials, ranks.rank) as report:
             done = itertools.count(1)
             self._limit = self._system.limit(lambda: report(next(done))) / self.medium.speed
         self.time_step = chosen_step(courant, time_step, self._limit)

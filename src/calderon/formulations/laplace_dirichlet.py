@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from calderon.exact import VACUUM_PERMITTIVITY
 from calderon.formulations.checks import closed_surface, space_named, surface_mesh, warn_thin
 from calderon.formulations.linear_system import LinearSystem, SolutionInfo
 from calderon.formulations.potential_solution import PotentialSolution
-from calderon.formulations.problem import Problem
+from calderon.formulations.problem import Problem, SolveChoices, named_options
 from calderon.greens import Laplace
 from calderon.mesh import TriangleMesh
 from calderon.operators import single_layer
@@ -53,8 +53,12 @@ class LaplaceDirichlet(Problem[PotentialSolution]):
         """The space of the surface charge."""
         return space_named(self.space, ("P0", "DP1", "P1"), self.mesh)
 
+    @named_options
     def capacitance_matrix(
-        self, conductors: Sequence[Tags] | None = None, permittivity: float = VACUUM_PERMITTIVITY, **options: Any
+        self,
+        conductors: Sequence[Tags] | None = None,
+        permittivity: float = VACUUM_PERMITTIVITY,
+        **options: Unpack[SolveChoices],
     ) -> NDArray[np.float64]:
         """C (n, n) in F: Q_i = sum_j C_ij U_j for the charges Q in C and potentials U in V of n conductors, symmetric,
         negative away from the diagonal.
@@ -71,7 +75,7 @@ class LaplaceDirichlet(Problem[PotentialSolution]):
         whole = self.function_space
         parts = [replace(whole, triangles=np.flatnonzero(own), dofs=whole.dofs[own]) for own in member]
         loads = np.stack([part.load_vector(1.0) for part in parts], axis=1)
-        solver = self._options(options.pop("method", "dense"), options.pop("rtol", 1e-6), options)  # type: ignore[arg-type]
+        solver = self._options(options.pop("method", "dense"), options.pop("rtol", 1e-6), options)
         densities, _ = self.system.solve(loads, solver)
         return np.asarray(permittivity * (loads.T @ densities))
 

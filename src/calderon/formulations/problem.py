@@ -1,11 +1,12 @@
 """What every problem does: turn data into right-hand sides, solve them together, and wrap the solutions."""
 
+import inspect
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, ClassVar, Generic, Literal, TypedDict, TypeVar, Unpack
+from typing import Any, ClassVar, Generic, Literal, TypedDict, TypeVar, Unpack, get_args, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,6 +49,23 @@ class SolveChoices(SolverChoices, total=False):
     rtol: float
 
 
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def named_options(function: Function) -> Function:
+    """The function with its **options by name in its signature, which help(), notebooks and editors show and complete;
+    their defaults stand in the description, as they depend on each other."""
+    signature = inspect.signature(function)
+    *others, last = signature.parameters.values()
+    (choices,) = get_args(last.annotation)
+    named = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=..., annotation=kind)
+        for name, kind in get_type_hints(choices).items()
+    ]
+    function.__signature__ = signature.replace(parameters=[*others, *named])  # type: ignore[attr-defined]
+    return function
+
+
 class Problem(Described, ABC, Generic[Solution]):
     """A boundary value problem posed as an integral equation; data in, solution out.
 
@@ -61,6 +79,7 @@ class Problem(Described, ABC, Generic[Solution]):
     function_space: Any
     title: ClassVar[str]
 
+    @named_options
     def solve(
         self, data: Any, method: MethodName = "dense", rtol: float = 1e-6, **options: Unpack[SolverChoices]
     ) -> Solution:
@@ -100,6 +119,7 @@ class Problem(Described, ABC, Generic[Solution]):
         options = options.for_unknowns(self.unknowns, self.system.operator)
         return self.system.operator.plan(options.method, options.assembly_rtol, precision)
 
+    @named_options
     def solve_all(
         self, data: Sequence[Any], method: MethodName = "dense", rtol: float = 1e-6, **options: Unpack[SolverChoices]
     ) -> list[Solution]:

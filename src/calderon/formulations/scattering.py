@@ -23,7 +23,7 @@ from calderon.formulations.checks import (
 )
 from calderon.formulations.linear_system import SolutionInfo
 from calderon.formulations.media.wavenumbers import wavenumber_and_frequency
-from calderon.formulations.problem import Problem, SolveChoices, SolverChoices, monostatic_sweep
+from calderon.formulations.problem import Problem, SolveChoices, SolverChoices, monostatic_sweep, named_options
 from calderon.formulations.scattering_solution import ScatteringSolution
 from calderon.formulations.sweep import sweep_of
 from calderon.formulations.sweep_results import Sweep
@@ -97,6 +97,7 @@ class ScatteringProblem(Problem[ScatteringSolution]):
         """The same problem at another wavenumber; a coupling that was not given is chosen anew."""
         return replace(self, wavenumber=wavenumber, frequency=None)
 
+    @named_options
     def sweep(self, frequencies: Iterable[float], wave: Wave, **options: Unpack[SolveChoices]) -> Sweep:
         """The problem at frequencies in Hz, fluids without dispersion: a sequence of solutions with data by frequency.
         Needs speed_of_sound= of the problem. wave: it gets the wavenumbers. Options as in `solve`."""
@@ -104,6 +105,7 @@ class ScatteringProblem(Problem[ScatteringSolution]):
             raise ValueError(f"a sweep of frequencies needs {type(self).__name__}(..., speed_of_sound=) in m/s")
         return sweep_of(self, frequencies, wave, self.speed_of_sound, **options)
 
+    @named_options
     def monostatic_target_strength(
         self,
         theta: ArrayLike,

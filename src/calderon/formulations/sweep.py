@@ -1,14 +1,18 @@
 """One problem at many frequencies."""
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
+from calderon.formulations.problem import SolveChoices, named_options
 from calderon.formulations.sweep_results import Sweep, frequencies_of
 
 
-def frequency_sweep(problem: Any, wave: Any, wavenumbers: Iterable[complex], **options: Any) -> Iterator[Any]:
+@named_options
+def frequency_sweep(
+    problem: Any, wave: Any, wavenumbers: Iterable[complex], **options: Unpack[SolveChoices]
+) -> Iterator[Any]:
     """Solve at each wavenumber in turn; yields the solutions.
 
     problem: any with `at(wavenumber)`: acoustic, conductors, penetrable bodies, antennas. wave: what `problem.solve`
@@ -45,7 +49,9 @@ def wave_at(wave: Any, wavenumber: complex) -> Any:
     return wave.at(wavenumber) if hasattr(wave, "at") and hasattr(wave, "wavenumber") else wave
 
 
-def sweep_of(problem: Any, frequencies: Iterable[float], wave: Any, speed: float, **options: Any) -> Sweep:
+def sweep_of(
+    problem: Any, frequencies: Iterable[float], wave: Any, speed: float, **options: Unpack[SolveChoices]
+) -> Sweep:
     """The solutions of a problem at frequencies in Hz, its waves of that speed in m/s."""
     hertz = frequencies_of(frequencies)
     solutions = frequency_sweep(problem, wave, 2 * np.pi * hertz / speed, **options)

@@ -105,9 +105,15 @@ def test_files_by_pyvista_and_gmsh(gmsh, tmp_path):
         BOX.to_pyvista().save(tmp_path / f"box{ending}")
         assert same(read(tmp_path / f"box{ending}"), names=False)
     BOX.to_gmsh()
-    gmsh.write(str(tmp_path / "box.unv"))
-    found = read(tmp_path / "box.unv")
-    assert found.is_closed and found.volume == pytest.approx(2) and len(np.unique(found.tags)) == 6
+    for path in (tmp_path / f"box{ending}" for ending in (".unv", ".bdf", ".med")):
+        gmsh.write(str(path))
+        found = read(path)
+        assert found.is_closed and found.volume == pytest.approx(2, rel=1e-5), path
+        assert len(np.unique(found.tags)) == 6, path
+    deck = (tmp_path / "box.bdf").read_bytes()
+    (tmp_path / "box.bdf").write_bytes(deck[: len(deck) // 2])
+    with pytest.raises(MeshError, match="neither BEGIN BULK nor ENDDATA"):
+        read(tmp_path / "box.bdf")
 
 
 def test_cad_models_need_an_edge_length(gmsh, tmp_path):

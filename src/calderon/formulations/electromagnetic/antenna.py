@@ -15,7 +15,7 @@ from calderon.formulations.electromagnetic.pec import PECScattering
 from calderon.formulations.electromagnetic.radiating_currents import RadiatingCurrents
 from calderon.formulations.linear_system import LinearSystem, SolutionInfo, SolveOptions
 from calderon.formulations.planar.port_sweep import scattering
-from calderon.formulations.problem import MethodName, Problem, SolveChoices, SolverChoices
+from calderon.formulations.problem import MethodName, Problem, SolveChoices, SolverChoices, named_options
 from calderon.formulations.sweep_results import Sweep, frequencies_of
 from calderon.mesh import TriangleMesh
 from calderon.operators.methods import candidates
@@ -80,6 +80,7 @@ class PECAntenna(Problem[AntennaSolution]):
         """The same antenna at another wavenumber."""
         return replace(self, wavenumber=wavenumber, frequency=None)
 
+    @named_options
     def solve(
         self,
         voltages: ArrayLike = 1.0,
@@ -92,6 +93,7 @@ class PECAntenna(Problem[AntennaSolution]):
         """
         return super().solve(voltages, method, rtol, **options)
 
+    @named_options
     def sweep(
         self,
         frequencies: Iterable[float],
@@ -127,14 +129,17 @@ class PECAntenna(Problem[AntennaSolution]):
     def _preconditioned(self, options: SolveOptions) -> SolveOptions:
         return self.conductor._preconditioned(options)
 
+    @named_options
     def admittance_matrix(self, **options: Unpack[SolveChoices]) -> NDArray[np.complex128]:
         """Y (p, p) in S: I = Y U for the voltages U at the feeds; options as in `solve`. Symmetric."""
         return np.stack([one.feed_currents for one in self.solve_all(list(np.eye(len(self.feeds))), **options)], axis=1)
 
+    @named_options
     def impedance_matrix(self, **options: Unpack[SolveChoices]) -> NDArray[np.complex128]:
         """Z = Y^-1 (p, p) in ohm: U = Z I; options as in `solve`."""
         return np.asarray(np.linalg.inv(self.admittance_matrix(**options)), np.complex128)
 
+    @named_options
     def scattering_matrix(self, reference: float = 50.0, **options: Unpack[SolveChoices]) -> NDArray[np.complex128]:
         """S = (1 - R Y)(1 + R Y)^-1 (p, p) for lines of the impedance R = `reference` in ohm at all feeds, for
         exp(-i omega t): textbooks with exp(j omega t) have the conjugate. Options as in `solve`.

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from calderon.exact import SPEED_OF_LIGHT
 from calderon.exact.angular import RECEIVERS, line_of_sight
 from calderon.formulations.media.wavenumbers import wavenumber_and_frequency
-from calderon.formulations.problem import Problem, SolveChoices, monostatic_sweep
+from calderon.formulations.problem import Problem, SolveChoices, monostatic_sweep, named_options
 from calderon.formulations.sweep import sweep_of
 from calderon.formulations.sweep_results import Sweep
 from calderon.validation import one_of
@@ -31,6 +31,7 @@ class RadarProblem(Problem[Solution]):
         """The same problem at another wavenumber, with permittivities of its frequency where they depend on that."""
         return replace(self, wavenumber=wavenumber, frequency=None)  # type: ignore[type-var]
 
+    @named_options
     def sweep(self, frequencies: Iterable[float], wave: ElectromagneticWave, **options: Unpack[SolveChoices]) -> Sweep:
         """The problem at frequencies in Hz, in vacuum: a sequence of solutions with data by
         frequency. wave: it gets the wavenumbers. Options as in `solve`."""
@@ -48,6 +49,7 @@ class RadarProblem(Problem[Solution]):
         object.__setattr__(self, "wavenumber", float(np.real(k)))
         object.__setattr__(self, "frequency", frequency)
 
+    @named_options
     def monostatic_rcs(
         self,
         theta: ArrayLike,
@@ -56,7 +58,7 @@ class RadarProblem(Problem[Solution]):
         *,
         info: bool = False,
         sweep_file: str | os.PathLike[str] | None = None,
-        **options: Any,
+        **options: Unpack[SolveChoices],
     ) -> Any:
         """Radar cross-section in m^2 seen by a radar that both sends and receives.
 
@@ -78,6 +80,7 @@ class RadarProblem(Problem[Solution]):
         level = 4 * np.pi * np.abs(amplitude) ** 2
         return (level, *record) if info else level
 
+    @named_options
     def scattering_amplitude(
         self,
         theta: ArrayLike,
@@ -86,13 +89,13 @@ class RadarProblem(Problem[Solution]):
         *,
         info: bool = False,
         sweep_file: str | os.PathLike[str] | None = None,
-        **options: Any,
+        **options: Unpack[SolveChoices],
     ) -> Any:
         """The backscattered F . receiver in m for a unit wave: an entry of the scattering matrix; arguments as for
         `monostatic_rcs`."""
         pairs = [receive + transmit for receive in RECEIVERS for transmit in RECEIVERS]
         one_of(polarization, pairs, "polarization")
-        chosen = self._sweep_options(options.pop("method", None), options.pop("rtol", 1e-6), options)  # type: ignore[arg-type]
+        chosen = self._sweep_options(options.pop("method", None), options.pop("rtol", 1e-6), options)
         chosen = replace(chosen, accept=info)
         frame = line_of_sight(theta, phi)
         r, v, h = (part.reshape(-1, 3) for part in frame)

@@ -38,14 +38,33 @@ def _by_gmsh(path: Path) -> meshio.Mesh:
         return gmsh_content(gmsh)
 
 
+def _med(path: Path) -> meshio.Mesh:
+    """Groups without names, as gmsh writes them, which meshio does not know, by gmsh."""
+    try:
+        return meshio.read(path, file_format="med")
+    except KeyError:
+        return _by_gmsh(path)
+
+
+def _nastran(path: Path) -> meshio.Mesh:
+    """Bulk data alone, as gmsh writes them, which meshio does not know, by gmsh."""
+    with path.open("rb") as file:
+        lines = {line.strip().upper() for line in file}
+    if any(line.startswith(b"BEGIN BULK") for line in lines):
+        return meshio.read(path, file_format="nastran")
+    if b"ENDDATA" not in lines:
+        raise MeshError("neither BEGIN BULK nor ENDDATA: it is incomplete, or no Nastran deck")
+    return _by_gmsh(path)
+
+
 OTHERS: dict[str, Callable[[Path], meshio.Mesh]] = {
     ".vtk": _vtk,
     ".vtp": _by_pyvista,
     ".off": _by_meshio("off"),
-    ".med": _by_meshio("med"),
+    ".med": _med,
     ".xdmf": _by_meshio("xdmf"),
-    ".bdf": _by_meshio("nastran"),
-    ".nas": _by_meshio("nastran"),
+    ".bdf": _nastran,
+    ".nas": _nastran,
     ".unv": _by_gmsh,
 }
 """Readers by ending."""
