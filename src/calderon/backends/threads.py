@@ -74,8 +74,8 @@ class Returned:
 
 
 class Crew:
-    """Threads that wait for work between runs, as many as ever ran at once: to start 16 takes milliseconds, to wake them
-    a tenth of it."""
+    """Threads that wait for work between runs, as many as ever ran at once: to start 16 takes milliseconds, to wake
+    them a tenth of it."""
 
     def __init__(self) -> None:
         self._idle: deque[SimpleQueue[tuple[Callable[[], None], Returned]]] = deque()
