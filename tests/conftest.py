@@ -74,6 +74,7 @@ VARIANTS = (
     "backends/test_devices.py::test_without_any_driver_package_the_processor_computes",
     "backends/test_gpu_benchmarks.py::",
     "dg/test_ranks.py::test_far_fields_currents_and_shorter_steps_are_those_of_one_rank",
+    "cli/test_examples.py::test_an_example_meets_its_number[aircraft_rcs]",
     "cli/test_examples.py::test_an_example_meets_its_number[compressed_matrix]",
     "cli/test_examples.py::test_an_example_meets_its_number[fed_array]",
     "cli/test_examples.py::test_an_example_meets_its_number[line_fed_patch]",

@@ -94,7 +94,10 @@ def test_fields_of_currents_are_vectors():
     samples = solution.at_points([[0, 0, 0], [0, 0, 2.0]])
     assert np.isnan(samples.arrays["electric"][0]).all()
     assert samples.arrays["electric"][1] == pytest.approx(solution.electric([[0, 0, 2.0]])[0])
-    assert "magnetic_y_imag_A_per_m" in samples.arrays.columns()
+    # of a wave without impedance, H has the unit of E
+    assert "magnetic_y_imag_V_per_m" in samples.arrays.columns() and solution.surface.unit == "V/m"
+    vacuum = cal.PlaneWave([0, 0, 1], polarization=[1, 0, 0], impedance=cal.exact.VACUUM_IMPEDANCE)
+    assert cal.PECScattering(BALL, 1.5).solve(vacuum).surface.unit == "A/m"
 
 
 def test_far_fields_have_components_phases_and_levels(solution):

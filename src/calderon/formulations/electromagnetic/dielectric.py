@@ -32,7 +32,7 @@ from calderon.formulations.electromagnetic.dielectric_regions import (
 )
 from calderon.formulations.electromagnetic.dielectric_solution import DielectricSolution
 from calderon.formulations.electromagnetic.radar import RadarProblem
-from calderon.formulations.electromagnetic.radiating_currents import RadiatingCurrents
+from calderon.formulations.electromagnetic.radiating_currents import RadiatingCurrents, magnetic_unit
 from calderon.formulations.linear_system import LinearSystem, SolutionInfo
 from calderon.mesh import TriangleMesh
 from calderon.operators import BlockOperator
@@ -205,7 +205,7 @@ class DielectricScattering(RadarProblem[DielectricSolution]):
         electric, magnetic = [], []
         for i, space in enumerate(self.function_spaces):
             m = pieces.get(n + i, np.zeros(space.dimension, coefficients.dtype))
-            electric.append(VectorFunction(space, pieces[i] / eta, "electric surface current", "A/m"))
+            electric.append(VectorFunction(space, pieces[i] / eta, "electric surface current", magnetic_unit(eta)))
             magnetic.append(VectorFunction(space, m, "magnetic surface current", "V/m"))
         outer = [i for i, _ in self.regions[0].surfaces]
         radiating = RadiatingCurrents(

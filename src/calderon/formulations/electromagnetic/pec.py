@@ -22,7 +22,7 @@ from calderon.formulations.checks import (
     warn_thin,
 )
 from calderon.formulations.electromagnetic.radar import RadarProblem
-from calderon.formulations.electromagnetic.radiating_currents import RadiatingCurrents, currents_of
+from calderon.formulations.electromagnetic.radiating_currents import RadiatingCurrents, currents_of, magnetic_unit
 from calderon.formulations.electromagnetic.scattering_solution import ElectromagneticSolution
 from calderon.formulations.linear_system import LinearSystem, SolutionInfo, SolveOptions
 from calderon.formulations.preconditioners import Preconditioner
@@ -240,7 +240,8 @@ class PECScattering(RadarProblem[PECSolution]):
         return Preconditioner("dual", self.unknowns, inverse)
 
     def _solution(self, data: Any, coefficients: NDArray[Any], info: SolutionInfo) -> PECSolution:
-        current = VectorFunction(self.function_space, coefficients, "surface current", "A/m")
+        unit = magnetic_unit(data.impedance)
+        current = VectorFunction(self.function_space, coefficients, "surface current", unit)
         return PECSolution(data, info, RadiatingCurrents(self.wavenumber, data.impedance, (current,)))
 
     def _echoes(

@@ -165,12 +165,17 @@ class RadiatedField(SampledField, SavedSolution):
     def _fields_at(self, points: NDArray[np.float64]) -> list[Quantity]:
         return [
             Quantity("electric", self.electric(points), "V/m", "E", vector=True),
-            Quantity("magnetic", self.magnetic(points), "A/m", "H", vector=True),
+            Quantity("magnetic", self.magnetic(points), magnetic_unit(self.currents.impedance), "H", vector=True),
         ]
 
     @property
     def _attributes(self) -> dict[str, Any]:
         return wave_attributes(self.currents.wavenumber, self.frequency)
+
+
+def magnetic_unit(impedance: complex) -> str:
+    """The unit of H and of electric currents: that of E where the medium has eta = 1."""
+    return "V/m" if impedance == 1 else "A/m"
 
 
 def currents_of(wavenumber: Any, impedance: Any, rule: Any, electric: Any, magnetic: Any = ()) -> RadiatingCurrents:

@@ -29,9 +29,9 @@ def headlines(results: PlanarResults, seconds: dict[str, float]) -> list[Row]:
         rows.append(("radiated, of the accepted power", _share(results, "radiated"), "%"))
     if results.second_mesh is not None:
         rows.append((results.second_mesh.meaning, f"{100 * results.second_mesh.error:.2g}", "%"))
-    elif results.file.case.metal.h is not None:
-        rows.append(("error estimate", "by calderon run --estimate", ""))
     rows.append(("unknowns", f"{results.problem.function_space.dimension:,}".replace(",", "\u202f"), ""))
+    if results.second_mesh is None and results.file.case.metal.h is not None:
+        rows.append(("error estimate", "by calderon run --estimate", ""))
     rows.append(("computing and drawing", f"{sum(seconds.values()):.1f}", "s"))
     return rows
 

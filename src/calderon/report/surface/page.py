@@ -70,8 +70,6 @@ def headlines(results: Results, seconds: dict[str, float]) -> list[Row]:
     if second is not None:
         at = f" at {steps[-1].name}" if len(steps) > 1 else ""
         cards.append((second.meaning + at, f"{100 * second.error:.2g}", "%"))
-    elif not (left or errors):
-        cards.append(("error estimate", "by calderon run --estimate", ""))
     cards += _matched(steps)
     cards.append(("unknowns", f"{results.unknowns:,}".replace(",", "\u202f"), ""))
     resolved = [step.elements_per_wavelength for step in steps if step.elements_per_wavelength is not None]
@@ -79,6 +77,8 @@ def headlines(results: Results, seconds: dict[str, float]) -> list[Row]:
         cards.append(("elements per wavelength", f"{min(resolved):.1f}", ""))
     if any(len(step.info.residuals) for step in steps):
         cards.append(("iterations", str(max(step.info.iterations for step in steps)), ""))
+    if not (left or errors or second is not None):
+        cards.append(("error estimate", "by calderon run --estimate", ""))
     cards.append(("computing and drawing", f"{sum(seconds.values()):.1f}", "s"))
     return cards
 

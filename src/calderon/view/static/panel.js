@@ -98,7 +98,7 @@ Object.assign(View.prototype, {
       });
       rows.push(field(steps.name, this.stepper));
     }
-    if (this.layers.some((layer) => this.field(layer)?.complex)) {
+    if (this.visible().some((layer) => this.field(layer)?.complex)) {
       this.turner = player({
         name: "ωt", low: 0, high: 360, step: 1, value: Math.round((this.phase * 180) / Math.PI), text: (x) => `${x}°`,
         playing: this.playing === "phase", play: () => this.play("phase"),
