@@ -81,9 +81,7 @@ def main(folder: Path, h: float = 0.34) -> None:
     for pair, levels in cuts.items():
         strong = levels > levels.max() - 25
         unlike = np.abs(levels - levels[::-1])[strong].max()
-        print(
-            f"{pair}: {levels[0]:.1f} dB re 1 m2 at the nose, largest {levels.max():.1f}; left and right {unlike:.2f} dB"
-        )
+        print(f"{pair}: {levels[0]:.1f} dB re 1 m2 at the nose, largest {levels.max():.1f}; sides {unlike:.2f} dB")
         assert unlike < 0.5
     there, back = (np.pi / 2, 0.3), (1.2, 2.0)
     bistatic = [
