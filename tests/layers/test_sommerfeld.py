@@ -9,6 +9,7 @@ from scipy.special import hankel1
 
 import calderon as cal
 from calderon.exact.vacuum import SPEED_OF_LIGHT
+from calderon.layers.interface import direct_part
 from calderon.layers.sommerfeld import Direct, horizontal_greens, spatial_greens
 
 REFERENCES = Path(__file__).parents[2].parent / "shared" / "data" / "layered_green.json"
@@ -85,6 +86,21 @@ def test_the_direct_part_of_an_interface():
     for n in range(2):
         assert np.abs((rest[n] + direct[n] * free(RHO, means[n])) / whole[n] - 1)[:4].max() < 1e-9
         assert abs(rest[n][0] / at_zero[n][0] - 1) < 1e-5
+
+
+@pytest.mark.parametrize(
+    "layers, frequency, bound",
+    [((cal.Layer(1.5e-3, 2.33), cal.Layer(0.8e-3, 3.38 + 0.009j)), 9e9, 1e-9), ((cal.Layer(0.2e-3, 2.2),), 5e9, 1e-6)],
+)
+def test_terms_that_cancel_do_not_spoil_averages(layers, frequency, bound):
+    """With and without the direct part, whose tail changes sign where that of a layer has decayed. On a thin layer what
+    is left cancels with the direct part to 2e-5 of it."""
+    sections = cal.Stack(layers, below="pec").at(frequency)
+    z, wavelength = sections.high[0], 2 * np.pi / sections.k0
+    rho, direct = wavelength * np.geomspace(0.02, 8, 60), direct_part(sections, z)
+    whole, rest = horizontal_greens(sections, rho, z, z), horizontal_greens(sections, rho, z, z, direct)
+    for n in range(2):
+        assert np.abs((rest[n] + direct[n] * free(rho, direct[n + 2])) / whole[n] - 1).max() < bound
 
 
 def test_mistakes_are_named():

@@ -2,7 +2,7 @@
 
 The path is half an ellipse below the real axis, to 1.2 k_max + 0.2 k0, beyond all branch points and poles, then the
 axis: panels that grow, up to the length pi / rho, then intervals of that length, whose sums are extrapolated by
-weighted averages (K. A. Michalski and J. R. Mosig, IEEE Trans. Antennas Propag. 46 (1998) 1412; the t-variant).
+weighted averages (K. A. Michalski and J. R. Mosig, IEEE Trans. Antennas Propag. 46 (1998) 1412).
 """
 
 import math
@@ -95,18 +95,17 @@ def _add_point(total, k, weight, rho, place, direct):  # type: ignore[no-untyped
 @jitable_part
 def _average(sums, ends, errors, count):  # type: ignore[no-untyped-def]
     """The limit of the partial sums up to the ends (count,), by weighted averages of those whose differences are not
-    errors: ratios of errors are arbitrary."""
+    errors. Remainders are taken to change sign from one interval to the next with equal sizes: ratios of terms, which
+    the t-variant takes for those of remainders, are arbitrary where terms of two images, or of a layer and the direct
+    part, cancel."""
     averages = sums.copy()
     for k in range(2, count):
         before, now = sums[k - 1] - sums[k - 2], sums[k] - sums[k - 1]
         if min(abs(now), abs(before)) <= max(1e-16 * abs(sums[k]), errors[k]):
             return sums[k]
-        ratio = now / before
-        if ratio.real > 0.0 or abs(ratio) > 2.0:
-            ratio = -1.0 + 0j  # next to a zero of the terms: those of two images may cancel
         for j in range(1, k):
-            eta = ratio / (1.0 + 2.0 * (j - 1) * (ends[k] - ends[k - 1]) / ends[k - j])
-            averages[k - j] = (averages[k - j + 1] - eta * averages[k - j]) / (1.0 - eta)
+            weight = 1.0 + 2.0 * (j - 1) * (ends[k] - ends[k - 1]) / ends[k - j]
+            averages[k - j] = (weight * averages[k - j + 1] + averages[k - j]) / (1.0 + weight)
     return averages[1]
 
 

@@ -25,6 +25,9 @@ ACCURACY = 3e-8
 FLOOR = 1e-4 / (4 * np.pi)
 """Fields between conductors decay below all rounding errors."""
 HALVINGS = 10
+CLOSE = 1.0
+"""Over k0: distances up to which integrals leave the direct part out. Farther away it cancels with the rest: on a thin
+layer over a conductor the sum may be 1e-5 of it."""
 NODES = np.cos(np.pi * (np.arange(DEGREE + 1) + 0.5) / (DEGREE + 1))
 SERIES = np.cos(np.arange(DEGREE + 1)[:, None] * np.arccos(NODES)) * (2 - (np.arange(DEGREE + 1) == 0)[:, None])
 SERIES = SERIES / (DEGREE + 1)
@@ -146,13 +149,16 @@ def table_of(sections: Sections, z: float, source_z: float, reach: float) -> Tab
 
     def greens(r: np.ndarray) -> np.ndarray:
         """(2, ...) both at distances (n, nodes) without the direct part."""
-        close = np.full(len(r), True) if distant is None else r.min(axis=1) < distant.start
-        out = np.empty((2, *r.shape), complex)
+        close, beyond = r.max(axis=1) * sections.k0 < CLOSE, np.full(len(r), False)
+        if distant is not None:
+            beyond = r.min(axis=1) >= distant.start
+        out, whole = np.empty((2, *r.shape), complex), ~close & ~beyond
         out[:, close] = horizontal_greens(sections, r[close], z, source_z, direct)
-        if distant is not None and not close.all():
-            out[:, ~close] = distant(r[~close])
-            for n, (c, k) in enumerate(zip(direct[:2], direct[2:], strict=True)):
-                out[n, ~close] -= c * np.exp(1j * k * r[~close]) / (4 * np.pi * r[~close])
+        out[:, whole] = horizontal_greens(sections, r[whole], z, source_z)
+        if distant is not None and beyond.any():
+            out[:, beyond] = distant(r[beyond])
+        for n, (c, k) in enumerate(zip(direct[:2], direct[2:], strict=True)):
+            out[n, ~close] -= c * np.exp(1j * k * r[~close]) / (4 * np.pi * r[~close])
         return out
 
     def series(low: np.ndarray, size: float) -> np.ndarray:
