@@ -37,13 +37,14 @@ level = "dB"
 """
 
 
-def test_frequencies_that_agree_in_six_digits_have_columns_of_their_own(tmp_path):
+def test_a_sweep_has_one_row_for_each_angle_at_each_frequency(tmp_path):
     write(run(parse(CASE.replace('method = "hmatrix"', ""))), tmp_path / "out")
     with (tmp_path / "out" / "far_field.csv").open() as stream:
-        names = next(csv.reader(stream))
-    assert len(names) == 1 + 3 * 3 == len(set(names))
-    for ending in (" at 20 Hz", " at 20.000001 Hz", " at 21 Hz"):
-        assert sum(name.endswith(ending) for name in names) == 3
+        rows = list(csv.DictReader(stream))
+    names = ["frequency_Hz", "angle_deg", *list(rows[0])[2:]]
+    assert list(rows[0]) == names and len(names) == 5
+    assert [float(row["frequency_Hz"]) for row in rows] == [20.0] * 3 + [20.000001] * 3 + [21.0] * 3
+    assert [float(row["angle_deg"]) for row in rows] == [0.0, 180.0, 360.0] * 3
 
 
 def test_texts_of_frequencies_have_as_many_digits_as_tell_them_apart():

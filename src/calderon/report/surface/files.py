@@ -2,12 +2,11 @@
 
 import re
 import shutil
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from calderon.case import Angles
 from calderon.data import Axis, LabelledArrays, Quantity
 from calderon.data.collections import write_collection
 from calderon.data.labelled import stacked
@@ -80,23 +79,16 @@ def _step(step: Step, level: Level) -> dict[str, Any]:
 def write_tables(results: Results, files: BestEffort) -> None:
     """far_field.csv, monostatic.csv, impedance.csv, residuals.csv and one surface file a step, files of references."""
     output, steps = results.file.case.output, results.steps
-    suffixes = [f" at {step.name}" if len(steps) > 1 else "" for step in steps]
     if output.far_field is not None:
         with files.at("far_field.csv") as path:
-            _write_far_field(results, suffixes, output.far_field, path)
+            write_csv(path, _of_steps(steps, lambda step: _far_field(results.level, step, output.far_field)))
     if output.monostatic is not None:
         with files.at("monostatic.csv") as path:
-            columns: list[Column] = [("angle_deg", np.degrees(output.monostatic.values))]
-            for step, suffix in zip(steps, suffixes, strict=True):
-                for pair, levels in step.monostatic.items():
-                    columns.append((f"{results.level.column(pair)}{suffix}", levels))
-            write_csv(path, columns)
+            write_csv(path, _of_steps(steps, lambda step: _monostatic(results.level, step, output.monostatic)))
     impedances = np.array([step.impedance for step in steps if step.impedance is not None])
     if len(impedances):
         with files.at("impedance.csv") as path:
-            waves = "frequency_Hz", np.array([step.frequency for step in steps], dtype=float)
-            if steps[0].frequency is None:
-                waves = "wavenumber_per_m", np.array([step.wavenumber for step in steps], dtype=float)
+            waves = _moments(steps)
             ohms = ("resistance_ohm", impedances.real), ("reactance_ohm", -impedances.imag)
             s = reflection(impedances)
             matched = ("S11_dB", decibels_of_power(np.abs(s) ** 2)), ("VSWR", standing_wave_ratio(s))
@@ -110,7 +102,7 @@ def write_tables(results: Results, files: BestEffort) -> None:
     if any(len(step.info.residuals) for step in steps):
         with files.at("residuals.csv") as path:
             longest = max(len(step.info.residuals) for step in steps)
-            columns = [("iteration", range(longest))]
+            columns: list[Column] = [("iteration", range(longest))]
             for step in steps:
                 name = f"relative_residual at {step.name}" if len(steps) > 1 else "relative_residual"
                 residuals = [*step.info.residuals, *[np.nan] * (longest - len(step.info.residuals))]
@@ -153,16 +145,37 @@ def _by_frequency(results: Results, name: str) -> LabelledArrays:
     return stacked(Axis("frequency", np.array([_moment(step) for step in results.steps]), "Hz"), parts)
 
 
-def _write_far_field(results: Results, suffixes: list[str], requested: Angles, path: Path) -> None:
-    """Levels and complex far fields of all steps over the angle."""
-    level = results.level
-    columns: list[Column] = [("angle_deg", np.degrees(requested.values))]
-    for step, suffix in zip(results.steps, suffixes, strict=True):
-        assert step.strength is not None
-        columns.append((f"{level.column()}{suffix}", step.strength))
-        for (name, unit), values in step.far_field.items():
-            columns.append((f"{name}_real_{unit}{suffix}", values.real))
-            columns.append((f"{name}_imag_{unit}{suffix}", values.imag))
-        if step.exact_strength is not None:
-            columns.append((f"exact_{level.column()}{suffix}", step.exact_strength))
-    write_csv(path, columns)
+def _moments(steps: tuple[Step, ...]) -> tuple[str, np.ndarray]:
+    """The column of frequencies, or of wavenumbers where there are none."""
+    if steps[0].frequency is None:
+        return "wavenumber_per_m", np.array([step.wavenumber for step in steps], dtype=float)
+    return "frequency_Hz", np.array([step.frequency for step in steps], dtype=float)
+
+
+def _of_steps(steps: tuple[Step, ...], columns_of: Callable[[Step], list[Column]]) -> list[Column]:
+    """The columns of a step, or of a sweep those of all steps below each other, after their frequencies with all
+    digits: one row an observation."""
+    tables = [columns_of(step) for step in steps]
+    if len(tables) == 1:
+        return tables[0]
+    name, values = _moments(steps)
+    moments = [repr(x) for x, table in zip(values.tolist(), tables, strict=True) for _ in table[0][1]]
+    below = [(each, np.concatenate([table[k][1] for table in tables])) for k, (each, _) in enumerate(tables[0])]
+    return [(name, moments), *below]
+
+
+def _monostatic(level: Level, step: Step, requested: Any) -> list[Column]:
+    """Levels by polarisation over the angle."""
+    angles: Column = ("angle_deg", np.degrees(requested.values))
+    return [angles, *((level.column(pair), levels) for pair, levels in step.monostatic.items())]
+
+
+def _far_field(level: Level, step: Step, requested: Any) -> list[Column]:
+    """Level and complex far field over the angle."""
+    assert step.strength is not None
+    columns: list[Column] = [("angle_deg", np.degrees(requested.values)), (level.column(), step.strength)]
+    for (name, unit), values in step.far_field.items():
+        columns += [(f"{name}_real_{unit}", values.real), (f"{name}_imag_{unit}", values.imag)]
+    if step.exact_strength is not None:
+        columns.append((f"exact_{level.column()}", step.exact_strength))
+    return columns
