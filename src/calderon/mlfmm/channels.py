@@ -168,6 +168,15 @@ class Listed(NamedTuple):
         """Of a charge."""
         return sum(KINDS[each] for each in self.waves)
 
+    @property
+    def spans(self) -> NDArray[np.int64]:
+        """(points, 2): components of the maps that have a point, from the first number on, before the last one."""
+        found = np.tile([self.components, 0], (int(self.starts[-1]), 1))
+        for each in self.maps:
+            own, end = np.diff(each.first) > 0, each.component + each.parts.shape[1]
+            found[own] = np.column_stack([np.minimum(found[own, 0], each.component), np.maximum(found[own, 1], end)])
+        return found
+
     def spread(self, x: NDArray[Any], weights: NDArray[Any]) -> NDArray[Any]:
         """Charges (points, columns, rank, components) of x (n, columns), complex; weights (maps, rank)."""
         kind = np.result_type(self.maps[0].units, np.complex64)
@@ -202,16 +211,20 @@ def spread(starts, first, number, parts, units, begin, component, weights, x, ou
 @kernel
 def gather(starts, first, number, parts, units, begin, component, weights, fields, out, low, high):  # type: ignore[no-untyped-def]
     """Moments of the unknowns of the leaves low .. high."""
-    last = len(units) - 1
+    last, one = len(units) - 1, units.dtype.type(1)
     for p in range(starts[low], starts[high]):
         for n in range(first[p], first[p + 1]):
             i, unit = begin + number[n], units[min(number[n], last)]
-            for column in range(out.shape[1]):
-                for q in range(len(weights)):
-                    value = fields[p, column, q, component] * parts[n, 0]
-                    for c in range(1, parts.shape[1]):
-                        value += fields[p, column, q, component + c] * parts[n, c]
-                    out[i, column] += value * (weights[q] * unit)
+            for q in range(len(weights)):
+                factor = weights[q] * unit
+                if parts.shape[1] == 3:
+                    a, b, c = parts[n, 0] * one, parts[n, 1] * one, parts[n, 2] * one
+                    for column in range(out.shape[1]):
+                        f = fields[p, column, q]
+                        out[i, column] += (f[component] * a + f[component + 1] * b + f[component + 2] * c) * factor
+                else:
+                    for column in range(out.shape[1]):
+                        out[i, column] += fields[p, column, q, component] * parts[n, 0] * factor
 
 
 def listed(

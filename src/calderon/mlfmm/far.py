@@ -98,7 +98,7 @@ class Far:
         columns, real = charges.shape[1], self.traversal.real
         given = np.ascontiguousarray(charges, np.result_type(real, np.complex64)).view(real)
         count = sum(KINDS[kind] for kind in self.target_kinds)
-        fields = np.zeros((len(self.targets.local), columns, count), given.dtype).repeat(2, axis=2)
+        fields = np.zeros((len(self.targets.local), columns, 2 * count), given.dtype)
         outgoing, incoming = self.traversal.empty(columns), self.traversal.empty(columns)
         self._points(outgoing, given.ravel(), columns, True)
         sources = self._sources(outgoing, given.ravel(), columns)
@@ -127,7 +127,8 @@ class Far:
         pitch, (along, growth, table) = level.half.pitch(real), WavesOfLevel.of(level, kinds, k, spectra, real, outward)
         rows, factors = aligned_rows(along, real), aligned_rows(table, real)
         size = 4 * POINTS * width(real) + 2 * pitch * (1 + columns * components)
-        arguments = (points.local, points.normals, mix, points.starts, numbers, components, rows, pitch,
+        spans = () if outward else (points.spans,)
+        arguments = (points.local, points.normals, mix, points.starts, *spans, numbers, components, rows, pitch,
                      real.type(k.imag / k.real), real.type(growth), factors, leaves, boxes, x, columns,
                      spectra)  # fmt: skip
         in_parts(lambda low, high: run(*arguments, aligned(size, real), low, high), len(leaves))

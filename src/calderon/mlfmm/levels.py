@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.backends import thread_count
-from calderon.backends.vectors import aligned
+from calderon.backends.vectors import aligned, width
 from calderon.fmm.lists import Lists
 from calderon.fmm.octree import Octree
 from calderon.fmm.tables import OFFSETS
@@ -16,8 +16,8 @@ from calderon.mlfmm.passes import downward, expand, translate, upward
 from calderon.mlfmm.spectrum import Grid, Interpolation, flat
 from calderon.mlfmm.translation import translators
 
-TOGETHER = 2
-"""Columns that are on the full grid of a level at a time: more would not stay in the cache."""
+TOGETHER = 8
+"""Patterns of a box that are on the full grid of a level at a time: of fewer, threads are started too often."""
 TARGETS = 512_000
 """Bytes of sums over pairs that a task of translations holds, about."""
 
@@ -140,7 +140,11 @@ class Traversal:
 
     def empty(self, columns: int) -> Patterns:
         """Zero patterns (boxes, columns, spectra, part, pitch) of all levels."""
-        return [aligned(each.patterns * columns * self.spectra, self.real) for each in self.levels]
+        return [aligned(each.patterns * columns * self.spectra + width(self.real), self.real) for each in self.levels]
+
+    def _spare(self, grid: Grid) -> NDArray[Any]:
+        """Room for a pattern, and what vectors write behind it."""
+        return aligned(2 * grid.pitch(self.real) + 2 * width(self.real), self.real)
 
     def run(self, outgoing: Patterns, incoming: Patterns, columns: int) -> None:
         """From outgoing patterns of leaves to incoming ones of leaves, of zeros at first."""
@@ -169,7 +173,7 @@ class Traversal:
 
         def work(low: int, high: int) -> None:
             upward(x[n], pitch, x[n - 1], up, above.children, level.octant, count, self.vector, tuple(lift.sizes),
-                   lift.theta, lift.phi, level.shifts, lift.room(self.real), aligned(2 * up, self.real), low,
+                   lift.theta, lift.phi, level.shifts, lift.room(self.real), self._spare(above.half), low,
                    high)  # fmt: skip
 
         in_parts(work, above.count)
@@ -182,7 +186,7 @@ class Traversal:
 
         def work(low: int, high: int) -> None:
             downward(x[n - 1], up, x[n], pitch, above.children, level.octant, count, self.vector, tuple(lift.sizes),
-                     lift.theta_back, lift.phi_back, level.shifts, lift.room(self.real), aligned(2 * up, self.real),
+                     lift.theta_back, lift.phi_back, level.shifts, lift.room(self.real), self._spare(above.half),
                      low, high)  # fmt: skip
 
         in_parts(work, above.count)
@@ -192,7 +196,7 @@ class Traversal:
 
         def work(low: int, high: int) -> None:
             expand(x, level.half.pitch(self.real), full, pitch, level.count, *some, self.vector, tuple(widen.sizes),
-                   widen.theta, widen.phi, widen.room(self.real), aligned(2 * pitch, self.real), low, high)  # fmt: skip
+                   widen.theta, widen.phi, widen.room(self.real), self._spare(level.full), low, high)  # fmt: skip
 
         in_parts(work, level.count)
 
@@ -202,7 +206,7 @@ class Traversal:
         most = max(1, min(64, TARGETS // (size * self.real.itemsize), level.count // (4 * thread_count())))
 
         def work(low: int, high: int) -> None:
-            sums, room, spare = (aligned(most * size, self.real), widen.room(self.real), aligned(2 * pitch, self.real))
+            sums, room, spare = (aligned(most * size, self.real), widen.room(self.real), self._spare(level.full))
             for begin in range(low, high, most):
                 translate(
                     full, level.count, level.factors, len(pairs.used), pairs.first, pairs.source, pairs.offset, *some,

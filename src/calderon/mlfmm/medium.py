@@ -285,7 +285,8 @@ class Medium:
         packs = self.packs and self.real == np.float32
         own, places, normals = listed(channels, leaf_of, len(self.lists.leaves), degree, self.real, packs)
         centres = centres_of(self.tree)[self.lists.leaves]
-        return own, Points.of(places, own.starts, centres, self.real, None if mix is None else normals, mix)
+        points = Points.of(places, own.starts, centres, self.real, None if mix is None else normals, mix)
+        return own, points._replace(spans=own.spans)
 
     def improve(self, rtol: float, finer: bool, double: bool) -> bool:
         """Plane waves for a smaller tolerance, finer: and charges of a higher degree; whether numbers hold it. double:
@@ -339,12 +340,15 @@ class Medium:
         (given, out), (wanted, into) = sides[::-1] if transposed else sides
         charges = given.spread(x, out)
         charges = charges.reshape(*charges.shape[:1], -1, given.components)
-        used = charges.any(axis=(0, 2))  # columns of J alone, or of M alone, have traversals without charges
-        if not used.any():
-            return
-        some = far.product(charges if used.all() else charges[:, used])
-        fields = np.zeros((len(some), used.size, wanted.components), some.dtype)
-        fields[:, used] = some
+        if self.rank == 1:
+            fields = far.product(charges)
+        else:
+            used = charges.any(axis=(0, 2))  # columns of J alone, or of M alone, have traversals without charges
+            if not used.any():
+                return
+            some = far.product(charges[:, used])
+            fields = np.zeros((len(some), used.size, wanted.components), some.dtype)
+            fields[:, used] = some
         wanted.gather(fields.reshape(*fields.shape[:1], x.shape[1], self.rank, -1), into, y)
 
     @property

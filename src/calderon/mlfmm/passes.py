@@ -52,35 +52,34 @@ def products(a, a0, pitch_a, b, b0, pitch_b, c, c0, pitch_c, rows, inner, width)
 
 
 @jitable_part
-def split(x, x0, pitch, n, pad, room):  # type: ignore[no-untyped-def]
-    """room (parity, theta, part, pad) = u + v and u - v of a pattern of 2 n^2 directions at x0."""
+def split(x, x0, pitch, n, pad, room, first):  # type: ignore[no-untyped-def]
+    """room (parity, theta, part, pad) = u + v and u - v of a pattern of 2 n^2 directions at x0. Vectors reach into what
+    is behind; numbers beyond n are of no use."""
+    w = lanes(room)
     for part in range(2):
         for t in range(n):
-            a, p = x0 + part * pitch + t * 2 * n, (t * 2 + part) * pad
+            a, p = x0 + part * pitch + t * 2 * n, first + (t * 2 + part) * pad
             q = p + n * 2 * pad
-            for f in range(n):
-                u, v = x[a + f], x[a + n + f]
-                room[p + f] = u + v
-                room[q + f] = u - v
+            for f in range(0, n, w):
+                u, v = load(x, a + f), load(x, a + n + f)
+                store(room, p + f, u + v)
+                store(room, q + f, u - v)
 
 
 @jitable_part
-def join(room, first, n, pad, y, y0, pitch, adds):  # type: ignore[no-untyped-def]
-    """The other way, y = or += : e + o and e - o at u and v."""
+def join(room, first, n, pad, y, pitch):  # type: ignore[no-untyped-def]
+    """The other way: y = e + o and e - o at u and v, with zeros behind, two vectors beyond the pattern, too."""
+    w = lanes(room)
     for part in range(2):
-        for t in range(n):
-            a, p = y0 + part * pitch + t * 2 * n, first + (t * 2 + part) * pad
+        for t in range(n):  # vectors reach into the next numbers, which come later
+            a, p = part * pitch + t * 2 * n, first + (t * 2 + part) * pad
             q = p + n * 2 * pad
-            if adds:
-                for f in range(n):
-                    y[a + f] += room[p + f] + room[q + f]
-                for f in range(n):
-                    y[a + n + f] += room[p + f] - room[q + f]
-            else:
-                for f in range(n):
-                    y[a + f] = room[p + f] + room[q + f]
-                for f in range(n):
-                    y[a + n + f] = room[p + f] - room[q + f]
+            for f in range(0, n, w):
+                store(y, a + f, load(room, p + f) + load(room, q + f))
+            for f in range(0, n, w):
+                store(y, a + n + f, load(room, p + f) - load(room, q + f))
+        store(y, part * pitch + 2 * n * n, zero(y))
+        store(y, part * pitch + 2 * n * n + w, zero(y))
 
 
 @jitable_part
@@ -90,7 +89,7 @@ def interpolate(x, x0, pitch, sizes, theta, phi, vector, room):  # type: ignore[
     n, pad, m, wide = sizes
     middle = 4 * n * pad
     out = middle + 2 * m * pad
-    split(x, x0, pitch, n, pad, room)
+    split(x, x0, pitch, n, pad, room, 0)
     for parity in range(2):
         matrix = (1 - parity if vector else parity) * m * n
         products(theta, matrix, n, room, parity * n * 2 * pad, 2 * pad, room, middle, 2 * pad, m, n, 2 * pad)
@@ -100,7 +99,7 @@ def interpolate(x, x0, pitch, sizes, theta, phi, vector, room):  # type: ignore[
 
 
 @jitable_part
-def anterpolate(room, sizes, theta_back, phi_back, vector, y, y0, pitch):  # type: ignore[no-untyped-def]
+def anterpolate(room, sizes, theta_back, phi_back, vector, spare, y, y0, pitch):  # type: ignore[no-untyped-def]
     """y += the transposed of `interpolate` of what stands where it leaves its result."""
     n, pad, m, wide = sizes
     middle = 4 * n * pad
@@ -110,7 +109,9 @@ def anterpolate(room, sizes, theta_back, phi_back, vector, y, y0, pitch):  # typ
         products(room, out + parity * m * 2 * wide, wide, phi_back, parity * m * pad, pad, room, middle, pad, 2 * m, m,
                  pad)  # fmt: skip
         products(theta_back, matrix, m, room, middle, 2 * pad, room, parity * n * 2 * pad, 2 * pad, n, m, 2 * pad)
-    join(room, 0, n, pad, y, y0, pitch, True)
+    join(room, 0, n, pad, spare, pitch)
+    for i in range(0, 2 * pitch, lanes(y)):
+        store(y, y0 + i, load(y, y0 + i) + load(spare, i))
 
 
 @kernel
@@ -131,7 +132,7 @@ def upward(  # type: ignore[no-untyped-def]
             for column in range(columns):
                 at = (child * columns + column) * 2 * pitch
                 out = interpolate(x, at, pitch, sizes, theta, phi, vector, room)
-                join(room, out, sizes[2], sizes[3], spare, 0, half, False)
+                join(room, out, sizes[2], sizes[3], spare, half)
                 at = (box * columns + column) * n
                 add_shifted(spare, 0, shifts, s, y, at, half)
 
@@ -163,9 +164,9 @@ def downward(  # type: ignore[no-untyped-def]
                 for i in range(n):
                     spare[i] = 0
                 add_shifted(y, (box * columns + column) * n, shifts, s, spare, 0, half)
-                split(spare, 0, half, m, wide, room[out:])
+                split(spare, 0, half, m, wide, room, out)
                 at = (child * columns + column) * 2 * pitch
-                anterpolate(room, sizes, theta_back, phi_back, vector, x, at, pitch)
+                anterpolate(room, sizes, theta_back, phi_back, vector, spare, x, at, pitch)
 
 
 @kernel
@@ -179,7 +180,7 @@ def expand(  # type: ignore[no-untyped-def]
         for column in range(columns):
             at = (box * across + begin + column) * 2 * pitch
             out = interpolate(x, at, pitch, sizes, theta, phi, vector, room)
-            join(room, out, sizes[2], sizes[3], spare, 0, pitch_full, False)
+            join(room, out, sizes[2], sizes[3], spare, pitch_full)
             for block in range(pitch_full // pair):
                 to = ((block * boxes + box) * columns + column) * 2 * pair
                 for part in range(2):
@@ -224,9 +225,9 @@ def translate(  # type: ignore[no-untyped-def]
                     to = part * pitch_full + block * pair
                     store(spare, to, load(sums, at + part * pair))
                     store(spare, to + w, load(sums, at + part * pair + w))
-            split(spare, 0, pitch_full, m, wide, room[out:])
+            split(spare, 0, pitch_full, m, wide, room, out)
             at = (box * across + begin + column) * 2 * pitch
-            anterpolate(room, sizes, theta_back, phi_back, vector, x, at, pitch)
+            anterpolate(room, sizes, theta_back, phi_back, vector, spare, x, at, pitch)
 
 
 @jitable_part

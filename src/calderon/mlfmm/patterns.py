@@ -134,10 +134,11 @@ def reception_kernel(lossy: bool, mixed: bool) -> Callable[..., None]:
 
     @kernel
     def receive(  # type: ignore[no-untyped-def]
-        places, normals, mix, starts, fields, components, along, pitch, loss, growth, factors, leaves, boxes, x,
+        places, normals, mix, starts, spans, fields, components, along, pitch, loss, growth, factors, leaves, boxes, x,
         columns, spectra, room, low, high,
     ):  # fmt: skip
-        """fields (points, columns, components, 2) of leaves[low .. high]; all else as in `emit`."""
+        """fields (points, columns, components, 2) of leaves[low .. high], of the components in spans (points, 2) alone
+        where these are not empty; all else as in `emit`."""
         w, one = lanes(room), room.dtype.type(1)
         size = components * 2 * pitch
         for own in range(low, high):
@@ -148,18 +149,51 @@ def reception_kernel(lossy: bool, mixed: bool) -> Callable[..., None]:
             for p in range(starts[leaf], starts[leaf + 1]):
                 for d in range(0, pitch, w):
                     wave(places, p, normals, mix, along, d, pitch, loss, -one, growth, room, 2 * d)
-                for column in range(columns):
-                    for c in range(components):
-                        start = 2 * pitch + column * size + c * 2 * pitch
-                        re, im, re1, im1 = zero(room), zero(room), zero(room), zero(room)
-                        for d in range(0, pitch, 2 * w):
-                            c0, s0 = load(room, 2 * d), load(room, 2 * d + w)
-                            a, b = load(room, start + d), load(room, start + pitch + d)
-                            re, im = re + (c0 * a - s0 * b), im + (c0 * b + s0 * a)
-                            c0, s0 = load(room, 2 * d + 2 * w), load(room, 2 * d + 3 * w)
-                            a, b = load(room, start + d + w), load(room, start + pitch + d + w)
-                            re1, im1 = re1 + (c0 * a - s0 * b), im1 + (c0 * b + s0 * a)
-                        to = ((p * columns + column) * components + c) * 2
-                        fields[to], fields[to + 1] = total(re + re1), total(im + im1)
+                runs, first, last = 1, 0, columns * components
+                if len(spans) and spans[p, 1] - spans[p, 0] < components:
+                    runs, first, last = columns, spans[p, 0], spans[p, 1]
+                for run in range(runs):
+                    row, end = run * components + first, run * components + last
+                    while row < end:
+                        at, to = 2 * (row + 1) * pitch, 2 * (p * columns * components + row)
+                        if row + 3 <= end:
+                            three_fields(room, at, pitch, fields, to)
+                            row += 3
+                        else:
+                            one_field(room, at, pitch, fields, to)
+                            row += 1
 
     return receive
+
+
+@jitable_part
+def one_field(room, start, pitch, fields, to):  # type: ignore[no-untyped-def]
+    """The sum of a pattern, from `start` on, times waves."""
+    w = lanes(room)
+    re, im, re1, im1 = zero(room), zero(room), zero(room), zero(room)
+    for d in range(0, pitch, 2 * w):
+        c0, s0 = load(room, 2 * d), load(room, 2 * d + w)
+        a, b = load(room, start + d), load(room, start + pitch + d)
+        re, im = re + (c0 * a - s0 * b), im + (c0 * b + s0 * a)
+        c0, s0 = load(room, 2 * d + 2 * w), load(room, 2 * d + 3 * w)
+        a, b = load(room, start + d + w), load(room, start + pitch + d + w)
+        re1, im1 = re1 + (c0 * a - s0 * b), im1 + (c0 * b + s0 * a)
+    fields[to], fields[to + 1] = total(re + re1), total(im + im1)
+
+
+@jitable_part
+def three_fields(room, start, pitch, fields, to):  # type: ignore[no-untyped-def]
+    """The same of three patterns, for which waves are loaded once."""
+    w, second, third = lanes(room), start + 2 * pitch, start + 4 * pitch
+    r0, i0, r1, i1, r2, i2 = zero(room), zero(room), zero(room), zero(room), zero(room), zero(room)
+    for d in range(0, pitch, w):
+        c, s = load(room, 2 * d), load(room, 2 * d + w)
+        a, b = load(room, start + d), load(room, start + pitch + d)
+        r0, i0 = r0 + c * a - s * b, i0 + c * b + s * a
+        a, b = load(room, second + d), load(room, second + pitch + d)
+        r1, i1 = r1 + c * a - s * b, i1 + c * b + s * a
+        a, b = load(room, third + d), load(room, third + pitch + d)
+        r2, i2 = r2 + c * a - s * b, i2 + c * b + s * a
+    fields[to], fields[to + 1] = total(r0), total(i0)
+    fields[to + 2], fields[to + 3] = total(r1), total(i1)
+    fields[to + 4], fields[to + 5] = total(r2), total(i2)

@@ -23,12 +23,14 @@ nothing: double and single."""
 class Points(NamedTuple):
     """Points sorted by leaves: starts (leaves + 1,), local (n, 3) relative to the centres of the leaves in m, which are
     formed in double precision. normals (n, 4), mix (rows, 2) complex: where charges are a times as large and have
-    dipoles b along normals, whose last number is the row of a and b; empty where charges are plain."""
+    dipoles b along normals, whose last number is the row of a and b; empty where charges are plain. spans (n, 2):
+    components that fields have from the first number on, before the last one; empty where all have all of them."""
 
     starts: NDArray[np.int64]
     local: NDArray[Any]
     normals: NDArray[Any]
     mix: NDArray[np.complex128]
+    spans: NDArray[np.int64] = np.zeros((0, 2), np.int64)
 
     @staticmethod
     def of(
