@@ -4,15 +4,17 @@ Each returns the value in the type that the caller computes with. Errors name th
 allowed.
 """
 
+import functools
 import numbers
 import sys
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Index = NDArray[np.int64]
+Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 def describe(value: Any) -> str:
@@ -59,6 +61,21 @@ def one_or_more_points(values: ArrayLike, name: str = "points") -> np.ndarray:
     """Points (n, 3), or one (3,), as an array (n, 3) of finite numbers in double precision."""
     array = unmasked(values, name)
     return points_in_space(array[None] if array.shape == (3,) else array, name)
+
+
+def of_any_shape(evaluate: Method) -> Method:
+    """A method with values (n, ...) at points (n, 3) as one that accepts points (..., 3), in whose shape its values
+    come."""
+
+    @functools.wraps(evaluate)
+    def shaped(self: Any, points: ArrayLike, *arguments: Any, **options: Any) -> Any:
+        x = unmasked(points, "points")
+        if x.ndim < 3 or x.shape[-1] != 3:
+            return evaluate(self, points, *arguments, **options)
+        values = evaluate(self, x.reshape(-1, 3), *arguments, **options)
+        return values.reshape(*x.shape[:-1], *values.shape[1:])
+
+    return shaped  # type: ignore[return-value]
 
 
 def unit_vectors(values: ArrayLike, name: str = "directions") -> np.ndarray:

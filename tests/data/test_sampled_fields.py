@@ -44,6 +44,9 @@ def test_a_plane_is_labelled_and_blank_inside_the_body(solution, tmp_path):
     assert float(plane.data["z"]) == 0.0 and plane.data.attrs["frequency_Hz"] == 400.0
     assert pressure.sel(x=2.0, y=1.0).item() == solution.field([[2.0, 1.0, 0.0]])[0]
     assert np.isnan(pressure.sel(x=0.0, y=0.0).item()) and not np.isnan(pressure.values[0]).any()
+    there = ~np.isnan(pressure.values)
+    assert np.array_equal(solution.field(plane.points)[there], pressure.values[there])  # points (5, 9, 3)
+    assert solution.gradient(plane.points).shape == (5, 9, 3)
     table = plane.to_pandas()
     assert isinstance(table, pandas.DataFrame) and len(table) == 45
     assert list(table) == ["y_m", "x_m", "z_m", "pressure_real_Pa", "pressure_imag_Pa"]
@@ -93,7 +96,7 @@ def test_fields_of_currents_are_vectors():
     solution = cal.PECScattering(BALL, 1.5).solve(waves)
     samples = solution.at_points([[0, 0, 0], [0, 0, 2.0]])
     assert np.isnan(samples.arrays["electric"][0]).all()
-    assert samples.arrays["electric"][1] == pytest.approx(solution.electric([[0, 0, 2.0]])[0])
+    assert samples.arrays["electric"][1] == pytest.approx(solution.electric([[[0, 0, 2.0]]])[0, 0])
     # of a wave without impedance, H has the unit of E
     assert "magnetic_y_imag_V_per_m" in samples.arrays.columns() and solution.surface.unit == "V/m"
     vacuum = cal.PlaneWave([0, 0, 1], polarization=[1, 0, 0], impedance=cal.exact.VACUUM_IMPEDANCE)

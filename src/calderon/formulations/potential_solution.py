@@ -15,7 +15,7 @@ from calderon.formulations.saving.layers import LAYER_CLASSES, layer_functions, 
 from calderon.formulations.saving.solution_file import Record, SavedSolution
 from calderon.potentials import Potential
 from calderon.spaces import Function
-from calderon.validation import one_of
+from calderon.validation import of_any_shape, one_of
 from calderon.view import Described, Scene, Viewable
 
 
@@ -36,11 +36,13 @@ class PotentialSolution(SampledField, SavedSolution, Viewable, Described):
 
     saved_classes: ClassVar[Sequence[type]] = (SolutionInfo, *LAYER_CLASSES)
 
+    @of_any_shape
     def field(self, points: ArrayLike, backend: str = "numba", precision: str = "double") -> NDArray[Any]:
         """The potential (n,) at points (n, 3) on the side of the problem; backend and precision as for
         `Potential.evaluate`."""
         return np.sum([layer.evaluate(points, backend, precision) for layer in self.layers], axis=0)
 
+    @of_any_shape
     def gradient(self, points: ArrayLike, backend: str = "numba", precision: str = "double") -> NDArray[Any]:
         """Its gradient (n, 3) at points (n, 3)."""
         return np.sum([layer.gradient(points, backend, precision) for layer in self.layers], axis=0)

@@ -20,7 +20,7 @@ from calderon.mesh import AccuracyWarning, TriangleMesh
 from calderon.potentials import Potential
 from calderon.quadrature.sphere import far_field_square
 from calderon.spaces import Function
-from calderon.validation import callers_level, one_or_more_points, positive_length
+from calderon.validation import callers_level, of_any_shape, one_or_more_points, positive_length
 from calderon.view import Described, Scene, Viewable
 from calderon.waves import PlaneWave, PointSource, Superposition, Wave
 
@@ -53,10 +53,12 @@ class ScatteringSolution(SampledField, SavedSolution, Viewable, Described):
 
     saved_classes: ClassVar[Sequence[type]] = (SolutionInfo, PlaneWave, PointSource, Superposition, *LAYER_CLASSES)
 
+    @of_any_shape
     def scattered(self, points: ArrayLike, backend: str = "numba", precision: str = "double") -> NDArray[Any]:
         """u_s (n,) in Pa at points (n, 3) outside. Inside an impenetrable body it is -u_inc."""
         return np.sum([layer.evaluate(points, backend, precision) for layer in self.layers], axis=0)
 
+    @of_any_shape
     def field(self, points: ArrayLike, backend: str = "numba", precision: str = "double") -> NDArray[np.complex128]:
         """The total pressure (n,) in Pa at points (n, 3): inside a penetrable body the field there, in others 0."""
         x = one_or_more_points(points)
@@ -70,6 +72,7 @@ class ScatteringSolution(SampledField, SavedSolution, Viewable, Described):
             values[~inside] = self.incident(x[~inside]) + self.scattered(x[~inside], backend, precision)
         return values
 
+    @of_any_shape
     def gradient(self, points: ArrayLike, backend: str = "numba", precision: str = "double") -> NDArray[np.complex128]:
         """The gradient of the total pressure (n, 3) in Pa/m at points outside; velocity = gradient / (i omega rho)."""
         x = one_or_more_points(points)

@@ -37,7 +37,7 @@ from calderon.potentials.near_evaluation import off_surface
 from calderon.quadrature import Quadrature
 from calderon.spaces import Function
 from calderon.spaces.field_file import write_fields
-from calderon.validation import one_or_more_points
+from calderon.validation import of_any_shape, one_or_more_points
 from calderon.view import Described, Field, Scene, Surface, Viewable
 
 Array = NDArray[np.float64]
@@ -103,6 +103,7 @@ class ElasticSolution(SampledField, SavedSolution, Viewable, Described):
         """That of its record."""
         return self.info.brief
 
+    @of_any_shape
     def field(self, points: ArrayLike) -> Array:
         """(n, 3) displacements in m at points (n, 3) inside the solid. ValueError for points outside."""
         x = self._inside(points)
@@ -110,6 +111,7 @@ class ElasticSolution(SampledField, SavedSolution, Viewable, Described):
         green = self.solid.material.green
         return elastic_potentials(green, u, t, x, False) + self.solid.particular_displacement(x) + self.solid.source(x)
 
+    @of_any_shape
     def stress(self, points: ArrayLike) -> Array:
         """(n, 3, 3) stresses in Pa at points (n, 3) inside the solid; within half an element of the surface they are
         less accurate than `surface_stress`. ValueError for points outside and on the surface."""

@@ -12,7 +12,7 @@ from calderon.formulations.electromagnetic.scattering_solution import Electromag
 from calderon.formulations.linear_system import LARGEST_DENSE, SolutionInfo
 from calderon.formulations.saving.solution_file import Record
 from calderon.spaces import VectorFunction
-from calderon.validation import one_of, one_or_more_points
+from calderon.validation import of_any_shape, one_of, one_or_more_points
 from calderon.waves import ElectromagneticWave
 
 CURRENTS = "electric", "magnetic"  # beginnings of the names of functions in a saved solution
@@ -76,11 +76,13 @@ class DielectricSolution(ElectromagneticSolution):
         """(n,) the region of each point (n, 3): 0 around all bodies, i + 1 directly inside of surface i."""
         return innermost([current.space.mesh for current in self.electric_currents], self.parents, points)
 
+    @of_any_shape
     def electric(self, points: ArrayLike, backend: str = "numba", precision: str = "double") -> NDArray[np.complex128]:
         """The total E (n, 3) in V/m at points (n, 3) in any region; on a surface the mean over its sides of a field
         that is zero on the other one, with a warning."""
         return self._in_regions(points, "electric", backend, precision)
 
+    @of_any_shape
     def magnetic(self, points: ArrayLike, backend: str = "numba", precision: str = "double") -> NDArray[np.complex128]:
         """The total H (n, 3) in A/m at points (n, 3) in any region; as `electric`."""
         return self._in_regions(points, "magnetic", backend, precision)

@@ -23,7 +23,7 @@ from calderon.quadrature import Quadrature
 from calderon.quadrature.sphere import far_field_square
 from calderon.spaces import VectorFunction
 from calderon.spaces.vector_space import DEGREE
-from calderon.validation import nonzero_wavenumber, wave_impedance
+from calderon.validation import nonzero_wavenumber, of_any_shape, wave_impedance
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,10 +43,12 @@ class RadiatingCurrents:
     magnetic_currents: tuple[VectorFunction, ...] = ()
     quadrature: Quadrature = field(default_factory=lambda: Quadrature(regular=DEGREE))
 
+    @of_any_shape
     def electric(self, points: ArrayLike, backend: str = "numba", precision: str = "double") -> NDArray[Any]:
         """E (n, 3) in V/m at points (n, 3); on the surfaces the mean of both sides, with a warning."""
         return self._sum(self._electric_parts, lambda part: part.evaluate(points, backend, precision))
 
+    @of_any_shape
     def magnetic(self, points: ArrayLike, backend: str = "numba", precision: str = "double") -> NDArray[Any]:
         """H (n, 3) in A/m at points (n, 3); as `electric`."""
         return self._sum(self._magnetic_parts, lambda part: part.evaluate(points, backend, precision))
@@ -124,14 +126,17 @@ class RadiatedField(SampledField, SavedSolution):
     info: SolutionInfo
     currents: RadiatingCurrents
 
+    @of_any_shape
     def electric(self, points: ArrayLike, backend: str = "numba", precision: str = "double") -> NDArray[Any]:
         """The total E (n, 3) in V/m at points (n, 3); on the surface the mean of both sides, with a warning."""
         return self.currents.electric(points, backend, precision)
 
+    @of_any_shape
     def field(self, points: ArrayLike, backend: str = "numba", precision: str = "double") -> NDArray[Any]:
         """The total electric field E (n, 3) in V/m at points (n, 3): `electric`."""
         return self.electric(points, backend, precision)
 
+    @of_any_shape
     def magnetic(self, points: ArrayLike, backend: str = "numba", precision: str = "double") -> NDArray[Any]:
         """The total H (n, 3) in A/m at points (n, 3); as `electric`."""
         return self.currents.magnetic(points, backend, precision)

@@ -17,7 +17,7 @@ from calderon.formulations.linear_system import SolutionInfo
 from calderon.formulations.scenes import currents_scene, directional_scene, pattern_rows
 from calderon.mesh.errors import AccuracyWarning
 from calderon.quadrature import Quadrature
-from calderon.validation import callers_level, one_or_more_points
+from calderon.validation import callers_level, of_any_shape, one_or_more_points
 from calderon.view import Described, Scene, Viewable
 from calderon.waves import (
     ElectricDipole,
@@ -60,20 +60,24 @@ class ElectromagneticSolution(RadiatedField, Viewable, Described):
         """k of the medium around, in 1/m."""
         return self.currents.wavenumber
 
+    @of_any_shape
     def scattered_electric(self, points: ArrayLike, backend: str = "numba", precision: str = "double") -> NDArray[Any]:
         """E_s (n, 3) in V/m at points (n, 3) outside. Points on the surface get the mean of both sides and a
         warning."""
         return self.currents.electric(points, backend, precision)
 
+    @of_any_shape
     def scattered_magnetic(self, points: ArrayLike, backend: str = "numba", precision: str = "double") -> NDArray[Any]:
         """H_s (n, 3) in A/m at points (n, 3); as `scattered_electric`."""
         return self.currents.magnetic(points, backend, precision)
 
+    @of_any_shape
     def electric(self, points: ArrayLike, backend: str = "numba", precision: str = "double") -> NDArray[np.complex128]:
         """The total E (n, 3) in V/m at points (n, 3)."""
         x = one_or_more_points(points)
         return self.incident.electric(x) + self.scattered_electric(x, backend, precision)
 
+    @of_any_shape
     def magnetic(self, points: ArrayLike, backend: str = "numba", precision: str = "double") -> NDArray[np.complex128]:
         """The total H (n, 3) in A/m at points (n, 3)."""
         x = one_or_more_points(points)

@@ -17,7 +17,7 @@ from calderon.layers.radiation import SurfaceWave, surface_waves
 from calderon.potentials.layered import layered_fields
 from calderon.quadrature import gauss
 from calderon.spaces import VectorFunction
-from calderon.validation import place_in_plane, points_in_space, positive_length, real_number
+from calderon.validation import of_any_shape, place_in_plane, points_in_space, positive_length, real_number
 from calderon.view import Described
 
 THETAS, PHIS = 24, 48
@@ -73,6 +73,7 @@ class LayeredCurrents(SavedSolution, Described):
         out = out.reshape(*radial.shape[:-1], 2)
         return np.asarray(out[..., :1] * theta_hat + out[..., 1:] * phi_hat)
 
+    @of_any_shape
     def electric(self, points: ArrayLike) -> Complex:
         """E (n, 3) in V/m at points (n, 3) in m, in any layer; on an interface that above it.
 
@@ -81,6 +82,7 @@ class LayeredCurrents(SavedSolution, Described):
         """
         return self._near_fields(points_in_space(points))[0]
 
+    @of_any_shape
     def magnetic(self, points: ArrayLike) -> Complex:
         """H (n, 3) in A/m, as `electric`."""
         return self._near_fields(points_in_space(points))[1]
