@@ -11,6 +11,7 @@ from calderon.backends import get
 from calderon.case import CaseError, parse, surface_mesh
 from calderon.formulations.checks import elements_per_wavelength
 from calderon.report import example, run, write
+from calderon.report.surface.scenes import surface_scene
 
 BALL = """\
 [mesh]
@@ -127,6 +128,7 @@ rigid = ["steel"]
 azimuth = "30 deg"
 [output]
 far_field = { plane = "xy", start = "0 deg", stop = "350 deg", count = 4 }
+slice = { plane = "xy", points = 8 }
 """
 
 
@@ -136,7 +138,10 @@ def test_bodies_of_fluid_and_rigid_ones_by_their_tags(tmp_path):
              for n, name in enumerate(names, 1)]  # fmt: skip
     mesh = cal.mesh.merge(parts)
     mesh.write(tmp_path / "balls.msh")
-    step = run(parse(FLUIDS, "case.toml", tmp_path)).steps[0]
+    results = run(parse(FLUIDS, "case.toml", tmp_path))
+    step, (fluid, steel, plane) = results.steps[0], surface_scene(results).layers
+    assert fluid.open is not None and steel.open is None and plane.filled  # there is no field within the rigid one
+    assert np.array_equal(steel.numbers, np.flatnonzero(mesh.tags == 3)) and steel.triangles.max() < len(mesh.vertices)
     problem = cal.FluidTransmission(
         mesh,
         frequency=300.0,

@@ -9,7 +9,7 @@ from calderon.formulations.scenes import pattern_layer
 from calderon.report.scenes import facing, grid, opening, thinned_steps
 from calderon.report.surface.results import Results, Slice, Source, Step
 from calderon.spaces import Function, VectorFunction
-from calderon.view import Field, Scene, Steps
+from calderon.view import Field, Scene, Steps, Surface
 
 
 def surface_scene(results: Results) -> Scene:
@@ -36,13 +36,26 @@ def surface_scene(results: Results) -> Scene:
         several = sum(each is not None for each in given) > 1
         solid = not (case.physics.side == "interior" or case.physics.definition.penetrable)
         drawn = Field(words.field, words.symbol, words.unit, given, short=several)
-        layers.append(grid(cut.points, [drawn], filled=solid))
-        eye = facing(opening(cut.points)[0])
         if not solid:
-            layers[0] = replace(layer, open=opening(cut.points))
+            layers = _opened(results, layer, opening(cut.points))
+        layers.append(grid(cut.points, [drawn], filled=solid or len(layers) > 1))
+        eye = facing(opening(cut.points)[0])
     return Scene(
-        tuple(layers), steps=_steps(results, kept), eye=eye, caption=_caption(results, shown.name, len(layers) > 1)
+        tuple(layers), steps=_steps(results, kept), eye=eye, caption=_caption(results, shown.name, cut is not None)
     )
+
+
+def _opened(results: Results, layer: Surface, plane: tuple[Any, float]) -> list[Any]:
+    """The surface, opened at the plane, and whole rigid bodies, within which there is no field."""
+    mesh, tags = results.mesh, results.file.case.physics.rigid
+    if not tags or layer.fields[0].on != "vertices" or not mesh.restricted(tags).is_closed:
+        return [replace(layer, open=plane)]
+    rigid = np.isin(mesh.tags, mesh.tag_numbers(tags))
+    parts = [
+        replace(layer, name=name, triangles=layer.triangles[own], numbers=np.flatnonzero(own))
+        for name, own in (("fluid", ~rigid), ("rigid", rigid))
+    ]
+    return [replace(parts[0], open=plane), parts[1]]
 
 
 def _in_plane(cut: Slice | None) -> Any:
