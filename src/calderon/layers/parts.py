@@ -58,7 +58,7 @@ def _layers(
         raise MeshError(
             f"{len(bad)} vertical triangles cross an interface of the stack, or leave it, the first is number "
             f"{numbers[bad[0]]} with z from {1e3 * low[bad[0]]:g} to {1e3 * high[bad[0]]:g} mm; faces of layers are at "
-            f"{faces} mm: cut the triangles there, as planar.ribbon and planar.post do with heights=stack.interfaces"
+            f"{faces} mm: cut the triangles there, as planar.ribbon and planar.via do with heights=stack.interfaces"
         )
     return inside.argmax(axis=1)
 

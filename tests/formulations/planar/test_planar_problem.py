@@ -32,11 +32,11 @@ def sweep(antenna):
 
 
 def test_resonance_of_a_patch(sweep):
-    """Pole of Z by a moment method with meshes graded to the edges: 2.358 GHz. Least S11 by finite differences: 2.383
-    GHz. Its Q is that of the next test, which what else Z has disturbs."""
+    """Pole of Z by a moment method with meshes graded to the edges: 2.358 GHz, Q 20.7 by a rational function of 26
+    frequencies (by one of first order 19.5: the next test). Least S11 by finite differences: 2.383 GHz."""
     (resonance,) = sweep.resonances()
     assert resonance.frequency == pytest.approx(2.358e9, rel=0.005)
-    assert resonance.quality == pytest.approx(19.5, rel=0.07)
+    assert resonance.quality == pytest.approx(20.68, rel=0.01)
     assert sweep.frequencies[np.abs(sweep.s[:, 0, 0]).argmin()] == pytest.approx(2.383e9, rel=0.01)
     assert sweep.solves <= 8 and sweep.error < 1e-3
 
