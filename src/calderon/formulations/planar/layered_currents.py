@@ -78,8 +78,9 @@ class LayeredCurrents(SavedSolution, Described):
         """E (n, 3) in V/m at points (n, 3) in m, in any layer; on an interface that above it.
 
         Each height of points takes seconds, all points of one height hardly more: planes of constant z are cheap.
-        The current of a probe is on its axis, and flows on around its contact: at the distance d from one of
-        radius a errors are about (a / d)^2 / 4. Raises ValueError for points closer to metal than a quarter of the edges there, or outside of the layers.
+        The current of a probe is on its axis, and flows on around its contact: at the distance d from one of radius a
+        errors are about (a / d)^2 / 4. Raises ValueError for points closer to metal than a quarter of the edges there,
+        or outside of the layers.
         """
         return self._near_fields(points_in_space(points))[0]
 
