@@ -334,7 +334,7 @@ class Block:
         """(n,) where the test triangle comes after the trial triangle: on one space in the order of `select`, so that
         none of a half does, else by the numbers of the mesh."""
         test, trial = self.test_space, self.trial_space
-        if self.half or test.mesh is not trial.mesh:
+        if (self.half and test is trial) or test.mesh is not trial.mesh:
             return np.zeros(len(pairs), bool)
         rank = trial.triangles
         if test is trial:

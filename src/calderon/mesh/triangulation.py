@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from calderon.mesh.coincident import coincident_points
 from calderon.mesh.errors import warn
+from calderon.mesh.locality import locality_order
 from calderon.mesh.orientation import consistent_orientation
 from calderon.mesh.topology import components_by_edges, edge_signs, edge_table
 from calderon.mesh.validation import (
@@ -97,6 +98,11 @@ class Triangulation:
     def centroids(self) -> NDArray[np.float64]:
         """Centroid of each triangle, (nt, 3)."""
         return _frozen(self.vertices[self.triangles].mean(axis=1))
+
+    @cached_property
+    def locality(self) -> NDArray[np.int64]:
+        """Numbers of the triangles, (nt,), in an order in which neighbours come together."""
+        return _frozen(locality_order(self.centroids))
 
     @cached_property
     def edge_lengths(self) -> NDArray[np.float64]:

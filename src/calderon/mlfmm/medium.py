@@ -29,15 +29,15 @@ from calderon.mlfmm.spectrum import Array, Grid
 from calderon.operators.methods import PRODUCTS
 from calderon.operators.tree import Term
 from calderon.quadrature import NearQuadrature, Quadrature
-from calderon.spaces.supports import support_boxes
 
 LEAF, LOW_LEAVES = 24, (40, 100)
 """Unknowns of a leaf at most, unless its edge is the least one; the same where smaller leaves have equivalent
 sources."""
 COLUMNS, ROOM = 8, 512_000_000
 """Columns of a matrix that are multiplied at once at most, and bytes of their patterns, unless one takes more."""
-FACTORS = 1.0, 1.2, 1.44, 1.7
-"""Edges of the smallest leaves by the least one, of which the best one is taken."""
+FACTORS = 1.0, 1.03, 1.06, 1.1, 1.15, 1.2, 1.44, 1.7
+"""Edges of the smallest leaves by the least one, of which the best one is taken: near entries depend on where boxes
+end."""
 NEAR, PAIR, POINT = 1.5e-7, 2.5e-10, 1e-9
 """Processor seconds, in estimates, of a near entry of one term, of a direction of a pair of boxes, of one at a
 point."""
@@ -94,7 +94,7 @@ class Sites:
         for side, start in zip(sides, starts, strict=True):
             for first, space in side:
                 own = boxes[start + first : start + first + space.dimension]
-                found = support_boxes(space)
+                found = space.boxes
                 np.minimum(own[:, 0], found[:, 0], out=own[:, 0])
                 np.maximum(own[:, 1], found[:, 1], out=own[:, 1])
         return Sites(boxes, np.arange(shape[0]) + starts[0], np.arange(shape[1]) + starts[1])

@@ -25,7 +25,6 @@ from calderon.operators.algebra import BoundaryOperator, integrals_of, short_lab
 from calderon.operators.methods import Plan
 from calderon.operators.progress import assembly_progress
 from calderon.operators.tree import Congruence, Products, SumOfProducts, Term, terms_of
-from calderon.spaces.supports import support_boxes
 
 CHECKED, ENTRIES, ROOM = (64, 1024), 1.8e6, 256_000_000
 """Random rows of the matrix that are computed directly, too, and bytes of them at most, unless one takes more."""
@@ -182,12 +181,12 @@ def assemble_mlfmm(
     execution = Execution.of(backend, precision)
     wanted = rtol_of(rtol, precision)
     _require_waves(operator)
-    plan = estimate(operator, wanted)
+    plan, media = estimate(operator, wanted)
     require_memory(plan.nbytes, f"the multilevel fast multipole operator ({plan.details})", ADVICE)
     saved = None if matrix_file is None else SavedNear(matrix_file, operator, wanted, precision)
     with assembly_progress("computing near entries", "parts", progress) as advance, saved or nullcontext():
         check = _Check.of(operator, precision if wanted < SINGLE else "single")
-        prepared = _prepared(operator, wanted, execution, check, saved, advance)
+        prepared = _prepared(operator, wanted, execution, check, saved, advance, media)
         product, name = prepared.product, execution.name
         for device in execution.devices:
             product = prepared.sent(device)
@@ -255,8 +254,9 @@ def _prepared(
     check: "_Check",
     saved: SavedNear | None,
     advance: Any,
+    media: dict[Any, Medium],
 ) -> _Prepared:
-    """The first attempt whose rows have the tolerance; RuntimeError where none has."""
+    """The first attempt whose rows have the tolerance; RuntimeError where none has. media: of `estimate`."""
     error, found, near_rtol = np.inf, None, rtol if rtol >= RULES[-1][0] else 0.0
     local = _local(operator)
     for number, attempt in enumerate(attempts(rtol)):
@@ -266,7 +266,7 @@ def _prepared(
                 continue
             saved.begin(number)
         found = None  # what an attempt took is free for the next one
-        parts = _Parts(rtol, near_rtol, attempt, execution, saved, advance)
+        parts = _Parts(rtol, near_rtol, attempt, execution, saved, advance, {} if number else media)
         found = parts.of(operator)
         if found is None:
             continue
@@ -310,7 +310,7 @@ def _improved(
 def plan_mlfmm(operator: BoundaryOperator, rtol: float | None = None, precision: str = "double") -> Plan:
     """Levels, degrees, bytes and seconds of `assemble_mlfmm`; ValueError as there."""
     _require_waves(operator)
-    return estimate(operator, rtol_of(rtol, precision))
+    return estimate(operator, rtol_of(rtol, precision))[0]
 
 
 def _require_waves(operator: BoundaryOperator) -> None:
@@ -339,13 +339,15 @@ def _local(operator: BoundaryOperator) -> sp.csr_array | None:
 
 class _Parts:
     """The media of one assembly: plain terms of one wavenumber together, all other integral operators apart. near_rtol:
-    tolerance that rules of near entries suit, 0 for those of a dense matrix."""
+    tolerance that rules of near entries suit, 0 for those of a dense matrix; media: those of plain terms that are
+    there, by wavenumber."""
 
     def __init__(
-        self, rtol: float, near_rtol: float, attempt: Any, execution: Execution, saved: SavedNear | None, advance: Any
-    ) -> None:
+        self, rtol: float, near_rtol: float, attempt: Any, execution: Execution, saved: SavedNear | None, advance: Any,
+        media: dict[Any, Medium],
+    ) -> None:  # fmt: skip
         self.rtol, self.attempt, self.execution, self.products = rtol, attempt, execution, list[MediumProduct]()
-        self.advance = advance
+        self.advance, self.made = advance, media
         self.held, self.saved, self.near_rtol = True, saved, near_rtol
 
     def of(self, operator: BoundaryOperator) -> LinearOperator | None:
@@ -354,7 +356,7 @@ class _Parts:
         groups, others = media_of(operator)
         products = Products(self.execution, lambda leaf: self._medium([Term(1.0, leaf)], leaf.shape))
         self.terms: list[tuple[Term, Any]] = [(term, products.value(term.atom)) for term in others]
-        self.terms += [(Term(1.0, None), self._medium(terms, operator.shape)) for terms in groups.values()]
+        self.terms += [(Term(1.0, None), self._medium(terms, operator.shape, k)) for k, terms in groups.items()]
         return SumOfProducts(self.terms, operator.shape, self.execution.dtype(True)) if self.held else None
 
     def fill_near(self) -> None:
@@ -363,8 +365,8 @@ class _Parts:
         for each in self.media:
             each.fill_near(numbers, self.near_rtol, self.saved, self.advance)
 
-    def _medium(self, terms: list[Term], shape: tuple[int, int]) -> MediumProduct:
-        medium = Medium(terms, shape, self.attempt.edge, self.attempt.real)
+    def _medium(self, terms: list[Term], shape: tuple[int, int], k: complex | None = None) -> MediumProduct:
+        medium = self.made.pop(k, None) or Medium(terms, shape, self.attempt.edge, self.attempt.real)
         medium.packs = self.near_rtol >= PACKED
         degree = min(degree_of(self.rtol), *(term.atom.quadrature.regular for term in terms))
         self.held = self.held and medium.fill_far(self.attempt.share * self.rtol, degree)
@@ -410,7 +412,7 @@ class _Check:
         for term in terms_of(operator):
             space: Any = getattr(term.atom, "test" if term.transposed else "trial", None)
             if hasattr(space, "dofs"):
-                places[term.left : term.left + space.dimension] = support_boxes(space).mean(axis=1)
+                places[term.left : term.left + space.dimension] = space.boxes.mean(axis=1)
         vectors = np.empty((size, RANDOM + 1), complex)
         vectors[:, :RANDOM] = random.standard_normal((size, RANDOM)) + 1j * random.standard_normal((size, RANDOM))
         vectors[:, RANDOM] = np.exp(1j * k * (places @ DIRECTION))

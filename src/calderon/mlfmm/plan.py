@@ -37,8 +37,8 @@ PACKED_BYTES = 4.4
 """Of a near entry in 16 bits, with exponents."""
 HIGHEST = 2500
 """Degree of plane waves: above, one translation takes 200 MB."""
-LARGER, MOST = 1.4, 6
-"""Ratio of the edges of leaves that are tried, and how many."""
+LARGER, MOST, USUAL = 1.4, 6, 0.35
+"""Ratio of the edges of leaves that are tried, how many, and the least one, but for the first."""
 ADVICE = "use method='hmatrix', or increase rtol"
 
 
@@ -66,10 +66,10 @@ def attempts(rtol: float) -> Iterator[Attempt]:
     """Leaves of growing size: plane waves of small boxes cancel."""
     real = np.float32 if rtol >= SINGLE else np.float64
     digits = -math.log10(rtol)
-    edge = 0.35 if rtol >= 9e-4 else 0.5 if rtol >= SINGLE else max(0.35, 0.35 + 0.13 * (digits - 5))
+    edge = 0.33 if rtol >= 9e-4 else 0.5 if rtol >= SINGLE else max(0.35, 0.35 + 0.13 * (digits - 5))
     for _ in range(MOST):
         yield Attempt(edge, np.dtype(real), SHARE)
-        edge *= LARGER
+        edge = LARGER * max(USUAL, edge)
 
 
 def degree_of(rtol: float) -> int:
@@ -104,17 +104,16 @@ def _part_of(term: Term) -> tuple[Any, ...]:
     return k, *((term.left, term.top) if term.transposed else (term.top, term.left))
 
 
-def estimate(operator: BoundaryOperator, rtol: float) -> Plan:
-    """Of the first attempt, from its trees."""
+def estimate(operator: BoundaryOperator, rtol: float) -> tuple[Plan, dict[Any, Medium]]:
+    """Of the first attempt, from its trees, and the media with these: of plain terms by wavenumber."""
     attempt = next(attempts(rtol))
     media, others = media_of(operator)
     groups: dict[Any, tuple[list[Term], tuple[int, int]]] = {k: (terms, operator.shape) for k, terms in media.items()}
     for term in others:
         for each, _ in integrals_of(term.atom) if not term.atom.is_local else ():
             groups.setdefault(each.key, ([Term(1.0, each)], each.shape))
-    parts: list[Any] = [
-        _part(Medium(terms, shape, attempt.edge, attempt.real), rtol) for terms, shape in groups.values()
-    ]
+    made = {key: Medium(terms, shape, attempt.edge, attempt.real) for key, (terms, shape) in groups.items()}
+    parts: list[Any] = [_part(medium, rtol) for medium in made.values()]
     nbytes = sum(each[0] for each in parts) + max(each[1] for each in parts) + preparation_bytes(operator)
     seconds, product = (sum(each[n] for each in parts) / thread_count() for n in (2, 3))
     levels, half, full, low = max((each[4] for each in parts), default=(0, 0, 0, 0))
@@ -122,7 +121,7 @@ def estimate(operator: BoundaryOperator, rtol: float) -> Plan:
     text += f", degrees to {half} and {full}" if full else ""
     text += f", {low} of them low-frequency ones" if low else ""
     numbers = "single" if attempt.real == np.float32 else "double"
-    return Plan("mlfmm", int(nbytes), seconds, product, text, numbers)
+    return Plan("mlfmm", int(nbytes), seconds, product, text, numbers), made
 
 
 def _part(medium: Medium, rtol: float) -> tuple[float, float, float, float, tuple[int, int, int, int]]:

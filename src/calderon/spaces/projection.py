@@ -14,6 +14,7 @@ from scipy.sparse.linalg import splu
 from calderon.mesh import TriangleMesh
 from calderon.quadrature import triangle_rule
 from calderon.spaces.coefficients import function_in
+from calderon.spaces.supports import support_boxes
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,6 +74,11 @@ def tabulated_loads(
 
 class ProjectionSpace(ABC):
     """A space on which functions are projected in L2."""
+
+    @cached_property
+    def boxes(self) -> NDArray[np.float64]:
+        """(dimension, 2, 3) boxes around the triangles of each function, as `support_boxes` gives them."""
+        return support_boxes(self)
 
     @abstractmethod
     def mass_matrix(self, test: Any = None) -> sp.csr_array:

@@ -184,7 +184,7 @@ def tile_kernel(kind: TileKind) -> Callable[..., None]:
                         if has_form:
                             add_entries(
                                 t, v * kept * trials, imaginary, w, table, units, e_re, e_im, c, e, scalars, data,
-                                length * i, length, trial_data, b * trial_length + v, tile_rows, i - lo, rows,
+                                length * i, trial_data, b * trial_length + v, tile_rows, i - lo, rows,
                             )  # fmt: skip
                         elif has_mass and not at_once:
                             add_entries(
@@ -293,7 +293,7 @@ def add_of_form(form: Form, threes: bool, oscillates: bool, complex_out: bool, p
 
     @jitable
     def add_entries(  # type: ignore[no-untyped-def]
-        t, base, imaginary, w, table, units, f_re, f_im, c, e, scalars, data, place, length, trial_data, there,
+        t, base, imaginary, w, table, units, f_re, f_im, c, e, scalars, data, place, trial_data, there,
         tile_rows, i, rows,
     ):  # fmt: skip
         """Add the entries of test triangle i of the tile with a vector of others, from sums at t[w:]; test data at
@@ -303,18 +303,20 @@ def add_of_form(form: Form, threes: bool, oscillates: bool, complex_out: bool, p
         at = m + 2 * tests * trials * step
         own = at + room * step
         moments(t, w, m, table, 0, units, 0, f_re, f_im)
-        for k in range(length):
+        for k in range(head):
             store(t, own + k * step, zero(t) + number(data, place + k))
         fields(
             t, m, trials * step, step, tests * trials * step, at, t, own, step, trial_data, there, LANES,
             c[0] - e[0], c[1] - e[1], c[2] - e[2], scalars[ALPHA], scalars[ALPHA + 1], scalars[MASS], scalars[MASS + 1],
         )  # fmt: skip
-        result = own + (head + function * tile_rows.shape[1]) * step
+        result = own + (head + function) * step
         for a in range(tile_rows.shape[1]):
             row = tile_rows[i, a]
             if row == rows:
                 continue
-            entries(t, at, a, t, own + (head + function * a) * step, step, trial_data, there, LANES, result)
+            for k in range(function):
+                store(t, own + (head + k) * step, zero(t) + number(data, place + head + function * a + k))
+            entries(t, at, a, t, own + head * step, step, trial_data, there, LANES, result)
             for b in range(width):
                 here, e = base + (width * row + b) * step, result + 2 * b * step
                 add(t, here, load(t, e))

@@ -19,7 +19,7 @@ from calderon.galerkin.regular.element_tables import GROUP, in_threes
 from calderon.galerkin.rows.cluster_tables import LENGTH, RowSide, positions, row_side, triangle_order
 from calderon.galerkin.rows.entries import Entries, entries_scratch, entry_loops
 from calderon.galerkin.rows.entry_kernels import Clusters, CompiledRows
-from calderon.galerkin.rows.entry_tables import Layout, side_records, side_table
+from calderon.galerkin.rows.entry_tables import DATA, Layout, side_records, side_table
 from calderon.galerkin.rows.pair_matrix import Neighbours, neighbours, summed
 from calderon.galerkin.rows.special_pairs import FoundPairs, SpecialPairs
 from calderon.pairs.rules import Batch
@@ -91,7 +91,7 @@ def compiled_sum(
     same = pairs.form.direct and one_space and row_clusters is column_clusters
     columns = rows if same else _side(pairs, False, column_clusters, tables[1][1])
     test, trial = (layouts for layouts, _ in tables)
-    many_tests = 0 < pairs.form.function < pairs.test.places.shape[1]
+    many_tests = pairs.numbers_of_tests > 0
 
     def loops(by_columns: bool, fixed: list[Layout], varying: list[Layout]) -> Entries:
         kind = pairs.radial, forms[0], by_columns, by_columns and many_tests, pairs.green.is_complex
@@ -100,8 +100,7 @@ def compiled_sum(
 
     around = [_neighbours(each, np.concatenate([each.triangles(each.batches), each.idle]), rows, columns)
               for each in parts]  # fmt: skip
-    special = [summed(lists, each.values(each.batches), rows.side, columns.side, pairs.out.shape)
-               for lists, each in zip(around, parts, strict=True)]  # fmt: skip
+    special = [_summed(each, lists, each.batches, rows, columns) for lists, each in zip(around, parts, strict=True)]
     sizes = pairs.test.places.shape[1], pairs.trial.places.shape[1]
     longest = max(int(each.side.integers[LENGTH]) for each in (rows, columns))
     by_columns = with_columns and not (symmetric and row_clusters is column_clusters)
@@ -213,7 +212,7 @@ def _neighbours(
     for place, order in zip(places, sides, strict=True):
         place[order] = np.arange(len(order))
     first, second = (place[each] for place, each in zip(places, triangles.T, strict=True))
-    return neighbours(first, second, (len(sides[0]), len(sides[1])), pairs.half)
+    return neighbours(first, second, (len(sides[0]), len(sides[1])), pairs.in_one_order)
 
 
 def _skips(around: Neighbours) -> NDArray[np.int32]:
@@ -224,4 +223,12 @@ def _skips(around: Neighbours) -> NDArray[np.int32]:
 def _matrix(pairs: SpecialPairs, batches: list[Batch], rows: OrderedSide, columns: OrderedSide) -> sp.csr_array:
     """The sparse matrix of the pairs of some batches."""
     around = _neighbours(pairs, pairs.triangles(batches), rows, columns)
-    return summed(around, pairs.values(batches), rows.side, columns.side, pairs.out.shape)
+    return _summed(pairs, around, batches, rows, columns)
+
+
+def _summed(
+    pairs: SpecialPairs, around: Neighbours, batches: list[Batch], rows: OrderedSide, columns: OrderedSide
+) -> sp.csr_array:
+    """The same of pairs that are listed."""
+    weights = pairs.numbers_of_tests, DATA + pairs.form.head
+    return summed(around, pairs.values(batches), rows.side, columns.side, pairs.out.shape, weights)

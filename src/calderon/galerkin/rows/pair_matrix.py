@@ -8,7 +8,17 @@ from numpy.typing import NDArray
 
 from calderon.backends import run_tasks
 from calderon.backends.numba import jitable_part, kernel
-from calderon.galerkin.rows.cluster_tables import FUNCTIONS, LOCALS, PLACES, STARTS, TRIANGLES, RowSide, item
+from calderon.galerkin.rows.cluster_tables import (
+    FUNCTIONS,
+    LENGTH,
+    LOCALS,
+    PLACES,
+    RECORDS,
+    STARTS,
+    TRIANGLES,
+    RowSide,
+    item,
+)
 from calderon.galerkin.rows.sorting import sort
 
 Index = NDArray[np.int64]
@@ -85,15 +95,22 @@ def _list_neighbours(first, second, half, starts, by_second, lists):  # type: ig
 
 
 def summed(
-    around: Neighbours, values: NDArray[Any], rows: RowSide, columns: RowSide, shape: tuple[int, int]
+    around: Neighbours,
+    values: NDArray[Any],
+    rows: RowSide,
+    columns: RowSide,
+    shape: tuple[int, int],
+    weights: tuple[int, int] = (0, 0),
 ) -> sp.csr_array:
-    """The matrix of the local matrices values (n, A, B) of the pairs; pairs with numbers from n on have none."""
+    """The matrix of the local matrices values (n, A, B) of the pairs; pairs with numbers from n on have none. weights:
+    None, or A numbers of a test function, by which the rows of a local matrix are summed, and where in the record of a
+    triangle those of its functions begin."""
     chunks = range(0, shape[0], ROWS)
     found: list[tuple[Numbers, Numbers, NDArray[Any]]] = [(np.zeros(0, np.int32),) * 3] * len(chunks)  # type: ignore[list-item]
 
     def work(number: int) -> None:
         low, high = chunks[number], min(chunks[number] + ROWS, shape[0])
-        given = around, values, rows.integers, columns.integers, low, high
+        given = around, values, rows.numbers, rows.integers, columns.integers, *weights, low, high
         most = _add_rows(*given, *_room(0, high - low, shape[1], values))
         room = _room(most, high - low, shape[1], values)
         count = _add_rows(*given, *room)
@@ -116,7 +133,9 @@ def _room(most: int, rows: int, columns: int, values: NDArray[Any]) -> tuple[Num
 
 
 @kernel
-def _add_rows(around, values, near, far, low, high, lengths, seen, keys, data):  # type: ignore[no-untyped-def]
+def _add_rows(  # type: ignore[no-untyped-def]
+    around, values, weights, near, far, size, begin, low, high, lengths, seen, keys, data
+):  # fmt: skip
     """Rows low .. high; returns how many entries there are, or with empty keys how many there are at most."""
     width = far[FUNCTIONS]
     count = 0
@@ -128,6 +147,7 @@ def _add_rows(around, values, near, far, low, high, lengths, seen, keys, data): 
             if keys.size == 0:
                 count += width * (last - first)
                 continue
+            record = near[RECORDS] + near[LENGTH] * t + begin + size * a
             for at in range(first, last):
                 s, pair = around.triangles[at], around.pairs[at]
                 number = pair if pair >= 0 else -1 - pair
@@ -137,7 +157,12 @@ def _add_rows(around, values, near, far, low, high, lengths, seen, keys, data): 
                     column = item(far, PLACES, s * width + b)
                     if column < 0:
                         continue
-                    value = values[number, a, b] if pair >= 0 else values[number, b, a]
+                    if size == 0:
+                        value = values[number, a, b] if pair >= 0 else values[number, b, a]
+                    else:
+                        value = weights[record] * values[number, 0, b]
+                        for k in range(1, size):
+                            value += weights[record + k] * values[number, k, b]
                     place = seen[column]
                     if start <= place < count and keys[place] == column:
                         data[place] += value

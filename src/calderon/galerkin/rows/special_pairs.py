@@ -16,7 +16,7 @@ from calderon.pairs.rules import Batch
 from calderon.pairs.tables import ProductTable, RuleTable
 from calderon.quadrature.singular import points_on_side
 
-SHARE = 32_768
+SHARE = 4096
 """Pairs that are integrated at a time."""
 
 
@@ -24,9 +24,13 @@ class SpecialPairs(Block):
     """The touching and near pairs of an operator between all its functions, by half where it is symmetric.
 
     `batches` holds their rules, `near` (n, 2) those that do not touch, `idle` (m, 2) those whose integrals vanish.
+
+    mirrored_moments: the moments of a kernel g(x, y) = -g(y, x), such as a gradient, on the same triangles on both
+    sides, M_ab of a pair (i, j), are -M_ba of (j, i): pairs i < j are found, and give local matrices of both orders.
     """
 
     by_rule = True
+    mirrored_moments = False
     near: NDArray[np.int32]
     idle = np.zeros((0, 2), np.int32)
 
@@ -60,14 +64,25 @@ class SpecialPairs(Block):
     def _compile(self, radial: Radial, factor: complex) -> None:
         self.radial = radial
         super()._compile(radial, factor)
+        (mesh, first), (other, second) = self._triangles_of_sides()
+        if self.form.special == "gradient" and mesh is other and np.array_equal(first, second):
+            self.mirrored_moments = self.half = True
+
+    @property
+    def in_one_order(self) -> bool:
+        """Whether local matrices of pairs (i, j) alone are those of (j, i), too, transposed."""
+        return self.half and not self.mirrored_moments
 
     def _prepare(self) -> None:
         self.batches, _ = self._special_pairs()
 
-    def _found(self) -> tuple[TouchingPairs, NDArray[np.int32], NDArray[np.float32]]:
+    def _triangles_of_sides(self) -> tuple[tuple[Any, NDArray[np.int64]], ...]:
+        """Mesh and triangles of the test and of the trial side."""
         given = (self.test_space, self.test), (self.trial_space, self.trial)
-        sides = tuple((space.mesh, space.triangles[chosen.triangles]) for space, chosen in given)
-        key = self.half, self.quadrature.reach(self._coarse())
+        return tuple((space.mesh, space.triangles[chosen.triangles]) for space, chosen in given)
+
+    def _found(self) -> tuple[TouchingPairs, NDArray[np.int32], NDArray[np.float32]]:
+        sides, key = self._triangles_of_sides(), (self.half, self.quadrature.reach(self._coarse()))
         if self.found is not None and self.found.fits((False, key[1]), sides) and self.half:
             self.found = self.found.by_half()
         if self.found is None or not self.found.fits(key, sides):
@@ -94,41 +109,56 @@ class SpecialPairs(Block):
         """All special pairs with the product of two rules of that degree, where points that coincide add nothing: what
         a method adds that sums over points."""
         assert self.found is not None
-        touching = self.found.pairs[0]
+        touching = self._acting(self.found.pairs[0])
         elements, side = (self.test_space.element, self.trial_space.element), points_on_side(degree)
         tables, itself = ProductTable.of([(side, side)], *elements), touching.shared == 3
         apart = np.concatenate([touching.pairs[~itself], self.near])
         return [_unordered(tables, apart), _unordered(apart_from_itself(tables), touching.pairs[itself])]
 
-    def local(self, batch: Batch) -> NDArray[Any]:
-        """(n, A, B) local matrices of the n pairs of a batch."""
-        pairs = batch.pairs
-        count, data = len(pairs.triangles), tuple(map(self.form_data, (True, False), pairs.triangles.T))
-        height, width = self.test.places.shape[1], self.trial.places.shape[1]
-        out = np.zeros((count * height, width), self.out.dtype)
+    @property
+    def numbers_of_tests(self) -> int:
+        """Where a triangle has more test functions than each of them has numbers: how many numbers, else 0. Entries are
+        linear in them, and local matrices are those of the numbers."""
+        return self.form.function if 0 < self.form.function < self.test.places.shape[1] else 0
+
+    def _put_local(self, batch: Batch, out: NDArray[Any]) -> None:
+        """Add to zeros (orders, n, A, B) the local matrices of the n pairs of a batch, and with mirrored moments those
+        of the other order."""
+        moments, pairs = self._all_moments(batch), batch.pairs
+        self._add_local(moments, pairs, out[0])
+        if self.mirrored_moments:
+            self._add_local(-moments.swapaxes(3, 4), pairs.exchanged(), out[1])
+
+    def _add_local(self, moments: NDArray[np.float64], pairs: Pairs, out: NDArray[Any]) -> None:
+        count, height, width = out.shape
+        test, trial = map(self.form_data, (True, False), pairs.triangles.T)
+        if self.numbers_of_tests:
+            units = np.broadcast_to(np.eye(height).ravel(), (count, height**2))
+            test = np.concatenate([test[:, : self.form.head], units], axis=1)
         rows = np.arange(count * height).reshape(count, height)
         columns = np.ascontiguousarray(np.broadcast_to(np.arange(width), (count, width)))
         numbers = np.repeat(np.arange(count, dtype=np.int32)[:, None], 2, axis=1)
-        self._scatter(self._all_moments(batch), Pairs(numbers, *pairs[1:]), data, rows, columns, out, False)
-        return out.reshape(count, height, width)
+        self._scatter(moments, Pairs(numbers, *pairs[1:]), (test, trial), rows, columns, out.reshape(-1, width), False)
 
     def values(self, batches: list[Batch]) -> NDArray[Any]:
-        """(n, A, B) local matrices of the pairs of some batches."""
+        """(n, A, B) local matrices of the pairs of some batches, as `triangles` lists them; A: local functions, or
+        `numbers_of_tests`."""
         shares = [(batch, low, low + SHARE) for batch in batches for low in range(0, len(batch.rules), SHARE)]
         starts = np.cumsum([0, *(len(batch.rules[low:high]) for batch, low, high in shares)])
-        height, width = self.test.places.shape[1], self.trial.places.shape[1]
-        out = np.zeros((starts[-1], height, width), self.out.dtype)
+        height, width = self.numbers_of_tests or self.test.places.shape[1], self.trial.places.shape[1]
+        out = np.zeros((1 + self.mirrored_moments, starts[-1], height, width), self.out.dtype)
 
         def work(number: int) -> None:
             batch, low, high = shares[number]
-            out[starts[number] : starts[number + 1]] = self.local(batch.part(slice(low, high)))
+            self._put_local(batch.part(slice(low, high)), out[:, starts[number] : starts[number + 1]])
 
         run_tasks(work, len(shares))
-        return out
+        return out.reshape(-1, height, width)
 
     def triangles(self, batches: list[Batch]) -> NDArray[np.int32]:
-        """(n, 2) triangles of the pairs of some batches."""
-        return np.concatenate([np.zeros((0, 2), np.int32), *(batch.pairs.triangles for batch in batches)])
+        """(n, 2) triangles of the pairs of some batches, with mirrored moments in one order, then in the other."""
+        pairs = np.concatenate([np.zeros((0, 2), np.int32), *(batch.pairs.triangles for batch in batches)])
+        return np.concatenate([pairs, pairs[:, ::-1]]) if self.mirrored_moments else pairs
 
 
 class _Searched:
