@@ -13,9 +13,10 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
 
-from calderon.mlfmm.degrees import FEW, Samples, Search, least
+from calderon.mlfmm.degrees import FEW, Samples, Search, least, oscillation
 from calderon.mlfmm.spectrum import Array
 
 LEAST, MOST = 3, 10
@@ -132,18 +133,17 @@ def unit_factors(cubes: Cubes, k: complex, single: bool) -> tuple[Factors, Facto
 
 def potentials(x: Array, y: Array, k: complex) -> NDArray[np.complex128]:
     """(points x, points y) exp(i k r) / r."""
-    r = np.linalg.norm(x[:, None] - y, axis=2)
-    return np.asarray(np.exp(1j * k * r) / r)
+    r = scipy.spatial.distance.cdist(x, y)
+    return np.asarray(oscillation(k, r, np.float64) / r)
 
 
 def slope(x: Array, vectors: Array | None, y: Array, k: complex) -> NDArray[np.complex128]:
     """The same, or its derivatives at x along vectors."""
-    d = x[:, None] - y
-    r = np.linalg.norm(d, axis=2)
-    found = np.exp(1j * k * r) / r
+    found = potentials(x, y, k)
     if vectors is not None:
-        found *= (1j * k - 1 / r) * np.einsum("pqc,pc->pq", d, vectors) / r
-    return np.asarray(found)
+        r = scipy.spatial.distance.cdist(x, y)
+        found *= (1j * k - 1 / r) * np.einsum("pqc,pc->pq", x[:, None] - y, vectors) / r
+    return found
 
 
 def likely_points(rtol: float) -> int:

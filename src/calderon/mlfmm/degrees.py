@@ -20,11 +20,11 @@ from calderon.mlfmm.translation import coefficients
 
 BEYOND = 20
 """Degrees above the guess that are tried."""
-SURE = (1e-6, 50), (0.0, 120)
+SURE = (1e-4, 15), (1e-6, 50), (0.0, 120)
 """Degree above which guesses for tolerances from the first number on are not verified: they are good there, and the
-search would take long."""
+search would take long. The first one is for tables of a single product, of which the search would take more."""
 MARGIN = 1.15
-"""Of guesses that are not verified, in the excess."""
+"""Of guesses that are not verified, in the excess; patterns have one degree more."""
 WAVES, FEW = 250, 8
 """Directions up to which all pairs are looked at; of more, fewer pairs, but this many."""
 FALLS = 2.0, 4.0
@@ -52,11 +52,12 @@ class Samples(NamedTuple):
     def of(pairs: Pairs, edge: float, targets: PointsOfLevel, sources: PointsOfLevel) -> "Samples | None":
         """None where there are no pairs with points."""
         random = np.random.default_rng(0)
-        offset, box = pairs.used[pairs.offset], np.repeat(np.arange(len(pairs.first) - 1), np.diff(pairs.first))
+        box = np.repeat(np.arange(len(pairs.first) - 1), np.diff(pairs.first))
         filled = np.flatnonzero((targets.sizes > 0)[box] & (sources.sizes > 0)[pairs.source])
         if not len(filled):
             return None
-        order = filled[np.argsort((offset[filled] ** 2).sum(axis=1), kind="stable")]
+        square = np.asarray((pairs.used**2).sum(axis=1), np.int16)
+        order = filled[np.argsort(square[pairs.offset[filled]], kind="stable")]
         count = min(PAIRS, len(order))
         chosen = order[((np.arange(count) + random.random(count)) * (len(order) / count)).astype(np.int64)]
 
@@ -67,24 +68,26 @@ class Samples(NamedTuple):
         other = np.array([some(sources.of_box(b)) for b in pairs.source[chosen]])
         vectors = random.standard_normal((2, *one.shape))
         inward, outward = np.asarray(vectors / np.linalg.norm(vectors, axis=-1, keepdims=True))
-        return Samples(np.asarray(offset[chosen] * edge, np.float64), one, other, inward, outward)
+        return Samples(np.asarray(pairs.used[pairs.offset[chosen]] * edge, np.float64), one, other, inward, outward)
 
 
 class Search(NamedTuple):
-    """For a wavenumber, a precision, and the derivatives of the kernel at targets and sources."""
+    """For a wavenumber, a precision, and the derivatives of the kernel at targets and sources; once: for a single
+    product."""
 
     k: complex
     real: Any
     inward: bool
     outward: bool
+    once: bool = False
 
     def degrees(self, samples: Samples, radius: float, rtol: float) -> Degrees | None:
         """The least ones with that relative error (root mean square), None where it cannot be reached."""
         guesses = [guess(abs(self.k) * each, rtol) for each in (2 * radius, radius)]
         extra = 1 if self.inward or self.outward else 0
-        if guesses[0] > next(degree for least, degree in SURE if rtol >= least):
+        if guesses[0] > next(degree for least, degree in SURE[not self.once :] if rtol >= least):
             most = math.ceil(2 * abs(self.k) * radius + MARGIN * (guesses[0] - 2 * abs(self.k) * radius)) + extra
-            fewer = math.ceil(abs(self.k) * radius + MARGIN * (guesses[1] - abs(self.k) * radius)) + extra
+            fewer = math.ceil(abs(self.k) * radius + MARGIN * (guesses[1] - abs(self.k) * radius)) + 1 + extra
             return Degrees(min(fewer, most), most)
         samples = samples.some(max(FEW, round(PAIRS * WAVES / Grid.of(guesses[0]).count)))
         exact = self.exact(samples)
@@ -122,7 +125,8 @@ class Search(NamedTuple):
             matrices = theta_matrices(half, full), phi_matrices(half.rows, full.rows)
             out, into = (resampled(each, half, full, matrices) for each in (out, into))
         distances = np.linalg.norm(samples.offsets, axis=1)
-        series = coefficients(self.k, distances, degrees.full).T
+        lengths, which = np.unique(np.round(distances, 12), return_inverse=True)
+        series = coefficients(self.k, lengths, degrees.full)[which].T
         cosines = samples.offsets / distances[:, None] @ full.directions
         middle = (legval(cosines, series[:, :, None], tensor=False) * full.weights).astype(kind)
         found = into.astype(kind) * middle[:, None] @ out.astype(kind).swapaxes(1, 2)
@@ -139,14 +143,12 @@ class Search(NamedTuple):
 def oscillation(k: complex, r: Array, real: Any) -> NDArray[Any]:
     """exp(i k r), in single precision where that is wanted: NumPy's exponentials of complex numbers take as long as
     seventy of its sines in single precision."""
-    if real == np.float64:
-        return np.asarray(np.exp(1j * k * r))
-    phase = (np.real(k) * r).astype(np.float32)
-    found = np.empty(r.shape, np.complex64)
+    phase = (np.real(k) * r).astype(real)
+    found = np.empty(r.shape, np.result_type(real, np.complex64))
     np.cos(phase, out=found.real)
     np.sin(phase, out=found.imag)
     if np.imag(k):
-        found *= np.exp(-np.imag(k) * r).astype(np.float32)
+        found *= np.exp(-np.imag(k) * r).astype(real)
     return found
 
 

@@ -222,13 +222,13 @@ class Found(NamedTuple):
 
 def find_degrees(
     tree: Octree, lists: Lists, k: complex, rtol: float, real: Any, sources: Points, targets: Points,
-    derivatives: tuple[bool, bool], least: float = 0.0,
+    derivatives: tuple[bool, bool], least: float = 0.0, once: bool = False,
 ) -> Found | None:  # fmt: skip
     """Degrees of the levels with separated boxes, and of those between them and the leaves, that hold a tolerance; None
     where numbers cannot hold it. derivatives: of the kernel, at targets and at sources. Boxes with edges below `least`
-    (in m) have equivalent sources."""
+    (in m) have equivalent sources; once: for a single product."""
     pairs, runs, found = pairs_of_levels(tree, lists), tree.runs_of_levels(), dict[int, Degrees]()
-    search, cubes, lowest = Search(k, real, *derivatives), None, len(runs)
+    search, cubes, lowest = Search(k, real, *derivatives, once), None, len(runs)
     values = search._replace(inward=False, outward=False)
     first = next((n for n, each in enumerate(pairs) if len(each.source)), len(runs))
     for n in range(len(runs) - 1, first - 1, -1):

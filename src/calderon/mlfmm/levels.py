@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from calderon.backends import thread_count
 from calderon.backends.vectors import aligned, width
-from calderon.fmm.lists import Lists
+from calderon.fmm.lists import Lists, counting_order
 from calderon.fmm.octree import Octree
 from calderon.fmm.tables import OFFSETS
 from calderon.fmm.translations import in_parts
@@ -36,14 +36,17 @@ def pairs_of_levels(tree: Octree, lists: Lists) -> list[Pairs]:
     """Of all levels, from the root on."""
     far = lists.far
     matrix = np.repeat(far.runs[:, 0], far.runs[:, 2] - far.runs[:, 1])
-    order = np.argsort(far.target, kind="stable")
-    target, source, matrix = far.target[order], far.source[order], matrix[order]
+    starts = np.cumsum(np.bincount(far.target + 1, minlength=len(tree.level) + 1))
+    order = np.empty(len(matrix), np.int64)
+    counting_order(far.target, starts.copy(), order)
+    source, matrix = far.source[order], matrix[order]
     found = []
     for low, high in tree.runs_of_levels():
-        first = np.searchsorted(target, np.arange(low, high + 1))
+        first = starts[low : high + 1]
         own = slice(first[0], first[-1])
-        used, offset = np.unique(matrix[own], return_inverse=True)
-        found.append(Pairs(first - first[0], source[own] - low, offset.astype(np.int64), OFFSETS[used]))
+        is_used = np.bincount(matrix[own], minlength=len(OFFSETS)) > 0
+        offset = (np.cumsum(is_used) - 1)[matrix[own]]
+        found.append(Pairs(first - first[0], source[own] - low, offset, OFFSETS[is_used]))
     return found
 
 

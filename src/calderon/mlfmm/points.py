@@ -8,11 +8,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.backends.numba import kernel
-from calderon.backends.vectors import jitable, lanes, number, store, where_less, zero
+from calderon.backends.vectors import jitable, lanes, load, number, store, where_less, zero
 from calderon.fmm.lists import Lists
+from calderon.fmm.near import total
 from calderon.fmm.octree import DEEPEST, Octree
 from calderon.fmm.point_tree import places_of
-from calderon.greens.elementary import decaying_exponential, inverse_square_root, sine_cosine
+from calderon.greens.elementary import (
+    decaying_exponential,
+    inverse_square_root,
+    short_sine_cosine,
+    sine_cosine,
+)
 from calderon.mlfmm.spectrum import Array
 
 TINY = 1e-24, 1e-18
@@ -182,5 +188,65 @@ def near_kernel(charges: bool, dipoles: bool, gradient: bool, lossy: bool, split
                 for w in range(min(width, target_starts[i + 1] - s)):
                     for f in range(8 if gradient else 2):
                         out[f * across + s + w] += room[f * width + w]
+
+    return sums
+
+
+@functools.lru_cache(maxsize=8)
+def mutual_kernel(lossy: bool, split: bool, short: bool) -> Callable[..., None]:
+    """Sums of charges at their own points, where every pair of leaves is visited once; short: where k r is at most
+    SHORT."""
+    taken, moved, distances = places_of(split)
+    waves = short_sine_cosine if short else sine_cosine
+
+    @kernel
+    def sums(  # type: ignore[no-untyped-def]
+        targets, across, sources, apart, starts, near_start, near, centres, k, loss, tiny, room, out, begin, low, high,
+    ):  # fmt: skip
+        """out (2, points) += fields at the points from `begin` on: those of the leaves low .. high from these and later
+        leaves, and those of the latter from the former; room: six vectors, and two for each point of a leaf. All else
+        as in `near_kernel`."""
+        w, size = lanes(room), len(out) // 2
+        back = 6 * w
+        for i in range(low, high):
+            for e in range(near_start[i], near_start[i + 1]):
+                c = near[e]
+                if c < i:
+                    continue
+                first, count = starts[c], starts[c + 1] - starts[c]
+                for f in range(back, back + 2 * count * w):
+                    room[f] = 0
+                for s in range(starts[i], starts[i + 1], w):
+                    place = moved(taken(targets, s, across), centres[i], centres[c], room)
+                    own = min(w, starts[i + 1] - s)
+                    for f in range(w):
+                        room[f] = sources[3 * apart + s + f] if f < own else 0
+                        room[w + f] = sources[4 * apart + s + f] if f < own else 0
+                    qr, qi, re, im = load(room, 0), load(room, w), zero(room), zero(room)
+                    for j in range(count):
+                        ex, ey, ez = distances(place, sources, first + j, apart, 5)
+                        r2 = ex * ex + ey * ey + ez * ez
+                        square = where_less(r2, tiny, 1.0, r2)
+                        u = where_less(r2, tiny, 0.0, inverse_square_root(square))
+                        kr = square * u * k
+                        sine, cosine = waves(kr)
+                        if lossy:
+                            decay = decaying_exponential(kr * loss)
+                            sine, cosine = sine * decay, cosine * decay
+                        gr, gi = cosine * u, sine * u
+                        a, b = number(sources, first + j + 3 * apart), number(sources, first + j + 4 * apart)
+                        re, im = re + gr * a - gi * b, im + gr * b + gi * a
+                        at = back + 2 * j * w
+                        store(room, at, load(room, at) + gr * qr - gi * qi)
+                        store(room, at + w, load(room, at + w) + gr * qi + gi * qr)
+                    store(room, 2 * w, re)
+                    store(room, 3 * w, im)
+                    for f in range(own):
+                        out[s - begin + f] += room[2 * w + f]
+                        out[size + s - begin + f] += room[3 * w + f]
+                for j in range(count if c > i else 0):
+                    at = back + 2 * j * w
+                    out[first - begin + j] += total(load(room, at))
+                    out[size + first - begin + j] += total(load(room, at + w))
 
     return sums

@@ -9,18 +9,19 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from calderon.backends import format_bytes
+from calderon.backends import InOrder, format_bytes, one_thread, run_tasks, thread_count
 from calderon.backends.vectors import aligned, width
 from calderon.fmm.lists import Lists, lists_of
 from calderon.fmm.octree import DEEPEST, Cube, Octree, octree
 from calderon.fmm.point_expansions import padded
 from calderon.fmm.point_tree import Kinds, in_two
-from calderon.fmm.translations import in_parts
+from calderon.fmm.translations import TASKS, in_parts
 from calderon.greens import Green, Helmholtz
+from calderon.greens.elementary import SHORT
 from calderon.greens.helmholtz import helmholtz
 from calderon.mlfmm.far import Far, find_degrees
 from calderon.mlfmm.plan import SAFETY, SINGLE, Attempt, attempts, rtol_of
-from calderon.mlfmm.points import TINY, Points, centres_of, near_kernel
+from calderon.mlfmm.points import TINY, Points, centres_of, mutual_kernel, near_kernel
 from calderon.mlfmm.spectrum import Array
 from calderon.potentials.summation import FastSums
 from calderon.validation import points_in_space, unmasked
@@ -47,6 +48,7 @@ CANCELLED, SIZED = 1e-3, 8
 these are computed."""
 TOGETHER = 4
 """Columns that take one traversal."""
+ALONE = Kinds(charges=True, dipoles=False, gradient=False)
 TIGHTER, TRIES = 0.3, 5
 """Share of the tolerance by the last one, where the checked error is too large, and how many are tried."""
 
@@ -138,7 +140,8 @@ def _fast(
     started: float,
 ) -> tuple[NDArray[np.complex128], HelmholtzInfo]:  # fmt: skip
     """Sums by plane waves. RuntimeError where they do not hold the tolerance, MemoryError where they do not fit."""
-    sums, found, errors, checked = _checked(sources, places, numbers, k, rtol, kinds)
+    with one_thread:  # matrices are small
+        sums, found, errors, checked = _checked(sources, places, numbers, k, rtol, kinds)
     levels, low = (sums.far.traversal.levels, sums.far.low) if sums.far else ([], None)
     return found, HelmholtzInfo(
         "mlfmm", rtol, errors[0], errors[1] if kinds.gradient else None, len(levels),
@@ -315,7 +318,7 @@ class PointSums:
         ends = found.sources, found.targets
         sides = ends[0]._replace(local=ends[0].local.astype(real)), ends[1]._replace(local=ends[1].local.astype(real))
         derivatives = kinds.gradient, kinds.dipoles
-        waves = find_degrees(tree, found.lists, k, attempt.share * rtol, real, *sides, derivatives, 0.99 * least)
+        waves = find_degrees(tree, found.lists, k, attempt.share * rtol, real, *sides, derivatives, 0.99 * least, True)
         if waves is None:
             return None
         traversal, low = waves.levels(tree, found.lists, k, real)
@@ -368,15 +371,42 @@ class PointSums:
         given = padded(np.array([*places[:3], *np.ascontiguousarray(numbers).view(float).T, *places[3:]]), real)
         wanted, split = padded(at, real), real == np.float32
         out = np.zeros((2 * self.kinds.fields, wanted.shape[1]), real)
-        run, tiny = near_kernel(*self.kinds, k.imag > 0, split), TINY[split] * self._unit**2
-        arguments = (
-            wanted.ravel(), wanted.shape[1], given.ravel(), given.shape[1], self.targets.starts, self.sources.starts,
+        tiny = TINY[split] * self._unit**2
+        rows = wanted.ravel(), wanted.shape[1], given.ravel(), given.shape[1]
+        rest = (
             self.lists.near_start, self.lists.near, centres_of(self.tree)[self.lists.leaves], real.type(k.real),
             real.type(k.imag / k.real), real.type(tiny),
         )  # fmt: skip
+        if self.targets is self.sources and self.kinds == ALONE:
+            self._mutual((*rows, self.sources.starts, *rest), split, out)
+            return np.asarray((out[0] + 1j * out[1])[: len(self.targets.local), None])
+        arguments = *rows, self.targets.starts, self.sources.starts, *rest
+        run = near_kernel(*self.kinds, k.imag > 0, split)
         room = 8 * width(real)
         in_parts(lambda low, high: run(*arguments, aligned(room, real), out.ravel(), low, high), count)
         found = out[:, : len(self.targets.local)].T
         if not self.kinds.gradient:
             return np.asarray(found[:, :1] + 1j * found[:, 1:])
         return np.asarray(found[:, [0, 2, 3, 4]] + 1j * found[:, [1, 5, 6, 7]])
+
+    def _mutual(self, arguments: tuple[Any, ...], split: bool, out: NDArray[Any]) -> None:
+        """Add fields of charges at their own points to out (2, points)."""
+        starts, lists, real = self.sources.starts, self.lists, out.dtype
+        farthest = 2 * math.sqrt(3) * self.tree.cube.edge * 0.5 ** float(self.tree.level[lists.leaves].min())
+        run = mutual_kernel(self.k.imag > 0, split, self.k.real * farthest <= SHORT)
+        bounds = np.linspace(0, len(lists.leaves), TASKS * thread_count() + 1).astype(np.int64)
+        room = (6 + 2 * int(np.diff(starts).max(initial=0))) * width(real)
+
+        def add(first: int, part: NDArray[Any]) -> None:
+            out[:, first : first + part.shape[1]] += part
+
+        joined = InOrder(add)
+
+        def work(n: int) -> None:
+            low, high = bounds[n : n + 2]
+            last = lists.near[lists.near_start[low] : lists.near_start[high]].max(initial=high - 1)
+            part = np.zeros((2, starts[last + 1] - starts[low]), real)
+            run(*arguments, aligned(room, real), part.ravel(), starts[low], low, high)
+            joined.add(n, int(starts[low]), part)
+
+        run_tasks(work, len(bounds) - 1)

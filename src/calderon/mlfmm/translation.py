@@ -7,7 +7,8 @@ With R = c - c' from the source's centre to the target's, d a direction, w its w
 
 with spherical Hankel functions of the first kind (V. Rokhlin 1993; R. Coifman, V. Rokhlin, S. Wandzura 1993). The sum
 depends on the angle between d and R alone: where degrees are high it is tabulated
-for each distance, and interpolated by polynomials of degree seven.
+for each distance, and interpolated by polynomials of degree seven. Grids of directions are their own mirror images, so
+offsets that are images of each other have the same factors in another order.
 """
 
 import math
@@ -33,7 +34,7 @@ EXTRA = 6
 
 def coefficients(k: complex, distances: NDArray[np.float64], degree: int) -> NDArray[np.complex128]:
     """(distances, degree + 1) i k / (16 pi^2) i^l (2 l + 1) h_l(k distance)."""
-    l, z = np.arange(degree + 1), k * distances[:, None]
+    l, z = np.arange(degree + 1), (k if np.imag(k) else np.real(k)) * distances[:, None]
     hankel = scipy.special.spherical_jn(l, z) + 1j * scipy.special.spherical_yn(l, z)
     return np.asarray(1j * k / (16 * np.pi**2) * 1j ** (l % 4) * (2 * l + 1) * hankel)
 
@@ -45,9 +46,9 @@ def translators(k: complex, offsets: NDArray[Any], grid: Grid, real: Any) -> NDA
     directions, weights, degree = np.ascontiguousarray(grid.directions.T), grid.weights, grid.degree
     if not len(offsets):
         return out
-    square = np.round((offsets**2).sum(axis=1) / max(1e-300, (offsets**2).sum(axis=1).min()), 6)
-    _, first, which = np.unique(square, return_index=True, return_inverse=True)
-    lengths = np.linalg.norm(offsets, axis=1)
+    few, image, turns = upright(offsets, grid.rows % 2 == 0)
+    lengths = np.linalg.norm(few, axis=1)
+    _, first, which = np.unique(np.round(lengths / lengths.min(), 6), return_index=True, return_inverse=True)
     table = coefficients(k, lengths[first], degree)
     double = np.dtype(real) == np.float64
     count, tabulated = SAMPLES[double] * max(degree, 1), degree > DIRECT[double]
@@ -57,13 +58,26 @@ def translators(k: complex, offsets: NDArray[Any], grid: Grid, real: Any) -> NDA
         run_tasks(lambda n: legendre_sums(table[n], cosines, sums[n]), len(table))
         table = sums
 
+    factors = np.empty((len(few), grid.count), complex)
+
     def work(n: int) -> None:
         row = table[which[n]]
-        fill(directions, weights, offsets[n] / lengths[n], row.real.copy(), row.imag.copy(), count, tabulated,
-             n, len(offsets), pair, out)  # fmt: skip
+        fill(directions, weights, few[n] / lengths[n], row.real.copy(), row.imag.copy(), count, tabulated, factors[n])
 
-    run_tasks(work, len(offsets))
+    run_tasks(work, len(few))
+    turned(factors, image, turns, grid.rows, pair, out)
     return out
+
+
+def upright(offsets: NDArray[Any], swaps: bool) -> tuple[NDArray[Any], NDArray[np.int64], NDArray[np.bool_]]:
+    """Offsets (n, 3) as mirror images, under which grids of directions are the same, of few: these (m, 3), with x, y, z
+    >= 0, which one each is of, and (n, 4) whether x, y and z change their sign, and x and y then their places. swaps:
+    whether they may do this."""
+    signs, sizes = offsets < 0, np.abs(offsets)
+    swapped = swaps & (sizes[:, 1] > sizes[:, 0])
+    sizes[swapped] = sizes[swapped][:, [1, 0, 2]]
+    few, image = np.unique(sizes, axis=0, return_inverse=True)
+    return few, image.reshape(-1), np.column_stack([signs, swapped])
 
 
 @jitable_part
@@ -86,8 +100,8 @@ def legendre_sums(coefficient, x, out):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def fill(directions, weights, towards, re, im, count, tabulated, n, offsets, pair, out):  # type: ignore[no-untyped-def]
-    """The factors of offset number n from coefficients, or from tables, in two parts."""
+def fill(directions, weights, towards, re, im, count, tabulated, out):  # type: ignore[no-untyped-def]
+    """The factors of an offset in the direction `towards` from coefficients, or from tables, in two parts."""
     factors, part = np.empty(8), recurrence(len(re))
     for d in range(len(weights)):
         x = directions[d, 0] * towards[0] + directions[d, 1] * towards[1] + directions[d, 2] * towards[2]
@@ -111,5 +125,30 @@ def fill(directions, weights, towards, re, im, count, tabulated, n, offsets, pai
                 a += re[l] * now
                 b += im[l] * now
                 before, now = now, (1 + part[l]) * x * now - part[l] * before
-        place = ((d // pair) * offsets + n) * 2 * pair + d % pair
-        out[place], out[place + pair] = a * weights[d], b * weights[d]
+        out[d] = complex(a, b) * weights[d]
+
+
+@kernel
+def turned(factors, image, turns, rows, pair, out):  # type: ignore[no-untyped-def]
+    """The factors of all offsets, in blocks, from those of their mirror images."""
+    count = 2 * rows
+    for n in range(len(image)):
+        begin, step = 0, 1  # j, an angle phi of d, is that number begin + step j of its image
+        if turns[n, 0]:
+            begin, step = rows - begin, -step
+        if turns[n, 1]:
+            begin, step = -begin, -step
+        if turns[n, 3]:
+            begin, step = rows // 2 - begin, -step
+        for t in range(rows):
+            row = (rows - 1 - t if turns[n, 2] else t) * count
+            j = begin % count
+            for d in range(t * count, (t + 1) * count):
+                value = factors[image[n], row + j]
+                place = ((d // pair) * len(image) + n) * 2 * pair + d % pair
+                out[place], out[place + pair] = value.real, value.imag
+                j += step
+                if j == count:
+                    j = 0
+                elif j < 0:
+                    j = count - 1
