@@ -143,22 +143,42 @@ class NearProducts:
         own = np.unique(layout.pairs[np.concatenate(chosen), 0])
         functions = np.zeros(len(layout.rows.order), bool)
         functions[layout.rows.order[inside_runs(layout.rows.start[own], layout.rows.stop[own], len(functions))]] = True
-        for terms, search in zip(groups, searches, strict=True):
-            strips = strips_for(terms, layout, np.concatenate(chosen))
+        images, nothing = [self._images(own) for own in chosen], [np.full(len(own), -1) for own in chosen]
+        symmetric = [self._is_square and all(form.is_symmetric for _, form in terms) for terms in groups]
+        for half, terms, search in sorted(zip(symmetric, groups, searches, strict=True), key=lambda each: not each[0]):
+            left = [own[image < 0] for own, image in zip(chosen, images if half else nothing, strict=True)]
+            strips = strips_for(terms, layout, np.concatenate(left))
             boxes = layout.pairs[strips.numbers[strips.columns.run_starts[:-1]], 0]
             found = search.around(functions)
-            compiled.append((strips, boxes, list(compiled_terms(terms, layout, strips, execution, found))))
-        for c, own in zip(chunks, chosen, strict=True):
+            compiled.append((half, strips, boxes, list(compiled_terms(terms, layout, strips, execution, found))))
+        for c, own, image in zip(chunks, chosen, images, strict=True):
             low, high = bounds[c : c + 2]
             room = np.zeros(int(layout.starts[high] - layout.starts[low]) + BEYOND, layout.room.dtype)
             blocks = layout._replace(starts=layout.starts - layout.starts[low], room=room)
             first, last = layout.pairs[own[[0, -1]], 0]
-            for strips, boxes, entries in compiled:
+            for half, strips, boxes, entries in compiled:
                 part = slice(int(np.searchsorted(boxes, first)), int(np.searchsorted(boxes, last, side="right")))
                 for factor, each in entries:
                     add_entries(blocks, strips, factor, each, part)
+                if half:
+                    copy_images(room, blocks.starts, *self._sizes, own, image)
             self.enter(low, high, room[:-BEYOND])
             yield c, room[:-BEYOND]
+
+    @cached_property
+    def _is_square(self) -> bool:
+        """Whether rows and columns are the same unknowns in the same boxes."""
+        sides = zip(self.layout.rows[:3], self.layout.columns[:3], strict=True)
+        return all(np.array_equal(*each) for each in sides)
+
+    def _images(self, own: NDArray[np.int64]) -> NDArray[np.int64]:
+        """(n,) of which of some blocks each is the transposed one where all terms are symmetric: that of the row box
+        that comes first, so that no block waits for one of another chunk; -1 for none."""
+        pairs, count = self.layout.pairs[own], len(self.layout.columns.start)
+        keys, wanted = pairs @ np.array([count, 1]), pairs @ np.array([1, count])
+        order = np.argsort(keys, kind="stable")
+        found = order[np.minimum(np.searchsorted(keys[order], wanted), len(order) - 1)]
+        return np.where((pairs[:, 0] > pairs[:, 1]) & (keys[found] == wanted), own[found], -1)
 
     @cached_property
     def _orders(self) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
@@ -255,6 +275,17 @@ class NearProducts:
 def unit_of(exponents, powers, group):  # type: ignore[no-untyped-def]
     """What the integers of a group are times; 1 for numbers."""
     return powers[exponents[group] + 128] if len(exponents) > 0 else powers[128]
+
+
+@kernel
+def copy_images(values, starts, heights, widths, numbers, images):  # type: ignore[no-untyped-def]
+    """Let blocks with these numbers be those of which they are images, transposed; -1: of none."""
+    for k in range(numbers.size):
+        if images[k] >= 0:
+            to, of, height, width = starts[numbers[k]], starts[images[k]], heights[numbers[k]], widths[numbers[k]]
+            for r in range(height):
+                for c in range(width):
+                    values[to + r * width + c] = values[of + c * height + r]
 
 
 @kernel
