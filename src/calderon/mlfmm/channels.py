@@ -19,7 +19,7 @@ Where functions are whole (not cut), these are the same as the integrals by part
 """
 
 from collections.abc import Sequence
-from functools import partial
+from functools import partial, reduce
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -145,7 +145,7 @@ class ListedMap(NamedTuple):
         if not packs:
             return ListedMap(begin, component, first, number, parts, np.ones(1, parts.dtype))
         units = np.full(int(number.max(initial=0)) + 1, np.finfo(np.float32).tiny)
-        np.maximum.at(units, number, np.abs(parts).max(axis=1, initial=0))
+        np.maximum.at(units, number, reduce(np.maximum, np.abs(parts.T)))
         units = (units / np.iinfo(np.int16).max).astype(parts.dtype)
         return ListedMap(begin, component, first, number, np.rint(parts / units[number, None]).astype(np.int16), units)
 
@@ -246,13 +246,14 @@ def listed(
     points = np.concatenate(groups)
     entries = [_entries(each, degree, offset, leaf_of(each), len(points), real)
                for each, offset in zip(channels, offsets, strict=True)]  # fmt: skip
-    used = sorted_unique(np.concatenate([sorted_unique(key) for key, _, _ in entries]))
+    orders = [np.argsort(key, kind="stable") for key, _, _ in entries]
+    keys = [key[order] for (key, _, _), order in zip(entries, orders, strict=True)]
+    used = different(np.sort(np.concatenate([different(key) for key in keys])))
     waves = tuple(dict.fromkeys(each.wave for each in channels))
     begin = dict(zip(waves, np.cumsum([0, *(KINDS[each] for each in waves)])[:-1].tolist(), strict=True))
     maps = []
-    for each, (key, unknown, parts) in zip(channels, entries, strict=True):
-        order = np.argsort(key, kind="stable")
-        first = np.searchsorted(key[order], np.append(used, used[-1:] + 1)).astype(np.int32)
+    for each, (_, unknown, parts), key, order in zip(channels, entries, keys, orders, strict=True):
+        first = np.searchsorted(key, np.append(used, used[-1:] + 1)).astype(np.int32)
         maps.append(ListedMap.of(each.first, begin[each.wave], first, unknown[order], parts[order], packs))
     of_leaf, point = np.divmod(used, len(points))
     starts = np.searchsorted(of_leaf, np.arange(leaves + 1))
@@ -307,7 +308,6 @@ def _on(matrix: sp.csr_array, pattern: sp.csr_array) -> sp.csr_array:
     return full
 
 
-def sorted_unique(values: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The different numbers, increasing."""
-    ordered = np.sort(values)
+def different(ordered: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The different ones of increasing numbers."""
     return ordered[np.append(True, np.diff(ordered) > 0)] if len(ordered) else ordered

@@ -304,11 +304,13 @@ def pack_rows(values, begin, heights, widths, starts, tops, room, exponents, low
                 exponent = exponent_of(largest + max(abs(re), abs(im)), LARGEST - 1.0)
                 exponents[group] = exponent
                 unit, inverse, group = math.ldexp(1.0, exponent), math.ldexp(1.0, -exponent), group + 1
+                re, im = re * inverse, im * inverse  # in units, so that few operations wait for each other
                 for k in range(g, last, 2):
-                    re, im = re + values[first + k], im + values[first + k + 1]
-                    one, other = np.rint(re * inverse), np.rint(im * inverse)
+                    re, im = re + values[first + k] * inverse, im + values[first + k + 1] * inverse
+                    one, other = np.rint(re), np.rint(im)
                     room[to + k], room[to + k + 1] = np.int16(one), np.int16(other)
-                    re, im = re - one * unit, im - other * unit
+                    re, im = re - one, im - other
+                re, im = re * unit, im * unit
 
 
 @kernel

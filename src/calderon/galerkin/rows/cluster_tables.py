@@ -77,7 +77,7 @@ def row_side(
         rows = np.pad(chunk.T, [(0, 0), (0, -(count + 16) % 512 + 32)])
     else:
         list_starts, lists = _lists(starts, triangles, clusters)
-    numbers = np.concatenate([table.ravel(), records.ravel(), rows.ravel()]).astype(real)
+    numbers = np.concatenate([table.ravel(), records.ravel(), rows.ravel()], dtype=real, casting="same_kind")
     parts = (
         starts, triangles, local, clusters.start, clusters.stop - clusters.start, list_starts, lists, places.ravel(),
         clusters.run_starts,
@@ -89,7 +89,7 @@ def row_side(
     sizes = functions, own, records.shape[1], chunk.shape[1], table.size + records.size, rows.shape[1], table.size
     header[: len(sizes)] = sizes
     header[STARTS : RUNS + 1] = begins[:-1]
-    return RowSide(numbers, np.concatenate([header, *parts]).astype(np.int32))
+    return RowSide(numbers, np.concatenate([header, *parts], dtype=np.int32, casting="same_kind"))
 
 
 def positions(places: NDArray[np.int64], clusters: Clusters) -> NDArray[np.int64]:

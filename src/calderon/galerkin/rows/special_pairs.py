@@ -131,10 +131,12 @@ class SpecialPairs(Block):
 
     def _add_local(self, moments: NDArray[np.float64], pairs: Pairs, out: NDArray[Any]) -> None:
         count, height, width = out.shape
-        test, trial = map(self.form_data, (True, False), pairs.triangles.T)
+        trial = self.form_data(False, pairs.triangles[:, 1])
         if self.numbers_of_tests:
             units = np.broadcast_to(np.eye(height).ravel(), (count, height**2))
-            test = np.concatenate([test[:, : self.form.head], units], axis=1)
+            test = np.concatenate([self.data[0][:, : self.form.head][pairs.triangles[:, 0]], units], axis=1)
+        else:
+            test = self.form_data(True, pairs.triangles[:, 0])
         rows = np.arange(count * height).reshape(count, height)
         columns = np.ascontiguousarray(np.broadcast_to(np.arange(width), (count, width)))
         numbers = np.repeat(np.arange(count, dtype=np.int32)[:, None], 2, axis=1)
