@@ -107,7 +107,7 @@ class Cubes(NamedTuple):
                                                 (samples.targets, samples.inward, search.inward))
         )  # fmt: skip
         x = (out[1] @ (out[0] @ sent.T)).reshape(self.size, count, -1)
-        y = np.stack([potentials(small + offset, small, k).astype(kind) @ x[:, n]
+        y = np.stack([potentials(small + offset, small, k, search.real) @ x[:, n]
                       for n, offset in enumerate(samples.offsets)], axis=1)  # fmt: skip
         y = (into[1] @ (into[0] @ y.reshape(self.size, -1))).reshape(y.shape)
         found = received.reshape(count, -1, self.size) @ y.transpose(1, 0, 2) / (4 * np.pi)
@@ -131,10 +131,10 @@ def unit_factors(cubes: Cubes, k: complex, single: bool) -> tuple[Factors, Facto
             Factors(v.conj() * kept[:, None], u.conj() * inverse))  # fmt: skip
 
 
-def potentials(x: Array, y: Array, k: complex) -> NDArray[np.complex128]:
-    """(points x, points y) exp(i k r) / r."""
+def potentials(x: Array, y: Array, k: complex, real: Any = np.float64) -> NDArray[Any]:
+    """(points x, points y) exp(i k r) / r in that precision."""
     r = scipy.spatial.distance.cdist(x, y)
-    return np.asarray(oscillation(k, r, np.float64) / r)
+    return np.asarray(oscillation(k, r, real) / r.astype(real))
 
 
 def slope(x: Array, vectors: Array | None, y: Array, k: complex) -> NDArray[np.complex128]:

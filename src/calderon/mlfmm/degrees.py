@@ -25,8 +25,9 @@ SURE = (1e-4, 15), (1e-6, 50), (0.0, 120)
 search would take long. The first one is for tables of a single product, of which the search would take more."""
 MARGIN = 1.15
 """Of guesses that are not verified, in the excess; patterns have one degree more."""
-WAVES, FEW = 250, 8
-"""Directions up to which all pairs are looked at; of more, fewer pairs, but this many."""
+WAVES, FEW = (250, 125), 8
+"""Directions up to which all pairs are looked at, the second number for a single product; of more, fewer pairs, but
+this many."""
 FALLS = 2.0, 4.0
 """What errors are divided by with each degree, at least and at most, up to those of SURE."""
 PAIRS, POINTS = 32, 16
@@ -89,7 +90,7 @@ class Search(NamedTuple):
             most = math.ceil(2 * abs(self.k) * radius + MARGIN * (guesses[0] - 2 * abs(self.k) * radius)) + extra
             fewer = math.ceil(abs(self.k) * radius + MARGIN * (guesses[1] - abs(self.k) * radius)) + 1 + extra
             return Degrees(min(fewer, most), most)
-        samples = samples.some(max(FEW, round(PAIRS * WAVES / Grid.of(guesses[0]).count)))
+        samples = samples.some(max(FEW, round(PAIRS * WAVES[self.once] / Grid.of(guesses[0]).count)))
         exact = self.exact(samples)
         full = least(guesses[0] - 1, (max(2, guesses[0] - 4), guesses[0] + BEYOND), rtol, FALLS,
                      lambda n: self.error(samples, exact, Degrees(n, n)))  # fmt: skip

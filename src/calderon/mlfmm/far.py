@@ -237,7 +237,8 @@ def find_degrees(
         if share >= 1:  # waves have decayed before they reach separated boxes of this size
             break
         low, high = runs[n]
-        near, far = (PointsOfLevel.of(side, tree, lists, low, high) for side in (targets, sources))
+        near = PointsOfLevel.of(targets, tree, lists, low, high)
+        far = near if sources.local is targets.local else PointsOfLevel.of(sources, tree, lists, low, high)
         samples = Samples.of(pairs[n], edge, near, far)
         if edge < least:
             few, lowest = cubes.p if cubes else LEAST, n
@@ -245,7 +246,7 @@ def find_degrees(
             if cubes is None:
                 return None
             continue
-        radius = max(near.radius, near.radius if sources.local is targets.local else far.radius)
+        radius = near.radius if far is near else max(near.radius, far.radius)
         degrees: Degrees | None = Degrees(1, 1)
         if samples is not None:
             degrees = search.degrees(samples, radius, share)

@@ -209,13 +209,14 @@ def _level(
         parent = (tree.parent[low:high] - runs[number - 1][0]).astype(np.int64)
         up, down = _runs(every, parent, turns, above), _runs(parent, every, turns, count)
         shift = CORNER * edge / 2
-        raised = tables([potentials(cubes.large(2 * edge), small + shift, k)])
-        lowered = tables([potentials(small + shift, cubes.large(2 * edge), k)])
+        raised = tables([potentials(cubes.large(2 * edge), small + shift, k, real)])
+        lowered = tables([potentials(small + shift, cubes.large(2 * edge), k, real)])
     return CubeLevel(
         low, high, edge, points(small), points(large), tree.octant[low:high],
         _runs(pairs.source, target, turn[pairs.offset], count, which[pairs.offset], len(few)),
         _runs(every, every, np.zeros(count, np.int64), count), up, down,
-        tables([potentials(small + each * edge, small, k) for each in few]) if len(few) else raised, raised, lowered,
+        tables([potentials(small + each * edge, small, k, real) for each in few]) if len(few) else raised, raised,
+        lowered,
         factors(cubes.solving(k, edge, real, True)), factors(cubes.solving(k, edge, real, False)),
     )  # fmt: skip
 

@@ -43,6 +43,9 @@ CHECKED, PAIRS = (64, 1024), 1.3e7
 """Random targets whose sums are computed directly, too: at least, at most, and pairs of points of these. Few targets,
 those at corners of boxes, have most of the error: of 200 estimates with 128 of 100,000 targets on a sphere one in a
 hundred is below a half of the error, and so it is with 500."""
+ROUNDED = 0.07
+"""Part of the tolerance that phases over the edge of the tree are rounded by at most where these are in single
+precision."""
 CANCELLED, SIZED = 1e-3, 8
 """Part of sums of absolute values with which sums are compared where they are smaller, and the random targets at which
 these are computed."""
@@ -156,7 +159,7 @@ def _checked(
 ) -> tuple["PointSums", NDArray[np.complex128], list[float], int]:
     """The first sums that hold the tolerance, what they give, its errors, and at how many targets; RuntimeError where
     there are none."""
-    check = _Check.of(sources, sources if targets is None else targets, numbers, k, kinds)
+    check = _Check.of(sources, sources if targets is None else targets, numbers, k, kinds, rtol)
     errors = [math.inf]
     for attempt in attempts(rtol):  # smaller shares of the tolerance with leaves of one size, then larger leaves
         sums = None
@@ -237,10 +240,14 @@ class _Check:
     exact: NDArray[np.complex128]
 
     @staticmethod
-    def of(sources: Array, targets: Array, numbers: NDArray[np.complex128], k: complex, kinds: Kinds) -> "_Check":
+    def of(
+        sources: Array, targets: Array, numbers: NDArray[np.complex128], k: complex, kinds: Kinds, rtol: float
+    ) -> "_Check":
         count = int(np.clip(PAIRS / max(1, len(sources)), *CHECKED))
         chosen = np.random.default_rng(0).integers(len(targets), size=count)
-        exact = direct_sums(sources, targets[chosen], numbers, k, kinds)
+        rounding = abs(k) * Cube.around(sources, targets).edge * float(np.finfo(np.float32).eps)
+        single = rtol >= SINGLE and rounding <= ROUNDED * rtol
+        exact = direct_sums(sources, targets[chosen], numbers, k, kinds, np.float32 if single else np.float64)
         return _Check(sources, targets[chosen], numbers, k, kinds, chosen, exact)
 
     @cached_property
@@ -272,11 +279,11 @@ class _Check:
 
 
 def direct_sums(
-    sources: Array, targets: Array, numbers: NDArray[Any], k: complex, kinds: Kinds
+    sources: Array, targets: Array, numbers: NDArray[Any], k: complex, kinds: Kinds, real: Any = np.float64
 ) -> NDArray[np.complex128]:
-    """(m, columns, 1 or 4) sums without a tree, in double precision."""
+    """(m, columns, 1 or 4) sums without a tree."""
     tree = octree(sources, targets, max(len(sources), len(targets), 1))
-    return PointSums.on(tree, sources, targets, k, kinds, np.dtype(np.float64)).product(numbers)
+    return PointSums.on(tree, sources, targets, k, kinds, np.dtype(real)).product(numbers)
 
 
 @dataclass(frozen=True, eq=False)
@@ -305,7 +312,9 @@ class PointSums:
         real = attempt.real
         if not depth and rtol >= LOW_SINGLE and attempt.share >= 1:
             real = np.dtype(np.float32)
-        for most, deepest in ((LEAF, min(depth, DEEPEST)), (LOW_LEAF[depth > 0], DEEPEST)):
+        trees = (LEAF, min(depth, DEEPEST)), (LOW_LEAF[depth > 0], DEEPEST)
+        every = len(sources) * len(sources if targets is None else targets)
+        for most, deepest in trees if depth or every <= LITTLE[real == np.float64] else trees[1:]:
             limit = np.full(1, deepest)
             limits = limit.repeat(len(sources)), limit.repeat(len(sources if targets is None else targets))
             tree = octree(sources, targets, most, limits, cube)
@@ -316,7 +325,8 @@ class PointSums:
         if not len(found.lists.far.source):
             return found
         ends = found.sources, found.targets
-        sides = ends[0]._replace(local=ends[0].local.astype(real)), ends[1]._replace(local=ends[1].local.astype(real))
+        own = ends[0]._replace(local=ends[0].local.astype(real))
+        sides = own, own if targets is None else ends[1]._replace(local=ends[1].local.astype(real))
         derivatives = kinds.gradient, kinds.dipoles
         waves = find_degrees(tree, found.lists, k, attempt.share * rtol, real, *sides, derivatives, 0.99 * least, True)
         if waves is None:
