@@ -4,7 +4,7 @@ import functools
 from collections.abc import Callable
 
 from calderon.backends.numba import jitable_part, kernel
-from calderon.backends.vectors import lanes, load, number, store, zero
+from calderon.backends.vectors import lanes, load, number, put, store, zero
 from calderon.fmm.near import total
 from calderon.fmm.register_tiles import add_products
 from calderon.greens.elementary import decaying_exponential, inverse_square_root, sine_cosine
@@ -24,8 +24,7 @@ def multiply(  # type: ignore[no-untyped-def]
     source: box times 48, plus the turn P, which takes point i to turned[turn, i]. room, out, s, t: of the vectors
     (re, -im), (im, re) and of their products, and their places.
     """
-    lanes(matrices)
-    vectors, inner = pitch // lanes(matrices), 2 * size
+    vectors, inner, places = pitch // lanes(matrices), 2 * size, turned.ravel()
     for q in range(blocks[low], blocks[high]):
         first = runs[q, 1] * columns
         end = runs[q, 2] * columns
@@ -36,10 +35,12 @@ def multiply(  # type: ignore[no-untyped-def]
                 box, turn = source[pair] // TURNED, source[pair] % TURNED
                 at, to = (box * columns + column) * 2 * pitch, 2 * n * inner
                 for i in range(size):
-                    j = at + turned[turn, i]
-                    re, im = x[j], x[j + pitch]
-                    room[to + i], room[to + size + i] = re, -im
-                    room[to + inner + i], room[to + inner + size + i] = im, re
+                    j = at + number(places, turn * size + i)
+                    re, im = number(x, j), number(x, j + pitch)
+                    put(room, to + i, re)
+                    put(room, to + size + i, -im)
+                    put(room, to + inner + i, im)
+                    put(room, to + inner + size + i, re)
                 for i in range(2 * n * pitch, 2 * (n + 1) * pitch):
                     out[i] = 0
             add_products(matrices, runs[q, 0] * inner * pitch, vectors, inner, room, s, inner, out, t, pitch, 0,
@@ -49,9 +50,9 @@ def multiply(  # type: ignore[no-untyped-def]
                 turn = source[pair] % TURNED
                 to, at = (target[pair] * columns + column) * 2 * pitch, 2 * n * pitch
                 for i in range(size):
-                    j = to + turned[turn, i]
-                    y[j] += out[at + i]
-                    y[j + pitch] += out[at + pitch + i]
+                    j = to + number(places, turn * size + i)
+                    put(y, j, number(y, j) + number(out, at + i))
+                    put(y, j + pitch, number(y, j + pitch) + number(out, at + pitch + i))
             first += count
 
 
