@@ -73,6 +73,7 @@ class LayeredMatrix:
         skips = self._skips(tests, trials)
         bounds = np.append(np.arange(0, len(tests.triangles), TILE), len(tests.triangles))
         step = counted(advance, len(bounds) - 1)
+        weights = np.diff(bounds) * (bounds[-1] - 0.5 * (bounds[1:] + bounds[:-1]) if half else 1.0)
 
         def work(number: int) -> None:
             self._add(out, factor, tests, trials, skips, (bounds[number], bounds[number + 1]), half)
@@ -84,9 +85,9 @@ class LayeredMatrix:
         given = self.metal, self.rule, factor, (tests, trials), skips, half, execution.regular
         devices = [partial(on_device, DevicePairs(each, out, *given)) for each in execution.devices]
         if not devices:
-            run_tasks(work, len(bounds) - 1, _sharing(bounds, tests.places, len(out)), None, step)
+            run_tasks(work, len(bounds) - 1, _sharing(bounds, tests.places, len(out)), weights, step)
         elif execution.team:
-            processor, weights = work if execution.uses_processor else None, np.diff(bounds).astype(float)
+            processor = work if execution.uses_processor else None
             sharing = _sharing(bounds, tests.places, len(out))
             execution.parts.append(share_tasks(processor, devices, weights, sharing, step))
         else:
