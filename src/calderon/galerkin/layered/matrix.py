@@ -85,7 +85,7 @@ class LayeredMatrix:
         given = self.metal, self.rule, factor, (tests, trials), skips, half, execution.regular
         devices = [partial(on_device, DevicePairs(each, out, *given)) for each in execution.devices]
         if not devices:
-            run_tasks(work, len(bounds) - 1, _sharing(bounds, tests.places, len(out)), weights, step)
+            run_tasks(work, len(bounds) - 1, _sharing(bounds, tests.places, len(out)), weights.tolist(), step)
         elif execution.team:
             processor = work if execution.uses_processor else None
             sharing = _sharing(bounds, tests.places, len(out))
