@@ -181,7 +181,7 @@ def assemble_mlfmm(
     execution = Execution.of(backend, precision)
     wanted = rtol_of(rtol, precision)
     _require_waves(operator)
-    plan, media = estimate(operator, wanted)
+    plan, media = estimate(operator, wanted, next(attempts(wanted)))
     require_memory(plan.nbytes, f"the multilevel fast multipole operator ({plan.details})", ADVICE)
     saved = None if matrix_file is None else SavedNear(matrix_file, operator, wanted, precision)
     with assembly_progress("computing near entries", "parts", progress) as advance, saved or nullcontext():
@@ -310,7 +310,8 @@ def _improved(
 def plan_mlfmm(operator: BoundaryOperator, rtol: float | None = None, precision: str = "double") -> Plan:
     """Levels, degrees, bytes and seconds of `assemble_mlfmm`; ValueError as there."""
     _require_waves(operator)
-    return estimate(operator, rtol_of(rtol, precision))[0]
+    wanted = rtol_of(rtol, precision)
+    return estimate(operator, wanted, next(attempts(wanted)))[0]
 
 
 def _require_waves(operator: BoundaryOperator) -> None:

@@ -104,9 +104,8 @@ def _part_of(term: Term) -> tuple[Any, ...]:
     return k, *((term.left, term.top) if term.transposed else (term.top, term.left))
 
 
-def estimate(operator: BoundaryOperator, rtol: float) -> tuple[Plan, dict[Any, Medium]]:
-    """Of the first attempt, from its trees, and the media with these: of plain terms by wavenumber."""
-    attempt = next(attempts(rtol))
+def estimate(operator: BoundaryOperator, rtol: float, attempt: Attempt) -> tuple[Plan, dict[Any, Medium]]:
+    """Of an attempt, from its trees, and the media with these: of plain terms by wavenumber."""
     media, others = media_of(operator)
     groups: dict[Any, tuple[list[Term], tuple[int, int]]] = {k: (terms, operator.shape) for k, terms in media.items()}
     for term in others:
