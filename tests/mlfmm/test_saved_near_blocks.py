@@ -96,8 +96,8 @@ def test_progress_counts_chunks(monkeypatch):
 
 def test_terms_on_several_spaces_and_all_regions_are_saved(ended, tmp_path):
     """Dual tests: two pairs of spaces in one region. Mueller's equations: four regions, two media."""
-    body = cal.mesh.sphere(radius=1.0, h=0.35)
-    problems = cal.PECScattering(body, 3.0), cal.DielectricScattering(body, 2.0, permittivity=2.0)
+    fine, coarse = (cal.mesh.sphere(radius=1.0, h=h) for h in (0.35, 0.45))
+    problems = cal.PECScattering(fine, 3.0), cal.DielectricScattering(coarse, 2.0, permittivity=2.0)
     for number, problem in enumerate(problems):
         operator, path = problem.system.operator, tmp_path / f"{number}.h5"
         ended.left = 2
