@@ -19,7 +19,18 @@ from calderon.greens import Helmholtz
 from calderon.mlfmm.device.product import DeviceMedium, require_room
 from calderon.mlfmm.medium import RULES, Medium
 from calderon.mlfmm.near import PACKED
-from calderon.mlfmm.plan import ADVICE, SAFETY, SINGLE, attempts, degree_of, estimate, media_of, rtol_of
+from calderon.mlfmm.plan import (
+    ADVICE,
+    SAFER,
+    SAFETY,
+    SINGLE,
+    SMALL,
+    attempts,
+    degree_of,
+    estimate,
+    media_of,
+    rtol_of,
+)
 from calderon.mlfmm.saving import SavedNear
 from calderon.operators.algebra import BoundaryOperator, integrals_of, short_label
 from calderon.operators.methods import Plan
@@ -298,9 +309,9 @@ def _improved(
     """The error of products of the checked rows with the degrees that it asks for, if these can be had, and these
     products. lacking: what they lack as yet; first: what they are at first, if that is known."""
     last, found = np.inf, products() if first is None else first
-    error = check.error(found + lacking)
+    error, wanted = check.error(found + lacking), (SAFER if rtol < SMALL else SAFETY) * rtol
     for _ in range(TRIES):
-        if error <= SAFETY * rtol or not parts.improve(error, error > LITTLE * last):
+        if error <= wanted or not parts.improve(error, error > LITTLE * last):
             break
         last, found = error, products()
         error = check.error(found + lacking)

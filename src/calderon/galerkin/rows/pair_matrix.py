@@ -103,8 +103,8 @@ def summed(
     weights: tuple[int, int] = (0, 0),
 ) -> sp.csr_array:
     """The matrix of the local matrices values (n, A, B) of the pairs; pairs with numbers from n on have none. weights:
-    None, or A numbers of a test function, by which the rows of a local matrix are summed, and where in the record of a
-    triangle those of its functions begin."""
+    how many numbers of a test function the A rows of a local matrix are summed with, and where in the record of a
+    triangle those of its functions begin; (0, 0) where each row is that of a function."""
     chunks = range(0, shape[0], ROWS)
     found: list[tuple[Numbers, Numbers, NDArray[Any]]] = [(np.zeros(0, np.int32),) * 3] * len(chunks)  # type: ignore[list-item]
 
