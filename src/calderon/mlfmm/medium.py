@@ -20,7 +20,7 @@ from calderon.galerkin.rows.entry_kernels import Clusters
 from calderon.integrands import MAGNETIC_FIELD
 from calderon.mlfmm.channels import Channel, Listed, factorised, is_of_currents, listed, mixed, table_of, weighted
 from calderon.mlfmm.currents import SUMS
-from calderon.mlfmm.degrees import guess
+from calderon.mlfmm.degrees import guess, shortest, turning
 from calderon.mlfmm.far import Far, find_degrees, is_vector
 from calderon.mlfmm.near import PACKED, NearProducts
 from calderon.mlfmm.points import Points, centres_of
@@ -123,13 +123,13 @@ class Medium:
     def __init__(self, terms: Sequence[Term], shape: tuple[int, int], edge: float, real: Any) -> None:
         """edge: of the smallest leaves at least, in wavelengths; of leaves of some sizes the best ones are taken."""
         self.terms, self.shape, self.real = terms, shape, np.dtype(real)
-        self.k = complex(terms[0].atom.green.wavenumber)
+        self.k = turning(complex(terms[0].atom.green.wavenumber))
         self.sites = Sites.of(terms, shape)
         used = np.isfinite(self.sites.boxes[:, 0, 0])
         low, high = self.sites.boxes[used].transpose(1, 0, 2)
         centres, reach = (low + high) / 2, (high - low).max(axis=1) / 2
         self.cost = math.inf
-        for tree, lists, least in self._trees(centres, reach, edge * 2 * math.pi / abs(self.k)):
+        for tree, lists, least in self._trees(centres, reach, shortest(self.k, edge)):
             leaf = np.empty(len(centres), np.int64)
             counts = np.diff(np.append(tree.sources[lists.leaves, 0], len(centres)))
             leaf[tree.source_order] = np.repeat(np.arange(len(counts)), counts)
@@ -154,7 +154,7 @@ class Medium:
             tree = octree(centres, None, most, (deepest, deepest), cube)
             return tree, lists_of(tree), least
 
-        for factor in FACTORS:
+        for factor in FACTORS if math.isfinite(edge) else ():
             least = factor * edge
             depth = max(0, math.ceil(math.log2(cube.edge / least)))
             wider = cube.enlarged(least * 2.0**depth / cube.edge) if depth else cube

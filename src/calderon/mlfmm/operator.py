@@ -15,7 +15,6 @@ from scipy.sparse.linalg import LinearOperator
 
 from calderon.backends import Device, Execution, format_bytes, require_memory, return_memory
 from calderon.fmm.device.operator import DeviceSum, OnOneDevice
-from calderon.greens import Helmholtz
 from calderon.mlfmm.device.product import DeviceMedium, require_room
 from calderon.mlfmm.medium import RULES, Medium
 from calderon.mlfmm.near import PACKED
@@ -119,10 +118,15 @@ class Multipole(LinearOperator):
         return found + sum(each.near_entries(rows, columns) for each in self.media)
 
     def _matmat(self, x: NDArray[Any]) -> NDArray[Any]:
-        return np.asarray(self.product.matmat(x), self.dtype)
+        return self._of_type(self.product.matmat(x), x)
 
     def _rmatmat(self, x: NDArray[Any]) -> NDArray[Any]:
-        return np.asarray(self.product.rmatmat(x), self.dtype)
+        return self._of_type(self.product.rmatmat(x), x)
+
+    def _of_type(self, found: NDArray[Any], x: NDArray[Any]) -> NDArray[Any]:
+        """Products with x, which are computed with complex numbers; those of a real operator with real x are real."""
+        is_real = self.dtype.kind == "f" and not np.iscomplexobj(x)
+        return np.asarray(found.real if is_real else found, np.result_type(self.dtype, 0.0 if is_real else 0j))
 
     def __str__(self) -> str:
         size = f"{self.shape[0]} x {self.shape[1]} {self.dtype}, {format_bytes(self.nbytes)}"
@@ -204,6 +208,8 @@ def assemble_mlfmm(
             name = name if isinstance(product, DeviceSum) else f"{name} and numba"
     kind = DeviceMultipole if isinstance(product, DeviceSum) else Multipole
     result = kind(product, prepared.media, _local(operator), short_label(operator), wanted, name)
+    if kind is Multipole:
+        result.dtype = execution.dtype(operator.is_complex)
     result.error, result.checked, result.attempt = prepared.error, len(check.rows), prepared.attempt
     del check  # its rows are large
     return_memory()
@@ -327,9 +333,10 @@ def plan_mlfmm(operator: BoundaryOperator, rtol: float | None = None, precision:
 
 def _require_waves(operator: BoundaryOperator) -> None:
     for each, _ in integrals_of(operator):
-        if each.is_elastic or not isinstance(each.green, Helmholtz) or complex(each.green.wavenumber).real <= 0:
+        k = complex(getattr(each.green, "wavenumber", 0))
+        if k == 0 or k.real < 0:
             raise ValueError(
-                "method='mlfmm' is for operators of Helmholtz's and Maxwell's equations with Re k > 0, got "
+                "method='mlfmm' is for operators of Helmholtz's and Maxwell's equations with Re k >= 0, k not 0, got "
                 f"{each!r}: choose 'hmatrix' or 'dense', for Laplace's equation 'fmm'"
             )
     if not integrals_of(operator):

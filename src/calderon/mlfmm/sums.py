@@ -19,6 +19,7 @@ from calderon.fmm.translations import TASKS, in_parts
 from calderon.greens import Green, Helmholtz
 from calderon.greens.elementary import SHORT
 from calderon.greens.helmholtz import helmholtz
+from calderon.mlfmm.degrees import shortest, turning
 from calderon.mlfmm.far import Far, find_degrees
 from calderon.mlfmm.plan import SAFETY, SINGLE, Attempt, attempts, rtol_of
 from calderon.mlfmm.points import TINY, Points, centres_of, mutual_kernel, near_kernel
@@ -111,7 +112,8 @@ def helmholtz_sums(
 
     at targets x (m, 3), or at the points themselves; points that coincide with x are left out of its sum. charges (n,)
     and dipoles (n, 3) real or complex, None for none; c columns of them, (n, c) and (n, c, 3), are summed together.
-    wavenumber: k in 1/m, Re k > 0, with Im k >= 0 for losses. gradient: the gradients of u, too.
+    wavenumber: k in 1/m, not 0, Re k >= 0, with Im k >= 0 for losses; i w for exp(-w r). gradient: the gradients of u,
+    too.
 
     rtol: relative error in the 2-norm over all targets, of the potential (or of the smaller one of a thousandth of the
     sum of |q| / r + |d| (|k| + 1 / r) / r and the root of the sum of its squares, where that is larger) and likewise of
@@ -121,7 +123,7 @@ def helmholtz_sums(
     RuntimeError or MemoryError for more. Raises ValueError for other shapes and for numbers that are not finite.
     """
     started, wanted = time.perf_counter(), rtol_of(rtol, "double")
-    k = complex(helmholtz(wavenumber, "sum over points").wavenumber)
+    k = turning(complex(helmholtz(wavenumber, "sum over points").wavenumber))
     sources = points_in_space(points)
     places = None if targets is None else points_in_space(targets, "targets")
     kinds = Kinds(charges is not None, dipoles is not None, bool(gradient))
@@ -190,11 +192,11 @@ def potential_sums(
 
 
 def oscillates(green: Green) -> bool:
-    """Whether it is exp(i k r) / (4 pi r) with Re k > 0."""
-    return isinstance(green, Helmholtz) and complex(green.wavenumber).real > 0
+    """Whether it is exp(i k r) / (4 pi r) with Re k >= 0, k not 0."""
+    return isinstance(green, Helmholtz) and green.wavenumber != 0 and complex(green.wavenumber).real >= 0
 
 
-LAYERS = FastSums("mlfmm", "Helmholtz's equation with Re k > 0", oscillates, potential_sums, 2e10)
+LAYERS = FastSums("mlfmm", "Helmholtz's equation", oscillates, potential_sums, 2e10)
 """For potentials at points."""
 
 
@@ -283,7 +285,7 @@ def direct_sums(
 ) -> NDArray[np.complex128]:
     """(m, columns, 1 or 4) sums without a tree."""
     tree = octree(sources, targets, max(len(sources), len(targets), 1))
-    return PointSums.on(tree, sources, targets, k, kinds, np.dtype(real)).product(numbers)
+    return PointSums.on(tree, sources, targets, turning(k), kinds, np.dtype(real)).product(numbers)
 
 
 @dataclass(frozen=True, eq=False)
@@ -305,8 +307,8 @@ class PointSums:
     ) -> "PointSums | None":
         """None where plane waves cannot hold the tolerance with these leaves."""
         cube = Cube.around(sources) if targets is None else Cube.around(sources, targets)
-        least = attempt.edge * 2 * np.pi / abs(k)
-        depth = max(0, math.ceil(math.log2(cube.edge / least)))
+        least = shortest(k, attempt.edge)
+        depth = max(0, math.ceil(math.log2(cube.edge / least))) if math.isfinite(least) else 0
         if depth:
             cube = cube.enlarged(max(1.0, least * 2.0**depth / cube.edge))
         real = attempt.real
