@@ -56,6 +56,13 @@ def test_layers_of_laplace(opencl, mesh, rtol):
         assert isinstance(check(operator, rtol, BOUNDS[rtol]), OnDevice)
 
 
+def test_neighbours_two_edges_away(opencl, mesh, monkeypatch):
+    chosen = tuple(each for each in galerkin.FUNCTIONS if each.order.apart == 2)
+    monkeypatch.setattr(galerkin, "FUNCTIONS", chosen)
+    operator = cal.double_layer(cal.Laplace(), cal.P1(mesh), cal.P0(mesh))
+    assert check(operator, 9e-5, 1e-12).info[0].order[0] == chosen[0].order.p
+
+
 def test_layers_of_elastostatics_in_one_traversal(opencl, mesh):
     green, u, t = cal.Elastostatic(2.5, 0.3), cal.P1(mesh, components=3), cal.P0(mesh, components=3)
     table = [[cal.double_layer(green, u, test), -0.5 * cal.single_layer(green, t, test)] for test in (u, t)]

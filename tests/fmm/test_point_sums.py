@@ -57,11 +57,12 @@ def difference(found, wanted):
     return np.linalg.norm(found - wanted) / np.linalg.norm(wanted)
 
 
+@pytest.mark.parametrize("apart", [1, 2])
 @pytest.mark.parametrize("name", PLACES)
-def test_every_pair_of_points_meets_once(name):
+def test_every_pair_of_points_meets_once(name, apart):
     points = PLACES[name]()[::4]
     tree = octree(points, points[:700], 20)
-    lists, met = lists_of(tree), np.zeros((700, len(points)), int)
+    lists, met = lists_of(tree, apart), np.zeros((700, len(points)), int)
     pairs = [lists.leaves[lists.near_pairs], np.stack([lists.far.target, lists.far.source], axis=1)]
     for target, source in np.concatenate(pairs):
         met[slice(*tree.targets[target]), slice(*tree.sources[source])] += 1

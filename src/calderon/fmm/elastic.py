@@ -223,18 +223,21 @@ def near_of(term: Term, layout: Layout, rtol: float, execution: Execution) -> Ne
 
 
 class Check(NamedTuple):
-    """Rows of a table, vectors (n, k) that are zero but for the columns of one layer, and their products with the rows;
-    of each layer there are RANDOM random ones and a constant one."""
+    """Rows of a table or of its transpose, vectors (n, k) that are zero but for the columns of one layer, and their
+    products with the rows; of each layer there are RANDOM random ones and a constant one."""
 
+    transposed: bool
     rows: NDArray[np.int64]
     vectors: NDArray[np.float64]
     exact: NDArray[np.float64]
 
     @staticmethod
-    def of(terms: Sequence[Term]) -> "Check":
-        random = np.random.default_rng(0)
-        heights = {each.top: each.shape[0] for each in terms}
-        columns = {each.left: (each.shape[1], (each.factor, each.atom.green, each.atom.integrand)) for each in terms}
+    def of(terms: Sequence[Term], transposed: bool = False) -> "Check":
+        random, order = np.random.default_rng(0), -1 if transposed else 1
+        ends = [((each.top, each.left)[::order], each.shape[::order]) for each in terms]
+        heights = {top: height for (top, _), (height, _) in ends}
+        columns = {left: (width, (each.factor, each.atom.green, each.atom.integrand))
+                   for ((_, left), (_, width)), each in zip(ends, terms, strict=True)}  # fmt: skip
         layers = list(dict.fromkeys(layer for _, layer in columns.values()))
         chosen = {}
         for top, height in heights.items():  # three rows of a function cost as much as one
@@ -248,21 +251,22 @@ class Check(NamedTuple):
             given = np.split(vectors[left : left + size], len(layers), axis=1)[layers.index(layer)]
             given[:, :RANDOM] = random.standard_normal((size, RANDOM))
             given[:, RANDOM] = 1.0
-        for each in terms:
-            own, part = chosen[each.top], slice(each.left, each.left + each.shape[1])
-            require_memory(8 * len(own) * each.shape[1], f"{len(own)} rows of {each.atom!r}", "try a coarser mesh")
-            found = each.factor * (each.atom.entries(own, slice(None)) @ vectors[part])
-            exact[starts[each.top] : starts[each.top] + len(own)] += found
-        return Check(rows, vectors, exact)
+        for ((top, left), (_, width)), each in zip(ends, terms, strict=True):
+            own, part = chosen[top], slice(left, left + width)
+            require_memory(8 * len(own) * width, f"{len(own)} rows of {each.atom!r}", "try a coarser mesh")
+            entries = each.atom.entries(slice(None), own).T if transposed else each.atom.entries(own, slice(None))
+            exact[starts[top] : starts[top] + len(own)] += each.factor * (entries @ vectors[part])
+        return Check(transposed, rows, vectors, exact)
 
     @property
     def place(self) -> str:
         """What is checked, as text."""
-        return f"{len(self.rows)} random rows"
+        return f"{len(self.rows)} random {'columns' if self.transposed else 'rows'}"
 
     def error(self, product: LinearOperator) -> float:
         """The largest relative error: of a layer with its random vectors, or with the constant one."""
+        found = product.rmatmat(self.vectors) if self.transposed else product.matmat(self.vectors)
         squares = [(each**2).sum(axis=0).reshape(-1, RANDOM + 1)
-                   for each in (product.matmat(self.vectors)[self.rows] - self.exact, self.exact)]  # fmt: skip
+                   for each in (found[self.rows] - self.exact, self.exact)]  # fmt: skip
         change, size = (np.append(each[:, :RANDOM].sum(axis=1), each[:, RANDOM]) for each in squares)
         return float(np.sqrt(change / np.where(size > 0, size, 1.0)).max())

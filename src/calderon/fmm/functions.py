@@ -19,7 +19,7 @@ from calderon.fmm.lists import BLOCK, Lists, Runs
 from calderon.fmm.near import load_as, total
 from calderon.fmm.octree import Octree
 from calderon.fmm.point_expansions import inverse_products, moment_kernel, padded
-from calderon.fmm.tables import OFFSETS, Tables
+from calderon.fmm.tables import Tables
 from calderon.fmm.translations import Translations, in_parts, multiply
 from calderon.spaces.charges import charges
 
@@ -133,12 +133,13 @@ class FarProducts:
 
     @cached_property
     def backward(self) -> Translations:
-        """From tests to trials: the same pairs the other way. OFFSETS[::-1] are the opposite ones."""
+        """From tests to trials: the same pairs the other way."""
         if self.rows is self.columns:
             return self.forward
         far = self.lists.far
         matrix = np.repeat(far.runs[:, 0], far.runs[:, 2] - far.runs[:, 1])
-        pairs = Runs.of(far.target, far.source, len(OFFSETS) - 1 - matrix, far.source // BLOCK, len(OFFSETS))
+        directions = len(self.table.starts)
+        pairs = Runs.of(far.target, far.source, directions - 1 - matrix, far.source // BLOCK, directions)
         return Translations(self.tree, pairs, self.table, len(self.tests))
 
     def product(self, x: NDArray[Any], transposed: bool) -> NDArray[Any]:

@@ -57,7 +57,8 @@ where normal derivatives are zero: its error is compared with that size."""
 class Info(NamedTuple):
     """Of one integral operator. error: relative, in the 2-norm over the random rows of products, and of double layers
     of transposed products (columns), that `checked` counts, with a random vector (elastic layers: four) and, but for
-    curls, a constant one; the larger one. order: degree and number of combinations of the harmonics."""
+    curls, a constant one; the larger one. order: degree and number of combinations of the harmonics, 0 where all leaves
+    are neighbours."""
 
     operator: str
     error: float
@@ -182,7 +183,7 @@ class _Composition:
             each.atom.inner.key for each in terms if isinstance(each.atom, TransformedOperator)
         }
         self.info: list[Info] = []
-        self._trees: dict[tuple[int, int, float], Layout] = {}
+        self._trees: dict[tuple[int, int, float, int], Layout] = {}
         self._products: dict[Any, Any] = {}
 
     @property
@@ -215,26 +216,33 @@ class _Composition:
         rtol = self.rtol if rtol is None else rtol
         double = any(each.atom.integrand.normal != "none" for each in terms)
         promises = first_order(ELASTIC, rtol, double)
-        layout = layout_of(terms, promises[0])
-        near = []
+        layout, near = self._elastic_near(terms, promises[0], rtol)
+        on_host: ElasticProduct | None = None
+        name = " and ".join(dict.fromkeys(each.atom.integrand.name for each in terms))
+        checks = [Check.of(terms, transposed) for transposed in (False, True)[: 1 + (double and len(terms) == 1)]]
+        place = " and ".join(each.place for each in checks)
+        return_memory()
+        for promise in promises:
+            if not layout.serves(promise.order):
+                on_host, near = None, []
+                layout, near = self._elastic_near(terms, promise, rtol)
+            on_host = ElasticProduct(terms, near, ElasticFar(terms, layout, promise, rtol), self.execution.real)
+            if (error := max(each.error(on_host) for each in checks)) <= SAFETY * rtol:
+                break
+        if error > rtol:
+            raise _too_large(f"elastic {name}", error, place, rtol)
+        return_memory()
+        found = self._sent(on_host, on_host)
+        self._enter(f"elastic {name}", error, promise, layout, found, place)
+        return found
+
+    def _elastic_near(self, terms: Sequence[Term], promise: Promise, rtol: float) -> tuple[Layout, list[Near]]:
+        layout, near = layout_of(terms, promise), []
         for each in terms:
             near.append(near_of(each, layout, rtol, self.processor))
             return_memory()
         layout.searches.clear()
-        check, name = Check.of(terms), " and ".join(dict.fromkeys(each.atom.integrand.name for each in terms))
-        return_memory()
-        for promise in promises:
-            on_host = ElasticProduct(terms, near, ElasticFar(terms, layout, promise, rtol), self.execution.real)
-            if (error := check.error(on_host)) <= SAFETY * rtol:
-                break
-        if error > rtol:
-            raise _too_large(f"elastic {name}", error, check.place, rtol)
-        return_memory()
-        found = self._sent(on_host, on_host)
-        order, levels = (promise.order.p, promise.order.r), int(layout.tree.level[-1])
-        leaves = len(layout.lists.leaves)
-        self.info.append(Info(f"elastic {name}", error, order, levels, leaves, found.nbytes, check.place))
-        return found
+        return layout, near
 
     def _sent(self, product: Any, host: Any) -> Any:
         """Products on the device, where there is one; host: those of the processor, if they are still needed."""
@@ -252,7 +260,7 @@ class _Composition:
         layout = self._layout(operator, promises[0])
         near = near_products(operator, 1.0, layout, execution, False)
         while True:
-            if layout.margin > promises[0].order.margin:
+            if not layout.serves(promises[0].order):
                 layout = self._layout(operator, promises[0])
                 near = near_products(operator, 1.0, layout, execution, False)
             on_host = Product(operator, layout, near, promises[0], rtol, self.execution)
@@ -264,13 +272,17 @@ class _Composition:
         if error > rtol:
             raise _too_large(integrand.name, error, worst, rtol)
         found = self._sent(on_host, None)
-        levels, order = int(layout.tree.level[-1]), (promises[0].order.p, promises[0].order.r)
-        leaves, checked = len(layout.lists.leaves), " and ".join(check.place for check in checks)
-        self.info.append(Info(integrand.name, error, order, levels, leaves, found.nbytes, checked))
+        checked = " and ".join(check.place for check in checks)
+        self._enter(integrand.name, error, promises[0], layout, found, checked)
         return found
 
+    def _enter(self, name: str, error: float, promise: Promise, layout: Layout, found: Any, checked: str) -> None:
+        order = promise.order[:2] if len(layout.lists.far.source) else (0, 0)
+        levels, leaves = int(layout.tree.level[-1]), len(layout.lists.leaves)
+        self.info.append(Info(name, error, order, levels, leaves, found.nbytes, checked))
+
     def _layout(self, operator: IntegralOperator, promise: Promise) -> Layout:
-        key = id(operator.test), id(operator.trial), promise.order.margin
+        key = id(operator.test), id(operator.trial), promise.order.margin, promise.order.apart
         if key not in self._trees:
             spaces = [operator.test], [operator.trial]
             self._trees[key] = Layout.of(*spaces, promise, operator.quadrature.near, WORTH)

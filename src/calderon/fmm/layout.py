@@ -12,7 +12,7 @@ from calderon.fmm.lists import Lists, lists_of
 from calderon.fmm.near import Near
 from calderon.fmm.octree import DEEPEST, Cube, Octree, octree
 from calderon.fmm.orders import Promise
-from calderon.fmm.tables import SLACK
+from calderon.fmm.tables import SLACK, Order
 from calderon.galerkin.bilinear_form import BilinearForm
 from calderon.galerkin.rows.entry_kernels import Clusters
 from calderon.galerkin.rows.near_blocks import empty_blocks, fill_blocks
@@ -40,8 +40,8 @@ class Elements:
     least: NDArray[np.float64]
 
     @staticmethod
-    def of(spaces: Sequence[Space], margin: float, near: float) -> "Elements":
-        """Triangles lie outside of their leaf by `margin` of its edge at most, and those of separated leaves are not
+    def of(spaces: Sequence[Space], order: Order, near: float) -> "Elements":
+        """Triangles lie outside of their leaf by the margin of an order at most, and those of separated leaves are not
         near for a quadrature with that option."""
         meshes = list({id(each.mesh): each.mesh for each in spaces}.values())
         triangles = [
@@ -52,7 +52,8 @@ class Elements:
         corners = np.concatenate([mesh.flat_triangles(each, "boxes of triangles").corners for mesh, each in given])
         low, high = corners.min(axis=1), corners.max(axis=1)
         diameters = np.concatenate([mesh.diameters[each] for mesh, each in given])
-        least = np.maximum(SLACK * (high - low).max(axis=1) / (2 * margin), near / (1 - 2 * margin) * diameters)
+        outside = 2 * order.margin
+        least = np.maximum(SLACK * (high - low).max(axis=1) / outside, near / (order.apart - outside) * diameters)
         return Elements(meshes, triangles, first, (low + high) / 2, least)
 
     def is_of(self, other: "Elements") -> bool:
@@ -99,11 +100,10 @@ class Side:
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """A tree of the triangles of both sides; one side where they are the same. margin: how far triangles may lie
-    outside of their leaves, in edges. several: whether several forms need near pairs; then searches holds those of
-    parts of the triangles."""
+    """A tree of the triangles of both sides; one side where they are the same. order: one that it is made for.
+    several: whether several forms need near pairs; then searches holds those of parts of the triangles."""
 
-    margin: float
+    order: Order
     tree: Octree
     lists: Lists
     rows: Side
@@ -123,25 +123,29 @@ class Layout:
         """Leaves are not divided where triangles would lie further outside than `promise.order.margin`, nor where pairs
         with a raised degree (closer than `near` diameters) would not be neighbours. worth: of a translation in a score
         of products over its rank, in pairs of triangles of neighbouring leaves."""
-        margin = promise.order.margin
-        trial, test = (Elements.of(each, margin, near) for each in (trials, tests))
+        order = promise.order
+        trial, test = (Elements.of(each, order, near) for each in (trials, tests))
         same = trial.is_of(test)
 
         def layout(cube: Cube) -> Layout:
             deepest = [np.clip(np.log2(cube.edge / each.least), 0, DEEPEST).astype(np.int64) for each in (trial, test)]
             tree = octree(trial.centres, None if same else test.centres, promise.leaf, (deepest[0], deepest[1]), cube)
-            lists = lists_of(tree)
+            lists = lists_of(tree, order.apart)
             columns = Side.of(trial, tree, lists, tree.source_order, tree.sources)
             rows = columns if same else Side.of(test, tree, lists, tree.target_order, tree.targets)
-            return Layout(margin, tree, lists, rows, columns, several)
+            return Layout(order, tree, lists, rows, columns, several)
 
         def cost(each: Layout) -> float:
-            return each.cost(worth * promise.order.r)
+            return each.cost(worth * order.r)
 
         cube = Cube.around(trial.centres, test.centres)
         best = min((layout(cube.enlarged(factor)) for factor in FACTORS), key=cost)
         factors = [each * best.tree.cube.edge / cube.edge for each in AROUND]
         return min([best, *(layout(cube.enlarged(each)) for each in factors if each > 1)], key=cost)
+
+    def serves(self, order: Order) -> bool:
+        """Whether products of an order may use this tree."""
+        return self.order.apart == order.apart and self.order.margin <= order.margin
 
     def near_entries(self, form: BilinearForm) -> int:
         """Entries between pieces in neighbouring leaves, both halves of symmetric forms."""

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from calderon.backends.numba import jitable_part, kernel
 from calderon.fmm.octree import DEEPEST, Octree
-from calderon.fmm.tables import OFFSETS
+from calderon.fmm.tables import offsets
 
 BLOCK = 128
 """Target boxes of a block, whose pairs are sorted by direction."""
@@ -57,15 +57,15 @@ class Lists(NamedTuple):
         return np.stack([np.repeat(np.arange(len(self.leaves)), np.diff(self.near_start)), self.near], axis=1)
 
 
-def lists_of(tree: Octree) -> Lists:
-    """The lists of a tree."""
+def lists_of(tree: Octree, apart: int = 1) -> Lists:
+    """The lists of a tree; neighbours are boxes of one level that are at most so many edges apart."""
     boxes, key = len(tree.level), tree.first_key
     leaves = np.flatnonzero(tree.leaf)
     leaves = leaves[np.argsort(key[leaves], kind="stable")]
     ends = key + 8 ** (DEEPEST - tree.level.astype(np.int64))
     within = np.stack([np.searchsorted(key[leaves], each) for each in (key, ends)], axis=1)
-    neighbours = np.full((boxes, 27), -1, np.int32)
-    find_neighbours(tree.parent, tree.children, tree.position, neighbours)
+    neighbours = np.full((boxes, (2 * apart + 1) ** 3), -1, np.int32)
+    find_neighbours(tree.parent, tree.children, tree.position, apart, neighbours)
     holds = np.stack([np.diff(each)[:, 0] > 0 for each in (tree.sources, tree.targets)], axis=1)
     start = np.zeros(len(leaves) + 1, np.int64)
     none = np.zeros(0, np.int64)
@@ -73,18 +73,20 @@ def lists_of(tree: Octree) -> Lists:
     start = np.cumsum(start)
     near = np.empty(int(start[-1]), np.int64)
     near_lists(leaves, within, neighbours, holds, start[:-1].copy(), near)
-    numbers, each = numbers_of_offsets(), np.zeros(-(-boxes // BLOCK) * len(OFFSETS), np.int64)
-    family = tree.parent, tree.children, tree.position, neighbours, holds, numbers, len(OFFSETS)
+    directions = offsets(apart)
+    each = np.zeros(-(-boxes // BLOCK) * len(directions), np.int64)
+    family = tree.parent, tree.children, tree.position, neighbours, holds, numbers_of(directions), len(directions)
     far_lists(*family, each, none, none)
     source, target = np.empty((2, int(each.sum())), np.int64)
     far_lists(*family, np.cumsum(each) - each, source, target)
-    return Lists(leaves, start, near, Runs.counted(source, target, each, len(OFFSETS)))
+    return Lists(leaves, start, near, Runs.counted(source, target, each, len(directions)))
 
 
-def numbers_of_offsets() -> NDArray[np.int64]:
-    """(343,) which of OFFSETS an offset is, by its three coordinates as digits."""
-    numbers = np.full(343, -1)
-    numbers[(OFFSETS + 3) @ np.array([49, 7, 1])] = np.arange(len(OFFSETS))
+def numbers_of(directions: NDArray[np.int64]) -> NDArray[np.int64]:
+    """(n, n, n) which of the directions an offset is, by its three coordinates from the lowest one on."""
+    most = int(directions.max())
+    numbers = np.full(3 * [2 * most + 1], -1)
+    numbers[tuple((directions + most).T)] = np.arange(len(directions))
     return numbers
 
 
@@ -97,17 +99,17 @@ def counting_order(key, place, order):  # type: ignore[no-untyped-def]
 
 
 @jitable_part
-def are_neighbours(position, a, b):  # type: ignore[no-untyped-def]
-    """Whether boxes of one level touch or are the same."""
+def are_neighbours(position, a, b, apart):  # type: ignore[no-untyped-def]
+    """Whether boxes of one level are so many edges apart at most."""
     for c in range(3):
-        if abs(position[a, c] - position[b, c]) > 1:
+        if abs(position[a, c] - position[b, c]) > apart:
             return False
     return True
 
 
 @kernel
-def find_neighbours(parent, children, position, neighbours):  # type: ignore[no-untyped-def]
-    """The up to 27 boxes of the same level that touch each box, with itself, from the parent's."""
+def find_neighbours(parent, children, position, apart, neighbours):  # type: ignore[no-untyped-def]
+    """The neighbours of each box, with itself, from the parent's."""
     neighbours[0, 0] = 0
     for b in range(1, len(parent)):
         count = 0
@@ -115,7 +117,7 @@ def find_neighbours(parent, children, position, neighbours):  # type: ignore[no-
             if n < 0:
                 break
             for c in children[n]:
-                if c >= 0 and are_neighbours(position, b, c):
+                if c >= 0 and are_neighbours(position, b, c, apart):
                     neighbours[b, count] = c
                     count += 1
 
@@ -143,22 +145,21 @@ def near_lists(leaves, within, neighbours, holds, place, near):  # type: ignore[
 
 @kernel
 def far_lists(parent, children, position, neighbours, holds, numbers, matrices, place, source, target):  # type: ignore[no-untyped-def]
-    """Enter pairs with children of the parent's neighbours that do not touch a box, in the order of blocks of targets
+    """Enter pairs with children of the parent's neighbours that are none of a box, in the order of blocks of targets
     and of matrices, at place[block * matrices + matrix], which is advanced; of empty lists count them there. numbers:
-    the matrix of an offset by its three digits."""
-    counts = len(source) == 0
+    see `numbers_of`."""
+    counts, most = len(source) == 0, numbers.shape[0] // 2
     for b in range(1, len(parent)):
         if not holds[b, 1]:
             continue
-        first, x, y, z = b // BLOCK * matrices, position[b, 0] + 3, position[b, 1] + 3, position[b, 2] + 3
+        first, x, y, z = b // BLOCK * matrices, position[b, 0] + most, position[b, 1] + most, position[b, 2] + most
         for n in neighbours[parent[b]]:
             if n < 0:
                 break
             for c in children[n]:
                 if c < 0 or not holds[c, 0]:
                     continue
-                digits = (7 * (x - position[c, 0]) + y - position[c, 1]) * 7 + z - position[c, 2]
-                matrix = numbers[digits]
+                matrix = numbers[x - position[c, 0], y - position[c, 1], z - position[c, 2]]
                 if matrix >= 0:
                     key = first + matrix
                     if not counts:

@@ -55,12 +55,14 @@ FUNCTIONS = (
     Promise(Order(20, 192, 1e-7, 0.1), 1.3e-7, 1e-6, 80),
     Promise(Order(22, 224, 2e-8, 0.1), 3e-8, 3e-7, 100),
     Promise(Order(26, 320, 1.5e-9, 0.1), 2e-9, 2.2e-8, 120),
-    Promise(Order(28, 400, 3e-10, 0.1), 3e-10, 4e-9, 150),
-    Promise(Order(32, 520, 4e-11, 0.1), 4e-11, 4e-10, 200),
+    Promise(Order(16, 168, 1.5e-9, 0.2, 2), 4e-10, 8e-9, 40),
+    Promise(Order(20, 224, 1e-10, 0.2, 2), 4e-11, 6e-10, 40),
+    Promise(Order(22, 256, 2.5e-11, 0.2, 2), 1e-11, 1.5e-10, 40),
 )
 """Of boundary operators, whose functions may lie outside of their boxes by a fifth (a tenth) of an edge: P1 and random
 coefficients on a cube. The second number is that of double layers, which have no lower orders on a cube; on smooth
-surfaces the normal derivatives of neighbours are small, so that they need higher ones the finer the mesh is."""
+surfaces the normal derivatives of neighbours are small, so that they need higher ones the finer the mesh is. Where
+neighbours are two boxes away at most, products take longer at the same error, but tables a fraction of the time."""
 
 ELASTIC = (
     Promise(Order(8, 40, 2e-4, 0.2), 3e-4, 2e-3, 40),
@@ -70,11 +72,15 @@ ELASTIC = (
     Promise(Order(18, 144, 4e-7, 0.2), 6e-6, 6e-5, 60),
     Promise(Order(18, 160, 2e-7, 0.2), 4e-6, 4.5e-5, 70),
     Promise(Order(22, 224, 3e-8, 0.2), 5e-7, 5e-6, 90),
-    Promise(Order(26, 320, 2e-9, 0.2), 5e-8, 8e-7, 120),
-    Promise(Order(30, 480, 1e-10, 0.2), 5e-9, 1.8e-7, 150),
+    Promise(Order(14, 136, 1e-8, 0.2, 2), 2.5e-8, 6e-7, 40),
+    Promise(Order(16, 168, 1.5e-9, 0.2, 2), 4e-9, 1.1e-7, 40),
+    Promise(Order(20, 224, 1e-10, 0.2, 2), 4e-10, 9e-9, 40),
+    Promise(Order(22, 256, 2.5e-11, 0.2, 2), 1e-10, 2e-9, 40),
+    Promise(Order(24, 288, 8e-12, 0.2, 2), 2e-11, 4e-10, 40),
 )
 """Of elastic operators, measured in the same way: `potential` of single layers, `gradient` of double layers; that of
-(16, 128), 8e-5 on a cube, on a bracket."""
+(16, 128), 8e-5 on a cube, on a bracket. Neighbours two boxes away at most: fewer combinations, of which each function
+has sixteen numbers, are worth the larger near field from the first order on that is here."""
 
 
 def first_order(

@@ -24,9 +24,9 @@ translation (twice)."""
 ELASTIC_NEAR, ELASTIC_SPECIAL, ELASTIC_ROW, ELASTIC_MOMENT, ELASTIC_FAR = 1.5e-8, 7e-5, 1.7e-7, 1.1e-10, 4e-9
 """The same of layers of elastostatics, rows and translations always in double precision; of each number of a moment for
 each harmonic."""
-TABLES, PACKED, DIGITS = 1500, 2.3, 1.9
-"""Bytes of tables over the square of their rank, of a number of packed blocks with exponents and the ends of rows, and
-of a moment in digits, about."""
+TABLES, PACKED, DIGITS = (1500, 3300), 2.3, 1.9
+"""Bytes of tables over the square of their rank, by how far neighbours are apart; of a number of packed blocks with
+exponents and the ends of rows, and of a moment in digits, about."""
 
 
 class Part(NamedTuple):
@@ -99,7 +99,7 @@ def plan_elastic(operator: Any, rtol: float) -> Plan:
     moments = SUMS * rank * (sum(values.values()) + sum(fields.values()))
     packed, digits = (PACKED, DIGITS) if rtol >= RTOL else (size, size)
     read = packed * sum(near) + digits * moments
-    stored = read + 2 * SUMS * rank * 8 * len(layout.tree.level) + TABLES * rank**2
+    stored = read + 2 * SUMS * rank * 8 * len(layout.tree.level) + TABLES[promise.order.apart - 1] * rank**2
     triangles = sum(max(len(side.scalar.triangles) for side in (each.atom.test, each.atom.trial)) for each in terms)
     seconds = times * (ELASTIC_NEAR * sum(near) + ELASTIC_SPECIAL * triangles)
     seconds += ELASTIC_ROW * CHECKED * sum(each.shape[1] for each in terms) + ELASTIC_MOMENT * (p + 1) ** 2 * moments

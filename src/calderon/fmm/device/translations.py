@@ -9,7 +9,7 @@ from calderon.backends import Device, Source, real_name
 from calderon.backends.vectors import width
 from calderon.fmm.device.functions import indices
 from calderon.fmm.lists import Runs
-from calderon.fmm.tables import OFFSETS, Tables
+from calderon.fmm.tables import Tables
 from calderon.fmm.translations import Translations
 
 WIDEST, LANES = 256, 32
@@ -47,7 +47,7 @@ class DevicePasses:
     def __init__(self, device: Device, forward: Translations, backward: Translations) -> None:
         table, tree = forward.tables, forward.tree
         self.device, self.columns, self.rank, self.real = device, forward.columns, table.rank, forward.real
-        self.boxes = len(tree.level)
+        self.boxes, self.directions = len(tree.level), len(table.starts)
         widths = table.vectors * width(self.real)
         most = max(2 * LANES, table.rank, int(widths.max()))
         self.group = min(WIDEST, -(-most // LANES) * LANES)
@@ -77,7 +77,7 @@ class DevicePasses:
         block = int(np.clip(self.boxes // GROUPS, 2, MOST))
         matrix = np.repeat(far.runs[:, 0], far.runs[:, 2] - far.runs[:, 1])
         found, count = (
-            Runs.of(far.source, far.target, matrix, far.target // block, len(OFFSETS)),
+            Runs.of(far.source, far.target, matrix, far.target // block, self.directions),
             -(-self.boxes // block),
         )
         blocks = np.append(found.blocks, np.full(count + 1 - len(found.blocks), found.blocks[-1]))
