@@ -21,10 +21,11 @@ from calderon.fmm.octree import Octree
 from calderon.fmm.point_expansions import inverse_products, moment_kernel, padded
 from calderon.fmm.tables import Tables
 from calderon.fmm.translations import Translations, in_parts, multiply
-from calderon.spaces.charges import charges
+from calderon.spaces.charges import KINDS, charges
+from calderon.spaces.pieces import Pieces
 
-SHARE = 2048
-"""Functions of a task."""
+SHARE = 4096
+"""Triangles of a task, about."""
 
 
 class Sources(NamedTuple):
@@ -43,39 +44,36 @@ class Sources(NamedTuple):
         return Sources(tree.inside(found.points), parts, found.normals if kind == "normal" else None)
 
 
-def moments_of(
-    sources: Sources, tree: Octree, lists: Lists, leaf_starts: NDArray[np.int64], table: Tables
-) -> NDArray[Any]:
-    """(components, n r) moments of the n pieces, those of each leaf from leaf_starts on."""
-    real = table.numbers.dtype
-    count = int(leaf_starts[-1])
-    out = aligned((len(sources.parts), count * table.rank), real)
-    box = np.repeat(lists.leaves, np.diff(leaf_starts))
-    fields = 1 if sources.normals is None else 3
+def moments_of(pieces: Pieces, degree: int, kind: str, tree: Octree, lists: Lists, table: Tables) -> NDArray[Any]:
+    """(components, n r) moments of the n pieces; degree, kind: of `Sources`. Points are held for some leaves of each
+    thread at a time."""
+    real, rank, starts = table.numbers.dtype, table.rank, pieces.starts
+    box = np.repeat(lists.leaves, np.diff(starts))
+    out = aligned((KINDS[kind if kind == "curl" else "value"][1], len(box) * rank), real)
+    fields = 3 if kind == "normal" else 1
     matrix = np.ascontiguousarray(table.expand[1:] if fields == 3 else table.expand[:1]).ravel()
     p, pitch, lanes_ = table.order.p, table.functions, width(real)
     run, inverse, size = moment_kernel(fields), inverse_products(p, real), fields * pitch
     centre, edge = tree.centre, tree.edge
-    for part, into in zip(sources.parts, out, strict=True):
-        starts = part.indptr.astype(np.int64)
+    shares = pieces.runs(SHARE)
 
-        def work(task: int, rows: Any = part, starts: Any = starts, into: Any = into) -> None:
-            low, high = task * SHARE, min((task + 1) * SHARE, count)
-            points = rows.indices[starts[low] : starts[high]]
-            around = np.repeat(box[low:high], np.diff(starts[low : high + 1]))
-            x, y, z = padded(((sources.places[points] - centre[around]) / edge[around, None]).T, real)
-            weights = rows.data[None, starts[low] : starts[high]]
+    def work(task: int) -> None:
+        first, last, _ = shares[task]
+        low, high = int(starts[first]), int(starts[last])
+        sources, numbers = Sources.of(pieces.alone(*shares[task]), degree, kind, tree), np.arange(high - low)
+        for rows, into in zip(sources.parts, out, strict=True):
+            around, begin = np.repeat(box[low:high], np.diff(rows.indptr)), rows.indptr.astype(np.int64)
+            x, y, z = padded(((sources.places[rows.indices] - centre[around]) / edge[around, None]).T, real)
+            weights = rows.data[None]
             if sources.normals is not None:
-                weights = weights * sources.normals[points].T / edge[around]
-            given = padded(weights, real)
-            found = aligned((high - low) * size, real)
-            run(x, y, z, given.ravel(), given.shape[1], starts[low : high + 1] - starts[low], p, inverse, pitch,
+                weights = weights * sources.normals[rows.indices].T / edge[around]
+            given, found = padded(weights, real), aligned((high - low) * size, real)
+            run(x, y, z, given.ravel(), given.shape[1], begin, p, inverse, pitch,
                 aligned((4 * pitch + 4) * lanes_, real), found, 0, high - low)  # fmt: skip
-            numbers = np.arange(high - low)
-            multiply(matrix, table.rank // lanes_, size, found, numbers, size, into[low * table.rank :], numbers,
-                     table.rank, 0, high - low)  # fmt: skip
+            multiply(matrix, rank // lanes_, size, found, numbers, size, into[low * rank :], numbers, rank, 0,
+                     high - low)  # fmt: skip
 
-        run_tasks(work, -(-count // SHARE))
+    run_tasks(work, len(shares))
     return out
 
 

@@ -23,7 +23,7 @@ from calderon.fmm.device.operator import DeviceSum, OnOneDevice
 from calderon.fmm.device.products import Block, DeviceProduct, Functions
 from calderon.fmm.device.products import Plan as DevicePlan
 from calderon.fmm.elastic import Check, ElasticFar, ElasticProduct, is_joint, layout_of, near_of
-from calderon.fmm.functions import FarProducts, Sources, moments_of
+from calderon.fmm.functions import FarProducts, moments_of
 from calderon.fmm.layout import Layout, near_products
 from calderon.fmm.near import Near, RealProducts
 from calderon.fmm.orders import CHECKED, ELASTIC, FUNCTIONS, SAFETY, Promise, better_orders, first_order
@@ -259,6 +259,7 @@ class _Composition:
         promises = first_order(FUNCTIONS, rtol, integrand.normal != "none")
         layout = self._layout(operator, promises[0])
         near = near_products(operator, 1.0, layout, execution, False)
+        return_memory()
         while True:
             if not layout.serves(promises[0].order):
                 layout = self._layout(operator, promises[0])
@@ -332,8 +333,7 @@ class Product(RealProducts):
             if numbers and kinds[0] == kinds[1] and operator.test is operator.trial:
                 numbers.append(numbers[0])
                 continue
-            sources = Sources.of(pieces.space, degree, kind, tree)
-            numbers.append(moments_of(sources, tree, layout.lists, pieces.starts, table))
+            numbers.append(moments_of(pieces, degree, kind, tree, layout.lists, table))
         power = 1 + kinds.count("normal")
         scale = 1 / (4 * np.pi * tree.cube.edge**power)
         starts = self.rows.starts, self.columns.starts
@@ -393,11 +393,13 @@ class _Check(NamedTuple):
         precision = "single" if execution.real == np.float32 else "double"
         entries = operator.entries(*parts, precision=precision)
         exact = (entries.T if transposed else entries) @ vectors
-        masses = [np.sqrt(np.maximum(space.mass_matrix(space).diagonal(), 0)) for space in spaces]
-        areas = [float(space.mesh.areas.mean()) ** 0.5 for space in spaces]
-        sizes = [mass * area for mass, area in zip(masses, areas, strict=True)]
-        size = np.linalg.norm(sizes[0][rows]) * np.linalg.norm(sizes[1][:, None] * vectors, axis=0) / (4 * np.pi)
-        return _Check(transposed, rows, vectors, exact, size * (operator.integrand.normal != "none"))
+        terms = np.zeros(vectors.shape[1])
+        if operator.integrand.normal != "none":
+            masses = [np.sqrt(np.maximum(space.mass_matrix(space).diagonal(), 0)) for space in spaces]
+            areas = [float(space.mesh.areas.mean()) ** 0.5 for space in spaces]
+            sizes = [mass * area for mass, area in zip(masses, areas, strict=True)]
+            terms = np.linalg.norm(sizes[0][rows]) * np.linalg.norm(sizes[1][:, None] * vectors, axis=0) / (4 * np.pi)
+        return _Check(transposed, rows, vectors, exact, terms)
 
     @property
     def place(self) -> str:

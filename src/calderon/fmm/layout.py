@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends import Execution
+from calderon.backends import Execution, run_tasks
 from calderon.fmm.lists import Lists, lists_of
 from calderon.fmm.near import Near
 from calderon.fmm.octree import DEEPEST, Cube, Octree, octree
@@ -23,8 +23,9 @@ from calderon.spaces.pieces import Pieces
 
 FACTORS, AROUND = (1.0, 1.15, 1.3, 1.5, 1.75), (0.94, 0.97, 1.03, 1.06)
 """Edges of the root by the least one: with them, leaves of all sizes are possible; and by the best one of these."""
-PAIRS, TOGETHER = 42, 128_000_000
-"""Touching and near pairs of a triangle, about, and bytes of their entries that are held at a time."""
+PAIRS, TOGETHER, LINES = 42, 128_000_000, 2
+"""Touching and near pairs of a triangle, about, bytes of their entries that are held at a time, and parts of them that
+are computed side by side: one thread makes most of their lists."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,13 +45,17 @@ class Elements:
         """Triangles lie outside of their leaf by the margin of an order at most, and those of separated leaves are not
         near for a quadrature with that option."""
         meshes = list({id(each.mesh): each.mesh for each in spaces}.values())
-        triangles = [
-            np.unique(np.concatenate([each.triangles for each in spaces if each.mesh is mesh])) for mesh in meshes
-        ]
+        held = [np.zeros(mesh.number_of_triangles, bool) for mesh in meshes]
+        for own, mesh in zip(held, meshes, strict=True):
+            for space in spaces:
+                if space.mesh is mesh:
+                    own[space.triangles] = True
+        triangles = [np.flatnonzero(own) for own in held]
         first = [int(each) for each in np.cumsum([0, *(len(each) for each in triangles)])[:-1]]
         given = list(zip(meshes, triangles, strict=True))
         corners = np.concatenate([mesh.flat_triangles(each, "boxes of triangles").corners for mesh, each in given])
-        low, high = corners.min(axis=1), corners.max(axis=1)
+        a, b, c = corners.swapaxes(0, 1)
+        low, high = np.minimum(np.minimum(a, b), c), np.maximum(np.maximum(a, b), c)
         diameters = np.concatenate([mesh.diameters[each] for mesh, each in given])
         outside = 2 * order.margin
         least = np.maximum(SLACK * (high - low).max(axis=1) / outside, near / (order.apart - outside) * diameters)
@@ -124,7 +129,8 @@ class Layout:
         with a raised degree (closer than `near` diameters) would not be neighbours. worth: of a translation in a score
         of products over its rank, in pairs of triangles of neighbouring leaves."""
         order = promise.order
-        trial, test = (Elements.of(each, order, near) for each in (trials, tests))
+        trial = Elements.of(trials, order, near)
+        test = trial if set(map(id, tests)) == set(map(id, trials)) else Elements.of(tests, order, near)
         same = trial.is_of(test)
 
         def layout(cube: Cube) -> Layout:
@@ -139,9 +145,15 @@ class Layout:
             return each.cost(worth * order.r)
 
         cube = Cube.around(trial.centres, test.centres)
-        best = min((layout(cube.enlarged(factor)) for factor in FACTORS), key=cost)
-        factors = [each * best.tree.cube.edge / cube.edge for each in AROUND]
-        return min([best, *(layout(cube.enlarged(each)) for each in factors if each > 1)], key=cost)
+
+        def cheapest(factors: Sequence[float]) -> Layout:
+            found = dict[float, Layout]()
+            run_tasks(lambda k: found.update({factors[k]: layout(cube.enlarged(factors[k]))}), len(factors))
+            return min((found[each] for each in factors), key=cost)
+
+        best = cheapest(FACTORS)
+        others = [each * best.tree.cube.edge / cube.edge for each in AROUND]
+        return min([best, cheapest([each for each in others if each > 1])], key=cost)
 
     def serves(self, order: Order) -> bool:
         """Whether products of an order may use this tree."""
@@ -179,21 +191,33 @@ def near_products(
     else:
         near = Near.empty(pairs, (sides[0].starts, sides[1].starts), symmetric, execution.real, (double, packs))
     held = form.test.dofs.shape[1] * form.trial.dofs.shape[1] * execution.dtype(False).itemsize * PAIRS
-    share = np.cumsum(layout.rows.counts) * held // ((2 if symmetric else 1) * TOGETHER)
-    for number in np.unique(share):
+    share = np.cumsum(layout.rows.counts) * held // ((2 if symmetric else 1) * TOGETHER // LINES)
+    waiting = iter(np.unique(share).tolist())
+
+    def fill(number: int, same: bool) -> None:
         own = share == number
-        mine, inside = own[pairs[:, 0]], own[pairs].all(axis=1)
-        test = sides[0].within(own)
-        for same in (True, False) if symmetric else (False,):
-            numbers = np.flatnonzero(mine & (inside == same) if symmetric else mine)
-            if not len(numbers):
-                continue
-            trial = test if same else sides[1].within(np.isin(np.arange(len(own)), pairs[numbers, 1]))
-            key, part = (int(number), same), replace(form, test=test, trial=trial)
-            blocks = empty_blocks([(factor, form)], rows, columns, pairs[numbers], execution)
-            every = np.arange(len(numbers))
-            found = fill_blocks(blocks, every, [(factor, part)], execution, layout.searches.get(key))
-            if layout.several and found is not None:
-                layout.searches[key] = found
-            near.enter(blocks.numbers, blocks.starts, numbers)
+        chosen = own[pairs[:, 0]]
+        if symmetric:
+            chosen &= own[pairs[:, 1]] == same
+        numbers = np.flatnonzero(chosen)
+        if not len(numbers):
+            return
+        test, trial = (
+            side.within(own if same else np.isin(np.arange(len(own)), leaves))
+            for side, leaves in zip(sides, pairs[numbers].T, strict=True)
+        )
+        part = replace(form, test=test, trial=test if same else trial)
+        blocks = empty_blocks([(factor, form)], rows, columns, pairs[numbers], execution)
+        every, key = np.arange(len(numbers)), (number, same)
+        found = fill_blocks(blocks, every, [(factor, part)], execution, layout.searches.get(key))
+        if layout.several and found is not None:
+            layout.searches[key] = found
+        near.enter(blocks.numbers, blocks.starts, numbers)
+
+    def line(_: int) -> None:
+        for number in waiting:  # shared: each number comes once
+            for same in (True, False) if symmetric else (False,):
+                fill(number, same)
+
+    run_tasks(line, LINES)
     return near

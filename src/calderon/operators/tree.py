@@ -285,7 +285,7 @@ def _fill_part(place: Any, operator: Any, rows: Index | None, columns: Index | N
 
 def _within(chosen: Index | None, first: int, count: int, size: int) -> tuple[int, int, Index | None]:
     """Of numbers (ascending; None for all `size`) those in a run of `count`: where they begin, how many, and which."""
-    if chosen is None:
+    if chosen is None or len(chosen) == size:
         return first, count, None
     if count == size:
         return 0, len(chosen), chosen

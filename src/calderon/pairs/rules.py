@@ -220,12 +220,12 @@ def _forward_rules(
 def _even_rules(near: Numbers, degree: NDArray[np.int8]) -> Assigned:
     """The rules of pairs that have a degree: few distinct ones."""
     even = degree > 0
-    distinct = np.unique(degree[even])
-    rules = np.zeros(np.count_nonzero(even), np.int32)
-    for number, each in enumerate(distinct):
-        rules[degree[even] == each] = number
+    chosen = degree[even]
+    used = np.bincount(chosen) > 0
+    distinct, number = np.flatnonzero(used), np.cumsum(used, dtype=np.int32) - 1
+    rules = number.take(chosen)
     order = np.broadcast_to(np.arange(3, dtype=np.int8), (len(rules), 3))
-    codes = _code([np.zeros(len(distinct), np.int64), distinct.astype(np.int64)])
+    codes = _code([np.zeros(len(distinct), np.int64), distinct])
     return Assigned(codes, rules, Pairs(arranged(near, np.flatnonzero(even)), order, order))
 
 

@@ -61,6 +61,22 @@ class Pieces(NamedTuple):
         part = replace(scalar, triangles=scalar.triangles[kept], dofs=scalar.dofs[kept])
         return part if self.space is scalar else NodalVectorSpace(part, self.space.components)  # type: ignore[union-attr]
 
+    def runs(self, size: int) -> list[tuple[int, int, NDArray[np.int64]]]:
+        """Groups that follow each other and have about so many triangles: the first one, one beyond the last, and which
+        triangles of the support they have."""
+        ends = np.append(0, np.cumsum(np.bincount(self.group, minlength=len(self.starts) - 1)))
+        bounds = np.append(np.flatnonzero(np.diff(ends[:-1] // size, prepend=-1)), len(self.starts) - 1)
+        order = np.argsort(self.group, kind="stable")
+        runs = zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True)
+        return [(first, last, np.sort(order[ends[first] : ends[last]])) for first, last in runs]
+
+    def alone(self, first: int, last: int, triangles: NDArray[np.int64]) -> Space:
+        """The space of the scalar pieces of such a run, numbered from 0 on."""
+        space, low, high = self.space.scalar, int(self.starts[first]), int(self.starts[last])
+        dofs = space.dofs[triangles]
+        numbers = np.where(dofs < 0, dofs, dofs - low)
+        return replace(space, triangles=space.triangles[triangles], dofs=numbers, dimension=high - low)
+
     def sums(self, values: NDArray[Any]) -> NDArray[Any]:
         """(k, dimension) sums over the pieces (k, n) of each function: the transposed of x[whole]."""
         found = [np.bincount(self.whole, each, self.dimension) for each in values]

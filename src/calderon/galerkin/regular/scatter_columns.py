@@ -30,23 +30,22 @@ class Columns(NamedTuple):
 def columns_of(columns: NDArray[np.int64]) -> Columns:
     """From the column (blocks, L * LANES) of each result, -1 for none."""
     blocks, size = columns.shape
-    distinct, source = np.zeros((blocks, size), np.uint32), np.zeros((blocks, size), np.uint32)
-    levels: list[NDArray[np.int64]] = []
-    for b, block in enumerate(columns):
-        order = np.argsort(block, kind="stable")
-        order = order[np.searchsorted(block[order], 0) :]  # without the -1
-        found, which, count = np.unique(block[order], return_inverse=True, return_counts=True)
-        often = np.argsort(-count, kind="stable")
-        distinct[b, : len(found)] = found[often]
-        rank = np.empty(len(found), np.int64)
-        rank[often] = np.arange(len(found))
-        source[b, : len(order)] = order[np.argsort(rank[which], kind="stable")]
-        levels.append(np.cumsum(np.bincount(count, minlength=2)[:0:-1])[::-1])
-    level = np.zeros((blocks, max(map(len, levels))), np.int64)
-    for row, each in zip(level, levels, strict=True):
-        row[: len(each)] = each
+    order = np.argsort(columns, axis=1, kind="stable")
+    ordered = np.take_along_axis(columns, order, axis=1)
+    new, given = np.diff(ordered, axis=1, prepend=-1) != 0, ordered >= 0  # -1 comes first, and is not new
+    run = np.where(given, np.cumsum(new, axis=1) - 1, size - 1)
+    row, at = np.nonzero(given)
+    count = np.bincount(row * size + run[row, at], minlength=blocks * size).reshape(blocks, size)
+    found = np.zeros((blocks, size), np.int64)
+    found[row, run[row, at]] = ordered[row, at]
+    often = np.argsort(-count, axis=1, kind="stable")
+    distinct = np.take_along_axis(found, often, axis=1).astype(np.uint32)
+    rank = np.argsort(often, axis=1)
+    last = np.argsort(np.where(given, np.take_along_axis(rank, run, axis=1), size), axis=1, kind="stable")
+    source = np.where(np.take_along_axis(given, last, axis=1), np.take_along_axis(order, last, axis=1), 0)
+    level = np.stack([(count >= m).sum(axis=1) for m in range(1, max(1, int(count.max(initial=0))) + 1)], axis=1)
     consecutive = (np.diff(columns, axis=1) == 1).all(axis=1) & (columns[:, 0] >= 0)
-    return Columns(distinct, source, level, np.where(consecutive, columns[:, 0], -1))
+    return Columns(distinct, source.astype(np.uint32), level, np.where(consecutive, columns[:, 0], -1))
 
 
 def column_scratch(size: int, width: int) -> int:
