@@ -76,7 +76,7 @@ ELASTIC = (
     Promise(Order(16, 168, 1.5e-9, 0.2, 2), 4e-9, 1.1e-7, 40),
     Promise(Order(20, 224, 1e-10, 0.2, 2), 4e-10, 9e-9, 40),
     Promise(Order(22, 256, 2.5e-11, 0.2, 2), 1e-10, 2e-9, 40),
-    Promise(Order(24, 288, 8e-12, 0.2, 2), 2e-11, 4e-10, 40),
+    Promise(Order(26, 320, 3e-12, 0.2, 2), 5e-12, 8e-11, 40),
 )
 """Of elastic operators, measured in the same way: `potential` of single layers, `gradient` of double layers; that of
 (16, 128), 8e-5 on a cube, on a bracket. Neighbours two boxes away at most: fewer combinations, of which each function
