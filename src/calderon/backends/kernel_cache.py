@@ -203,10 +203,14 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
 
     def _loaded(self, sig: Any, target_context: Any) -> Any:
         """Machine code from the disk. It needs Numba's runtime, not the implementations that Numba compiles from, which
-        it would import and register first: a quarter of a second."""
+        it would import and register first: a quarter of a second. The intermediate code that comes with it, twenty
+        times as large in memory, is for other compiled functions that call a kernel, of which there are none."""
         rtsys.initialize(target_context)
         with self._guard_against_spurious_io_errors():
-            return self._load_overload(sig, target_context)
+            found = self._load_overload(sig, target_context)
+        if found is not None:
+            found.library._shared_module = None
+        return found
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Save a variant for other processes."""

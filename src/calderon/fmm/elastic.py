@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
-from calderon.backends import Execution, require_memory
+from calderon.backends import Execution, require_memory, return_memory
 from calderon.fmm.device.products import Block, Functions, Plan
 from calderon.fmm.elastic_moments import SUMS, Fields, elastic_moments, piece_kernels
 from calderon.fmm.layout import Layout, near_products
 from calderon.fmm.near import Near, RealProducts
 from calderon.fmm.orders import CHECKED, Promise
-from calderon.fmm.packed import RTOL, Digits
+from calderon.fmm.packed import ROUNDING, RTOL, Digits
 from calderon.fmm.tables import Tables, tables
 from calderon.fmm.translations import Translations, in_parts
 from calderon.operators.tree import Term
@@ -31,6 +31,8 @@ RANDOM = 4
 """Random vectors of a check for each layer: with one, a row whose errors happen to add up decides."""
 CLOSER = 0.67
 """Part of `Quadrature.near` that is enough where numbers are packed, as for waves at such tolerances."""
+TOGETHER = 2
+"""Columns of a product."""
 WORTH = 1.0
 """Of a translation in `Layout.of`: pairs of triangles have nine times as many numbers."""
 
@@ -91,6 +93,7 @@ class ElasticFar:
 
     def __init__(self, terms: Sequence[Term], layout: Layout, promise: Promise, rtol: float) -> None:
         self.table: Tables = tables(promise.order, False)
+        return_memory()
         self.stored = None if rtol >= RTOL else np.dtype(np.float32 if rtol >= SINGLE else np.float64)
         self.kernels = piece_kernels(self.stored is None)
         self.layout = layout
@@ -174,8 +177,9 @@ class ElasticProduct(RealProducts):
 
     @property
     def together(self) -> int:
-        """Columns that are multiplied at a time."""
-        return self.far.passes.together
+        """Columns that are multiplied at a time: two, with four vectors of each box each, meet a matrix often enough,
+        and expansions of more would be a tenth of the memory."""
+        return min(TOGETHER, self.far.passes.together)
 
     @property
     def nbytes(self) -> int:
@@ -219,7 +223,8 @@ def near_of(term: Term, layout: Layout, rtol: float, execution: Execution) -> Ne
     if rtol >= RTOL and max(space.scalar.element.degree for space in (form.test, form.trial)) < 2:
         given = form.quadrature
         form = replace(form, quadrature=NearQuadrature(given.regular, given.singular, CLOSER * given.near))
-    return near_products(form, term.factor, layout, execution, True, rtol >= RTOL)
+    rounding = ROUNDING * rtol if rtol >= RTOL else 0.0
+    return near_products(form, term.factor, layout, execution, True, rounding)
 
 
 class Check(NamedTuple):

@@ -16,7 +16,6 @@ from calderon.fmm.elastic import ElasticProduct, Line
 from calderon.fmm.elastic_moments import SUMS
 from calderon.fmm.layout import Layout
 from calderon.fmm.near import Near
-from calderon.fmm.packed import number_of
 from calderon.fmm.tables import Tables
 
 Index = NDArray[np.int64]
@@ -98,7 +97,7 @@ def block_sums(
     out[starts[owner[i]] + place[i] * sizes[owner[i]] + place[j]] = given.data[inside]
     parts = np.linspace(0, len(groups), thread_count() + 1).astype(np.int64)
     for term, near in zip(product.terms, product.near, strict=True):
-        sides, (i, j) = list[sp.csr_array](), near.pairs.T
+        sides = list[sp.csr_array]()
         for lines, first, matrix in ((product.far.rows, term.top, left), (product.far.columns, term.left, right)):
             line = next(each for each in lines if each.first == first)
             whole: NDArray[Any] = line.pieces.whole
@@ -107,46 +106,42 @@ def block_sums(
             small = matrix.data.astype(REAL), matrix.indices.astype(np.int32), matrix.indptr.astype(np.int32)
             sides.append(sp.csr_array(sp.csr_array(small, matrix.shape)[line.first + whole]))
         arrays = [each for one in sides for each in (one.indptr, one.indices, one.data)]
-        wide, one = near.pitches, np.ones_like(j)
-        off = np.flatnonzero(i != j) if near.symmetric else np.zeros(0, np.int64)
-        for rows, columns, *steps, places in (
-            (i, j, wide, one, near.places), (j[off], i[off], one[off], wide[off], near.places[off]),
-        ):  # fmt: skip
-            begins = near.row_starts, near.column_starts
-            taken = (places, rows, columns, *steps, *begins, *arrays, owner, place, starts, sizes)
 
-            def work(n: int, near: Any = near, taken: Any = taken) -> None:
-                seen = np.full(len(groups), -1)
-                add_block_sums(*near.stored, *taken, seen, out, parts[n], parts[n + 1])
+        def work(n: int, near: Near = near, arrays: list[Any] = arrays) -> None:
+            seen = np.full(len(groups), -1)
+            for number, (i, j) in enumerate(near.pairs.tolist()):
+                block = near.block(number)
+                given = [(block, near.row_starts[i], near.column_starts[j])]
+                if near.symmetric and i != j:
+                    given.append((np.ascontiguousarray(block.T), near.row_starts[j], near.column_starts[i]))
+                for k, one in enumerate(given):
+                    taken = 2 * number + k, *one, *arrays, owner, place, starts, sizes, seen, out
+                    add_block_sums(*taken, parts[n], parts[n + 1])
 
-            run_tasks(work, thread_count())
+        run_tasks(work, thread_count())
     return [out[low:high].reshape(n, n) for low, high, n in zip(starts[:-1], starts[1:], sizes, strict=True)]
 
 
 @kernel
 def add_block_sums(  # type: ignore[no-untyped-def]
-    numbers, exponents, places, row_leaf, column_leaf, row_step, column_step, row_starts, column_starts, left_starts,
-    left_columns, left_values, right_starts, right_columns, right_values, owner, place, starts, sizes, seen, out, least,
-    most,
+    n, block, top, low, left_starts, left_columns, left_values, right_starts, right_columns, right_values, owner, place,
+    starts, sizes, seen, out, least, most,
 ):  # fmt: skip
-    """Add left^T B right to blocks with the same owner of row and column, least .. most; B has its rows and columns so
-    many numbers apart."""
-    for n in range(len(row_leaf)):
-        top, bottom = row_starts[row_leaf[n]], row_starts[row_leaf[n] + 1]
-        low, high = column_starts[column_leaf[n]], column_starts[column_leaf[n] + 1]
-        for m in range(right_starts[low], right_starts[high]):
-            seen[owner[right_columns[m]]] = n
-        for r in range(top, bottom):
-            for a in range(left_starts[r], left_starts[r + 1]):
-                p, mine = left_columns[a], owner[left_columns[a]]
-                if mine < least or mine >= most or seen[mine] != n:
-                    continue
-                row, at = starts[mine] + place[p] * sizes[mine], places[n] + (r - top) * row_step[n]
-                for c in range(low, high):
-                    for b in range(right_starts[c], right_starts[c + 1]):
-                        if owner[right_columns[b]] == mine:
-                            value = left_values[a] * number_of(numbers, exponents, at + (c - low) * column_step[n])
-                            out[row + place[right_columns[b]]] += value * right_values[b]
+    """Add left^T B right to blocks with the same owner of row and column, least .. most; B, the block number n, has the
+    rows from `top` and the columns from `low` on."""
+    height, width = block.shape
+    for m in range(right_starts[low], right_starts[low + width]):
+        seen[owner[right_columns[m]]] = n
+    for r in range(height):
+        for a in range(left_starts[top + r], left_starts[top + r + 1]):
+            p, mine = left_columns[a], owner[left_columns[a]]
+            if mine < least or mine >= most or seen[mine] != n:
+                continue
+            row = starts[mine] + place[p] * sizes[mine]
+            for c in range(width):
+                for b in range(right_starts[low + c], right_starts[low + c + 1]):
+                    if owner[right_columns[b]] == mine:
+                        out[row + place[right_columns[b]]] += left_values[a] * block[r, c] * right_values[b]
 
 
 def near_sums(product: ElasticProduct, left: Columns, right: Columns, matrix: sp.csr_array, sums: NDArray[Any]) -> None:

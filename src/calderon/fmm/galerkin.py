@@ -223,10 +223,12 @@ class _Composition:
         place = " and ".join(each.place for each in checks)
         return_memory()
         for promise in promises:
+            on_host = None  # whose moments are not needed any more
             if not layout.serves(promise.order):
-                on_host, near = None, []
+                near = []
                 layout, near = self._elastic_near(terms, promise, rtol)
             on_host = ElasticProduct(terms, near, ElasticFar(terms, layout, promise, rtol), self.execution.real)
+            return_memory()
             if (error := max(each.error(on_host) for each in checks)) <= SAFETY * rtol:
                 break
         if error > rtol:

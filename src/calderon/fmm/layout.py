@@ -23,9 +23,9 @@ from calderon.spaces.pieces import Pieces
 
 FACTORS, AROUND = (1.0, 1.15, 1.3, 1.5, 1.75), (0.94, 0.97, 1.03, 1.06)
 """Edges of the root by the least one: with them, leaves of all sizes are possible; and by the best one of these."""
-PAIRS, TOGETHER, LINES = 42, 128_000_000, 2
-"""Touching and near pairs of a triangle, about, bytes of their entries that are held at a time, and parts of them that
-are computed side by side: one thread makes most of their lists."""
+PAIRS, TOGETHER, LESS, LINES = 42, 128_000_000, 40_000_000, 2
+"""Touching and near pairs of a triangle, about, bytes of their entries that are held at a time, less of them where what
+stays is packed, and parts of them that are computed side by side: one thread makes most of their lists."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,12 +173,13 @@ class Layout:
 
 
 def near_products(
-    form: BilinearForm, factor: complex, layout: Layout, execution: Execution, double: bool, packs: bool = False
+    form: BilinearForm, factor: complex, layout: Layout, execution: Execution, double: bool, rounding: float = 0.0
 ) -> Near:
     """Exact entries of a multiple of a form between the pieces in neighbouring leaves, of symmetric forms one block of
     two. Touching and near pairs of triangles are held for some leaves at a time.
 
-    double: products in double precision, whatever that of the blocks. packs: whether numbers are packed.
+    double: products in double precision, whatever that of the blocks. rounding: of rows, relative; 0 for numbers as
+    they are.
     """
     sides = layout.rows.pieces(form.test), layout.columns.pieces(form.trial)
     rows, columns = (Clusters(np.arange(each.starts[-1]), each.starts[:-1], each.starts[1:]) for each in sides)
@@ -186,12 +187,16 @@ def near_products(
     if symmetric:
         pairs, columns = pairs[pairs[:, 0] <= pairs[:, 1]], rows
     pairs = pairs[(np.diff(sides[0].starts)[pairs[:, 0]] > 0) & (np.diff(sides[1].starts)[pairs[:, 1]] > 0)]
-    if packs and not symmetric:
-        near = Near.in_strips(pairs, sides[0].starts, sides[1], double)
+    starts = sides[0].starts, sides[1].starts
+    if rounding and symmetric:
+        near = Near.of_tensors(pairs, starts, symmetric, rounding)
+    elif rounding:
+        near = Near.in_strips(pairs, sides[0].starts, sides[1], rounding)
     else:
-        near = Near.empty(pairs, (sides[0].starts, sides[1].starts), symmetric, execution.real, (double, packs))
+        near = Near.empty(pairs, starts, symmetric, execution.real, double)
     held = form.test.dofs.shape[1] * form.trial.dofs.shape[1] * execution.dtype(False).itemsize * PAIRS
-    share = np.cumsum(layout.rows.counts) * held // ((2 if symmetric else 1) * TOGETHER // LINES)
+    held *= LINES / ((2 if symmetric else 1) * (LESS if rounding else TOGETHER))
+    share = (np.cumsum(layout.rows.counts) * held).astype(np.int64)
     waiting = iter(np.unique(share).tolist())
 
     def fill(number: int, same: bool) -> None:

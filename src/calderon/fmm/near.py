@@ -15,11 +15,11 @@ from scipy.sparse.linalg import LinearOperator
 from calderon.backends import require_memory, run_tasks, thread_count
 from calderon.backends.numba import jitable_part, kernel
 from calderon.backends.vectors import FLAGS, VectorType, aligned, jitable, lanes, load, number, store, width, zero
-from calderon.fmm.packed import BEYOND, GROUP, Packed, load_packed, pack
+from calderon.fmm.packed import COMPONENTS, GROUP, PARTS, Tensors, unpack_row
 from calderon.spaces.pieces import Pieces
 
-COMPONENTS = 3
-"""Of the fields whose blocks are packed."""
+BEYOND = 32
+"""Numbers behind the last one that loads of whole vectors may touch."""
 ADVICE = "increase rtol, or use method='matrix-free', which stores vectors only"
 
 
@@ -111,21 +111,20 @@ def of_list(functions, k):  # type: ignore[no-untyped-def]
     return functions[k]
 
 
-@functools.lru_cache(maxsize=8)
-def block_kernel(down: bool, across: bool, packed: bool, listed: bool) -> Callable[..., None]:
+@functools.lru_cache(maxsize=4)
+def block_kernel(down: bool, across: bool) -> Callable[..., None]:
     """y_rows += B x_columns (down), and y_columns += B^T x_rows (across), of all blocks; of those on the diagonal of a
     symmetric matrix, which do both, only the former. x, y: `count` vectors, one after the other; a row of a block is
-    in the cache for all of them. listed: columns of blocks are the ones that `functions` lists, of so many (wide)."""
-    load_block, column_of = load_packed if packed else load_plain, of_list if listed else itself
+    in the cache for all of them."""
 
     @kernel
     def multiply(  # type: ignore[no-untyped-def]
-        numbers, exponents, pairs, places, unit, row_starts, column_starts, functions, wide, x_rows, x_columns, y_rows,
-        y_columns, count, room, symmetric, low, high,
+        numbers, pairs, places, row_starts, column_starts, x_rows, x_columns, y_rows, y_columns, count, room, symmetric,
+        low, high,
     ):  # fmt: skip
         size = lanes(room)
         half, pitch = len(room) // 2, len(room) // (2 * max(1, count))
-        tall = row_starts[len(row_starts) - 1]
+        tall, wide = row_starts[len(row_starts) - 1], column_starts[len(column_starts) - 1]
         for n in range(low, high):
             i, j = pairs[n, 0], pairs[n, 1]
             top, left = row_starts[i], column_starts[j]
@@ -133,17 +132,16 @@ def block_kernel(down: bool, across: bool, packed: bool, listed: bool) -> Callab
             for q in range(count):
                 column, own = q * wide, q * pitch
                 for c in range(width + size):
-                    room[own + c] = x_columns[column + column_of(functions, left + c)] if c < width else 0
+                    room[own + c] = x_columns[column + left + c] if c < width else 0
                     room[half + own + c] = 0
-            apart = -(-width // unit) * unit
             for r in range(height):
-                at = places[n] + r * apart
+                at = places[n] + r * width
                 for q in range(count):
                     row, own, f, t = q * tall + top + r, q * pitch, room.dtype.type(0), zero(room)
                     if across:
                         f = number(x_rows, row)
                     for c in range(0, width, size):
-                        block = load_block(numbers, exponents, at + c, room)
+                        block = load_as(numbers, at + c, room)
                         if down:
                             t = t + block * load(room, own + c)
                         if across:
@@ -154,42 +152,62 @@ def block_kernel(down: bool, across: bool, packed: bool, listed: bool) -> Callab
                 for q in range(count):
                     column, own = q * wide, half + q * pitch
                     for c in range(width):
-                        y_columns[column + column_of(functions, left + c)] += room[own + c]
+                        y_columns[column + left + c] += room[own + c]
 
     return multiply
 
 
-@kernel
-def enter_packed(values, starts, widths, places, carry, numbers, exponents):  # type: ignore[no-untyped-def]
-    """Pack the rows of blocks with so many numbers in each."""
-    for n in range(len(widths)):
-        place, width = places[n], widths[n]
-        for first in range(starts[n], starts[n + 1], width):
-            carry[:] = 0.0
-            pack(values, first, width, place, carry, numbers, exponents)
-            place += -(-width // GROUP) * GROUP
+@functools.lru_cache(maxsize=8)
+def tensor_kernel(down: bool, across: bool, listed: bool) -> Callable[..., None]:
+    """The same with `Tensors`. listed: columns of blocks are the ones that `functions` lists, of so many (wide)."""
+    column_of = of_list if listed else itself
 
-
-@kernel
-def enter_strips(  # type: ignore[no-untyped-def]
-    values, starts, widths, columns, first, heights, wides, places, room, carry, numbers, exponents
-):  # fmt: skip
-    """Pack the rows of strips, sums of the blocks first[n] .. first[n + 1] whose columns, COMPONENTS at a time, have
-    the places `columns` in the strip."""
-    at = 0
-    for n in range(len(heights)):
-        wide, place, begin = wides[n], places[n], at
-        for r in range(heights[n]):
-            room[:wide], carry[:], at = 0.0, 0.0, begin
-            for k in range(first[n], first[n + 1]):
-                row = starts[k] + r * widths[k]
-                for c in range(0, widths[k], COMPONENTS):
-                    column = COMPONENTS * columns[at]
-                    at += 1
+    @kernel
+    def multiply(  # type: ignore[no-untyped-def]
+        numbers, heads, begins, units, rows, starts, groups, pairs, row_starts, column_starts, functions, wide, x_rows,
+        x_columns, y_rows, y_columns, count, room, symmetric, low, high,
+    ):  # fmt: skip
+        size, pitch = lanes(room), len(room) // (PARTS + 2 * COMPONENTS * count)
+        half, tall = COMPONENTS * count * pitch, row_starts[len(row_starts) - 1]
+        for n in range(low, high):
+            top, left, span = row_starts[pairs[n, 0]], column_starts[pairs[n, 1]], GROUP * groups[n]
+            width = (column_starts[pairs[n, 1] + 1] - left) // COMPONENTS
+            for q in range(COMPONENTS * count):
+                vector, k, own = q // COMPONENTS * wide, q % COMPONENTS, (PARTS + q) * pitch
+                for c in range(span):
+                    column = vector + column_of(functions, left + COMPONENTS * c + k) if c < width else 0
+                    room[own + c] = x_columns[column] if c < width else 0
+                    room[half + own + c] = 0
+            for a in range(rows[n], rows[n + 1]):
+                head, row = starts[n] + (a - rows[n]) * PARTS * groups[n], top + COMPONENTS * (a - rows[n])
+                unpack_row(numbers, heads, begins[a], head, groups[n], units[a], room, pitch)
+                for q in range(count):
+                    own = (PARTS + COMPONENTS * q) * pitch
                     for i in range(COMPONENTS):
-                        room[column + i] += values[row + c + i]
-            pack(room, 0, wide, place, carry, numbers, exponents)
-            place += -(-wide // GROUP) * GROUP
+                        at, place, f = COMPONENTS * i * pitch, q * tall + row + i, room.dtype.type(0)
+                        s, t, u = zero(room), zero(room), zero(room)
+                        if across:
+                            f = number(x_rows, place)
+                        for c in range(0, span, size):
+                            x, y, z = (load(room, at + c), load(room, at + pitch + c), load(room, at + 2 * pitch + c))
+                            if down:
+                                s = s + x * load(room, own + c)
+                                t = t + y * load(room, own + pitch + c)
+                                u = u + z * load(room, own + 2 * pitch + c)
+                            if across:
+                                sums = half + own + c
+                                store(room, sums, load(room, sums) + x * f)
+                                store(room, sums + pitch, load(room, sums + pitch) + y * f)
+                                store(room, sums + 2 * pitch, load(room, sums + 2 * pitch) + z * f)
+                        if down:
+                            y_rows[place] += total(s + t + u)
+            if across and not (symmetric and pairs[n, 0] == pairs[n, 1]):
+                for q in range(COMPONENTS * count):
+                    vector, k, own = q // COMPONENTS * wide, q % COMPONENTS, half + (PARTS + q) * pitch
+                    for c in range(width):
+                        y_columns[vector + column_of(functions, left + COMPONENTS * c + k)] += room[own + c]
+
+    return multiply
 
 
 class Strips(NamedTuple):
@@ -246,11 +264,11 @@ class Strips(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Near:
-    """Blocks, with a vector of numbers behind the last one, and where the unknowns of each leaf begin on both sides.
-    Rows of a block are a multiple of `unit` numbers apart. double: arithmetic in double precision, whatever the
-    precision of the blocks."""
+    """Blocks, with a vector of numbers behind the last one, or as tensors, and where the unknowns of each leaf begin on
+    both sides. places: where blocks begin, also by the work with them. double: arithmetic in double precision, whatever
+    the precision of the blocks."""
 
-    stored: Packed
+    numbers: NDArray[Any]
     pairs: NDArray[np.int64]
     places: NDArray[np.int64]
     row_starts: NDArray[np.int64]
@@ -258,18 +276,31 @@ class Near:
     symmetric: bool
     double: bool = False
     strips: Strips | None = None
+    tensors: Tensors | None = None
 
     @staticmethod
-    def in_strips(pairs: NDArray[np.int64], rows: NDArray[np.int64], columns: Pieces, double: bool) -> "Near":
-        """Packed zeros of strips; pairs: by row leaf; rows: where the unknowns of leaves begin; columns: pieces with
+    def in_strips(pairs: NDArray[np.int64], rows: NDArray[np.int64], columns: Pieces, rounding: float) -> "Near":
+        """Empty strips of `Tensors`; pairs: by row leaf; rows: where the unknowns of leaves begin; columns: pieces with
         COMPONENTS components. MemoryError where there is no room."""
         leaf, first = np.unique(pairs[:, 0], return_index=True)
         strips, starts = Strips.of(pairs, first, columns)
-        width = -(-np.diff(starts) // GROUP) * GROUP
-        places = np.append(0, np.cumsum(np.diff(rows)[leaf] * width))
-        require_memory(2 * int(places[-1]), f"{len(leaf)} strips of near blocks", ADVICE)
         numbers = np.stack([leaf, np.arange(len(leaf))], axis=1)
-        return Near(Packed.empty(int(places[-1])), numbers, places, rows, starts, False, double, strips)
+        return Near.of_tensors(numbers, (rows, starts), False, rounding, strips)
+
+    @staticmethod
+    def of_tensors(
+        pairs: NDArray[np.int64],
+        starts: tuple[NDArray[np.int64], NDArray[np.int64]],
+        symmetric: bool,
+        rounding: float,
+        strips: Strips | None = None,
+    ) -> "Near":
+        """Empty `Tensors`, whose products are in double precision."""
+        heights, widths = (np.diff(each)[own] // COMPONENTS for each, own in zip(starts, pairs.T, strict=True))
+        tensors = Tensors.empty(heights, widths, rounding)
+        require_memory(GROUP * int(tensors.starts[-1]), f"{len(pairs)} near blocks", ADVICE)
+        places = tensors.starts // PARTS
+        return Near(np.zeros(0, np.float32), pairs, places, *starts, symmetric, True, strips, tensors)
 
     @staticmethod
     def empty(
@@ -277,90 +308,57 @@ class Near:
         starts: tuple[NDArray[np.int64], NDArray[np.int64]],
         symmetric: bool,
         real: np.dtype[Any],
-        options: tuple[bool, bool],
+        double: bool,
     ) -> "Near":
-        """Blocks of zeros; starts: of both sides; options: double, and whether numbers are packed. MemoryError where
-        there is no room."""
-        double, packs = options
-        unit = GROUP if packs else 1
+        """Blocks of zeros; starts: of both sides. MemoryError where there is no room."""
         height, width = (np.diff(each)[own] for each, own in zip(starts, pairs.T, strict=True))
-        places = np.append(0, np.cumsum(height * (-(-width // unit) * unit)))
+        places = np.append(0, np.cumsum(height * width))
         count = int(places[-1])
-        require_memory(count * (2 if packs else real.itemsize), f"{len(pairs)} near blocks", ADVICE)
-        stored = Packed.empty(count) if packs else Packed.plain(np.zeros(count + BEYOND, real))
-        return Near(stored, pairs, places, *starts, symmetric, double)
+        require_memory(count * real.itemsize, f"{len(pairs)} near blocks", ADVICE)
+        return Near(np.zeros(count + BEYOND, real), pairs, places, *starts, symmetric, double)
 
     def enter(self, values: NDArray[Any], starts: NDArray[np.int64], chosen: NDArray[np.int64]) -> None:
-        """Enter the blocks of the pairs `chosen`, of which number k is values[starts[k] : starts[k + 1]], by rows."""
-        if self.strips is not None:
-            self._enter_strips(self.strips, values, starts, chosen)
-            return
-        width = np.diff(self.column_starts)[self.pairs[chosen, 1]]
-        if len(self.stored.exponents):
-            bounds = np.linspace(0, len(width), thread_count() + 1).astype(np.int64)
-            places, rest = self.places[chosen], np.zeros((thread_count(), COMPONENTS))
-
-            def part(n: int) -> None:
-                own = slice(bounds[n], bounds[n + 1])
-                own_starts = starts[bounds[n] : bounds[n + 1] + 1]
-                enter_packed(values, own_starts, width[own], places[own], rest[n], *self.stored)
-
-            run_tasks(part, thread_count())
-            return
-        for first, last, place in zip(
-            starts[:-1].tolist(), starts[1:].tolist(), self.places[chosen].tolist(), strict=True
-        ):
-            self.stored.numbers[place : place + last - first] = values[first:last]
-
-    def _enter_strips(self, strips: Strips, values: NDArray[Any], starts: NDArray[np.int64], chosen: Any) -> None:
-        """Of whole strips, one after the other."""
-        begin, last = np.searchsorted(strips.blocks, [chosen[0], chosen[-1] + 1])
-        bounds = np.linspace(begin, last, thread_count() + 1).astype(np.int64)
-        heights, wides = np.diff(self.row_starts)[self.pairs[:, 0]], np.diff(self.column_starts)
-
-        def part(n: int) -> None:
-            own = slice(bounds[n], bounds[n + 1])
-            if own.start == own.stop:
-                return
-            first = strips.blocks[bounds[n] : bounds[n + 1] + 1]
-            blocks, room = slice(first[0], first[-1]), np.zeros(int(wides.max()), np.float64)
-            columns = strips.columns[strips.begins[first[0]] :]
-            enter_strips(
-                values, starts[first[0] - chosen[0] :], strips.widths[blocks], columns,
-                first - first[0], heights[own], wides[own], self.places[own], room, np.zeros(COMPONENTS),
-                *self.stored,
-            )  # fmt: skip
-
-        run_tasks(part, thread_count())
-
-    @property
-    def unit(self) -> int:
-        return GROUP if len(self.stored.exponents) else 1
+        """Enter the blocks of the pairs `chosen`, of which number k is values[starts[k] : starts[k + 1]], by rows; of
+        tensors next to each other, of strips whole ones."""
+        if self.tensors is None:
+            for first, last, place in zip(
+                starts[:-1].tolist(), starts[1:].tolist(), self.places[chosen].tolist(), strict=True
+            ):
+                self.numbers[place : place + last - first] = values[first:last]
+        elif self.strips is None:
+            runs = np.flatnonzero(np.diff(chosen, prepend=-2, append=-2) != 1)
+            widths = np.diff(self.column_starts)[self.pairs[chosen, 1]]
+            for low, high in zip(runs[:-1].tolist(), runs[1:].tolist(), strict=True):
+                own = widths[low:high] // COMPONENTS
+                columns = np.arange(own.sum()) - np.repeat(np.cumsum(own) - own, own)
+                parts = np.arange(high - low + 1), starts[low:high], widths[low:high]
+                self.tensors.enter((chosen[low], chosen[high - 1] + 1), values, parts, columns.astype(np.int32))
+        else:
+            low, high = np.searchsorted(self.strips.blocks, [chosen[0], chosen[-1] + 1])
+            first, widths = self.strips.blocks[low : high + 1] - chosen[0], self.strips.widths[chosen]
+            columns = self.strips.columns[self.strips.begins[chosen[0]] :]
+            self.tensors.enter((low, high), values, (first, starts[:-1], widths), columns)
 
     @property
     def nbytes(self) -> int:
-        return self.stored.nbytes + (0 if self.strips is None else self.strips.nbytes)
-
-    @property
-    def pitches(self) -> NDArray[np.int64]:
-        """(pairs,) how far rows of a block are apart."""
-        width = np.diff(self.column_starts)[self.pairs[:, 1]]
-        return np.asarray(-(-width // self.unit) * self.unit)
+        return sum(0 if each is None else each.nbytes for each in (self.numbers, self.tensors, self.strips))
 
     def block(self, number: int) -> NDArray[Any]:
         """The block of a pair."""
         height, width = (int(np.diff(starts[i : i + 2])[0]) for starts, i in zip(
             (self.row_starts, self.column_starts), self.pairs[number], strict=True))  # fmt: skip
-        pitch = -(-width // self.unit) * self.unit
+        if self.tensors is not None:
+            return self.tensors.block(number, width // COMPONENTS)
         first = int(self.places[number])
-        return self.stored.part(first, first + height * pitch).reshape(height, pitch)[:, :width]
+        return self.numbers[first : first + height * width].reshape(height, width)
 
     @property
     def plain(self) -> "Near":
-        """The same with numbers that are not packed. MemoryError where there is no room."""
-        if not len(self.stored.exponents):
+        """The same with numbers instead of tensors. MemoryError where there is no room."""
+        if self.tensors is None:
             return self
-        require_memory(8 * len(self.stored.numbers), f"{len(self.pairs)} near blocks", ADVICE)  # in parts and as one
+        count = GROUP * int(self.tensors.starts[-1])
+        require_memory(8 * count, f"{len(self.pairs)} near blocks", ADVICE)  # in parts and as one
         every, pairs, starts = range(len(self.pairs)), self.pairs, self.column_starts
         if self.strips is None:
             parts = [self.block(number).ravel() for number in every]
@@ -369,30 +367,37 @@ class Near:
             parts = [each.ravel() for number in every for each in self.strips.apart(number, self.block(number))]
         places = np.append(0, np.cumsum([len(each) for each in parts]))
         numbers = np.concatenate([*parts, np.zeros(BEYOND, np.float32)])
-        return Near(Packed.plain(numbers), pairs, places, self.row_starts, starts, self.symmetric, self.double)
+        return Near(numbers, pairs, places, self.row_starts, starts, self.symmetric, self.double)
 
     def product(self, x: NDArray[Any], transposed: bool) -> NDArray[Any]:
         """(k, m) A x or A^T x for k vectors x (k, n), in the order of leaves; columns of strips are whole functions."""
-        real, symmetric = np.dtype(np.float64) if self.double else self.stored.numbers.dtype, self.symmetric
-        packed, listed = len(self.stored.exponents) > 0, self.strips is not None
-        run = block_kernel(symmetric or not transposed, symmetric or transposed, packed, listed)
-        functions = np.zeros(0, np.int32) if self.strips is None else self.strips.functions
+        real, symmetric = np.dtype(np.float64) if self.double else self.numbers.dtype, self.symmetric
+        sides, tensors = (symmetric or not transposed, symmetric or transposed), self.tensors
         wide = int(self.column_starts[-1]) if self.strips is None else self.strips.dimension
         sizes = int(self.row_starts[-1]), wide
         x, none = np.ascontiguousarray(x, real), np.zeros(0, real)
-        widest = (int(np.diff(self.column_starts).max(initial=0)) // width(real) + 2) * width(real)
         work = np.append(0, np.cumsum(np.diff(self.places)))
         parts = max(1, min(thread_count(), len(self.pairs)))
         bounds = np.searchsorted(work, np.linspace(0, work[-1], parts + 1))
         bounds[-1] = len(self.pairs)
         sums = np.zeros((parts, len(x), sizes[1] if transposed else sizes[0]), real)
+        if tensors is None:
+            widest = (int(np.diff(self.column_starts).max(initial=0)) // width(real) + 2) * width(real)
+            run, room = block_kernel(*sides), 2 * len(x) * widest
+            blocks: tuple[Any, ...] = (
+                self.numbers, self.pairs, self.places, self.row_starts, self.column_starts,
+            )  # fmt: skip
+        else:
+            functions = np.zeros(0, np.int32) if self.strips is None else self.strips.functions
+            run = tensor_kernel(*sides, self.strips is not None)
+            room = (PARTS + 2 * COMPONENTS * len(x)) * GROUP * int(tensors.groups.max(initial=0))
+            blocks = *tensors.of_rows, self.pairs, self.row_starts, self.column_starts, functions, wide
 
         def part(n: int) -> None:
             given, y = x.ravel(), sums[n].ravel()
             turned = (given, none, none, y) if transposed else (none, given, y, none)
             vectors = (given, given, y, y) if symmetric else turned
-            run(*self.stored, self.pairs, self.places, self.unit, self.row_starts, self.column_starts, functions, wide,
-                *vectors, len(x), aligned(2 * len(x) * widest, real), symmetric, bounds[n], bounds[n + 1])  # fmt: skip
+            run(*blocks, *vectors, len(x), aligned(room, real), symmetric, bounds[n], bounds[n + 1])
 
         run_tasks(part, parts)
         return sums.sum(axis=0)

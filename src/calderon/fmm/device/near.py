@@ -66,7 +66,7 @@ class DeviceNear:
         self.device, self.symmetric, self.sums, self.work = device, near.symmetric, strips.sums, work
         self.pieces = int(near.row_starts[-1]), int(near.column_starts[-1])
         self.strips = len(strips.table)
-        numbers = near.stored.numbers
+        numbers = near.numbers
         self._numbers, self._table = device.array(numbers), indices(device, strips.table)
         self._rows = tuple(indices(device, each) for each in strips.rows)
         self._columns = self._rows if near.symmetric else tuple(indices(device, each) for each in strips.columns)

@@ -145,7 +145,7 @@ class Layers:
 
 @dataclass(frozen=True, eq=False)
 class TestedRows:
-    """lazy_double, lazy_single: the operators; half: 1/2; local: 1/2 less what translations give, on the blocks of
+    """lazy_double, lazy_single: the operators; local: 1/2 less what translations give, on the blocks of
     nodes; tests: columns of combined test functions; defect: what (1/2 + K) then makes of three
     rotations, which have no traction, over half of them: the largest part."""
 
@@ -153,7 +153,6 @@ class TestedRows:
 
     lazy_double: Any
     lazy_single: Any
-    half: sp.csr_array
     local: sp.csr_array
     tests: sp.csr_array
     defect: float
@@ -177,7 +176,7 @@ class TestedRows:
             rest, own = left - given @ motions, np.diff(tests.indptr) > 0
             wrong, size = (np.abs(each[:, 3:]).max(axis=0, initial=0.0) for each in (rest[own], half @ motions))
             defect = float((wrong / np.maximum(size, 1e-300)).max())
-            found.append(cls(double, single, half, half - given, tests, defect))
+            found.append(cls(double, single, half - given, tests, defect))
         return found
 
     def tested(self, displacement: Callable[[Array], Array]) -> Array:
