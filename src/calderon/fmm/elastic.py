@@ -12,7 +12,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from calderon.backends import Execution, require_memory, return_memory
 from calderon.fmm.device.products import Block, Functions, Plan
-from calderon.fmm.elastic_moments import SUMS, Fields, elastic_moments, piece_kernels
+from calderon.fmm.elastic_moments import SUMS, Fields, elastic_moments, move_origin, piece_kernels
 from calderon.fmm.layout import Layout, near_products
 from calderon.fmm.near import Near, RealProducts
 from calderon.fmm.orders import CHECKED, Promise
@@ -54,12 +54,13 @@ def is_joint(terms: Sequence[Term]) -> bool:
 
 class Line(NamedTuple):
     """One row or column of a table: its first unknown, the pieces of its functions with three components, runs (n 3 4)
-    of the moments of n pieces, or of `values` (n 4)."""
+    of the moments of n pieces, or of `values` (n 4), and from the centre of the tree to those of leaves (leaves, 3)."""
 
     first: int
     pieces: Pieces
     moments: Digits
     values: bool
+    centres: NDArray[np.float64]
 
     @property
     def part(self) -> slice:
@@ -67,8 +68,16 @@ class Line(NamedTuple):
 
     @property
     def functions(self) -> Functions:
-        """For devices."""
-        return Functions(self.first, self.pieces, self._runs(0, len(self.pieces.starts) - 1).ravel(), self.values)
+        """For devices, measured from the centre of the tree."""
+        runs = self._runs(0, len(self.pieces.starts) - 1)
+        each = runs.reshape(-1, SUMS, runs.shape[1]).copy()
+        count = np.diff(self.pieces.starts) // (FIELDS if self.values else 1)
+        arms = np.repeat(self.centres, count, axis=0).astype(runs.dtype)[:, :, None]
+        if self.values:
+            each[:, 1:] += arms * each[:, :1]
+        else:
+            each[:, :FIELDS] -= arms * each[:, FIELDS:]
+        return Functions(self.first, self.pieces, each.ravel(), self.values)
 
     def _runs(self, first: int, last: int) -> NDArray[Any]:
         """Of some leaves."""
@@ -76,16 +85,17 @@ class Line(NamedTuple):
         return self.moments.runs(*starts.tolist())
 
     def of_leaf(self, leaf: int) -> NDArray[Any]:
-        """(3 n, 4 r) moments of the pieces in a leaf."""
-        runs = self._runs(leaf, leaf + 1)
-        size = SUMS * runs.shape[1]
-        if not self.values:
-            return runs.reshape(-1, size)
+        """(3 n, 4, r) moments of the pieces in a leaf, measured from the centre of the tree."""
+        runs, arm = self._runs(leaf, leaf + 1), self.centres[leaf].astype(np.float32)
         given = runs.reshape(-1, SUMS, runs.shape[1])
-        found = np.zeros((len(given), FIELDS, *given.shape[1:]), given.dtype)
+        if not self.values:
+            found = given.copy()
+            found[:, :FIELDS] -= arm[:, None] * given[:, FIELDS:]
+            return found
+        spread = np.zeros((len(given), FIELDS, *given.shape[1:]), given.dtype)
         for c in range(FIELDS):
-            found[:, c, c], found[:, c, FIELDS] = given[:, 0], given[:, 1 + c]
-        return found.reshape(-1, size)
+            spread[:, c, c], spread[:, c, FIELDS] = given[:, 0], given[:, 1 + c] + arm[c] * given[:, 0]
+        return spread.reshape(-1, *given.shape[1:])
 
 
 class ElasticFar:
@@ -98,6 +108,7 @@ class ElasticFar:
         self.kernels = piece_kernels(self.stored is None)
         self.layout = layout
         self.passes = Translations(layout.tree, layout.lists.far, self.table, SUMS)
+        self.centres = layout.tree.centre[layout.lists.leaves] - 0.5
         edge = layout.tree.cube.edge
         self.rows = [self._line(top, Fields(atom.test, "value", 0.0, 1.0, atom.quadrature.regular))
                      for top, atom in {each.top: each.atom for each in terms}.items()]  # fmt: skip
@@ -114,7 +125,7 @@ class ElasticFar:
         layout, pieces = self.layout, self.layout.rows.pieces(fields.space)
         own = fields._replace(space=pieces.space.scalar)
         moments = elastic_moments(own, layout.tree, layout.lists, pieces.starts // FIELDS, self.table, self.stored)
-        return Line(first, pieces, moments, fields.kind == "value")
+        return Line(first, pieces, moments, fields.kind == "value", self.centres)
 
     def first(self, columns: int) -> "ElasticFar":
         """Of the first columns alone; this object keeps the moments of all."""
@@ -140,13 +151,21 @@ class ElasticFar:
         for line in given:
             values = np.ascontiguousarray(x[line.part].T[:, line.pieces.whole], real)
             in_parts(partial(self._gather, line, values, moments), len(boxes))
+        self._move_origin(moments, transposed, given[0].values)
         passes.upward(moments)
         passes.across(moments, local)
         passes.downward(local)
+        self._move_origin(local, not wanted[0].values, wanted[0].values)
         for line in wanted:
             result = np.zeros((count, len(line.pieces.whole)), real)
             in_parts(partial(self._spread, line, local, result), len(boxes))
             y[line.part] += line.pieces.sums(result).T
+
+    def _move_origin(self, sums: NDArray[Any], last: bool, values: bool) -> None:
+        """Between the centres of leaves, from which moments are measured, and that of the tree."""
+        arms, boxes, rank = self.centres if values else -self.centres, self.layout.lists.leaves, self.table.rank
+        count = len(sums) // (len(self.layout.tree.level) * SUMS * rank)
+        in_parts(partial(move_origin, sums, boxes, arms, count, rank, last), len(boxes))
 
     def _gather(self, line: Line, x: NDArray[Any], moments: NDArray[Any], low: int, high: int) -> None:
         run = self.kernels.from_values if line.values else self.kernels.from_fields

@@ -201,7 +201,7 @@ class Moments(NamedTuple):
         for i, box in enumerate(layout.lists.leaves):
             found: Any = 0
             for line, dense in zip(lines, columns.values, strict=True):
-                own = line.of_leaf(i).reshape(-1, SUMS, table.rank)[:, :, :rank]
+                own = line.of_leaf(i)[:, :, :rank]
                 found = found + own.reshape(-1, SUMS * rank).T @ dense[i]
             numbers[box], values[box] = columns.numbers[i], np.asarray(found, REAL).reshape(SUMS, rank, -1)
         octant, up = tree.octant, table.up[:, :rank, :rank].astype(REAL).transpose(0, 2, 1)

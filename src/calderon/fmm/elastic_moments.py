@@ -10,7 +10,8 @@ n_j b_k) and
 
     phi_i = 2 S_ij d_j (1/r) - y_i chi,    chi = n_j b_k d_j d_k (1/r).
 
-Points are measured from the centre of the tree: what is added to x and y at once cancels.
+What is added to x and y at once cancels. Points are measured from the centre of the tree where boxes meet, and from
+that of their leaf in moments, which need fewer digits then: `move_origin` adds what is between these centres.
 """
 
 import functools
@@ -81,7 +82,7 @@ def elastic_moments(
         room = aligned((4 * pitch + 4) * vector, real)
         raw = []
         for n in found.normals[points].T if fields.kind == "dislocation" else [1.0]:
-            given = padded(np.concatenate([[weights * n], weights * n * (y.T - 0.5)]), real)
+            given = padded(np.concatenate([[weights * n], weights * n * (y - centre[around]).T]), real)
             part = aligned((high - low) * 4 * pitch, real)
             run(*x, given.ravel(), given.shape[1], starts[low : high + 1] - starts[low], p, inverse, pitch, room, part,
                 0, high - low)  # fmt: skip
@@ -153,6 +154,20 @@ class _Combination(NamedTuple):
         numbers, vectors = np.arange(count), width_ // width(matrix.dtype)
         multiply(matrix.ravel(), vectors, size, given.ravel(), numbers, size, out, numbers, width_, 0, count)
         return out.reshape(*raw.shape[:-1], width_)
+
+
+@kernel
+def move_origin(sums, boxes, arms, count, rank, last, low, high):  # type: ignore[no-untyped-def]
+    """Of `count` vectors of each box the first three sums plus their arm (boxes, 3) times the last one, or the last one
+    plus arms times the first ones."""
+    for i in range(low, high):
+        for first in range(boxes[i] * count * 4 * rank, (boxes[i] + 1) * count * 4 * rank, 4 * rank):
+            for c in range(3):
+                arm, one, other = arms[i, c], first + c * rank, first + 3 * rank
+                if last:
+                    one, other = other, one
+                for k in range(rank):
+                    sums[one + k] += arm * sums[other + k]
 
 
 class PieceKernels(NamedTuple):
