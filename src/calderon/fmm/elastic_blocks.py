@@ -25,6 +25,8 @@ KEPT = 32
 """Combinations of harmonics, the first of a table, that far sums have: they are for approximate inverses."""
 REAL = np.float32
 """Precision of far sums and blocks."""
+ROWS = 8192
+"""Of a sparse matrix that are taken apart at a time."""
 SHARES = 16
 """Of the near blocks of a term, for each thread."""
 
@@ -90,11 +92,13 @@ def block_sums(
         owner[each], place[each] = number, np.arange(len(each))
     sizes = np.array([len(each) for each in groups])
     starts = np.append(0, np.cumsum(sizes**2))
-    out, given = np.zeros(starts[-1], REAL), local.tocoo()
-    i, j = given.coords
-    inside = (owner[i] == owner[j]) & (owner[i] >= 0)
-    i, j = i[inside], j[inside]
-    out[starts[owner[i]] + place[i] * sizes[owner[i]] + place[j]] = given.data[inside]
+    out = np.zeros(starts[-1], REAL)
+    for low in range(0, local.shape[0], ROWS):
+        given = local[low : low + ROWS].tocoo()
+        i, j = given.coords[0] + low, given.coords[1]
+        inside = (owner[i] == owner[j]) & (owner[i] >= 0)
+        i, j = i[inside], j[inside]
+        out[starts[owner[i]] + place[i] * sizes[owner[i]] + place[j]] = given.data[inside]
     parts = np.linspace(0, len(groups), thread_count() + 1).astype(np.int64)
     for term, near in zip(product.terms, product.near, strict=True):
         sides = list[sp.csr_array]()

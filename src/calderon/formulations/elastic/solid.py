@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from calderon.backends import return_memory
 from calderon.fmm.plan import plan_elastic
 from calderon.formulations.checks import closed_surface, separate_parts
 from calderon.formulations.elastic import balance
@@ -267,19 +268,27 @@ class ElasticSolid:
                 f"the surface does not bound a body properly: rotations, which need no traction, have an error of "
                 f"{defect:.2g}; mesh.check() finds triangles that repeat, cross or lie on each other"
             )
-        began, found = time.perf_counter(), []
+        began, solved = time.perf_counter(), []
         right = equation.rhs_of([(each.conditions, each.source) for each in solids])
         solver = solver_of(equation, plan.method, rtol)
-        for each, b in zip(solids, right.T, strict=True):
+        for b in right.T:
             x, text = solver(b)
-            u, t = each._fields(*equation.split(x))
-            if not u.coefficients.any():
-                warn("nothing acts on this solid, so that its displacement is zero: check loads, body and supports")
             seconds, began = time.perf_counter() - began, time.perf_counter()
-            free, errors = self.free_motions.shape[1], each.estimated_errors(u, t)
-            info = ElasticInfo(str(plan), text, defect, free, each.free_tags, *errors, assembly, seconds)
-            found.append(ElasticSolution(each, u, t, info))
-        return found
+            solved.append((*equation.split(x), text, seconds))
+        del equation, solver  # stresses need memory of their own
+        return_memory()
+        return [each._solution(str(plan), defect, assembly, *one) for each, one in zip(solids, solved, strict=True)]
+
+    def _solution(
+        self, plan: str, defect: float, assembly: float, q: Array, s: Array, text: str, seconds: float
+    ) -> ElasticSolution:
+        """From unknowns, with what is known of the computation."""
+        u, t = self._fields(q, s)
+        if not u.coefficients.any():
+            warn("nothing acts on this solid, so that its displacement is zero: check loads, body and supports")
+        free, errors = self.free_motions.shape[1], self.estimated_errors(u, t)
+        info = ElasticInfo(plan, text, defect, free, self.free_tags, *errors, assembly, seconds)
+        return ElasticSolution(self, u, t, info)
 
     def corner_stresses(self, u: Function, t: Function) -> Array:
         """(triangles, 3, 3, 3) stresses at the vertices of each triangle, not averaged."""
