@@ -68,16 +68,14 @@ class Line(NamedTuple):
 
     @property
     def functions(self) -> Functions:
-        """For devices, measured from the centre of the tree."""
+        """For devices."""
         runs = self._runs(0, len(self.pieces.starts) - 1)
-        each = runs.reshape(-1, SUMS, runs.shape[1]).copy()
-        count = np.diff(self.pieces.starts) // (FIELDS if self.values else 1)
-        arms = np.repeat(self.centres, count, axis=0).astype(runs.dtype)[:, :, None]
-        if self.values:
-            each[:, 1:] += arms * each[:, :1]
-        else:
-            each[:, :FIELDS] -= arms * each[:, FIELDS:]
-        return Functions(self.first, self.pieces, each.ravel(), self.values)
+        return Functions(self.first, self.pieces, runs.ravel(), self.values, self.arms)
+
+    @property
+    def arms(self) -> NDArray[np.float64]:
+        """Of `move_origin`."""
+        return self.centres if self.values else -self.centres
 
     def _runs(self, first: int, last: int) -> NDArray[Any]:
         """Of some leaves."""
@@ -151,19 +149,19 @@ class ElasticFar:
         for line in given:
             values = np.ascontiguousarray(x[line.part].T[:, line.pieces.whole], real)
             in_parts(partial(self._gather, line, values, moments), len(boxes))
-        self._move_origin(moments, transposed, given[0].values)
+        self._move_origin(moments, given[0].arms, given[0].values)
         passes.upward(moments)
         passes.across(moments, local)
         passes.downward(local)
-        self._move_origin(local, not wanted[0].values, wanted[0].values)
+        self._move_origin(local, wanted[0].arms, not wanted[0].values)
         for line in wanted:
             result = np.zeros((count, len(line.pieces.whole)), real)
             in_parts(partial(self._spread, line, local, result), len(boxes))
             y[line.part] += line.pieces.sums(result).T
 
-    def _move_origin(self, sums: NDArray[Any], last: bool, values: bool) -> None:
+    def _move_origin(self, sums: NDArray[Any], arms: NDArray[np.float64], last: bool) -> None:
         """Between the centres of leaves, from which moments are measured, and that of the tree."""
-        arms, boxes, rank = self.centres if values else -self.centres, self.layout.lists.leaves, self.table.rank
+        boxes, rank = self.layout.lists.leaves, self.table.rank
         count = len(sums) // (len(self.layout.tree.level) * SUMS * rank)
         in_parts(partial(move_origin, sums, boxes, arms, count, rank, last), len(boxes))
 

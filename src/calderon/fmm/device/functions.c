@@ -69,6 +69,23 @@ KERNEL moments_of_values(GLOBAL const real_type *functions, GLOBAL const int *st
     }
 }
 
+/* Of each leaf the first three of four sums plus their arm times the last one, or the last one plus arms (leaves, 3) times
+   the first ones, as in fmm/elastic_moments.py; a thread takes one number of each sum. */
+KERNEL move_origin(GLOBAL const work_type *arms, GLOBAL const int *leaves, int boxes, int last, GLOBAL work_type *sums)
+{
+    int groups = (RANK + GROUP_SIZE - 1) / GROUP_SIZE, leaf = GROUP(0) / groups, part = GROUP(1);
+    int q = GROUP(0) % groups * GROUP_SIZE + LOCAL_ID(0), at = q < RANK ? q : RANK - 1;
+    size_t place = ((size_t)part * boxes + leaves[leaf]) * 4 * RANK + at;
+    work_type total = sums[place + 3 * RANK];
+    for (int c = 0; c < 3 && q < RANK; c++)
+        if (last)
+            total += arms[3 * leaf + c] * sums[place + c * RANK];
+        else
+            sums[place + c * RANK] += arms[3 * leaf + c] * total;
+    if (q < RANK && last)
+        sums[place + 3 * RANK] = total;
+}
+
 /* The sum of each of LANES rows of LANES numbers, by all threads; thread n < LANES gets that of row n. */
 DEVICE work_type sum_of_row(SHARED const work_type *sums, SHARED work_type *pieces_of_sums)
 {

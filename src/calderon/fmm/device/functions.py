@@ -34,10 +34,12 @@ class DeviceLine:
     """Functions cut into pieces, on a device, whose vectors are part of longer ones from element `first` on.
 
     moments: (columns, n r) of n pieces, or (n columns r,), or with `values` those of functions whose values test in
-    three directions.
+    three directions. arms: of `move_origin`, where moments are measured from leaves.
     """
 
-    def __init__(self, device: Device, leaves: Leaves, first: int, pieces: Pieces, moments: Any, values: bool) -> None:
+    def __init__(
+        self, device: Device, leaves: Leaves, first: int, pieces: Pieces, moments: Any, values: bool, arms: Any = None
+    ) -> None:
         self.device, self.leaves, self.first, self.values = device, leaves, first, values
         self.count, self.dimension = len(pieces.whole), pieces.dimension
         starts, most = pieces.starts // (DIRECTIONS if values else 1), LANES // (DIRECTIONS if values else 1)
@@ -52,6 +54,7 @@ class DeviceLine:
             indices(device, each) for each in tables
         )
         self._functions = device.array(moments)
+        self._arms = None if arms is None else device.array(np.ascontiguousarray(arms, leaves.work))
         self.nbytes = moments.nbytes + 4 * sum(each.size for each in tables)
         real = real_name(moments.dtype)
         defines = (
@@ -82,6 +85,14 @@ class DeviceLine:
             self._launch("moments_of_values", threads, parts, self._functions, *where)
         else:
             self._launch("moments_of_pieces", threads, parts, self._functions, self.apart, self.step, *where)
+
+    def move_origin(self, sums: Any, parts: int, last: bool) -> None:
+        """Of moments or local expansions of leaves, from which or by which such functions are multiplied."""
+        if self._arms is not None:
+            threads = len(self.leaves.here) * -(-self.leaves.rank // GROUP) * GROUP
+            self._launch(
+                "move_origin", threads, parts, self._arms, self.leaves.there, self.leaves.boxes, int(last), sums
+            )
 
     def tested(self, expansions: Any, parts: int) -> Any:
         """(parts, pieces) local expansions tested with the pieces."""

@@ -31,6 +31,7 @@ class Functions(NamedTuple):
     pieces: Pieces
     moments: NDArray[Any]
     values: bool
+    arms: NDArray[np.float64] | None = None
 
 
 class Block(NamedTuple):
@@ -100,7 +101,9 @@ class DeviceProduct(RealProducts):
             moments = self._passes.empty(parts)
             for number, (line, value) in enumerate(zip(given, values, strict=True)):
                 line.enter(value, parts, number > 0, moments)
+            given[0].move_origin(moments, parts, given[0].values)
             expansions = self._passes.run(moments, parts, transposed)
+            wanted[0].move_origin(expansions, parts, not wanted[0].values)
             far, scale = [each.tested(expansions, parts) for each in wanted], self._scale
         for line, one, other in zip(wanted, near, far, strict=True):
             line.add(one, other, scale, factor, parts, y, top)
