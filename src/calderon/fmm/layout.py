@@ -195,8 +195,8 @@ def near_products(
     else:
         near = Near.empty(pairs, starts, symmetric, execution.real, double)
     held = form.test.dofs.shape[1] * form.trial.dofs.shape[1] * execution.dtype(False).itemsize * PAIRS
-    held *= LINES / ((2 if symmetric else 1) * (LESS if rounding else TOGETHER))
-    share = (np.cumsum(layout.rows.counts) * held).astype(np.int64)
+    most = (2 if symmetric else 1) * (LESS if rounding else TOGETHER) // LINES
+    share = np.cumsum(layout.rows.counts) * held // most
     waiting = iter(np.unique(share).tolist())
 
     def fill(number: int, same: bool) -> None:
