@@ -67,7 +67,7 @@ def test_refusals(opencl):
         lambda: operator.entries([0], [1], backend="numba+opencl"),
     ):
         with pytest.raises(
-            ValueError, match="only 'dense' and 'hmatrix' accept several backends: choose one of 'numba', '"
+            ValueError, match="only 'dense', 'hmatrix' and 'mlfmm' accept several backends: choose one of 'numba', '"
         ):
             compute()
     with pytest.raises(ValueError, match="unknown backend 'gpu'"):

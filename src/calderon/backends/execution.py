@@ -46,7 +46,7 @@ class Execution:
             return _one(names[0], real, far, turn)
         if not several:
             raise ValueError(
-                f"backend {backend!r}: only 'dense' and 'hmatrix' accept several backends: choose one of "
+                f"backend {backend!r}: only 'dense', 'hmatrix' and 'mlfmm' accept several backends: choose one of "
                 f"{', '.join(map(repr, names))}"
             )
         team = sorted((_one(name, real, far) for name in names), key=lambda each: each.device is not None)

@@ -40,6 +40,13 @@ class Runs(NamedTuple):
         blocks = np.searchsorted(found // matrices, np.arange(len(each) // matrices + 1))
         return Runs(source, target, runs, blocks)
 
+    def of_targets(self, low: int, high: int) -> "Runs":
+        """The pairs with targets low .. high alone, in the same runs."""
+        kept = (self.target >= low) & (self.target < high)
+        places = np.append(0, np.cumsum(kept))
+        runs = np.column_stack([self.runs[:, 0], places[self.runs[:, 1:]]])
+        return Runs(self.source[kept], self.target[kept], runs, self.blocks)
+
 
 class Lists(NamedTuple):
     """leaves (n,): boxes without children, in Morton order. near (pairs,): the numbers of source leaves of each target

@@ -1,7 +1,7 @@
 """Fields between the points of separated leaves: from charges at sources to fields at targets."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -19,7 +19,7 @@ from calderon.mlfmm.degrees import Degrees, Samples, Search
 from calderon.mlfmm.levels import Level, Pairs, Patterns, Traversal, levels_of, pairs_of_levels
 from calderon.mlfmm.lowfrequency import LowFrequency
 from calderon.mlfmm.patterns import POINTS, emission_kernel, reception_kernel
-from calderon.mlfmm.points import Points, PointsOfLevel
+from calderon.mlfmm.points import Points, PointsOfLevel, leaves_of_boxes
 from calderon.mlfmm.spectrum import Grid
 
 SLOPES = 0.7
@@ -71,7 +71,8 @@ class Far:
     """Products with the waves between separated leaves, times 1 where charges give fields; `traversal` and `low`, the
     levels below it, are shared.
 
-    source_kinds, target_kinds: of the components of charges and fields, all of scalars or all of currents.
+    source_kinds, target_kinds: of the components of charges and fields, all of scalars or all of currents. run: the
+    leaves low .. high that have fields; None for all of them.
     """
 
     k: complex
@@ -83,6 +84,37 @@ class Far:
     source_kinds: tuple[str, ...]
     target_kinds: tuple[str, ...]
     low: LowFrequency | None = None
+    run: tuple[int, int] | None = None
+
+    def part(self, low: int, high: int) -> "Far":
+        """The same with fields at the points of the leaves low .. high alone, of all charges, for devices."""
+
+        def some(levels: Sequence[Any]) -> list[Any]:
+            found = []
+            for level in levels:
+                first, last = leaves_of_boxes(self.tree, self.lists, level.low, level.high)
+                found.append(level.part((int(np.searchsorted(last, low, "right")), int(np.searchsorted(first, high)))))
+            return found
+
+        cubes = None if self.low is None else replace(self.low, levels=some(self.low.levels))
+        traversal = replace(self.traversal, levels=some(self.traversal.levels))
+        return replace(self, traversal=traversal, low=cubes, run=(low, high))
+
+    @property
+    def receiving(self) -> tuple[int, int]:
+        """The leaves low .. high that have fields."""
+        return self.run or (0, len(self.lists.leaves))
+
+    @property
+    def work(self) -> NDArray[np.float64]:
+        """(leaves,) numbers of target points times those of directions, or of points of cubes."""
+        found, points = np.zeros(len(self.lists.leaves)), np.diff(self.targets.starts)
+        for level, (own, _) in zip(self.traversal.levels, self.leaves, strict=True):
+            found[own] = points[own] * level.half.count
+        for each in self.low.levels if self.low else []:
+            inside = (self.lists.leaves >= each.low) & (self.lists.leaves < each.high)
+            found[inside] = points[inside] * self.low.cubes.size * self.sums  # type: ignore[union-attr]
+        return found
 
     @cached_property
     def leaves(self) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:

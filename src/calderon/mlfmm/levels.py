@@ -1,6 +1,6 @@
 """Levels of an octree with their plane waves, and what one product takes through them."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -63,7 +63,8 @@ class Level:
 
     children (boxes + 1,): where those of each box begin on the next level, octant: which of the children of its parent
     each box is. widen: from the stored patterns to the full grid; lift: to those of the level above, None for the
-    first; shifts (8, 2, pitch of that) from a box to its parent.
+    first; shifts (8, 2, pitch of that) from a box to its parent. receiving: the run of boxes with incoming patterns,
+    all of them but in parts for devices.
     """
 
     k: complex
@@ -79,6 +80,14 @@ class Level:
     lift: Interpolation | None
     shifts: NDArray[Any]
     factors: NDArray[Any]
+    receiving: tuple[int, int]
+
+    def part(self, receiving: tuple[int, int]) -> "Level":
+        """The same with incoming patterns of some boxes alone, for devices."""
+        first, source, offset, used = self.pairs
+        low, high = first[list(receiving)].tolist()
+        pairs = Pairs(np.clip(first, low, high) - low, source[low:high], offset[low:high], used)
+        return replace(self, pairs=pairs, receiving=receiving)
 
     @property
     def count(self) -> int:
@@ -89,12 +98,18 @@ class Level:
         """Of factors, matrices, lists, and of outgoing and incoming patterns."""
         arrays = [*self.pairs, self.children, self.octant, self.shifts, self.factors]
         matrices = self.widen.nbytes + (self.lift.nbytes if self.lift else 0)
-        return sum(each.nbytes for each in arrays) + matrices + 2 * self.patterns * columns * self.factors.itemsize
+        patterns = self.patterns + self.incoming
+        return sum(each.nbytes for each in arrays) + matrices + patterns * columns * self.factors.itemsize
 
     @property
     def patterns(self) -> int:
         """Numbers of one pattern of each box."""
         return self.count * 2 * self.half.pitch(self.factors.dtype)
+
+    @property
+    def incoming(self) -> int:
+        """Numbers of one incoming pattern of each box that has some."""
+        return (self.receiving[1] - self.receiving[0]) * 2 * self.half.pitch(self.factors.dtype)
 
 
 def levels_of(
@@ -120,6 +135,7 @@ def levels_of(
             k, low, high, edge, half, full, pairs[number], children, tree.octant[low:high],
             Interpolation.of(half, full, real), Interpolation.of(half, above, real) if above else None,
             flat(shifts, real), translators(k, pairs[number].used * edge, full, real),
+            (0, high - low),
         ))  # fmt: skip
     return found
 

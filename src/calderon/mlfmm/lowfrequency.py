@@ -5,7 +5,7 @@ of a box, and the matrix of a turned offset takes the same points in another ord
 which stay in the cache.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -31,7 +31,8 @@ CORNER = np.array([1, 1, 1])
 class CubeLevel:
     """Boxes low .. high of the tree. pairs: of separated boxes, with `across`; up and down: between these boxes and
     those of the level above, None for the first one, with matrices `raised` and `lowered`; out, into: factors of both
-    systems. small, large: points of the cubes, rows x, y, z of `pitch` numbers, relative to the centre of a box."""
+    systems. small, large: points of the cubes, rows x, y, z of `pitch` numbers, relative to the centre of a box.
+    receiving: as in `Level`."""
 
     low: int
     high: int
@@ -48,6 +49,12 @@ class CubeLevel:
     lowered: NDArray[Any]
     out: tuple[NDArray[Any], NDArray[Any]]
     into: tuple[NDArray[Any], NDArray[Any]]
+    receiving: tuple[int, int]
+
+    def part(self, receiving: tuple[int, int]) -> "CubeLevel":
+        """The same with fields in some boxes alone, for devices."""
+        down = None if self.down is None else self.down.of_targets(*receiving)
+        return replace(self, pairs=self.pairs.of_targets(*receiving), down=down, receiving=receiving)
 
     @property
     def count(self) -> int:
@@ -63,7 +70,8 @@ class CubeLevel:
     @property
     def sources(self) -> int:
         """Numbers of the sources of each column, in both directions and before and after they are solved for."""
-        return 4 * self.count * 2 * (len(self.small) // 3)
+        low, high = self.receiving
+        return 2 * (self.count + high - low) * 2 * (len(self.small) // 3)
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,14 +111,15 @@ class LowFrequency:
                 self._multiply(level.raised, level.up, found[n], found[n - 1], columns)
         return found
 
-    def below(self, level: Level) -> tuple[Points, NDArray[np.int64]]:
+    def below(self, level: Level, boxes: tuple[int, int] | None = None) -> tuple[Points, NDArray[np.int64]]:
         """Points of the smaller cubes of the first level relative to the centres of their parents, in their order, for
-        each box of `level`, with plane waves; and which boxes have some."""
-        first = self.levels[0]
-        octant = np.array(np.unravel_index(first.octant, (2, 2, 2))).T - 0.5
+        each box of `level`, with plane waves; and which boxes have some. boxes: a run of the first level."""
+        first, (low, high) = self.levels[0], boxes or (0, self.levels[0].count)
+        octant = np.array(np.unravel_index(first.octant[low:high], (2, 2, 2))).T - 0.5
         local = (octant[:, None] * first.edge + self.cubes.small(first.edge)).reshape(-1, 3)
-        points = Points.of(local, level.children * self.cubes.size, np.zeros((level.count, 3)), self.real)
-        return points, np.flatnonzero(np.diff(level.children))
+        children = np.clip(level.children, low, high) - low
+        points = Points.of(local, children * self.cubes.size, np.zeros((level.count, 3)), self.real)
+        return points, np.flatnonzero(np.diff(children))
 
     def listed(self, x: NDArray[Any], columns: int) -> NDArray[Any]:
         """Numbers of boxes as those of points (point, column, part)."""
@@ -217,7 +226,7 @@ def _level(
         _runs(every, every, np.zeros(count, np.int64), count), up, down,
         tables([potentials(small + each * edge, small, k, real) for each in few]) if len(few) else raised, raised,
         lowered,
-        factors(cubes.solving(k, edge, real, True)), factors(cubes.solving(k, edge, real, False)),
+        factors(cubes.solving(k, edge, real, True)), factors(cubes.solving(k, edge, real, False)), (0, count),
     )  # fmt: skip
 
 

@@ -5,6 +5,7 @@ all others are plane waves of the charges at quadrature points of whole function
 are small against the wavelength.
 """
 
+import copy
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -350,6 +351,24 @@ class Medium:
             fields = np.zeros((len(some), used.size, wanted.components), some.dtype)
             fields[:, used] = some
         wanted.gather(fields.reshape(*fields.shape[:1], x.shape[1], self.rank, -1), into, y)
+
+    def parts(self, count: int) -> tuple[list["Medium"], NDArray[np.float64]]:
+        """For devices: at most so many media, whose products add up to those of this one, with the near blocks of the
+        rows of a run of leaves and the fields there of all charges; and the work (count,) of each, in numbers that a
+        product reads or computes."""
+        work = np.zeros(len(self.lists.leaves)) if self.far is None else self.far.work * self.rank
+        for _, _, near in self.near:
+            work += np.bincount(near.layout.pairs[:, 0], np.diff(near.layout.starts), len(work))
+        sums = np.append(0.0, np.cumsum(work))
+        bounds = np.unique([0, *np.searchsorted(sums, np.arange(1, count) / count * sums[-1]), len(work)])
+        shares, found = np.zeros(count), list[Medium]()
+        for n, (low, high) in enumerate(zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True)):
+            own = copy.copy(self)
+            own.near = [(top, left, near.part(low, high)) for top, left, near in self.near]
+            own.far, own.transposed = None if self.far is None else self.far.part(low, high), None
+            shares[n] = sums[high] - sums[low]
+            found.append(own)
+        return found, shares
 
     @property
     def rank(self) -> int:

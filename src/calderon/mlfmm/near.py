@@ -85,6 +85,15 @@ class NearProducts:
         lists = self.tops, self.exponents, self.layout.pairs, self.layout.starts
         return self.room.nbytes + sum(each.nbytes for each in lists)
 
+    def part(self, low: int, high: int) -> "NearProducts":
+        """The blocks of the row boxes low .. high alone, in the same memory."""
+        first, last = np.searchsorted(self.layout.pairs[:, 0], (low, high)).tolist()
+        starts, tops = (each[first : last + 1] for each in (self.layout.starts, self.tops))
+        begin, end = (2 if self.is_packed else 1) * starts[[0, -1]]
+        layout = self.layout._replace(pairs=self.layout.pairs[first:last], starts=starts - starts[0])
+        exponents = self.exponents[tops[0] : tops[-1]] if self.is_packed else self.exponents
+        return NearProducts(layout, tops - tops[0], self.room[begin : end + BEYOND], exponents)
+
     @property
     def chunks(self) -> NDArray[np.int64]:
         """(chunks + 1,) the first block of each chunk: a chunk has all blocks of some row boxes, so that its numbers do

@@ -15,7 +15,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from calderon.backends import Device, Execution, format_bytes, require_memory, return_memory
 from calderon.fmm.device.operator import DeviceSum, OnOneDevice
-from calderon.mlfmm.device.product import DeviceMedium, require_room
+from calderon.mlfmm.device.product import DeviceMedium, SharedMedium, require_room
 from calderon.mlfmm.medium import RULES, Medium
 from calderon.mlfmm.near import PACKED
 from calderon.mlfmm.plan import (
@@ -150,12 +150,13 @@ class DeviceMultipole(OnOneDevice, Multipole):
 
 
 class MediumProduct(LinearOperator):
-    """The products of a medium; columns are multiplied some at a time. there: those of a device, once it has them."""
+    """The products of a medium; columns are multiplied some at a time. there: those of devices, once they have
+    them."""
 
     def __init__(self, medium: Medium, dtype: np.dtype[Any]) -> None:
         super().__init__(dtype=dtype, shape=medium.shape)
         self.medium = medium
-        self.there: DeviceMedium | None = None
+        self.there: DeviceMedium | SharedMedium | None = None
 
     def _matmat(self, x: NDArray[Any]) -> NDArray[Any]:
         return self.there.matmat(x) if self.there else self._some(x, False)
@@ -190,10 +191,16 @@ def assemble_mlfmm(
     Raises ValueError for other equations and for a file of another operator, mesh or tolerance, MemoryError before
     there is no room.
 
-    backend: a device gets near blocks, tables and lists, which the processor makes and checks, and multiplies.
+    backend: a device gets near blocks, tables and lists, which the processor makes and checks, and multiplies; of
+    several devices, "cuda:0+cuda:1", each the part of some leaves.
     """
     started = time.perf_counter()
-    execution = Execution.of(backend, precision)
+    execution = Execution.of(backend, precision, several=True)
+    if execution.team and execution.uses_processor:
+        raise ValueError(
+            f"backend {backend!r}: parts of method 'mlfmm' are fixed, and devices would wait for the processor: name "
+            "devices alone"
+        )
     wanted = rtol_of(rtol, precision)
     _require_waves(operator)
     plan, media = estimate(operator, wanted, next(attempts(wanted)))
@@ -203,8 +210,11 @@ def assemble_mlfmm(
         check = _Check.of(operator, precision if wanted < SINGLE else "single")
         prepared = _prepared(operator, wanted, execution, check, saved, advance, media)
         product, name = prepared.product, execution.name
-        for device in execution.devices:
-            product = prepared.sent(device)
+        if len(execution.devices) > 1:
+            prepared.share(execution)
+            name = execution.name
+        elif execution.devices:
+            product = prepared.sent(execution.devices[0])
             name = name if isinstance(product, DeviceSum) else f"{name} and numba"
     kind = DeviceMultipole if isinstance(product, DeviceSum) else Multipole
     result = kind(product, prepared.media, _local(operator), short_label(operator), wanted, name)
@@ -255,6 +265,20 @@ class _Prepared(NamedTuple):
             each.there = DeviceMedium(device, each.medium, each.dtype)
         terms = [(term, _there(value)) for term, value in self.terms]
         return DeviceSum.of(device, terms, self.product.shape, self.product.dtype) or self.product
+
+    def share(self, execution: Execution) -> None:
+        """Let several devices have parts of each medium; the processor joins the terms. MemoryError before there is no
+        room on one of them."""
+        devices, media = execution.devices, list[list[Medium]]()
+        for each in self.media:
+            parts, work = each.parts(len(devices))
+            execution.parts.append(work)
+            media.append(parts)
+        for n, device in enumerate(devices):
+            require_room(device, [parts[n] for parts in media if n < len(parts)])
+        for product, parts in zip(self.parts, media, strict=True):
+            given = zip(devices, parts, strict=False)  # there may be fewer leaves than devices
+            product.there = SharedMedium([DeviceMedium(device, part, product.dtype) for device, part in given])
 
 
 def _there(value: Any) -> Any:

@@ -66,9 +66,7 @@ class PointsOfLevel(NamedTuple):
     @staticmethod
     def of(points: Points, tree: Octree, lists: Lists, low: int, high: int) -> "PointsOfLevel":
         """low, high: the boxes of the level in the tree."""
-        key = tree.first_key
-        ends = key[low:high] + 8 ** (DEEPEST - tree.level[low:high].astype(np.int64))
-        first, last = (np.searchsorted(key[lists.leaves], each) for each in (key[low:high], ends))
+        first, last = leaves_of_boxes(tree, lists, low, high)
         centres, apart = centres_of(tree), np.zeros((len(lists.leaves), 3))
         inside = inside_runs(first, last, len(apart))
         apart[inside] = centres[lists.leaves[inside]] - np.repeat(centres[low:high], last - first, axis=0)
@@ -95,6 +93,13 @@ class PointsOfLevel(NamedTuple):
         a, b, starts = self.first[box], self.last[box], self.points.starts
         apart = np.repeat(self.apart[a:b], np.diff(starts[a : b + 1]), axis=0)
         return np.asarray(self.points.local[starts[a] : starts[b]] + apart, np.float64)
+
+
+def leaves_of_boxes(tree: Octree, lists: Lists, low: int, high: int) -> list[NDArray[np.int64]]:
+    """Of the boxes low .. high of one level the first leaf of each, and one beyond the last."""
+    key = tree.first_key
+    ends = key[low:high] + 8 ** (DEEPEST - tree.level[low:high].astype(np.int64))
+    return [np.searchsorted(key[lists.leaves], each) for each in (key[low:high], ends)]
 
 
 def inside_runs(first: NDArray[np.int64], last: NDArray[np.int64], count: int) -> NDArray[np.bool_]:

@@ -103,7 +103,7 @@ class BoundaryOperator(ABC):
 
         method: "dense", "hmatrix", "fmm" (Laplace and elastostatics), "mlfmm" (acoustic and electromagnetic waves),
         "matrix-free", or "auto", the one that `plan` gives, of those that run on the backend. backend: "numba",
-        "opencl", "cuda", a device such as "cuda:1", several that share a dense matrix, "numba+cuda:0", or "auto".
+        "opencl", "cuda", a device such as "cuda:1", several that share a matrix, "numba+cuda:0", or "auto".
         precision: "double", "single", or "mixed": a dense matrix in double whose touching and near pairs are integrated
         in double, all others in single. rtol: accuracy of compressed methods. progress: show a bar. keep_on_device:
         leave a dense matrix on its device, where `gmres` and `lu` then work.

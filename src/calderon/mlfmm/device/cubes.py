@@ -29,7 +29,7 @@ class Steps(NamedTuple):
 
 
 class CubesOfLevel(NamedTuple):
-    """Tables of a level on the device; factors: of both systems."""
+    """Tables of a level on the device; factors and steps of both systems: of all boxes, and of those with fields."""
 
     host: CubeLevel
     large: Any
@@ -39,7 +39,7 @@ class CubesOfLevel(NamedTuple):
     out: tuple[Any, Any]
     into: tuple[Any, Any]
     pairs: Steps
-    own: Steps
+    own: tuple[Steps, Steps]
     up: Steps | None
     down: Steps | None
 
@@ -57,24 +57,29 @@ class DeviceCubes:
         self._program = device.build(Source("mlfmm/device/cubes.c", real_name(self.real), defines))
 
     def _level(self, number: int, level: CubeLevel) -> CubesOfLevel:
-        array, above = self.device.array, self.low.levels[number - 1].count if number else 0
-        up, down = (None if runs is None else self._steps(runs, count)
-                    for runs, count in ((level.up, above), (level.down, level.count)))  # fmt: skip
-        out, into = ((array(one), array(other)) for one, other in (level.out, level.into))
+        array, into = self.device.array, level.receiving
+        up = down = None
+        if level.up is not None and level.down is not None:
+            above = self.low.levels[number - 1]
+            up, down = self._steps(level.up, (0, above.count)), self._steps(level.down, into, above.receiving[0])
+        (a, b), (c, d) = (map(array, factors) for factors in (level.out, level.into))
         large, across, raised, lowered = map(array, (level.large, level.across, level.raised, level.lowered))
-        pairs, own = (self._steps(runs, level.count) for runs in (level.pairs, level.own))
-        return CubesOfLevel(level, large, across, raised, lowered, out, into, pairs, own, up, down)
+        own = self._steps(level.own, (0, level.count)), self._steps(level.own, into, into[0])
+        pairs = self._steps(level.pairs, into)
+        return CubesOfLevel(level, large, across, raised, lowered, (a, b), (c, d), pairs, own, up, down)
 
-    def _steps(self, runs: Runs, count: int) -> Steps:
+    def _steps(self, runs: Runs, targets: tuple[int, int], begin: int = 0) -> Steps:
+        """To a run of targets, from sources that are counted from `begin` on."""
         matrix = np.repeat(runs.runs[:, 0], runs.runs[:, 2] - runs.runs[:, 1])
         order = np.argsort(runs.target, kind="stable")
-        steps = np.stack([*np.divmod(runs.source, TURNED), matrix], axis=1)[order]
-        first = np.searchsorted(runs.target[order], np.arange(count + 1))
-        return Steps(count, indices(self.device, first), indices(self.device, steps))
+        first = np.searchsorted(runs.target[order], np.arange(targets[0], targets[1] + 1))
+        source, turn = np.divmod(runs.source, TURNED)
+        steps = np.stack([source - begin, turn, matrix], axis=1)[order[first[0] : first[-1]]]
+        return Steps(len(first) - 1, indices(self.device, first - first[0]), indices(self.device, steps))
 
-    def empty(self, level: CubesOfLevel, columns: int) -> Any:
-        """Sources or potentials of the boxes of a level."""
-        return self.device.empty((level.host.count * self.size * columns * 2,), self.real)
+    def empty(self, boxes: Steps, columns: int) -> Any:
+        """Sources or potentials of the targets of these steps."""
+        return self.device.empty((boxes.targets * self.size * columns * 2,), self.real)
 
     def _multiplied(self, matrices: Any, steps: Steps, x: Any, columns: int, y: Any, adds: int = 0) -> Any:
         given = matrices, self.low.pitch, self.turned, steps.first, steps.steps, columns, adds, x, y
@@ -82,25 +87,25 @@ class DeviceCubes:
         self.device.launch(self._program, "multiply_cubes", groups, (GROUP, 1), *given)
         return y
 
-    def _solved(self, level: CubesOfLevel, factors: tuple[Any, Any], x: Any, columns: int) -> Any:
+    def _solved(self, own: Steps, factors: tuple[Any, Any], x: Any, columns: int) -> Any:
         for each in factors:
-            x = self._multiplied(each, level.own, x, columns, self.empty(level, columns))
+            x = self._multiplied(each, own, x, columns, self.empty(own, columns))
         return x
 
     def outgoing(self, side: "PointsOfCubes", numbers: Any, columns: int) -> list[Any]:
         """Sources on the smaller cubes of the boxes of each level, from charges and dipoles at points."""
-        found = [self.empty(level, columns) for level in self.levels]
+        found = [self.empty(level.own[0], columns) for level in self.levels]
         for n in range(len(self.levels) - 1, -1, -1):
             level = self.levels[n]
             side.send(n, numbers, columns, found[n])
-            found[n] = self._solved(level, level.out, found[n], columns)
+            found[n] = self._solved(level.own[0], level.out, found[n], columns)
             if level.up is not None:
                 self._multiplied(level.raised, level.up, found[n], columns, found[n - 1], 2)
         return found
 
     def across(self, sources: list[Any], columns: int) -> list[Any]:
         """Potentials on the smaller cubes from the sources of separated boxes."""
-        return [self._multiplied(level.across, level.pairs, x, columns, self.empty(level, columns))
+        return [self._multiplied(level.across, level.pairs, x, columns, self.empty(level.pairs, columns))
                 for level, x in zip(self.levels, sources, strict=True)]  # fmt: skip
 
     def incoming(self, side: "PointsOfCubes", given: list[Any], numbers: Any, columns: int) -> None:
@@ -109,7 +114,7 @@ class DeviceCubes:
         for n, (level, y) in enumerate(zip(self.levels, given, strict=True)):
             if level.down is not None:
                 self._multiplied(level.lowered, level.down, above, columns, y, 1)
-            above = self._solved(level, level.into, y, columns)
+            above = self._solved(level.own[1], level.into, y, columns)
             side.receive(n, above, numbers, columns)
 
 
@@ -117,8 +122,10 @@ class PointsOfCubes:
     """Points with charges and fields of some kinds in the leaves of levels with cubes."""
 
     def __init__(
-        self, device: Device, cubes: DeviceCubes, points: DevicePoints, kinds: Sequence[str], lists: Lists
-    ) -> None:
+        self, device: Device, cubes: DeviceCubes, points: DevicePoints, kinds: Sequence[str], lists: Lists,
+        receiving: tuple[int, int],
+    ) -> None:  # fmt: skip
+        """receiving: the leaves low .. high that have fields."""
         self.device, self.cubes, self.points = device, cubes, points
         parts = PARTS if cubes.sums > 1 else parts_of(kinds)
         self.components = len(parts)
@@ -128,12 +135,12 @@ class PointsOfCubes:
             ("LOSSY", int(cubes.low.k.imag > 0)),
         )  # fmt: skip
         self._program = device.build(Source("mlfmm/device/cube_points.c", real_name(cubes.real), defines))
-        self._leaves, inside = [], list[NDArray[np.int64]]()
+        self._leaves, inside, starts = [], list[NDArray[np.int64]](), points.host.starts
         for level in cubes.low.levels:
             own = np.flatnonzero((lists.leaves >= level.low) & (lists.leaves < level.high))
-            tables = indices(device, own), indices(device, lists.leaves[own] - level.low), points.runs(own)
-            self._leaves.append(tables)
-            starts = points.host.starts
+            boxes, here = lists.leaves[own] - level.low, (own >= receiving[0]) & (own < receiving[1])
+            into = points.runs(own[here]), indices(device, boxes[here] - level.receiving[0])
+            self._leaves.append((indices(device, own), indices(device, boxes), *into))
             inside += [np.arange(a, b) for a, b in zip(starts[own], starts[own + 1], strict=True)]
         self._kinds = sum(KINDS[each] for each in kinds)
         if cubes.sums > 1:
@@ -142,18 +149,21 @@ class PointsOfCubes:
             self._sent, self._received = (
                 device.array(np.ascontiguousarray(each, kind).view(cubes.real)) for each in both
             )
-            self.inside = indices(device, np.concatenate(inside))
+            every, (low, high) = np.concatenate(inside), starts[list(receiving)]
+            self._given, self._wanted = (
+                indices(device, each) for each in (every, every[(every >= low) & (every < high)])
+            )
 
     def send(self, number: int, charges: Any, columns: int, x: Any) -> None:
         """Potentials on the larger cubes of leaves of a level."""
-        (leaves, boxes, _), cubes, points = self._leaves[number], self.cubes, self.points
+        (leaves, boxes, *_), cubes, points = self._leaves[number], self.cubes, self.points
         given = points.places, points.normals, points.mix, points.starts, charges, self.components, *self._cube(number)
         threads = leaves.shape[0] * -(-cubes.size // GROUP) * GROUP
         self._launch("send", threads, columns, *given, leaves, boxes, columns, x)
 
     def receive(self, number: int, x: Any, fields: Any, columns: int) -> None:
         """Fields in leaves of a level from sources on their larger cubes."""
-        (_, boxes, runs), points = self._leaves[number], self.points
+        (*_, runs, boxes), points = self._leaves[number], self.points
         scale = self.cubes.real.type(1 / (4 * np.pi))
         given = points.places, points.normals, points.mix, runs, x, *self._cube(number), boxes, columns, scale, fields
         self._launch("receive", runs.shape[0] * GROUP, columns, *given, self.components)
@@ -164,19 +174,20 @@ class PointsOfCubes:
 
     def to_sums(self, currents: Any, columns: int) -> Any:
         """Charges and dipoles (point, column, SUMS, PARTS) of currents, of the points in these leaves."""
-        return self._combined(self._sent, SUMS * len(PARTS), self._kinds, currents, columns, self.empty(columns))
+        rows = SUMS * len(PARTS)
+        return self._combined(self._given, self._sent, rows, self._kinds, currents, columns, self.empty(columns))
 
     def from_sums(self, sums: Any, columns: int, fields: Any) -> None:
-        """Fields of the points in these leaves, likewise."""
-        self._combined(self._received, self._kinds, SUMS * len(PARTS), sums, columns, fields)
+        """Fields of the points in these leaves that have some, likewise."""
+        self._combined(self._wanted, self._received, self._kinds, SUMS * len(PARTS), sums, columns, fields)
 
     def empty(self, columns: int) -> Any:
         """Charges, or values and gradients, of the sums of so many columns."""
         return self.device.empty((int(self.points.host.starts[-1]) * columns * SUMS * len(PARTS) * 2,), self.cubes.real)
 
-    def _combined(self, table: Any, rows: int, inner: int, x: Any, columns: int, y: Any) -> Any:
-        count = self.inside.shape[0]
-        self._launch("combine", count * rows, columns, self.inside, count, table, rows, inner, columns, x, y)
+    def _combined(self, points: Any, table: Any, rows: int, inner: int, x: Any, columns: int, y: Any) -> Any:
+        count = points.shape[0]
+        self._launch("combine", count * rows, columns, points, count, table, rows, inner, columns, x, y)
         return y
 
     def _launch(self, kernel: str, threads: int, columns: int, *arguments: Any) -> None:

@@ -28,8 +28,8 @@ class Matrices(NamedTuple):
 
 
 class LevelThere(NamedTuple):
-    """Tables of a level: widen, lift (None for the first); first, source, offset of pairs; children, parents (both of
-    boxes as counted on their levels), octants."""
+    """Tables of a level: widen, lift (None for the first); first, source, offset of pairs; children, parents (from the
+    first box of their level with fields on), octants."""
 
     host: Level
     widen: Matrices
@@ -57,10 +57,8 @@ class DevicePasses:
     def _level(self, level: Level, above: Level | None) -> LevelThere:
         array, pairs = self.device.array, level.pairs
         children = above.children if above else np.zeros(1, np.int64)
-        tables = [
-            pairs.first, pairs.source, pairs.offset, level.children,
-            np.repeat(np.arange(len(children) - 1), np.diff(children)), level.octant,
-        ]  # fmt: skip
+        parents = np.repeat(np.arange(len(children) - 1), np.diff(children)) - (above.receiving[0] if above else 0)
+        tables = pairs.first, pairs.source, pairs.offset, level.children, parents, level.octant
         lift = self._matrices(level.lift) if level.lift else None
         numbers = self._matrices(level.widen), lift, array(level.factors), array(level.shifts)
         return LevelThere(level, *numbers, *(indices(self.device, each) for each in tables))
@@ -69,10 +67,11 @@ class DevicePasses:
         tables = each.theta, each.phi, each.theta_back, each.phi_back
         return Matrices(each.sizes, *(self.device.array(table) for table in tables))
 
-    def empty(self, columns: int) -> list[Any]:
+    def empty(self, columns: int, incoming: bool) -> list[Any]:
         """Patterns of all levels."""
         count = columns * self.traversal.spectra
-        return [self.device.empty((each.patterns * count,), self.real) for each in self.traversal.levels]
+        sizes = [each.incoming if incoming else each.patterns for each in self.traversal.levels]
+        return [self.device.empty((each * count,), self.real) for each in sizes]
 
     def run(self, outgoing: list[Any], incoming: list[Any], columns: int) -> None:
         """Outgoing patterns of leaves are given, those of their parents and all incoming ones found."""
@@ -91,7 +90,7 @@ class DevicePasses:
         lift, first = level.lift, above.host.children
         assert lift is not None
         fine, coarse = lift.sizes.fine, lift.sizes.coarse
-        for low, high in self._pieces(above.host.count, 8 * 4 * fine * coarse, columns):
+        for low, high in self._pieces((0, above.host.count), 8 * 4 * fine * coarse, columns):
             children = int(first[low]), int(first[high])
             mid = self._theta(level, lift, False, x[n], children, columns)
             self._phi(level, lift, False, mid, children[0], (low, high), x[n - 1], columns, above)
@@ -100,27 +99,29 @@ class DevicePasses:
         level = self.levels[n]
         assert level.lift is not None
         numbers, adds = 4 * level.lift.sizes.fine * level.lift.sizes.coarse, len(level.host.pairs.source) > 0
-        for part in self._pieces(level.host.count, numbers, columns):
+        own = level.host.receiving
+        for part in self._pieces(own, numbers, columns):
             mid = self._theta(level, level.lift, True, x[n - 1], part, columns, self.levels[n - 1])
-            self._phi(level, level.lift, True, mid, part[0], part, x[n], columns, None, adds)
+            self._phi(level, level.lift, True, mid, part[0], part, x[n], columns, None, adds, None, -own[0])
 
     def _across(self, level: LevelThere, x: Any, y: Any, columns: int) -> None:
         """Patterns y from those x of separated boxes, on the full grid of the level."""
         host, pitch = level.host, level.host.full.pitch(self.real)
         numbers = 4 * level.widen.sizes.fine * level.widen.sizes.coarse
         full = self.device.empty((host.count * columns * self.traversal.spectra * 2 * pitch,), self.real)
-        for part in self._pieces(host.count, numbers, columns):
+        for part in self._pieces((0, host.count), numbers, columns):
             mid = self._theta(level, level.widen, False, x, part, columns)
             self._phi(level, level.widen, False, mid, part[0], part, full, columns, None, False, pitch)
         chunks, pair = -(-host.full.count // GROUP), 2 * width(self.real)
-        for part in self._pieces(host.count, numbers + 2 * pitch, columns):
+        for part in self._pieces(host.receiving, numbers + 2 * pitch, columns):
             sums = self.device.empty(((part[1] - part[0]) * columns * self.traversal.spectra * 2 * pitch,), self.real)
             given = full, pitch, host.full.count, level.factors, len(host.pairs.used), pair, level.first, level.source
             threads = (part[1] - part[0]) * chunks * GROUP
             self._launch("translate_boxes", threads, columns, *given, level.offset, columns, part[0], sums)
             whole = 0, part[1] - part[0]
             mid = self._theta(level, level.widen, True, sums, whole, columns, None, pitch)
-            self._phi(level, level.widen, True, mid, whole[0], whole, y, columns, None, False, None, part[0])
+            self._phi(level, level.widen, True, mid, whole[0], whole, y, columns, None, False, None,
+                      part[0] - host.receiving[0])  # fmt: skip
 
     def _theta(
         self, level: LevelThere, matrices: Matrices, back: bool, x: Any, part: tuple[int, int], columns: int,
@@ -153,11 +154,11 @@ class DevicePasses:
         rest = level.shifts, part[0], int(adds), y, pitch, to
         self._launch("phi_pass", (part[1] - part[0]) * _chunks(rows, rows) * GROUP, patterns, *given, *rest)
 
-    def _pieces(self, boxes: int, numbers: int, columns: int) -> list[tuple[int, int]]:
-        """Runs of boxes with so many intermediate numbers each."""
+    def _pieces(self, boxes: tuple[int, int], numbers: int, columns: int) -> list[tuple[int, int]]:
+        """Runs of these boxes with so many intermediate numbers each."""
         nbytes = numbers * columns * self.traversal.spectra * self.real.itemsize
-        step = max(1, min(boxes, ROOM // nbytes))
-        return [(low, min(low + step, boxes)) for low in range(0, boxes, step)]
+        step = max(1, ROOM // nbytes)
+        return [(low, min(low + step, boxes[1])) for low in range(*boxes, step)]
 
     def _launch(self, kernel: str, threads: int, columns: int, *arguments: Any) -> None:
         self.device.launch(self._program, kernel, (threads, columns), (GROUP, 1), *arguments)

@@ -45,7 +45,8 @@ class DevicePoints:
 
 
 class Waves(NamedTuple):
-    """Of a level, both ways: along, factors of emission and of reception, growth; leaves, boxes, runs of points."""
+    """Of a level, both ways: along, factors of emission and of reception, growth; leaves and boxes that emit; runs of
+    points, and their boxes, that receive."""
 
     level: Level
     along: Any
@@ -55,6 +56,7 @@ class Waves(NamedTuple):
     leaves: Any
     boxes: Any
     runs: Any
+    into: Any
 
 
 class DeviceWaves:
@@ -64,7 +66,9 @@ class DeviceWaves:
     def __init__(
         self, device: Device, points: DevicePoints, kinds: Sequence[str], k: complex, traversal: Traversal,
         leaves: dict[int, Leaves],
+        receiving: tuple[int, int],
     ) -> None:  # fmt: skip
+        """receiving: the leaves low .. high that have fields."""
         self.device, self.points, self.real, self.k = device, points, traversal.real, k
         self.spectra, self.levels = traversal.spectra, dict[int, Waves]()
         for number, (own, boxes) in leaves.items():
@@ -73,7 +77,9 @@ class DeviceWaves:
                 both = [WavesOfLevel.of(level, kinds, k, self.spectra, self.real, way) for way in (True, False)]
                 numbers = both[0].along, both[0].factors, both[1].factors
                 along, emission, reception = (device.array(each.astype(self.real)) for each in numbers)
-                tables = indices(device, own), indices(device, boxes), points.runs(own)
+                here = (own >= receiving[0]) & (own < receiving[1])
+                into = indices(device, boxes[here] - level.receiving[0])
+                tables = indices(device, own), indices(device, boxes), points.runs(own[here]), into
                 self.levels[number] = Waves(level, along, emission, reception, both[0].growth, *tables)
         defines = (
             ("COMPONENTS", sum(KINDS[kind] for kind in kinds)), ("SPECTRA", self.spectra),
@@ -94,11 +100,11 @@ class DeviceWaves:
     def receive(
         self, patterns: list[Any], columns: int, numbers: Any, apart: int, scale: float = 1.0, adds: bool = False
     ) -> None:
-        """Fields at all points, or added to those that are there, times scale."""
+        """Fields at all points that have some, or added to those that are there, times scale."""
         points = self.points
         for number, each in self.levels.items():
             given = points.places, points.normals, points.mix, each.runs, patterns[number], *self._waves(each)
-            rest = each.reception, each.boxes, columns, self.real.type(scale), int(adds), numbers, apart
+            rest = each.reception, each.into, columns, self.real.type(scale), int(adds), numbers, apart
             self._launch("receive", each.runs.shape[0] * GROUP, columns, *given, *rest)
 
     def _waves(self, each: Waves) -> tuple[Any, ...]:

@@ -3,7 +3,8 @@
 Trees, tables and near blocks are made and checked by the processor, and sent once.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial, reduce
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from calderon.backends import Device, require_device_memory
 from calderon.backends.device_matrix import pairs, vector_type
+from calderon.backends.threads import TaskQueue
 from calderon.mlfmm.currents import SUMS
 from calderon.mlfmm.device.cubes import DeviceCubes, PointsOfCubes
 from calderon.mlfmm.device.near import DeviceNear
@@ -35,12 +37,13 @@ class _Side:
         assert medium.waves is not None
         listed, weights = (medium.waves.tests, medium.waves.into) if tests else (medium.waves.charges, medium.waves.out)
         host, kinds = (far.targets, far.target_kinds) if tests else (far.sources, far.source_kinds)
-        points = DevicePoints(device, host, far.traversal.real, other.points if other else None)
+        real, own = far.traversal.real, far.receiving
+        points = DevicePoints(device, host, real, other.points if other else None)
         self.points: DevicePoints = points
-        self.maps: DeviceMaps = DeviceMaps(device, listed, weights, far.traversal.real, other.maps if other else None)
+        self.maps: DeviceMaps = DeviceMaps(device, listed, weights, real, own, other.maps if other else None)
         leaves = dict(enumerate(far.leaves))
-        self.waves = DeviceWaves(device, points, kinds, complex(far.k), far.traversal, leaves)
-        self.cubes = None if cubes is None else PointsOfCubes(device, cubes, points, kinds, far.lists)
+        self.waves = DeviceWaves(device, points, kinds, complex(far.k), far.traversal, leaves, own)
+        self.cubes = None if cubes is None else PointsOfCubes(device, cubes, points, kinds, far.lists, own)
 
 
 class DeviceFar:
@@ -52,19 +55,21 @@ class DeviceFar:
         self.cubes = None if far.low is None else DeviceCubes(device, far.low, far.sums)
         charges = _Side(device, medium, far, self.cubes)
         self.sides = [charges, _Side(device, medium, far, self.cubes, charges)]
-        self.below: DeviceWaves | None = None
+        self.below: list[DeviceWaves] = []
         if far.low is not None and far.traversal.levels:
-            points, parents = far.low.below(far.traversal.levels[-1])
-            there = {len(far.traversal.levels) - 1: (parents, parents)}
-            own = DevicePoints(device, points, far.traversal.real)
-            self.below = DeviceWaves(device, own, far.below, complex(far.k), far.traversal, there)
+            first = far.low.levels[0]
+            for boxes in dict.fromkeys([(0, first.count), first.receiving]):  # of sources, and of those with fields
+                points, parents = far.low.below(far.traversal.levels[-1], boxes)
+                there = {len(far.traversal.levels) - 1: (parents, parents)}
+                own, every = DevicePoints(device, points, far.traversal.real), (0, len(points.starts) - 1)
+                self.below.append(DeviceWaves(device, own, far.below, complex(far.k), far.traversal, there, every))
 
     def add(self, x: Vectors, y: Vectors, factor: complex, transposed: bool) -> None:
         """y += factor times the product, or the transposed one, with x."""
         given, wanted = self.sides[::-1] if transposed else self.sides
         columns = x.columns * self.rank
         charges, fields = given.maps.spread(x), wanted.maps.cleared(x.columns)
-        outgoing, incoming = self.passes.empty(columns), self.passes.empty(columns)
+        outgoing, incoming = self.passes.empty(columns, False), self.passes.empty(columns, True)
         given.waves.emit(charges, given.maps.components, outgoing, columns)
         sources = self._sources(given, charges, outgoing, columns)
         self.passes.run(outgoing, incoming, columns)
@@ -79,8 +84,8 @@ class DeviceFar:
             return []
         numbers = side.cubes.to_sums(charges, columns) if self.vector else charges
         found = self.cubes.outgoing(side.cubes, numbers, columns * self.cubes.sums)
-        if self.below is not None:
-            self.below.emit(found[0], self.cubes.sums, outgoing, columns)
+        if self.below:
+            self.below[0].emit(found[0], self.cubes.sums, outgoing, columns)
         return found
 
     def _fields(
@@ -89,8 +94,8 @@ class DeviceFar:
         """Fields at the points of boxes with equivalent sources, of these and of the plane waves above."""
         assert side.cubes is not None
         found = cubes.across(sources, columns * cubes.sums)
-        if self.below is not None:
-            self.below.receive(incoming, columns, found[0], cubes.sums, 4 * np.pi, True)
+        if self.below:
+            self.below[-1].receive(incoming, columns, found[0], cubes.sums, 4 * np.pi, True)
         values = side.cubes.empty(columns) if self.vector else fields
         cubes.incoming(side.cubes, found, values, columns * cubes.sums)
         if self.vector:
@@ -142,6 +147,30 @@ class DeviceMedium(LinearOperator):
         return out
 
 
+class SharedMedium(LinearOperator):
+    """All terms of a medium on several devices, which compute at once: each has a part of it, and the processor adds
+    what they find, in their order."""
+
+    def __init__(self, parts: Sequence[DeviceMedium]) -> None:
+        super().__init__(dtype=parts[0].dtype, shape=parts[0].shape)
+        self.parts = parts
+
+    def _matmat(self, x: NDArray[Any]) -> NDArray[Any]:
+        return self._sum([partial(each.matmat, x) for each in self.parts])
+
+    def _rmatmat(self, x: NDArray[Any]) -> NDArray[Any]:
+        return self._sum([partial(each.rmatmat, x) for each in self.parts])
+
+    def _sum(self, products: Sequence[Callable[[], NDArray[Any]]]) -> NDArray[Any]:
+        found: dict[int, NDArray[Any]] = {}
+
+        def work(n: int) -> None:
+            found[n] = products[n]()
+
+        TaskQueue(0).run([partial(work, n) for n in range(len(products))])
+        return reduce(np.add, (found[n] for n in range(len(products))))
+
+
 def require_room(device: Device, media: Sequence[Medium]) -> None:
     """MemoryError for media that a device has no room for, RuntimeError for numbers that it does not know."""
     if not device.has_double and any(each.real == np.float64 for each in media):
@@ -153,7 +182,7 @@ def require_room(device: Device, media: Sequence[Medium]) -> None:
 
 
 def device_bytes(medium: Medium) -> int:
-    """Of all tables and of what a product with one column takes, at most."""
+    """Of all tables of a medium, or of a part of one, and of what a product with one column takes, at most."""
     total = medium.nbytes
     if medium.far is None or medium.waves is None:
         return total
@@ -162,7 +191,8 @@ def device_bytes(medium: Medium) -> int:
     full = [2 * each.full.pitch(real) * each.count for each in far.traversal.levels]
     total += max(full, default=0) * count * real.itemsize + passing_bytes(far.traversal, count)
     for side in (medium.waves.tests, medium.waves.charges):
-        total += 8 * sum(len(each.number) + int(each.number.max(initial=0)) for each in side.maps)
+        ends = side.starts[list(far.receiving)]
+        total += 8 * sum(int(np.diff(each.first[ends])[0]) + int(each.number.max(initial=0)) for each in side.maps)
         total += sum(each.parts.size * real.itemsize - each.parts.nbytes for each in side.maps)
         parts = SUMS * 4 if far.low and far.traversal.vector else side.components
         total += 2 * parts * medium.rank * int(side.starts[-1]) * real.itemsize

@@ -47,14 +47,15 @@ class DeviceMaps:
 
     def __init__(
         self, device: Device, listed: Listed, weights: NDArray[np.complex128], real: np.dtype[Any],
-        other: "DeviceMaps | None" = None,
+        receiving: tuple[int, int], other: "DeviceMaps | None" = None,
     ) -> None:  # fmt: skip
-        """other: whose tables are taken where the maps are the same."""
+        """receiving: the leaves low .. high that have fields; other: whose tables are taken where the maps are the
+        same."""
         self.device, self.real, self.vector = device, real, vector_type(device)
         self.points, self.components, self.rank = int(listed.starts[-1]), listed.components, weights.shape[1]
         defines = (("VECTOR_REAL", real_name(self.vector)),)
         self._program = device.build(Source("mlfmm/device/charges.c", real_name(real), defines))
-        self.listed = listed
+        self.listed, self._own = listed, listed.starts[list(receiving)].tolist()
         self._maps: list[Map]
         if other is not None and other.listed is listed:
             self._maps = [
@@ -68,7 +69,8 @@ class DeviceMaps:
 
     def _sent(self, each: ListedMap, weights: Any) -> Map:
         point = np.repeat(np.arange(len(each.first) - 1), np.diff(each.first))
-        order, unknowns = np.argsort(each.number, kind="stable"), int(each.number.max(initial=-1)) + 1
+        low, high = each.first[self._own]  # numbers of points with fields
+        order, unknowns = low + np.argsort(each.number[low:high], kind="stable"), int(each.number.max(initial=-1)) + 1
         starts = np.searchsorted(each.number[order], np.arange(unknowns + 1))
         entries = np.stack([point[order], order], axis=1)
         first, number, starts, entries = (indices(self.device, a) for a in (each.first, each.number, starts, entries))
