@@ -70,6 +70,7 @@ def two_levels(equation: Any) -> LinearOperator:
     return_memory()
     parts = _by_boxes(equation, bodies, size) if bodies else clusters(equation.points, size)
     coarse = rigid_columns(equation, parts)
+    return_memory()
     if bodies:
         matrix = _coarse_matrix(equation, bodies, coarse)
         return_memory()
@@ -196,6 +197,7 @@ class _Body(NamedTuple):
             for lines, matrix in ((far.rows, self.left @ coarse), (far.columns, moved))
         )
         near_sums(self.product, rows, columns, moved, sums)
+        return_memory()
         far_sums(self.product, rows, columns, sums)
         local = (coarse.T @ (self.local @ coarse)).tocoo()
         sums[local.coords] += local.data
