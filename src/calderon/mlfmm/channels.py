@@ -23,13 +23,12 @@ from functools import partial, reduce
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from calderon.backends.numba import kernel
 from calderon.fmm.translations import in_parts
 from calderon.mlfmm.far import KINDS
-from calderon.spaces.charges import Charges, charges, places_of_charges, shares
+from calderon.spaces.charges import entries_of_charges, places_of_charges, shares
 
 
 class Channel(NamedTuple):
@@ -277,35 +276,12 @@ def _entries(
     """leaf * points + point, unknown, and all components of what is not zero."""
     parts = []
     for share in shares(channel.space):
-        given = charges(share, degree, channel.kind)
-        key, unknown, numbers = _entries_of(channel, given, offset, leaf, points)
-        parts.append((key, unknown.astype(np.int32), numbers.astype(real)))
-        offset += len(given.points)
+        given = entries_of_charges(share, degree, channel.kind)
+        key = leaf[given.unknowns] * points + given.points + offset
+        parts.append((key, given.unknowns.astype(np.int32), given.numbers.astype(real)))
+        offset += given.total
     keys, unknowns, all_numbers = zip(*parts, strict=True)
     return np.concatenate(keys), np.concatenate(unknowns), np.concatenate(all_numbers)
-
-
-def _entries_of(
-    channel: Channel, given: Charges, offset: int, leaf: NDArray[np.int64], points: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-    parts = given.spread(channel.kind)
-    pattern = parts[0].tocoo()
-    same = all(np.array_equal(each.indices, parts[0].indices) and np.array_equal(each.indptr, parts[0].indptr)
-               for each in parts)  # fmt: skip
-    if not same:
-        ones = [sp.csr_array((np.ones(each.nnz), each.indices, each.indptr), each.shape) for each in parts]
-        union = sum(ones[1:], ones[0])
-        pattern = union.tocoo()
-        parts = tuple(_on(each, union) for each in parts)
-    row, column = pattern.coords
-    return leaf[column] * points + row + offset, column, np.stack([each.data for each in parts], axis=1)
-
-
-def _on(matrix: sp.csr_array, pattern: sp.csr_array) -> sp.csr_array:
-    """A matrix with zeros where another one has entries."""
-    full = matrix + sp.csr_array((np.full(pattern.nnz, 1e-300), pattern.indices, pattern.indptr), pattern.shape)
-    full.sort_indices()
-    return full
 
 
 def different(ordered: NDArray[np.int64]) -> NDArray[np.int64]:

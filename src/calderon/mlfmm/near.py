@@ -307,19 +307,20 @@ def pack_rows(values, begin, heights, widths, starts, tops, room, exponents, low
         for r in range(heights[n]):
             first, to, re, im = 2 * (starts[n] - begin) + r * width, 2 * starts[n] + r * width, 0.0, 0.0
             for g in range(0, width, GROUP):
-                last, largest = min(width, g + GROUP), 0.0
-                for k in range(g, last):
+                last, largest, other = min(width, g + GROUP), 0.0, 0.0
+                for k in range(g, last, 2):  # two runs, as each comparison waits for the last one
                     largest = max(largest, abs(values[first + k]) + 0.0)
-                exponent = exponent_of(largest + max(abs(re), abs(im)), LARGEST - 1.0)
+                    other = max(other, abs(values[first + k + 1]) + 0.0)
+                exponent = exponent_of(max(largest, other) + max(abs(re), abs(im)), LARGEST - 1.0)
                 exponents[group] = exponent
                 unit, inverse, group = math.ldexp(1.0, exponent), math.ldexp(1.0, -exponent), group + 1
-                re, im = re * inverse, im * inverse  # in units, so that few operations wait for each other
-                for k in range(g, last, 2):
+                re, im, whole, whole_i = re * inverse, im * inverse, 0.0, 0.0
+                for k in range(g, last, 2):  # sums in units less what is there: roundings wait for no others
                     re, im = re + values[first + k] * inverse, im + values[first + k + 1] * inverse
-                    one, other = np.rint(re), np.rint(im)
-                    room[to + k], room[to + k + 1] = np.int16(one), np.int16(other)
-                    re, im = re - one, im - other
-                re, im = re * unit, im * unit
+                    one, two = np.rint(re), np.rint(im)
+                    room[to + k], room[to + k + 1] = np.int16(one - whole), np.int16(two - whole_i)
+                    whole, whole_i = one, two
+                re, im = (re - whole) * unit, (im - whole_i) * unit
 
 
 @kernel

@@ -153,7 +153,10 @@ class BoundaryOperator(ABC):
         execution = Execution.of(backend, precision, mixed=True)
         if out.size:
             fill(ArrayPlace(out, execution), self, row_ids, column_ids)
-        return out[row_places][:, column_places]
+        for axis, places in enumerate((row_places, column_places)):
+            if not np.array_equal(places, np.arange(out.shape[axis])):  # else a copy of all
+                out = out.take(places, axis)
+        return out
 
     def split(self, vector: NDArray[Any]) -> list[NDArray[Any]]:
         """Cut a solution (columns' dimension, ...) into one piece per trial space: one, unless there are blocks."""

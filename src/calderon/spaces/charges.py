@@ -11,7 +11,7 @@ No kernel is known here, and nothing of a space is known to who sums.
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from calderon.quadrature import TriangleRule, triangle_rule
 from calderon.spaces.dual_tests import DualTests
-from calderon.spaces.edge_space import EdgeSpace
+from calderon.spaces.edge_space import EdgeSpace, affine_values
 from calderon.spaces.space import Space
 from calderon.spaces.vector_space import VectorSpace
 
@@ -141,10 +141,15 @@ class Charges:
         return values if rows == len(values) else values.reshape(rows, -1, *values.shape[1:]).sum(axis=1)
 
 
-def shares(space: Space | VectorSpace) -> list[Any]:
+def _has_table(space: Any) -> bool:
+    """Whether functions are a table of tangential fields that are affine on triangles, with one row for each."""
+    return isinstance(space, EdgeSpace | DualTests) and len(space.triangles) == len(space.support)
+
+
+def shares(space: Any) -> list[Any]:
     """Spaces with a part of the triangles each, in order, whose charges one after the other are those of the space: of
     functions with a table of tangential fields, some thousand triangles at a time; else the space itself."""
-    if isinstance(space, EdgeSpace | DualTests) and len(space.triangles) == len(space.support):
+    if _has_table(space):
         count = len(space.triangles)
         return [space.taken(np.arange(first, min(first + SHARE, count))) for first in range(0, count, SHARE)]
     return [space]
@@ -166,6 +171,48 @@ def charges(space: Space | VectorSpace, degree: int, *kinds: str) -> Charges:
     rule, stored = triangle_rule(degree), {KINDS[kind][0] for kind in chosen}
     names = [name for name in ("value", "curl", "current", "divergence") if name in stored]
     return Charges(*_places(space, rule), {name: _map(space, name, rule.points) for name in names})
+
+
+class ChargeEntries(NamedTuple):
+    """Of sparse maps, all components together: numbers (n, components) of the functions unknowns (n,) at points (n,),
+    which are numbers below `total`."""
+
+    total: int
+    points: NDArray[np.int64]
+    unknowns: NDArray[np.int64]
+    numbers: NDArray[np.float64]
+
+
+def entries_of_charges(space: Any, degree: int, kind: str) -> ChargeEntries:
+    """What `charges(space, degree, kind).spread(kind)` has, in any order; of tables of tangential fields without
+    sparse matrices."""
+    if _has_table(space):
+        points, weights, normals, _ = _places(space, triangle_rule(degree))
+        rule, kept = triangle_rule(degree), space.dofs >= 0
+        values = affine_values(space.corner_values[kept][None], rule.points)[0]  # (n, q, 3)
+        rows, q = np.nonzero(kept)[0], rule.number_of_points
+        if kind == "rotated":
+            values = np.cross(normals.reshape(-1, q, 3)[rows], values)
+        values *= weights.reshape(-1, q)[rows][:, :, None]
+        at = rows[:, None] * q + np.arange(q)
+        return ChargeEntries(len(points), at.ravel(), np.repeat(space.dofs[kept], q), values.reshape(-1, 3))
+    given = charges(space, degree, kind)
+    parts = given.spread(kind)
+    union = parts[0]
+    if not all(np.array_equal(each.indices, union.indices) and np.array_equal(each.indptr, union.indptr)
+               for each in parts):  # fmt: skip
+        ones = [sp.csr_array((np.ones(each.nnz), each.indices, each.indptr), each.shape) for each in parts]
+        union = sum(ones[1:], ones[0])
+        parts = tuple(_on(each, union) for each in parts)
+    row, column = union.tocoo().coords
+    return ChargeEntries(len(given.points), row, column, np.stack([each.data for each in parts], axis=1))
+
+
+def _on(matrix: sp.csr_array, pattern: sp.csr_array) -> sp.csr_array:
+    """A matrix with zeros where another one has entries."""
+    full = matrix + sp.csr_array((np.full(pattern.nnz, 1e-300), pattern.indices, pattern.indptr), pattern.shape)
+    full.sort_indices()
+    return full
 
 
 def places_of_charges(space: Space | VectorSpace, degree: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
