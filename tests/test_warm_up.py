@@ -9,6 +9,8 @@ import pytest
 
 from calderon import warm_up
 from calderon.backends.kernel_cache import COMPILING, Claim
+from calderon.mlfmm import operator, sums
+from calderon.mlfmm.points import mutual_kernel
 from calderon.operators.boundary import IntegralOperator
 
 
@@ -70,3 +72,16 @@ def test_the_second_process_computes_what_a_run_needs(family, integral_operators
     assert len(steps) == 1 + integral_operators and {each[1] for each in steps[1:]} == {"dense"}
     warm_up.compile_from_behind(family, "mlfmm")
     assert steps[2 + integral_operators :] == []
+
+
+@pytest.mark.variant
+def test_sums_and_products_of_waves_are_warmed_up(monkeypatch):
+    kernels = []
+    monkeypatch.setattr(sums, "mutual_kernel", lambda *kind: kernels.append(kind) or mutual_kernel(*kind))
+    monkeypatch.setattr(
+        operator, "_prepared", lambda *given, made=operator._prepared: kernels.append("products") or made(*given)
+    )
+    assert [name for name, _ in warm_up.warm_up(["waves"])] == ["waves"]
+    lossy, in_two, is_short = False, True, True
+    assert {(lossy, in_two, is_short), (lossy, in_two, not is_short), (lossy, not in_two, not is_short)} <= set(kernels)
+    assert kernels.count("products") == 2

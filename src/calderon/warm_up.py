@@ -32,6 +32,7 @@ from calderon.formulations import (
 )
 from calderon.greens import Helmholtz
 from calderon.mesh import TriangleMesh, cuboid, plate, sphere
+from calderon.mlfmm import helmholtz_sums
 from calderon.operators.methods import AUTO
 from calderon.parallel import world
 from calderon.potentials import double_layer_potential, electric_field_potential, single_layer_potential
@@ -77,6 +78,18 @@ def _solid() -> None:
     assert found.von_mises.size and len(found.stress(np.full((1, 3), 0.1)))
 
 
+def _waves() -> None:
+    """Sums at points, in single precision with short and with long waves and in double precision, and fast products."""
+    body = sphere(radius=0.5, h=0.1)
+    points = np.random.default_rng(0).standard_normal((16_000, 3))  # too many for direct sums
+    points /= 2 * np.linalg.norm(points, axis=1)[:, None]
+    for k, rtol in ((1.0, 1e-3), (20.0, 1e-3), (20.0, 1e-6)):
+        helmholtz_sums(points, np.ones(len(points)), k, rtol=rtol)
+    SoundHardScattering(body, 15.0).solve(PlaneWave(np.array([1.0, 0, 0])), method="mlfmm", rtol=1e-2)
+    wave: Any = PlaneWave(np.array([0.0, 0, 1]), polarization=[1.0, 0, 0])
+    PECScattering(body, 15.0).solve(wave, method="mlfmm", rtol=1e-2)
+
+
 def _evaluated(solution: Any) -> None:
     solution.field(POINTS)
     solution.far_field(POINTS)
@@ -84,6 +97,7 @@ def _evaluated(solution: Any) -> None:
 
 WARM_UPS: dict[str, Callable[[], None]] = {
     "statics": _statics, "sound": _sound, "radar": _radar, "antenna": _antenna, "solid": _solid,
+    "waves": _waves,
 }  # fmt: skip
 """By name, from the shortest."""
 
