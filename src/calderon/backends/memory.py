@@ -59,7 +59,6 @@ def return_memory() -> None:
 
 
 @functools.cache
-@functools.cache
 def share_memory() -> None:
     """Let new threads of this process use what others freed, where the allocator can: by default glibc gives each of
     them an arena of its own. Threads of Python allocate arrays one at a time anyway. MALLOC_ARENA_MAX goes first."""
