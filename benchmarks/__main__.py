@@ -19,6 +19,7 @@ from benchmarks import (
     layered,
     lens,
     mlfmm,
+    mlfmm_accuracy,
     potentials,
     results,
     rigid_sphere,
@@ -37,6 +38,7 @@ MEASUREMENTS: dict[str, Callable[..., dict[str, Any]]] = {
     "fmm": fmm.measure,
     "fmm-accuracy": fmm_accuracy.measure,
     "mlfmm": mlfmm.measure,
+    "mlfmm-accuracy": mlfmm_accuracy.measure,
     "layered": layered.measure,
     "lens": lens.measure,
     "entries": entries.measure,
@@ -60,7 +62,7 @@ def main() -> None:
     )
     parser.add_argument("--points", type=int, default=50_000, help="points of the potentials")
     parser.add_argument("--repeat", type=int, default=3, help="the best of so many runs counts")
-    parser.add_argument("--unknowns", type=int, default=3000, help="about so many of fmm-accuracy")
+    parser.add_argument("--unknowns", type=int, help="about so many of fmm-accuracy (3000), mlfmm-accuracy (5000)")
     parser.add_argument("--only", default="", help="only rows whose name contains this text, or these words")
     parser.add_argument("--seconds", type=float, default=420, help="gpu begins nothing after so many")
     parser.add_argument("--no-save", action="store_true", help="print only")

@@ -10,7 +10,7 @@ three words.
 import time
 import warnings
 from argparse import Namespace
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import product
 from typing import Any
 
@@ -21,6 +21,7 @@ import calderon as cal
 from benchmarks.machine import Floor
 from calderon.mesh.shapes.gmsh_volumes import MeshedModel, gmsh_model
 
+UNKNOWNS = 3000
 TOLERANCES = 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8
 WASTED = 300
 TRIANGLES = {"P0": 1.0, "P1": 2.0, "DP1": 1 / 3, "P2": 0.5}
@@ -63,25 +64,31 @@ BODIES: dict[str, Callable[[float], cal.TriangleMesh]] = {
 }
 LAYERS = {"V": cal.single_layer, "K": cal.double_layer, "K'": cal.adjoint_double_layer, "W": cal.hypersingular}
 EQUATIONS = {"Laplace": cal.Laplace(), "elastic": cal.Elastostatic(2.5, 0.3)}
+Cases = Sequence[tuple[str, str, str]]
 CASES = [("V", name, name) for name in TRIANGLES] + [("K", name, name) for name in TRIANGLES]
 CASES += [("K'", "P0", "P0"), ("K'", "P1", "P1"), ("W", "P1", "P1"), ("W", "P2", "P2")]
 CASES += [("V", "P0", "P1"), ("V", "DP1", "P2"), ("K", "P1", "P0"), ("K'", "P2", "DP1")]
 
 
-def operators(body: str, equation: str, unknowns: int) -> dict[str, Any]:
-    """By name: all cases on a body, with about so many unknowns; a plate has no double layers of Laplace's equation."""
+def operators(
+    body: str, equation: str, unknowns: int, cases: Cases = CASES,
+    green_of: Callable[[str, str, cal.TriangleMesh], Any] = lambda equation, trial, mesh: EQUATIONS[equation],
+) -> dict[str, Any]:  # fmt: skip
+    """By name: all cases on a body, with about so many unknowns; a plate has no double layers of Laplace's equation.
+    green_of: Green's function of an equation for a trial space and its mesh."""
     fields = {"components": 3} if equation == "elastic" else {}
     functions = unknowns // fields.get("components", 1)
     meshes = {name: BODIES[body](functions * share) for name, share in TRIANGLES.items()}
     found = {}
-    for layer, trial, test in CASES:
+    for layer, trial, test in cases:
         if body == "plate" and layer.startswith("K") and not fields:
             continue
         mesh = meshes[trial]
         inside = {"boundary": False} if layer == "W" and body == "plate" else {}
         space = getattr(cal, trial)(mesh, **fields, **inside)
         other = space if test == trial else getattr(cal, test)(mesh, **fields)
-        found[f"{body} {equation} {layer} {trial} {test}"] = LAYERS[layer](EQUATIONS[equation], space, other)
+        green = green_of(equation, trial, mesh)
+        found[f"{body} {equation} {layer} {trial} {test}"] = LAYERS[layer](green, space, other)
     return found
 
 
@@ -99,34 +106,51 @@ def measure(screen: Console, floor: Floor, options: Namespace) -> dict[str, Any]
     """All bodies, equations, operators and tolerances."""
     found: dict[str, Any] = {}
     for body, equation in product(BODIES, EQUATIONS):
-        for name, operator in operators(body, equation, options.unknowns).items():
-            if not set(options.only.split()) <= set(name.split()):
-                continue
-            dense = operator.assemble("dense").to_array()
-            row: dict[str, Any] = {"shape": dense.shape}
-            for rtol in TOLERANCES:
-                started = time.process_time()
-                try:
-                    fast = operator.assemble("fmm", rtol=rtol)
-                except (ValueError, RuntimeError) as refused:
-                    row[f"{rtol:g}"] = str(refused)
-                    continue
-                row[f"{rtol:g}"] = {
-                    "error": error_of(fast, dense), "checked": fast.error,
-                    "order": max(each.order for each in fast.info), "leaves": fast.info[-1].leaves,
-                    "cpu": time.process_time() - started,
-                }  # fmt: skip
-            found[name] = row
-            screen.print(f"{name} {dense.shape}: " + " ".join(map(_shown, TOLERANCES, list(row.values())[1:])))
+        for name, operator in operators(body, equation, options.unknowns or UNKNOWNS).items():
+            if is_wanted(name, options.only):
+                found[name] = row_of(screen, name, operator, "fmm", TOLERANCES, order_of)
     return found
 
 
+def is_wanted(name: str, only: str) -> bool:
+    """Whether a row has all words."""
+    return set(only.split()) <= set(name.split())
+
+
+def order_of(fast: Any) -> str:
+    """Orders of expansions; none where there is no far field."""
+    orders = max(each.order for each in fast.info)
+    return f"{orders[0]}, {orders[1]}" if any(orders) else ""
+
+
+def row_of(
+    screen: Console, name: str, operator: Any, method: str, tolerances: Sequence[float], note: Callable[[Any], str]
+) -> dict[str, Any]:
+    """Errors of an operator for all tolerances, printed; note: what to say of a matrix, nothing if there is no far
+    field."""
+    dense = operator.assemble("dense").to_array()
+    row: dict[str, Any] = {"shape": dense.shape}
+    for rtol in tolerances:
+        started = time.process_time()
+        try:
+            fast = operator.assemble(method, rtol=rtol)
+        except (ValueError, RuntimeError) as refused:
+            row[f"{rtol:g}"] = str(refused)
+            continue
+        row[f"{rtol:g}"] = {
+            "error": error_of(fast, dense), "checked": fast.error, "note": note(fast),
+            "cpu": time.process_time() - started,
+        }  # fmt: skip
+    screen.print(f"{name} {dense.shape}: " + " ".join(map(_shown, tolerances, list(row.values())[1:])))
+    return row
+
+
 def _shown(rtol: float, result: Any) -> str:
-    """The error, by the order; marked where it is outside of the bounds."""
+    """The error, with its note; marked where it is outside of the bounds."""
     if isinstance(result, str):
         return f"[red]{rtol:g} refused[/red]"
-    if not any(result["order"]):
+    if not result["note"]:
         return "near"
     error = result["error"]
     colour = "red" if error > rtol else "yellow" if error < rtol / WASTED else "green"
-    return f"[{colour}]{error:.1e}[/{colour}] ({result['order'][0]}, {result['order'][1]})"
+    return f"[{colour}]{error:.1e}[/{colour}] ({result['note']})"

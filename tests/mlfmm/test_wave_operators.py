@@ -106,6 +106,11 @@ def test_waves_stay_where_better_ones_cannot_be_had(monkeypatch):
 def test_an_error_says_that_plane_waves_do_not_hold_a_tolerance(monkeypatch):
     tried = Attempt(0.35, np.dtype(np.float32), 1e-9)
     monkeypatch.setattr(assembly, "attempts", lambda rtol: iter([tried]))
+    fast = OPERATORS["single"].assemble("mlfmm", rtol=1e-3)
+    assert not fast.levels[0] and "0 levels (all entries are near ones)" in str(fast)
+    x = vectors(fast.shape[1])
+    assert distance(fast @ x, OPERATORS["single"].assemble("dense") @ x) <= 3e-4
+    monkeypatch.setattr(assembly, "ALL_NEAR", 0.0)
     with pytest.raises(RuntimeError, match=r"plane waves have no degrees for rtol=0\.001: increase rtol, or use"):
         OPERATORS["single"].assemble("mlfmm", rtol=1e-3)
 

@@ -7,6 +7,7 @@ import calderon as cal
 from calderon.backends import Execution
 from calderon.fmm.point_tree import Kinds
 from calderon.mlfmm import sums
+from calderon.mlfmm.plan import Attempt
 from calderon.mlfmm.sums import direct_sums
 from calderon.potentials.summation import fast_sums
 
@@ -64,6 +65,19 @@ def test_sums_hold_the_tolerance(k, rtol, gradient):
     parts = [(found.potential, exact[:, 0]), (found.gradient, exact[:, 1:])][: 1 + gradient]
     for values, wanted in parts:
         assert np.linalg.norm(values[chosen] - wanted) <= rtol * np.linalg.norm(wanted)
+
+
+def test_boxes_that_are_all_neighbours_of_their_level_pass_on_their_waves():
+    """A few points are close together: the smallest boxes have no separated ones of their size."""
+    random = np.random.default_rng(3)
+    points = np.concatenate([sphere(2000), [0.3, 0.5, 0.8] + 0.06 * random.random((60, 3))])
+    charges, k = complex_numbers(2060), 60.0 + 0j
+    attempt = Attempt(0.35, np.dtype(np.float64), 0.5)
+    found = sums.PointSums.of(points, None, k, 1e-5, sums.ALONE, attempt)
+    assert found.far is not None and not len(found.far.traversal.levels[-1].pairs.source)
+    wanted = exact_sums(points, points, charges, k, False)[:, 0]
+    change = found.product(charges[:, None, None])[:, 0, 0] - wanted
+    assert np.linalg.norm(change) <= 3e-5 * np.linalg.norm(wanted)  # of an attempt, which nothing has checked
 
 
 def test_points_that_almost_coincide():

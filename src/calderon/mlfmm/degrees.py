@@ -99,11 +99,8 @@ class Search(NamedTuple):
     def degrees(self, samples: Samples, radius: float, rtol: float) -> Degrees | None:
         """The least ones with that relative error (root mean square), None where it cannot be reached."""
         guesses = [guess(abs(self.k) * each, rtol) for each in (2 * radius, radius)]
-        extra = 1 if self.inward or self.outward else 0
         if guesses[0] > next(degree for least, degree in SURE[not self.once :] if rtol >= least):
-            most = math.ceil(2 * abs(self.k) * radius + MARGIN * (guesses[0] - 2 * abs(self.k) * radius)) + extra
-            fewer = math.ceil(abs(self.k) * radius + MARGIN * (guesses[1] - abs(self.k) * radius)) + 1 + extra
-            return Degrees(min(fewer, most), most)
+            return self.likely(radius, rtol)
         samples = samples.some(max(FEW, round(PAIRS * WAVES[self.once] / Grid.of(guesses[0]).count)))
         exact = self.exact(samples)
         full = least(guesses[0] - 1, (max(2, guesses[0] - 4), guesses[0] + BEYOND), rtol, FALLS,
@@ -113,6 +110,13 @@ class Search(NamedTuple):
         half = least(min(guesses[1] + 1, full), (max(1, min(guesses[1] - 3, full)), full), 1.15 * rtol, FALLS,
                      lambda n: self.error(samples, exact, Degrees(n, full)))  # fmt: skip
         return Degrees(full if half is None else half, full)
+
+    def likely(self, radius: float, rtol: float) -> Degrees:
+        """Degrees that need not be verified."""
+        extra = 1 if self.inward or self.outward else 0
+        sizes = [abs(self.k) * each for each in (radius, 2 * radius)]
+        fewer, most = (math.ceil(ka + MARGIN * (guess(ka, rtol) - ka)) + extra for ka in sizes)
+        return Degrees(min(fewer + 1, most), most)
 
     def exact(self, samples: Samples) -> NDArray[np.complex128]:
         """(pairs, targets, sources) the kernel with its derivatives along the unit vectors."""

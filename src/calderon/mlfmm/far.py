@@ -279,9 +279,8 @@ def find_degrees(
                 return None
             continue
         radius = near.radius if far is near else max(near.radius, far.radius)
-        degrees: Degrees | None = Degrees(1, 1)
-        if samples is not None:
-            degrees = search.degrees(samples, radius, share)
+        # boxes without separated ones of their level still give patterns to the level above, and get some from it
+        degrees = search.likely(radius, share) if samples is None else search.degrees(samples, radius, share)
         if degrees is None:
             return None
         below = found.get(n + 1, Degrees(1, 1))

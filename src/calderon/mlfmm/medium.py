@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
 
 from calderon.backends import Execution
@@ -24,7 +25,7 @@ from calderon.mlfmm.currents import SUMS
 from calderon.mlfmm.degrees import guess, shortest, turning
 from calderon.mlfmm.far import Far, find_degrees, is_vector
 from calderon.mlfmm.near import PACKED, NearProducts
-from calderon.mlfmm.points import Points, centres_of
+from calderon.mlfmm.points import Points, centres_of, inside_runs
 from calderon.mlfmm.saving import SavedNear
 from calderon.mlfmm.spectrum import Array, Grid
 from calderon.operators.methods import PRODUCTS
@@ -50,6 +51,8 @@ equivalent sources."""
 LOOPS = 0.04
 """Reach of most functions of currents, times k, below which errors of their charges, relative to fields of all charges,
 would cover those of currents in loops, which have none: there are no equivalent sources then."""
+STEEP, CLOSE = 12, 4.0
+"""How errors grow with points that are far from centres, and edges of a leaf within which they matter."""
 CUBE = 98
 """Equivalent sources of a box, in estimates: a translation takes their square times PAIR, a point twice POINT each."""
 RULES = (8e-4, 0.45, (1, 2, 1, 2), 2), (9e-5, 0.67, (0, 0, 0, 0), 0)
@@ -122,7 +125,8 @@ class Medium:
     bits."""
 
     def __init__(self, terms: Sequence[Term], shape: tuple[int, int], edge: float, real: Any) -> None:
-        """edge: of the smallest leaves at least, in wavelengths; of leaves of some sizes the best ones are taken."""
+        """edge: of the smallest leaves at least, in wavelengths; of leaves of some sizes the best ones are taken; 0 for
+        one leaf of all unknowns."""
         self.terms, self.shape, self.real = terms, shape, np.dtype(real)
         self.k = turning(complex(terms[0].atom.green.wavenumber))
         self.sites = Sites.of(terms, shape)
@@ -130,7 +134,7 @@ class Medium:
         low, high = self.sites.boxes[used].transpose(1, 0, 2)
         centres, reach = (low + high) / 2, (high - low).max(axis=1) / 2
         self.cost = math.inf
-        for tree, lists, least in self._trees(centres, reach, shortest(self.k, edge)):
+        for tree, lists, least in self._trees(centres, reach, edge and shortest(self.k, edge)):
             leaf = np.empty(len(centres), np.int64)
             counts = np.diff(np.append(tree.sources[lists.leaves, 0], len(centres)))
             leaf[tree.source_order] = np.repeat(np.arange(len(counts)), counts)
@@ -147,7 +151,7 @@ class Medium:
         self.transposed: Far | None = None
 
     def _trees(self, centres: Array, reach: Array, edge: float) -> Iterator[tuple[Octree, Lists, float]]:
-        """Some trees, with the edge in m below which their boxes have equivalent sources."""
+        """Some trees, with the edge in m below which their boxes have equivalent sources; for 0 of one leaf."""
         low, cube = reach / LOW_OUTSIDE, Cube.around(centres)
 
         def found(cube: Cube, most: int, need: Array, least: float) -> tuple[Octree, Lists, float]:
@@ -155,6 +159,9 @@ class Medium:
             tree = octree(centres, None, most, (deepest, deepest), cube)
             return tree, lists_of(tree), least
 
+        if not edge:
+            yield found(cube, len(centres), np.full(len(centres), cube.edge), 0.0)
+            return
         for factor in FACTORS if math.isfinite(edge) else ():
             least = factor * edge
             depth = max(0, math.ceil(math.log2(cube.edge / least)))
@@ -234,6 +241,27 @@ class Medium:
                 own = (i >= top) & (i < top + height) & (j >= left) & (j < left + width)
                 found[own] += near.entries(i[own] - top, j[own] - left)
         return found
+
+    def likely_errors(self) -> Array:
+        """(rows,) squared, up to a factor: the field at a function x in a leaf, of one y in a leaf at a distance R, has
+        an error like (|x - y| / R)^STEEP / R, both from the centre of their leaf."""
+        used = np.flatnonzero(np.isfinite(self.sites.boxes[:, 0, 0]))
+        centres, found = centres_of(self.tree)[self.lists.leaves], np.zeros(len(self.sites.boxes))
+        local, leaf = np.zeros((len(found), 3)), self.leaf
+        local[used] = self.sites.boxes[used].mean(axis=1) - centres[leaf[used]]
+        rows, columns = (self._clusters(leaf[each]) for each in (self.sites.rows, self.sites.columns))
+        targets, sources = self.sites.rows[rows.order], self.sites.columns[columns.order]
+        edges = self.tree.cube.edge * 0.5 ** self.tree.level[self.lists.leaves].astype(float)
+        for n in np.flatnonzero(rows.stop > rows.start):
+            distance = np.linalg.norm(centres - centres[n], axis=1)
+            apart = distance < CLOSE * edges[n]
+            apart[self.lists.near[self.lists.near_start[n] : self.lists.near_start[n + 1]]] = False
+            own, other = targets[rows.start[n] : rows.stop[n]], sources[inside_runs(
+                columns.start[apart], columns.stop[apart], len(sources))]  # fmt: skip
+            square = distance[leaf[other]] ** 2
+            gaps = scipy.spatial.distance.cdist(local[own], local[other], "sqeuclidean")
+            found[own] = ((gaps / square) ** STEEP / square).sum(axis=1)
+        return found[self.sites.rows]
 
     def _clusters(self, leaf: NDArray[np.int64]) -> Clusters:
         order = np.argsort(leaf, kind="stable")

@@ -1,5 +1,6 @@
 """Operators of acoustic and electromagnetic waves by the multilevel fast multipole method, planned and checked."""
 
+import math
 import os
 import time
 from collections.abc import Callable, Sequence
@@ -18,18 +19,7 @@ from calderon.fmm.device.operator import DeviceSum, OnOneDevice
 from calderon.mlfmm.device.product import DeviceMedium, SharedMedium, require_room
 from calderon.mlfmm.medium import RULES, Medium
 from calderon.mlfmm.near import PACKED
-from calderon.mlfmm.plan import (
-    ADVICE,
-    SAFER,
-    SAFETY,
-    SINGLE,
-    SMALL,
-    attempts,
-    degree_of,
-    estimate,
-    media_of,
-    rtol_of,
-)
+from calderon.mlfmm.plan import ADVICE, SAFETY, SINGLE, attempts, degree_of, estimate, media_of, rtol_of
 from calderon.mlfmm.saving import SavedNear
 from calderon.operators.algebra import BoundaryOperator, integrals_of, short_label
 from calderon.operators.methods import Plan
@@ -38,6 +28,8 @@ from calderon.operators.tree import Congruence, Products, SumOfProducts, Term, t
 
 CHECKED, ENTRIES, ROOM = (64, 1024), 1.8e6, 256_000_000
 """Random rows of the matrix that are computed directly, too, and bytes of them at most, unless one takes more."""
+SMALL, EXTREME = 2e-5, 0.5
+"""Tolerance below which so many of the checked rows are those whose errors are likely the largest, not random ones."""
 RANDOM = 3
 """Random vectors with which rows are checked, in addition to a plane wave."""
 AIM = 0.4
@@ -45,9 +37,11 @@ AIM = 0.4
 TIGHTER = 0.1, 0.6
 """Tolerance of the plane waves by the last one, at least and at most."""
 ENOUGH = 0.75
-"""Part of the tolerance below which the checked error is accepted where single precision holds no smaller one."""
+"""Part of a tolerance that the checked error may have below SMALL, and where single precision holds no smaller one."""
 TRIES, LITTLE = 5, 0.7
 """Tolerances that are tried, and the part of an error above which higher degrees have helped little."""
+ALL_NEAR = 4e8
+"""Entries of a matrix that are all computed where plane waves do not hold the tolerance."""
 DIRECTION = np.array([0.36, 0.48, 0.8])
 """Of the plane wave with which rows are checked."""
 
@@ -131,10 +125,11 @@ class Multipole(LinearOperator):
     def __str__(self) -> str:
         size = f"{self.shape[0]} x {self.shape[1]} {self.dtype}, {format_bytes(self.nbytes)}"
         levels = " and ".join(str(len(each)) for each in self.levels)
+        levels += " levels" if any(self.levels) else " levels (all entries are near ones)"
         low = sum(level.points > 0 for each in self.levels for level in each)
         numbers = " and ".join(sorted({"single" if each.real == np.float32 else "double" for each in self.media}))
         return (
-            f"multilevel fast multipole operator {size}, {levels} levels"
+            f"multilevel fast multipole operator {size}, {levels}"
             f"{f', {low} of them low-frequency ones' if low else ''}, waves in {numbers} precision, "
             f"rtol {self.rtol:g}, error {self.error:.1e} on {self.checked} rows, "
             f"backend {self.backend}, {self.seconds:.2f} s, {self.label}"
@@ -207,8 +202,7 @@ def assemble_mlfmm(
     require_memory(plan.nbytes, f"the multilevel fast multipole operator ({plan.details})", ADVICE)
     saved = None if matrix_file is None else SavedNear(matrix_file, operator, wanted, precision)
     with assembly_progress("computing near entries", "parts", progress) as advance, saved or nullcontext():
-        check = _Check.of(operator, precision if wanted < SINGLE else "single")
-        prepared = _prepared(operator, wanted, execution, check, saved, advance, media)
+        prepared = _prepared(operator, wanted, execution, saved, advance, media)
         product, name = prepared.product, execution.name
         if len(execution.devices) > 1:
             prepared.share(execution)
@@ -220,8 +214,7 @@ def assemble_mlfmm(
     result = kind(product, prepared.media, _local(operator), short_label(operator), wanted, name)
     if kind is Multipole:
         result.dtype = execution.dtype(operator.is_complex)
-    result.error, result.checked, result.attempt = prepared.error, len(check.rows), prepared.attempt
-    del check  # its rows are large
+    result.error, result.checked, result.attempt = prepared.error, prepared.checked, prepared.attempt
     return_memory()
     result.seconds = time.perf_counter() - started
     return result
@@ -244,12 +237,14 @@ def save_near(
 
 
 class _Prepared(NamedTuple):
-    """Products of an attempt, by number: of the whole, of its terms, of its media; the error of its rows."""
+    """Products of an attempt, by number: of the whole, of its terms, of its media; the error of its rows, and how many
+    were checked."""
 
     product: LinearOperator
     terms: list[tuple[Term, Any]]
     parts: list[MediumProduct]
     error: float
+    checked: int
     attempt: int
 
     @property
@@ -289,18 +284,21 @@ def _there(value: Any) -> Any:
 
 
 def _prepared(
-    operator: BoundaryOperator,
-    rtol: float,
-    execution: Execution,
-    check: "_Check",
-    saved: SavedNear | None,
-    advance: Any,
+    operator: BoundaryOperator, rtol: float, execution: Execution, saved: SavedNear | None, advance: Any,
     media: dict[Any, Medium],
-) -> _Prepared:
-    """The first attempt whose rows have the tolerance; RuntimeError where none has. media: of `estimate`."""
+) -> _Prepared:  # fmt: skip
+    """The first attempt whose rows have the tolerance, at last one without plane waves; RuntimeError where none has.
+    media: of `estimate`."""
     error, found, near_rtol = np.inf, None, rtol if rtol >= RULES[-1][0] else 0.0
-    local = _local(operator)
-    for number, attempt in enumerate(attempts(rtol)):
+    local, waves_help = _local(operator), True
+    allowed = rtol * (ENOUGH if rtol < SMALL else 1.0)
+    check: _Check | None = None
+    tried = list(attempts(rtol))
+    if math.prod(operator.shape) <= ALL_NEAR:
+        tried.append(tried[-1]._replace(edge=0.0))
+    for number, attempt in enumerate(tried):
+        if not waves_help and attempt.edge:  # larger leaves help plane waves alone
+            continue
         if saved is not None:
             if number < (saved.attempt or 0):
                 near_rtol = 0.0
@@ -311,24 +309,25 @@ def _prepared(
         found = parts.of(operator)
         if found is None:
             continue
+        if check is None or rtol < SMALL:  # rows of the largest errors depend on where leaves end
+            check = _Check.of(operator, rtol, execution, parts.media)
         first = None
         if (near := check.near_part(parts, local)) is not None:  # near entries are computed for waves that hold
             error, waves = _improved(parts, rtol, partial(check.products, found), check, near)
-            if error > rtol:
+            if error > allowed:
                 continue
             parts.fill_near()
             first = waves + parts.media[0].near_product(check.vectors, False)[check.rows]
         else:
             parts.fill_near()
         error, _ = _improved(parts, rtol, partial(check.products, found), check, first=first)
-        if error <= rtol:
+        if error <= allowed:
             if saved is not None:
                 saved.finish()
-            return _Prepared(found, parts.terms, parts.products, error, number)
-        if not parts.have_waves and near_rtol == 0:  # larger leaves help plane waves alone
-            break
+            return _Prepared(found, parts.terms, parts.products, error, len(check.rows), number)
+        waves_help = parts.have_waves or near_rtol > 0
         near_rtol = 0.0  # so that rules of near entries are no cause of the next error
-    what = f"an error of {error:.1e} on {len(check.rows)} random rows" if np.isfinite(error) else "no degrees"
+    what = f"an error of {error:.1e} on {len(check.rows)} rows" if check is not None else "no degrees"
     raise RuntimeError(f"plane waves have {what} for rtol={rtol:g}: increase rtol, or use method='hmatrix'")
 
 
@@ -339,9 +338,9 @@ def _improved(
     """The error of products of the checked rows with the degrees that it asks for, if these can be had, and these
     products. lacking: what they lack as yet; first: what they are at first, if that is known."""
     last, found = np.inf, products() if first is None else first
-    error, wanted = check.error(found + lacking), (SAFER if rtol < SMALL else SAFETY) * rtol
+    error = check.error(found + lacking)
     for _ in range(TRIES):
-        if error <= wanted or not parts.improve(error, error > LITTLE * last):
+        if error <= SAFETY * rtol or not parts.improve(error, error > LITTLE * last):
             break
         last, found = error, products()
         error = check.error(found + lacking)
@@ -437,19 +436,28 @@ class _Parts:
 
 @dataclass(frozen=True)
 class _Check:
-    """Rows of the matrix, vectors (n, RANDOM + 1), of which the last one is a plane wave, and their products with these
-    rows."""
+    """Rows of the matrix, of how many each is one, vectors (n, RANDOM + 1), of which the last one is a plane wave, and
+    their products with these rows."""
 
     rows: NDArray[np.int64]
+    counts: NDArray[np.float64]
     vectors: NDArray[np.complex128]
     exact: NDArray[np.complex128]
     entries: NDArray[Any]
 
     @staticmethod
-    def of(operator: BoundaryOperator, precision: str) -> "_Check":
+    def of(operator: BoundaryOperator, rtol: float, execution: Execution, media: Sequence[Medium]) -> "_Check":
         random, (count, size) = np.random.default_rng(0), operator.shape
-        most = max(1, min(int(np.clip(ENTRIES / size, *CHECKED)), ROOM // (16 * size)))
-        rows = np.sort(random.choice(count, min(count, most), replace=False))
+        most = min(count, max(1, min(int(np.clip(ENTRIES / size, *CHECKED)), ROOM // (16 * size))))
+        extreme = np.zeros(0, np.int64)
+        if rtol < SMALL and most < count:
+            likely = sum((each.likely_errors() for each in media if each.shape == operator.shape), np.zeros(count))
+            extreme = np.argsort(-likely, kind="stable")[: int(EXTREME * most)]
+        others = np.setdiff1d(np.arange(count), extreme)
+        rows = np.concatenate([extreme, random.choice(others, most - len(extreme), replace=False)])
+        counts = np.repeat([1.0, len(others) / (most - len(extreme))], [len(extreme), most - len(extreme)])
+        order = np.argsort(rows)
+        rows, counts = rows[order], counts[order]
         k = max(abs(complex(each.green.wavenumber)) for each, _ in integrals_of(operator))
         places = np.zeros((size, 3))
         for term in terms_of(operator):
@@ -459,8 +467,9 @@ class _Check:
         vectors = np.empty((size, RANDOM + 1), complex)
         vectors[:, :RANDOM] = random.standard_normal((size, RANDOM)) + 1j * random.standard_normal((size, RANDOM))
         vectors[:, RANDOM] = np.exp(1j * k * (places @ DIRECTION))
-        entries = operator.entries(rows, slice(None), precision=precision)
-        return _Check(rows, vectors, entries @ vectors, entries)
+        double = rtol < SINGLE and execution.dtype(False) == np.float64
+        entries = operator.entries(rows, slice(None), precision="double" if double else "single")
+        return _Check(rows, counts, vectors, entries @ vectors, entries)
 
     def near_part(self, parts: "_Parts", local: sp.csr_array | None) -> NDArray[np.complex128] | None:
         """What near entries are to add to products, those of `local` apart; None where there is no single medium, or
@@ -484,8 +493,8 @@ class _Check:
 
     def error(self, found: NDArray[Any]) -> float:
         """The larger relative error of products with random vectors, all together, and with the plane wave."""
-        errors = []
+        errors, weights = [], np.sqrt(self.counts)[:, None]
         for own in (slice(0, RANDOM), slice(RANDOM, None)):
-            change, norm = (np.linalg.norm(each[:, own]) for each in (found - self.exact, self.exact))
+            change, norm = (np.linalg.norm(weights * each[:, own]) for each in (found - self.exact, self.exact))
             errors.append(change / norm if norm > 0 else change)
         return float(max(errors))

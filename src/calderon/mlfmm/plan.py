@@ -30,9 +30,6 @@ SHARE = 6.0
 sign."""
 SAFETY = 0.5
 """Part of a tolerance that the checked error should have, as few rows have most of the error."""
-SMALL, SAFER = 1e-5, 0.15
-"""Tolerance below which it should have this part: then so few rows have most of the error, those of triangles in
-opposite corners of the closest boxes, that random ones rarely show it."""
 SPECIAL, BEGIN = 7e-5, 0.5
 """Processor seconds, in estimates, of the touching and near pairs of a triangle, for each term, and of all that does
 not depend on the size."""

@@ -53,8 +53,11 @@ these are computed."""
 TOGETHER = 4
 """Columns that take one traversal."""
 ALONE = Kinds(charges=True, dipoles=False, gradient=False)
-TIGHTER, TRIES = 0.3, 5
-"""Share of the tolerance by the last one, where the checked error is too large, and how many are tried."""
+FIRST, AIM, TRIES = 0.5, 0.4, 5
+"""Share of tolerances below SINGLE that is tried first, part of the tolerance that the error should have with the next
+one, and how many are tried."""
+TIGHTER = 0.3, 0.5
+"""Share by the last one, at least and at most."""
 
 
 class HelmholtzInfo(NamedTuple):
@@ -164,21 +167,27 @@ def _checked(
     check = _Check.of(sources, sources if targets is None else targets, numbers, k, kinds, rtol)
     errors = [math.inf]
     for attempt in attempts(rtol):  # smaller shares of the tolerance with leaves of one size, then larger leaves
-        sums = None
-        for n in range(TRIES):
-            tried = PointSums.of(sources, targets, k, rtol, kinds, attempt._replace(share=TIGHTER**n))
+        sums, share = None, _first(rtol)
+        for _ in range(TRIES):
+            tried = PointSums.of(sources, targets, k, rtol, kinds, attempt._replace(share=share))
             if tried is None:
                 break
             sums, found = tried, tried.product(numbers)
             errors = check.errors(found, SAFETY * rtol)
             if max(errors) <= SAFETY * rtol:
                 break
+            share *= float(np.clip(AIM * rtol / max(errors), *TIGHTER))
         if sums is not None and max(errors) <= rtol:
             return sums, found, errors, len(check.chosen)
     raise RuntimeError(
         f"multilevel fast multipole sums have an error of {max(errors):.1e} at {len(check.chosen)} random targets, and "
         f"rtol={rtol:g} was requested: increase rtol, or sum fewer targets at a time, which is then done directly"
     )
+
+
+def _first(rtol: float) -> float:
+    """Share of a tolerance that is tried first: in double precision errors of levels add up."""
+    return 1.0 if rtol >= SINGLE else FIRST
 
 
 def potential_sums(
@@ -312,7 +321,7 @@ class PointSums:
         if depth:
             cube = cube.enlarged(max(1.0, least * 2.0**depth / cube.edge))
         real = attempt.real
-        if not depth and rtol >= LOW_SINGLE and attempt.share >= 1:
+        if not depth and rtol >= LOW_SINGLE and attempt.share >= _first(rtol):
             real = np.dtype(np.float32)
         trees = (LEAF, min(depth, DEEPEST)), (LOW_LEAF[depth > 0], DEEPEST)
         every = len(sources) * len(sources if targets is None else targets)
