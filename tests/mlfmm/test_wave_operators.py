@@ -2,13 +2,14 @@
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 import calderon as cal
 from calderon.mlfmm import operator as assembly
 from calderon.mlfmm.channels import factorised, table_of
-from calderon.mlfmm.medium import loosened
+from calderon.mlfmm.medium import Medium, errors_of_rows, loosened
 from calderon.mlfmm.plan import Attempt, media_of
-from calderon.operators.tree import Term
+from calderon.operators.tree import Congruence, Term
 from catalogue import cases
 
 K = 8.0
@@ -244,3 +245,15 @@ def test_few_pairs_in_corners_do_not_break_a_small_tolerance():
     exact = operator.assemble("matrix-free") @ x
     change = operator.assemble("mlfmm", rtol=1e-6) @ x - exact
     assert np.linalg.norm(change) <= 1e-6 * np.linalg.norm(exact)
+
+
+def test_likely_errors_of_composed_products():
+    """Of 2 I_r^T A with the rows in the opposite order."""
+    single = Term(1.0, cal.single_layer(GREEN, P1))
+    product = assembly.MediumProduct(Medium([single], single.atom.shape, 0.3, np.float64), np.dtype(complex))
+    turned = 2.0 * sp.csr_array(sp.identity(P1.dimension).tocsr()[::-1])
+    composed = Congruence(product, [1.0], [turned], [turned])
+    errors = errors_of_rows([(single, product)], P1.dimension)
+    assert (errors > 0).all() and errors.max() > 10 * np.median(errors)
+    found = errors_of_rows([(Term(1.0, None), composed)], P1.dimension)
+    np.testing.assert_allclose(found, 4 * errors[::-1], rtol=1e-12)

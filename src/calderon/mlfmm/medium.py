@@ -244,11 +244,14 @@ class Medium:
 
     def likely_errors(self) -> Array:
         """(rows,) squared, up to a factor: the field at a function x in a leaf, of one y in a leaf at a distance R, has
-        an error like (|x - y| / R)^STEEP / R, both from the centre of their leaf."""
+        an error like (|x - y| / R)^STEEP / R for the points of their supports that are farthest apart, both from the
+        centre of their leaf."""
         used = np.flatnonzero(np.isfinite(self.sites.boxes[:, 0, 0]))
         centres, found = centres_of(self.tree)[self.lists.leaves], np.zeros(len(self.sites.boxes))
         local, leaf = np.zeros((len(found), 3)), self.leaf
         local[used] = self.sites.boxes[used].mean(axis=1) - centres[leaf[used]]
+        reach = np.zeros(len(found))
+        reach[used] = np.linalg.norm(np.diff(self.sites.boxes[used], axis=1)[:, 0], axis=1) / 2
         rows, columns = (self._clusters(leaf[each]) for each in (self.sites.rows, self.sites.columns))
         targets, sources = self.sites.rows[rows.order], self.sites.columns[columns.order]
         edges = self.tree.cube.edge * 0.5 ** self.tree.level[self.lists.leaves].astype(float)
@@ -259,8 +262,8 @@ class Medium:
             own, other = targets[rows.start[n] : rows.stop[n]], sources[inside_runs(
                 columns.start[apart], columns.stop[apart], len(sources))]  # fmt: skip
             square = distance[leaf[other]] ** 2
-            gaps = scipy.spatial.distance.cdist(local[own], local[other], "sqeuclidean")
-            found[own] = ((gaps / square) ** STEEP / square).sum(axis=1)
+            gaps = scipy.spatial.distance.cdist(local[own], local[other]) + reach[own][:, None] + reach[other]
+            found[own] = ((gaps**2 / square) ** STEEP / square).sum(axis=1)
         return found[self.sites.rows]
 
     def _clusters(self, leaf: NDArray[np.int64]) -> Clusters:
@@ -414,3 +417,17 @@ class Medium:
             arrays = [part for side in sides for each in side for part in each if isinstance(part, np.ndarray)]
             total += sum({id(each): each.nbytes for each in arrays}.values())  # both sides may share them
         return total
+
+
+def errors_of_rows(terms: Sequence[tuple[Term, Any]], count: int) -> Array:
+    """(count,) `Medium.likely_errors` of all terms with their products, which may be those of a medium between sparse
+    matrices."""
+    found = np.zeros(count)
+    for term, value in terms:
+        medium = getattr(getattr(value, "inner", value), "medium", None)
+        if medium is not None and not term.transposed:
+            errors = medium.likely_errors()
+            if hasattr(value, "left"):
+                errors = sum((each.multiply(each).T @ errors for each in value.left), np.zeros(value.shape[0]))
+            found[term.top : term.top + len(errors)] += errors
+    return found

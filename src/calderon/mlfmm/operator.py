@@ -17,7 +17,7 @@ from scipy.sparse.linalg import LinearOperator
 from calderon.backends import Device, Execution, format_bytes, require_memory, return_memory
 from calderon.fmm.device.operator import DeviceSum, OnOneDevice
 from calderon.mlfmm.device.product import DeviceMedium, SharedMedium, require_room
-from calderon.mlfmm.medium import RULES, Medium
+from calderon.mlfmm.medium import RULES, Medium, errors_of_rows
 from calderon.mlfmm.near import PACKED
 from calderon.mlfmm.plan import ADVICE, SAFETY, SINGLE, attempts, degree_of, estimate, media_of, rtol_of
 from calderon.mlfmm.saving import SavedNear
@@ -310,7 +310,7 @@ def _prepared(
         if found is None:
             continue
         if check is None or rtol < SMALL:  # rows of the largest errors depend on where leaves end
-            check = _Check.of(operator, rtol, execution, parts.media)
+            check = _Check.of(operator, rtol, execution, parts.terms)
         first = None
         if (near := check.near_part(parts, local)) is not None:  # near entries are computed for waves that hold
             error, waves = _improved(parts, rtol, partial(check.products, found), check, near)
@@ -446,13 +446,12 @@ class _Check:
     entries: NDArray[Any]
 
     @staticmethod
-    def of(operator: BoundaryOperator, rtol: float, execution: Execution, media: Sequence[Medium]) -> "_Check":
+    def of(operator: BoundaryOperator, rtol: float, execution: Execution, terms: Sequence[Any]) -> "_Check":
         random, (count, size) = np.random.default_rng(0), operator.shape
         most = min(count, max(1, min(int(np.clip(ENTRIES / size, *CHECKED)), ROOM // (16 * size))))
         extreme = np.zeros(0, np.int64)
         if rtol < SMALL and most < count:
-            likely = sum((each.likely_errors() for each in media if each.shape == operator.shape), np.zeros(count))
-            extreme = np.argsort(-likely, kind="stable")[: int(EXTREME * most)]
+            extreme = np.argsort(-errors_of_rows(terms, count), kind="stable")[: int(EXTREME * most)]
         others = np.setdiff1d(np.arange(count), extreme)
         rows = np.concatenate([extreme, random.choice(others, most - len(extreme), replace=False)])
         counts = np.repeat([1.0, len(others) / (most - len(extreme))], [len(extreme), most - len(extreme)])
