@@ -127,6 +127,11 @@ def test_files_of_others_and_damaged_ones_are_refused(whole, ended, tmp_path):
         file["parts/0/1"][3] = 1
     with pytest.raises(DamagedFile):
         assembled(burton_miller(), path)
+    path.write_bytes(content)
+    with h5py.File(path, "r+") as file:
+        file.attrs["attempt"] = 99
+    with pytest.raises(ValueError, match="damaged"):
+        assembled(burton_miller(), path)
     path.write_bytes(content[: len(content) // 2])
     with pytest.raises(DamagedFile):
         assembled(burton_miller(), path)

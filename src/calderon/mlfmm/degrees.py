@@ -31,20 +31,20 @@ this many."""
 FALLS = 2.0, 4.0
 """What errors are divided by with each degree, at least and at most, up to those of SURE."""
 STILL, DECAYS = 1e-12, 3.0
-"""Real part of a wavenumber by its imaginary one that is as good as none, and Im k / Re k from which on waves decay."""
+"""Real part of a wavenumber by its imaginary part that changes no digit; Im k / Re k above which no box has plane
+waves."""
 PAIRS, POINTS = 32, 16
 """Of boxes, from all distances, and of each box, that a search looks at."""
 
 
-def turning(k: complex) -> complex:
-    """The wavenumber, of which kernels know Re k and Im k / Re k: a purely imaginary one gets a real part that changes
-    no digit."""
+def with_real_part(k: complex) -> complex:
+    """The wavenumber; a purely imaginary one gets a real part that changes no digit, as kernels divide by it."""
     return k if k.real else complex(STILL * k.imag, k.imag)
 
 
 def shortest(k: complex, edge: float) -> float:
-    """The least edge in m of a box with plane waves, from that in wavelengths; none has them where waves decay before
-    they turn."""
+    """The least edge in m of a box with plane waves, from that in wavelengths; infinite where fields decay faster than
+    they oscillate: plane waves of such boxes grow more than they oscillate."""
     return math.inf if k.imag > DECAYS * k.real else edge * 2 * math.pi / abs(k)
 
 

@@ -22,14 +22,14 @@ from calderon.galerkin.rows.entry_kernels import Clusters
 from calderon.integrands import MAGNETIC_FIELD
 from calderon.mlfmm.channels import Channel, Listed, factorised, is_of_currents, listed, mixed, table_of, weighted
 from calderon.mlfmm.currents import SUMS
-from calderon.mlfmm.degrees import guess, shortest, turning
+from calderon.mlfmm.degrees import guess, shortest, with_real_part
 from calderon.mlfmm.far import Far, find_degrees, is_vector
 from calderon.mlfmm.near import PACKED, NearProducts
 from calderon.mlfmm.points import Points, centres_of, inside_runs
 from calderon.mlfmm.saving import SavedNear
 from calderon.mlfmm.spectrum import Array, Grid
 from calderon.operators.methods import PRODUCTS
-from calderon.operators.tree import Term
+from calderon.operators.tree import Congruence, Term
 from calderon.quadrature import NearQuadrature, Quadrature
 
 LEAF, LOW_LEAVES = 24, (40, 100)
@@ -128,7 +128,7 @@ class Medium:
         """edge: of the smallest leaves at least, in wavelengths; of leaves of some sizes the best ones are taken; 0 for
         one leaf of all unknowns."""
         self.terms, self.shape, self.real = terms, shape, np.dtype(real)
-        self.k = turning(complex(terms[0].atom.green.wavenumber))
+        self.k = with_real_part(complex(terms[0].atom.green.wavenumber))
         self.sites = Sites.of(terms, shape)
         used = np.isfinite(self.sites.boxes[:, 0, 0])
         low, high = self.sites.boxes[used].transpose(1, 0, 2)
@@ -427,7 +427,7 @@ def errors_of_rows(terms: Sequence[tuple[Term, Any]], count: int) -> Array:
         medium = getattr(getattr(value, "inner", value), "medium", None)
         if medium is not None and not term.transposed:
             errors = medium.likely_errors()
-            if hasattr(value, "left"):
+            if isinstance(value, Congruence):
                 errors = sum((each.multiply(each).T @ errors for each in value.left), np.zeros(value.shape[0]))
             found[term.top : term.top + len(errors)] += errors
     return found

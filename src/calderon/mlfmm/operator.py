@@ -3,6 +3,7 @@
 import math
 import os
 import time
+import warnings
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -16,15 +17,28 @@ from scipy.sparse.linalg import LinearOperator
 
 from calderon.backends import Device, Execution, format_bytes, require_memory, return_memory
 from calderon.fmm.device.operator import DeviceSum, OnOneDevice
+from calderon.mesh.errors import AccuracyWarning
 from calderon.mlfmm.device.product import DeviceMedium, SharedMedium, require_room
 from calderon.mlfmm.medium import RULES, Medium, errors_of_rows
 from calderon.mlfmm.near import PACKED
-from calderon.mlfmm.plan import ADVICE, SAFETY, SINGLE, attempts, degree_of, estimate, media_of, rtol_of
+from calderon.mlfmm.plan import (
+    ADVICE,
+    SAFETY,
+    SINGLE,
+    attempts,
+    degree_of,
+    estimate,
+    local_of,
+    media_of,
+    require_waves,
+    rtol_of,
+)
 from calderon.mlfmm.saving import SavedNear
 from calderon.operators.algebra import BoundaryOperator, integrals_of, short_label
 from calderon.operators.methods import Plan
 from calderon.operators.progress import assembly_progress
 from calderon.operators.tree import Congruence, Products, SumOfProducts, Term, terms_of
+from calderon.validation import callers_level
 
 CHECKED, ENTRIES, ROOM = (64, 1024), 1.8e6, 256_000_000
 """Random rows of the matrix that are computed directly, too, and bytes of them at most, unless one takes more."""
@@ -197,7 +211,7 @@ def assemble_mlfmm(
             "devices alone"
         )
     wanted = rtol_of(rtol, precision)
-    _require_waves(operator)
+    require_waves(operator)
     plan, media = estimate(operator, wanted, next(attempts(wanted)))
     require_memory(plan.nbytes, f"the multilevel fast multipole operator ({plan.details})", ADVICE)
     saved = None if matrix_file is None else SavedNear(matrix_file, operator, wanted, precision)
@@ -211,7 +225,7 @@ def assemble_mlfmm(
             product = prepared.sent(execution.devices[0])
             name = name if isinstance(product, DeviceSum) else f"{name} and numba"
     kind = DeviceMultipole if isinstance(product, DeviceSum) else Multipole
-    result = kind(product, prepared.media, _local(operator), short_label(operator), wanted, name)
+    result = kind(product, prepared.media, local_of(operator), short_label(operator), wanted, name)
     if kind is Multipole:
         result.dtype = execution.dtype(operator.is_complex)
     result.error, result.checked, result.attempt = prepared.error, prepared.checked, prepared.attempt
@@ -290,12 +304,14 @@ def _prepared(
     """The first attempt whose rows have the tolerance, at last one without plane waves; RuntimeError where none has.
     media: of `estimate`."""
     error, found, near_rtol = np.inf, None, rtol if rtol >= RULES[-1][0] else 0.0
-    local, waves_help = _local(operator), True
+    local, waves_help = local_of(operator), True
     allowed = rtol * (ENOUGH if rtol < SMALL else 1.0)
     check: _Check | None = None
     tried = list(attempts(rtol))
     if math.prod(operator.shape) <= ALL_NEAR:
         tried.append(tried[-1]._replace(edge=0.0))
+    if saved is not None and (saved.attempt or 0) >= len(tried):
+        raise ValueError(f"matrix_file is damaged: its leaves are those of attempt {saved.attempt}, of {len(tried)}")
     for number, attempt in enumerate(tried):
         if not waves_help and attempt.edge:  # larger leaves help plane waves alone
             continue
@@ -322,6 +338,13 @@ def _prepared(
             parts.fill_near()
         error, _ = _improved(parts, rtol, partial(check.products, found), check, first=first)
         if error <= allowed:
+            if not attempt.edge:
+                warnings.warn(
+                    f"plane waves do not hold rtol={rtol:g} for {short_label(operator)}: all its entries are computed, "
+                    f"{format_bytes(sum(each.nbytes for each in parts.media))}; increase rtol, or use method='dense'",
+                    AccuracyWarning,
+                    stacklevel=callers_level(),
+                )
             if saved is not None:
                 saved.finish()
             return _Prepared(found, parts.terms, parts.products, error, len(check.rows), number)
@@ -349,34 +372,9 @@ def _improved(
 
 def plan_mlfmm(operator: BoundaryOperator, rtol: float | None = None, precision: str = "double") -> Plan:
     """Levels, degrees, bytes and seconds of `assemble_mlfmm`; ValueError as there."""
-    _require_waves(operator)
+    require_waves(operator)
     wanted = rtol_of(rtol, precision)
     return estimate(operator, wanted, next(attempts(wanted)))[0]
-
-
-def _require_waves(operator: BoundaryOperator) -> None:
-    for each, _ in integrals_of(operator):
-        k = complex(getattr(each.green, "wavenumber", 0))
-        if k == 0 or k.real < 0:
-            raise ValueError(
-                "method='mlfmm' is for operators of Helmholtz's and Maxwell's equations with Re k >= 0, k not 0, got "
-                f"{each!r}: choose 'hmatrix' or 'dense', for Laplace's equation 'fmm'"
-            )
-    if not integrals_of(operator):
-        raise ValueError(f"method='mlfmm' is for operators with an integral, got {operator!r}")
-
-
-def _local(operator: BoundaryOperator) -> sp.csr_array | None:
-    """The sparse part of an expression; None where other parts are not plain integral operators."""
-    if not all(term.atom.is_local for term in media_of(operator)[1]):
-        return None
-    total = sp.csr_array(operator.shape, dtype=complex)
-    for term in terms_of(operator):
-        if term.atom.is_local:
-            matrix = (term.atom.matrix.T if term.transposed else term.atom.matrix).tocoo()
-            places = matrix.coords[0] + term.top, matrix.coords[1] + term.left
-            total = total + sp.coo_array((term.factor * matrix.data, places), operator.shape).tocsr()
-    return total
 
 
 class _Parts:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 
 from calderon.backends import thread_count
 from calderon.mlfmm.channels import factorised, is_of_currents, table_of
@@ -168,3 +169,29 @@ def _part(medium: Medium, rtol: float) -> tuple[float, float, float, float, tupl
     product += 2 * POINT * points * (2 * cube * sums if found[3] else leaf.count)
     stay += points * (60 + 30 * columns) * spectra
     return near + stay, passing, seconds, product, found
+
+
+def local_of(operator: BoundaryOperator) -> sp.csr_array | None:
+    """The sparse part of an expression; None where other parts are not plain integral operators."""
+    if not all(term.atom.is_local for term in media_of(operator)[1]):
+        return None
+    total = sp.csr_array(operator.shape, dtype=complex)
+    for term in terms_of(operator):
+        if term.atom.is_local:
+            matrix = (term.atom.matrix.T if term.transposed else term.atom.matrix).tocoo()
+            places = matrix.coords[0] + term.top, matrix.coords[1] + term.left
+            total = total + sp.coo_array((term.factor * matrix.data, places), operator.shape).tocsr()
+    return total
+
+
+def require_waves(operator: BoundaryOperator) -> None:
+    """ValueError for an expression with other equations, or without an integral."""
+    for each, _ in integrals_of(operator):
+        k = complex(getattr(each.green, "wavenumber", 0))
+        if k == 0 or k.real < 0:
+            raise ValueError(
+                "method='mlfmm' is for operators of Helmholtz's and Maxwell's equations with Re k >= 0, k not 0, got "
+                f"{each!r}: choose 'hmatrix' or 'dense', for Laplace's equation 'fmm'"
+            )
+    if not integrals_of(operator):
+        raise ValueError(f"method='mlfmm' is for operators with an integral, got {operator!r}")

@@ -19,7 +19,7 @@ from calderon.fmm.translations import TASKS, in_parts
 from calderon.greens import Green, Helmholtz
 from calderon.greens.elementary import SHORT
 from calderon.greens.helmholtz import helmholtz
-from calderon.mlfmm.degrees import shortest, turning
+from calderon.mlfmm.degrees import shortest, with_real_part
 from calderon.mlfmm.far import Far, find_degrees
 from calderon.mlfmm.plan import SAFETY, SINGLE, Attempt, attempts, rtol_of
 from calderon.mlfmm.points import TINY, Points, centres_of, mutual_kernel, near_kernel
@@ -126,7 +126,7 @@ def helmholtz_sums(
     RuntimeError or MemoryError for more. Raises ValueError for other shapes and for numbers that are not finite.
     """
     started, wanted = time.perf_counter(), rtol_of(rtol, "double")
-    k = turning(complex(helmholtz(wavenumber, "sum over points").wavenumber))
+    k = with_real_part(complex(helmholtz(wavenumber, "sum over points").wavenumber))
     sources = points_in_space(points)
     places = None if targets is None else points_in_space(targets, "targets")
     kinds = Kinds(charges is not None, dipoles is not None, bool(gradient))
@@ -294,7 +294,7 @@ def direct_sums(
 ) -> NDArray[np.complex128]:
     """(m, columns, 1 or 4) sums without a tree."""
     tree = octree(sources, targets, max(len(sources), len(targets), 1))
-    return PointSums.on(tree, sources, targets, turning(k), kinds, np.dtype(real)).product(numbers)
+    return PointSums.on(tree, sources, targets, with_real_part(k), kinds, np.dtype(real)).product(numbers)
 
 
 @dataclass(frozen=True, eq=False)

@@ -58,7 +58,7 @@ class Potential(SurfaceField):
         numbers that come back; devices also compute in it ("single": about six digits of the largest value, with an
         AccuracyWarning where k r is too large for that), the processor in double. Errors as for `Execution.of`.
 
-        method: "direct"; "fmm" for Laplace's equation or "mlfmm" for Helmholtz's, in time proportional to
+        method: "direct"; "fmm" for Laplace's equation or "mlfmm" for Helmholtz's (Re k >= 0), in time proportional to
         the number of points and triangles, or somewhat more; "auto": one of these on the processor where it takes less
         time. rtol: then the relative error of the regular quadrature in the 2-norm over the points, default 1e-6,
         checked as by `laplace_sums` and `helmholtz_sums`; where it cannot be held, "auto" sums directly.
