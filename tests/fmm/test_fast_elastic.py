@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import calderon as cal
-from calderon.fmm import elastic_blocks, galerkin, orders
+from calderon.fmm import galerkin, orders
+from calderon.fmm.coarse import far
 from calderon.formulations.elastic import preconditioner
 from catalogue import NODAL_SPACES
 
@@ -128,14 +129,15 @@ def test_a_free_body_in_one_leaf():
     assert np.linalg.norm(fast - dense) < 1e-4 * np.linalg.norm(dense)
 
 
-def test_the_coarse_problem_is_that_of_products(solid, monkeypatch):
+@pytest.mark.parametrize("rtol", [1e-5, 1e-6])
+def test_the_coarse_problem_is_that_of_products(solid, rtol, monkeypatch):
     """Z^T A Z, and diagonal blocks, from moments and near blocks are those of the matrix; from the first combinations
-    of harmonics they are close to it."""
-    fast = solid._equation("fmm", 1e-5, "numba")
+    of harmonics they are close to it; of packed numbers and of plain ones."""
+    fast = solid._equation("fmm", rtol, "numba")
     bodies = preconditioner.bodies_of(fast)
     columns = preconditioner.rigid_columns(fast, preconditioner._by_boxes(fast, bodies, 200))
     rough = preconditioner._coarse_matrix(fast, bodies, columns)
-    monkeypatch.setattr(elastic_blocks, "KEPT", 1000)
+    monkeypatch.setattr(far, "KEPT", 1000)
     coarse = preconditioner._coarse_matrix(fast, bodies, columns)
     blocks = preconditioner._leaf_blocks(bodies, preconditioner._by_boxes(fast, bodies, preconditioner.LEAF))
     exact = columns.T @ (fast.operator @ columns.toarray())

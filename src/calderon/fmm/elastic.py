@@ -69,31 +69,13 @@ class Line(NamedTuple):
     @property
     def functions(self) -> Functions:
         """For devices."""
-        runs = self._runs(0, len(self.pieces.starts) - 1)
-        return Functions(self.first, self.pieces, runs.ravel(), self.values, self.arms)
+        count = int(self.pieces.starts[-1]) * SUMS // (FIELDS if self.values else 1)
+        return Functions(self.first, self.pieces, self.moments.runs(0, count).ravel(), self.values, self.arms)
 
     @property
     def arms(self) -> NDArray[np.float64]:
         """Of `move_origin`."""
         return self.centres if self.values else -self.centres
-
-    def _runs(self, first: int, last: int) -> NDArray[Any]:
-        """Of some leaves."""
-        starts = self.pieces.starts[[first, last]] * SUMS // (FIELDS if self.values else 1)
-        return self.moments.runs(*starts.tolist())
-
-    def of_leaf(self, leaf: int) -> NDArray[Any]:
-        """(3 n, 4, r) moments of the pieces in a leaf, measured from the centre of the tree."""
-        runs, arm = self._runs(leaf, leaf + 1), self.centres[leaf].astype(np.float32)
-        given = runs.reshape(-1, SUMS, runs.shape[1])
-        if not self.values:
-            found = given.copy()
-            found[:, :FIELDS] -= arm[:, None] * given[:, FIELDS:]
-            return found
-        spread = np.zeros((len(given), FIELDS, *given.shape[1:]), given.dtype)
-        for c in range(FIELDS):
-            spread[:, c, c], spread[:, c, FIELDS] = given[:, 0], given[:, 1 + c] + arm[c] * given[:, 0]
-        return spread.reshape(-1, *given.shape[1:])
 
 
 class ElasticFar:

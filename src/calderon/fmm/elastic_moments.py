@@ -183,11 +183,11 @@ class PieceKernels(NamedTuple):
 @functools.cache
 def piece_kernels(packed: bool) -> PieceKernels:
     """For `Digits` with exponents or without."""
-    return PieceKernels(*_field_kernels(*_of_runs(packed)), *_value_kernels(*_of_runs(packed)))
+    return PieceKernels(*_field_kernels(*of_runs(packed)), *_value_kernels(*of_runs(packed)))
 
 
 @functools.cache
-def _of_runs(packed: bool) -> tuple[Callable[..., Any], Callable[..., Any]]:
+def of_runs(packed: bool) -> tuple[Callable[..., Any], Callable[..., Any]]:
     """What adds a multiple of a run to sums, and what multiplies a run with sums."""
     load_number = load_packed if packed else load_plain
 

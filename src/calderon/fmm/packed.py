@@ -291,9 +291,9 @@ def unpack_row(numbers, heads, begin, head, groups, unit, room, pitch):  # type:
         at, head = middle, head + 3
 
 
-@kernel
-def unpack(numbers, heads, begins, units, low, high, head, groups, width, room, out):  # type: ignore[no-untyped-def]
-    """Rows low .. high of a block, in single precision."""
+@jitable_part
+def unpack_block(numbers, heads, begins, units, low, high, head, groups, width, room, out):  # type: ignore[no-untyped-def]
+    """Rows low .. high of a block, whose heads begin at `head`, in single precision."""
     pitch = GROUP * groups
     for a in range(high - low):
         unpack_row(numbers, heads, begins[low + a], head + a * PARTS * groups, groups, units[low + a], room, pitch)
@@ -301,6 +301,12 @@ def unpack(numbers, heads, begins, units, low, high, head, groups, width, room, 
             for c in range(width):
                 for j in range(3):
                     out[3 * a + i, 3 * c + j] = room[(3 * i + j) * pitch + c]
+
+
+@kernel
+def unpack(numbers, heads, begins, units, low, high, head, groups, width, room, out):  # type: ignore[no-untyped-def]
+    """The same alone."""
+    unpack_block(numbers, heads, begins, units, low, high, head, groups, width, room, out)
 
 
 def _load_packed(typing_context, numbers, exponents, index, like):  # type: ignore[no-untyped-def]

@@ -18,8 +18,10 @@ from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
 from calderon.backends import one_thread, return_memory, run_tasks, thread_count
+from calderon.fmm.coarse.columns import Columns, groups_of_leaves
+from calderon.fmm.coarse.far import far_sums
+from calderon.fmm.coarse.near import block_sums, near_sums
 from calderon.fmm.elastic import ElasticProduct
-from calderon.fmm.elastic_blocks import Columns, block_sums, far_sums, groups_of_leaves, near_sums
 from calderon.formulations.elastic.balance import rigid_motions
 from calderon.formulations.elastic.equations import Equation
 from calderon.mesh.locality import block_order
@@ -189,14 +191,13 @@ class _Body(NamedTuple):
         return len(self.product.far.layout.lists.leaves)
 
     def add_sums(self, coarse: sp.csr_array, sums: Array) -> None:
-        """Add Z^T A Z without the lift to a matrix with a further row and column."""
+        """Add Z^T A Z without the lift to a matrix."""
         far = self.product.far
-        moved = self.moved(coarse)
         rows, columns = (
-            Columns.of(lines, sp.csr_array(matrix), self.leaves, STORED)
-            for lines, matrix in ((far.rows, self.left @ coarse), (far.columns, moved))
+            Columns.of(lines, sp.csr_array(matrix), self.leaves)
+            for lines, matrix in ((far.rows, self.left @ coarse), (far.columns, self.moved(coarse)))
         )
-        near_sums(self.product, rows, columns, moved, sums)
+        near_sums(self.product, rows, columns, sums)
         return_memory()
         far_sums(self.product, rows, columns, sums)
         local = (coarse.T @ (self.local @ coarse)).tocoo()
@@ -220,12 +221,12 @@ def _coarse_matrix(equation: Any, bodies: Sequence[_Body], coarse: sp.csr_array)
     """Z^T A Z from the near blocks and moments of fast products, which are in single precision."""
     count, lift = equation.displacements, bodies[0].equation.lift
     scaled = bodies[0].equation.length * bodies[0].equation.scale[:count, None] * lift
-    dense = np.zeros((coarse.shape[1] + 1,) * 2, STORED)
+    dense = np.zeros((coarse.shape[1],) * 2, STORED)
     if lift.shape[1]:
-        dense[:-1, :-1] = (coarse[:count].T @ scaled) @ (coarse[:count].T @ lift).T
+        dense[...] = (coarse[:count].T @ scaled) @ (coarse[:count].T @ lift).T
     for body in bodies:
         body.add_sums(coarse, dense)
-    return np.asfortranarray(dense[:-1, :-1], np.float64)  # which LAPACK overwrites
+    return np.asfortranarray(dense, np.float64)  # which LAPACK overwrites
 
 
 def _leaf_blocks(bodies: Sequence[_Body], chosen: list[Index]) -> list[tuple[Index, NDArray[Any]]]:

@@ -1,0 +1,120 @@
+"""Groups of leaves, columns that live in few of them, and sums of tasks in rows of a dense matrix."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from calderon.backends import InOrder, run_tasks
+from calderon.backends.numba import kernel
+from calderon.fmm.elastic import Line
+from calderon.fmm.layout import Layout
+
+Index = NDArray[np.int64]
+REAL = np.float32
+"""Precision of sums and blocks."""
+TASKS = 64
+"""Of sums, which are added up in their order."""
+
+
+def groups_of_leaves(layout: Layout, weights: Index, most: int) -> Index:
+    """(leaves,) the group of each leaf: boxes, and neighbouring ones of one parent, whose weights (leaves,) are `most`
+    together, or single leaves."""
+    tree, leaves, is_leaf = layout.tree, layout.lists.leaves, layout.tree.leaf
+    total = np.zeros(len(tree.level), np.int64)
+    total[leaves] = weights
+    for box in range(len(tree.level) - 1, 0, -1):
+        total[tree.parent[box]] += total[box]
+    number, group = np.full(len(tree.level), -1), 0
+    number[0] = 0 if total[0] <= most or is_leaf[0] else -1
+    for each in np.flatnonzero((total > most) & ~is_leaf):
+        held = 0
+        for child in tree.children[each]:
+            if child < 0 or (total[child] > most and not is_leaf[child]):
+                held = 0
+                continue
+            if held == 0 or held + total[child] > most:
+                group, held = group + 1, 0
+            number[child], held = group, held + total[child]
+    for box in range(1, len(tree.level)):
+        if number[box] < 0:
+            number[box] = number[tree.parent[box]]
+    return np.unique(number[leaves], return_inverse=True)[1]
+
+
+class Columns(NamedTuple):
+    """Columns of a sparse matrix (n, k) on the unknowns of lines: its rows as indptr, indices and data; the numbers of
+    those that are not zero in each leaf, from first (leaves + 1,) on."""
+
+    indptr: NDArray[np.int32]
+    indices: NDArray[np.int32]
+    data: NDArray[np.float32]
+    first: Index
+    numbers: NDArray[np.int32]
+
+    @staticmethod
+    def of(lines: Sequence[Line], matrix: sp.csr_array, leaves: int) -> "Columns":
+        rows = np.concatenate([line.first + line.pieces.whole for line in lines])
+        ends = np.cumsum([0, *(len(line.pieces.whole) for line in lines)])
+        starts = np.stack([low + line.pieces.starts for low, line in zip(ends[:-1], lines, strict=True)])
+        indptr, indices = (each.astype(np.int32) for each in (matrix.indptr, matrix.indices))
+        first, seen = np.zeros(leaves + 1, np.int64), np.full(matrix.shape[1], -1)
+        leaf_columns(indptr, indices, rows, starts, seen, first, np.zeros(0, np.int32))
+        numbers = np.zeros(first[-1], np.int32)
+        seen[:] = -1
+        leaf_columns(indptr, indices, rows, starts, seen, first, numbers)
+        return Columns(indptr, indices, matrix.data.astype(REAL), first, numbers)
+
+    def of_leaves(self, leaves: Index) -> Index:
+        """The numbers that are not zero in some of them."""
+        return np.unique(np.concatenate([self.numbers[self.first[i] : self.first[i + 1]] for i in leaves.tolist()]))
+
+
+@kernel
+def leaf_columns(indptr, indices, rows, starts, seen, first, numbers):  # type: ignore[no-untyped-def]
+    """Enter the columns of each leaf, whose rows are rows[starts[l, i] : starts[l, i + 1]], into numbers[first[i] :],
+    increasing; of empty numbers, count them in first. seen (k,): -1."""
+    for i in range(starts.shape[1] - 1):
+        count = 0
+        for line in range(len(starts)):
+            for r in range(starts[line, i], starts[line, i + 1]):
+                for a in range(indptr[rows[r]], indptr[rows[r] + 1]):
+                    if seen[indices[a]] != i:
+                        seen[indices[a]] = i
+                        if len(numbers):
+                            numbers[first[i] + count] = indices[a]
+                        count += 1
+        if len(numbers):
+            numbers[first[i] : first[i] + count].sort()
+        else:
+            first[i + 1] = first[i] + count
+
+
+def add_in_panels(
+    sums: NDArray[Any], work: Callable[[int, Index, NDArray[Any]], None], rows: Callable[[int], Index], tasks: int
+) -> None:
+    """Let tasks add to rows of a dense matrix, each at its turn: equal input gives equal bits. work(task, place, panel)
+    has a panel of zeros, in which row r of the matrix is place[r]; rows: those of a task."""
+
+    def add(own: Index, panel: NDArray[Any]) -> None:
+        sums[own] += panel
+
+    entered = InOrder(add)
+
+    def one(task: int) -> None:
+        own, place = rows(task), np.full(len(sums), -1)
+        panel = np.zeros((len(own), sums.shape[1]), REAL)
+        place[own] = np.arange(len(own))
+        work(task, place, panel)
+        entered.add(task, own, panel)
+
+    run_tasks(one, tasks)
+
+
+def shares(work: Index) -> Index:
+    """Bounds of at most TASKS parts, none of which is empty, from sums (n + 1,) of the work with n things."""
+    bounds = np.searchsorted(work, np.linspace(0, work[-1], min(TASKS, len(work) - 1) + 1))
+    bounds[-1] = len(work) - 1
+    return np.unique(np.append(0, bounds))

@@ -1,0 +1,245 @@
+"""Sums between columns from the moments of boxes that are not neighbours."""
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calderon.backends.numba import kernel
+from calderon.backends.vectors import aligned, lanes, load, width, zero
+from calderon.fmm.coarse.columns import REAL, Columns, Index, add_in_panels, shares
+from calderon.fmm.elastic import ElasticProduct, Line
+from calderon.fmm.elastic_moments import SUMS, of_runs
+from calderon.fmm.near import total
+from calderon.fmm.register_tiles import add_products
+from calderon.fmm.tables import Tables
+from calderon.fmm.translations import in_parts
+
+KEPT = 32
+"""Combinations of harmonics, the first of a table, that far sums have: they are for approximate inverses."""
+
+
+class Moments(NamedTuple):
+    """Of each box the numbers of columns that are not zero there, numbers[spans[b, 0] : spans[b, 1]], and for each of
+    these SUMS vectors of moments; none of boxes that have no separated ones."""
+
+    spans: Index
+    numbers: NDArray[np.int32]
+    values: NDArray[np.float32]
+
+    @staticmethod
+    def of(product: ElasticProduct, lines: Sequence[Line], columns: Columns, count: int) -> "Moments":
+        """count: of all columns."""
+        far = product.far
+        tree, leaves, (kept, rank) = far.layout.tree, far.layout.lists.leaves, ranks_of(far.table)
+        number = np.full(len(tree.level), -1)
+        number[leaves] = np.arange(len(leaves))
+        most = int(np.diff(columns.first) @ tree.level[leaves])
+        spans, numbers = np.zeros((len(tree.level), 2), np.int64), np.empty(most, np.int32)
+        used = box_columns(tree.children, tree.level, number, *columns[3:], np.full(count, -1), spans, numbers)
+        values = aligned(used * SUMS * rank, REAL)
+        run = leaf_moment_kernel(not len(lines[0].moments.exponents) == 0)
+        for line in lines:
+            arms, starts = far.centres.astype(REAL), line.pieces.starts // (3 if line.values else 1)
+            rows = line.first + line.pieces.whole
+
+            def enter(low: int, high: int, given: Any = (*line.moments, starts, line.values, arms, rows)) -> None:
+                run(*given, tuple(columns[:3]), spans[leaves], numbers, values, kept, rank, np.empty(count, np.int64),
+                    aligned(SUMS * given[2][0], np.float64), low, high)  # fmt: skip
+
+            in_parts(enter, len(leaves))
+        up = padded(far.table.up, kept, rank)
+        for low, high in reversed(tree.runs_of_levels()[3:]):
+            parents = np.unique(tree.parent[low:high])
+
+            def raise_(low: int, high: int, parents: NDArray[Any] = parents) -> None:
+                lists = np.empty((3, SUMS * count), np.int64)
+                raise_moments(up, rank, parents, tree.children, spans, numbers, values, *lists, low, high)
+
+            in_parts(raise_, len(parents))
+        return Moments(spans, numbers, values)
+
+
+def ranks_of(table: Tables) -> tuple[int, int]:
+    """How many combinations are kept, and that up to whole vectors."""
+    kept = min(KEPT, table.rank)
+    return kept, -(-kept // width(REAL)) * width(REAL)
+
+
+def padded(matrices: NDArray[Any], kept: int, rank: int) -> NDArray[np.float32]:
+    """The first rows and columns of matrices (n, r, r), one after the other."""
+    found = aligned((len(matrices), rank, rank), REAL)
+    found[:, :kept, :kept] = matrices[:, :kept, :kept]
+    return found.ravel()
+
+
+@kernel
+def box_columns(children, level, leaf, first, given, seen, spans, numbers):  # type: ignore[no-untyped-def]
+    """Fill spans and numbers of `Moments` from those of leaves; how many numbers there are. seen: -1."""
+    used = 0
+    for b in range(len(level) - 1, -1, -1):
+        spans[b, :] = used
+        if level[b] < 2:
+            continue
+        if leaf[b] >= 0:
+            for a in range(first[leaf[b]], first[leaf[b] + 1]):
+                numbers[used] = given[a]
+                used += 1
+        for child in children[b]:
+            if child < 0:
+                continue
+            for a in range(spans[child, 0], spans[child, 1]):
+                if seen[numbers[a]] != b:
+                    seen[numbers[a]] = b
+                    numbers[used] = numbers[a]
+                    used += 1
+        numbers[spans[b, 0] : used].sort()
+        spans[b, 1] = used
+    return used
+
+
+@functools.cache
+def leaf_moment_kernel(packed: bool) -> Callable[..., None]:
+    """For `Digits` with exponents or without."""
+    add_run, _ = of_runs(packed)
+
+    @kernel
+    def leaf_moments(  # type: ignore[no-untyped-def]
+        functions, exponents, shape, starts, values, arms, rows, matrix, spans, numbers, moments, kept, rank, place,
+        run, low, high,
+    ):  # fmt: skip
+        """Add the moments of the functions of a line in leaves low .. high, measured from the centre of the tree."""
+        lanes(run)
+        indptr, indices, data = matrix
+        pitch, count = shape[0], 3 if values else 1
+        for i in range(low, high):
+            for a in range(spans[i, 0], spans[i, 1]):
+                place[numbers[a]] = a
+            if spans[i, 0] == spans[i, 1]:
+                continue
+            for j in range(starts[i], starts[i + 1]):
+                run[:] = 0
+                for s in range(4):
+                    add_run(functions, exponents, shape, 4 * j + s, 1.0, run, s * pitch)
+                for c in range(count):
+                    row = rows[count * j + c]
+                    for a in range(indptr[row], indptr[row + 1]):
+                        f, at = data[a], place[indices[a]] * 4 * rank
+                        if values:
+                            for k in range(kept):
+                                moments[at + c * rank + k] += f * run[k]
+                                moments[at + 3 * rank + k] += f * (run[(1 + c) * pitch + k] + arms[i, c] * run[k])
+                        else:
+                            for s in range(4):
+                                arm = arms[i, s] if s < 3 else arms.dtype.type(0)
+                                for k in range(kept):
+                                    moments[at + s * rank + k] += f * (run[s * pitch + k] - arm * run[3 * pitch + k])
+
+    return leaf_moments
+
+
+@kernel
+def raise_moments(matrices, rank, parents, children, spans, numbers, values, place, sources, targets, low, high):  # type: ignore[no-untyped-def]
+    """Add moments of children to those of the parents low .. high."""
+    size = lanes(matrices)
+    for q in range(low, high):
+        parent = parents[q]
+        for a in range(spans[parent, 0], spans[parent, 1]):
+            place[numbers[a]] = a
+        for octant in range(8):
+            child, n = children[parent, octant], 0
+            if child < 0:
+                continue
+            for a in range(spans[child, 0], spans[child, 1]):
+                for s in range(4):
+                    sources[n], targets[n] = 4 * a + s, 4 * place[numbers[a]] + s
+                    n += 1
+            add_products(matrices, octant * rank * rank, rank // size, rank, values, sources, rank, values, targets,
+                         rank, 0, n)  # fmt: skip
+
+
+def far_sums(product: ElasticProduct, left: Columns, right: Columns, sums: NDArray[Any]) -> None:
+    """Add left^T A right of separated boxes to a dense matrix."""
+    far = product.far
+    pairs, edge, count = far.layout.lists.far, far.layout.tree.edge.astype(REAL), len(sums)
+    if not len(pairs.source):
+        return
+    sources, targets = (Moments.of(product, *each, count) for each in ((far.columns, right), (far.rows, left)))
+    matrices, which = directions(far.table, pairs.runs[:, 0])
+    rank = ranks_of(far.table)[1]
+    matrix = np.repeat(which, np.diff(pairs.runs[:, 1:])[:, 0])
+    order = np.argsort(pairs.target, kind="stable")
+    source, matrix = pairs.source[order], matrix[order]
+    begin = np.searchsorted(pairs.target[order], np.arange(len(edge) + 1))
+    sizes = np.diff(sources.spans)[:, 0]
+    bounds = shares(np.append(0, np.cumsum(sizes[source]))[begin])
+
+    def work(task: int, place: Index, panel: NDArray[Any]) -> None:
+        lists, room = np.empty((3, SUMS * count), np.int64), aligned(SUMS * rank * count, REAL)
+        far_panel(matrices, rank, *sources, *targets, begin, source, matrix, edge, place, panel, np.full(count, -1),
+                  *lists, room, bounds[task], bounds[task + 1])  # fmt: skip
+
+    def rows(task: int) -> Index:
+        spans = targets.spans[bounds[task] : bounds[task + 1]]
+        return np.unique(np.concatenate([targets.numbers[low:high] for low, high in spans.tolist()]))
+
+    add_in_panels(sums, work, rows, len(bounds) - 1)
+
+
+def directions(table: Tables, used: Index) -> tuple[NDArray[np.float32], Index]:
+    """The matrices of some directions between the first combinations, one after the other, and which of them each one
+    has."""
+    found, which = np.unique(used, return_inverse=True)
+    kept, rank = ranks_of(table)
+    matrices = aligned((len(found), rank, rank), REAL)
+
+    def make(low: int, high: int) -> None:
+        for n in range(low, high):
+            v = int(found[n])
+            first, inner = int(table.starts[v]), int(table.vectors[v]) * width(table.numbers.dtype) or table.rank
+            one = table.numbers[first : first + table.rank * inner].reshape(table.rank, inner)[:kept]
+            if table.vectors[v]:
+                first += table.rank * inner
+                one = one @ table.numbers[first : first + table.rank * inner].reshape(inner, table.rank)
+            matrices[n, :kept, :kept] = one[:, :kept]
+
+    in_parts(make, len(found))
+    return matrices.ravel(), which
+
+
+@kernel
+def far_panel(  # type: ignore[no-untyped-def]
+    matrices, rank, source_spans, source_numbers, moments, target_spans, target_numbers, tests, begin, source, matrix,
+    edge, row, panel, seen, numbers, given, wanted, local, low, high,
+):  # fmt: skip
+    """Add the sums of target boxes low .. high to a panel: local expansions of all columns that are not zero in their
+    sources (local, in the order of `numbers`) with the moments of tests. seen: -1."""
+    size = lanes(matrices)
+    for b in range(low, high):
+        count = 0
+        for p in range(begin[b], begin[b + 1]):
+            for a in range(source_spans[source[p], 0], source_spans[source[p], 1]):
+                if seen[source_numbers[a]] < 0:
+                    seen[source_numbers[a]], numbers[count] = count, source_numbers[a]
+                    count += 1
+        for k in range(count * 4 * rank):
+            local[k] = 0
+        for p in range(begin[b], begin[b + 1]):
+            n = 0
+            for a in range(source_spans[source[p], 0], source_spans[source[p], 1]):
+                for s in range(4):
+                    given[n], wanted[n] = 4 * a + s, 4 * seen[source_numbers[a]] + s
+                    n += 1
+            add_products(matrices, matrix[p] * rank * rank, rank // size, rank, moments, given, rank, local, wanted,
+                         rank, 0, n)  # fmt: skip
+        for a in range(target_spans[b, 0], target_spans[b, 1]):
+            at = row[target_numbers[a]]
+            for q in range(count):
+                t = zero(local)
+                for k in range(0, 4 * rank, size):
+                    t = t + load(tests, a * 4 * rank + k) * load(local, q * 4 * rank + k)
+                panel[at, numbers[q]] += total(t) / edge[b]
+        for q in range(count):
+            seen[numbers[q]] = -1

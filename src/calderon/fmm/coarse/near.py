@@ -1,0 +1,262 @@
+"""Blocks on the diagonal, and sums between columns, from the near blocks of a product."""
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from calderon.backends import run_tasks, thread_count
+from calderon.backends.numba import jitable_part, kernel
+from calderon.backends.vectors import aligned
+from calderon.fmm.coarse.columns import REAL, Columns, Index, add_in_panels, shares
+from calderon.fmm.elastic import ElasticProduct
+from calderon.fmm.near import Near
+from calderon.fmm.packed import GROUP, PARTS, unpack_block
+
+ROWS = 8192
+"""Of a sparse matrix that are taken apart at a time."""
+
+
+def block_sums(
+    product: ElasticProduct, left: sp.csr_array, right: sp.csr_array, local: sp.csr_array, groups: Sequence[Index]
+) -> list[NDArray[Any]]:
+    """The blocks on the diagonal of left^T A right + local for groups of unknowns, no two of which have one in common,
+    from neighbouring leaves."""
+    owner, place = np.full(left.shape[1], -1), np.zeros(left.shape[1], np.int64)
+    for number, each in enumerate(groups):
+        owner[each], place[each] = number, np.arange(len(each))
+    sizes = np.array([len(each) for each in groups])
+    starts = np.append(0, np.cumsum(sizes**2))
+    out = np.zeros(starts[-1], REAL)
+    for low in range(0, local.shape[0], ROWS):
+        given = local[low : low + ROWS].tocoo()
+        i, j = given.coords[0] + low, given.coords[1]
+        inside = (owner[i] == owner[j]) & (owner[i] >= 0)
+        i, j = i[inside], j[inside]
+        out[starts[owner[i]] + place[i] * sizes[owner[i]] + place[j]] = given.data[inside]
+    parts = np.linspace(0, len(groups), 2 * thread_count() + 1).astype(np.int64)
+    sides = [(each.indptr, each.indices, each.data.astype(REAL)) for each in (left, right)]
+    for number in range(len(product.terms)):
+        blocks = _Blocks.of(product, number)
+        entries = blocks.entries(right)
+
+        def work(n: int, blocks: _Blocks = blocks, entries: int = entries) -> None:
+            heads = np.full((2, len(groups)), -1)
+            links = np.empty((3, entries), np.int64)
+            blocks.kernels.diagonals(
+                *blocks, *sides, (owner, place, starts, sizes), heads, links, out, blocks.room,
+                np.empty(blocks.sizes, REAL), parts[n], parts[n + 1],
+            )  # fmt: skip
+
+        run_tasks(work, len(parts) - 1)
+    return [out[low:high].reshape(n, n) for low, high, n in zip(starts[:-1], starts[1:], sizes, strict=True)]
+
+
+class _Blocks(NamedTuple):
+    """What kernels read of the near blocks of one term: how they are stored, see `Near`, and for each of their rows and
+    columns a row of the matrices on both sides."""
+
+    stored: tuple[NDArray[Any], ...]
+    pairs: Index
+    row_starts: Index
+    column_starts: Index
+    lefts: Index
+    rights: Index
+    symmetric: bool
+
+    @staticmethod
+    def of(product: ElasticProduct, number: int) -> "_Blocks":
+        term, near = product.terms[number], product.near[number]
+        lines = (product.far.rows, term.top), (product.far.columns, term.left)
+        left, right = (next(each for each in side if each.first == first) for side, first in lines)
+        whole: NDArray[Any] = right.pieces.whole if near.strips is None else near.strips.functions
+        stored = (near.numbers, near.places) if near.tensors is None else near.tensors.of_rows
+        starts = near.row_starts, near.column_starts
+        return _Blocks(stored, near.pairs, *starts, left.first + left.pieces.whole, right.first + whole, near.symmetric)
+
+    @property
+    def kernels(self) -> "_BlockKernels":
+        return block_kernels(len(self.stored) > 2)
+
+    @property
+    def room(self) -> NDArray[np.float64]:
+        """For a row of a block of tensors."""
+        return aligned(PARTS * GROUP * int(self.stored[-1].max(initial=0)) if len(self.stored) > 2 else 1, np.float64)
+
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """Rows and columns of a block at most."""
+        height, width = (int(np.diff(each).max(initial=0)) for each in (self.row_starts, self.column_starts))
+        return height, width
+
+    def entries(self, matrix: sp.csr_array) -> int:
+        """Of a matrix on the right in the columns of one block at most."""
+        sizes = np.diff(matrix.indptr)[self.rights]
+        return int(np.diff(np.append(0, np.cumsum(sizes))[self.column_starts]).max(initial=0))
+
+    def products(self, left: Columns, right: Columns) -> tuple[int, int]:
+        """The size of products of columns with a block at most."""
+        return max(int(np.diff(each.first).max(initial=0)) for each in (left, right)), self.sizes[1]
+
+
+def near_sums(product: ElasticProduct, left: Columns, right: Columns, sums: NDArray[Any]) -> None:
+    """Add left^T A right of neighbouring leaves to a dense matrix."""
+    for number, near in enumerate(product.near):
+        blocks = _Blocks.of(product, number)
+        bounds, products = shares(np.append(0, np.cumsum(np.diff(near.places)))), blocks.products(left, right)
+
+        def work(task: int, place: Index, panel: NDArray[Any], blocks: _Blocks = blocks, bounds: Index = bounds,
+                 products: tuple[int, int] = products) -> None:  # fmt: skip
+            count, most = len(sums), products[0]
+            given = (
+                np.empty(count, np.int64), np.full(count, -1), np.empty(count, np.int64), np.empty(most, REAL),
+                np.empty((count, most), REAL), np.empty(products, REAL), blocks.room, np.empty(blocks.sizes, REAL),
+            )  # fmt: skip
+            blocks.kernels.add_sums(
+                *blocks, tuple(left), tuple(right), place, panel, *given, bounds[task], bounds[task + 1]
+            )
+
+        def rows(task: int, near: Near = near, bounds: Index = bounds) -> Index:
+            pairs = near.pairs[bounds[task] : bounds[task + 1]]
+            return left.of_leaves(np.unique(pairs if near.symmetric else pairs[:, 0]))
+
+        add_in_panels(sums, work, rows, len(bounds) - 1)
+
+
+class _BlockKernels(NamedTuple):
+    """For blocks that are stored in one way: their part of `block_sums` and of `near_sums`."""
+
+    diagonals: Callable[..., None]
+    add_sums: Callable[..., None]
+
+
+@jitable_part
+def packed_block(stored, n, height, width, room, block):  # type: ignore[no-untyped-def]
+    """block[:height, :width] = block number n of tensors."""
+    numbers, heads, begins, units, rows, starts, groups = stored
+    unpack_block(
+        numbers, heads, begins, units, rows[n], rows[n + 1], starts[n], groups[n], width // 3, room, block
+    )  # fmt: skip
+
+
+@jitable_part
+def plain_block(stored, n, height, width, room, block):  # type: ignore[no-untyped-def]
+    """The same of plain numbers."""
+    numbers, places = stored
+    for r in range(height):
+        for c in range(width):
+            block[r, c] = numbers[places[n] + r * width + c]
+
+
+@functools.cache
+def block_kernels(packed: bool) -> _BlockKernels:
+    """For tensors or plain numbers."""
+    fetch = packed_block if packed else plain_block
+
+    @kernel
+    def diagonals(  # type: ignore[no-untyped-def]
+        stored, pairs, row_starts, column_starts, lefts, rights, symmetric, left, right, wanted, heads, links, out,
+        room, block, least, most,
+    ):  # fmt: skip
+        """Add left^T B right to blocks with the same owner of row and column, least .. most. heads (2, owners), -1 at
+        first: the last block with rows of each owner, and the first link of its list of entries on the right; links:
+        the next one, column and entry of each."""
+        owner, place, starts, sizes = wanted
+        left_starts, left_columns, left_values = left
+        right_starts, right_columns, right_values = right
+        for n in range(len(pairs)):
+            i, j, fetched = pairs[n, 0], pairs[n, 1], False
+            for turn in range(2 if symmetric and i != j else 1):
+                one, other, stamp, used = (i, j, 2 * n, 0) if turn == 0 else (j, i, 2 * n + 1, 0)
+                top, low, found = row_starts[one], column_starts[other], False
+                for r in range(top, row_starts[one + 1]):
+                    for a in range(left_starts[lefts[r]], left_starts[lefts[r] + 1]):
+                        mine = owner[left_columns[a]]
+                        if least <= mine < most and heads[0, mine] != stamp:
+                            heads[0, mine], heads[1, mine], found = stamp, -1, True
+                if not found:
+                    continue
+                for c in range(low, column_starts[other + 1]):
+                    for b in range(right_starts[rights[c]], right_starts[rights[c] + 1]):
+                        mine = owner[right_columns[b]]
+                        if mine >= 0 and heads[0, mine] == stamp:
+                            links[0, used], links[1, used], links[2, used] = heads[1, mine], c - low, b
+                            heads[1, mine] = used
+                            used += 1
+                if used and not fetched:
+                    height, width = row_starts[i + 1] - row_starts[i], column_starts[j + 1] - column_starts[j]
+                    fetch(stored, n, height, width, room, block)
+                    fetched = True
+                for r in range(top, row_starts[one + 1]):
+                    for a in range(left_starts[lefts[r]], left_starts[lefts[r] + 1]):
+                        p, mine = left_columns[a], owner[left_columns[a]]
+                        if mine < least or mine >= most:
+                            continue
+                        row, k = starts[mine] + place[p] * sizes[mine], heads[1, mine]
+                        while k >= 0:
+                            c, b = links[1, k], links[2, k]
+                            entry = block[r - top, c] if turn == 0 else block[c, r - top]
+                            out[row + place[right_columns[b]]] += left_values[a] * entry * right_values[b]
+                            k = links[0, k]
+
+    @kernel
+    def add_sums(  # type: ignore[no-untyped-def]
+        stored, pairs, row_starts, column_starts, lefts, rights, symmetric, left, right, row, panel, place, seen,
+        numbers, column, sums, products, room, block, low, high,
+    ):  # fmt: skip
+        """Add left^T B right of the blocks low .. high to a panel; products: left^T B or right^T B^T; sums:
+        of columns in the order of `numbers`. seen: -1."""
+        left_starts, left_columns, left_values, left_first, left_numbers = left
+        right_starts, right_columns, right_values, right_first, right_numbers = right
+        for n in range(low, high):
+            i, j = pairs[n, 0], pairs[n, 1]
+            top, begin = row_starts[i], column_starts[j]
+            height, width, first = row_starts[i + 1] - top, column_starts[j + 1] - begin, left_first[i]
+            fetch(stored, n, height, width, room, block)
+            count = left_first[i + 1] - first
+            for t in range(count):
+                place[left_numbers[first + t]] = t
+                products[t, :width] = 0
+            for r in range(height):
+                for a in range(left_starts[lefts[top + r]], left_starts[lefts[top + r] + 1]):
+                    t, f = place[left_columns[a]], left_values[a]
+                    for c in range(width):
+                        products[t, c] += f * block[r, c]
+            found = 0
+            for c in range(width):
+                for t in range(count):
+                    column[t] = products[t, c]
+                for b in range(right_starts[rights[begin + c]], right_starts[rights[begin + c] + 1]):
+                    m, f = seen[right_columns[b]], right_values[b]
+                    if m < 0:
+                        m, numbers[found], seen[right_columns[b]] = found, right_columns[b], found
+                        sums[m, :count] = 0
+                        found += 1
+                    for t in range(count):
+                        sums[m, t] += f * column[t]
+            for m in range(found):
+                seen[numbers[m]] = -1
+                for t in range(count):
+                    panel[row[left_numbers[first + t]], numbers[m]] += sums[m, t]
+            if not symmetric or i == j:
+                continue
+            first = right_first[i]
+            count = right_first[i + 1] - first
+            for t in range(count):
+                place[right_numbers[first + t]] = t
+                products[t, :width] = 0
+            for r in range(height):
+                for b in range(right_starts[rights[top + r]], right_starts[rights[top + r] + 1]):
+                    t, f = place[right_columns[b]], right_values[b]
+                    for c in range(width):
+                        products[t, c] += f * block[r, c]
+            for c in range(width):
+                for a in range(left_starts[lefts[begin + c]], left_starts[lefts[begin + c] + 1]):
+                    at, f = row[left_columns[a]], left_values[a]
+                    for t in range(count):
+                        panel[at, right_numbers[first + t]] += f * products[t, c]
+
+    return _BlockKernels(diagonals, add_sums)
