@@ -243,7 +243,7 @@ class _Composition:
         for each in terms:
             near.append(near_of(each, layout, rtol, self.processor))
             return_memory()
-        layout.searches.clear()
+        layout.forget()
         return layout, near
 
     def _sent(self, product: Any, host: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -102,6 +103,13 @@ class Side:
                 self._kept[space] = Pieces.of(space, self.leaf[self.elements.places(space)], self.leaves)
         return self._kept[space]
 
+    def forget(self) -> None:
+        """Drop tables of the spaces of pieces, which are made anew when they are needed."""
+        for each in self._kept.values():
+            for name in ("dofs", "carriers"):
+                if isinstance(getattr(type(each.space), name, None), cached_property):
+                    vars(each.space).pop(name, None)
+
 
 @dataclass(frozen=True, eq=False)
 class Layout:
@@ -158,6 +166,12 @@ class Layout:
     def serves(self, order: Order) -> bool:
         """Whether products of an order may use this tree."""
         return self.order.apart == order.apart and self.order.margin <= order.margin
+
+    def forget(self) -> None:
+        """Drop what near blocks alone need."""
+        self.searches.clear()
+        for side in (self.rows, self.columns):
+            side.forget()
 
     def near_entries(self, form: BilinearForm) -> int:
         """Entries between pieces in neighbouring leaves, both halves of symmetric forms."""

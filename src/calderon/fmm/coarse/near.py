@@ -8,7 +8,6 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from calderon.backends import run_tasks, thread_count
 from calderon.backends.numba import jitable_part, kernel
 from calderon.backends.vectors import aligned
 from calderon.fmm.coarse.columns import REAL, Columns, Index, add_in_panels, shares
@@ -16,43 +15,44 @@ from calderon.fmm.elastic import ElasticProduct
 from calderon.fmm.near import Near
 from calderon.fmm.packed import GROUP, PARTS, unpack_block
 
-ROWS = 8192
-"""Of a sparse matrix that are taken apart at a time."""
 
+class BlockSums:
+    """Blocks on the diagonal of left^T A right + local for groups of unknowns, no two of which have one in common, from
+    neighbouring leaves."""
 
-def block_sums(
-    product: ElasticProduct, left: sp.csr_array, right: sp.csr_array, local: sp.csr_array, groups: Sequence[Index]
-) -> list[NDArray[Any]]:
-    """The blocks on the diagonal of left^T A right + local for groups of unknowns, no two of which have one in common,
-    from neighbouring leaves."""
-    owner, place = np.full(left.shape[1], -1), np.zeros(left.shape[1], np.int64)
-    for number, each in enumerate(groups):
-        owner[each], place[each] = number, np.arange(len(each))
-    sizes = np.array([len(each) for each in groups])
-    starts = np.append(0, np.cumsum(sizes**2))
-    out = np.zeros(starts[-1], REAL)
-    for low in range(0, local.shape[0], ROWS):
-        given = local[low : low + ROWS].tocoo()
-        i, j = given.coords[0] + low, given.coords[1]
-        inside = (owner[i] == owner[j]) & (owner[i] >= 0)
+    def __init__(
+        self, product: ElasticProduct, left: sp.csr_array, right: sp.csr_array, local: sp.csr_array,
+        groups: Sequence[Index],
+    ) -> None:  # fmt: skip
+        self.groups, self.local = groups, local
+        self.owner, self.place = np.full(left.shape[1], -1), np.zeros(left.shape[1], np.int64)
+        for number, each in enumerate(groups):
+            self.owner[each], self.place[each] = number, np.arange(len(each))
+        self.sides = [(each.indptr, each.indices, each.data.astype(REAL)) for each in (left, right)]
+        self.terms = [_Blocks.of(product, number) for number in range(len(product.terms))]
+        self.entries = [each.entries(right) for each in self.terms]
+
+    def of(self, least: int, most: int) -> list[NDArray[Any]]:
+        """The blocks of the groups least .. most."""
+        if least == most:
+            return []
+        sizes, rows = np.array([len(each) for each in self.groups]), np.concatenate(self.groups[least:most])
+        starts = np.zeros(len(sizes) + 1, np.int64)
+        starts[least + 1 : most + 1] = np.cumsum(sizes[least:most] ** 2)
+        out, given = np.zeros(starts[most], REAL), self.local[rows].tocoo()
+        i, j = rows[given.coords[0]], given.coords[1]
+        inside = self.owner[i] == self.owner[j]
         i, j = i[inside], j[inside]
-        out[starts[owner[i]] + place[i] * sizes[owner[i]] + place[j]] = given.data[inside]
-    parts = np.linspace(0, len(groups), 2 * thread_count() + 1).astype(np.int64)
-    sides = [(each.indptr, each.indices, each.data.astype(REAL)) for each in (left, right)]
-    for number in range(len(product.terms)):
-        blocks = _Blocks.of(product, number)
-        entries = blocks.entries(right)
-
-        def work(n: int, blocks: _Blocks = blocks, entries: int = entries) -> None:
-            heads = np.full((2, len(groups)), -1)
-            links = np.empty((3, entries), np.int64)
+        out[starts[self.owner[i]] + self.place[i] * sizes[self.owner[i]] + self.place[j]] = given.data[inside]
+        for blocks, entries in zip(self.terms, self.entries, strict=True):
+            heads, links = np.full((2, len(sizes)), -1), np.empty((3, entries), np.int64)
             blocks.kernels.diagonals(
-                *blocks, *sides, (owner, place, starts, sizes), heads, links, out, blocks.room,
-                np.empty(blocks.sizes, REAL), parts[n], parts[n + 1],
+                *blocks, *self.sides, (self.owner, self.place, starts, sizes), heads, links, out, blocks.room,
+                np.empty(blocks.sizes, REAL), least, most,
             )  # fmt: skip
-
-        run_tasks(work, len(parts) - 1)
-    return [out[low:high].reshape(n, n) for low, high, n in zip(starts[:-1], starts[1:], sizes, strict=True)]
+        return [
+            out[low : low + n * n].reshape(n, n) for low, n in zip(starts[least:most], sizes[least:most], strict=True)
+        ]
 
 
 class _Blocks(NamedTuple):
@@ -127,7 +127,7 @@ def near_sums(product: ElasticProduct, left: Columns, right: Columns, sums: NDAr
 
 
 class _BlockKernels(NamedTuple):
-    """For blocks that are stored in one way: their part of `block_sums` and of `near_sums`."""
+    """For blocks that are stored in one way: their part of `BlockSums` and of `near_sums`."""
 
     diagonals: Callable[..., None]
     add_sums: Callable[..., None]

@@ -190,7 +190,10 @@ class BondedSolids:
                     f"an error of {defect:.2g}; mesh.check() finds triangles that repeat, cross or overlap"
                 )
         began, found = time.perf_counter(), []
-        cases = [[(c, s.source) for c, s in zip(each.known, each.solids, strict=True)] for each in systems]
+        cases = [
+            [(c, s.source if s.body else None) for c, s in zip(each.known, each.solids, strict=True)]
+            for each in systems
+        ]
         right = equation.rhs_of(cases)
         solver = solver_of(equation, plan.method, rtol)
         for each, b in zip(systems, right.T, strict=True):

@@ -18,9 +18,9 @@ from calderon.formulations.elastic.surface_conditions import SurfaceConditions
 from calderon.formulations.elastic.tested_rows import Layers, Spaces, TestedRows, single_layer_sizes
 
 Array = NDArray[np.float64]
-Case = tuple[SurfaceConditions, Callable[[Array], Array]]
+Case = tuple[SurfaceConditions, Callable[[Array], Array] | None]
 """Known displacements and tractions on the whole surface, and the displacement at points (n, 3) that loads of the
-volume add to V t."""
+volume add to V t; None for zero."""
 DEFECT = 0.05
 """Largest error of rotations: above, the mesh is no boundary of a body."""
 

@@ -8,7 +8,7 @@ With orthonormal columns Z, the rigid motions of clusters of unknowns, and the i
 where products are fast, and by products else.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,27 +17,33 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
-from calderon.backends import one_thread, return_memory, run_tasks, thread_count
+from calderon.backends import return_memory, run_tasks, thread_count
 from calderon.fmm.coarse.columns import Columns, groups_of_leaves
 from calderon.fmm.coarse.far import far_sums
-from calderon.fmm.coarse.near import block_sums, near_sums
+from calderon.fmm.coarse.near import BlockSums, near_sums
+from calderon.fmm.coarse.squares import Squares
 from calderon.fmm.elastic import ElasticProduct
 from calderon.formulations.elastic.balance import rigid_motions
 from calderon.formulations.elastic.equations import Equation
+from calderon.formulations.elastic.surface_conditions import sparse
 from calderon.mesh.locality import block_order
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
+Blocks = Callable[[int, int], list[NDArray[Any]]]
+"""The entries between the unknowns of each of the groups low .. high."""
 LEAF, CLUSTER = 60, 400
 """Unknowns of a block, and of a cluster that moves as a rigid body."""
 FEWEST = 30
 """Unknowns of a kind, displacements or tractions, that a cluster has rigid motions for."""
 CLUSTERS = 400
 """Clusters at most: a coarse problem of some 3,000 unknowns."""
+SHARES = 4
+"""Of the blocks, for each thread."""
 STORED = np.float32
-"""Of inverses."""
+"""Of sums."""
 SINGULAR = 1e-5
-"""Inverse condition below which a block is singular; inverses are in single precision."""
+"""Inverse condition below which a block is singular; blocks are in single precision."""
 
 
 def clusters(points: Array, size: int) -> list[Index]:
@@ -62,8 +68,8 @@ def rigid_columns(equation: Equation, parts: Sequence[Index]) -> sp.csr_array:
             columns.append(np.tile(count + np.arange(left.shape[1]), len(part)))
             values.append(left.ravel())
             count += left.shape[1]
-    entries = np.concatenate(values), (np.concatenate(rows), np.concatenate(columns))
-    return sp.coo_array(entries, (equation.unknowns, count)).tocsr()
+    entries = np.concatenate(values), np.concatenate(rows), np.concatenate(columns)
+    return sparse(*entries, (equation.unknowns, count))
 
 
 def two_levels(equation: Any) -> LinearOperator:
@@ -76,56 +82,64 @@ def two_levels(equation: Any) -> LinearOperator:
     if bodies:
         matrix = _coarse_matrix(equation, bodies, coarse)
         return_memory()
-        inverse = _single_inverse(matrix)
+        inverse = _whole_inverse(matrix)
         del matrix
         return_memory()
-        blocks = _leaf_blocks(bodies, _by_boxes(equation, bodies, LEAF))
+        leaves = _by_boxes(equation, bodies, LEAF)
+        blocks = _leaf_blocks(bodies, leaves)
     else:
         matrix = coarse.T @ (equation.operator @ coarse.toarray()) if coarse.shape[1] else np.zeros((0, 0))
-        inverse = _single_inverse(matrix)
+        inverse = _whole_inverse(matrix)
         leaves = [np.sort(leaf) for leaf in clusters(equation.points, LEAF)]
-        blocks = [(leaf, equation.block(leaf)) for leaf in leaves]
-    if len(blocks) == 1:  # singular without the lift and elastic supports, where the body is held by these alone
-        blocks = [(np.arange(equation.unknowns), equation.operator @ np.eye(equation.unknowns))]
-    transposed = coarse.T
-    bounds = np.linspace(0, len(blocks), 8 * thread_count() + 1).astype(np.int64)
-
-    def invert(part: int) -> None:
-        for n in range(bounds[part], bounds[part + 1]):
-            leaf, block = blocks[n]
-            found = _inverse(block)
-            if block.dtype == found.dtype:
-                block[...] = found
-            else:
-                blocks[n] = leaf, found
-
-    run_tasks(invert, len(bounds) - 1)
+        blocks = _stored([equation.block(leaf) for leaf in leaves])
+    if len(leaves) == 1:  # singular without the lift and elastic supports, where the body is held by these alone
+        leaves, blocks = [np.arange(equation.unknowns)], _stored([equation.operator @ np.eye(equation.unknowns)])
+    inverses = _inverses(leaves, blocks)
+    del blocks  # with what it was made from
     return_memory()
 
     def apply(residual: Array) -> Array:
         r = residual.ravel()
-        shares = transposed @ r
-        with one_thread:  # as in solvers/arnoldi.py
-            x, rest = coarse @ (inverse @ shares.astype(STORED)), (r - coarse @ shares).astype(STORED)
-            for leaf, block in blocks:
-                x[leaf] += block @ rest[leaf]
-        return np.asarray(x)
+        shares = coarse.T @ r
+        x, rest = coarse @ inverse.product(shares), r - coarse @ shares
+        return np.asarray(x + inverses.product(rest))
 
     return LinearOperator((equation.unknowns,) * 2, matvec=apply, dtype=np.float64)
 
 
-def _inverse(block: Array) -> NDArray[np.float32]:
+def _stored(blocks: list[Array]) -> Blocks:
+    return lambda low, high: blocks[low:high]
+
+
+def _inverses(leaves: list[Index], blocks: Blocks) -> Squares:
+    """Of the blocks of all leaves, some at a time."""
+    inverses = Squares.empty(leaves)
+    bounds = np.linspace(0, len(leaves), SHARES * thread_count() + 1).astype(np.int64).tolist()
+
+    def invert(part: int) -> None:
+        low, high = bounds[part : part + 2]
+        for n, block in enumerate(blocks(low, high), low):
+            inverses.enter(n, _inverse(block))
+
+    run_tasks(invert, len(bounds) - 1)
+    return inverses
+
+
+def _inverse(block: Array) -> Array:
     """The inverse; of a block that is all of a body without supports the pseudo-inverse: Z has its rigid motions."""
     block = np.asarray(block, np.float64)
     found = np.linalg.inv(block)
     if np.linalg.norm(block) * np.linalg.norm(found) >= 1 / SINGULAR:
         found = np.linalg.pinv(block, rcond=SINGULAR)
-    return np.asarray(found, STORED)
+    return np.asarray(found)
 
 
-def _single_inverse(matrix: Array) -> NDArray[np.float32]:
+def _whole_inverse(matrix: Array) -> Squares:
     """The inverse of a large matrix, which is overwritten."""
-    return np.asarray(scipy.linalg.inv(matrix, overwrite_a=True), STORED) if len(matrix) else matrix.astype(STORED)
+    found = Squares.empty([np.arange(len(matrix))])
+    if len(matrix):
+        found.enter(0, scipy.linalg.inv(matrix, overwrite_a=True))
+    return found
 
 
 def bodies_of(equation: Any) -> "list[_Body]":
@@ -226,17 +240,15 @@ def _coarse_matrix(equation: Any, bodies: Sequence[_Body], coarse: sp.csr_array)
         dense[...] = (coarse[:count].T @ scaled) @ (coarse[:count].T @ lift).T
     for body in bodies:
         body.add_sums(coarse, dense)
+        return_memory()
     return np.asfortranarray(dense, np.float64)  # which LAPACK overwrites
 
 
-def _leaf_blocks(bodies: Sequence[_Body], chosen: list[Index]) -> list[tuple[Index, NDArray[Any]]]:
-    """Unknowns and entries of blocks from near blocks."""
-    blocks: list[tuple[Index, NDArray[Any]]] = []
-    for body in bodies:
-        found = block_sums(body.product, body.left, body.kept, body.local, chosen)
-        for number, (each, near) in enumerate(zip(chosen, found, strict=True)):
-            if number < len(blocks):
-                blocks[number][1][...] += near
-            else:
-                blocks.append((each, near))
+def _leaf_blocks(bodies: Sequence[_Body], chosen: list[Index]) -> Blocks:
+    """Blocks from near blocks."""
+    sums = [BlockSums(body.product, body.left, body.kept, body.local, chosen) for body in bodies]
+
+    def blocks(low: int, high: int) -> list[NDArray[Any]]:
+        return [np.sum(each, axis=0) for each in zip(*(one.of(low, high) for one in sums), strict=True)]
+
     return blocks

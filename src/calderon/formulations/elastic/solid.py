@@ -268,8 +268,9 @@ class ElasticSolid:
                 f"the surface does not bound a body properly: rotations, which need no traction, have an error of "
                 f"{defect:.2g}; mesh.check() finds triangles that repeat, cross or lie on each other"
             )
+        return_memory()
         began, solved = time.perf_counter(), []
-        right = equation.rhs_of([(each.conditions, each.source) for each in solids])
+        right = equation.rhs_of([(each.conditions, each.source if each.body else None) for each in solids])
         solver = solver_of(equation, plan.method, rtol)
         for b in right.T:
             x, text = solver(b)

@@ -122,8 +122,7 @@ def _projection(u_space: Space, t_space: Space) -> sp.csr_array:
     rows = np.repeat(t_space.dofs[:, :, None], part.shape[1], axis=2)
     columns = np.repeat(u_space.dofs[:, None], part.shape[0], axis=1)
     data = np.broadcast_to(part, (count, *part.shape))
-    shape = t_space.dimension, u_space.dimension
-    return sp.coo_array((data.ravel(), (rows.ravel(), columns.ravel())), shape).tocsr()
+    return sparse(data.ravel(), rows.ravel(), columns.ravel(), (t_space.dimension, u_space.dimension))
 
 
 def _directions(supports: Sequence[Support], face: Face) -> Array:
@@ -176,7 +175,15 @@ def free_columns(directions: Array, kept: NDArray[np.bool_]) -> sp.csr_array:
     columns = np.broadcast_to(number[:, :, None], directions.shape)
     entries = columns >= 0
     shape = 3 * len(kept), int(kept.sum())
-    return sp.coo_array((directions[entries], (rows[entries], columns[entries])), shape).tocsr()
+    return sparse(directions[entries], rows[entries], columns[entries], shape)
+
+
+def sparse(values: Array, rows: Index, columns: Index, shape: tuple[int, int]) -> sp.csr_array:
+    """The sums of values, without zeros, with indices in 32 bits where these are enough: half as much memory."""
+    kind = np.int32 if max(*shape, len(values)) < np.iinfo(np.int32).max else np.int64
+    found = sp.coo_array((values, (rows.astype(kind), columns.astype(kind))), shape).tocsr()
+    found.eliminate_zeros()
+    return found
 
 
 def _refuse_conflicts(difference: Array, values: Array, tags: list[Any]) -> None:
@@ -197,8 +204,7 @@ def _bound(space: Space, held: Mapping[Any, tuple[Index, Face]], directions: Map
             columns.append(np.repeat(count + np.arange(len(nodes)), 3))
             data.append(np.tile(direction, len(nodes)))
             count += len(nodes)
-    entries = np.concatenate(data), (np.concatenate(rows), np.concatenate(columns))
-    return sp.coo_array(entries, (3 * space.dimension, count)).tocsr()
+    return sparse(np.concatenate(data), np.concatenate(rows), np.concatenate(columns), (3 * space.dimension, count))
 
 
 def _block_diagonal(blocks: Array) -> sp.csr_array:

@@ -8,8 +8,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from calderon.backends import return_memory
 from calderon.formulations.elastic.balance import rigid_motions
-from calderon.formulations.elastic.surface_conditions import SurfaceConditions
+from calderon.formulations.elastic.surface_conditions import SurfaceConditions, sparse
 from calderon.formulations.elastic.unknown_columns import Column, Functions, UnknownColumns, functions_of
 from calderon.greens import Elastostatic
 from calderon.operators import blocks, double_layer, single_layer
@@ -164,6 +165,7 @@ class TestedRows:
         trial, found = spaces.displacements, []
         motions = rigid_motions(trial.scalar.nodes, trial.mesh.bounds.mean(axis=0)).reshape(-1, 6)
         images = layers.difference(motions, None)
+        return_memory()
         for double, single, image in zip(layers.double, layers.single, images, strict=True):
             half = (0.5 * trial.mass_matrix(double.test)).tocsr()
             if double.test is trial:
@@ -179,9 +181,11 @@ class TestedRows:
             found.append(cls(double, single, half - given, tests, defect))
         return found
 
-    def tested(self, displacement: Callable[[Array], Array]) -> Array:
-        """The integrals of a displacement at points (n, 3) with the test functions."""
+    def tested(self, displacement: Callable[[Array], Array] | None) -> Array:
+        """The integrals of a displacement at points (n, 3), None for zero, with the test functions."""
         test = self.lazy_double.test
+        if displacement is None:
+            return np.zeros(test.dimension)
         return np.asarray(test.load_vector(displacement, 2 + 2 * test.element.degree))
 
     def block(self, tests: Any, u: sp.csc_array, t: sp.csc_array) -> Array:
@@ -207,5 +211,4 @@ def _spread_blocks(spread: sp.csr_array, defects: Array) -> sp.csr_array:
     values = entries.data[:, None, None] * defects[a]
     rows = np.broadcast_to(3 * a[:, None, None] + np.arange(3)[:, None], values.shape)
     columns = np.broadcast_to(3 * j[:, None, None] + np.arange(3), values.shape)
-    shape = 3 * spread.shape[0], 3 * spread.shape[1]
-    return sp.coo_array((values.ravel(), (rows.ravel(), columns.ravel())), shape).tocsr()
+    return sparse(values.ravel(), rows.ravel(), columns.ravel(), (3 * spread.shape[0], 3 * spread.shape[1]))
