@@ -3,7 +3,6 @@
 import copy
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +13,7 @@ from calderon.backends import Execution, require_memory, return_memory
 from calderon.fmm.device.products import Block, Functions, Plan
 from calderon.fmm.elastic_moments import SUMS, Fields, elastic_moments, move_origin, piece_kernels
 from calderon.fmm.layout import Layout, near_products
-from calderon.fmm.near import Near, RealProducts
+from calderon.fmm.near import Near, RealProducts, products
 from calderon.fmm.orders import CHECKED, Promise
 from calderon.fmm.packed import ROUNDING, RTOL, Digits
 from calderon.fmm.tables import Tables, tables
@@ -126,26 +125,28 @@ class ElasticFar:
         boxes, passes, real = self.layout.lists.leaves, self.passes, self.table.numbers.dtype
         if not len(self.layout.lists.far.source):
             return
-        count = x.shape[1]
+        count, rank = x.shape[1], self.table.rank
         moments, local = passes.empty(count), passes.empty(count)
-        for line in given:
-            values = np.ascontiguousarray(x[line.part].T[:, line.pieces.whole], real)
-            in_parts(partial(self._gather, line, values, moments), len(boxes))
-        self._move_origin(moments, given[0].arms, given[0].values)
+        values = [np.ascontiguousarray(x[line.part].T[:, line.pieces.whole], real) for line in given]
+        results = [np.zeros((count, len(line.pieces.whole)), real) for line in wanted]
+
+        def gather(low: int, high: int) -> None:
+            for line, each in zip(given, values, strict=True):
+                self._gather(line, each, moments, low, high)
+            move_origin(moments, boxes, given[0].arms, count, rank, given[0].values, low, high)
+
+        def spread(low: int, high: int) -> None:
+            move_origin(local, boxes, wanted[0].arms, count, rank, not wanted[0].values, low, high)
+            for line, each in zip(wanted, results, strict=True):
+                self._spread(line, local, each, low, high)
+
+        in_parts(gather, len(boxes))
         passes.upward(moments)
         passes.across(moments, local)
         passes.downward(local)
-        self._move_origin(local, wanted[0].arms, not wanted[0].values)
-        for line in wanted:
-            result = np.zeros((count, len(line.pieces.whole)), real)
-            in_parts(partial(self._spread, line, local, result), len(boxes))
-            y[line.part] += line.pieces.sums(result).T
-
-    def _move_origin(self, sums: NDArray[Any], arms: NDArray[np.float64], last: bool) -> None:
-        """Between the centres of leaves, from which moments are measured, and that of the tree."""
-        boxes, rank = self.layout.lists.leaves, self.table.rank
-        count = len(sums) // (len(self.layout.tree.level) * SUMS * rank)
-        in_parts(partial(move_origin, sums, boxes, arms, count, rank, last), len(boxes))
+        in_parts(spread, len(boxes))
+        for line, each in zip(wanted, results, strict=True):
+            y[line.part] += line.pieces.sums(each).T
 
     def _gather(self, line: Line, x: NDArray[Any], moments: NDArray[Any], low: int, high: int) -> None:
         run = self.kernels.from_values if line.values else self.kernels.from_fields
@@ -199,12 +200,18 @@ class ElasticProduct(RealProducts):
     def _products(self, x: NDArray[Any], transposed: bool) -> NDArray[Any]:
         out = np.zeros((self.shape[1 if transposed else 0], x.shape[1]), np.result_type(self.dtype, x.dtype))
         rows, columns = ({each.first: each for each in lines} for lines in (self.far.rows, self.far.columns))
-        for term, near in zip(self.terms, self.near, strict=True):
-            column, row = columns[term.left], rows[term.top]
-            given, wanted = (row, column) if transposed else (column, row)
-            values, whole = x[given.part].T, None if near.strips is None else column
-            found = near.product(values if given is whole else values[:, given.pieces.whole], transposed)
-            out[wanted.part] += (found if wanted is whole else wanted.pieces.sums(found)).T
+        whole = [
+            None if near.strips is None else columns[term.left]
+            for term, near in zip(self.terms, self.near, strict=True)
+        ]
+        sides = [(columns[term.left], rows[term.top])[:: -1 if transposed else 1] for term in self.terms]
+        values = [
+            x[given.part].T if given is one else x[given.part].T[:, given.pieces.whole]
+            for one, (given, _) in zip(whole, sides, strict=True)
+        ]
+        found = products(list(zip(self.near, values, strict=True)), transposed)
+        for one, (_, wanted), each in zip(whole, sides, found, strict=True):
+            out[wanted.part] += (each if wanted is one else wanted.pieces.sums(each)).T
         self.far.add(x, out, transposed)
         return out
 

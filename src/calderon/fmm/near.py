@@ -1,7 +1,7 @@
 """Products with the dense blocks between neighbouring leaves; of symmetric matrices one of each pair is stored."""
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -20,6 +20,8 @@ from calderon.spaces.pieces import Pieces
 
 BEYOND = 32
 """Numbers behind the last one that loads of whole vectors may touch."""
+SHARES = 3
+"""Parts of blocks for each thread, where they have rows of their own."""
 ADVICE = "increase rtol, or use method='matrix-free', which stores vectors only"
 
 
@@ -371,16 +373,19 @@ class Near:
 
     def product(self, x: NDArray[Any], transposed: bool) -> NDArray[Any]:
         """(k, m) A x or A^T x for k vectors x (k, n), in the order of leaves; columns of strips are whole functions."""
+        return products([(self, x)], transposed)[0]
+
+    def parts(self, x: NDArray[Any], transposed: bool) -> "tuple[NDArray[Any], list[Callable[[], None]]]":
+        """(p, k, m) zeros and tasks that add to them, which may run at once: the sum over p is `product`. Rows of other
+        leaves are other rows, so that p is 1 where no columns are added to."""
         real, symmetric = np.dtype(np.float64) if self.double else self.numbers.dtype, self.symmetric
         sides, tensors = (symmetric or not transposed, symmetric or transposed), self.tensors
         wide = int(self.column_starts[-1]) if self.strips is None else self.strips.dimension
         sizes = int(self.row_starts[-1]), wide
         x, none = np.ascontiguousarray(x, real), np.zeros(0, real)
-        work = np.append(0, np.cumsum(np.diff(self.places)))
-        parts = max(1, min(thread_count(), len(self.pairs)))
-        bounds = np.searchsorted(work, np.linspace(0, work[-1], parts + 1))
-        bounds[-1] = len(self.pairs)
-        sums = np.zeros((parts, len(x), sizes[1] if transposed else sizes[0]), real)
+        bounds = self._bounds(not sides[1])
+        copies = len(bounds) - 1 if sides[1] else 1
+        sums = np.zeros((copies, len(x), sizes[1] if transposed else sizes[0]), real)
         if tensors is None:
             widest = (int(np.diff(self.column_starts).max(initial=0)) // width(real) + 2) * width(real)
             run, room = block_kernel(*sides), 2 * len(x) * widest
@@ -394,10 +399,29 @@ class Near:
             blocks = *tensors.of_rows, self.pairs, self.row_starts, self.column_starts, functions, wide
 
         def part(n: int) -> None:
-            given, y = x.ravel(), sums[n].ravel()
+            given, y = x.ravel(), sums[n % copies].ravel()
             turned = (given, none, none, y) if transposed else (none, given, y, none)
             vectors = (given, given, y, y) if symmetric else turned
             run(*blocks, *vectors, len(x), aligned(room, real), symmetric, bounds[n], bounds[n + 1])
 
-        run_tasks(part, parts)
-        return sums.sum(axis=0)
+        return sums, [functools.partial(part, n) for n in range(len(bounds) - 1)]
+
+    def _bounds(self, between_rows: bool) -> NDArray[np.int64]:
+        """Of parts of the blocks with about equal work, for each thread one; of several, whose blocks have other rows
+        than those of the other parts, if so."""
+        work = np.append(0, np.cumsum(np.diff(self.places)))
+        parts = max(1, min((SHARES if between_rows else 1) * thread_count(), len(self.pairs)))
+        bounds = np.searchsorted(work, np.linspace(0, work[-1], parts + 1))
+        bounds[-1] = len(self.pairs)
+        if between_rows and len(self.pairs):
+            rows = self.pairs[:, 0]
+            bounds[1:-1] = np.searchsorted(rows, rows[np.minimum(bounds[1:-1], len(rows) - 1)])
+        return bounds
+
+
+def products(given: "Sequence[tuple[Near, NDArray[Any]]]", transposed: bool) -> list[NDArray[Any]]:
+    """`Near.product` of several blocks, each with vectors of its own, whose tasks are distributed together."""
+    found = [near.parts(x, transposed) for near, x in given]
+    tasks = [each for _, some in found for each in some]
+    run_tasks(lambda n: tasks[n](), len(tasks))
+    return [sums[0] if len(sums) == 1 else sums.sum(axis=0) for sums, _ in found]

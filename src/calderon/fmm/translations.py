@@ -23,8 +23,8 @@ from calderon.fmm.tables import Tables
 TOGETHER, LISTED = 24, 240
 """Vectors whose products with the first factor of a matrix are held at a time, in the first-level cache, and vectors
 of pairs whose places are listed at a time."""
-TASKS = 6
-"""Tasks of each thread."""
+TASKS, MORE = 2, 8
+"""Tasks of each thread, and of all threads together."""
 TIMES, ROOM = 8, 64_000_000
 """Columns of a matrix that are passed at once at most, and bytes of their expansions, unless one takes more."""
 
@@ -35,7 +35,7 @@ def in_parts(work: Callable[[int, int], Any], count: int) -> None:
         if count:
             work(0, count)
         return
-    parts = min(count, TASKS * thread_count())
+    parts = min(count, TASKS * thread_count() + MORE)
     bounds = np.linspace(0, count, parts + 1).astype(np.int64).tolist()
     run_tasks(lambda n: work(bounds[n], bounds[n + 1]), parts)
 
