@@ -50,8 +50,9 @@ AIM = 0.4
 """Part of the tolerance that the error should have with higher degrees."""
 TIGHTER = 0.1, 0.6
 """Tolerance of the plane waves by the last one, at least and at most."""
-ENOUGH = 0.75
-"""Part of a tolerance that the checked error may have below SMALL, and where single precision holds no smaller one."""
+LIKELY, ENOUGH = 0.9, 0.75
+"""Part of a tolerance that the checked error may have, as that of all rows is likely not above the tolerance then, and
+below SMALL, and where single precision holds no smaller one."""
 TRIES, LITTLE = 5, 0.7
 """Tolerances that are tried, and the part of an error above which higher degrees have helped little."""
 ALL_NEAR = 4e8
@@ -305,7 +306,7 @@ def _prepared(
     media: of `estimate`."""
     error, found, near_rtol = np.inf, None, rtol if rtol >= RULES[-1][0] else 0.0
     local, waves_help = local_of(operator), True
-    allowed = rtol * (ENOUGH if rtol < SMALL else 1.0)
+    allowed = rtol * (ENOUGH if rtol < SMALL else LIKELY)
     check: _Check | None = None
     tried = list(attempts(rtol))
     if math.prod(operator.shape) <= ALL_NEAR:
