@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
-from calderon.backends import Execution, require_memory, return_memory
+from calderon.backends import Execution, require_memory, return_memory, run_tasks
 from calderon.fmm.device.products import Block, Functions, Plan
 from calderon.fmm.elastic_moments import SUMS, Fields, elastic_moments, move_origin, piece_kernels
 from calderon.fmm.layout import Layout, near_products
@@ -32,6 +32,8 @@ CLOSER = 0.67
 """Part of `Quadrature.near` that is enough where numbers are packed, as for waves at such tolerances."""
 TOGETHER = 2
 """Columns of a product."""
+LINES = 2
+"""Terms whose rows are computed side by side, as one thread makes tables of triangles."""
 WORTH = 1.0
 """Of a translation in `Layout.of`: pairs of triangles have nine times as many numbers."""
 
@@ -262,11 +264,22 @@ class Check(NamedTuple):
             given = np.split(vectors[left : left + size], len(layers), axis=1)[layers.index(layer)]
             given[:, :RANDOM] = random.standard_normal((size, RANDOM))
             given[:, RANDOM] = 1.0
-        for ((top, left), (_, width)), each in zip(ends, terms, strict=True):
-            own, part = chosen[top], slice(left, left + width)
+        products, numbers = [np.zeros(0)] * len(terms), iter(range(len(terms)))
+
+        def line(_: int) -> None:
+            for number in numbers:  # shared: each comes once
+                multiply(number)
+
+        def multiply(number: int) -> None:
+            (top, left), (_, width), each = *ends[number], terms[number]
+            own = chosen[top]
             require_memory(8 * len(own) * width, f"{len(own)} rows of {each.atom!r}", "try a coarser mesh")
             entries = each.atom.entries(slice(None), own).T if transposed else each.atom.entries(own, slice(None))
-            exact[starts[top] : starts[top] + len(own)] += each.factor * (entries @ vectors[part])
+            products[number] = each.factor * (entries @ vectors[left : left + width])
+
+        run_tasks(line, LINES)
+        for ((top, _), _), each in zip(ends, products, strict=True):
+            exact[starts[top] : starts[top] + len(each)] += each
         return Check(transposed, rows, vectors, exact)
 
     @property

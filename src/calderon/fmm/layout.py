@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends import Execution, run_tasks
+from calderon.backends import Execution, run_tasks, thread_count
 from calderon.fmm.lists import Lists, lists_of
 from calderon.fmm.near import Near
 from calderon.fmm.octree import DEEPEST, Cube, Octree, octree
@@ -24,9 +24,11 @@ from calderon.spaces.pieces import Pieces
 
 FACTORS, AROUND = (1.0, 1.15, 1.3, 1.5, 1.75), (0.94, 0.97, 1.03, 1.06)
 """Edges of the root by the least one: with them, leaves of all sizes are possible; and by the best one of these."""
-PAIRS, TOGETHER, LESS, LINES = 42, 128_000_000, 40_000_000, 2
-"""Touching and near pairs of a triangle, about, bytes of their entries that are held at a time, less of them where what
-stays is packed, and parts of them that are computed side by side: one thread makes most of their lists."""
+PAIRS, TOGETHER, LESS = 42, 128_000_000, 40_000_000
+"""Touching and near pairs of a triangle, about, bytes of their entries that are held at a time, and less of them where
+what stays is packed."""
+LINES, MANY = (2, 4), 8
+"""Parts of them that are computed side by side, as one thread makes most of their lists; and with so many threads."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,7 +211,8 @@ def near_products(
     else:
         near = Near.empty(pairs, starts, symmetric, execution.real, double)
     held = form.test.dofs.shape[1] * form.trial.dofs.shape[1] * execution.dtype(False).itemsize * PAIRS
-    most = (2 if symmetric else 1) * (LESS if rounding else TOGETHER) // LINES
+    lines = LINES[thread_count() >= MANY]
+    most = (2 if symmetric else 1) * (LESS if rounding else TOGETHER) // lines
     share = np.cumsum(layout.rows.counts) * held // most
     waiting = iter(np.unique(share).tolist())
 
@@ -238,5 +241,5 @@ def near_products(
             for same in (True, False) if symmetric else (False,):
                 fill(number, same)
 
-    run_tasks(line, LINES)
+    run_tasks(line, lines)
     return near

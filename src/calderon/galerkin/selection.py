@@ -40,8 +40,8 @@ def select(space: Space, wanted: NDArray[np.int64] | None) -> Selection:
 def common_frame(first, second) -> tuple[float, NDArray[np.float64]]:  # type: ignore[no-untyped-def]
     """Scale and origin that bring both meshes into a box of about unit size, where squared distances suit single
     precision."""
-    low = np.minimum(first.vertices.min(axis=0), second.vertices.min(axis=0))
-    high = np.maximum(first.vertices.max(axis=0), second.vertices.max(axis=0))
+    low = np.minimum(first.bounds[0], second.bounds[0])
+    high = np.maximum(first.bounds[1], second.bounds[1])
     return 1.0 / float(np.linalg.norm(high - low)), (low + high) / 2
 
 

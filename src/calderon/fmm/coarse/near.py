@@ -46,7 +46,7 @@ class BlockSums:
         out[starts[self.owner[i]] + self.place[i] * sizes[self.owner[i]] + self.place[j]] = given.data[inside]
         for blocks, entries in zip(self.terms, self.entries, strict=True):
             heads, links = np.full((2, len(sizes)), -1), np.empty((3, entries), np.int64)
-            blocks.kernels.diagonals(
+            diagonal_kernel(blocks.packed)(
                 *blocks, *self.sides, (self.owner, self.place, starts, sizes), heads, links, out, blocks.room,
                 np.empty(blocks.sizes, REAL), least, most,
             )  # fmt: skip
@@ -78,13 +78,14 @@ class _Blocks(NamedTuple):
         return _Blocks(stored, near.pairs, *starts, left.first + left.pieces.whole, right.first + whole, near.symmetric)
 
     @property
-    def kernels(self) -> "_BlockKernels":
-        return block_kernels(len(self.stored) > 2)
+    def packed(self) -> bool:
+        """Whether they are tensors."""
+        return len(self.stored) > 2
 
     @property
     def room(self) -> NDArray[np.float64]:
         """For a row of a block of tensors."""
-        return aligned(PARTS * GROUP * int(self.stored[-1].max(initial=0)) if len(self.stored) > 2 else 1, np.float64)
+        return aligned(PARTS * GROUP * int(self.stored[-1].max(initial=0)) if self.packed else 1, np.float64)
 
     @property
     def sizes(self) -> tuple[int, int]:
@@ -115,7 +116,7 @@ def near_sums(product: ElasticProduct, left: Columns, right: Columns, sums: NDAr
                 np.empty(count, np.int64), np.full(count, -1), np.empty(count, np.int64), np.empty(most, REAL),
                 np.empty((count, most), REAL), np.empty(products, REAL), blocks.room, np.empty(blocks.sizes, REAL),
             )  # fmt: skip
-            blocks.kernels.add_sums(
+            sum_kernel(blocks.packed)(
                 *blocks, tuple(left), tuple(right), place, panel, *given, bounds[task], bounds[task + 1]
             )
 
@@ -124,13 +125,6 @@ def near_sums(product: ElasticProduct, left: Columns, right: Columns, sums: NDAr
             return left.of_leaves(np.unique(pairs if near.symmetric else pairs[:, 0]))
 
         add_in_panels(sums, work, rows, len(bounds) - 1)
-
-
-class _BlockKernels(NamedTuple):
-    """For blocks that are stored in one way: their part of `BlockSums` and of `near_sums`."""
-
-    diagonals: Callable[..., None]
-    add_sums: Callable[..., None]
 
 
 @jitable_part
@@ -152,7 +146,7 @@ def plain_block(stored, n, height, width, room, block):  # type: ignore[no-untyp
 
 
 @functools.cache
-def block_kernels(packed: bool) -> _BlockKernels:
+def diagonal_kernel(packed: bool) -> Callable[..., None]:
     """For tensors or plain numbers."""
     fetch = packed_block if packed else plain_block
 
@@ -202,30 +196,45 @@ def block_kernels(packed: bool) -> _BlockKernels:
                             out[row + place[right_columns[b]]] += left_values[a] * entry * right_values[b]
                             k = links[0, k]
 
+    return diagonals
+
+
+@jitable_part
+def combine(matrix, rows, block, height, width, place, products):  # type: ignore[no-untyped-def]
+    """products = matrix[rows]^T block, for the columns of a matrix on a leaf, which are set in place; their number."""
+    starts, columns, values, first, numbers, leaf = matrix
+    count = first[leaf + 1] - first[leaf]
+    for t in range(count):
+        place[numbers[first[leaf] + t]] = t
+        products[t, :width] = 0
+    for r in range(height):
+        for a in range(starts[rows[r]], starts[rows[r] + 1]):
+            t, f = place[columns[a]], values[a]
+            for c in range(width):
+                products[t, c] += f * block[r, c]
+    return count
+
+
+@functools.cache
+def sum_kernel(packed: bool) -> Callable[..., None]:
+    """For tensors or plain numbers."""
+    fetch = packed_block if packed else plain_block
+
     @kernel
     def add_sums(  # type: ignore[no-untyped-def]
         stored, pairs, row_starts, column_starts, lefts, rights, symmetric, left, right, row, panel, place, seen,
         numbers, column, sums, products, room, block, low, high,
     ):  # fmt: skip
-        """Add left^T B right of the blocks low .. high to a panel; products: left^T B or right^T B^T; sums:
-        of columns in the order of `numbers`. seen: -1."""
+        """Add left^T B right of the blocks low .. high to a panel; products: left^T B or right^T B^T; sums: of columns
+        in the order of `numbers`. seen: -1."""
         left_starts, left_columns, left_values, left_first, left_numbers = left
         right_starts, right_columns, right_values, right_first, right_numbers = right
         for n in range(low, high):
-            i, j = pairs[n, 0], pairs[n, 1]
+            i, j, found = pairs[n, 0], pairs[n, 1], 0
             top, begin = row_starts[i], column_starts[j]
-            height, width, first = row_starts[i + 1] - top, column_starts[j + 1] - begin, left_first[i]
+            height, width = row_starts[i + 1] - top, column_starts[j + 1] - begin
             fetch(stored, n, height, width, room, block)
-            count = left_first[i + 1] - first
-            for t in range(count):
-                place[left_numbers[first + t]] = t
-                products[t, :width] = 0
-            for r in range(height):
-                for a in range(left_starts[lefts[top + r]], left_starts[lefts[top + r] + 1]):
-                    t, f = place[left_columns[a]], left_values[a]
-                    for c in range(width):
-                        products[t, c] += f * block[r, c]
-            found = 0
+            count = combine((*left, i), lefts[top:], block, height, width, place, products)
             for c in range(width):
                 for t in range(count):
                     column[t] = products[t, c]
@@ -240,23 +249,14 @@ def block_kernels(packed: bool) -> _BlockKernels:
             for m in range(found):
                 seen[numbers[m]] = -1
                 for t in range(count):
-                    panel[row[left_numbers[first + t]], numbers[m]] += sums[m, t]
+                    panel[row[left_numbers[left_first[i] + t]], numbers[m]] += sums[m, t]
             if not symmetric or i == j:
                 continue
-            first = right_first[i]
-            count = right_first[i + 1] - first
-            for t in range(count):
-                place[right_numbers[first + t]] = t
-                products[t, :width] = 0
-            for r in range(height):
-                for b in range(right_starts[rights[top + r]], right_starts[rights[top + r] + 1]):
-                    t, f = place[right_columns[b]], right_values[b]
-                    for c in range(width):
-                        products[t, c] += f * block[r, c]
+            count = combine((*right, i), rights[top:], block, height, width, place, products)
             for c in range(width):
                 for a in range(left_starts[lefts[begin + c]], left_starts[lefts[begin + c] + 1]):
                     at, f = row[left_columns[a]], left_values[a]
                     for t in range(count):
-                        panel[at, right_numbers[first + t]] += f * products[t, c]
+                        panel[at, right_numbers[right_first[i] + t]] += f * products[t, c]
 
-    return _BlockKernels(diagonals, add_sums)
+    return add_sums

@@ -10,6 +10,7 @@ from calderon.backends.numba import kernel
 from calderon.backends.vectors import aligned, lanes, load, zero
 from calderon.fmm.coarse.columns import REAL, Index
 from calderon.fmm.near import BEYOND, load_as, total
+from calderon.fmm.translations import in_parts
 
 LARGEST = 2**15 - 1
 
@@ -34,21 +35,33 @@ class Squares(NamedTuple):
 
     def enter(self, number: int, values: NDArray[Any]) -> None:
         """One of the matrices."""
-        for row, each in enumerate(values):  # one after the other, as a matrix may be large
-            unit, place = max(float(np.abs(each).max()), 1e-30) / LARGEST, self.places[number] + row * len(each)
-            self.units[self.starts[number] + row] = unit
-            self.entries[place : place + len(each)] = np.rint(each / unit)
+        first, units = self.places[number], self.units[self.starts[number] : self.starts[number + 1]]
+        enter_square(values, self.entries[first : self.places[number + 1]], units)
 
     def product(self, x: NDArray[Any]) -> NDArray[np.float64]:
         """The sum of all products with the vector x, in single precision."""
         y, widest = np.zeros(len(x)), int(np.diff(self.starts).max(initial=0)) + BEYOND
-        add_squares(*self, x, y, aligned(widest, REAL), 0, len(self.places) - 1)
+        in_parts(lambda low, high: add_squares(*self, x, y, aligned(widest, REAL), low, high), len(self.places) - 1)
         return y
 
 
 @kernel
+def enter_square(values, entries, units):  # type: ignore[no-untyped-def]
+    """Round the rows of a matrix (n, n)."""
+    count = len(units)
+    for r in range(count):
+        largest = 1e-30
+        for c in range(count):
+            largest = max(largest, abs(values[r, c]))
+        units[r] = largest / LARGEST
+        for c in range(count):
+            entries[r * count + c] = np.int16(np.rint(values[r, c] / units[r]))
+
+
+@kernel
 def add_squares(unknowns, starts, places, entries, units, x, y, room, low, high):  # type: ignore[no-untyped-def]
-    """y += B x of the matrices low .. high; a product of vectors ends with zeros."""
+    """y += B x of the matrices low .. high, no two of which have an unknown in common; a product of vectors ends with
+    zeros."""
     size = lanes(room)
     for n in range(low, high):
         first, count = starts[n], starts[n + 1] - starts[n]

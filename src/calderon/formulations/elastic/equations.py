@@ -136,7 +136,7 @@ def equation_of(
     rows = spaces.tractions.dofs[conditions.loaded].ravel()
     mass, length = spaces.displacements.mass_matrix(), spaces.displacements.mesh.diameter
     springs, lift = conditions.springs[rows] / modulus, conditions.free.T @ (mass @ motions)
-    bound, scale = conditions.bound[rows], _scale(spaces, conditions, length)
+    bound, scale = conditions.bound[rows], _scale(spaces, conditions, length, mass)
     found = [
         places(spaces.displacements.scalar.nodes, conditions.free),
         places(spaces.tractions.scalar.nodes, conditions.bound),
@@ -147,10 +147,10 @@ def equation_of(
     )
 
 
-def _scale(spaces: Spaces, conditions: SurfaceConditions, length: float) -> Array:
+def _scale(spaces: Spaces, conditions: SurfaceConditions, length: float, mass: sp.csr_array) -> Array:
     """About the inverse diagonal of the matrix: of half the mass, and of a single layer on one triangle."""
-    mass, bound = spaces.displacements.mass_matrix(), conditions.bound.tocsc()
-    displacements = 0.5 * length * np.asarray((conditions.free.T @ mass @ conditions.free).diagonal())
+    free, bound = conditions.free, conditions.bound.tocsc()
+    displacements = 0.5 * length * np.asarray((mass @ free).multiply(free).sum(axis=0)).ravel()
     triangle = np.repeat(np.arange(len(conditions.supported)), spaces.tractions.dofs.shape[1])
     areas = spaces.displacements.mesh.areas[triangle]
     tractions = single_layer_sizes(areas[bound.indices[bound.indptr[:-1]]]) if bound.shape[1] else np.zeros(0)

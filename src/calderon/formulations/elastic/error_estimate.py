@@ -12,7 +12,7 @@ measured: docs/guides/solids.md has the ratios to errors that are known.
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.formulations.elastic.surface_stress import averaged
+from calderon.formulations.elastic.surface_stress import averaged, smooth_corners
 from calderon.mesh import TriangleMesh
 
 Array = NDArray[np.float64]
@@ -26,8 +26,9 @@ def estimated_errors(mesh: TriangleMesh, stresses: Array, free: Array) -> tuple[
     def size(tensors: Array) -> float:
         return float(np.sqrt(mesh.areas @ (tensors.reshape(len(tensors), -1) ** 2).sum(axis=1) / 3))
 
-    means = averaged(mesh, stresses)
-    again = averaged(mesh, np.repeat(means.mean(axis=1)[:, None], 3, axis=1))
+    patch = smooth_corners(mesh)
+    means = averaged(mesh, stresses, patch)
+    again = averaged(mesh, np.repeat(means.mean(axis=1)[:, None], 3, axis=1), patch)
     scale = max(size(means), size(free))
     if scale == 0:
         return 0.0, 0.0

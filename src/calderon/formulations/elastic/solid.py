@@ -321,6 +321,8 @@ class ElasticSolid:
     def _orthonormal_motions(self) -> Array:
         """(3 n, f) the free motions at the nodes, orthonormal over the surface."""
         space = self.spaces.displacements
+        if not self.free_motions.shape[1]:
+            return np.zeros((space.dimension, 0))
         motions = balance.rigid_motions(space.scalar.nodes, self.centre).reshape(-1, 6)
         motions = motions / np.array([1.0] * 3 + [self.mesh.diameter] * 3) @ self.free_motions
         return balance.orthonormal(motions, space.mass_matrix())
@@ -380,7 +382,8 @@ class ElasticSolid:
         spaces, conditions = self.spaces, self.conditions
         u = (conditions.u0 + self.particular_displacement(spaces.displacements.scalar.nodes)).ravel()
         u, motions = u + conditions.free @ q, self._orthonormal_motions()
-        u = u - motions @ (motions.T @ (spaces.displacements.mass_matrix() @ u))
+        if motions.shape[1]:
+            u = u - motions @ (motions.T @ (spaces.displacements.mass_matrix() @ u))
         return self.surface_fields(u.reshape(-1, 3), conditions.bound @ s)
 
     def surface_fields(self, u: Array, t: Array) -> tuple[Function, Function]:

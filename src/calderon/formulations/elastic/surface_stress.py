@@ -12,12 +12,15 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from calderon.backends import run_tasks
 from calderon.formulations.elastic.material import ElasticMaterial
 from calderon.mesh import TriangleMesh
 from calderon.mesh.topology import connected
 from calderon.spaces import Function
 
 Array = NDArray[np.float64]
+SHARE = 4096
+"""Triangles whose stresses are computed at a time."""
 CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
 
 
@@ -27,9 +30,22 @@ def corner_stresses(material: ElasticMaterial, displacement: Function, traction:
     first = mesh.vertices[mesh.triangles[:, 1]] - mesh.vertices[mesh.triangles[:, 0]]
     first = first / np.linalg.norm(first, axis=1, keepdims=True)
     frames = np.stack([first, np.cross(mesh.normals, first), mesh.normals], axis=1)
-    gradients = displacement.surface_gradient(CORNERS)
-    local = np.einsum("mai,mpij,mbj->mpab", frames, gradients, frames)
-    force = np.einsum("mai,mpi->mpa", frames, traction.values(CORNERS))
+    gradients, tractions = displacement.surface_gradient(CORNERS), traction.values(CORNERS)
+    found = np.empty_like(gradients)
+
+    def work(number: int) -> None:
+        own = slice(number * SHARE, (number + 1) * SHARE)
+        found[own] = _stresses(material, frames[own], gradients[own], tractions[own], free[own])
+
+    run_tasks(work, -(-len(found) // SHARE))
+    return found
+
+
+def _stresses(material: ElasticMaterial, frames: Array, gradients: Array, tractions: Array, free: Array) -> Array:
+    """The same of some triangles, from frames (m, 3, 3), gradients of displacements (m, 3, 3, 3) and tractions
+    (m, 3, 3)."""
+    local = frames[:, None] @ gradients @ frames[:, None].swapaxes(2, 3)
+    force = tractions @ frames.swapaxes(1, 2)
     nu, mu = material.poissons_ratio, material.shear_modulus
     stiffness, coupled = material.youngs_modulus / (1 - nu**2), nu / (1 - nu)
     stress = np.zeros_like(local)
@@ -38,15 +54,15 @@ def corner_stresses(material: ElasticMaterial, displacement: Function, traction:
     stress[..., 1, 1] = stiffness * (e22 + nu * e11) + coupled * force[..., 2]
     stress[..., 0, 1] = stress[..., 1, 0] = mu * (local[..., 0, 1] + local[..., 1, 0])
     stress[..., 2, :] = stress[..., :, 2] = force
-    return np.asarray(np.einsum("mai,mpab,mbj->mpij", frames, stress, frames))
+    return np.asarray(frames[:, None].swapaxes(2, 3) @ stress @ frames[:, None])
 
 
-def averaged(mesh: TriangleMesh, stresses: Array) -> Array:
-    """(m, 3, 3, 3) means at the vertices of smooth patches."""
-    patch = smooth_corners(mesh)
+def averaged(mesh: TriangleMesh, stresses: Array, patch: NDArray[np.int64] | None = None) -> Array:
+    """(m, 3, 3, 3) means at the vertices of smooth patches; patch: `smooth_corners`, where they are known."""
+    patch = smooth_corners(mesh) if patch is None else patch
     weights = np.repeat(mesh.areas, 3)
-    gather = sp.coo_array((weights, (patch, np.arange(len(patch))))).tocsr()
-    means = (gather @ stresses.reshape(len(patch), 9)) / np.bincount(patch, weights)[:, None]
+    gather = sp.csr_array((weights, patch, np.arange(len(patch) + 1)))
+    means = (gather.T @ stresses.reshape(len(patch), 9)) / np.bincount(patch, weights)[:, None]
     return np.asarray(means[patch].reshape(stresses.shape))
 
 
