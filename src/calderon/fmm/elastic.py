@@ -106,6 +106,7 @@ class ElasticFar:
         layout, pieces = self.layout, self.layout.rows.pieces(fields.space)
         own = fields._replace(space=pieces.space.scalar)
         moments = elastic_moments(own, layout.tree, layout.lists, pieces.starts // FIELDS, self.table, self.stored)
+        return_memory()
         return Line(first, pieces, moments, fields.kind == "value", self.centres)
 
     def first(self, columns: int) -> "ElasticFar":

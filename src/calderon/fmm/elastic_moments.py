@@ -29,7 +29,7 @@ from calderon.fmm.harmonics import Basis, gradients
 from calderon.fmm.lists import Lists
 from calderon.fmm.near import load_plain, total
 from calderon.fmm.octree import Octree
-from calderon.fmm.packed import Digits, load_packed
+from calderon.fmm.packed import GROUP, Digits, load_digits, load_halves, pitches
 from calderon.fmm.point_expansions import inverse_products, moment_kernel, padded
 from calderon.fmm.tables import Tables
 from calderon.fmm.translations import multiply
@@ -189,47 +189,60 @@ def piece_kernels(packed: bool) -> PieceKernels:
 @functools.cache
 def of_runs(packed: bool) -> tuple[Callable[..., Any], Callable[..., Any]]:
     """What adds a multiple of a run to sums, and what multiplies a run with sums."""
-    load_number = load_packed if packed else load_plain
+    load_whole, load_half = (load_digits, load_halves) if packed else (load_plain, load_plain)
 
     @jitable
-    def one(functions, exponents, shape, at, k, like):  # type: ignore[no-untyped-def]
-        """Numbers k of the run that begins at `at`, which have one digit, or none."""
-        return load_number(functions, exponents, at + k, like)
+    def one(functions, exponents, place, group, shape, k, like):  # type: ignore[no-untyped-def]
+        """Numbers k of the run that begins at `place`, which have one digit, or none; group: of its first number."""
+        return load_whole(functions, exponents, place + k, group + k // GROUP, like)
 
     @jitable
-    def two(functions, exponents, shape, at, k, like):  # type: ignore[no-untyped-def]
-        more = load_number(functions, exponents, at + shape[0] + k, like)
-        return one(functions, exponents, shape, at, k, like) + more
+    def half(functions, exponents, place, group, shape, k, like):  # type: ignore[no-untyped-def]
+        return load_half(functions, exponents, place + shape[3] + (k - shape[3]) // 2, group + k // GROUP, like)
 
     @jitable
-    def three(functions, exponents, shape, at, k, like):  # type: ignore[no-untyped-def]
-        more = load_number(functions, exponents, at + shape[0] + shape[1] + k, like)
-        return two(functions, exponents, shape, at, k, like) + more
+    def two(functions, exponents, place, group, shape, k, like):  # type: ignore[no-untyped-def]
+        after = place + shape[3] + (shape[0] - shape[3]) // 2
+        more = load_whole(functions, exponents, after + k, group + (shape[0] + k) // GROUP, like)
+        return one(functions, exponents, place, group, shape, k, like) + more
 
     @jitable
-    def add_run(functions, exponents, shape, run, f, sums, place):  # type: ignore[no-untyped-def]
-        """sums[place ...] += f times a run."""
-        width, at = lanes(sums), run * (shape[0] + shape[1] + shape[2])
+    def three(functions, exponents, place, group, shape, k, like):  # type: ignore[no-untyped-def]
+        after = place + shape[3] + (shape[0] - shape[3]) // 2 + shape[1]
+        more = load_whole(functions, exponents, after + k, group + (shape[0] + shape[1] + k) // GROUP, like)
+        return two(functions, exponents, place, group, shape, k, like) + more
+
+    @jitable
+    def add_run(functions, exponents, shape, run, f, sums, at):  # type: ignore[no-untyped-def]
+        """sums[at ...] += f times a run."""
+        width, (pitch, groups) = lanes(sums), pitches(shape)
+        place, group = run * pitch, run * groups
         for k in range(0, shape[2], width):
-            given = three(functions, exponents, shape, at, k, sums)
-            store(sums, place + k, load(sums, place + k) + given * f)
+            given = three(functions, exponents, place, group, shape, k, sums)
+            store(sums, at + k, load(sums, at + k) + given * f)
         for k in range(shape[2], shape[1], width):
-            given = two(functions, exponents, shape, at, k, sums)
-            store(sums, place + k, load(sums, place + k) + given * f)
-        for k in range(shape[1], shape[0], width):
-            given = one(functions, exponents, shape, at, k, sums)
-            store(sums, place + k, load(sums, place + k) + given * f)
+            given = two(functions, exponents, place, group, shape, k, sums)
+            store(sums, at + k, load(sums, at + k) + given * f)
+        for k in range(shape[1], shape[3], width):
+            given = one(functions, exponents, place, group, shape, k, sums)
+            store(sums, at + k, load(sums, at + k) + given * f)
+        for k in range(shape[3], shape[0], width):
+            given = half(functions, exponents, place, group, shape, k, sums)
+            store(sums, at + k, load(sums, at + k) + given * f)
 
     @jitable
-    def with_run(functions, exponents, shape, run, t, sums, place):  # type: ignore[no-untyped-def]
-        """The vector t plus products of a run and sums[place ...]."""
-        width, at = lanes(sums), run * (shape[0] + shape[1] + shape[2])
+    def with_run(functions, exponents, shape, run, t, sums, at):  # type: ignore[no-untyped-def]
+        """The vector t plus products of a run and sums[at ...]."""
+        width, (pitch, groups) = lanes(sums), pitches(shape)
+        place, group = run * pitch, run * groups
         for k in range(0, shape[2], width):
-            t = t + three(functions, exponents, shape, at, k, sums) * load(sums, place + k)
+            t = t + three(functions, exponents, place, group, shape, k, sums) * load(sums, at + k)
         for k in range(shape[2], shape[1], width):
-            t = t + two(functions, exponents, shape, at, k, sums) * load(sums, place + k)
-        for k in range(shape[1], shape[0], width):
-            t = t + one(functions, exponents, shape, at, k, sums) * load(sums, place + k)
+            t = t + two(functions, exponents, place, group, shape, k, sums) * load(sums, at + k)
+        for k in range(shape[1], shape[3], width):
+            t = t + one(functions, exponents, place, group, shape, k, sums) * load(sums, at + k)
+        for k in range(shape[3], shape[0], width):
+            t = t + half(functions, exponents, place, group, shape, k, sums) * load(sums, at + k)
         return t
 
     return add_run, with_run

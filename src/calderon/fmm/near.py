@@ -98,9 +98,9 @@ class RealProducts(LinearOperator):  # type: ignore[misc]
 
 
 @jitable
-def load_plain(numbers, exponents, index, like):  # type: ignore[no-untyped-def]
-    """As load_packed, of numbers that are not packed."""
-    return load_as(numbers, index, like)
+def load_plain(numbers, exponents, place, group, like):  # type: ignore[no-untyped-def]
+    """As load_digits, of numbers that are not packed."""
+    return load_as(numbers, place, like)
 
 
 @jitable_part

@@ -4,7 +4,8 @@
 nine parts are not zero. Each row has one unit, far below its norm, so that small entries have few bits or none, and
 what rounding leaves of an entry is added to the next one, so that sums of rows are kept: for products with smooth
 vectors, which cancel to a hundredth of their terms. `Digits` are runs of numbers, the first of which matter most: each
-has 8 bits, the first third has a second digit for what the first one leaves, a ninth a third one.
+has 8 bits, the first third has a second digit for what the first one leaves, a ninth a third one, and the last third
+has 4 bits.
 """
 
 import math
@@ -121,21 +122,23 @@ class Tensors:
 
 
 class Digits(NamedTuple):
-    """Runs of numbers as they are, or as sums of digits: shape: how many numbers a run has, and how many of them have a
-    second and a third digit, which follow."""
+    """Runs of numbers as they are, or as sums of digits: shape: how many numbers a run has, how many of them have a
+    second and a third digit, which follow, and from which one on the first digit has a half of 8 bits; each group has
+    an exponent."""
 
     numbers: NDArray[Any]
     exponents: NDArray[np.int8]
-    shape: tuple[int, int, int]
+    shape: tuple[int, int, int, int]
 
     @staticmethod
     def empty(runs: int, rank: int, real: Any) -> "Digits":
         """Zeros; real: their type, None for digits of `rank` numbers, a multiple of GROUP."""
         if real is not None:
-            return Digits(aligned(runs * rank, real), np.zeros(0, np.int8), (rank, 0, 0))
-        second, third = (max(2, -(-rank // (part * GROUP))) * GROUP for part in (3, 9))
-        shape = rank, min(rank, second), min(rank, third)
-        return Digits(np.zeros(runs * sum(shape), np.int8), np.zeros(runs * sum(shape) // GROUP, np.int8), shape)
+            return Digits(aligned(runs * rank, real), np.zeros(0, np.int8), (rank, 0, 0, rank))
+        second, third = (min(rank, max(2, -(-rank // (part * GROUP))) * GROUP) for part in (3, 9))
+        shape = rank, second, third, min(rank, -(-2 * rank // (3 * GROUP)) * GROUP)
+        count, groups = pitches(shape)
+        return Digits(np.zeros(runs * count, np.int8), np.zeros(runs * groups, np.int8), shape)
 
     @property
     def nbytes(self) -> int:
@@ -151,13 +154,16 @@ class Digits(NamedTuple):
 
     def runs(self, low: int, high: int) -> NDArray[Any]:
         """(high - low, rank) runs."""
-        rank, second, third = self.shape
-        pitch = rank + second + third
-        found = self.numbers[low * pitch : high * pitch].reshape(-1, pitch)
+        rank, second, third, halved = self.shape
+        count, groups = pitches(self.shape)
+        stored = self.numbers[low * count : high * count].reshape(-1, count)
         if not len(self.exponents):
-            return found
-        powers = self.exponents[low * pitch // GROUP : high * pitch // GROUP].astype(np.int32)
-        found = (found.reshape(-1, GROUP) * np.ldexp(np.float32(1), powers)[:, None]).reshape(found.shape)
+            return stored
+        ends = halved + (rank - halved) // 2
+        halves = np.stack([stored[:, halved:ends] << 4 >> 4, stored[:, halved:ends] >> 4], axis=2)
+        found = np.concatenate([stored[:, :halved], halves.reshape(len(stored), -1), stored[:, ends:]], axis=1)
+        powers = self.exponents[low * groups : high * groups].astype(np.int32)
+        found = (found.reshape(-1, GROUP) * np.ldexp(np.float32(1), powers)[:, None]).reshape(len(stored), -1)
         whole = found[:, :rank].copy()
         whole[:, :second] += found[:, rank : rank + second]
         whole[:, :third] += found[:, rank + second :]
@@ -170,29 +176,42 @@ def exponent_of(largest, most):  # type: ignore[no-untyped-def]
     return max(math.frexp(largest / most)[1], -127) if largest > 0 else -127
 
 
+@jitable_part
+def pitches(shape):  # type: ignore[no-untyped-def]
+    """Of runs of digits: their numbers, or bytes, and groups."""
+    rank, second, third, halved = shape
+    return halved + (rank - halved) // 2 + second + third, (rank + second + third) // GROUP
+
+
 @kernel
 def enter_digits(values, shape, first, numbers, exponents):  # type: ignore[no-untyped-def]
     """Runs, from run `first` on."""
-    rank = shape[0]
-    place, rest = first * (rank + shape[1] + shape[2]), np.empty(rank)
+    rank, (pitch, groups) = shape[0], pitches(shape)
+    rest = np.empty(rank)
     for run in range(len(values) // rank):
-        start = place
+        place, group = (first + run) * pitch, (first + run) * groups
         for k in range(rank):
             rest[k] = values[run * rank + k]
-        for count in shape:
-            for g in range(0, count, GROUP):
-                largest = 0.0
+        for digit in range(3):
+            for g in range(0, shape[digit], GROUP):
+                largest, half = 0.0, digit == 0 and g >= shape[3]
                 for k in range(g, g + GROUP):
                     largest = max(largest, abs(rest[k]))
-                exponent = exponent_of(largest, 127.0)
-                if place > start:
-                    exponent = max(exponent, exponents[(start + g) // GROUP] - FURTHER)
-                exponents[(place + g) // GROUP] = exponent
+                exponent = exponent_of(largest, 7.0 if half else 127.0)
+                if digit > 0:
+                    exponent = max(exponent, exponents[(first + run) * groups + g // GROUP] - FURTHER)
+                exponents[group] = exponent
                 unit, inverse = math.ldexp(1.0, exponent), math.ldexp(1.0, -exponent)
                 for k in range(g, g + GROUP):
                     rounded = np.rint(rest[k] * inverse)
-                    numbers[place + k], rest[k] = np.int8(rounded), rest[k] - rounded * unit
-            place += count
+                    rest[k] -= rounded * unit
+                    if not half:
+                        numbers[place + k - g] = np.int8(rounded)
+                    elif k % 2:
+                        numbers[place + (k - g) // 2] |= np.int8(np.int64(rounded) << 4)
+                    else:
+                        numbers[place + (k - g) // 2] = np.int8(np.int64(rounded) & 15)
+                place, group = place + (GROUP // 2 if half else GROUP), group + 1
 
 
 @kernel
@@ -309,27 +328,42 @@ def unpack(numbers, heads, begins, units, low, high, head, groups, width, room, 
     unpack_block(numbers, heads, begins, units, low, high, head, groups, width, room, out)
 
 
-def _load_packed(typing_context, numbers, exponents, index, like):  # type: ignore[no-untyped-def]
-    """The vector of GROUP numbers from index, a multiple of it, in double precision like the row `like`."""
-    kind = VectorType(like.dtype)
-    if numbers.dtype != types.int8 or like.dtype != types.float64:
-        return None
+def _digit_loader(bits: int, name: str) -> Any:
+    """Loads of GROUP digits of so many bits each, from any byte, with the exponent of a group, in double precision like
+    the row `like`."""
 
-    def generate(context, builder, sig, args):  # type: ignore[no-untyped-def]
-        stored, wanted = (ir.VectorType(each, GROUP) for each in (ir.IntType(8), ir.DoubleType()))
-        data, powers = (context.make_array(sig.args[n])(context, builder, args[n]).data for n in (0, 1))
-        place = builder.gep(data, [args[2]], inbounds=True)
-        digits = builder.load(builder.bitcast(place, stored.as_pointer()), align=1)
-        value = builder.sitofp(builder.sext(digits, ir.VectorType(ir.IntType(32), GROUP)), wanted)
-        group = builder.lshr(args[2], ir.Constant(args[2].type, GROUP.bit_length() - 1))
-        exponent = builder.sext(builder.load(builder.gep(powers, [group], inbounds=True)), ir.IntType(64))
-        bits = builder.shl(builder.add(exponent, ir.Constant(ir.IntType(64), 1023)), ir.Constant(ir.IntType(64), 52))
-        zeros = ir.Constant(ir.VectorType(ir.IntType(32), GROUP), [0] * GROUP)
-        none = ir.Constant(wanted, ir.Undefined)
-        single = builder.insert_element(none, builder.bitcast(bits, ir.DoubleType()), ir.Constant(ir.IntType(32), 0))
-        return builder.fmul(value, builder.shuffle_vector(single, none, zeros))
+    def load(typing_context, numbers, exponents, place, group, like):  # type: ignore[no-untyped-def]
+        kind = VectorType(like.dtype)
+        if numbers.dtype != types.int8 or like.dtype != types.float64:
+            return None
 
-    return kind(numbers, exponents, types.intp, like), generate
+        def generate(context, builder, sig, args):  # type: ignore[no-untyped-def]
+            whole, wanted = (ir.VectorType(each, GROUP) for each in (ir.IntType(32), ir.DoubleType()))
+            data, powers = (context.make_array(sig.args[n])(context, builder, args[n]).data for n in (0, 1))
+            stored = ir.VectorType(ir.IntType(8), GROUP) if bits == 8 else ir.IntType(4 * GROUP)
+            at = builder.bitcast(builder.gep(data, [args[2]], inbounds=True), stored.as_pointer())
+            digits, zeros = builder.load(at, align=1), ir.Constant(whole, [0] * GROUP)
+            if bits == 8:
+                digits = builder.sext(digits, whole)
+            else:  # each one moved to the highest bits, and back
+                digits = builder.insert_element(
+                    ir.Constant(whole, ir.Undefined), digits, ir.Constant(ir.IntType(32), 0)
+                )
+                digits = builder.shuffle_vector(digits, ir.Constant(whole, ir.Undefined), zeros)
+                digits = builder.shl(digits, ir.Constant(whole, [28 - 4 * k for k in range(GROUP)]))
+                digits = builder.ashr(digits, ir.Constant(whole, [28] * GROUP))
+            exponent = builder.sext(builder.load(builder.gep(powers, [args[3]], inbounds=True)), ir.IntType(64))
+            power = builder.add(exponent, ir.Constant(ir.IntType(64), 1023))
+            power = builder.bitcast(builder.shl(power, ir.Constant(ir.IntType(64), 52)), ir.DoubleType())
+            none = ir.Constant(wanted, ir.Undefined)
+            single = builder.insert_element(none, power, ir.Constant(ir.IntType(32), 0))
+            return builder.fmul(builder.sitofp(digits, wanted), builder.shuffle_vector(single, none, zeros))
+
+        return kind(numbers, exponents, types.intp, types.intp, like), generate
+
+    made = intrinsic(load)
+    made._set_uuid(f"{__name__}.{name}")
+    return made
 
 
 def _loader(size: int, name: str) -> Any:
@@ -353,5 +387,4 @@ def _loader(size: int, name: str) -> Any:
 
 
 load_bytes, load_pairs = _loader(1, "load_bytes"), _loader(2, "load_pairs")
-load_packed = intrinsic(_load_packed)
-load_packed._set_uuid(f"{__name__}.load_packed")
+load_digits, load_halves = _digit_loader(8, "load_digits"), _digit_loader(4, "load_halves")

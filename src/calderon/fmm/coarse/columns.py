@@ -15,7 +15,7 @@ from calderon.fmm.layout import Layout
 Index = NDArray[np.int64]
 REAL = np.float32
 """Precision of sums and blocks."""
-TASKS = 64
+TASKS = 192
 """Of sums, which are added up in their order."""
 
 
