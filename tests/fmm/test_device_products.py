@@ -7,7 +7,6 @@ import calderon as cal
 from calderon.backends import OnDevice, get
 from calderon.fmm import galerkin, orders
 from calderon.fmm.device.functions import indices
-from calderon.formulations.elastic.tested_rows import Layers
 from catalogue import NODAL_SPACES
 
 BOUNDS = {9e-5: 1e-12, 1e-3: 1e-5}
@@ -91,12 +90,11 @@ def test_products_of_operators_are_joined_by_the_processor(opencl, mesh):
     assert np.linalg.norm(there @ x - here @ x) < 1e-12 * np.linalg.norm(here @ x)
 
 
-def test_a_solid_whose_products_are_on_the_device(opencl, monkeypatch):
+def test_a_solid_whose_products_are_on_the_device(opencl):
     bar = cal.mesh.cuboid([1.0, 0.25, 0.25], h=0.08)
     bar = cal.TriangleMesh(bar.vertices, bar.triangles, np.rint(bar.normals[:, 0]).astype(int) % 3)
     solid = cal.ElasticSolid(bar, cal.ElasticMaterial(2.5, 0.3), {1: cal.Fixed()}, {0: cal.Pressure(1e-3)})
-    together = Layers.together  # on the device known columns are assembled apart: here, too
-    monkeypatch.setattr(Layers, "together", lambda *arguments: together(*arguments[:-1], False))
+    assert isinstance(solid._equation("fmm", 1e-4, "opencl").layers.unknown.product, OnDevice)
     here, there = (
         solid.solve("fmm", rtol=1e-4, backend=name).displacement.coefficients for name in ("numba", "opencl")
     )

@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
-from calderon.backends import Execution, format_bytes, require_memory, return_memory
-from calderon.fmm.device.operator import DeviceSum, OnOneDevice
+from calderon.backends import Device, Execution, format_bytes, require_memory, return_memory
+from calderon.fmm.device.operator import DeviceSum, OnOneDevice, Part
 from calderon.fmm.device.products import Block, DeviceProduct, Functions
 from calderon.fmm.device.products import Plan as DevicePlan
 from calderon.fmm.elastic import Check, ElasticFar, ElasticProduct, is_joint, layout_of, near_of
@@ -97,6 +97,15 @@ class FastMultipole(LinearOperator):
         product: ElasticProduct = self.product.first(columns)
         info = [each._replace(nbytes=product.nbytes) for each in self.info]
         return FastMultipole(product, info, self.label, self.seconds, self.rtol, self.backend)
+
+    def sent(self, device: Device) -> "DeviceFastMultipole | None":
+        """A table of elastic layers on a device; None for other products."""
+        if not isinstance(self.product, ElasticProduct):
+            return None
+        found = DeviceProduct(device, self.product.device_plan, self.shape, self.dtype, self.product)
+        info = [each._replace(nbytes=found.nbytes) for each in self.info]
+        whole = DeviceSum(device, [Part(1.0, found, False, False, 0, 0)], self.shape, self.dtype)
+        return DeviceFastMultipole(whole, info, self.label, self.seconds, self.rtol, device.name)
 
     def _matmat(self, x: NDArray[Any]) -> NDArray[Any]:
         return self.product.matmat(x)

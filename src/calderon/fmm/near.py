@@ -15,7 +15,7 @@ from scipy.sparse.linalg import LinearOperator
 from calderon.backends import require_memory, run_tasks, thread_count
 from calderon.backends.numba import jitable_part, kernel
 from calderon.backends.vectors import FLAGS, VectorType, aligned, jitable, lanes, load, number, store, width, zero
-from calderon.fmm.packed import COMPONENTS, GROUP, PARTS, Tensors, unpack_row
+from calderon.fmm.packed import COMPONENTS, GROUP, PARTS, Tensors, unpack_block, unpack_row
 from calderon.spaces.pieces import Pieces
 
 BEYOND = 32
@@ -212,6 +212,30 @@ def tensor_kernel(down: bool, across: bool, listed: bool) -> Callable[..., None]
     return multiply
 
 
+@kernel
+def spread_strips(  # type: ignore[no-untyped-def]
+    numbers, heads, begins, units, rows, starts, groups, blocks, widths, firsts, columns, places, out, room, strip,
+    seen, low, high,
+):  # fmt: skip
+    """Enter the blocks of strips low .. high between pieces into out, from `places` on; the first piece of a function
+    has the numbers of all of its pieces: the others are zero, as products with whole functions need. firsts: where the
+    columns of each block begin."""
+    for n in range(low, high):
+        height, wide = 3 * (rows[n + 1] - rows[n]), GROUP * groups[n]
+        unpack_block(
+            numbers, heads, begins, units, rows[n], rows[n + 1], starts[n], groups[n], wide, room, strip
+        )  # fmt: skip
+        seen[:wide] = False
+        for b in range(blocks[n], blocks[n + 1]):
+            for q in range(widths[b] // 3):
+                c = columns[firsts[b] + q]
+                for r in range(height):
+                    for j in range(3):
+                        out[places[b] + r * widths[b] + 3 * q + j] = 0 if seen[c] else strip[r, 3 * c + j]
+            for q in range(widths[b] // 3):
+                seen[columns[firsts[b] + q]] = True
+
+
 class Strips(NamedTuple):
     """Blocks of one row leaf next to each other, where all pieces of a function are one column.
 
@@ -250,18 +274,6 @@ class Strips(NamedTuple):
     @property
     def nbytes(self) -> int:
         return sum(each.nbytes for each in self if isinstance(each, np.ndarray))
-
-    def apart(self, number: int, strip: NDArray[Any]) -> list[NDArray[Any]]:
-        """The blocks of a strip (rows, columns) between pieces, the first of which has the numbers of all pieces of its
-        function: the others are zero, as products with whole functions need."""
-        seen, found = np.zeros(strip.shape[1] // COMPONENTS, bool), []
-        for block in range(self.blocks[number], self.blocks[number + 1]):
-            begin, width = self.begins[block], self.widths[block]
-            place = self.columns[begin : begin + width // COMPONENTS]
-            values = strip.reshape(len(strip), -1, COMPONENTS)[:, place] * ~seen[place, None]
-            seen[place] = True
-            found.append(values.reshape(len(strip), width))
-        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -359,17 +371,30 @@ class Near:
         """The same with numbers instead of tensors. MemoryError where there is no room."""
         if self.tensors is None:
             return self
-        count = GROUP * int(self.tensors.starts[-1])
-        require_memory(8 * count, f"{len(self.pairs)} near blocks", ADVICE)  # in parts and as one
-        every, pairs, starts = range(len(self.pairs)), self.pairs, self.column_starts
-        if self.strips is None:
-            parts = [self.block(number).ravel() for number in every]
-        else:
-            pairs, starts = self.strips.pairs, self.strips.starts
-            parts = [each.ravel() for number in every for each in self.strips.apart(number, self.block(number))]
-        places = np.append(0, np.cumsum([len(each) for each in parts]))
-        numbers = np.concatenate([*parts, np.zeros(BEYOND, np.float32)])
-        return Near(numbers, pairs, places, self.row_starts, starts, self.symmetric, self.double)
+        strips = self._whole_strips if self.strips is None else self.strips
+        heights, real = np.diff(self.tensors.rows) * COMPONENTS, np.dtype(np.float32)
+        places = np.append(0, np.cumsum(np.repeat(heights, np.diff(strips.blocks)) * strips.widths))
+        require_memory(real.itemsize * int(places[-1]), f"{len(self.pairs)} near blocks", ADVICE)
+        numbers, tensors, tall = np.zeros(int(places[-1]) + BEYOND, real), self.tensors, int(heights.max(initial=0))
+        wide = GROUP * int(tensors.groups.max(initial=0))
+        bounds = np.linspace(0, len(self.pairs), SHARES * thread_count() + 1).astype(np.int64)
+
+        def work(part: int) -> None:
+            rooms = aligned(PARTS * wide, np.float64), np.empty((tall, COMPONENTS * wide), real), np.empty(wide, bool)
+            spread_strips(
+                *tensors.of_rows, *strips[2:3], *strips[5:], places, numbers, *rooms, *bounds[part : part + 2]
+            )
+
+        run_tasks(work, len(bounds) - 1)
+        return Near(numbers, strips.pairs, places, self.row_starts, strips.starts, self.symmetric, self.double)
+
+    @property
+    def _whole_strips(self) -> Strips:
+        """Blocks of tensors as strips of one block each."""
+        widths, none = np.diff(self.column_starts)[self.pairs[:, 1]], np.zeros(0, np.int32)
+        columns = np.arange(int(widths.max(initial=0)) // COMPONENTS, dtype=np.int32)
+        blocks, begins = np.arange(len(widths) + 1), np.zeros(len(widths), np.int64)
+        return Strips(self.pairs, self.column_starts, blocks, none, 0, widths, begins, columns)
 
     def product(self, x: NDArray[Any], transposed: bool) -> NDArray[Any]:
         """(k, m) A x or A^T x for k vectors x (k, n), in the order of leaves; columns of strips are whole functions."""

@@ -154,20 +154,18 @@ class Digits(NamedTuple):
 
     def runs(self, low: int, high: int) -> NDArray[Any]:
         """(high - low, rank) runs."""
-        rank, second, third, halved = self.shape
-        count, groups = pitches(self.shape)
-        stored = self.numbers[low * count : high * count].reshape(-1, count)
         if not len(self.exponents):
-            return stored
-        ends = halved + (rank - halved) // 2
-        halves = np.stack([stored[:, halved:ends] << 4 >> 4, stored[:, halved:ends] >> 4], axis=2)
-        found = np.concatenate([stored[:, :halved], halves.reshape(len(stored), -1), stored[:, ends:]], axis=1)
-        powers = self.exponents[low * groups : high * groups].astype(np.int32)
-        found = (found.reshape(-1, GROUP) * np.ldexp(np.float32(1), powers)[:, None]).reshape(len(stored), -1)
-        whole = found[:, :rank].copy()
-        whole[:, :second] += found[:, rank : rank + second]
-        whole[:, :third] += found[:, rank + second :]
-        return whole
+            count, _ = pitches(self.shape)
+            return self.numbers[low * count : high * count].reshape(-1, count)
+        out = np.empty((high - low, self.shape[0]), np.float32)
+        bounds = np.linspace(low, high, thread_count() + 1).astype(np.int64).tolist()
+
+        def work(part: int) -> None:
+            first, last = bounds[part : part + 2]
+            read_digits(self.numbers, self.exponents, self.shape, first, out[first - low : last - low])
+
+        run_tasks(work, len(bounds) - 1)
+        return out
 
 
 @jitable_part
@@ -211,6 +209,23 @@ def enter_digits(values, shape, first, numbers, exponents):  # type: ignore[no-u
                         numbers[place + (k - g) // 2] |= np.int8(np.int64(rounded) << 4)
                     else:
                         numbers[place + (k - g) // 2] = np.int8(np.int64(rounded) & 15)
+                place, group = place + (GROUP // 2 if half else GROUP), group + 1
+
+
+@kernel
+def read_digits(numbers, exponents, shape, first, out):  # type: ignore[no-untyped-def]
+    """Runs (n, rank), from run `first` on."""
+    pitch, groups = pitches(shape)
+    for run in range(len(out)):
+        place, group = (first + run) * pitch, (first + run) * groups
+        for digit in range(3):
+            for g in range(0, shape[digit], GROUP):
+                unit, half = np.float32(math.ldexp(1.0, exponents[group])), digit == 0 and g >= shape[3]
+                for k in range(GROUP):
+                    byte = np.int64(numbers[place + (k // 2 if half else k)])
+                    if half:
+                        byte = byte >> 4 if k % 2 else ((byte & 15) ^ 8) - 8
+                    out[run, g + k] = byte * unit if digit == 0 else out[run, g + k] + byte * unit
                 place, group = place + (GROUP // 2 if half else GROUP), group + 1
 
 

@@ -3,14 +3,14 @@
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from calderon.backends import return_memory
+from calderon.backends import Execution, return_memory
 from calderon.fmm.plan import plan_elastic
 from calderon.formulations.checks import closed_surface, separate_parts
 from calderon.formulations.elastic import balance
@@ -225,7 +225,7 @@ class ElasticSolid:
         entries = (nodes + unknown) * (nodes + loaded)
         if method == FAST:
             columns = self.conditions.free, self.conditions.bound
-            joint = self._joint_layers(spaces, self.conditions, columns, lambda each: each, True).unknown
+            joint = self._joint_layers(spaces, self.conditions, columns, lambda each: each).unknown
             return entries, plan_elastic(joint.table([*joint.kept, *joint.others]), looser(rtol))
         if method == "dense" or candidates(method)[0].plan is None:
             return entries, None
@@ -342,12 +342,17 @@ class ElasticSolid:
         if method == FAST:
             options = {"rtol": looser(rtol)}
 
-        def assemble(operator: Any) -> Any:
+        def assemble(operator: Any, backend: str = backend) -> Any:
             matrix = operator.assemble(method, backend=backend, **options)
             return matrix.to_array() if method == "dense" else matrix
 
         if method == FAST:
-            layers = self._joint_layers(spaces, conditions, columns, assemble, backend == "numba")
+            devices = Execution.of(backend, "double").devices
+
+            def send(found: Any, table: Any) -> Any:
+                return (found.sent(devices[0]) or assemble(table)) if devices else found
+
+            layers = self._joint_layers(spaces, conditions, columns, partial(assemble, backend="numba"), send)
         else:
             layers = Layers.of(self._unit, spaces, self.quadrature, assemble)
         return layers, TestedRows.of(layers, spaces, conditions, self.exterior)
@@ -363,13 +368,13 @@ class ElasticSolid:
         conditions: SurfaceConditions,
         columns: tuple[sp.csr_array, sp.csr_array],
         assemble: Callable[[Any], Any],
-        at_once: bool,
+        send: Callable[[Any, Any], Any] = lambda found, _: found,
     ) -> Layers:
         moving, acting = ((np.diff(each.indptr) > 0).reshape(-1, 3).any(axis=1) for each in columns)
         acting |= (abs(conditions.springs).sum(axis=1) > 0).reshape(-1, 3).any(axis=1)
         acting = acting[spaces.tractions.scalar.dofs[conditions.loaded].ravel()]
         moving = moving if moving.any() else ~moving  # an operator has rows
-        return Layers.together(self._unit, spaces, (moving, acting), self.quadrature, assemble, at_once)
+        return Layers.together(self._unit, spaces, (moving, acting), self.quadrature, assemble, send)
 
     def _equation(self, method: str, rtol: float, backend: str) -> Equation:
         columns = self.conditions.free, self.conditions.bound

@@ -75,10 +75,10 @@ class Layers:
         nodes: tuple[NDArray[np.bool_], NDArray[np.bool_]],
         quadrature: Quadrature,
         assemble: Callable[[Any], Any],
-        at_once: bool,
+        send: Callable[[Any, Any], Any],
     ) -> "Layers":
         """The same as one operator. nodes: of displacements, and of tractions that may differ from zero, those whose
-        displacement or traction is not known in all directions. at_once: see UnknownColumns."""
+        displacement or traction is not known in all directions. send: see UnknownColumns."""
         u, loaded, unknown = spaces.displacements, spaces.loaded, spaces.unknown
         moving, acting = nodes
 
@@ -101,7 +101,7 @@ class Layers:
                         each = each._replace(space=unknown)
                     columns.append(Column(single, each.after(u.dimension)))
             width += loaded.dimension
-        joint = UnknownColumns((height, width), rows, kept, others, assemble, at_once)
+        joint = UnknownColumns((height, width), rows, kept, others, assemble, send)
         return cls(*cls.lazy(green, spaces, quadrature), (), joint)
 
     @staticmethod

@@ -2,7 +2,7 @@
 
 [K, -V] multiplies unknowns in every step, and what is known once or twice. By fast products the rows and columns of
 unknowns are therefore one operator, which stays. Columns of what is known are assembled with it, as rows have common
-moments, and released when the columns of unknowns are wanted alone; after that, and for devices, they are assembled
+moments, and released when the columns of unknowns are wanted alone, on a device or not; after that they are assembled
 when they are needed.
 """
 
@@ -55,15 +55,16 @@ class Column(NamedTuple):
 @dataclass(frozen=True, eq=False)
 class UnknownColumns:
     """Products of a table of operators: `rows` of it, all others being zero, `kept` columns, whose operator stays, and
-    `others`. at_once: whether all columns are one operator at first, until `product` is wanted; else operators of the
-    others are assembled anew in each product with numbers that are not zero."""
+    `others`. All columns are one operator at first, until `product` is wanted; later operators of the others are
+    assembled anew in each product with numbers that are not zero. assemble: on the processor; send: from the kept
+    columns, and their operators, to what multiplies."""
 
     shape: tuple[int, int]
     rows: Sequence[Functions]
     kept: Sequence[Column]
     others: Sequence[Column]
     assemble: Callable[[Any], Any]
-    at_once: bool = False
+    send: Callable[[Any, Any], Any]
 
     def table(self, columns: Sequence[Column]) -> Any:
         """Their operators, lazy."""
@@ -72,12 +73,13 @@ class UnknownColumns:
     @cached_property
     def product(self) -> Any:
         """Of the kept columns; the others are released."""
+        table = self.table(self.kept)
         if (whole := self.__dict__.pop("_whole", None)) is None:
-            return self.assemble(self.table(self.kept))
+            return self.send(self.assemble(table), table)
         found = whole.first(len(self.columns)) if self.others else whole
         del whole
         return_memory()
-        return found
+        return self.send(found, table)
 
     @cached_property
     def _whole(self) -> Any:
@@ -98,7 +100,7 @@ class UnknownColumns:
         """Columns (n, k); where the others are operators of their own, they come first, so that both are never held
         together."""
         found = np.zeros((self.shape[0], x.shape[1]))
-        if self.at_once and "product" not in self.__dict__:
+        if "product" not in self.__dict__:
             numbers = [self.columns, *(each.trial.numbers for each in self.others)]
             found[self.tested] = self._whole @ x[np.concatenate(numbers)]
             return found
