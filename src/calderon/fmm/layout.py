@@ -28,7 +28,8 @@ PAIRS, TOGETHER, LESS = 42, 128_000_000, 40_000_000
 """Touching and near pairs of a triangle, about, bytes of their entries that are held at a time, and less of them where
 what stays is packed."""
 LINES, MANY = (2, 4), 8
-"""Parts of them that are computed side by side, as one thread makes most of their lists; and with so many threads."""
+"""Parts of them that are computed side by side, as one thread makes most of their lists; and with so many threads. Last
+digits of entries depend on the parts."""
 
 
 @dataclass(frozen=True, eq=False)
