@@ -138,7 +138,7 @@ def _whole_inverse(matrix: Array) -> Squares:
     """The inverse of a large matrix, which is overwritten."""
     found = Squares.empty([np.arange(len(matrix))])
     if len(matrix):
-        found.enter(0, scipy.linalg.inv(matrix, overwrite_a=True))
+        found.enter(0, scipy.linalg.inv(matrix.T, overwrite_a=True).T)  # LAPACK has columns where these are rows
     return found
 
 
@@ -241,7 +241,7 @@ def _coarse_matrix(equation: Any, bodies: Sequence[_Body], coarse: sp.csr_array)
     for body in bodies:
         body.add_sums(coarse, dense)
         return_memory()
-    return np.asfortranarray(dense, np.float64)  # which LAPACK overwrites
+    return dense.astype(np.float64)  # which LAPACK overwrites
 
 
 def _leaf_blocks(bodies: Sequence[_Body], chosen: list[Index]) -> Blocks:
