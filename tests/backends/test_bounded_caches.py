@@ -26,6 +26,11 @@ def test_what_was_not_used_for_the_longest_time_goes_first():
     table(3)  # 1 goes
     assert table(2) is first[2] and table(0) is first[0] and made == [0, 1, 2, 3]
     assert table(1) is not first[1] and made == [0, 1, 2, 3, 1]
+    table.clear()
+    again = [table(number) for number in (1, 2, 3)]
+    assert made == [0, 1, 2, 3, 1, 1, 2, 3] and all(
+        table(number) is each for number, each in zip((1, 2, 3), again, strict=True)
+    )
 
 
 def test_what_is_larger_than_the_limit_is_not_kept():

@@ -92,6 +92,7 @@ def bounded_cache(limit: int) -> Callable[[Callable[P, T]], Callable[P, T]]:
     in all.
 
     The results that were not used for the longest time are dropped first; one larger than the limit is not kept.
+    clear() of the decorated function drops all.
     Arguments must be hashable. For results of unequal size, where `lru_cache` would bound the number only.
     """
 
@@ -118,6 +119,13 @@ def bounded_cache(limit: int) -> Callable[[Callable[P, T]], Callable[P, T]]:
                         total -= kept.popitem(last=False)[1][1]
             return result
 
+        def clear() -> None:
+            nonlocal total
+            with lock:
+                kept.clear()
+                total = 0
+
+        cached.clear = clear  # type: ignore[attr-defined]
         return cached
 
     return decorate

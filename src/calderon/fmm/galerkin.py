@@ -37,6 +37,7 @@ from calderon.operators.methods import Plan
 from calderon.operators.progress import assembly_progress
 from calderon.operators.transformed import TransformedOperator
 from calderon.operators.tree import Products, Term, terms_of
+from calderon.pairs.rules import forget_rules
 from calderon.solvers.iteration import tolerance
 from calderon.spaces import Space
 
@@ -44,6 +45,8 @@ DEFAULT_RTOL = 1e-4
 SINGLE = 1e-4
 """Tolerance from which blocks are in single precision, and the far field of operators without normal derivatives."""
 ADVICE = "increase rtol, or use method='matrix-free', which stores vectors only"
+LARGE = 1e8
+"""Bytes of products next to which rules of triangles are not kept for others."""
 WORTH = 8.0
 """Of a translation in `Layout.of`."""
 CURLS, ELASTIC_CURLS = 3, 5
@@ -244,6 +247,8 @@ class _Composition:
             raise _too_large(f"elastic {name}", error, place, rtol)
         return_memory()
         found = self._sent(on_host, on_host)
+        if found.nbytes > LARGE:
+            forget_rules()
         self._enter(f"elastic {name}", error, promise, layout, found, place)
         return found
 

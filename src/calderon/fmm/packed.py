@@ -4,8 +4,8 @@
 nine parts are not zero. Each row has one unit, far below its norm, so that small entries have few bits or none, and
 what rounding leaves of an entry is added to the next one, so that sums of rows are kept: for products with smooth
 vectors, which cancel to a hundredth of their terms. `Digits` are runs of numbers, the first of which matter most: each
-has 8 bits, the first third has a second digit for what the first one leaves, a ninth a third one, and the last third
-has 4 bits.
+has 8 bits, the first third has a second digit for what the first one leaves, a ninth a third one, and the last two
+ninths have 4 bits.
 """
 
 import math
@@ -136,7 +136,7 @@ class Digits(NamedTuple):
         if real is not None:
             return Digits(aligned(runs * rank, real), np.zeros(0, np.int8), (rank, 0, 0, rank))
         second, third = (min(rank, max(2, -(-rank // (part * GROUP))) * GROUP) for part in (3, 9))
-        shape = rank, second, third, min(rank, -(-2 * rank // (3 * GROUP)) * GROUP)
+        shape = rank, second, third, min(rank, -(-7 * rank // (9 * GROUP)) * GROUP)
         count, groups = pitches(shape)
         return Digits(np.zeros(runs * count, np.int8), np.zeros(runs * groups, np.int8), shape)
 

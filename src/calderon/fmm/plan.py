@@ -24,7 +24,7 @@ translation (twice)."""
 ELASTIC_NEAR, ELASTIC_SPECIAL, ELASTIC_ROW, ELASTIC_MOMENT, ELASTIC_FAR = 1.5e-8, 7e-5, 1.7e-7, 1.1e-10, 4e-9
 """The same of layers of elastostatics, rows and translations always in double precision; of each number of a moment for
 each harmonic."""
-TABLES, PACKED, DIGITS = (1500, 3300), 1.7, 1.5
+TABLES, PACKED, DIGITS = (1500, 3300), 1.7, 1.55
 """Bytes of tables over the square of their rank, by how far neighbours are apart; of a number of packed blocks with
 exponents and the ends of rows, and of a moment in digits, about."""
 

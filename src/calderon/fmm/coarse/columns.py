@@ -17,6 +17,8 @@ REAL = np.float32
 """Precision of sums and blocks."""
 TASKS = 192
 """Of sums, which are added up in their order."""
+ROWS = 64
+"""Of a panel that are added at a time."""
 
 
 def groups_of_leaves(layout: Layout, weights: Index, most: int) -> Index:
@@ -99,7 +101,8 @@ def add_in_panels(
     has a panel of zeros, in which row r of the matrix is place[r]; rows: those of a task."""
 
     def add(own: Index, panel: NDArray[Any]) -> None:
-        sums[own] += panel
+        for low in range(0, len(own), ROWS):  # without a second panel
+            sums[own[low : low + ROWS]] += panel[low : low + ROWS]
 
     entered = InOrder(add)
 
