@@ -6,7 +6,7 @@ import time
 import numpy as np
 import pytest
 
-from calderon.backends import InOrder, one_thread, run_tasks
+from calderon.backends import InOrder, at_once, one_thread, run_tasks
 from calderon.backends.threads import OrderedQueue, TaskQueue, linear_algebra, schedule
 
 CLIQUE = [4, 5, 6, 7]
@@ -106,3 +106,26 @@ def test_linear_algebra_in_tasks_has_one_thread():
             seen.append(counts())
         assert seen == [{1}] * 4
         assert counts() == {2}
+
+
+def test_two_functions_run_at_once(monkeypatch):
+    """The second one in the calling thread; errors of either come out, that of the first when the second has ended."""
+    monkeypatch.setattr("calderon.backends.threads.thread_count", lambda: 2)
+    met = threading.Barrier(2, timeout=60)
+
+    def here():
+        met.wait()
+        return threading.get_ident()
+
+    first, second = at_once(here, here)
+    assert first != second == threading.get_ident()
+
+    def wrong():
+        raise ValueError("wrong")
+
+    ended = []
+    with pytest.raises(ValueError, match="wrong"):
+        at_once(wrong, lambda: ended.append(1))
+    with pytest.raises(ValueError, match="wrong"):
+        at_once(lambda: ended.append(2), wrong)
+    assert sorted(ended) == [1, 2]

@@ -7,7 +7,7 @@ from calderon.backends.execution import Execution
 from calderon.backends.memory import format_bytes, free_memory, require_memory, return_memory
 from calderon.backends.numba import thread_count
 from calderon.backends.sharing import Deliver, HandedOver, SharingWarning, share_tasks
-from calderon.backends.threads import InOrder, counted, one_thread, run_tasks
+from calderon.backends.threads import InOrder, at_once, counted, one_thread, run_tasks
 
 __all__ = [
     "DEVICE_BACKENDS",
@@ -23,6 +23,7 @@ __all__ = [
     "OnDevice",
     "SharingWarning",
     "Source",
+    "at_once",
     "available",
     "counted",
     "format_bytes",

@@ -255,6 +255,30 @@ def counted(advance: Callable[[int, int], None] | None, total: int) -> Callable[
     return (lambda: None) if advance is None else lambda: advance(next(done), total)
 
 
+def at_once(work: Callable[[], Any], other: Callable[[], Any]) -> tuple[Any, Any]:
+    """What two functions return that need nothing of each other, and may run tasks. The second one is called in the
+    calling thread, so that its warnings name the line of the caller."""
+    if thread_count() == 1:
+        return work(), other()
+    results, failures, returned = list[Any](), list[BaseException](), Returned()
+
+    def guarded() -> None:
+        try:
+            results.append(work())
+        except BaseException as error:  # noqa: BLE001 - passed to the caller below
+            failures.append(error)
+
+    with one_thread:
+        crew.start(guarded, returned)
+        try:
+            second = other()
+        finally:
+            returned.wait(1)
+    if failures:
+        raise failures[0]
+    return results[0], second
+
+
 class InOrder:
     """Results of tasks, used in the order of the tasks. What comes early is kept until those before it are there."""
 

@@ -20,11 +20,12 @@ def multiply(  # type: ignore[no-untyped-def]
 ):  # fmt: skip
     """y[target] += P A P^T x[source] for the pairs of blocks low .. high, with complex matrices A.
 
-    x, y (box, column, part, pitch). matrices (n, 2 size, pitch): real parts of the columns of A, then imaginary ones.
+    x, y (box, column, part, pitch). matrices (n, 3 size, pitch): columns of the real part R of A, of its imaginary part
+    I, of R + I: as (R + i I)(u + i v) = R u - I v + i ((R + I)(u + v) - R u - I v), three real products are enough.
     source: box times 48, plus the turn P, which takes point i to turned[turn, i]. room, out, s, t: of the vectors
-    (re, -im), (im, re) and of their products, and their places.
+    u, v, u + v and of their products, and their places, those of each of the three TOGETHER apart.
     """
-    vectors, inner, places = pitch // lanes(matrices), 2 * size, turned.ravel()
+    vectors, places, apart, below = pitch // lanes(matrices), turned.ravel(), TOGETHER * size, TOGETHER * pitch
     for q in range(blocks[low], blocks[high]):
         first = runs[q, 1] * columns
         end = runs[q, 2] * columns
@@ -33,26 +34,27 @@ def multiply(  # type: ignore[no-untyped-def]
             for n in range(count):
                 pair, column = (first + n) // columns, (first + n) % columns
                 box, turn = source[pair] // TURNED, source[pair] % TURNED
-                at, to = (box * columns + column) * 2 * pitch, 2 * n * inner
+                at, to = (box * columns + column) * 2 * pitch, n * size
                 for i in range(size):
                     j = at + number(places, turn * size + i)
                     re, im = number(x, j), number(x, j + pitch)
                     put(room, to + i, re)
-                    put(room, to + size + i, -im)
-                    put(room, to + inner + i, im)
-                    put(room, to + inner + size + i, re)
-                for i in range(2 * n * pitch, 2 * (n + 1) * pitch):
+                    put(room, to + apart + i, im)
+                    put(room, to + 2 * apart + i, re + im)
+            for part in range(3):
+                for i in range(part * below, part * below + count * pitch):
                     out[i] = 0
-            add_products(matrices, runs[q, 0] * inner * pitch, vectors, inner, room, s, inner, out, t, pitch, 0,
-                         2 * count)  # fmt: skip
+                matrix, begin = (3 * runs[q, 0] + part) * size * pitch, part * TOGETHER
+                add_products(matrices, matrix, vectors, size, room, s, size, out, t, pitch, begin, begin + count)
             for n in range(count):
                 pair, column = (first + n) // columns, (first + n) % columns
                 turn = source[pair] % TURNED
-                to, at = (target[pair] * columns + column) * 2 * pitch, 2 * n * pitch
+                to, at = (target[pair] * columns + column) * 2 * pitch, n * pitch
                 for i in range(size):
                     j = to + number(places, turn * size + i)
-                    put(y, j, number(y, j) + number(out, at + i))
-                    put(y, j + pitch, number(y, j + pitch) + number(out, at + pitch + i))
+                    one, other = number(out, at + i), number(out, at + below + i)
+                    put(y, j, number(y, j) + (one - other))
+                    put(y, j + pitch, number(y, j + pitch) + (number(out, at + 2 * below + i) - (one + other)))
             first += count
 
 

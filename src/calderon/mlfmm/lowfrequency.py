@@ -160,10 +160,10 @@ class LowFrequency:
         self, matrices: NDArray[Any], pairs: Runs, x: NDArray[Any], y: NDArray[Any], columns: int
     ) -> None:  # fmt: skip
         size, pitch, turned = self.cubes.size, self.pitch, self.cubes.turned
-        places = np.arange(2 * TOGETHER)
+        places = np.arange(3 * TOGETHER)
 
         def work(low: int, high: int) -> None:
-            room, out = aligned(4 * TOGETHER * size, self.real), aligned(2 * TOGETHER * pitch, self.real)
+            room, out = aligned(3 * TOGETHER * size, self.real), aligned(3 * TOGETHER * pitch, self.real)
             multiply(matrices, size, pitch, turned, x, y, pairs.source, pairs.target, columns, pairs.runs, pairs.blocks,
                      room, out, places, places, low, high)  # fmt: skip
 
@@ -199,7 +199,7 @@ def _level(
 
     def tables(matrices: Any) -> NDArray[Any]:
         """As `multiply` wants them."""
-        columns = np.array([np.concatenate([each.real.T, each.imag.T]) for each in matrices])
+        columns = np.array([np.concatenate([a.real.T, a.imag.T, a.real.T + a.imag.T]) for a in matrices])
         return flat(np.pad(columns, ((0, 0), (0, 0), pad)), real)
 
     def factors(each: Factors) -> tuple[NDArray[Any], NDArray[Any]]:

@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
-from calderon.backends import Device, Execution, format_bytes, require_memory, return_memory
+from calderon.backends import Device, Execution, at_once, format_bytes, require_memory, return_memory
 from calderon.fmm.device.operator import DeviceSum, OnOneDevice
 from calderon.mesh.errors import AccuracyWarning
 from calderon.mlfmm.device.product import DeviceMedium, SharedMedium, require_room
@@ -323,7 +323,10 @@ def _prepared(
             saved.begin(number)
         found = None  # what an attempt took is free for the next one
         parts = _Parts(rtol, near_rtol, attempt, execution, saved, advance, {} if number else media)
-        found = parts.of(operator)
+        if check is None and rtol >= SMALL:
+            found, check = at_once(partial(parts.of, operator), partial(_Check.of, operator, rtol, execution))
+        else:
+            found = parts.of(operator)
         if found is None:
             continue
         if check is None or rtol < SMALL:  # rows of the largest errors depend on where leaves end
@@ -351,7 +354,7 @@ def _prepared(
             return _Prepared(found, parts.terms, parts.products, error, len(check.rows), number)
         waves_help = parts.have_waves or near_rtol > 0
         near_rtol = 0.0  # so that rules of near entries are no cause of the next error
-    what = f"an error of {error:.1e} on {len(check.rows)} rows" if check is not None else "no degrees"
+    what = f"an error of {error:.1e} on {len(check.rows)} rows" if check and error < np.inf else "no degrees"
     raise RuntimeError(f"plane waves have {what} for rtol={rtol:g}: increase rtol, or use method='hmatrix'")
 
 
@@ -374,8 +377,7 @@ def _improved(
 def plan_mlfmm(operator: BoundaryOperator, rtol: float | None = None, precision: str = "double") -> Plan:
     """Levels, degrees, bytes and seconds of `assemble_mlfmm`; ValueError as there."""
     require_waves(operator)
-    wanted = rtol_of(rtol, precision)
-    return estimate(operator, wanted, next(attempts(wanted)))[0]
+    return estimate(operator, wanted := rtol_of(rtol, precision), next(attempts(wanted)))[0]
 
 
 class _Parts:
@@ -445,7 +447,7 @@ class _Check:
     entries: NDArray[Any]
 
     @staticmethod
-    def of(operator: BoundaryOperator, rtol: float, execution: Execution, terms: Sequence[Any]) -> "_Check":
+    def of(operator: BoundaryOperator, rtol: float, execution: Execution, terms: Sequence[Any] = ()) -> "_Check":
         random, (count, size) = np.random.default_rng(0), operator.shape
         most = min(count, max(1, min(int(np.clip(ENTRIES / size, *CHECKED)), ROOM // (16 * size))))
         extreme = np.zeros(0, np.int64)

@@ -146,7 +146,7 @@ def _part(medium: Medium, rtol: float) -> tuple[float, float, float, float, tupl
         edge = 0.5**n * tree.cube.edge
         if edge < medium.least:
             found = (found[0] + 1, *found[1:3], found[3] + 1)
-            stay += (22 * cube**2 + 4 * (high - low) * columns * sums * cube) * 2 * size + 16 * pairs
+            stay += (33 * cube**2 + 4 * (high - low) * columns * sums * cube) * 2 * size + 16 * pairs
             product += PAIR * pairs * columns * sums * cube**2
             continue
         kd = abs(medium.k) * edge * math.sqrt(3) * (1.15 if edge * abs(medium.k) < 4 else 1.0)

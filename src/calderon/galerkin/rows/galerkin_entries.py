@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from calderon.backends import Execution
+from calderon.backends import Execution, at_once
 from calderon.backends.numba import jitable_part
 from calderon.galerkin.bilinear_form import BilinearForm
 from calderon.galerkin.block import Block
@@ -86,10 +86,13 @@ def compiled_sum(
     pairs = max(parts, key=lambda each: each.form.curls)  # whose records have what the other one reads, too
     forms, rule = [each.form for each in parts], triangle_rule(pairs.quadrature.regular)
     tables = _side_tables(pairs, forms)
-    rows = _side(pairs, True, row_clusters, tables[0][1])
     one_space, symmetric = pairs.test_space is pairs.trial_space, all(each.is_symmetric for _, each in terms)
     same = pairs.form.direct and one_space and row_clusters is column_clusters
-    columns = rows if same else _side(pairs, False, column_clusters, tables[1][1])
+    test_side, trial_side = (
+        functools.partial(_side, pairs, True, row_clusters, tables[0][1]),
+        functools.partial(_side, pairs, False, column_clusters, tables[1][1]),
+    )
+    rows, columns = (test_side(),) * 2 if same else at_once(test_side, trial_side)
     test, trial = (layouts for layouts, _ in tables)
     many_tests = pairs.numbers_of_tests > 0
 

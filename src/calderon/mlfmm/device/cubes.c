@@ -9,8 +9,9 @@
 #define HALF (2 * TOGETHER)
 
 /* y of targets: the sum over steps (source, turn, matrix) first[target] .. first[target + 1] of P A P^T x, where P takes
-   point i to turned[turn, i], for complex A, of which matrices (n, 2 SIZE, pitch) has the real parts of columns, then the
-   imaginary ones. Added to y if `adds` is 1; 2: targets without steps keep what they have. */
+   point i to turned[turn, i], for complex A, of which matrices (n, 3 SIZE, pitch) has the real parts of columns, then the
+   imaginary ones, then the sums of both, which are not read. Added to y if `adds` is 1; 2: targets without steps keep
+   what they have. */
 KERNEL multiply_cubes(GLOBAL const real_type *matrices, int pitch, GLOBAL const int *turned, GLOBAL const int *first,
                       GLOBAL const int *steps, int columns, int adds, GLOBAL const real_type *x, GLOBAL real_type *y)
 {
@@ -23,7 +24,7 @@ KERNEL multiply_cubes(GLOBAL const real_type *matrices, int pitch, GLOBAL const 
     for (int e = first[target]; e < first[target + 1]; e++) {
         GLOBAL const int *step = steps + 3 * (size_t)e, *turn = turned + SIZE * step[1];
         GLOBAL const real_type *from = x + ((size_t)step[0] * SIZE * columns + begin) * 2;
-        GLOBAL const real_type *matrix = matrices + (size_t)step[2] * 2 * SIZE * pitch;
+        GLOBAL const real_type *matrix = matrices + (size_t)step[2] * 3 * SIZE * pitch;
         for (int n = t; n < SIZE * HALF; n += GROUP_SIZE)
             given[n] = n % HALF < count ? from[(size_t)turn[n / HALF] * 2 * columns + n % HALF] : R(0.0);
         BARRIER;
