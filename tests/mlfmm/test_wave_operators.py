@@ -55,6 +55,15 @@ def test_products_hold_the_tolerance(name):
     assert 0.3 < fast.error / distance(fast @ x, dense @ x) < 12
 
 
+@pytest.mark.parametrize("k", [0.02, 0.02 + 0.004j])
+def test_long_waves_cancel_in_double_precision(k):
+    """W of a constant is k^2 V of it nearly, a millionth of the entries' size: single precision holds no 1e-4 of it."""
+    operator = cal.hypersingular(cal.Helmholtz(k), P1)
+    fast, dense = operator.assemble("mlfmm", rtol=1e-4), operator.assemble("dense")
+    for x in (np.ones(P1.dimension), vectors(P1.dimension)):
+        assert distance(fast @ x, dense @ x) <= 1e-4
+
+
 @pytest.mark.parametrize("k", cases([8.0, 8.0 + 0.8j, 8.0 + 2.4j], [8.0 + 0.8j]))
 def test_double_precision_and_losses(k):
     green = cal.Helmholtz(k)

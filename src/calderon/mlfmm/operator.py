@@ -6,20 +6,19 @@ import time
 import warnings
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
 from calderon.backends import Device, Execution, at_once, format_bytes, require_memory, return_memory
 from calderon.fmm.device.operator import DeviceSum, OnOneDevice
 from calderon.mesh.errors import AccuracyWarning
+from calderon.mlfmm.check import SMALL, Check
 from calderon.mlfmm.device.product import DeviceMedium, SharedMedium, require_room
-from calderon.mlfmm.medium import RULES, Medium, errors_of_rows
+from calderon.mlfmm.medium import RULES, Medium
 from calderon.mlfmm.near import PACKED
 from calderon.mlfmm.plan import (
     ADVICE,
@@ -34,18 +33,12 @@ from calderon.mlfmm.plan import (
     rtol_of,
 )
 from calderon.mlfmm.saving import SavedNear
-from calderon.operators.algebra import BoundaryOperator, integrals_of, short_label
+from calderon.operators.algebra import BoundaryOperator, short_label
 from calderon.operators.methods import Plan
 from calderon.operators.progress import assembly_progress
-from calderon.operators.tree import Congruence, Products, SumOfProducts, Term, terms_of
+from calderon.operators.tree import Congruence, Products, SumOfProducts, Term
 from calderon.validation import callers_level
 
-CHECKED, ENTRIES, ROOM = (64, 1024), 1.8e6, 256_000_000
-"""Random rows of the matrix that are computed directly, too, and bytes of them at most, unless one takes more."""
-SMALL, EXTREME = 2e-5, 0.5
-"""Tolerance below which so many of the checked rows are those whose errors are likely the largest, not random ones."""
-RANDOM = 3
-"""Random vectors with which rows are checked, in addition to a plane wave."""
 AIM = 0.4
 """Part of the tolerance that the error should have with higher degrees."""
 TIGHTER = 0.1, 0.6
@@ -53,12 +46,12 @@ TIGHTER = 0.1, 0.6
 LIKELY, ENOUGH = 0.9, 0.75
 """Part of a tolerance that the checked error may have, as that of all rows is likely not above the tolerance then, and
 below SMALL, and where single precision holds no smaller one."""
+NOISE = 0.1
+"""Part of a tolerance that rounding to single precision may have; numbers are in double precision above."""
 TRIES, LITTLE = 5, 0.7
 """Tolerances that are tried, and the part of an error above which higher degrees have helped little."""
 ALL_NEAR = 4e8
 """Entries of a matrix that are all computed where plane waves do not hold the tolerance."""
-DIRECTION = np.array([0.36, 0.48, 0.8])
-"""Of the plane wave with which rows are checked."""
 
 
 class LevelInfo(NamedTuple):
@@ -217,7 +210,8 @@ def assemble_mlfmm(
     require_memory(plan.nbytes, f"the multilevel fast multipole operator ({plan.details})", ADVICE)
     saved = None if matrix_file is None else SavedNear(matrix_file, operator, wanted, precision)
     with assembly_progress("computing near entries", "parts", progress) as advance, saved or nullcontext():
-        prepared = _prepared(operator, wanted, execution, saved, advance, media)
+        precise = wanted < SINGLE and execution.real == np.float64
+        prepared = _prepared(operator, wanted, execution, saved, advance, media, precise)
         product, name = prepared.product, execution.name
         if len(execution.devices) > 1:
             prepared.share(execution)
@@ -300,15 +294,15 @@ def _there(value: Any) -> Any:
 
 def _prepared(
     operator: BoundaryOperator, rtol: float, execution: Execution, saved: SavedNear | None, advance: Any,
-    media: dict[Any, Medium],
+    media: dict[Any, Medium], precise: bool,
 ) -> _Prepared:  # fmt: skip
     """The first attempt whose rows have the tolerance, at last one without plane waves; RuntimeError where none has.
-    media: of `estimate`."""
-    error, found, near_rtol = np.inf, None, rtol if rtol >= RULES[-1][0] else 0.0
+    media: of `estimate`; precise: whether numbers are in double precision, which they are, too, where fields cancel."""
+    error, found, near_rtol = np.inf, None, rtol if rtol >= RULES[-1][0] and not precise else 0.0
     local, waves_help = local_of(operator), True
     allowed = rtol * (ENOUGH if rtol < SMALL else LIKELY)
-    check: _Check | None = None
-    tried = list(attempts(rtol))
+    check: Check | None = None
+    tried = [each._replace(real=np.dtype(np.float64)) if precise else each for each in attempts(rtol)]
     if math.prod(operator.shape) <= ALL_NEAR:
         tried.append(tried[-1]._replace(edge=0.0))
     if saved is not None and (saved.attempt or 0) >= len(tried):
@@ -324,15 +318,17 @@ def _prepared(
         found = None  # what an attempt took is free for the next one
         parts = _Parts(rtol, near_rtol, attempt, execution, saved, advance, {} if number else media)
         if check is None and rtol >= SMALL:
-            found, check = at_once(partial(parts.of, operator), partial(_Check.of, operator, rtol, execution))
+            found, check = at_once(partial(parts.of, operator), partial(Check.of, operator, rtol, precise))
+            if not precise and execution.real == np.float64 and check.rounding > NOISE * rtol:  # fields cancel
+                return _prepared(operator, rtol, execution, saved, advance, {}, True)
         else:
             found = parts.of(operator)
         if found is None:
             continue
         if check is None or rtol < SMALL:  # rows of the largest errors depend on where leaves end
-            check = _Check.of(operator, rtol, execution, parts.terms)
+            check = Check.of(operator, rtol, precise, parts.terms)
         first = None
-        if (near := check.near_part(parts, local)) is not None:  # near entries are computed for waves that hold
+        if (near := check.near_part(parts.media, local)) is not None:  # near entries are computed for waves that hold
             error, waves = _improved(parts, rtol, partial(check.products, found), check, near)
             if error > allowed:
                 continue
@@ -359,7 +355,7 @@ def _prepared(
 
 
 def _improved(
-    parts: "_Parts", rtol: float, products: Callable[[], NDArray[Any]], check: "_Check", lacking: Any = 0.0,
+    parts: "_Parts", rtol: float, products: Callable[[], NDArray[Any]], check: "Check", lacking: Any = 0.0,
     first: NDArray[Any] | None = None,
 ) -> tuple[float, NDArray[Any]]:  # fmt: skip
     """The error of products of the checked rows with the degrees that it asks for, if these can be had, and these
@@ -433,68 +429,3 @@ class _Parts:
         self.attempt = self.attempt._replace(share=self.attempt.share * factor)
         must = error > ENOUGH * self.rtol
         return all(each.improve(self.attempt.share * self.rtol, finer, must) for each in self.media)
-
-
-@dataclass(frozen=True)
-class _Check:
-    """Rows of the matrix, of how many each is one, vectors (n, RANDOM + 1), of which the last one is a plane wave, and
-    their products with these rows."""
-
-    rows: NDArray[np.int64]
-    counts: NDArray[np.float64]
-    vectors: NDArray[np.complex128]
-    exact: NDArray[np.complex128]
-    entries: NDArray[Any]
-
-    @staticmethod
-    def of(operator: BoundaryOperator, rtol: float, execution: Execution, terms: Sequence[Any] = ()) -> "_Check":
-        random, (count, size) = np.random.default_rng(0), operator.shape
-        most = min(count, max(1, min(int(np.clip(ENTRIES / size, *CHECKED)), ROOM // (16 * size))))
-        extreme = np.zeros(0, np.int64)
-        if rtol < SMALL and most < count:
-            extreme = np.argsort(-errors_of_rows(terms, count), kind="stable")[: int(EXTREME * most)]
-        others = np.setdiff1d(np.arange(count), extreme)
-        rows = np.concatenate([extreme, random.choice(others, most - len(extreme), replace=False)])
-        counts = np.repeat([1.0, len(others) / (most - len(extreme))], [len(extreme), most - len(extreme)])
-        order = np.argsort(rows)
-        rows, counts = rows[order], counts[order]
-        k = max(abs(complex(each.green.wavenumber)) for each, _ in integrals_of(operator))
-        places = np.zeros((size, 3))
-        for term in terms_of(operator):
-            space: Any = getattr(term.atom, "test" if term.transposed else "trial", None)
-            if hasattr(space, "dofs"):
-                places[term.left : term.left + space.dimension] = space.boxes.mean(axis=1)
-        vectors = np.empty((size, RANDOM + 1), complex)
-        vectors[:, :RANDOM] = random.standard_normal((size, RANDOM)) + 1j * random.standard_normal((size, RANDOM))
-        vectors[:, RANDOM] = np.exp(1j * k * (places @ DIRECTION))
-        double = rtol < SINGLE and execution.dtype(False) == np.float64
-        entries = operator.entries(rows, slice(None), precision="double" if double else "single")
-        return _Check(rows, counts, vectors, entries @ vectors, entries)
-
-    def near_part(self, parts: "_Parts", local: sp.csr_array | None) -> NDArray[np.complex128] | None:
-        """What near entries are to add to products, those of `local` apart; None where there is no single medium, or
-        not all terms are plain."""
-        if local is None or len(parts.media) != 1:
-            return None
-        medium, total = parts.media[0], np.empty_like(self.exact)
-        leaves = medium.leaf[medium.sites.columns]
-        pairs = medium.lists.near_pairs[np.argsort(medium.lists.near_pairs[:, 0], kind="stable")]
-        starts = np.searchsorted(pairs[:, 0], np.arange(len(medium.lists.leaves) + 1))
-        for n, leaf in enumerate(medium.leaf[medium.sites.rows[self.rows]]):
-            is_near = np.zeros(len(medium.lists.leaves) + 1, bool)  # the last one of unknowns in no leaf
-            is_near[pairs[starts[leaf] : starts[leaf + 1], 1]] = True
-            own = np.flatnonzero(is_near[leaves])
-            total[n] = self.entries[n, own] @ self.vectors[own]
-        return np.asarray(total - local[self.rows] @ self.vectors)
-
-    def products(self, product: LinearOperator) -> NDArray[Any]:
-        """Of the checked rows."""
-        return np.asarray(product.matmat(self.vectors)[self.rows])
-
-    def error(self, found: NDArray[Any]) -> float:
-        """The larger relative error of products with random vectors, all together, and with the plane wave."""
-        errors, weights = [], np.sqrt(self.counts)[:, None]
-        for own in (slice(0, RANDOM), slice(RANDOM, None)):
-            change, norm = (np.linalg.norm(weights * each[:, own]) for each in (found - self.exact, self.exact))
-            errors.append(change / norm if norm > 0 else change)
-        return float(max(errors))
