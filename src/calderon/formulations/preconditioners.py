@@ -11,6 +11,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from calderon.formulations.linear_system import LinearSystem
 from calderon.solvers import sparse_inverse
+from calderon.spaces import Space, VectorSpace
 
 
 class Preconditioner(LinearOperator):
@@ -36,10 +37,22 @@ def near_preconditioner(system: LinearSystem) -> Preconditioner:
 
 
 def _near_entries(system: LinearSystem) -> sp.csc_array:
-    near = {id(space): space.mass_matrix() for space in system.spaces}
+    near = {id(space): _sharing(space) for space in system.spaces}
     table = [[near[id(row)] if row is column else None for column in system.spaces] for row in system.spaces]
     pattern = sp.block_array(table).tocoo()
     stored = hasattr(system.matrix, "near_entries")
     entries = system.matrix.near_entries(*pattern.coords) if stored else system.matrix.to_array()[pattern.coords]
     entries = np.asarray(entries, np.complex128)
     return sp.coo_array((entries, pattern.coords), pattern.shape).tocsc()
+
+
+def _sharing(space: Space | VectorSpace) -> sp.csr_array:
+    """Not zero where two functions share a triangle. Masses would be: those of some neighbours are zero but for
+    rounding."""
+    dofs = getattr(space, "dofs", None)
+    if dofs is None:
+        return space.mass_matrix()
+    held = dofs >= 0
+    triangles = np.nonzero(held)[0]
+    carried = sp.csr_array((np.ones(len(triangles)), (dofs[held], triangles)), (space.dimension, len(dofs)))
+    return (carried @ carried.T).tocsr()
