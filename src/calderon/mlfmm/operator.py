@@ -320,7 +320,8 @@ def _prepared(
         if check is None and rtol >= SMALL:
             found, check = at_once(partial(parts.of, operator), partial(Check.of, operator, rtol, precise))
             if not precise and execution.real == np.float64 and check.rounding > NOISE * rtol:  # fields cancel
-                return _prepared(operator, rtol, execution, saved, advance, {}, True)
+                media = _precise_media(operator, rtol, attempt)
+                return _prepared(operator, rtol, execution, saved, advance, media, True)
         else:
             found = parts.of(operator)
         if found is None:
@@ -352,6 +353,13 @@ def _prepared(
         near_rtol = 0.0  # so that rules of near entries are no cause of the next error
     what = f"an error of {error:.1e} on {len(check.rows)} rows" if check and error < np.inf else "no degrees"
     raise RuntimeError(f"plane waves have {what} for rtol={rtol:g}: increase rtol, or use method='hmatrix'")
+
+
+def _precise_media(operator: BoundaryOperator, rtol: float, attempt: Any) -> dict[Any, Medium]:
+    """The media of an attempt in double precision. MemoryError where there is no room."""
+    plan, media = estimate(operator, rtol, attempt._replace(real=np.dtype(np.float64)))
+    require_memory(plan.nbytes, f"the multilevel fast multipole operator ({plan.details})", ADVICE)
+    return media
 
 
 def _improved(

@@ -130,7 +130,7 @@ def _part(medium: Medium, rtol: float) -> tuple[float, float, float, float, tupl
     real, tree, lists = medium.real, medium.tree, medium.lists
     size = real.itemsize
     counts = medium.near_counts()
-    near = sum(entries for entries, _ in counts) * (PACKED_BYTES if rtol >= PACKED else 2 * size)
+    near = sum(entries for entries, _ in counts) * (PACKED_BYTES if rtol >= PACKED and size == 4 else 2 * size)
     seconds = BEGIN + sum(entries * NEAR * terms for entries, terms in counts)
     seconds += SPECIAL * sum(len(term.atom.test.triangles) for term in medium.terms)
     product = near / STREAM
