@@ -320,8 +320,7 @@ def _prepared(
         if check is None and rtol >= SMALL:
             found, check = at_once(partial(parts.of, operator), partial(Check.of, operator, rtol, precise))
             if not precise and execution.real == np.float64 and check.rounding > NOISE * rtol:  # fields cancel
-                media = _precise_media(operator, rtol, attempt)
-                return _prepared(operator, rtol, execution, saved, advance, media, True)
+                return _prepared(operator, rtol, execution, saved, advance, _doubled(operator, rtol, attempt), True)
         else:
             found = parts.of(operator)
         if found is None:
@@ -355,7 +354,7 @@ def _prepared(
     raise RuntimeError(f"plane waves have {what} for rtol={rtol:g}: increase rtol, or use method='hmatrix'")
 
 
-def _precise_media(operator: BoundaryOperator, rtol: float, attempt: Any) -> dict[Any, Medium]:
+def _doubled(operator: BoundaryOperator, rtol: float, attempt: Any) -> dict[Any, Medium]:
     """The media of an attempt in double precision. MemoryError where there is no room."""
     plan, media = estimate(operator, rtol, attempt._replace(real=np.dtype(np.float64)))
     require_memory(plan.nbytes, f"the multilevel fast multipole operator ({plan.details})", ADVICE)
