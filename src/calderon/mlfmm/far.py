@@ -13,8 +13,7 @@ from calderon.backends.vectors import aligned, width
 from calderon.fmm.lists import Lists
 from calderon.fmm.octree import Octree
 from calderon.fmm.translations import in_parts
-from calderon.mlfmm.cubes import LEAST, Cubes, find_points
-from calderon.mlfmm.currents import PARTS, SUMS, WAVES, from_sums, to_sums
+from calderon.mlfmm.cubes import LEAST, PARTS, SUMS, WAVES, Cubes, find_points, from_sums, to_sums
 from calderon.mlfmm.degrees import Degrees, Samples, Search
 from calderon.mlfmm.levels import Level, Pairs, Patterns, Traversal, levels_of, pairs_of_levels
 from calderon.mlfmm.lowfrequency import LowFrequency

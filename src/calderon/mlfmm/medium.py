@@ -21,7 +21,7 @@ from calderon.fmm.octree import DEEPEST, Cube, Octree, octree
 from calderon.galerkin.rows.entry_kernels import Clusters
 from calderon.integrands import MAGNETIC_FIELD
 from calderon.mlfmm.channels import Channel, Listed, factorised, is_of_currents, listed, mixed, table_of, weighted
-from calderon.mlfmm.currents import SUMS
+from calderon.mlfmm.cubes import SUMS
 from calderon.mlfmm.degrees import guess, shortest, with_real_part
 from calderon.mlfmm.far import Far, find_degrees, is_vector
 from calderon.mlfmm.near import PACKED, NearProducts

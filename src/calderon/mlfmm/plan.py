@@ -9,8 +9,7 @@ import scipy.sparse as sp
 
 from calderon.backends import thread_count
 from calderon.mlfmm.channels import factorised, is_of_currents, table_of
-from calderon.mlfmm.cubes import Cubes, likely_points
-from calderon.mlfmm.currents import SUMS
+from calderon.mlfmm.cubes import SUMS, Cubes, likely_points
 from calderon.mlfmm.degrees import guess
 from calderon.mlfmm.medium import NEAR, PAIR, POINT, Medium
 from calderon.mlfmm.near import PACKED

@@ -10,7 +10,7 @@ from calderon.backends import Device, Source, real_name
 from calderon.fmm.device.functions import indices
 from calderon.fmm.lists import Lists, Runs
 from calderon.mlfmm.cube_kernels import TURNED
-from calderon.mlfmm.currents import PARTS, SUMS, table_of
+from calderon.mlfmm.cubes import PARTS, SUMS, table_of
 from calderon.mlfmm.device.points import DevicePoints
 from calderon.mlfmm.device.vectors import GROUP
 from calderon.mlfmm.far import KINDS, parts_of

@@ -14,7 +14,7 @@ from scipy.sparse.linalg import LinearOperator
 from calderon.backends import Device, require_device_memory
 from calderon.backends.device_matrix import pairs, vector_type
 from calderon.backends.threads import TaskQueue
-from calderon.mlfmm.currents import SUMS
+from calderon.mlfmm.cubes import SUMS
 from calderon.mlfmm.device.cubes import DeviceCubes, PointsOfCubes
 from calderon.mlfmm.device.near import DeviceNear
 from calderon.mlfmm.device.passes import DevicePasses, passing_bytes
