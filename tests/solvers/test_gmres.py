@@ -324,6 +324,26 @@ def test_progress_line_shows_iteration_and_residual(monkeypatch):
     assert f"iteration {info.iterations}, residual {info.residuals[-1]:.1e}" in text.getvalue()
 
 
+def test_a_solution_may_be_accepted_or_not():
+    """The iteration goes on in the same space, and ends where it can make no more of it."""
+    A, b = random_system(n=60)
+    plain, first = gmres(A, b, rtol=1e-3)
+    seen = []
+
+    def accept(x, residual):
+        seen.append(np.linalg.norm(residual))
+        assert np.linalg.norm(residual - (b - A @ x)) < 1e-12
+        return 1e-3 if len(seen) == 1 else 1.0
+
+    x, info = gmres(A, b, rtol=1e-3, accept=accept)
+    assert len(seen) == 2 and seen[1] <= 1e-3 * seen[0] and info.converged
+    assert info.iterations == gmres(A, b, rtol=1e-3 * seen[0] / np.linalg.norm(b))[1].iterations > first.iterations
+    _, last = gmres(A, b, rtol=1e-3, accept=lambda x, residual: 1e-30)
+    assert last.converged and last.residual < 1e-12
+    limited, info = gmres(A, b, rtol=1e-3, maxiter=first.iterations, accept=lambda x, residual: 0.1)
+    assert info.converged and np.array_equal(limited, plain)
+
+
 def test_record_prints_itself():
     A, b = random_system()
     info = gmres(A, b)[1]

@@ -6,6 +6,7 @@ with A are formed together, so that a dense matrix is read once for all of them.
 """
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,6 +19,7 @@ from calderon.solvers.device_basis import DeviceBasis
 from calderon.solvers.iteration import Callback, Column, Iteration, SolverInfo, limits, positive, stack
 from calderon.solvers.system import linear_system, norm
 
+Accept = Callable[[np.ndarray, np.ndarray], float]
 _STAGNATION = 1 - 1e-8  # a restart cycle that leaves more than this fraction of the residual has stagnated
 _ROUNDING = 1e-14  # residuals of a cycle below this fraction of its first one are rounding
 
@@ -34,6 +36,7 @@ def gmres(
     x0: Any = None,
     progress: bool | None = None,
     callback: Callback | None = None,
+    accept: Accept | None = None,
 ) -> tuple[np.ndarray, SolverInfo]:
     """Solve A x = b to |b - A x| <= max(rtol |b|, atol); return x and the `SolverInfo`.
 
@@ -50,6 +53,9 @@ def gmres(
     progress: show a live line on the terminal; None: after two seconds, where the output is one or a notebook.
     callback: called as ``callback(iteration, residual)`` after each step with the relative residual (the largest of the
         right-hand sides that are iterated together, 16 at most).
+    accept: called as ``accept(x, residual)`` with the solution and the residual b - A x (n,) of a right-hand side that
+        meets the tolerance: where it returns less than 1, the iteration goes on until the residual is smaller by this
+        factor, or makes no further progress.
 
     Raises `ConvergenceError`, which carries the history and the best solution, when the limit is reached or no
     further progress is made; ValueError for NaN or infinity in b or from A.
@@ -61,9 +67,9 @@ def gmres(
     limit = limits(rtol, atol, maxiter)
     system = linear_system(A, b, x0, preconditioner, "gmres")
     method = "GMRES" if restart is None else f"GMRES(restart {restart})"
-    iteration = _GMRES(system, limit, restart, side)
+    iteration = _GMRES(system, limit, restart, side, accept)
     if isinstance(A, OnDevice):
-        iteration, method = _DeviceGMRES(system, limit, restart, side, A), f"{method} on {A.backend}"
+        iteration, method = _DeviceGMRES(system, limit, restart, side, accept, A), f"{method} on {A.backend}"
     if preconditioner is not None:
         method += f", {side} preconditioner"
     return iteration.solve(method, began, progress, callback)
@@ -72,10 +78,11 @@ def gmres(
 @dataclass(eq=False)
 class _Column(Column):
     """scale: what the iteration's own residuals are relative to, |b| or |M b|. target: its residual at which the true
-    one is computed."""
+    one is computed. met: whether the tolerance was met, before `accept` asked for less."""
 
     scale: float = 1.0
     target: float = 0.0
+    met: bool = False
     space: KrylovSpace = field(init=False)
 
 
@@ -83,6 +90,7 @@ class _Column(Column):
 class _GMRES(Iteration[_Column]):
     restart: int | None
     side: str
+    accept: Accept | None
 
     title = "GMRES"
     column = _Column
@@ -142,6 +150,8 @@ class _GMRES(Iteration[_Column]):
         for column, trial, residual in zip(due, trials.T, residuals.T, strict=True):
             column.products += 1
             true = norm(residual)
+            if true <= column.goal and steps < self.limit.maxiter and self._goes_on(column, trial, residual, true):
+                continue
             if true <= column.goal or steps == self.limit.maxiter:
                 column.failure = "" if true <= column.goal else "reached its limit"
             elif self._continues(column, true):
@@ -155,9 +165,18 @@ class _GMRES(Iteration[_Column]):
                 column.failure = "met a singular matrix" if column.space.exhausted else "stagnated"
             if true <= column.checked:  # a trial worse than the last iterate is not kept
                 column.x, column.checked = trial.copy(), true
-            column.running = False
+            column.running, column.failure = False, "" if column.met else column.failure
             column.history[-1] = column.checked / column.size
         self._open_spaces(again, starts)
+
+    def _goes_on(self, column: _Column, trial: np.ndarray, residual: np.ndarray, true: float) -> bool:
+        """A smaller residual is wanted, and the space can grow: lower the goal."""
+        factor = 1.0 if self.accept is None else float(self.accept(trial, residual))
+        space = column.space
+        if not 0 < factor < 1 or space.exhausted or space.steps == self.restart:
+            return False
+        column.met, column.goal, column.target = True, factor * true, factor * space.residual
+        return True
 
     def _continues(self, column: _Column, true: float) -> bool:
         """Left preconditioning: the preconditioned residual is ahead of the true one: lower its target, same space."""

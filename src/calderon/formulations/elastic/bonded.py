@@ -1,5 +1,6 @@
 """Solids of different materials that are bonded at common faces."""
 
+import copy
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -23,10 +24,12 @@ from calderon.formulations.elastic.interfaces import (
 from calderon.formulations.elastic.joint_equation import JointEquation, Part, joint_equation
 from calderon.formulations.elastic.load_cases import LoadCase, named_cases
 from calderon.formulations.elastic.plan import FAST, Plan, one_after_the_other
-from calderon.formulations.elastic.solid import LARGEST_DENSE, ElasticSolid, solver_of, with_conditions
+from calderon.formulations.elastic.preconditioner import FINE, Posed
+from calderon.formulations.elastic.solid import LARGEST_DENSE, ElasticSolid, with_conditions, with_rules
 from calderon.formulations.elastic.solution import BondedSolution, ElasticInfo, ElasticSolution
 from calderon.formulations.elastic.surface_conditions import SurfaceConditions
 from calderon.operators.methods import AUTO, candidates
+from calderon.quadrature import Quadrature
 from calderon.solvers.iteration import tolerance
 from calderon.validation import describe
 
@@ -175,35 +178,42 @@ class BondedSolids:
         plan = self.plan(method, rtol)
         for each in systems:
             each._refuse_unbalanced()
-        plan.require_memory()
-        began = time.perf_counter()
         loaded = [
             np.any([p.conditions.loaded for p in parts], axis=0)
             for parts in zip(*(s.solids for s in systems), strict=True)
         ]
-        equation = self._equation(loaded, (plan.method, rtol, backend))
-        assembly = time.perf_counter() - began
-        for name, defect in zip(self.parts, equation.defects, strict=True):
-            if not defect <= DEFECT:
-                raise ValueError(
-                    f"the surface of {name!r} does not bound a body properly: rotations, which need no traction, have "
-                    f"an error of {defect:.2g}; mesh.check() finds triangles that repeat, cross or overlap"
-                )
-        began, found = time.perf_counter(), []
         cases = [
             [(c, s.source if s.body else None) for c, s in zip(each.known, each.solids, strict=True)]
             for each in systems
         ]
-        right = equation.rhs_of(cases)
-        solver = solver_of(equation, plan.method, rtol)
-        for each, b in zip(systems, right.T, strict=True):
-            x, text = solver(b)
+
+        def pose(tolerance: float, fine: bool) -> tuple[JointEquation, Array]:
+            own = copy.copy(self)
+            if fine:
+                own.__dict__["parts"] = {name: with_rules(part, FINE) for name, part in self.parts.items()}
+            own.plan(plan.method, tolerance).require_memory()
+            equation = own._equation(loaded, (plan.method, tolerance, backend))
+            for name, defect in zip(self.parts, equation.defects, strict=True):
+                if not defect <= DEFECT:
+                    raise ValueError(
+                        f"the surface of {name!r} does not bound a body properly: rotations, which need no traction, "
+                        f"have an error of {defect:.2g}; mesh.check() finds triangles that repeat, cross or overlap"
+                    )
+            return equation, equation.rhs_of(cases)
+
+        rules = all(part.quadrature == Quadrature() for part in self.parts.values())
+        began, found = time.perf_counter(), []
+        posed = Posed.of(pose, plan.method, rtol, rules)
+        assembly, began = time.perf_counter() - began, time.perf_counter()
+        for each, b in zip(systems, posed.right.T, strict=True):
+            x, solver = posed.solver.solve(b)
             seconds, began = time.perf_counter() - began, time.perf_counter()
-            found.append(each._solution(equation, x, (str(plan), text), (assembly, seconds)))
+            texts = posed.text(plan, rtol), solver, posed.solver.amplification
+            found.append(each._solution(posed.equation, x, texts, (assembly, seconds)))
         return found
 
     def _solution(
-        self, equation: JointEquation, x: Array, texts: tuple[str, str], seconds: tuple[float, float]
+        self, equation: JointEquation, x: Array, texts: tuple[str, str, float], seconds: tuple[float, float]
     ) -> BondedSolution:
         q, s = equation.split(x)
         motions, free = self._orthonormal_motions, self.free_motions.shape[1]
@@ -215,7 +225,7 @@ class BondedSolids:
         ):
             u, t = part.surface_fields(whole.reshape(-1, 3)[number], own.traction @ s)
             errors = part.estimated_errors(u, t)
-            info = ElasticInfo(*texts, defect, free, self._free_tags(part), *errors, *seconds)
+            info = ElasticInfo(*texts[:2], defect, texts[2], free, self._free_tags(part), *errors, *seconds)
             found[name] = ElasticSolution(part, u, t, info)
         return found
 

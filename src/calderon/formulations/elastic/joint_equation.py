@@ -72,6 +72,11 @@ class JointEquation:
         """Of each part, what its equation makes of rotations."""
         return [each.defect for each in self.equations]
 
+    @property
+    def defect(self) -> float:
+        """The largest one."""
+        return max(self.defects)
+
     def split(self, x: Array) -> tuple[Array, Array]:
         """q and s."""
         return x[: self.displacements] * self.equations[0].length, x[self.displacements :] * self.modulus

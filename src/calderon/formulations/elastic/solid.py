@@ -1,5 +1,6 @@
 """A linearly elastic solid under static loads."""
 
+import copy
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -21,7 +22,7 @@ from calderon.formulations.elastic.error_estimate import estimated_errors
 from calderon.formulations.elastic.load_cases import named_cases
 from calderon.formulations.elastic.material import ElasticMaterial
 from calderon.formulations.elastic.plan import FAST, Plan
-from calderon.formulations.elastic.preconditioner import two_levels
+from calderon.formulations.elastic.preconditioner import FINE, Posed
 from calderon.formulations.elastic.solution import ElasticInfo, ElasticSolution
 from calderon.formulations.elastic.surface_conditions import SurfaceConditions, faces_of, surface_conditions
 from calderon.formulations.elastic.surface_stress import corner_stresses
@@ -33,7 +34,6 @@ from calderon.mesh.errors import warn
 from calderon.operators import methods
 from calderon.operators.methods import AUTO, candidates
 from calderon.quadrature import Quadrature
-from calderon.solvers import gmres, lu
 from calderon.solvers.iteration import tolerance
 from calderon.spaces import DP1, P0, P1, P2, Function
 from calderon.validation import describe, one_of
@@ -234,9 +234,11 @@ class ElasticSolid:
 
     def solve(self, method: str = AUTO, rtol: float = 1e-5, backend: str = "numba") -> ElasticSolution:
         """The solution. method: "dense" (a direct solution), "fmm", "hmatrix" or "matrix-free" (GMRES), or "auto": the
-        first for few unknowns, else the second. rtol: of GMRES; an H-matrix is ten times as accurate, products of "fmm"
-        have errors up to twenty times as large for random vectors, and much smaller ones for displacements. backend:
-        what assembles, or multiplies by "fmm". ValueError for loads that nothing balances."""
+        first for few unknowns, else the second. rtol: of GMRES, which goes on until displacements of slender bodies are
+        about as accurate; an H-matrix is ten times as accurate, products of "fmm" have errors up to twenty times as
+        large for random vectors, and much smaller ones for displacements. backend: what assembles, or multiplies by
+        "fmm". ValueError for loads that nothing balances; AccuracyWarning for slender bodies whose bending makes errors
+        of the matrix large."""
         return self._solutions([self], method, rtol, backend)[0]
 
     def solve_cases(
@@ -259,36 +261,41 @@ class ElasticSolid:
         plan = common.plan(method, rtol)
         for each in solids:
             each._refuse_unbalanced()
-        plan.require_memory()
-        began = time.perf_counter()
-        equation = common._equation(plan.method, rtol, backend)
-        assembly = time.perf_counter() - began
-        if not (defect := equation.defect) <= DEFECT:
-            raise ValueError(
-                f"the surface does not bound a body properly: rotations, which need no traction, have an error of "
-                f"{defect:.2g}; mesh.check() finds triangles that repeat, cross or lie on each other"
-            )
-        return_memory()
+        cases = [(each.conditions, each.source if each.body else None) for each in solids]
+
+        def pose(tolerance: float, fine: bool) -> tuple[Equation, Array]:
+            own = with_rules(common, FINE) if fine else common
+            own.plan(plan.method, tolerance).require_memory()
+            equation = own._equation(plan.method, tolerance, backend)
+            if not equation.defect <= DEFECT:
+                raise ValueError(
+                    f"the surface does not bound a body properly: rotations, which need no traction, have an error of "
+                    f"{equation.defect:.2g}; mesh.check() finds triangles that repeat, cross or lie on each other"
+                )
+            return_memory()
+            return equation, equation.rhs_of(cases)
+
         began, solved = time.perf_counter(), []
-        right = equation.rhs_of([(each.conditions, each.source if each.body else None) for each in solids])
-        solver = solver_of(equation, plan.method, rtol)
-        for b in right.T:
-            x, text = solver(b)
+        posed = Posed.of(pose, plan.method, rtol, self.quadrature == Quadrature())
+        assembly, began = time.perf_counter() - began, time.perf_counter()
+        for b in posed.right.T:
+            x, text = posed.solver.solve(b)
             seconds, began = time.perf_counter() - began, time.perf_counter()
-            solved.append((*equation.split(x), text, seconds))
-        del equation, solver  # stresses need memory of their own
+            solved.append((*posed.equation.split(x), text, seconds))
+        errors, text = (posed.equation.defect, posed.solver.amplification), posed.text(plan, rtol)
+        del posed  # stresses need memory of their own
         return_memory()
-        return [each._solution(str(plan), defect, assembly, *one) for each, one in zip(solids, solved, strict=True)]
+        return [each._solution(text, errors, assembly, *one) for each, one in zip(solids, solved, strict=True)]
 
     def _solution(
-        self, plan: str, defect: float, assembly: float, q: Array, s: Array, text: str, seconds: float
+        self, plan: str, defects: tuple[float, float], assembly: float, q: Array, s: Array, text: str, seconds: float
     ) -> ElasticSolution:
         """From unknowns, with what is known of the computation."""
         u, t = self._fields(q, s)
         if not u.coefficients.any():
             warn("nothing acts on this solid, so that its displacement is zero: check loads, body and supports")
         free, errors = self.free_motions.shape[1], self.estimated_errors(u, t)
-        info = ElasticInfo(plan, text, defect, free, self.free_tags, *errors, assembly, seconds)
+        info = ElasticInfo(plan, text, *defects, free, self.free_tags, *errors, assembly, seconds)
         return ElasticSolution(self, u, t, info)
 
     def corner_stresses(self, u: Function, t: Function) -> Array:
@@ -410,25 +417,18 @@ def looser(rtol: float) -> float:
     return min(LOOSER * rtol, 1e-3)
 
 
+def with_rules(solid: ElasticSolid, rules: Quadrature) -> ElasticSolid:
+    """The same solid with other rules, not checked again."""
+    found = copy.copy(solid)
+    found.__dict__["quadrature"] = rules
+    return found
+
+
 def with_conditions(solid: ElasticSolid, conditions: SurfaceConditions) -> ElasticSolid:
     """The same solid with other conditions."""
     found = replace(solid)
     found.__dict__["conditions"] = conditions
     return found
-
-
-def solver_of(equation: Any, method: str, rtol: float) -> Callable[[Array], tuple[Array, str]]:
-    """From right-hand sides to unknowns and the solver as text; equation: an `Equation` or one of bonded solids."""
-    if method == "dense":
-        factors = lu(equation.stored)
-        return lambda b: (factors.solve(b), str(factors))
-    preconditioner = two_levels(equation)
-
-    def iterate(b: Array) -> tuple[Array, str]:
-        x, info = gmres(equation.operator, b, rtol=rtol, preconditioner=preconditioner)
-        return x, str(info)
-
-    return iterate
 
 
 def _by_tag(mesh: TriangleMesh, given: Any, kind: type, name: str, example: str) -> dict[Any, tuple[Any, ...]]:

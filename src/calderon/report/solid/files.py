@@ -63,6 +63,7 @@ def numbers(results: SolidResults) -> dict[str, Any]:
         "unknowns": results.unknowns,
         "solver": str(next(iter(infos.values()))).splitlines(),
         "rotation_error": max(each.rotation_error for each in infos.values()),
+        "amplification": max(each.amplification for each in infos.values()),
     }
 
 
