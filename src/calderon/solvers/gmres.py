@@ -78,7 +78,7 @@ def gmres(
 @dataclass(eq=False)
 class _Column(Column):
     """scale: what the iteration's own residuals are relative to, |b| or |M b|. target: its residual at which the true
-    one is computed. met: whether the tolerance was met, before `accept` asked for less."""
+    one is computed. met: whether the tolerance was met, before `accept` requested less."""
 
     scale: float = 1.0
     target: float = 0.0
