@@ -47,8 +47,8 @@ def _near_entries(system: LinearSystem) -> sp.csc_array:
 
 
 def _sharing(space: Space | VectorSpace) -> sp.csr_array:
-    """Not zero where two functions share a triangle. Masses would be: those of some neighbours are zero but for
-    rounding."""
+    """(n, n) not zero where two functions have a common triangle. Masses of some neighbours are zero, or rounding, so
+    that the mass matrix has another pattern."""
     dofs = getattr(space, "dofs", None)
     if dofs is None:
         return space.mass_matrix()

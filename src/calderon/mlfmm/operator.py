@@ -355,7 +355,7 @@ def _prepared(
 
 
 def _doubled(operator: BoundaryOperator, rtol: float, attempt: Any) -> dict[Any, Medium]:
-    """The media of an attempt in double precision. MemoryError where there is no room."""
+    """The media of the same attempt in double precision; MemoryError where they do not fit."""
     plan, media = estimate(operator, rtol, attempt._replace(real=np.dtype(np.float64)))
     require_memory(plan.nbytes, f"the multilevel fast multipole operator ({plan.details})", ADVICE)
     return media

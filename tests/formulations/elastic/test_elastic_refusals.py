@@ -170,13 +170,3 @@ def test_other_choices(cube):
         cal.ElasticSolid(cube, STEEL, space="P3")
     with pytest.raises(TypeError, match="needs an ElasticMaterial"):
         cal.ElasticSolid(cube, 210e9)
-
-
-def test_errors_that_bending_makes_large_are_warned_of():
-    """Rules that are given are kept."""
-    plate = cal.mesh.cuboid((2.0, 1.0, 0.03), 0.5)
-    solid = cal.ElasticSolid(
-        plate, STEEL, loads={0: cal.Pressure(1.0)}, space="P2", quadrature=cal.Quadrature(near=1.4)
-    )
-    with pytest.warns(cal.AccuracyWarning, match=r"slender parts bend easily: .* finer rules"):
-        solid.solve("dense")

@@ -24,9 +24,9 @@ from calderon.formulations.elastic.interfaces import (
 from calderon.formulations.elastic.joint_equation import JointEquation, Part, joint_equation
 from calderon.formulations.elastic.load_cases import LoadCase, named_cases
 from calderon.formulations.elastic.plan import FAST, Plan, one_after_the_other
-from calderon.formulations.elastic.preconditioner import FINE, Posed
 from calderon.formulations.elastic.solid import LARGEST_DENSE, ElasticSolid, with_conditions, with_rules
 from calderon.formulations.elastic.solution import BondedSolution, ElasticInfo, ElasticSolution
+from calderon.formulations.elastic.solver import FINE, Posed
 from calderon.formulations.elastic.surface_conditions import SurfaceConditions
 from calderon.operators.methods import AUTO, candidates
 from calderon.quadrature import Quadrature
@@ -188,9 +188,7 @@ class BondedSolids:
         ]
 
         def pose(tolerance: float, fine: bool) -> tuple[JointEquation, Array]:
-            own = copy.copy(self)
-            if fine:
-                own.__dict__["parts"] = {name: with_rules(part, FINE) for name, part in self.parts.items()}
+            own = self._with_rules(FINE) if fine else self
             own.plan(plan.method, tolerance).require_memory()
             equation = own._equation(loaded, (plan.method, tolerance, backend))
             for name, defect in zip(self.parts, equation.defects, strict=True):
@@ -225,7 +223,7 @@ class BondedSolids:
         ):
             u, t = part.surface_fields(whole.reshape(-1, 3)[number], own.traction @ s)
             errors = part.estimated_errors(u, t)
-            info = ElasticInfo(*texts[:2], defect, texts[2], free, self._free_tags(part), *errors, *seconds)
+            info = ElasticInfo(*texts[:2], defect, free, self._free_tags(part), *errors, *seconds, texts[2])
             found[name] = ElasticSolution(part, u, t, info)
         return found
 
@@ -263,6 +261,12 @@ class BondedSolids:
     def _orthonormal_motions(self) -> Array:
         """(3 n, f) the free motions at the joined nodes, orthonormal over the surfaces."""
         return balance.orthonormal(self._motions @ self.free_motions, self.mass)
+
+    def _with_rules(self, rules: Quadrature) -> "BondedSolids":
+        """The same solids with other rules, not checked again."""
+        found = copy.copy(self)
+        found.__dict__["parts"] = {name: with_rules(part, rules) for name, part in self.parts.items()}
+        return found
 
     def _equation(self, loaded: list[NDArray[np.bool_]], options: tuple[str, float, str]) -> JointEquation:
         """loaded: by part, triangles with tractions in some load case; options: method, rtol, backend."""

@@ -1,5 +1,4 @@
-"""Solutions for elastic solids, and an approximate inverse for them: blocks of neighbouring unknowns, and rigid motions
-of clusters of them.
+"""An approximate inverse for elastic solids: blocks of neighbouring unknowns, and rigid motions of clusters of them.
 
 With orthonormal columns Z, the rigid motions of clusters of unknowns, and the inverses S of diagonal blocks,
 
@@ -7,13 +6,8 @@ With orthonormal columns Z, the rigid motions of clusters of unknowns, and the i
 
 (M. Bebendorf 2008, section 3; two levels). M needs no product with A; Z^T A Z is made from the moments of clusters
 where products are fast, and by products else.
-
-Bending of slender bodies makes much of small residuals: of a plate with a length of 62 times its thickness, where a
-residual of 1e-5 was met, the displacement was wrong by 4 %. M knows bending: |M r| is the error of the displacement
-about, and the norm of M how much larger it is than errors of the matrix at most.
 """
 
-import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -31,18 +25,11 @@ from calderon.fmm.coarse.squares import Squares
 from calderon.fmm.elastic import ElasticProduct
 from calderon.formulations.elastic.balance import rigid_motions
 from calderon.formulations.elastic.equations import Equation
-from calderon.formulations.elastic.plan import FAST
 from calderon.formulations.elastic.surface_conditions import sparse
-from calderon.mesh.errors import AccuracyWarning
 from calderon.mesh.locality import block_order
-from calderon.operators.methods import candidates
-from calderon.quadrature import Quadrature
-from calderon.solvers import ConvergenceError, gmres, lu
-from calderon.validation import callers_level
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
-Solve = Callable[[Array], tuple[Array, str]]
 Blocks = Callable[[int, int], list[NDArray[Any]]]
 """The entries between the unknowns of each of the groups low .. high."""
 LEAF, CLUSTER = 60, 400
@@ -55,16 +42,6 @@ SHARES = 4
 """Of the blocks, for each thread."""
 STORED = np.float32
 """Of sums."""
-EXCESS = 3.0
-"""Of |M r| for a displacement over the tolerance, up to which an iteration ends."""
-POWERS = 5
-"""Of M, for its norm."""
-SLENDER, ROUGH = 500.0, 0.1
-"""Norm of M above which that of the inverse is computed, and the residual for that."""
-DOUBTFUL, WANTED = 0.02, 0.005
-"""Largest errors of displacements above which products are made anew, or else a warning is given, and for those."""
-FINEST, FINE = 5e-9, Quadrature(regular=8, singular=11)
-"""Least tolerance of solutions, and rules, whose matrices are made anew."""
 SINGULAR = 1e-5
 """Inverse condition below which a block is singular; blocks are in single precision."""
 
@@ -174,125 +151,6 @@ def bodies_of(equation: Any) -> "list[_Body]":
     if not all(isinstance(each, ElasticProduct) for each in products):
         return []
     return [_Body.of(each, product) for each, product in zip(equations, products, strict=True)]
-
-
-class Solver(NamedTuple):
-    """solve: from right-hand sides to unknowns, and what solved it as text. amplification: about the largest ratio of
-    errors of displacements to residuals of the rows tested with them."""
-
-    solve: Solve
-    amplification: float
-
-    @staticmethod
-    def of(equation: Any, method: str, rtol: float) -> "Solver":
-        """Of an `Equation` or one of bonded solids. rtol: of residuals; EXCESS rtol bounds |M r|."""
-        count = equation.displacements
-        if method == "dense":
-            factors = lu(equation.stored)
-            return Solver(lambda b: (factors.solve(b), str(factors)), _amplification(factors.solve, equation)[0])
-        inverse = two_levels(equation)
-
-        def accept(x: Array, residual: Array) -> float:
-            size, change = (float(np.linalg.norm(each[:count])) for each in (x, inverse @ residual))
-            return EXCESS * rtol * size / change if change > 0 < size else 1.0
-
-        def iterate(b: Array) -> tuple[Array, str]:
-            x, info = gmres(equation.operator, b, rtol=rtol, preconditioner=inverse, accept=accept)
-            return x, str(info)
-
-        size, residual = _amplification(inverse.matvec, equation)
-        if size > SLENDER:  # of which M knows a part
-            try:
-                x, _ = gmres(equation.operator, residual, rtol=ROUGH, preconditioner=inverse)
-            except ConvergenceError as error:
-                x = error.solution
-            size = max(size, float(np.linalg.norm(x[:count])))
-        return Solver(iterate, size)
-
-
-class Posed(NamedTuple):
-    """An equation, its right-hand sides (unknowns, k), what solves it, the tolerance of its products, and whether the
-    rules for its entries are `FINE`."""
-
-    equation: Any
-    right: Array
-    solver: Solver
-    rtol: float
-    fine: bool
-
-    @staticmethod
-    def of(pose: Callable[[float, bool], tuple[Any, Array]], method: str, rtol: float, rules: bool) -> "Posed":
-        """pose: an equation and its right-hand sides for a tolerance of products, and with `FINE` rules or not, which
-        may be chosen where `rules`. Where bending makes more than DOUBTFUL of errors of the matrix, this is made anew
-        with a smaller tolerance, then with those rules; rtol: of the first one, and of residuals."""
-
-        def attempt(tolerance: float, fine: bool) -> Posed:
-            return_memory()
-            equation, right = pose(tolerance, fine)
-            return Posed(equation, right, Solver.of(equation, method, rtol), tolerance, fine)
-
-        found = attempt(rtol, False)
-        while found.error > DOUBTFUL and (finer := found.finer(method, rtol, rules)):
-            last = found.rtol, found.fine
-            del found
-            try:
-                found = attempt(*finer)
-            except (MemoryError, RuntimeError):
-                found = attempt(*last)
-                break
-        if found.error > DOUBTFUL:
-            found.warn(method)
-        return found
-
-    @property
-    def error(self) -> float:
-        """Of displacements, relative, at most."""
-        return float(self.solver.amplification * self.equation.defect)
-
-    def finer(self, method: str, rtol: float, rules: bool) -> tuple[float, bool] | None:
-        """What to try next."""
-        tolerance = max(self.rtol * WANTED / self.error, FINEST)
-        if has_tolerance(method) and tolerance < self.rtol == rtol:
-            return tolerance, self.fine
-        return (self.rtol, True) if rules and not self.fine else None
-
-    def warn(self, method: str) -> None:
-        """Of errors of the matrix."""
-        finer = "a finer mesh, or finer rules, quadrature=cal.Quadrature(regular=12, singular=12)"
-        if has_tolerance(method):
-            finer = f"rtol={self.rtol / 10:.0e}, method='dense' for few unknowns, {finer}"
-        warnings.warn(
-            f"slender parts bend easily: errors of the matrix, {self.equation.defect:.1e} for rotations, can be up to "
-            f"{self.solver.amplification:,.0f} times as large in displacements, {100 * self.error:.2g} %; those of "
-            f"stresses are much smaller. Try {finer}",
-            AccuracyWarning,
-            stacklevel=callers_level(),
-        )
-
-    def text(self, plan: Any, rtol: float) -> str:
-        """The plan, and what it did not know."""
-        more = [f"products for rtol={self.rtol:.1e}"] if self.rtol < rtol else []
-        more += ["finer rules of quadrature"] if self.fine else []
-        return f"{plan}; for slender parts {' and '.join(more)}" if more else str(plan)
-
-
-def has_tolerance(method: str) -> bool:
-    """Whether products of a method are approximate."""
-    return method == FAST or candidates(method)[0].compresses
-
-
-def _amplification(inverse: Callable[[Array], Array], equation: Any) -> tuple[float, Array]:
-    """The norm of displacements for residuals of their rows, by powers of the (approximate) inverse, and the residual
-    of norm 1 that has such ones."""
-    count, size = equation.displacements, 1.0
-    x = last = np.zeros(equation.unknowns)
-    x[:count] = np.random.default_rng(0).standard_normal(count)
-    for _ in range(POWERS if count else 0):
-        last = x / np.linalg.norm(x)
-        x = np.array(inverse(last))
-        x[count:] = 0
-        size = float(np.linalg.norm(x))
-    return size, last
 
 
 class _Body(NamedTuple):

@@ -18,14 +18,13 @@ from calderon.formulations.elastic import balance
 from calderon.formulations.elastic.body_loads import BodyLoad, RemoteStress
 from calderon.formulations.elastic.conditions import Load, Support
 from calderon.formulations.elastic.equations import DEFECT, Equation, equation_of
-from calderon.formulations.elastic.error_estimate import estimated_errors
 from calderon.formulations.elastic.load_cases import named_cases
 from calderon.formulations.elastic.material import ElasticMaterial
 from calderon.formulations.elastic.plan import FAST, Plan
-from calderon.formulations.elastic.preconditioner import FINE, Posed
 from calderon.formulations.elastic.solution import ElasticInfo, ElasticSolution
+from calderon.formulations.elastic.solver import FINE, Posed
 from calderon.formulations.elastic.surface_conditions import SurfaceConditions, faces_of, surface_conditions
-from calderon.formulations.elastic.surface_stress import corner_stresses
+from calderon.formulations.elastic.surface_stress import corner_stresses, estimated_errors
 from calderon.formulations.elastic.tested_rows import Layers, Spaces, TestedRows, restricted
 from calderon.greens import Elastostatic
 from calderon.mesh import TriangleMesh
@@ -295,7 +294,7 @@ class ElasticSolid:
         if not u.coefficients.any():
             warn("nothing acts on this solid, so that its displacement is zero: check loads, body and supports")
         free, errors = self.free_motions.shape[1], self.estimated_errors(u, t)
-        info = ElasticInfo(plan, text, *defects, free, self.free_tags, *errors, assembly, seconds)
+        info = ElasticInfo(plan, text, defects[0], free, self.free_tags, *errors, assembly, seconds, defects[1])
         return ElasticSolution(self, u, t, info)
 
     def corner_stresses(self, u: Function, t: Function) -> Array:

@@ -1,5 +1,6 @@
 """The displacement, stress and reactions of an elastic solid, and of several that are bonded."""
 
+import math
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
@@ -48,22 +49,23 @@ class ElasticInfo(Described):
     """The record of a solution.
 
     plan: method and unknowns as text. solver: what solved the equation. rotation_error: what the discrete equation
-    makes of rigid rotations, which have no traction: a measure of the error of the matrix. amplification: how many
-    times as large, at most, errors of displacements are, where slender parts bend. free_motions: rigid motions that no
-    support holds; their mean over the surface is zero. free_tags: tags without a condition. displacement_error,
-    stress_error: estimates of relative errors on the surface, in the mean (see `error_estimate`).
+    makes of rigid rotations, which have no traction: a measure of the error of the matrix. free_motions: rigid
+    motions that no support holds; their mean over the surface is zero. free_tags: tags without a condition.
+    displacement_error, stress_error: estimates of relative errors on the surface, in the mean (see `estimated_errors`).
+    amplification: by how much, at most, bending of slender parts makes errors of the matrix larger in displacements;
+    NaN in files of earlier versions.
     """
 
     plan: str
     solver: str
     rotation_error: float
-    amplification: float
     free_motions: int
     free_tags: tuple[str, ...]
     displacement_error: float
     stress_error: float
     assembly_seconds: float
     solve_seconds: float
+    amplification: float = math.nan
 
     @property
     def brief(self) -> str:
@@ -71,8 +73,9 @@ class ElasticInfo(Described):
         return f"{self.plan}, error of displacement {100 * self.displacement_error:.2g} %"
 
     def __str__(self) -> str:
-        larger = f", in bending up to {self.amplification:,.0f} times as large"
-        lines = [self.plan, self.solver, f"error of rotations {self.rotation_error:.1e}{larger}"]
+        larger = f", amplified by bending up to {self.amplification:,.0f} times"
+        known = larger if math.isfinite(self.amplification) else ""
+        lines = [self.plan, self.solver, f"error of rotations {self.rotation_error:.1e}{known}"]
         about = f"{100 * self.displacement_error:.2g} %", f"{100 * self.stress_error:.2g} %"
         lines.append(f"estimated errors: displacement {about[0]}, stress on the surface {about[1]}, in the mean")
         if self.free_motions:

@@ -6,6 +6,15 @@ s_13, s_23, s_33 are the traction; with k = E / (1 - nu^2)
     s_11 = k (e_11 + nu e_22) + nu / (1 - nu) s_33,   s_22 likewise,   s_12 = 2 mu e_12.
 
 Values at a vertex are means, weighted by areas, over the triangles of one tag around it between which no edge is sharp.
+
+Errors of a solution are estimated from the jumps of its stress between triangles. With the stress s of the triangles,
+its means s* at vertices, and the means s** at vertices of the means of s* over triangles,
+
+    e_u = 0.2 (|s - s*| / |s*|)^2,    e_s = 0.4 |s** - s*| / |s*|,
+
+in the norm of L^2 of the surface. The first is the jump that O. C. Zienkiewicz, J. Z. Zhu (1987) take for the error of
+the energy, to which errors of displacements are similar; the second is what one more mean would change. Factors are
+measured: docs/guides/solids.md has the ratios to errors that are known.
 """
 
 import numpy as np
@@ -22,6 +31,8 @@ Array = NDArray[np.float64]
 SHARE = 4096
 """Triangles whose stresses are computed at a time."""
 CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
+DISPLACEMENT, STRESS = 0.2, 0.4
+"""Factors of the estimated errors."""
 
 
 def corner_stresses(material: ElasticMaterial, displacement: Function, traction: Function, free: Array) -> Array:
@@ -75,3 +86,19 @@ def smooth_corners(mesh: TriangleMesh) -> NDArray[np.int64]:
     left = [3 * a + (i + 1) % 3, 3 * a + (i + 2) % 3]
     right = [3 * b + (j + 2) % 3, 3 * b + (j + 1) % 3]  # neighbours run along their edge in opposite directions
     return np.asarray(connected(np.concatenate(left), np.concatenate(right), 3 * len(mesh.triangles)), np.int64)
+
+
+def estimated_errors(mesh: TriangleMesh, stresses: Array, free: Array) -> tuple[float, float]:
+    """Relative errors of displacements and of averaged stresses on the surface, from stresses (m, 3, 3, 3) of triangles
+    at their vertices. free (m, 3): stress of the strain that is free, where a body expands without stress."""
+
+    def size(tensors: Array) -> float:
+        return float(np.sqrt(mesh.areas @ (tensors.reshape(len(tensors), -1) ** 2).sum(axis=1) / 3))
+
+    patch = smooth_corners(mesh)
+    means = averaged(mesh, stresses, patch)
+    again = averaged(mesh, np.repeat(means.mean(axis=1)[:, None], 3, axis=1), patch)
+    scale = max(size(means), size(free))
+    if scale == 0:
+        return 0.0, 0.0
+    return DISPLACEMENT * (size(stresses - means) / scale) ** 2, STRESS * size(again - means) / scale

@@ -257,7 +257,7 @@ def _equations(results: SolidResults) -> list[Row]:
         ("unknowns", str(results.unknowns), ""),
         ("matrix", info.plan.split(":")[0], ""),
         ("error of rigid rotations", f"{max(each.rotation_error for each in infos):.1e}", ""),
-        ("errors of displacements over it, at most", f"{max(each.amplification for each in infos):,.0f}", ""),
+        ("largest amplification of it by bending", f"{max(each.amplification for each in infos):,.0f}", ""),
         ("assembly", f"{info.assembly_seconds:.2f}", "s"),
         ("solution", f"{info.solve_seconds:.2f}", "s"),
     ]

@@ -1,0 +1,115 @@
+"""Slender solids, whose bending amplifies small residuals and small errors of the matrix."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import calderon as cal
+from calderon.formulations.elastic.solver import DOUBTFUL, Posed, Solver
+
+STEEL = cal.ElasticMaterial(2.1, 0.3)
+GRADIENT = np.array([[0.3, -0.5, 0.8], [0.1, 0.4, -0.2], [0.6, 0.9, -0.7]])
+STRAIN = (GRADIENT + GRADIENT.T) / 2
+STRESS = STEEL.lame * np.trace(STRAIN) * np.eye(3) + 2 * STEEL.shear_modulus * STRAIN
+
+
+def plate(thickness, h, low=0.0, high=2.0):
+    """A plate from x = low to high; its end at x = 0 is "held", the end at x = 1 has the tag "middle"."""
+    mesh = cal.mesh.cuboid((high - low, 1.0, thickness), h)
+    moved = mesh.vertices - mesh.bounds[0] + [low, 0.0, 0.0]
+    x = moved[mesh.triangles]
+    tags = np.where((abs(x[..., 0]) < 1e-9).all(axis=1), 1, np.where((abs(x[..., 0] - 1) < 1e-9).all(axis=1), 2, 0))
+    return cal.TriangleMesh(moved, mesh.triangles, tags, {"free": 0, "held": 1, "middle": 2})
+
+
+def linear_solid(mesh, **options):
+    """Held at one end in a linear displacement, with its tractions elsewhere, but not at "middle"."""
+    load = cal.Traction(lambda x, n: n @ STRESS.T)
+    supports = {"held": cal.Prescribed(lambda x: x @ GRADIENT.T)} if (mesh.tags == 1).any() else {}
+    return cal.ElasticSolid(mesh, STEEL, supports, {"free": load}, **options)
+
+
+def error(solution):
+    exact = solution.displacement.space.scalar.nodes @ GRADIENT.T
+    return np.linalg.norm(solution.displacement.at_nodes - exact) / np.linalg.norm(exact)
+
+
+@pytest.mark.parametrize(("method", "space", "thickness", "bound"), [
+    ("hmatrix", "P1", 0.05, 1e-3), ("fmm", "P1", 0.05, 1e-3), ("dense", "P2", 0.05, 2e-3),
+])  # fmt: skip
+def test_a_linear_displacement(method, space, thickness, bound):
+    """Plates of 40:1: with a residual of 1e-5 and the first matrix the errors are 1.1, 2.9 and 0.5 %."""
+    solution = linear_solid(plate(thickness, 0.35), space=space).solve(method)
+    info = solution.info
+    assert error(solution) < bound
+    assert info.amplification > 1e3 and info.amplification * info.rotation_error < DOUBTFUL
+    assert ("slender parts need" in info.plan) == (method != "hmatrix")  # whose first matrix is accurate enough
+    assert "amplified by bending up to" in str(info)
+
+
+def test_bonded_parts():
+    """The same plate of two parts."""
+    parts = {"one": linear_solid(plate(0.05, 0.35, 0.0, 1.0)), "two": linear_solid(plate(0.05, 0.35, 1.0, 2.0))}
+    solution = cal.BondedSolids(parts).solve("fmm")
+    for part in solution.values():
+        assert error(part) < 2e-3
+        assert part.info.amplification > 1e3
+
+
+def test_stout_solids_need_nothing_else():
+    mesh = cal.mesh.cube(1.0, 0.3)
+    tags = np.where(mesh.normals[:, 0] < -0.5, 1, 0)
+    cube = cal.TriangleMesh(mesh.vertices, mesh.triangles, tags, {"free": 0, "held": 1, "middle": 2})
+    info = linear_solid(cube).solve("fmm").info
+    assert 1 < info.amplification < 50 and "slender" not in info.plan
+
+
+def test_rules_that_are_given_are_kept():
+    solid = linear_solid(plate(0.03, 0.5), space="P2", quadrature=cal.Quadrature(near=1.4))
+    with pytest.warns(cal.AccuracyWarning, match=r"slender parts bend easily: .* finer rules"):
+        info = solid.solve("dense").info
+    assert "finer rules" not in info.plan
+
+
+class Diagonal(SimpleNamespace):
+    """An equation with a diagonal matrix, all of whose unknowns are displacements."""
+
+    @property
+    def stored(self):
+        return np.diag(self.diagonal)
+
+    @property
+    def displacements(self):
+        return len(self.diagonal)
+
+    unknowns = displacements
+
+
+def test_the_amplification_is_the_norm_of_the_inverse():
+    solver = Solver.of(Diagonal(diagonal=np.array([1.0, 0.5, 1e-4, 2.0])), "dense", 1e-5)
+    assert solver.amplification == pytest.approx(1e4)
+    x, _ = solver.solve(np.ones(4))
+    assert x == pytest.approx([1.0, 2.0, 1e4, 0.5])
+
+
+def test_attempts():
+    """Tolerance first, then rules; where there is no room, the last equation again, with a warning."""
+    asked = []
+
+    def pose(tolerance, fine, room=True):
+        asked.append((tolerance, fine))
+        if fine and not room:
+            raise MemoryError
+        defect = 1e-9 if fine else max(tolerance, 1e-5)
+        return Diagonal(diagonal=np.array([1.0, 1e-4]), defect=defect), np.ones((2, 1))
+
+    found = Posed.of(pose, "dense", 1e-4, rules=True)
+    assert asked == [(1e-4, False), (1e-4, True)] and found.fine and found.error == pytest.approx(1e-5)
+    asked.clear()
+    with pytest.warns(cal.AccuracyWarning, match="amplifies it up to 10,000 times, to 1e\\+02 %"):
+        found = Posed.of(lambda *given: pose(*given, room=False), "dense", 1e-4, rules=True)
+    assert asked == [(1e-4, False), (1e-4, True), (1e-4, False)] and not found.fine
+    assert found.finer("fmm", 1e-4, rules=True) == (pytest.approx(5e-7), False)
+    assert found._replace(rtol=5e-7).finer("fmm", 1e-4, rules=True) == (5e-7, True)
+    assert found._replace(rtol=5e-7).finer("fmm", 1e-4, rules=False) is None
