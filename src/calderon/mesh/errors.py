@@ -20,3 +20,8 @@ class AccuracyWarning(UserWarning):
 def warn(text: str) -> None:
     """Issue a MeshWarning at the user's line."""
     warnings.warn(text, MeshWarning, stacklevel=callers_level())
+
+
+def warn_of_accuracy(text: str) -> None:
+    """Issue an AccuracyWarning at the user's line."""
+    warnings.warn(text, AccuracyWarning, stacklevel=callers_level())

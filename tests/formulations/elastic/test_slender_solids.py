@@ -72,6 +72,31 @@ def test_rules_that_are_given_are_kept():
     assert "finer rules" not in info.plan
 
 
+@pytest.fixture(scope="module")
+def spring():
+    """A leaf spring, 40 times as long as thick, with a force across its end."""
+    mesh = cal.mesh.cuboid((20.0, 3.0, 0.5), 1.0)
+    x = mesh.centroids[:, 0] - mesh.bounds[0, 0]
+    tags = np.where(x < 1e-9, 1, np.where(x > 20 - 1e-9, 2, 0))
+    mesh = cal.TriangleMesh(mesh.vertices, mesh.triangles, tags, {"free": 0, "held": 1, "end": 2})
+    return cal.ElasticSolid(mesh, STEEL, {"held": cal.Fixed()}, {"end": cal.Force([0.0, 0.0, -1e-6])}, units="mm-N-MPa")
+
+
+def test_reactions_that_do_not_balance_the_loads_are_warned_of(spring):
+    """One layer of triangles across the thickness: the clamped end takes another force than the one applied."""
+    with pytest.warns(cal.AccuracyWarning, match=r"reactions do not balance the loads, .* % of which are left"):
+        solution = spring.solve("dense")
+    assert np.linalg.norm(solution.unbalanced_force - solution.reactions["held"].force - [0, 0, -1e-6]) < 1e-12
+    assert np.linalg.norm(solution.unbalanced_force) > 1e-7
+
+
+@pytest.mark.filterwarnings("ignore:the reactions")
+def test_products_find_the_bending_of_a_dense_matrix(spring):
+    """The preconditioner, whose norm is 1e5, must be linear to more than single precision."""
+    dense, fast = (spring.solve(method).displacement.at_nodes for method in ("dense", "fmm"))
+    assert np.linalg.norm(fast - dense) < 2e-3 * np.linalg.norm(dense)
+
+
 class Diagonal(SimpleNamespace):
     """An equation with a diagonal matrix, all of whose unknowns are displacements."""
 

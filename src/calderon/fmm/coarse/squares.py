@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from calderon.backends.numba import kernel
 from calderon.backends.vectors import aligned, lanes, load, zero
-from calderon.fmm.coarse.columns import REAL, Index
+from calderon.fmm.coarse.columns import Index
 from calderon.fmm.near import BEYOND, load_as, total
 from calderon.fmm.translations import in_parts
 
@@ -39,9 +39,14 @@ class Squares(NamedTuple):
         enter_square(values, self.entries[first : self.places[number + 1]], units)
 
     def product(self, x: NDArray[Any]) -> NDArray[np.float64]:
-        """The sum of all products with the vector x, in single precision."""
+        """The sum of all products with the vector x. Sums in single precision would take as long, and be linear to 2e-7
+        only: GMRES needs more where the norm of an inverse is large."""
         y, widest = np.zeros(len(x)), int(np.diff(self.starts).max(initial=0)) + BEYOND
-        in_parts(lambda low, high: add_squares(*self, x, y, aligned(widest, REAL), low, high), len(self.places) - 1)
+
+        def add(low: int, high: int) -> None:
+            add_squares(*self, x, y, aligned(widest, np.float64), low, high)
+
+        in_parts(add, len(self.places) - 1)
         return y
 
 

@@ -295,7 +295,9 @@ class ElasticSolid:
             warn("nothing acts on this solid, so that its displacement is zero: check loads, body and supports")
         free, errors = self.free_motions.shape[1], self.estimated_errors(u, t)
         info = ElasticInfo(plan, text, defects[0], free, self.free_tags, *errors, assembly, seconds, defects[1])
-        return ElasticSolution(self, u, t, info)
+        solution = ElasticSolution(self, u, t, info)
+        solution.warn_of_reactions()
+        return solution
 
     def corner_stresses(self, u: Function, t: Function) -> Array:
         """(triangles, 3, 3, 3) stresses at the vertices of each triangle, not averaged."""

@@ -32,6 +32,7 @@ from calderon.formulations.elastic.steady_temperature import SteadyTemperature
 from calderon.formulations.elastic.surface_stress import averaged
 from calderon.formulations.saving.solution_file import Record, SavedSolution
 from calderon.mesh.containment import winding_numbers
+from calderon.mesh.errors import warn_of_accuracy
 from calderon.mesh.geometry import FlatTriangles
 from calderon.potentials.elastic import elastic_potentials
 from calderon.potentials.near_evaluation import off_surface
@@ -42,6 +43,8 @@ from calderon.validation import of_any_shape, one_or_more_points
 from calderon.view import Described, Field, Scene, Surface, Viewable
 
 Array = NDArray[np.float64]
+REACTIONS = 0.1
+"""Force that is left, over that of the loads, above which a warning is given."""
 
 
 @dataclass(frozen=True)
@@ -193,12 +196,28 @@ class ElasticSolution(SampledField, SavedSolution, Viewable, Described):
         a solid without outer surface, which bears any force at infinity."""
         if self.solid.exterior:
             raise ValueError("a solid without outer surface bears any force at infinity: see resultants")
-        space = self.traction.space.scalar
+        size = max(self.solid.applied[1], balance.magnitude(self.traction.space.scalar, self.traction.at_nodes))
+        return float(np.linalg.norm(self.unbalanced_force) / size) if size else 0.0
+
+    @property
+    def unbalanced_force(self) -> Array:
+        """(3,) the force in N that all tractions, reactions included, and loads of the volume leave."""
         mesh, centre = self.solid.mesh, self.solid.centre
-        total = balance.resultant(space, self.traction.at_nodes).force
-        total = total + balance.volume_integral(mesh, lambda d: self.solid.body_force(d + centre), centre)
-        size = max(self.solid.applied[1], balance.magnitude(space, self.traction.at_nodes))
-        return float(np.linalg.norm(total) / size) if size else 0.0
+        total = balance.resultant(self.traction.space.scalar, self.traction.at_nodes).force
+        return np.asarray(total + balance.volume_integral(mesh, lambda d: self.solid.body_force(d + centre), centre))
+
+    def warn_of_reactions(self) -> None:
+        """Where reactions do not balance the loads of a solid that nothing else moves."""
+        solid, size = self.solid, self.solid.applied[1]
+        moved = any(isinstance(each, Prescribed | RigidMotion) for one in solid.supports.values() for each in one)
+        if solid.exterior or moved or solid.temperature(solid.mesh.vertices).any():
+            return
+        if (wrong := float(np.linalg.norm(self.unbalanced_force))) > REACTIONS * size:
+            warn_of_accuracy(
+                f"the reactions do not balance the loads, {100 * wrong / size:.2g} % of which are left: the mesh is "
+                "too coarse. Errors of slender parts are then much larger than the estimated ones. Try a finer mesh, "
+                "with three or more triangles across the thickness"
+            )
 
     @cached_property
     def strain_energy(self) -> float:

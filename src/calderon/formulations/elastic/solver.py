@@ -7,7 +7,6 @@ iteration leaves. The norm of the inverse, for displacements and the rows tested
 the error of rotations (`Equation.defect`) it bounds the error that the matrix causes.
 """
 
-import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -18,11 +17,10 @@ from scipy.sparse.linalg import LinearOperator
 from calderon.backends import return_memory
 from calderon.formulations.elastic.plan import FAST
 from calderon.formulations.elastic.preconditioner import two_levels
-from calderon.mesh.errors import AccuracyWarning
+from calderon.mesh.errors import warn_of_accuracy
 from calderon.operators.methods import candidates
 from calderon.quadrature import Quadrature
 from calderon.solvers import ConvergenceError, gmres, lu
-from calderon.validation import callers_level
 
 Array = NDArray[np.float64]
 Solve = Callable[[Array], tuple[Array, str]]
@@ -76,11 +74,9 @@ class _Iteration(NamedTuple):
         operator = self.equation.operator
         x, info = gmres(operator, b, rtol=self.rtol, preconditioner=self.inverse, accept=accept)
         if factors[-1] < 1 and (error := self._error(x, b - operator @ x)) > DOUBTFUL:
-            warnings.warn(
+            warn_of_accuracy(
                 f"the displacement of slender parts has an error of about {100 * error:.2g} %, although the relative "
                 f"residual is {info.residual:.1e}, which rounding does not let fall further. Try method='dense'",
-                AccuracyWarning,
-                stacklevel=callers_level(),
             )
         return x, str(info)
 
@@ -172,12 +168,10 @@ class Posed(NamedTuple):
         advice = "a finer mesh, or finer rules, quadrature=cal.Quadrature(regular=12, singular=12)"
         if is_approximate(method):
             advice = f"rtol={self.rtol / 10:.0e}, method='dense' for few unknowns, {advice}"
-        warnings.warn(
+        warn_of_accuracy(
             f"slender parts bend easily: the matrix has an error of {self.equation.defect:.1e} (rotations), and "
             f"bending amplifies it up to {self.solver.amplification:,.0f} times, to {100 * self.error:.2g} % of the "
             f"displacement. Stresses are much more accurate. Try {advice}",
-            AccuracyWarning,
-            stacklevel=callers_level(),
         )
 
     def text(self, plan: Any, rtol: float) -> str:
