@@ -6,28 +6,14 @@ from typing import Any
 
 from rich.console import Console
 
-from benchmarks import (
-    assembly,
-    dg,
-    dg_accuracy,
-    dg_scaling,
-    entries,
-    fmm,
-    fmm_accuracy,
-    gpu,
-    hmatrix,
-    layered,
-    lens,
-    mlfmm,
-    mlfmm_accuracy,
-    potentials,
-    results,
-    rigid_sphere,
-    solids,
-    solve,
-    startup,
-)
-from benchmarks.machine import describe, measure_floor
+from benchmarks import assembly, entries, fmm, gpu, hmatrix, layered, mlfmm, potentials, startup
+from benchmarks.accuracy import dg as dg_accuracy
+from benchmarks.accuracy import fmm as fmm_accuracy
+from benchmarks.accuracy import mlfmm as mlfmm_accuracy
+from benchmarks.common import results
+from benchmarks.common.machine import describe, measure_floor
+from benchmarks.problems import lens, rigid_sphere, solids, solve
+from benchmarks.time_domain import dg, dg_scaling
 
 MEASUREMENTS: dict[str, Callable[..., dict[str, Any]]] = {
     "assembly": assembly.measure,

@@ -15,9 +15,9 @@ import numpy as np
 from rich.console import Console
 
 import calderon as cal
-from benchmarks import peer, results
-from benchmarks.machine import Floor
-from benchmarks.spheres import octahedral_sphere
+from benchmarks.common import peer, results
+from benchmarks.common.machine import Floor
+from benchmarks.common.spheres import octahedral_sphere
 from calderon.backends import real_type, run_tasks
 from calderon.galerkin.assembly import kind_of_whole
 from calderon.galerkin.mutual_block import MutualBlock

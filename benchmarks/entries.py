@@ -16,9 +16,9 @@ from rich.console import Console
 from scipy.spatial import KDTree
 
 import calderon as cal
-from benchmarks import results
-from benchmarks.machine import Floor
-from benchmarks.spheres import octahedral_sphere
+from benchmarks.common import results
+from benchmarks.common.machine import Floor
+from benchmarks.common.spheres import octahedral_sphere
 from calderon.backends import Execution
 from calderon.backends.numba import kernel
 from calderon.backends.vectors import aligned

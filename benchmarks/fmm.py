@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from rich.console import Console
 
 import calderon as cal
-from benchmarks.machine import Floor
+from benchmarks.common.machine import Floor
 
 POINTS = 100_000, 1_000_000
 TOLERANCES = 1e-4, 1e-6, 1e-9

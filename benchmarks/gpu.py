@@ -19,9 +19,10 @@ import numpy as np
 from rich.console import Console
 
 import calderon as cal
-from benchmarks import assembly, gpu_dg, gpu_fmm, gpu_hmatrix, gpu_mlfmm, gpu_solves, results
-from benchmarks.machine import Floor, best_of
-from benchmarks.spheres import octahedral_sphere
+from benchmarks import assembly, gpu_dg, gpu_fmm, gpu_hmatrix, gpu_mlfmm, gpu_solves
+from benchmarks.common import results
+from benchmarks.common.machine import Floor, best_of
+from benchmarks.common.spheres import octahedral_sphere
 from calderon.backends import Device, Execution, Source, format_bytes, free_memory, real_type
 from calderon.operators.tree import ArrayPlace, fill
 from calderon.quadrature import triangle_rule

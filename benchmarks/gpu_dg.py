@@ -15,7 +15,7 @@ import numpy as np
 from rich.console import Console
 
 import calderon as cal
-from benchmarks import results
+from benchmarks.common import results
 from calderon.backends import Device
 from calderon.dg.operator.reference import reference_tetrahedron
 from calderon.dg.stepping.system import Steps

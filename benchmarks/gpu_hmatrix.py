@@ -13,8 +13,8 @@ import numpy as np
 from rich.console import Console
 
 import calderon as cal
-from benchmarks import results
-from benchmarks.spheres import octahedral_sphere
+from benchmarks.common import results
+from benchmarks.common.spheres import octahedral_sphere
 from calderon.backends import Device, format_bytes
 
 TRIANGLES = (131_072, 524_288, 2_097_152)

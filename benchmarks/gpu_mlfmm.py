@@ -13,9 +13,9 @@ import numpy as np
 from rich.console import Console
 
 import calderon as cal
-from benchmarks import results
-from benchmarks.machine import best_of
-from benchmarks.spheres import octahedral_sphere
+from benchmarks.common import results
+from benchmarks.common.machine import best_of
+from benchmarks.common.spheres import octahedral_sphere
 from calderon.backends import Device, format_bytes
 
 TRIANGLES, FEW = (131_072, 524_288), (2048,)

@@ -8,9 +8,9 @@ import numpy as np
 from rich.console import Console
 
 import calderon as cal
-from benchmarks import results
-from benchmarks.machine import best_of
-from benchmarks.spheres import octahedral_sphere
+from benchmarks.common import results
+from benchmarks.common.machine import best_of
+from benchmarks.common.spheres import octahedral_sphere
 from calderon.backends import Device, LinearAlgebra, format_bytes
 from calderon.quadrature import triangle_rule
 

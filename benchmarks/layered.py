@@ -10,9 +10,9 @@ import numpy as np
 from rich.console import Console
 
 import calderon as cal
-from benchmarks import results
-from benchmarks.lens import PITCH, cross
-from benchmarks.machine import Floor, best_of
+from benchmarks.common import results
+from benchmarks.common.machine import Floor, best_of
+from benchmarks.problems.lens import PITCH, cross
 
 BOARD = cal.Stack([cal.Layer(3.175e-3, eps_r=2.33)], below="pec")
 BAND, POINTS = (1.9e9, 2.9e9), 101

@@ -13,8 +13,8 @@ import numpy as np
 from rich.console import Console
 
 import calderon as cal
+from benchmarks.common.machine import Floor
 from benchmarks.fmm import COLUMNS, least
-from benchmarks.machine import Floor
 from calderon.fmm.point_tree import Kinds
 from calderon.mlfmm.sums import direct_sums
 

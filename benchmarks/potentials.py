@@ -7,9 +7,9 @@ import numpy as np
 from rich.console import Console
 
 import calderon as cal
-from benchmarks import peer, results
-from benchmarks.machine import Floor, best_of
-from benchmarks.spheres import octahedral_sphere
+from benchmarks.common import peer, results
+from benchmarks.common.machine import Floor, best_of
+from benchmarks.common.spheres import octahedral_sphere
 from calderon.quadrature import triangle_rule
 
 WAVENUMBER = 5.0

@@ -14,8 +14,8 @@ from typing import Any
 
 from rich.console import Console
 
-from benchmarks import results
-from benchmarks.machine import Floor
+from benchmarks.common import results
+from benchmarks.common.machine import Floor
 
 PROGRAM = """
 import time

@@ -3,7 +3,7 @@
 It runs the cases and the examples, and reduces their pictures. `python docs/tools/make_pictures.py almond phone` runs these
 cases only, `python docs/tools/make_pictures.py gallery` the scripts in examples/; a folder `almond-result` that is there
 already is used as it is. Figures of measurements have programs of their own: `docs/tools/make_solid_pictures.py`,
-`benchmarks/dg_scaling.py`.
+`benchmarks/time_domain/dg_scaling.py`.
 """
 
 import runpy

@@ -85,7 +85,7 @@ def test_time_stepping(opencl, monkeypatch, screen):
 def test_time_stepping_on_ranks(opencl, monkeypatch):
     for name in ("mpi4py", "pymetis"):
         pytest.importorskip(name)
-    measure = load("dg_scaling", monkeypatch)
+    measure = load("time_domain.dg_scaling", monkeypatch)
     monkeypatch.setitem(load("gpu_dg", monkeypatch).CELLS, 2, 2)
     assert measure.device_rows() == [] or opencl.is_gpu
     monkeypatch.setattr(survey("opencl").devices[0], "is_gpu", True)  # earlier tests may have looked for devices again

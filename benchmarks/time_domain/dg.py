@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.table import Table
 
 import calderon as cal
-from benchmarks.machine import Floor, best_of
+from benchmarks.common.machine import Floor, best_of
 from calderon.dg.operator.reference import reference_tetrahedron
 from calderon.dg.stepping.system import Steps
 

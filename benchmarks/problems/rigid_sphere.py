@@ -9,9 +9,9 @@ import numpy as np
 from rich.console import Console
 
 import calderon as cal
-from benchmarks import results
-from benchmarks.machine import Floor
-from benchmarks.spheres import octahedral_sphere
+from benchmarks.common import results
+from benchmarks.common.machine import Floor
+from benchmarks.common.spheres import octahedral_sphere
 
 WAVENUMBER, RTOL = 30.0, 1e-4
 TRIANGLES = 81_608

@@ -8,9 +8,9 @@ from typing import Any
 
 from rich.table import Table
 
-from benchmarks.machine import Floor
+from benchmarks.common.machine import Floor
 
-FOLDER = Path(__file__).parent / "results"
+FOLDER = Path(__file__).parent.parent / "results"
 
 
 def heading(machine: dict[str, Any], floor: Floor) -> str:

@@ -18,7 +18,7 @@ import numpy as np
 from rich.console import Console
 
 import calderon as cal
-from benchmarks.machine import Floor
+from benchmarks.common.machine import Floor
 from calderon.mesh.shapes.gmsh_volumes import MeshedModel, gmsh_model
 
 UNKNOWNS = 3000

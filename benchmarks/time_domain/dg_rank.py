@@ -1,5 +1,7 @@
-"""One rank of dg_scaling.py: mpiexec -n RANKS python -m benchmarks.dg_rank MESH BACKEND ORDER CELLS LENGTH REPEAT
-FOLDER."""
+"""One rank of dg_scaling.py:
+
+mpiexec -n RANKS python -m benchmarks.time_domain.dg_rank MESH BACKEND ORDER CELLS LENGTH REPEAT FOLDER
+"""
 
 import json
 import sys
@@ -9,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import calderon as cal
-from benchmarks.dg import STEPS, plain_phantom
+from benchmarks.time_domain.dg import STEPS, plain_phantom
 from calderon.dg.stepping.on_device import OnDevice
 from calderon.dg.stepping.system import Steps
 from calderon.parallel import world

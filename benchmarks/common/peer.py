@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 import calderon as cal
-from benchmarks.machine import best_of
+from benchmarks.common.machine import best_of
 
 NAME = "bempp-cl"
 MODULES = ("bempp_cl.api", "bempp.api")

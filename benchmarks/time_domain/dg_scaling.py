@@ -20,12 +20,14 @@ from typing import Any, NamedTuple
 from matplotlib.patches import Patch
 from rich.console import Console
 
-from benchmarks import dg, gpu_dg, results
-from benchmarks.machine import Floor
+from benchmarks import gpu_dg
+from benchmarks.common import results
+from benchmarks.common.machine import Floor
+from benchmarks.time_domain import dg
 from calderon.backends import DEVICE_BACKENDS, survey
 from calderon.plots.style import CURVES, HAIRLINE, new_figure, paper, plain_axes, save
 
-PICTURE = Path(__file__).parent.parent / "docs" / "pictures" / "rank_timeline.png"
+PICTURE = Path(__file__).parents[2] / "docs" / "pictures" / "rank_timeline.png"
 COLOURS = dict(
     zip(
         ("inner elements", "elements at the cut", "send traces", "messages under way", "wait for traces"),
@@ -120,7 +122,7 @@ def run(row: Row, repeat: int) -> list[dict[str, Any]]:
         length = row.ranks if row.kind == "weak" else 1
         given = [row.mesh, row.backend, *map(str, (row.order, row.cells, length, repeat)), folder]
         done = subprocess.run(
-            [command, "-n", str(row.ranks), sys.executable, "-m", "benchmarks.dg_rank", *given],
+            [command, "-n", str(row.ranks), sys.executable, "-m", "benchmarks.time_domain.dg_rank", *given],
             env=environment, capture_output=True, text=True, check=False,
         )  # fmt: skip
         if done.returncode:

@@ -8,8 +8,8 @@ import numpy as np
 from rich.console import Console
 
 import calderon as cal
-from benchmarks import results
-from benchmarks.machine import Floor
+from benchmarks.common import results
+from benchmarks.common.machine import Floor
 
 IMPEDANCE, SPEED = cal.exact.VACUUM_IMPEDANCE, cal.exact.SPEED_OF_LIGHT
 PLACES = 12

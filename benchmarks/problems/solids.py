@@ -16,7 +16,7 @@ import numpy as np
 from rich.console import Console
 
 import calderon as cal
-from benchmarks.machine import Floor
+from benchmarks.common.machine import Floor
 from calderon.mesh.shapes.gmsh_volumes import MeshedModel, gmsh_model
 
 EDGES = 5.0, 2.6, 1.31

@@ -13,8 +13,8 @@ import numpy as np
 from rich.console import Console
 
 import calderon as cal
-from benchmarks import results
-from benchmarks.machine import Floor, best_of
+from benchmarks.common import results
+from benchmarks.common.machine import Floor, best_of
 from calderon.floquet import voltages
 from calderon.mesh.planar.grid import cells_of, cells_within
 

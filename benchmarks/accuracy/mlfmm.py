@@ -12,9 +12,9 @@ from typing import Any
 from rich.console import Console
 
 import calderon as cal
-from benchmarks.fmm_accuracy import BODIES, CASES, is_wanted, operators, row_of
-from benchmarks.machine import Floor
-from benchmarks.results import table
+from benchmarks.accuracy.fmm import BODIES, CASES, is_wanted, operators, row_of
+from benchmarks.common.machine import Floor
+from benchmarks.common.results import table
 
 UNKNOWNS = 5000
 TOLERANCES = 1e-2, 1e-3, 1e-4, 1e-5, 1e-6

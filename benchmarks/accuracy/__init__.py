@@ -1,0 +1,1 @@
+"""Errors of methods against exact ones."""

@@ -1,0 +1,1 @@
+"""What all measurements need: limits of the machine, meshes, rivals, results as JSON."""

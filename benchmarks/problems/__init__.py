@@ -1,0 +1,1 @@
+"""Whole problems, from mesh to field."""

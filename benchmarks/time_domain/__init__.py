@@ -1,0 +1,1 @@
+"""Time stepping: speed, and ranks side by side."""
