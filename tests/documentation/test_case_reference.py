@@ -16,9 +16,11 @@ from calderon.cli import app
 
 ROOT = Path(__file__).parents[2]
 CASES = {
-    each.name: each.read_text("utf-8") for each in files("calderon.report").joinpath("cases").iterdir()
+    each.name: each.read_text("utf-8")
+    for folder in files("calderon.report").joinpath("cases").iterdir()
+    for each in folder.iterdir()
     if each.name.endswith(".toml")
-}  # fmt: skip
+}
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""The examples that ship with the package: case files, run by name."""
+"""The examples that ship with the package: case files, in a folder for each kind of physics, run by name."""
 
 from pathlib import Path
 
@@ -9,8 +9,8 @@ FOLDER = Path(__file__).parent / "cases"
 
 def examples() -> dict[str, AnyCaseFile]:
     """All examples by name, in alphabetical order."""
-    files = sorted(FOLDER.glob("*.toml"))
-    return {path.stem: parse(path.read_text(encoding="utf-8"), path.name, FOLDER) for path in files}
+    files = sorted(FOLDER.glob("*/*.toml"), key=lambda path: path.stem)
+    return {path.stem: parse(path.read_text(encoding="utf-8"), path.name, path.parent) for path in files}
 
 
 def example(name: str) -> AnyCaseFile:
