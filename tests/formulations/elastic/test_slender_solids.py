@@ -90,6 +90,19 @@ def test_reactions_that_do_not_balance_the_loads_are_warned_of(spring):
     assert np.linalg.norm(solution.unbalanced_force) > 1e-7
 
 
+def test_parts_whose_reactions_do_not_balance_are_named():
+    """The same of two parts: the one that holds the other."""
+    inner, outer = plate(0.05, 0.35, 0.0, 1.0), plate(0.05, 0.35, 1.0, 2.0)
+    tags = np.where(outer.normals[:, 0] > 0.5, 3, outer.tags)
+    outer = cal.TriangleMesh(outer.vertices, outer.triangles, tags, {**outer.names, "end": 3})
+    parts = {
+        "inner": cal.ElasticSolid(inner, STEEL, {"held": cal.Fixed()}),
+        "outer": cal.ElasticSolid(outer, STEEL, loads={"end": cal.Force([0.0, 0.0, -1e-6])}),
+    }
+    with pytest.warns(cal.AccuracyWarning, match="the reactions of '(inner|outer)' do not balance the loads"):
+        cal.BondedSolids(parts).solve("dense")
+
+
 @pytest.mark.filterwarnings("ignore:the reactions")
 def test_products_find_the_bending_of_a_dense_matrix(spring):
     """The preconditioner, whose norm is 1e5, must be linear to more than single precision."""

@@ -25,7 +25,7 @@ from calderon.formulations.elastic.joint_equation import JointEquation, Part, jo
 from calderon.formulations.elastic.load_cases import LoadCase, named_cases
 from calderon.formulations.elastic.plan import FAST, Plan, one_after_the_other
 from calderon.formulations.elastic.solid import LARGEST_DENSE, ElasticSolid, with_conditions, with_rules
-from calderon.formulations.elastic.solution import BondedSolution, ElasticInfo, ElasticSolution
+from calderon.formulations.elastic.solution import BondedSolution, ElasticInfo, ElasticSolution, warn_of_reactions
 from calderon.formulations.elastic.solver import FINE, Posed
 from calderon.formulations.elastic.surface_conditions import SurfaceConditions
 from calderon.operators.methods import AUTO, candidates
@@ -225,6 +225,7 @@ class BondedSolids:
             errors = part.estimated_errors(u, t)
             info = ElasticInfo(*texts[:2], defect, free, self._free_tags(part), *errors, *seconds, texts[2])
             found[name] = ElasticSolution(part, u, t, info)
+        warn_of_reactions(found)
         return found
 
     @property

@@ -21,7 +21,7 @@ from calderon.formulations.elastic.equations import DEFECT, Equation, equation_o
 from calderon.formulations.elastic.load_cases import named_cases
 from calderon.formulations.elastic.material import ElasticMaterial
 from calderon.formulations.elastic.plan import FAST, Plan
-from calderon.formulations.elastic.solution import ElasticInfo, ElasticSolution
+from calderon.formulations.elastic.solution import ElasticInfo, ElasticSolution, warn_of_reactions
 from calderon.formulations.elastic.solver import FINE, Posed
 from calderon.formulations.elastic.surface_conditions import SurfaceConditions, faces_of, surface_conditions
 from calderon.formulations.elastic.surface_stress import corner_stresses, estimated_errors
@@ -296,7 +296,7 @@ class ElasticSolid:
         free, errors = self.free_motions.shape[1], self.estimated_errors(u, t)
         info = ElasticInfo(plan, text, defects[0], free, self.free_tags, *errors, assembly, seconds, defects[1])
         solution = ElasticSolution(self, u, t, info)
-        solution.warn_of_reactions()
+        warn_of_reactions({"": solution})
         return solution
 
     def corner_stresses(self, u: Function, t: Function) -> Array:

@@ -2,7 +2,7 @@
 
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, ClassVar
@@ -206,19 +206,6 @@ class ElasticSolution(SampledField, SavedSolution, Viewable, Described):
         total = balance.resultant(self.traction.space.scalar, self.traction.at_nodes).force
         return np.asarray(total + balance.volume_integral(mesh, lambda d: self.solid.body_force(d + centre), centre))
 
-    def warn_of_reactions(self) -> None:
-        """Where reactions do not balance the loads of a solid that nothing else moves."""
-        solid, size = self.solid, self.solid.applied[1]
-        moved = any(isinstance(each, Prescribed | RigidMotion) for one in solid.supports.values() for each in one)
-        if solid.exterior or moved or solid.temperature(solid.mesh.vertices).any():
-            return
-        if (wrong := float(np.linalg.norm(self.unbalanced_force))) > REACTIONS * size:
-            warn_of_accuracy(
-                f"the reactions do not balance the loads, {100 * wrong / size:.2g} % of which are left: the mesh is "
-                "too coarse. Errors of slender parts are then much larger than the estimated ones. Try a finer mesh, "
-                "with three or more triangles across the thickness"
-            )
-
     @cached_property
     def strain_energy(self) -> float:
         """The elastic energy in J, by the work of tractions and loads of the volume (Clapeyron, Betti). ValueError for
@@ -312,6 +299,26 @@ class ElasticSolution(SampledField, SavedSolution, Viewable, Described):
         turns = winding_numbers(mesh.vertices, mesh.triangles, x)
         surface: FlatTriangles = mesh.flat_triangles(np.arange(mesh.number_of_triangles), "a stress")
         return np.flatnonzero(turns != (0 if self.solid.exterior else 1)), off_surface(surface, x).on
+
+
+def warn_of_reactions(solutions: Mapping[Any, ElasticSolution]) -> None:
+    """Where the forces on a solid, or on one of several that are bonded, are not balanced, though loads alone act."""
+    solids = [each.solid for each in solutions.values()]
+    supports = [one for solid in solids for each in solid.supports.values() for one in each]
+    if any(isinstance(each, Prescribed | RigidMotion) for each in supports):
+        return
+    if any(solid.exterior or solid.temperature(solid.mesh.vertices).any() for solid in solids):
+        return
+    size = sum(solid.applied[1] for solid in solids)
+    left = {name: float(np.linalg.norm(each.unbalanced_force)) for name, each in solutions.items()}
+    worst = max(left, key=lambda name: left[name])
+    if left[worst] > REACTIONS * size:
+        warn_of_accuracy(
+            f"the reactions {f'of {worst!r} ' if len(left) > 1 else ''}do not balance the loads, "
+            f"{100 * left[worst] / size:.2g} % of which are left: the mesh is too coarse. Errors of slender parts are "
+            "then much larger than the estimated ones. Try a finer mesh, with three or more triangles across the "
+            "thickness"
+        )
 
 
 class BondedSolution(dict[Any, ElasticSolution], SampledField, SavedSolution):
