@@ -137,7 +137,7 @@ _register(
 )  # fmt: skip
 _register(
     _Method(
-        "mlfmm", _assemble_mlfmm, several=True, stores_near=True, compresses=True, saves=_save_near,
+        "mlfmm", _assemble_mlfmm, several=True, stores_near=True, compresses=True, finest=1e-6, saves=_save_near,
         reads=_require_near_file, devices=False, matrix="multilevel fast multipole operator", plan=_plan_mlfmm,
     )
 )  # fmt: skip

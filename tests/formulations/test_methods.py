@@ -14,6 +14,7 @@ from calderon.formulations import (
     linear_system,
 )
 from calderon.formulations.linear_system import SolveOptions
+from calderon.operators.methods import plans
 from calderon.waves import PlaneWave
 
 K = 3.0
@@ -79,6 +80,16 @@ def test_options_for_a_number_of_unknowns():
     assert SolveOptions("auto").for_unknowns(many).method == "hmatrix"
     for method in ("dense", "matrix-free", "hmatrix"):
         assert SolveOptions(method).for_unknowns(many).method == method
+
+
+def test_products_of_plane_waves_have_a_tolerance_that_they_hold(body):
+    """A tenth of the solver's by default is 1e-7, which they hold for few operators: "auto" failed, or took minutes."""
+    assert [SolveOptions(method).assembly_rtol for method in ("hmatrix", "mlfmm", "auto")] == [1e-7, 1e-6, 1e-6]
+    assert SolveOptions("mlfmm", 1e-3).assembly_rtol == 1e-4
+    assert SolveOptions("mlfmm", compression_rtol=1e-7).assembly_rtol == 1e-7
+    operator = SoundHardScattering(body, K).system.operator
+    found = [{plan.method for plan in plans(operator, rtol)} for rtol in (1e-6, 1e-7)]
+    assert found == [{"dense", "hmatrix", "mlfmm"}, {"dense", "hmatrix"}]
 
 
 def test_monostatic_sweep_with_a_compressed_matrix(body):

@@ -34,9 +34,9 @@ class Solver(Table):
     """[solver]: how the equations are discretised and solved.
 
     method "auto": dense for few unknowns, else the expectedly fastest of "hmatrix" and, for waves, "mlfmm". rtol: of
-    GMRES; compression_rtol: of a compressed matrix, default a tenth of it. preconditioner: default the usual one of the
-    problem, "osrc" for hard, soft and impedance bodies. matrix_file: a .h5 file in the folder of the case, to which
-    finished parts of an H-matrix are saved; another run reads the saved parts.
+    GMRES; compression_rtol: of a compressed matrix, default a tenth of it, by "mlfmm" 1e-6 at least. preconditioner:
+    default the usual one of the problem, "osrc" for hard, soft and impedance bodies. matrix_file: a .h5 file in the
+    folder of the case, to which finished parts of an H-matrix are saved; another run reads the saved parts.
     compare: a backend that solves again, for the deviation of its far field; "auto": the first graphics processor, and
     nothing if there is none.
     """

@@ -111,10 +111,13 @@ class SolveOptions:
 
     @property
     def assembly_rtol(self) -> float | None:
-        """The accuracy required of a compressed matrix: a tenth of the solver's unless given; None for an exact one."""
-        if not any(each.compresses for each in candidates(self.method)):
+        """The accuracy required of a compressed matrix, unless given a tenth of the solver's, or what the method holds;
+        None for an exact one."""
+        methods = candidates(self.method)
+        if not any(each.compresses for each in methods):
             return None
-        return self.rtol / 10 if self.compression_rtol is None else self.compression_rtol
+        usual = max(self.rtol / 10, *(each.finest for each in methods))
+        return usual if self.compression_rtol is None else self.compression_rtol
 
     @property
     def execution(self) -> dict[str, Any]:

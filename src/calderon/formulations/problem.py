@@ -89,15 +89,15 @@ class Problem(Described, ABC, Generic[Solution]):
         electromagnetic waves), or "auto": "dense" up to 8000 unknowns, above what is expected to take the least
         seconds, which `info` states. rtol: relative residual at which GMRES ends.
 
-        Further options, by name. compression_rtol: accuracy of a compressed matrix, default rtol / 10. solver: "gmres"
-        (default) or "lu". backend: "numba" or a device. precision: "double" (default) or "single". preconditioner: a
-        name out of `preconditioners`, whose first is the default; "mass" is the inverse mass matrix; with method
-        "hmatrix" also "hlu", hierarchical factors, for equations of the first kind; or None, or anything with a product
-        M @ x. maxiter: limit of GMRES, default 1000. progress: whether to show live progress; by default, on a terminal
-        or in a notebook, of work over two seconds. keep_on_device: leave a dense matrix on the device of `backend`,
-        where GMRES and (on CUDA) LU then run. matrix_file: an HDF5 file in which the parts of an H-matrix, or the near
-        blocks of "mlfmm", are saved as they are ready; solving again, after an interrupt or another day, takes from it
-        what is there.
+        Further options, by name. compression_rtol: accuracy of a compressed matrix, default rtol / 10, and of "mlfmm"
+        1e-6 at least. solver: "gmres" (default) or "lu". backend: "numba" or a device. precision: "double" (default) or
+        "single". preconditioner: a name out of `preconditioners`, whose first is the default; "mass" is the inverse
+        mass matrix; with method "hmatrix" also "hlu", hierarchical factors, for equations of the first kind; or None,
+        or anything with a product M @ x. maxiter: limit of GMRES, default 1000. progress: whether to show live
+        progress; by default, on a terminal or in a notebook, of work over two seconds. keep_on_device: leave a dense
+        matrix on the device of `backend`, where GMRES and (on CUDA) LU then run. matrix_file: an HDF5 file in which the
+        parts of an H-matrix, or the near blocks of "mlfmm", are saved as they are ready; solving again, after an
+        interrupt or another day, takes from it what is there.
 
         Raises ConvergenceError (with history and last iterate) when the residual stays above rtol, MemoryError before a
         matrix that does not fit is begun, ValueError or TypeError for data and options that do not

@@ -60,6 +60,7 @@ class Method:
     ask. keeps_on_device: keep_on_device= is supported. compresses: rtol= is supported. saves: matrix_file= is
     supported; saves(operator, matrix, matrix_file, backend=, precision=, rtol=) writes what `build` would have written.
     reads(matrix_file) raises what `build` would raise for a file that is no such one, or for its name.
+    finest: the smallest rtol that it is expected to hold; "auto" does not stand for it below.
     factorise(matrix, rtol) gives rough factors, for preconditioner="hlu". grids: spacing=, order=, near= are supported.
     ranks: the ranks of MPI may share one matrix. devices: devices assemble it, so that "auto" may stand for it there.
     multiplies_on_devices: backends other than "numba" are supported.
@@ -75,6 +76,7 @@ class Method:
     stores_near: bool = False
     keeps_on_device: bool = False
     compresses: bool = False
+    finest: float = 0.0
     saves: Callable[..., None] | None = None
     reads: Callable[[str | os.PathLike[str]], Any] | None = None
     factorise: Callable[..., Any] | None = None
@@ -128,14 +130,15 @@ def candidates(name: str) -> tuple[Method, ...]:
 def plans(
     operator: Any, rtol: float | None, backend: str = "numba", compressing: bool = False, precision: str = "double"
 ) -> list[Plan]:
-    """Of all methods (that compress) that have one, run on the backend and support the operator, the expectedly fastest
-    first. ValueError for an rtol that is not a tolerance."""
+    """Of all methods (that compress) that have one, run on the backend, hold rtol and support the operator, the
+    expectedly fastest first. ValueError for an rtol that is not a tolerance."""
     found = []
     if rtol is not None:
         tolerance(rtol)
     for method in _methods.values():
         suits = (method.compresses or not compressing) and (method.devices or backend == "numba")
-        if method.plan is not None and suits:
+        holds = rtol is None or rtol >= method.finest
+        if method.plan is not None and suits and holds:
             try:
                 found.append(method.plan(operator, rtol, precision))
             except ValueError:

@@ -47,7 +47,7 @@ LARGEST_BODY, SOFTEST = 10.0, 1e6
 LOOSER = 20
 """The error of fast products over that of the solver: the errors of smooth functions are far below those of random
 ones, which set the order."""
-LARGEST_DENSE = 9000
+LARGEST_DENSE = 3000
 """Unknowns up to which method "auto" stores and factorises the matrix."""
 
 

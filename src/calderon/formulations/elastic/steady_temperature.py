@@ -34,7 +34,7 @@ from calderon.spaces import P0, P1, Function
 from calderon.validation import describe, positive_length, real_number
 
 Array = NDArray[np.float64]
-LARGEST_DENSE = 9000
+LARGEST_DENSE = 4000
 """Triangles up to which the matrix is stored and factorised."""
 RTOL = 1e-8
 """Of GMRES above."""
