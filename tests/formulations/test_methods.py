@@ -14,7 +14,7 @@ from calderon.formulations import (
     linear_system,
 )
 from calderon.formulations.linear_system import SolveOptions
-from calderon.operators.methods import plans
+from calderon.operators.methods import ToleranceError, plans
 from calderon.waves import PlaneWave
 
 K = 3.0
@@ -90,6 +90,24 @@ def test_products_of_plane_waves_have_a_tolerance_that_they_hold(body):
     operator = SoundHardScattering(body, K).system.operator
     found = [{plan.method for plan in plans(operator, rtol)} for rtol in (1e-6, 1e-7)]
     assert found == [{"dense", "hmatrix", "mlfmm"}, {"dense", "hmatrix"}]
+
+
+def test_auto_compresses_where_plane_waves_do_not_hold_the_tolerance(body, monkeypatch):
+    """At very long waves, for example; who asks for plane waves is refused."""
+
+    def refuse(*_):
+        raise ToleranceError("plane waves have an error of 2.8e-06 on 64 rows for rtol=1e-06: increase rtol")
+
+    monkeypatch.setattr(linear_system, "LARGEST_DENSE", 1)
+    monkeypatch.setattr("calderon.mlfmm.operator._prepared", refuse)
+    monkeypatch.setattr("calderon.hmatrix.galerkin.SECONDS", 1e9)  # so that plane waves seem to be the fastest
+    problem = SoundHardScattering(body, K)
+    with pytest.raises(ToleranceError, match="increase rtol"):
+        problem.solve(WAVE, method="mlfmm")
+    for solution in (problem.solve(WAVE, method="auto"), *problem.solve_all([WAVE], method="auto")):
+        assert "H-matri" in solution.info.matrix
+        text = "not mlfmm: plane waves have an error of 2.8e-06 on 64 rows for rtol=1e-06"
+        assert solution.info.matrix.endswith(text)
 
 
 def test_monostatic_sweep_with_a_compressed_matrix(body):

@@ -33,7 +33,7 @@ from calderon.greens import Laplace
 from calderon.integrands import DOUBLE_LAYER
 from calderon.operators.algebra import BoundaryOperator, integrals_of, short_label
 from calderon.operators.boundary import IntegralOperator
-from calderon.operators.methods import Plan
+from calderon.operators.methods import Plan, ToleranceError
 from calderon.operators.progress import assembly_progress
 from calderon.operators.transformed import TransformedOperator
 from calderon.operators.tree import Products, Term, terms_of
@@ -314,8 +314,8 @@ def _plain(operator: IntegralOperator, products: Callable[[IntegralOperator], Li
     return products(replace(operator, integrand=DOUBLE_LAYER, trial=operator.test, test=operator.trial)).T
 
 
-def _too_large(name: str, error: float, place: str, rtol: float) -> RuntimeError:
-    return RuntimeError(
+def _too_large(name: str, error: float, place: str, rtol: float) -> ToleranceError:
+    return ToleranceError(
         f"the {name} has an error of {error:.1e} at {place}, and rtol={rtol:g} was requested: increase rtol, or use "
         "method='hmatrix'"
     )

@@ -16,7 +16,7 @@ from calderon.formulations.linear_system import LinearSystem, SolutionInfo, Solv
 from calderon.formulations.preconditioners import near_preconditioner
 from calderon.formulations.saved_sweep import solve_and_save
 from calderon.hmatrix import is_sum
-from calderon.operators.methods import Plan, candidates, require
+from calderon.operators.methods import AUTO, Plan, ToleranceError, candidates, require
 from calderon.solvers import CompressedSides
 from calderon.validation import one_of
 from calderon.view import Described
@@ -103,7 +103,7 @@ class Problem(Described, ABC, Generic[Solution]):
         matrix that does not fit is begun, ValueError or TypeError for data and options that do not
         fit, ValueError for a matrix_file of another mesh, wavenumber or tolerance.
         """
-        return self._solve([data], self._options(method, rtol, options))[0]
+        return self._solved([data], method, rtol, options)[0]
 
     def plan(
         self,
@@ -130,7 +130,18 @@ class Problem(Described, ABC, Generic[Solution]):
             )
         if len(data) == 0:
             raise ValueError("solve_all needs at least one wave or boundary datum")
-        return self._solve(list(data), self._options(method, rtol, options))
+        return self._solved(list(data), method, rtol, options)
+
+    def _solved(self, data: list[Any], method: str, rtol: float, choices: SolverChoices) -> list[Solution]:
+        """The solutions; "auto" takes an H-matrix where the products of a faster method do not hold the tolerance."""
+        options = self._options(method, rtol, choices)
+        try:
+            return self._solve(data, options)
+        except ToleranceError as error:
+            if method != AUTO:
+                raise
+            reason = f"not {options.method}: {str(error).partition(':')[0]}"
+        return self._solve(data, replace(self._options("hmatrix", rtol, choices), reason=reason))
 
     @property
     def preconditioners(self) -> tuple[str, ...]:

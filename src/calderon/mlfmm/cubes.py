@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from calderon.mlfmm.degrees import FEW, Samples, Search, least, oscillation
 from calderon.mlfmm.spectrum import Array
 
-LEAST, MOST = 3, 10
+LEAST, MOST = 3, 12
 """Points of an edge that are tried."""
 FALLS = 4.0, 30.0
 """What errors are divided by with each point of an edge more, at least and at most."""

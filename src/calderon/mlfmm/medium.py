@@ -124,9 +124,11 @@ class Medium:
     all their terms; far: None where all leaves are neighbours; packs: whether coefficients of charges are kept in 16
     bits."""
 
-    def __init__(self, terms: Sequence[Term], shape: tuple[int, int], edge: float, real: Any) -> None:
-        """edge: of the smallest leaves at least, in wavelengths; of leaves of some sizes the best ones are taken; 0 for
-        one leaf of all unknowns."""
+    def __init__(
+        self, terms: Sequence[Term], shape: tuple[int, int], edge: float, real: Any, mixed: bool = True
+    ) -> None:
+        """edge: of the smallest leaves with plane waves at least, in wavelengths; of leaves of some sizes the best ones
+        are taken; 0 for one leaf of all unknowns. mixed: whether there may be smaller ones, with equivalent sources."""
         self.terms, self.shape, self.real = terms, shape, np.dtype(real)
         self.k = with_real_part(complex(terms[0].atom.green.wavenumber))
         self.sites = Sites.of(terms, shape)
@@ -134,7 +136,7 @@ class Medium:
         low, high = self.sites.boxes[used].transpose(1, 0, 2)
         centres, reach = (low + high) / 2, (high - low).max(axis=1) / 2
         self.cost = math.inf
-        for tree, lists, least in self._trees(centres, reach, edge and shortest(self.k, edge)):
+        for tree, lists, least in self._trees(centres, reach, edge and shortest(self.k, edge), mixed):
             leaf = np.empty(len(centres), np.int64)
             counts = np.diff(np.append(tree.sources[lists.leaves, 0], len(centres)))
             leaf[tree.source_order] = np.repeat(np.arange(len(counts)), counts)
@@ -150,7 +152,7 @@ class Medium:
         self.far: Far | None = None
         self.transposed: Far | None = None
 
-    def _trees(self, centres: Array, reach: Array, edge: float) -> Iterator[tuple[Octree, Lists, float]]:
+    def _trees(self, centres: Array, reach: Array, edge: float, mixed: bool) -> Iterator[tuple[Octree, Lists, float]]:
         """Some trees, with the edge in m below which their boxes have equivalent sources; for 0 of one leaf."""
         low, cube = reach / LOW_OUTSIDE, Cube.around(centres)
 
@@ -168,7 +170,7 @@ class Medium:
             wider = cube.enlarged(least * 2.0**depth / cube.edge) if depth else cube
             yield found(wider, LEAF, np.maximum(least, reach / OUTSIDE), 0.0)
         loops = is_of_currents(self.terms[0]) and abs(self.k) * np.median(reach) < LOOPS
-        if (low < 0.5 * edge).any() and not loops:
+        if mixed and (low < 0.5 * edge).any() and not loops:
             for most in LOW_LEAVES:
                 yield found(cube, most, np.where(low < edge, low, np.maximum(edge, reach / OUTSIDE)), edge)
 

@@ -3,7 +3,6 @@
 import math
 import os
 import time
-import warnings
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from functools import partial
@@ -15,7 +14,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from calderon.backends import Device, Execution, at_once, format_bytes, require_memory, return_memory
 from calderon.fmm.device.operator import DeviceSum, OnOneDevice
-from calderon.mesh.errors import AccuracyWarning
+from calderon.mesh.errors import warn_of_accuracy
 from calderon.mlfmm.check import SMALL, Check
 from calderon.mlfmm.device.product import DeviceMedium, SharedMedium, require_room
 from calderon.mlfmm.medium import RULES, Medium
@@ -34,10 +33,9 @@ from calderon.mlfmm.plan import (
 )
 from calderon.mlfmm.saving import SavedNear
 from calderon.operators.algebra import BoundaryOperator, short_label
-from calderon.operators.methods import Plan
+from calderon.operators.methods import Plan, ToleranceError
 from calderon.operators.progress import assembly_progress
 from calderon.operators.tree import Congruence, Products, SumOfProducts, Term
-from calderon.validation import callers_level
 
 AIM = 0.4
 """Part of the tolerance that the error should have with higher degrees."""
@@ -331,6 +329,7 @@ def _prepared(
         if (near := check.near_part(parts.media, local)) is not None:  # near entries are computed for waves that hold
             error, waves = _improved(parts, rtol, partial(check.products, found), check, near)
             if error > allowed:
+                waves_help = parts.have_waves
                 continue
             parts.fill_near()
             first = waves + parts.media[0].near_product(check.vectors, False)[check.rows]
@@ -339,11 +338,10 @@ def _prepared(
         error, _ = _improved(parts, rtol, partial(check.products, found), check, first=first)
         if error <= allowed:
             if not attempt.edge:
-                warnings.warn(
+                nbytes = sum(each.nbytes for each in parts.media)
+                warn_of_accuracy(
                     f"plane waves do not hold rtol={rtol:g} for {short_label(operator)}: all its entries are computed, "
-                    f"{format_bytes(sum(each.nbytes for each in parts.media))}; increase rtol, or use method='dense'",
-                    AccuracyWarning,
-                    stacklevel=callers_level(),
+                    f"{format_bytes(nbytes)}; increase rtol, or use method='dense'"
                 )
             if saved is not None:
                 saved.finish()
@@ -351,7 +349,7 @@ def _prepared(
         waves_help = parts.have_waves or near_rtol > 0
         near_rtol = 0.0  # so that rules of near entries are no cause of the next error
     what = f"an error of {error:.1e} on {len(check.rows)} rows" if check and error < np.inf else "no degrees"
-    raise RuntimeError(f"plane waves have {what} for rtol={rtol:g}: increase rtol, or use method='hmatrix'")
+    raise ToleranceError(f"plane waves have {what} for rtol={rtol:g}: increase rtol, or use method='hmatrix'")
 
 
 def _doubled(operator: BoundaryOperator, rtol: float, attempt: Any) -> dict[Any, Medium]:
@@ -412,7 +410,8 @@ class _Parts:
             each.fill_near(numbers, self.near_rtol, self.saved, self.advance)
 
     def _medium(self, terms: list[Term], shape: tuple[int, int], k: complex | None = None) -> MediumProduct:
-        medium = self.made.pop(k, None) or Medium(terms, shape, self.attempt.edge, self.attempt.real)
+        edge, real, _, mixed = self.attempt
+        medium = self.made.pop(k, None) or Medium(terms, shape, edge, real, mixed)
         medium.packs = self.near_rtol >= PACKED
         degree = min(degree_of(self.rtol), *(term.atom.quadrature.regular for term in terms))
         self.held = self.held and medium.fill_far(self.attempt.share * self.rtol, degree)

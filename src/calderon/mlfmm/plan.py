@@ -39,15 +39,19 @@ HIGHEST = 2500
 """Degree of plane waves: above, one translation takes 200 MB."""
 LARGER, MOST, USUAL = 1.4, 6, 0.35
 """Ratio of the edges of leaves that are tried, how many, and the least one, but for the first."""
+LARGEST_LOW = 0.7
+"""Edge in wavelengths up to which boxes may have equivalent sources."""
 ADVICE = "use method='hmatrix', or increase rtol"
 
 
 class Attempt(NamedTuple):
-    """Edge of the smallest leaves in wavelengths, type of real numbers, error of a level by the tolerance."""
+    """Edge of the smallest leaves in wavelengths, type of real numbers, error of a level by the tolerance, whether
+    smaller boxes may have equivalent sources."""
 
     edge: float
     real: Any
     share: float
+    mixed: bool = True
 
 
 def rtol_of(rtol: float | None, precision: str) -> float:
@@ -63,12 +67,12 @@ def rtol_of(rtol: float | None, precision: str) -> float:
 
 
 def attempts(rtol: float) -> Iterator[Attempt]:
-    """Leaves of growing size: plane waves of small boxes cancel."""
+    """Leaves of growing size: plane waves of small boxes cancel, and equivalent sources of large ones are rough."""
     real = np.float32 if rtol >= SINGLE else np.float64
     digits = -math.log10(rtol)
     edge = 0.33 if rtol >= 9e-4 else 0.5 if rtol >= SINGLE else max(0.35, 0.35 + 0.13 * (digits - 5))
     for _ in range(MOST):
-        yield Attempt(edge, np.dtype(real), SHARE)
+        yield Attempt(edge, np.dtype(real), SHARE, edge <= LARGEST_LOW)
         edge = LARGER * max(USUAL, edge)
 
 
@@ -111,7 +115,8 @@ def estimate(operator: BoundaryOperator, rtol: float, attempt: Attempt) -> tuple
     for term in others:
         for each, _ in integrals_of(term.atom) if not term.atom.is_local else ():
             groups.setdefault(each.key, ([Term(1.0, each)], each.shape))
-    made = {key: Medium(terms, shape, attempt.edge, attempt.real) for key, (terms, shape) in groups.items()}
+    edge, real, _, mixed = attempt
+    made = {key: Medium(terms, shape, edge, real, mixed) for key, (terms, shape) in groups.items()}
     parts: list[Any] = [_part(medium, rtol) for medium in made.values()]
     nbytes = sum(each[0] for each in parts) + max(each[1] for each in parts) + preparation_bytes(operator)
     seconds, product = (sum(each[n] for each in parts) / thread_count() for n in (2, 3))

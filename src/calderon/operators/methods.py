@@ -20,6 +20,10 @@ STREAM = 8e9
 """Bytes per second that products read, in estimates."""
 
 
+class ToleranceError(RuntimeError):
+    """Products that do not hold the tolerance, as their check says."""
+
+
 class Plan(NamedTuple):
     """What a method will take, estimated before memory is taken: bytes at most at a time, seconds of set-up and of a
     product, further facts as text, and the precision of the numbers that most memory is for."""
