@@ -170,7 +170,7 @@ class Medium:
             wider = cube.enlarged(least * 2.0**depth / cube.edge) if depth else cube
             yield found(wider, LEAF, np.maximum(least, reach / OUTSIDE), 0.0)
         loops = is_of_currents(self.terms[0]) and abs(self.k) * np.median(reach) < LOOPS
-        if mixed and (low < 0.5 * edge).any() and not loops:
+        if (mixed or math.isinf(edge)) and (low < 0.5 * edge).any() and not loops:
             for most in LOW_LEAVES:
                 yield found(cube, most, np.where(low < edge, low, np.maximum(edge, reach / OUTSIDE)), edge)
 
