@@ -24,12 +24,11 @@ from calderon.spaces.pieces import Pieces
 
 FACTORS, AROUND = (1.0, 1.15, 1.3, 1.5, 1.75), (0.94, 0.97, 1.03, 1.06)
 """Edges of the root by the least one: with them, leaves of all sizes are possible; and by the best one of these."""
-PAIRS, TOGETHER, LESS = 42, 128_000_000, 40_000_000
-"""Touching and near pairs of a triangle, about, bytes of their entries that are held at a time, and less of them where
-what stays is packed."""
+PAIRS, TOGETHER = 42, 64_000_000
+"""Touching and near pairs of a triangle, about, and bytes of their entries in one part."""
 LINES, MANY = (2, 4), 8
-"""Parts of them that are computed side by side, as one thread makes most of their lists; and with so many threads. Last
-digits of entries depend on the parts."""
+"""Parts that are computed side by side, as one thread makes most of their lists; and with so many threads. Last digits
+of entries depend on the parts."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -213,8 +212,7 @@ def near_products(
         near = Near.empty(pairs, starts, symmetric, execution.real, double)
     held = form.test.dofs.shape[1] * form.trial.dofs.shape[1] * execution.dtype(False).itemsize * PAIRS
     lines = LINES[thread_count() >= MANY]
-    most = (2 if symmetric else 1) * (LESS if rounding else TOGETHER) // lines
-    share = np.cumsum(layout.rows.counts) * held // most
+    share = np.cumsum(layout.rows.counts) * held // (2 * TOGETHER if symmetric else TOGETHER)
     waiting = iter(np.unique(share).tolist())
 
     def fill(number: int, same: bool) -> None:

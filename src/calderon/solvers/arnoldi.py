@@ -88,8 +88,7 @@ class Basis:
         np.divide(vector, divisor, out=block[row])
 
     def _coefficients(self, block: Any, count: int, vector: Any) -> np.ndarray:
-        # conjugating the short vectors instead of the basis avoids a copy of the basis; threads of linear algebra would
-        # go on to look for work for a while, next to those of the product that follows
+        # conjugating the short vectors instead of the basis avoids a copy of the basis
         with one_thread:
             return (block[:count] @ vector.conj()).conj()  # type: ignore[no-any-return]
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from calderon.solvers.iteration import Callback, Column, Iteration, SolverInfo, limits, stack
-from calderon.solvers.system import linear_system, norm
+from calderon.solvers.system import dot, linear_system, norm
 
 
 def cg(
@@ -74,7 +74,7 @@ class _Column(Column):
 
 def _advance(column: _Column, image: np.ndarray) -> None:
     """One step along the direction: x += a p, r -= a A p."""
-    curvature, length = np.vdot(column.direction, image), norm(column.direction)
+    curvature, length = dot(column.direction, image), norm(column.direction)
     if not np.isfinite(curvature):
         if column.has_diverged:
             raise column.singular(f"and p^* A p = {curvature:.3g}")
@@ -123,7 +123,7 @@ class _CG(Iteration[_Column]):
         residuals = stack([column.residual for column in columns])
         images = residuals if self.system.precondition is None else self.system.precondition(residuals)
         for column, image in zip(columns, images.T, strict=True):
-            slope = np.vdot(column.residual, image)
+            slope = dot(column.residual, image)
             if not (np.isfinite(slope) and slope.real > 0):
                 if column.has_diverged:
                     raise column.singular(f"and r^* M r = {slope:.3g}")

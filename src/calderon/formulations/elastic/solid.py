@@ -184,7 +184,9 @@ class ElasticSolid:
         for tag, (triangles, face) in faces_of(self.mesh, self.loads or {}).items():
             for load in (self.loads or {})[tag]:
                 surface += balance.total_of(self.mesh, triangles, load.traction(face))
-        volume = balance.volume_integral(self.mesh, self._forces_and_moments, self.centre)
+        volume = np.zeros(7)
+        if self.body:
+            volume = balance.volume_integral(self.mesh, self._forces_and_moments, self.centre)
         moment = volume[3:6] + np.cross(self.centre, volume[:3])
         size = float(surface[6] + volume[6])
         return balance.Resultant(surface[:3] + volume[:3], surface[3:6] + moment), size

@@ -202,9 +202,13 @@ class ElasticSolution(SampledField, SavedSolution, Viewable, Described):
     @property
     def unbalanced_force(self) -> Array:
         """(3,) the force in N that all tractions, reactions included, and loads of the volume leave."""
-        mesh, centre = self.solid.mesh, self.solid.centre
+        solid = self.solid
         total = balance.resultant(self.traction.space.scalar, self.traction.at_nodes).force
-        return np.asarray(total + balance.volume_integral(mesh, lambda d: self.solid.body_force(d + centre), centre))
+        if solid.body:
+            total = total + balance.volume_integral(
+                solid.mesh, lambda d: solid.body_force(d + solid.centre), solid.centre
+            )
+        return np.asarray(total)
 
     @cached_property
     def strain_energy(self) -> float:
@@ -229,7 +233,9 @@ class ElasticSolution(SampledField, SavedSolution, Viewable, Described):
 
         work = self.traction.coefficients @ (mass @ strained)
         work += t.coefficients @ (mass @ particular.ravel()) - tp @ (mass @ u.coefficients)
-        return float(work + balance.volume_integral(mesh, own, centre)) / 2
+        if self.solid.body:
+            work += balance.volume_integral(mesh, own, centre)
+        return float(work) / 2
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write displacement, traction, stress and von Mises stress on the surface for ParaView (.vtu)."""
