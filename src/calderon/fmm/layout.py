@@ -24,8 +24,8 @@ from calderon.spaces.pieces import Pieces
 
 FACTORS, AROUND = (1.0, 1.15, 1.3, 1.5, 1.75), (0.94, 0.97, 1.03, 1.06)
 """Edges of the root by the least one: with them, leaves of all sizes are possible; and by the best one of these."""
-PAIRS, TOGETHER = 42, 64_000_000
-"""Touching and near pairs of a triangle, about, and bytes of their entries in one part."""
+PAIRS, TOGETHER = 42, 128_000_000
+"""Touching and near pairs of a triangle, about, and bytes of their entries that are held at a time."""
 LINES, MANY = (2, 4), 8
 """Parts that are computed side by side, as one thread makes most of their lists; and with so many threads. Last digits
 of entries depend on the parts."""
@@ -212,7 +212,8 @@ def near_products(
         near = Near.empty(pairs, starts, symmetric, execution.real, double)
     held = form.test.dofs.shape[1] * form.trial.dofs.shape[1] * execution.dtype(False).itemsize * PAIRS
     lines = LINES[thread_count() >= MANY]
-    share = np.cumsum(layout.rows.counts) * held // (2 * TOGETHER if symmetric else TOGETHER)
+    most = (2 if symmetric else 1) * TOGETHER // lines
+    share = np.cumsum(layout.rows.counts) * held // most
     waiting = iter(np.unique(share).tolist())
 
     def fill(number: int, same: bool) -> None:

@@ -21,7 +21,7 @@ NEAR, SPECIAL, ROW, MOMENT, FAR = 1e-7, 3e-5, 2.5e-8, 2e-8, 3e-9
 """Processor seconds, in estimates, of a near entry, of the special pairs of a triangle, of an entry of a row that is
 computed directly (double precision takes twice as long), of a harmonic of a function, and of a number of a
 translation (twice)."""
-ELASTIC_NEAR, ELASTIC_SPECIAL, ELASTIC_ROW, ELASTIC_MOMENT, ELASTIC_FAR = 1.5e-8, 7e-5, 1.7e-7, 1.1e-10, 4e-9
+ELASTIC_NEAR, ELASTIC_SPECIAL, ELASTIC_ROW, ELASTIC_MOMENT, ELASTIC_FAR = 1.5e-8, 4.5e-5, 1.7e-7, 1.1e-10, 4e-9
 """The same of layers of elastostatics, rows and translations always in double precision; of each number of a moment for
 each harmonic."""
 TABLES, PACKED, DIGITS = (1500, 3300), 1.7, 1.55

@@ -15,8 +15,9 @@ WHILE_COMPUTED = 3000
 planned 0.8, 2.1 and (P2) 7.5 GB solutions took 1.0, 2.7 and 7.1 GB."""
 ENTRY, OPERATION = 8e-8, 5e-11
 """Processor seconds, in estimates, of an entry of a layer and of an operation of a factorisation."""
-FAST_UNKNOWN, UNKNOWN = 1e-4, 1.4e-3
-"""The same of an unknown in the preconditioner and all around it, made from leaves of fast products or by products."""
+FAST_UNKNOWN, UNKNOWN, ALONE = 4e-5, 1.4e-3, 5e-5
+"""The same of an unknown in the preconditioner and all around it, made from leaves of fast products or by products; and
+of what one thread does at a time in the former, however many there are: lists of pairs, sparse matrices, stresses."""
 COMPRESSED = 2.5
 """Seconds of an H-matrix of elastostatics over those of a scalar one of as many unknowns."""
 
@@ -45,7 +46,7 @@ class Plan:
         else:
             fast, nbytes = method == FAST, STEPS * 8 * count + layers.nbytes
             seconds = (1 if fast else COMPRESSED) * layers.seconds + PRODUCTS * layers.product_seconds
-            seconds += (FAST_UNKNOWN if fast else UNKNOWN) * count / threads
+            seconds += (FAST_UNKNOWN / threads + ALONE if fast else UNKNOWN / threads) * count
         return Plan(method, count, *unknowns, nbytes, seconds)
 
     def __str__(self) -> str:
