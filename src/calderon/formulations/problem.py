@@ -133,7 +133,8 @@ class Problem(Described, ABC, Generic[Solution]):
         return self._solved(list(data), method, rtol, options)
 
     def _solved(self, data: list[Any], method: str, rtol: float, choices: SolverChoices) -> list[Solution]:
-        """The solutions; "auto" takes an H-matrix where the products of a faster method do not hold the tolerance."""
+        """The solutions; "auto" takes an H-matrix where the products of a faster method do not hold the tolerance, with
+        its usual preconditioner instead of "near", whose entries it has not apart."""
         options = self._options(method, rtol, choices)
         try:
             return self._solve(data, options)
@@ -141,7 +142,10 @@ class Problem(Described, ABC, Generic[Solution]):
             if method != AUTO:
                 raise
             reason = f"not {options.method}: {str(error).partition(':')[0]}"
-        return self._solve(data, replace(self._options("hmatrix", rtol, choices), reason=reason))
+        others = choices.copy()
+        if isinstance(given := others.get("preconditioner"), str) and given == "near":
+            del others["preconditioner"]
+        return self._solve(data, replace(self._options("hmatrix", rtol, others), reason=reason))
 
     @property
     def preconditioners(self) -> tuple[str, ...]:
