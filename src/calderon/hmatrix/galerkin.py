@@ -50,10 +50,11 @@ from calderon.spaces.supports import support_boxes
 
 DEFAULT_RTOL = 1e-4
 DIRECTIONS = np.array([[0.8, 0.48, 0.36], [-0.36, 0.8, 0.48], [0.48, -0.36, 0.8]])
-BYTES, SECONDS = 4200, 2.2e-4
-"""Of each of 10,000 real unknowns at the default tolerance, on one processor, in estimates."""
-CURRENTS = 2.0, 1.5
-"""Bytes and seconds of currents compared with those."""
+BYTES, SECONDS, MORE = 1050, 4.75e-5, 1.5
+"""Of each of 10,000 real unknowns and each digit of the tolerance, in estimates: bytes, and seconds on one processor,
+which are those of more digits."""
+AROUND, CURRENTS = 6, (2.0, 1.5)
+"""Triangles of such an unknown, and bytes and seconds of currents compared with those."""
 PHASES = 0.4, 1.7, 2.9
 """Of the waves of `smooth_vectors`."""
 
@@ -76,20 +77,22 @@ class Choices:
 
 def plan_hmatrix(operator: BoundaryOperator, rtol: float | None = None, precision: str = "double") -> Plan:
     """Bytes of `assemble_hmatrix`, and seconds in double precision, by what P1 on spheres takes. Ranks of blocks grow
-    with the wavenumber times the diameter of the surfaces, fitted from 1 to 106: a conductor at 106 took 3.8 GB and
-    1,060 processor seconds, estimated as 4.0 GB and 720."""
+    with the wavenumber times the diameter of the surfaces, fitted from 1 to 106. Seconds are those of the triangles of
+    rows: a function of P1 has six, one of P0 a single one."""
     if any(term.atom.is_layered for term in operator.terms()):
         raise ValueError("H-matrices of metal between layers have no estimates")
     nbytes = seconds = 0.0
     for each, _ in integrals_of(operator):
-        count, digits = max(each.shape), -math.log10(DEFAULT_RTOL if rtol is None else rtol) / 4
-        halves = digits * (1 if each.is_symmetric else 2)
+        count, digits = max(each.shape), -math.log10(DEFAULT_RTOL if rtol is None else rtol)
+        halves = 1 if each.is_symmetric else 2
         vertices = np.concatenate([space.mesh.vertices for space in (each.test, each.trial)])
         x = each.wavenumber * float(np.ptp(vertices, axis=0).max())
         larger, longer = CURRENTS if each.integrand in (ELECTRIC_FIELD, MAGNETIC_FIELD) else (1.0, 1.0)
         larger, longer = larger * (1 + 0.02 * x + 2.5e-5 * x**2), longer * (1 + 0.014 * x + 3.5e-8 * x**4)
-        nbytes += larger * halves * (2 if each.is_complex else 1) * BYTES * count * (count / 1e4) ** 0.15
-        seconds += longer * halves * (2.5 if each.is_complex else 1) * SECONDS * count * (count / 1e4) ** 0.12
+        nbytes += larger * digits * halves * (2 if each.is_complex else 1) * BYTES * count * (count / 1e4) ** 0.15
+        longer *= sum(space.dofs.size / space.dimension for space in (each.test, each.trial)) / (2 * AROUND)
+        longer *= (digits + MORE) * halves * (2.7 if each.is_complex else 1)
+        seconds += longer * SECONDS * count * (count / 1e4) ** 0.12
     nbytes *= operator.dtype(precision).itemsize / operator.dtype().itemsize
     needed = int(nbytes) + preparation_bytes(operator)
     return Plan("hmatrix", needed, seconds / thread_count(), nbytes / STREAM, precision=precision)

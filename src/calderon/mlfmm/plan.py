@@ -30,9 +30,12 @@ SHARE = 6.0
 sign."""
 SAFETY = 0.5
 """Part of a tolerance that the checked error should have, as few rows have most of the error."""
-SPECIAL, BEGIN = 7e-5, 0.5
-"""Processor seconds, in estimates, of the touching and near pairs of a triangle, for each term, and of all that does
-not depend on the size."""
+SPECIAL, BEGIN, CALL = 7e-5, 0.5, 0.008
+"""Processor seconds, in estimates, of the touching and near pairs of a triangle, for each term, in single precision, of
+all that does not depend on the size, and wall-clock seconds of a product that do not."""
+TRIED = (1.0, 1.5, 2.5)
+"""Attempts, in estimates, for numbers in single precision, from the tolerance FINE on, and below."""
+FINE = 9e-6
 PACKED_BYTES = 4.4
 """Of a near entry in 16 bits, with exponents."""
 HIGHEST = 2500
@@ -78,7 +81,7 @@ def attempts(rtol: float) -> Iterator[Attempt]:
 
 def degree_of(rtol: float) -> int:
     """Of the quadrature of charges at first, on triangles of a tenth of a wavelength."""
-    return 2 if rtol >= SINGLE else 3 if rtol >= 9e-6 else 4
+    return 2 if rtol >= SINGLE else 3 if rtol >= FINE else 4
 
 
 def media_of(operator: BoundaryOperator) -> tuple[dict[complex, list[Term]], list[Term]]:
@@ -120,12 +123,13 @@ def estimate(operator: BoundaryOperator, rtol: float, attempt: Attempt) -> tuple
     parts: list[Any] = [_part(medium, rtol) for medium in made.values()]
     nbytes = sum(each[0] for each in parts) + max(each[1] for each in parts) + preparation_bytes(operator)
     seconds, product = (sum(each[n] for each in parts) / thread_count() for n in (2, 3))
+    seconds *= TRIED[0 if attempt.real == np.float32 else 1 if rtol >= FINE else 2]
     levels, half, full, low = max((each[4] for each in parts), default=(0, 0, 0, 0))
     text = f"{levels} levels" if levels else "all leaves are neighbours"
     text += f", degrees to {half} and {full}" if full else ""
     text += f", {low} of them low-frequency ones" if low else ""
     numbers = "single" if attempt.real == np.float32 else "double"
-    return Plan("mlfmm", int(nbytes), seconds, product, text, numbers), made
+    return Plan("mlfmm", int(nbytes), seconds, CALL + product, text, numbers), made
 
 
 def _part(medium: Medium, rtol: float) -> tuple[float, float, float, float, tuple[int, int, int, int]]:
@@ -135,9 +139,10 @@ def _part(medium: Medium, rtol: float) -> tuple[float, float, float, float, tupl
     size = real.itemsize
     counts = medium.near_counts()
     near = sum(entries for entries, _ in counts) * (PACKED_BYTES if rtol >= PACKED and size == 4 else 2 * size)
-    seconds = BEGIN + sum(entries * NEAR * terms for entries, terms in counts)
+    seconds = sum(entries * NEAR * terms for entries, terms in counts)
     seconds += SPECIAL * sum(len(term.atom.test.triangles) for term in medium.terms)
-    product = near / STREAM
+    seconds = BEGIN + seconds * size / 4  # twice as much in double precision
+    product = 0.0
     vector = any(is_of_currents(term) for term in medium.terms)
     spectra, sums = (2, SUMS) if vector else (1, 1)
     columns = factorised(table_of(medium.terms, not medium.least)[2])[0].shape[2]
@@ -172,7 +177,7 @@ def _part(medium: Medium, rtol: float) -> tuple[float, float, float, float, tupl
     leaf = Grid(guess(abs(medium.k) * tree.cube.edge * 0.5 ** float(tree.level[-1]) * 0.9, rtol))
     product += 2 * POINT * points * (2 * cube * sums if found[3] else leaf.count)
     stay += points * (60 + 30 * columns) * spectra
-    return near + stay, passing, seconds, product, found
+    return near + stay, passing, seconds, near / STREAM + product * size / 4, found
 
 
 def local_of(operator: BoundaryOperator) -> sp.csr_array | None:
