@@ -22,9 +22,9 @@ from calderon.operators.tree import Term
 from calderon.quadrature import NearQuadrature
 from calderon.spaces.pieces import Pieces
 
-SINGLE = 3e-5
-"""Tolerance from which near blocks and moments are in single precision; products, which for a smooth displacement are a
-hundredth of their terms, are in double precision always."""
+SINGLE, STORED = 3e-5, 9e-6
+"""Tolerances from which near blocks and moments are computed, and from which they are stored, in single precision;
+products, which for a smooth displacement are a hundredth of their terms, are in double precision always."""
 FIELDS = 3
 RANDOM = 4
 """Random vectors of a check for each layer: with one, a row whose errors happen to add up decides."""
@@ -85,7 +85,7 @@ class ElasticFar:
     def __init__(self, terms: Sequence[Term], layout: Layout, promise: Promise, rtol: float) -> None:
         self.table: Tables = tables(promise.order, False)
         return_memory()
-        self.stored = None if rtol >= RTOL else np.dtype(np.float32 if rtol >= SINGLE else np.float64)
+        self.stored = None if rtol >= RTOL else np.dtype(np.float32 if rtol >= STORED else np.float64)
         self.kernels = piece_kernels(self.stored is None)
         self.layout = layout
         self.passes = Translations(layout.tree, layout.lists.far, self.table, SUMS)
@@ -233,7 +233,8 @@ def near_of(term: Term, layout: Layout, rtol: float, execution: Execution) -> Ne
         given = form.quadrature
         form = replace(form, quadrature=NearQuadrature(given.regular, given.singular, CLOSER * given.near))
     rounding = ROUNDING * rtol if rtol >= RTOL else 0.0
-    return near_products(form, term.factor, layout, execution, True, rounding)
+    stored = np.dtype(np.float32) if rtol >= STORED else execution.real
+    return near_products(form, term.factor, layout, execution, stored, rounding)
 
 
 class Check(NamedTuple):

@@ -274,12 +274,12 @@ class _Composition:
         checks = [_Check.of(operator, execution, transposed) for transposed in sides]
         promises = first_order(FUNCTIONS, rtol, integrand.normal != "none")
         layout = self._layout(operator, promises[0])
-        near = near_products(operator, 1.0, layout, execution, False)
+        near = near_products(operator, 1.0, layout, execution)
         return_memory()
         while True:
             if not layout.serves(promises[0].order):
                 layout = self._layout(operator, promises[0])
-                near = near_products(operator, 1.0, layout, execution, False)
+                near = near_products(operator, 1.0, layout, execution)
             on_host = Product(operator, layout, near, promises[0], rtol, self.execution)
             error, worst = max((check.error(on_host), check.place) for check in checks)
             better = better_orders(promises, error, rtol) if error > SAFETY * rtol else ()

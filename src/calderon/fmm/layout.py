@@ -189,13 +189,18 @@ class Layout:
 
 
 def near_products(
-    form: BilinearForm, factor: complex, layout: Layout, execution: Execution, double: bool, rounding: float = 0.0
+    form: BilinearForm,
+    factor: complex,
+    layout: Layout,
+    execution: Execution,
+    stored: np.dtype[Any] | None = None,
+    rounding: float = 0.0,
 ) -> Near:
     """Exact entries of a multiple of a form between the pieces in neighbouring leaves, of symmetric forms one block of
     two. Touching and near pairs of triangles are held for some leaves at a time.
 
-    double: products in double precision, whatever that of the blocks. rounding: of rows, relative; 0 for numbers as
-    they are.
+    stored: type of the numbers of blocks, whose products are then in double precision; None for that of the execution,
+    also of products. rounding: of rows, relative; 0 for numbers as they are.
     """
     sides = layout.rows.pieces(form.test), layout.columns.pieces(form.trial)
     rows, columns = (Clusters(np.arange(each.starts[-1]), each.starts[:-1], each.starts[1:]) for each in sides)
@@ -209,7 +214,7 @@ def near_products(
     elif rounding:
         near = Near.in_strips(pairs, sides[0].starts, sides[1], rounding)
     else:
-        near = Near.empty(pairs, starts, symmetric, execution.real, double)
+        near = Near.empty(pairs, starts, symmetric, stored or execution.real, stored is not None)
     held = form.test.dofs.shape[1] * form.trial.dofs.shape[1] * execution.dtype(False).itemsize * PAIRS
     lines = LINES[thread_count() >= MANY]
     most = (2 if symmetric else 1) * TOGETHER // lines

@@ -7,7 +7,7 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from calderon.backends import thread_count
-from calderon.fmm.elastic import FIELDS, SINGLE, layout_of
+from calderon.fmm.elastic import FIELDS, SINGLE, STORED, layout_of
 from calderon.fmm.elastic_moments import SUMS
 from calderon.fmm.layout import Layout
 from calderon.fmm.orders import CHECKED, ELASTIC, FUNCTIONS, Promise, first_order
@@ -92,7 +92,7 @@ def plan_elastic(operator: Any, rtol: float) -> Plan:
     """About what products with a table of layers of elastostatics will take, from their tree alone."""
     terms, promise = terms_of(operator), first_order(ELASTIC, rtol, True)[0]
     layout, (p, rank) = layout_of(terms, promise), promise.order[:2]
-    size, times = (4, 1) if rtol >= SINGLE else (8, 2)
+    size, times = 4 if rtol >= STORED else 8, 1 if rtol >= SINGLE else 2
     near = [layout.near_entries(each.atom) // (2 if each.atom.is_symmetric else 1) for each in terms]
     values = {each.top: len(layout.rows.pieces(each.atom.test).whole) // FIELDS for each in terms}
     fields = {each.left: len(layout.rows.pieces(each.atom.trial).whole) for each in terms}
