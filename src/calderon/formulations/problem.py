@@ -133,19 +133,17 @@ class Problem(Described, ABC, Generic[Solution]):
         return self._solved(list(data), method, rtol, options)
 
     def _solved(self, data: list[Any], method: str, rtol: float, choices: SolverChoices) -> list[Solution]:
-        """The solutions; "auto" takes an H-matrix where the products of a faster method do not hold the tolerance, with
-        its usual preconditioner instead of "near", whose entries it has not apart."""
+        """The solutions. Where products of a faster method do not hold the tolerance, "auto" takes an H-matrix, unless
+        preconditioner="near" is given: an H-matrix has no such preconditioner."""
         options = self._options(method, rtol, choices)
         try:
             return self._solve(data, options)
         except ToleranceError as error:
-            if method != AUTO:
+            given = choices.get("preconditioner")
+            if method != AUTO or (isinstance(given, str) and given == "near"):
                 raise
             reason = f"not {options.method}: {str(error).partition(':')[0]}"
-        others = choices.copy()
-        if isinstance(given := others.get("preconditioner"), str) and given == "near":
-            del others["preconditioner"]
-        return self._solve(data, replace(self._options("hmatrix", rtol, others), reason=reason))
+        return self._solve(data, replace(self._options("hmatrix", rtol, choices), reason=reason))
 
     @property
     def preconditioners(self) -> tuple[str, ...]:
