@@ -199,8 +199,8 @@ def near_products(
     """Exact entries of a multiple of a form between the pieces in neighbouring leaves, of symmetric forms one block of
     two. Touching and near pairs of triangles are held for some leaves at a time.
 
-    stored: type of the numbers of blocks, whose products are then in double precision; None for that of the execution,
-    also of products. rounding: of rows, relative; 0 for numbers as they are.
+    stored: the type of the numbers of blocks; products are then in double precision. None: blocks and products have the
+    precision of the execution. rounding: of rows, relative; 0 for numbers as they are.
     """
     sides = layout.rows.pieces(form.test), layout.columns.pieces(form.trial)
     rows, columns = (Clusters(np.arange(each.starts[-1]), each.starts[:-1], each.starts[1:]) for each in sides)
@@ -208,13 +208,13 @@ def near_products(
     if symmetric:
         pairs, columns = pairs[pairs[:, 0] <= pairs[:, 1]], rows
     pairs = pairs[(np.diff(sides[0].starts)[pairs[:, 0]] > 0) & (np.diff(sides[1].starts)[pairs[:, 1]] > 0)]
-    starts = sides[0].starts, sides[1].starts
+    starts, real = (sides[0].starts, sides[1].starts), execution.real if stored is None else stored
     if rounding and symmetric:
         near = Near.of_tensors(pairs, starts, symmetric, rounding)
     elif rounding:
         near = Near.in_strips(pairs, sides[0].starts, sides[1], rounding)
     else:
-        near = Near.empty(pairs, starts, symmetric, stored or execution.real, stored is not None)
+        near = Near.empty(pairs, starts, symmetric, real, stored is not None)
     held = form.test.dofs.shape[1] * form.trial.dofs.shape[1] * execution.dtype(False).itemsize * PAIRS
     lines = LINES[thread_count() >= MANY]
     most = (2 if symmetric else 1) * TOGETHER // lines

@@ -51,10 +51,10 @@ from calderon.spaces.supports import support_boxes
 DEFAULT_RTOL = 1e-4
 DIRECTIONS = np.array([[0.8, 0.48, 0.36], [-0.36, 0.8, 0.48], [0.48, -0.36, 0.8]])
 BYTES, SECONDS, MORE = 1050, 4.75e-5, 1.5
-"""Of each of 10,000 real unknowns and each digit of the tolerance, in estimates: bytes, and seconds on one processor,
-which are those of more digits."""
+"""Estimates for each of 10,000 real unknowns and each digit of the tolerance: bytes, and seconds on one processor, for
+so many digits more."""
 AROUND, CURRENTS = 6, (2.0, 1.5)
-"""Triangles of such an unknown, and bytes and seconds of currents compared with those."""
+"""Triangles of such an unknown, of P1; and bytes and seconds of currents compared with those of scalar functions."""
 PHASES = 0.4, 1.7, 2.9
 """Of the waves of `smooth_vectors`."""
 
@@ -77,8 +77,8 @@ class Choices:
 
 def plan_hmatrix(operator: BoundaryOperator, rtol: float | None = None, precision: str = "double") -> Plan:
     """Bytes of `assemble_hmatrix`, and seconds in double precision, by what P1 on spheres takes. Ranks of blocks grow
-    with the wavenumber times the diameter of the surfaces, fitted from 1 to 106. Seconds are those of the triangles of
-    rows: a function of P1 has six, one of P0 a single one."""
+    with the wavenumber times the diameter of the surfaces, fitted from 1 to 106. Seconds grow with the number of
+    triangles of a function: six for P1, one for P0."""
     if any(term.atom.is_layered for term in operator.terms()):
         raise ValueError("H-matrices of metal between layers have no estimates")
     nbytes = seconds = 0.0

@@ -31,11 +31,11 @@ sign."""
 SAFETY = 0.5
 """Part of a tolerance that the checked error should have, as few rows have most of the error."""
 SPECIAL, BEGIN, CALL = 7e-5, 0.5, 0.008
-"""Processor seconds, in estimates, of the touching and near pairs of a triangle, for each term, in single precision, of
-all that does not depend on the size, and wall-clock seconds of a product that do not."""
-TRIED = (1.0, 1.5, 2.5)
-"""Attempts, in estimates, for numbers in single precision, from the tolerance FINE on, and below."""
-FINE = 9e-6
+"""Estimates: processor seconds of the touching and near pairs of a triangle, for each term in single precision;
+processor seconds of set-up, and wall-clock seconds of a product, that do not depend on the size."""
+FINE, TRIED = 9e-6, (1.0, 1.5, 2.5)
+"""A tolerance, and how many attempts are expected: with numbers in single precision, at that tolerance and above, and
+below it."""
 PACKED_BYTES = 4.4
 """Of a near entry in 16 bits, with exponents."""
 HIGHEST = 2500

@@ -177,6 +177,12 @@ class ElasticSolid:
         parts = (getattr(each, quantity)(x - self.centre, self.material) for each in self._body_loads)
         return np.asarray(sum(parts, np.zeros((len(x), *shape))))
 
+    def volume_integral(self, function: Callable[[Array], Array], shape: tuple[int, ...]) -> Array:
+        """int f(x - centre) dV, of a function of body loads with values (n, *shape); zero without body loads."""
+        if not self.body:
+            return np.zeros(shape)
+        return balance.volume_integral(self.mesh, function, self.centre)
+
     @cached_property
     def applied(self) -> tuple[balance.Resultant, float]:
         """The resultant of all loads about the origin, and the sum of their magnitudes."""
@@ -184,9 +190,7 @@ class ElasticSolid:
         for tag, (triangles, face) in faces_of(self.mesh, self.loads or {}).items():
             for load in (self.loads or {})[tag]:
                 surface += balance.total_of(self.mesh, triangles, load.traction(face))
-        volume = np.zeros(7)
-        if self.body:
-            volume = balance.volume_integral(self.mesh, self._forces_and_moments, self.centre)
+        volume = self.volume_integral(self._forces_and_moments, (7,))
         moment = volume[3:6] + np.cross(self.centre, volume[:3])
         size = float(surface[6] + volume[6])
         return balance.Resultant(surface[:3] + volume[:3], surface[3:6] + moment), size

@@ -204,11 +204,7 @@ class ElasticSolution(SampledField, SavedSolution, Viewable, Described):
         """(3,) the force in N that all tractions, reactions included, and loads of the volume leave."""
         solid = self.solid
         total = balance.resultant(self.traction.space.scalar, self.traction.at_nodes).force
-        if solid.body:
-            total = total + balance.volume_integral(
-                solid.mesh, lambda d: solid.body_force(d + solid.centre), solid.centre
-            )
-        return np.asarray(total)
+        return np.asarray(total + solid.volume_integral(lambda d: solid.body_force(d + solid.centre), (3,)))
 
     @cached_property
     def strain_energy(self) -> float:
@@ -216,8 +212,7 @@ class ElasticSolution(SampledField, SavedSolution, Viewable, Described):
         a remote stress, whose energy is infinite."""
         if self.solid.exterior and self.solid.body:
             raise ValueError("the energy of a remote stress is infinite: take the difference of tractions yourself")
-        mesh, centre = self.solid.mesh, self.solid.centre
-        nodes = self.displacement.space.scalar.nodes
+        centre, nodes = self.solid.centre, self.displacement.space.scalar.nodes
         free = self.solid.free_expansion(nodes)
         strained = self.displacement.coefficients - np.ravel(free)
         particular = self.solid.particular_displacement(nodes) - free
@@ -233,9 +228,7 @@ class ElasticSolution(SampledField, SavedSolution, Viewable, Described):
 
         work = self.traction.coefficients @ (mass @ strained)
         work += t.coefficients @ (mass @ particular.ravel()) - tp @ (mass @ u.coefficients)
-        if self.solid.body:
-            work += balance.volume_integral(mesh, own, centre)
-        return float(work) / 2
+        return float(work + self.solid.volume_integral(own, ())) / 2
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write displacement, traction, stress and von Mises stress on the surface for ParaView (.vtu)."""
