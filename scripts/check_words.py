@@ -36,6 +36,8 @@ PATHS = (
     "src/calderon/layers",
     "src/calderon/quadrature",
     "src/calderon/cli.py",
+    "src/calderon/commands.py",
+    "src/calderon/methods.py",
     "src/calderon/validation.py",
 )
 SUFFIXES = {".md", ".py", ".c", ".h"}

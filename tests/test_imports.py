@@ -104,15 +104,28 @@ def test_import_needs_no_extra_and_waits_for_nothing_that_few_programs_use():
         f"for name in {sorted(DRIVERS)!r}: sys.modules[name] = None\n"
         "import calderon\n"
         "assert 'plots' in dir(calderon)\n"
+        "assert not {'numpy', 'numba', 'scipy', 'h5py', 'meshio'} & set(sys.modules)\n"
+        "calderon.SoundHardScattering, calderon.mesh.sphere\n"
         "assert gc.isenabled() and gc.get_freeze_count(), 'collections look at modules'\n"
         "later = {'scipy.' + name for name in ('fft', 'interpolate', 'ndimage', 'optimize', 'spatial', 'special')}\n"
-        "unused = {'matplotlib', 'pydantic'} | later\n"
+        "unused = {'matplotlib', 'pydantic', 'calderon.dg', 'calderon.formulations.elastic'} | later\n"
         "assert not unused & set(sys.modules)\n"
         "calderon.plots.curves\n"
         "assert 'matplotlib' in sys.modules\n"
     )
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr
+
+
+def test_help_waits_for_no_numbers():
+    program = (
+        "import sys\n"
+        "from calderon.cli import app\n"
+        "try: app(['run', '--help'])\n"
+        "except SystemExit: print({'numpy', 'calderon.commands'} & set(sys.modules))\n"
+    )
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert "Case file" in run.stdout and run.stdout.endswith("set()\n")
 
 
 def test_unknown_names_are_refused():

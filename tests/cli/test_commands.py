@@ -13,7 +13,8 @@ from matplotlib.image import imread
 from typer.testing import CliRunner
 
 import calderon
-from calderon.cli import EXISTS, NOT_SOLVED, WRONG_INPUT, app
+from calderon.cli import app
+from calderon.commands import EXISTS, NOT_SOLVED, WRONG_INPUT
 from calderon.mesh import cube, sphere
 
 CASE = """\

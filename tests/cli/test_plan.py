@@ -7,7 +7,8 @@ import pytest
 from typer.testing import CliRunner
 
 import calderon as cal
-from calderon.cli import WRONG_INPUT, app
+from calderon.cli import app
+from calderon.commands import WRONG_INPUT
 from calderon.hmatrix.galerkin import plan_hmatrix
 from calderon.operators.algebra import BoundaryOperator
 from calderon.operators.memory_estimate import preparation_bytes

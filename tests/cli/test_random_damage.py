@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 
 from calderon.case import CaseError, parse
-from calderon.cli import UNEXPECTED, _answer
+from calderon.commands import UNEXPECTED, answer
 from calderon.mesh import MeshError, box, cube, read, read_tetrahedra
 from calderon.report import run
 
@@ -169,7 +169,7 @@ def wrong_case(text, expected):
     try:
         numbers = numbers_of(run(file))
     except Exception as error:
-        code, words = _answer(error)
+        code, words = answer(error)
         return None if code != UNEXPECTED and words else f"{type(error).__name__}: {error}"
     same = {str(parse(each).case): result for each, result in expected.items()}.get(str(file.case))
     if same is not None and not np.array_equal(same, numbers):

@@ -59,7 +59,7 @@ def test_both_matrices_of_a_flux_are_assembled_as_asked(monkeypatch, cube):
         asked.append((operator.shape, options["precision"], rtol))
         return assemble_dense(operator, **options | {"precision": "double"})  # whose kernels other tests need
 
-    monkeypatch.setattr(methods, "_methods", dict(methods._methods))
+    monkeypatch.setattr(methods, "_methods", dict(methods.table()))
     methods.register(methods.Method("recorded", build, compresses=True))
     problem = LaplaceNeumann(cube)
     nodes, triangles = cube.number_of_vertices, cube.number_of_triangles

@@ -15,7 +15,7 @@ OPERATOR = cal.single_layer(cal.Laplace(), SPACE)
 @pytest.fixture
 def halved(monkeypatch):
     """A method of this file, which gives half of every entry and notes its options."""
-    monkeypatch.setattr(methods, "_methods", dict(methods._methods))
+    monkeypatch.setattr(methods, "_methods", dict(methods.table()))
     noted = []
 
     def build(operator, *, backend, precision, progress, **options):

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.data.far_fields import decibels
-from calderon.files import package_version, whole_file
+from calderon.files import whole_file
+from calderon.processes import package_version
 
 Array = NDArray[np.float64]
 Complex = NDArray[np.complex128]

@@ -3,7 +3,7 @@
 from calderon.files.damaged_file import DamagedFile
 from calderon.files.hdf5_contents import all_finite
 from calderon.files.hdf5_reading import SavedGroup, saved_file
-from calderon.files.hdf5_writing import FileKind, new_file, package_version, put, put_texts
+from calderon.files.hdf5_writing import FileKind, new_file, put, put_texts
 from calderon.files.pieces import OTHER, Identity, Pieces, checked_path, identity_of, require_identity
 from calderon.files.whole_file import file_path, flush_folder, flush_tree, sweep, whole_file
 
@@ -21,7 +21,6 @@ __all__ = [
     "flush_folder",
     "flush_tree",
     "new_file",
-    "package_version",
     "put",
     "put_texts",
     "require_identity",

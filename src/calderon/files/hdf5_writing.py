@@ -7,7 +7,6 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from numpy.typing import ArrayLike
 
 from calderon.files.hdf5_contents import DIGEST, ArrayDigest, file_digest
 from calderon.files.whole_file import whole_file
+from calderon.processes import package_version
 
 CHUNK = 1 << 20
 """Bytes that share a checksum of HDF5, about."""
@@ -101,11 +101,3 @@ def put(group: h5py.Group, name: str, values: ArrayLike) -> None:
 def put_texts(group: h5py.Group, name: str, values: Sequence[str]) -> None:
     """Write a list of texts with its digest."""
     put(group, name, np.frombuffer(json.dumps(list(values)).encode(), np.uint8))
-
-
-def package_version() -> str:
-    """The installed release of calderon, or "0+unknown" for a source tree that is not installed."""
-    try:
-        return version("calderon")
-    except PackageNotFoundError:
-        return "0+unknown"

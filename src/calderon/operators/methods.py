@@ -1,9 +1,10 @@
-"""How an operator may be assembled: one table of methods, filled only by calderon/__init__.py.
+"""How an operator may be assembled: one table of methods, filled by calderon/methods.py when a method is looked for.
 
 The table lets `assemble("hmatrix")` reach a layer above without an import. A method states what it can do, so that no
 other code compares names: `assemble`, the formulations and case files refuse options that a method does not support.
 """
 
+import importlib
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -121,14 +122,20 @@ def register(method: Method) -> None:
         raise ValueError(f"method {method.name!r} is registered already")
 
 
+def table() -> dict[str, Method]:
+    """The methods by name, which a module above registers when it is imported."""
+    importlib.import_module("calderon.methods")
+    return _methods
+
+
 def method_named(name: str) -> Method:
     """A method of the table; ValueError naming the choices for an unknown one."""
-    return _found(name, sorted(_methods))
+    return _found(name, sorted(table()))
 
 
 def candidates(name: str) -> tuple[Method, ...]:
     """The methods that a name may stand for: all of them for "auto"; ValueError for an unknown name."""
-    return tuple(_methods.values()) if name == AUTO else (_found(name, [*sorted(_methods), AUTO]),)
+    return tuple(table().values()) if name == AUTO else (_found(name, [*sorted(table()), AUTO]),)
 
 
 def plans(
@@ -139,7 +146,7 @@ def plans(
     found = []
     if rtol is not None:
         tolerance(rtol)
-    for method in _methods.values():
+    for method in table().values():
         suits = (method.compresses or not compressing) and (method.devices or backend == "numba")
         holds = rtol is None or rtol >= method.finest
         if method.plan is not None and suits and holds:
@@ -166,19 +173,19 @@ def fastest(
 
 def first_that(ability: str) -> Method:
     """The method with an ability, such as "compresses", that was registered first."""
-    return next(each for each in _methods.values() if getattr(each, ability))
+    return next(each for each in table().values() if getattr(each, ability))
 
 
 def require(name: str, option: str) -> None:
     """ValueError where no method that the name may stand for supports an option out of ABILITIES."""
     ability, lack = ABILITIES[option]
     if not any(getattr(each, ability) for each in candidates(name)):
-        able = " or ".join(f"method={each.name!r}" for each in _methods.values() if getattr(each, ability))
+        able = " or ".join(f"method={each.name!r}" for each in table().values() if getattr(each, ability))
         shown = option if "=" in option else f"{option}="
         raise ValueError(f"{shown} is supported by {able} only: method {name!r} {lack}; leave it out")
 
 
 def _found(name: Any, choices: list[str]) -> Method:
-    if not isinstance(name, str) or name not in _methods:
+    if not isinstance(name, str) or name not in table():
         raise ValueError(f"unknown method {name!r}: choose {' or '.join(map(repr, choices))}")
-    return _methods[name]
+    return table()[name]

@@ -1,6 +1,7 @@
-"""How the regular quadrature of a layer may be summed at points: a table, filled only by calderon/__init__.py, through
+"""How the regular quadrature of a layer may be summed at points: a table, filled by calderon/methods.py, through
 which `evaluate(points, method="fmm")` reaches a layer above without an import."""
 
+import importlib
 from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
@@ -42,17 +43,23 @@ def register_sums(method: FastSums) -> None:
         raise ValueError(f"method {method.name!r} is registered already")
 
 
+def _table() -> dict[str, FastSums]:
+    """The methods by name, which a module above registers when it is imported."""
+    importlib.import_module("calderon.methods")
+    return _methods
+
+
 def fast_sums(method: str, green: Green, execution: Execution, pairs: float, rtol: Any) -> Sums | None:
     """The sums of a method with that tolerance, None for direct sums; "auto": fast ones from so many pairs on that they
     take less time. ValueError naming the choices for an unknown method, and for what it does not serve."""
     if rtol is not None:
         rtol = tolerance(rtol)
-    chosen = one_of(method, [AUTO, DIRECT, *sorted(_methods)], "method")
+    chosen = one_of(method, [AUTO, DIRECT, *sorted(_table())], "method")
     if chosen == AUTO:
-        served = [] if execution.devices else [each for each in _methods.values() if each.serves(green)]
+        served = [] if execution.devices else [each for each in _table().values() if each.serves(green)]
         found = next((each for each in served if pairs >= each.pairs), None)
     else:
-        found = _methods.get(chosen)
+        found = _table().get(chosen)
     if chosen == DIRECT and rtol is not None:
         raise ValueError(f"rtol={rtol!r}: method 'direct' sums exactly; leave it out, or choose method='auto'")
     if chosen not in (AUTO, DIRECT) and found is not None and (execution.devices or not found.serves(green)):

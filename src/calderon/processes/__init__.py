@@ -3,6 +3,7 @@
 from calderon.processes.collection import lasting_imports
 from calderon.processes.leftovers import leftovers, mark, remove
 from calderon.processes.lock import InUse, held, lock_path, refuse_held
+from calderon.processes.release import package_version
 from calderon.processes.signals import ECHO, STOPS, Postponed, Stopped, Stops, postponed, stops_raise
 
 __all__ = [
@@ -16,6 +17,7 @@ __all__ = [
     "lock_path",
     "mark",
     "leftovers",
+    "package_version",
     "postponed",
     "refuse_held",
     "remove",

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from calderon.backends import thread_count
-from calderon.files import package_version
+from calderon.processes import package_version
 from calderon.report.folder import BestEffort, result_folder
 from calderon.report.kinds import AnyResults, headlines, kind_of
 from calderon.report.page import page

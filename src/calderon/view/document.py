@@ -10,7 +10,8 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from calderon.files import file_path, package_version, whole_file
+from calderon.files import file_path, whole_file
+from calderon.processes import package_version
 from calderon.view.scene import Scene
 
 STATIC = Path(__file__).parent / "static"

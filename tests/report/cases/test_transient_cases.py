@@ -17,7 +17,8 @@ from typer.testing import CliRunner
 
 import calderon as cal
 from calderon.case import CaseError, parse, simulation, volume_mesh
-from calderon.cli import WRONG_INPUT, app
+from calderon.cli import app
+from calderon.commands import WRONG_INPUT
 from calderon.dg.stepping.leap_frog import CentredLeapFrog
 from calderon.report import example, run, write
 from calderon.report.stages import Stages
@@ -407,9 +408,9 @@ def test_more_snapshots_than_steps_are_refused(tmp_path):
 
 
 FAILING = """
-from calderon.cli import _plain_errors
+from calderon.commands import plain_errors
 from calderon.parallel import world
-with _plain_errors():
+with plain_errors():
     if world().rank == {rank}:
         raise {error}("the lamp went out")
     world().total(1)

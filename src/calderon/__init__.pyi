@@ -1,0 +1,115 @@
+"""Names of the package, and where each is: `__init__.py` imports one when it is first used."""
+
+from . import backends as backends, exact as exact, hmatrix as hmatrix, mesh as mesh, plots as plots
+from .backends import available as available
+from .dg import MaxwellDG as MaxwellDG
+from .fft import cell_inverse as cell_inverse
+from .files import DamagedFile as DamagedFile
+from .fmm import laplace_sums as laplace_sums
+from .formulations import (
+    BondedSolids as BondedSolids,
+    DeltaGap as DeltaGap,
+    DielectricScattering as DielectricScattering,
+    EdgePort as EdgePort,
+    ElasticMaterial as ElasticMaterial,
+    ElasticSolid as ElasticSolid,
+    ElasticSupport as ElasticSupport,
+    Fixed as Fixed,
+    FluidTransmission as FluidTransmission,
+    Force as Force,
+    Gravity as Gravity,
+    ImpedanceScattering as ImpedanceScattering,
+    LaplaceDirichlet as LaplaceDirichlet,
+    LaplaceNeumann as LaplaceNeumann,
+    LinePort as LinePort,
+    LoadCase as LoadCase,
+    Lumped as Lumped,
+    Moment as Moment,
+    PECAntenna as PECAntenna,
+    PECScattering as PECScattering,
+    PeriodicCell as PeriodicCell,
+    PlanarProblem as PlanarProblem,
+    Prescribed as Prescribed,
+    Pressure as Pressure,
+    ProbePort as ProbePort,
+    ReflectArray as ReflectArray,
+    RemoteStress as RemoteStress,
+    RigidMotion as RigidMotion,
+    Roller as Roller,
+    Rotation as Rotation,
+    SoundHardScattering as SoundHardScattering,
+    SoundSoftScattering as SoundSoftScattering,
+    SteadyTemperature as SteadyTemperature,
+    SymmetryPlane as SymmetryPlane,
+    TemperatureChange as TemperatureChange,
+    Traction as Traction,
+    frequency_sweep as frequency_sweep,
+    line_parameters as line_parameters,
+    load as load,
+)
+from .greens import (
+    Elastostatic as Elastostatic,
+    Helmholtz as Helmholtz,
+    Laplace as Laplace,
+    ModifiedHelmholtz as ModifiedHelmholtz,
+)
+from .hmatrix import hlu as hlu
+from .layers import Conductor as Conductor, Layer as Layer, Stack as Stack, SurfaceImpedance as SurfaceImpedance
+from .mesh import (
+    AccuracyWarning as AccuracyWarning,
+    Material as Material,
+    MeshError as MeshError,
+    MeshWarning as MeshWarning,
+    TetrahedralMesh as TetrahedralMesh,
+    TriangleMesh as TriangleMesh,
+    planar as planar,
+)
+from .mlfmm import helmholtz_sums as helmholtz_sums
+from .onsurface import osrc_dtn as osrc_dtn, osrc_ntd as osrc_ntd
+from .operators import (
+    adjoint_double_layer as adjoint_double_layer,
+    blocks as blocks,
+    double_layer as double_layer,
+    electric_field as electric_field,
+    hypersingular as hypersingular,
+    identity as identity,
+    laplace_beltrami as laplace_beltrami,
+    layered_electric_field as layered_electric_field,
+    magnetic_field as magnetic_field,
+    single_layer as single_layer,
+)
+from .potentials import (
+    double_layer_potential as double_layer_potential,
+    electric_field_potential as electric_field_potential,
+    magnetic_field_potential as magnetic_field_potential,
+    single_layer_potential as single_layer_potential,
+)
+from .quadrature import Quadrature as Quadrature
+from .solvers import ConvergenceError as ConvergenceError, cg as cg, gmres as gmres, lu as lu
+from .spaces import (
+    BC as BC,
+    DP1 as DP1,
+    P0 as P0,
+    P1 as P1,
+    P2 as P2,
+    RBC as RBC,
+    RWG as RWG,
+    SNC as SNC,
+    Function as Function,
+    VectorFunction as VectorFunction,
+    dual_tests as dual_tests,
+)
+from .waves import (
+    CurrentDipole as CurrentDipole,
+    CurrentSource as CurrentSource,
+    ElectricDipole as ElectricDipole,
+    ElectromagneticPlaneWave as ElectromagneticPlaneWave,
+    GaussianPulse as GaussianPulse,
+    MagneticDipole as MagneticDipole,
+    PlaneWave as PlaneWave,
+    PointSource as PointSource,
+    RampedSine as RampedSine,
+    TransientPlaneWave as TransientPlaneWave,
+)
+
+__version__: str
