@@ -114,7 +114,8 @@ def _aligned_patches(imbalance: csr_array, sizes: NDArray) -> NDArray:
     upper = coupling.row < coupling.col
     row, column, weight = coupling.row[upper], coupling.col[upper], coupling.data[upper]
     keep = weight != 0
-    row, column, weight = row[keep], column[keep], weight[keep]
+    # SciPy before 1.17 finds spanning trees of 32-bit indices only
+    row, column, weight = row[keep].astype(np.int32), column[keep].astype(np.int32), weight[keep]
     strength = csr_array((-np.abs(weight).astype(float), (row, column)), shape=coupling.shape)
     tree = minimum_spanning_tree(strength)
     sign_of = csr_array((np.sign(weight), (row, column)), shape=coupling.shape)

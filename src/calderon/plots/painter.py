@@ -77,7 +77,9 @@ def paint(scene: Scene, closed: bool = False) -> NDArray[np.uint8]:
     face_colors = np.concatenate([face_colors, np.zeros((len(projected) - count, 4))])
     back_to_front = np.argsort(projected[:, :, 2].mean(axis=1), kind="stable")
     width, height = scene.pixels
-    canvas = FigureCanvasAgg(Figure(figsize=(2 * width / 100, 2 * height / 100), dpi=100, facecolor="white"))
+    canvas = FigureCanvasAgg(
+        Figure(figsize=((2 * width + 0.01) / 100, (2 * height + 0.01) / 100), dpi=100, facecolor="white")
+    )
     axes = canvas.figure.add_axes((0, 0, 1, 1))
     axes.set_axis_off()
     axes.set(xlim=scene.window[:2], ylim=scene.window[2:])
