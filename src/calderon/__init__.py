@@ -5,6 +5,8 @@ for what it uses only.
 """
 
 import warnings as _warnings
+from importlib import import_module as _import_module
+from importlib.util import find_spec as _find_spec
 
 import lazy_loader as _lazy_loader
 
@@ -21,7 +23,7 @@ _RENAMED = {
 
 
 def __getattr__(name: str) -> object:
-    """Import a name. Former names lead to the new ones, with a DeprecationWarning."""
+    """Import a name, or a folder of the package. Former names lead to the new ones, with a DeprecationWarning."""
     if name in _RENAMED:
         _warnings.warn(f"cal.{name} is called cal.{_RENAMED[name]} now", DeprecationWarning, stacklevel=2)
         name = _RENAMED[name]
@@ -30,6 +32,10 @@ def __getattr__(name: str) -> object:
     with _lasting_imports():
         if name in __all__:
             return _import_name(name)
+        if name.isidentifier() and not name.startswith("_"):
+            found = _find_spec(f"calderon.{name}")
+            if found is not None and found.submodule_search_locations is not None:
+                return _import_module(f"calderon.{name}")
     raise AttributeError(f"module 'calderon' has no attribute {name!r}")
 
 

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from calderon.processes import lasting_imports, package_version
+from calderon.processes import lasting_imports, package_version, threads_asked
 
 app = typer.Typer(
     name="calderon",
@@ -28,7 +28,13 @@ ForceOption = Annotated[bool, typer.Option("--force", help="Replace an existing 
 
 
 def _commands() -> Any:
-    """The module that does the work."""
+    """The module that does the work; exit status 2 where the environment asks for an impossible number of threads,
+    with which Numba cannot be imported."""
+    try:
+        threads_asked()
+    except ValueError as error:
+        typer.echo(f"error {error}", err=True)
+        raise typer.Exit(2) from None
     with lasting_imports():
         return importlib.import_module("calderon.commands")
 

@@ -35,7 +35,7 @@ from calderon.solvers import ConvergenceError
 from calderon.warm_up import WARM_UPS, compiling_in_parallel
 from calderon.warm_up import warm_up as warmed_up
 
-UNEXPECTED, WRONG_INPUT, NOT_SOLVED, EXISTS = 1, 2, 3, 4
+UNEXPECTED, WRONG_INPUT, NOT_SOLVED, EXISTS, INCOMPLETE = 1, 2, 3, 4, 5
 IN_CASE_FILES = 'in a case file: [solver] max_iterations, rtol, precision = "double", or solver = "lu"'
 DEPENDENCIES = ("numpy", "scipy", "numba", "meshio", "matplotlib", "h5py", "pydantic")
 EXTRAS = ("pyvista", "gmsh", "cupy-cuda12x", "cupy-cuda13x", "pyopencl", "mpi4py", "xarray", "pandas")
@@ -199,6 +199,7 @@ def _estimated(file: AnyCaseFile, requested: bool) -> AnyCaseFile:
 def _compute(file: AnyCaseFile, folder: Path, force: bool) -> None:
     """Run a case under a progress display and write its result; of several ranks, one prints and writes."""
     ranks, screen = world(), _screen()
+    folder = folder.absolute()  # it stays the one that is claimed here, whatever folder the process goes to
     with report.claimed(folder, force, file.name) if ranks.rank == 0 else nullcontext():
         screen.print(f"[bold]{escape(file.case.title or file.name)}[/bold]")
         scratch = report.scratch_folder(folder) if report.kind_of(file).in_time else None
@@ -226,7 +227,7 @@ def _compute_held(file: AnyCaseFile, folder: Path, force: bool, scratch: Path | 
                 else "no result was written, an earlier one is unchanged"
             )
             error.add_note(where)
-        if not finished and report.has_checkpoint(scratch):
+        if not (finished or isinstance(error, report.OtherCase)) and report.has_checkpoint(scratch):
             error.add_note("the same command goes on from the last checkpoint")
         raise
     finally:
@@ -234,8 +235,18 @@ def _compute_held(file: AnyCaseFile, folder: Path, force: bool, scratch: Path | 
     screen.print(_table_of(report.headlines(results, stages.seconds)))
     _print_warnings(screen, results.warnings)
     _print_warnings(screen, caught)
-    first = written.folder / ("report.html" if "report.html" in written.files else "summary.json")
-    screen.print(f"{len(written.files)} files in {escape(str(written.folder))}; read [bold]{escape(str(first))}[/bold]")
+    shown = _shortest(written.folder)
+    first = shown / ("report.html" if "report.html" in written.files else "summary.json")
+    screen.print(f"{len(written.files)} files in {escape(str(shown))}; read [bold]{escape(str(first))}[/bold]")
+    if written.failures:
+        _print_error("the result is not whole, see the warnings above")
+        raise SystemExit(INCOMPLETE)
+
+
+def _shortest(folder: Path) -> Path:
+    """A folder as seen from the current one, where it is below that."""
+    here = Path.cwd()
+    return folder.relative_to(here) if folder.is_relative_to(here) else folder
 
 
 @contextmanager

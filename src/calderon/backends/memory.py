@@ -12,32 +12,31 @@ from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
+from calderon.backends.process_limits import left_by_limits, resident_bytes
+
 ARENA_MAX = -8
 """M_ARENA_MAX of glibc's malloc.h."""
+
+LIBRARIES = 480_000_000
+"""Bytes of the interpreter, libraries and compiled kernels of a process that has solved a problem, measured."""
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 
 def free_memory() -> int:
-    """Bytes that a new allocation may take without swapping: what the kernel and the control group leave."""
+    """Bytes that a new allocation may take without swapping: what the machine, the control groups and the limits of
+    this process leave, less what its interpreter, libraries and kernels have yet to take."""
     try:
         lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
         fields = {line.split(":")[0]: line.split()[1] for line in lines}
         free = int(fields["MemAvailable"]) * 1024
     except (OSError, KeyError):
         free = _free_elsewhere()
-    for files in (
-        ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
-        ("/sys/fs/cgroup/memory/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.usage_in_bytes"),
-    ):
-        try:
-            limit, usage = (Path(file).read_text(encoding="ascii").strip() for file in files)
-        except OSError:
-            continue
-        if limit != "max":
-            free = min(free, max(int(limit) - int(usage), 0))
-    return free
+    left, resident = left_by_limits(), resident_bytes()
+    if left is not None:
+        free = min(free, left)
+    return max(free - max(LIBRARIES - (LIBRARIES if resident is None else resident), 0), 0)
 
 
 def _free_elsewhere() -> int:

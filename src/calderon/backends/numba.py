@@ -21,6 +21,7 @@ from numba.core.typed_passes import NativeLowering
 from numba.extending import register_jitable
 
 from calderon.backends.kernel_cache import cache_of
+from calderon.processes import threads_asked
 
 NAME = "numba"
 PRECISIONS = {"double": np.float64, "single": np.float32}
@@ -149,6 +150,6 @@ def first_at_least(values, lo, hi, bound):  # type: ignore[no-untyped-def]
 
 def thread_count() -> int:
     """Threads that kernels use: NUMBA_NUM_THREADS if set, else the processors this process may run on."""
-    if setting := os.environ.get("NUMBA_NUM_THREADS"):
-        return max(1, int(setting))
+    if asked := threads_asked():
+        return asked
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)

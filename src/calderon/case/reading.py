@@ -3,6 +3,7 @@ allowed.
 """
 
 import difflib
+import os
 import re
 import tomllib
 import types
@@ -118,7 +119,7 @@ def read(path: str | Path) -> AnyCaseFile:
         raise CaseError(str(path), ["not a text file in UTF-8: a case is a .toml file"]) from None
     except OSError as error:
         raise CaseError(str(path), [f"cannot be read: {error.strerror or error}"]) from None
-    return parse(text, path.name, path.parent)
+    return parse(text, os.fsencode(path.name).decode("utf-8", "backslashreplace"), path.parent)
 
 
 def parse(text: str, name: str = "case", folder: Path = Path()) -> AnyCaseFile:

@@ -4,7 +4,7 @@ from calderon.files.damaged_file import DamagedFile
 from calderon.files.hdf5_contents import all_finite
 from calderon.files.hdf5_reading import SavedGroup, saved_file
 from calderon.files.hdf5_writing import FileKind, new_file, put, put_texts
-from calderon.files.pieces import OTHER, Identity, Pieces, checked_path, identity_of, require_identity
+from calderon.files.pieces import OTHER, Identity, Pieces, checked_path, discard, identity_of, require_identity
 from calderon.files.whole_file import file_path, flush_folder, flush_tree, sweep, whole_file
 
 __all__ = [
@@ -16,6 +16,7 @@ __all__ = [
     "SavedGroup",
     "all_finite",
     "checked_path",
+    "discard",
     "file_path",
     "identity_of",
     "flush_folder",

@@ -7,7 +7,7 @@ import json
 import os
 import re
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from numpy.typing import DTypeLike, NDArray
 from calderon.files.hdf5_reading import SavedGroup, saved_file
 from calderon.files.hdf5_writing import FileKind, new_file, put, put_texts
 from calderon.files.whole_file import file_path, sweep
-from calderon.processes import held, leftovers, remove
+from calderon.processes import InUse, held, leftovers, remove
 
 Identity = dict[str, str]
 OTHER = "wait for it, or name another file"
@@ -63,6 +63,26 @@ def checked_path(path: str | os.PathLike[str], kind: FileKind) -> Path:
     return found
 
 
+def discard(path: Path) -> None:
+    """Remove a result, its pieces and its lock, unless another process computes it."""
+    with suppress(InUse), held(path.resolve(), OTHER):
+        for each in (*_places(path), path):
+            each.unlink(missing_ok=True)
+
+
+def _places(path: Path) -> list[Path]:
+    """The pieces of a result that are there; what ended processes have left while they wrote some is removed."""
+    begin, suffix, found = f"{path.stem}.part-", path.suffix, []
+    for each in path.parent.iterdir():
+        if each.name.startswith(f".{begin}"[:40]) and each.suffix == suffix:
+            hidden = each.stem[: each.stem.rindex(".") + 1]
+            for left in leftovers(each.parent, hidden, suffix):
+                remove(left)
+        elif re.fullmatch(re.escape(begin) + NAME.pattern + re.escape(suffix), each.name):
+            found.append(each)
+    return sorted(found)
+
+
 class Pieces:
     """Pieces of the result that `path` will hold, held by this process until `close`.
 
@@ -78,7 +98,7 @@ class Pieces:
         sweep(self.path)
         self._part = replace(kind, name=f"{kind.name}, a piece", what=f"piece of {kind.what}")
         try:
-            for place in self._places()[:1]:  # all pieces are of one problem
+            for place in _places(self.path)[:1]:  # all pieces are of one problem
                 with self._opened(place):
                     pass
         except BaseException:
@@ -131,24 +151,12 @@ class Pieces:
 
     def clear(self) -> None:
         """Remove all pieces."""
-        for place in self._places():
+        for place in _places(self.path):
             place.unlink(missing_ok=True)
 
     def _place(self, name: str) -> Path:
         assert NAME.fullmatch(name)
         return self.path.with_name(f"{self.path.stem}.part-{name}{self.path.suffix}")
-
-    def _places(self) -> list[Path]:
-        """The pieces that are there; what ended processes have left while they wrote some is removed."""
-        begin, suffix, found = f"{self.path.stem}.part-", self.path.suffix, []
-        for each in self.path.parent.iterdir():
-            if each.name.startswith(f".{begin}"[:40]) and each.suffix == suffix:
-                hidden = each.stem[: each.stem.rindex(".") + 1]
-                for left in leftovers(each.parent, hidden, suffix):
-                    remove(left)
-            elif re.fullmatch(re.escape(begin) + NAME.pattern + re.escape(suffix), each.name):
-                found.append(each)
-        return sorted(found)
 
     @contextmanager
     def _opened(self, place: Path) -> Iterator[SavedGroup]:

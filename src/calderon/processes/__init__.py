@@ -5,6 +5,7 @@ from calderon.processes.leftovers import leftovers, mark, remove
 from calderon.processes.lock import InUse, held, lock_path, refuse_held
 from calderon.processes.release import package_version
 from calderon.processes.signals import ECHO, STOPS, Postponed, Stopped, Stops, postponed, stops_raise
+from calderon.processes.threads_asked import threads_asked
 
 __all__ = [
     "ECHO",
@@ -22,5 +23,6 @@ __all__ = [
     "refuse_held",
     "remove",
     "stops_raise",
+    "threads_asked",
     "lasting_imports",
 ]

@@ -232,6 +232,10 @@ def scratch_folder(out: Path) -> Path:
     return folder
 
 
+class OtherCase(ValueError):
+    """The checkpoint of an interrupted run belongs to another case."""
+
+
 def has_checkpoint(scratch: Path | None) -> bool:
     """Whether an interrupted run can continue."""
     return scratch is not None and (scratch / CHECKPOINT).is_file()

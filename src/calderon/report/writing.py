@@ -19,10 +19,11 @@ from calderon.report.stages import Stages
 
 
 class Written(NamedTuple):
-    """The folder of a result, and its files by their paths within it."""
+    """The folder of a result, its files by their paths within it, and the failures of those that are missing."""
 
     folder: Path
     files: list[str]
+    failures: list[str]
 
 
 def write(
@@ -59,7 +60,7 @@ def write(
         placing()
     for text in files.failures:
         warnings.warn(text, UserWarning, stacklevel=2)
-    return Written(new.place, [*names, MARK])
+    return Written(new.place, [*names, MARK], files.failures)
 
 
 def summarise(results: AnyResults, seconds: dict[str, float]) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from calderon.backends import format_bytes
 from calderon.case import Case, CaseFile, require_posed, surface_mesh
 from calderon.case.incident import Incident
 from calderon.data import Places
+from calderon.files import discard
 from calderon.formulations.linear_system import SolveOptions
 from calderon.mesh import AccuracyWarning, MeshError, MeshWarning, TriangleMesh
 from calderon.operators.methods import AUTO, candidates
@@ -46,6 +47,8 @@ class SurfacePhysics(ABC):
     def compute(self, file: CaseFile[Case], stages: Stages, scratch: Path | None = None) -> Results:
         """All requested results of a case; CaseError for what in the case cannot be used. scratch: not needed."""
         located = replace(file, case=_located(file))
+        if located.case.solver.matrix_file is not None:
+            _discard_former_sweeps(located.case)
         references = read_references(file)
         mesh = checked_mesh(file, stages)
         places = near_places(file)
@@ -297,13 +300,13 @@ def _slice_points(case: Case, mesh: TriangleMesh) -> NDArray[np.float64]:
 
 
 def _located(file: CaseFile[Case]) -> Case:
-    """The case with the matrix file in the folder of the case."""
-    solver = file.case.solver
+    """The case with its title, which its sweeps are named after, and the matrix file in its folder."""
+    solver, titled = file.case.solver, file.case.model_copy(update={"title": file.title})
     if solver.matrix_file is None:
-        return file.case
+        return titled
     with file.blamed("solver", "matrix_file"):
         path = str(file.path_of(solver.matrix_file))
-    return file.case.model_copy(update={"solver": solver.model_copy(update={"matrix_file": path})})
+    return titled.model_copy(update={"solver": solver.model_copy(update={"matrix_file": path})})
 
 
 def moments_of(case: Case) -> list[Moment]:
@@ -346,15 +349,36 @@ def options(case: Case) -> dict[str, Any]:
 @contextmanager
 def saved_sweep(case: Case, pair: str = "") -> Iterator[dict[str, Any]]:
     """The option sweep_file= of a monostatic sweep while it is solved, next to the matrix file of the case if it has
-    one, so that a run that was ended goes on. Its name says what it belongs to; it goes when the sweep is solved."""
+    one, so that a run that was ended goes on. Its name says what it belongs to; it goes when the sweep is solved, and
+    when the case has changed."""
     if case.solver.matrix_file is None:
         yield {}
         return
-    place = Path(case.solver.matrix_file)
-    text = repr((case.output.monostatic, case.solver, case.physics, case.media, case.mesh, pair))
-    file = place.with_name(f"{place.stem}-sweep-{hashlib.sha256(text.encode()).hexdigest()[:12]}{place.suffix}")
+    file, _ = _sweep_place(case)
+    file = file.with_stem(f"{file.stem}{pair and '-'}{pair.lower()}")
     yield {"sweep_file": file}
     file.unlink(missing_ok=True)
+
+
+def _discard_former_sweeps(case: Case) -> None:
+    """Remove what ended runs of earlier states of the case have left of their sweeps."""
+    file, begin = _sweep_place(case)
+    for each in sorted(file.parent.iterdir()):
+        name = each.name.removeprefix(".").removesuffix(".lock").partition(".")[0]
+        if name.startswith(begin) and not name.startswith(file.stem):
+            discard(file.with_name(f"{name}{file.suffix}"))
+
+
+def _sweep_place(case: Case) -> tuple[Path, str]:
+    """The file of the sweeps of a case, next to its matrix file, and the beginning of their names in all states."""
+    place = Path(str(case.solver.matrix_file))
+    begin = f"{place.stem}-sweep-{_digest(case.title)}-"
+    text = repr((case.output.monostatic, case.solver, case.physics, case.media, case.mesh))
+    return place.with_name(f"{begin}{_digest(text)}{place.suffix}"), begin
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
 def announcement(case: Case, unknowns: int, at: str) -> str:

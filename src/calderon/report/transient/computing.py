@@ -16,7 +16,7 @@ from calderon.dg.run.sampling import steps_until
 from calderon.exact import VACUUM_IMPEDANCE
 from calderon.mesh.tetrahedral.location import Search
 from calderon.parallel import Communicator, world
-from calderon.report.folder import CHECKPOINT
+from calderon.report.folder import CHECKPOINT, OtherCase
 from calderon.report.formatting import CROSS_SECTION, GAIN, Level, decibels_of_power, extent
 from calderon.report.stages import Stages
 from calderon.report.transient.cuts import cut_points, outlines
@@ -207,7 +207,7 @@ def _advance(
                 return posed.run_until_periodic(case.physics.frequency, case.run.periods, **options)  # type: ignore[arg-type]
             posed.run(facts.end, **options)  # type: ignore[arg-type]
         except OtherRun as error:
-            raise ValueError(_of_another_case(error, scratch)) from error
+            raise OtherCase(_of_another_case(error, scratch)) from error
     return None
 
 

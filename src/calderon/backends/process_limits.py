@@ -1,0 +1,81 @@
+"""What limits leave to this process: its control groups of Linux, versions 1 and 2, and its own limits (ulimit)."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+
+if sys.platform != "win32":
+    import resource
+
+MOUNT, TABLES = Path("/sys/fs/cgroup"), Path("/proc/self")
+VERSIONS = {
+    1: ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
+    2: ("memory.max", "memory.current", "inactive_file"),
+}
+"""Files of a control group with its limit and its usage, and the entry of memory.stat with the cached files that the
+kernel drops when memory is short, by the version of control groups."""
+
+
+def left_by_limits(mount: Path = MOUNT, tables: Path = TABLES) -> int | None:
+    """Bytes that the strictest limit leaves to this process, None without a limit. mount: where control groups are.
+    tables: what /proc says of the process."""
+    left = [*_left_in_groups(mount, tables), *_left_to_process(tables)]
+    return max(min(left), 0) if left else None
+
+
+def _left_in_groups(mount: Path, tables: Path) -> Iterator[int]:
+    """What each group leaves: that of the process, and all that it is in. A job's limit may be an outer one."""
+    try:
+        lines = (tables / "cgroup").read_text(encoding="utf-8").splitlines()
+    except (OSError, ValueError):
+        lines = []
+    for line in [*lines, "0::/", "0:memory:/"]:  # within a container the path may be that outside: its root is tried
+        _, controllers, path = (line.split(":", 2) + ["", ""])[:3]
+        if controllers and "memory" not in controllers.split(","):
+            continue
+        roots = [mount / "memory"] if controllers else [mount, mount / "unified"]
+        parts = [part for part in PurePosixPath(path).parts if part not in ("/", "..")]
+        for root in roots:
+            for depth in range(len(parts), -1, -1):
+                found = _left_in_group(root.joinpath(*parts[:depth]), 1 if controllers else 2)
+                if found is not None:
+                    yield found
+
+
+def _left_in_group(group: Path, version: int) -> int | None:
+    """Limit less usage of a group, without the cached files that the kernel drops; None without a limit."""
+    limit_file, usage_file, dropped = VERSIONS[version]
+    try:
+        limit, usage = int((group / limit_file).read_text()), int((group / usage_file).read_text())
+    except (OSError, ValueError):  # "max", or no such group
+        return None
+    try:
+        statistics = dict(line.split(maxsplit=1) for line in (group / "memory.stat").read_text().splitlines())
+        usage -= int(statistics.get(dropped, 0))
+    except (OSError, ValueError):
+        pass
+    return limit - usage
+
+
+def _left_to_process(tables: Path) -> Iterator[int]:
+    """What the limits of the process leave (RLIMIT_AS and RLIMIT_DATA)."""
+    if sys.platform == "win32":
+        return
+    try:
+        size, _, _, _, _, data, _ = map(int, (tables / "statm").read_text().split())
+    except (OSError, ValueError):
+        return
+    for limit, pages in ((resource.RLIMIT_AS, size), (resource.RLIMIT_DATA, data)):
+        allowed = resource.getrlimit(limit)[0]
+        if allowed != resource.RLIM_INFINITY:
+            yield allowed - pages * resource.getpagesize()
+
+
+def resident_bytes(tables: Path = TABLES) -> int | None:
+    """Physical memory of this process in bytes, None where the system does not say it."""
+    if sys.platform == "win32":
+        return None
+    try:
+        return int((tables / "statm").read_text().split()[1]) * resource.getpagesize()
+    except (OSError, ValueError, IndexError):
+        return None
