@@ -22,6 +22,14 @@ def test_the_programs_of_a_page_run(name):
     exec("\n".join(own), {})
 
 
+@pytest.mark.parametrize("page", ["index.md"])
+def test_a_program_prints_what_its_comment_says(page, capsys):
+    program = re.findall(r"(?ms)^```python\n(.*?)^```", (DOCS / page).read_text(encoding="utf-8"))[0]
+    exec(program, {})
+    said = re.findall(r"# (\d\.\d+), exact", program)
+    assert len(said) == 1 and capsys.readouterr().out.startswith(said[0])
+
+
 def test_the_messages_that_troubleshooting_explains_are_given():
     page = (DOCS / "arrive" / "troubleshooting.md").read_text(encoding="utf-8")
     fragments = re.findall(r"(?m)^\| `([^`]+)` \|", page)

@@ -20,7 +20,7 @@ from calderon.report.formatting import (
 )
 from calderon.report.page import blocks, equation, wide_table
 from calderon.report.reflection import LINE, reflection, standing_wave_ratio
-from calderon.report.surface.references import mean_difference
+from calderon.report.surface.references import DEPTH, mean_difference
 from calderon.report.surface.results import Results, Step
 
 
@@ -46,7 +46,13 @@ def headlines(results: Results, seconds: dict[str, float]) -> list[Row]:
     for one in results.file.case.output.reference:
         difference = mean_difference(results, one)
         if difference is not None:
-            cards.append((f"mean difference to “{one.label}”", f"{difference:.2f}", "dB"))
+            cards.append(
+                (
+                    f"mean difference to “{one.label}” down to {DEPTH:.0f} dB below its maximum",
+                    f"{difference:.2f}",
+                    "dB",
+                )
+            )
     if len(steps) == 1 and steps[0].impedance is not None:
         cards.append(("input impedance", ohms(steps[0].impedance), "Ω"))
     cards += _resonance(steps)

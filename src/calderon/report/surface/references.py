@@ -8,7 +8,9 @@ import numpy as np
 from calderon.case import Case, CaseFile, Reference
 from calderon.report.surface.results import Curve, Results
 
-DEPTH = 80.0  # dB below the top at which deep nulls are cut before curves are compared
+DEPTH = 25.0
+"""Decibels below the maximum of a reference down to which it is compared: the difference at a null, which is large for
+any error, would be most of the mean."""
 
 
 def read_references(file: CaseFile[Case]) -> dict[str, dict[str, Curve]]:
@@ -26,21 +28,20 @@ def read_references(file: CaseFile[Case]) -> dict[str, dict[str, Curve]]:
 
 
 def mean_difference(results: Results, reference: Reference) -> float | None:
-    """Mean of |max(a, T) - max(b, T)| in dB between the computed curve a and the reference b at its angles, T the top
-    of b less 80 dB; None in a sweep, and where angles or polarisations have nothing in common.
+    """Mean of |a - b| in dB between the computed curve a and the reference b, at those angles of b where it is at most
+    25 dB below its maximum; None in a sweep, and where angles or polarisations have nothing in common.
     """
     step, output = results.steps[0], results.file.case.output
     requested = getattr(output, reference.curve)
     levels = step.strength if reference.curve == "far_field" else step.monostatic.get(reference.polarization or "")
     angles, known = results.references[reference.curve][reference.label]
     degrees = np.degrees(requested.values)
-    inside = (angles >= degrees.min() - 1e-9) & (angles <= degrees.max() + 1e-9)
+    inside = (angles >= degrees.min() - 1e-9) & (angles <= degrees.max() + 1e-9) & (known >= known.max() - DEPTH)
     if len(results.steps) > 1 or levels is None or not inside.any():
         return None
     order = np.argsort(degrees)
     computed = np.interp(angles[inside], degrees[order], levels[order])
-    floor = known.max() - DEPTH
-    return float(np.abs(np.maximum(computed, floor) - np.maximum(known[inside], floor)).mean())
+    return float(np.abs(computed - known[inside]).mean())
 
 
 def reference_path(file: CaseFile[Case], reference: Reference) -> Path:
