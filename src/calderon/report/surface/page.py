@@ -46,13 +46,8 @@ def headlines(results: Results, seconds: dict[str, float]) -> list[Row]:
     for one in results.file.case.output.reference:
         difference = mean_difference(results, one)
         if difference is not None:
-            cards.append(
-                (
-                    f"mean difference to “{one.label}” down to {DEPTH:.0f} dB below its maximum",
-                    f"{difference:.2f}",
-                    "dB",
-                )
-            )
+            name = f"mean difference to “{one.label}” down to {DEPTH:.0f} dB below its maximum"
+            cards.append((name, f"{difference:.2f}", "dB"))
     if len(steps) == 1 and steps[0].impedance is not None:
         cards.append(("input impedance", ohms(steps[0].impedance), "Ω"))
     cards += _resonance(steps)
