@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.mesh.errors import MeshError
+from calderon.mesh.files.included import included
 
 TYPES = {
     ("triangle", 3): "S3 S3R S3RS S3T S3RT DS3 STRI3 CPS3 CPS3T CPE3 CPE3T DC2D3 AC2D3 M3D3 R3D3 SFM3D3",
@@ -103,7 +104,7 @@ def _sections(path: Path) -> Iterator[Section]:
     keyword = ""
     options: dict[str, str] = {}
     rows: list[list[str]] = []
-    for line in _lines(path):
+    for line in _lines((path,)):
         if line.startswith("*"):
             yield keyword, options, rows
             fields = [field.strip() for field in line[1:].split(",")]
@@ -115,13 +116,13 @@ def _sections(path: Path) -> Iterator[Section]:
     yield keyword, options, rows
 
 
-def _lines(path: Path) -> Iterator[str]:
-    """Lines without comments and blank ones."""
-    with path.open(encoding="utf-8", errors="replace") as file:
+def _lines(stack: tuple[Path, ...]) -> Iterator[str]:
+    """Lines of the last of the files that include one another, without comments and blank ones."""
+    with stack[-1].open(encoding="utf-8", errors="replace") as file:
         for line in file:
             text = line.strip()
             if text.upper().startswith("*INCLUDE"):
-                yield from _lines(path.parent / text.split("=")[-1].strip())
+                yield from _lines(included(text.split("=")[-1].strip().strip("'\""), stack))
             elif text and not text.startswith("**"):
                 yield text
 

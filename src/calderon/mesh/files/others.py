@@ -7,6 +7,7 @@ import meshio
 
 from calderon.mesh.errors import MeshError
 from calderon.mesh.files.live import gmsh_content, pyvista_content
+from calderon.mesh.files.nastran.reading import read_nastran
 from calderon.mesh.shapes.gmsh_volumes import gmsh_model
 
 HEAD = 512
@@ -46,25 +47,16 @@ def _med(path: Path) -> meshio.Mesh:
         return _by_gmsh(path)
 
 
-def _nastran(path: Path) -> meshio.Mesh:
-    """Bulk data alone, as gmsh writes them, which meshio does not know, by gmsh."""
-    with path.open("rb") as file:
-        lines = {line.strip().upper() for line in file}
-    if any(line.startswith(b"BEGIN BULK") for line in lines):
-        return meshio.read(path, file_format="nastran")
-    if b"ENDDATA" not in lines:
-        raise MeshError("neither BEGIN BULK nor ENDDATA: it is incomplete, or no Nastran deck")
-    return _by_gmsh(path)
-
-
 OTHERS: dict[str, Callable[[Path], meshio.Mesh]] = {
     ".vtk": _vtk,
     ".vtp": _by_pyvista,
     ".off": _by_meshio("off"),
     ".med": _med,
     ".xdmf": _by_meshio("xdmf"),
-    ".bdf": _nastran,
-    ".nas": _nastran,
+    ".bdf": read_nastran,
+    ".nas": read_nastran,
+    ".fem": read_nastran,
+    ".dat": read_nastran,
     ".unv": _by_gmsh,
 }
 """Readers by ending."""

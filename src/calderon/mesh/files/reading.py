@@ -28,10 +28,11 @@ SAMPLES = {
 def read(
     path: str | Path, scale: float = 1.0, tolerance: float | None = None, *, h: float | None = None
 ) -> TriangleMesh:
-    """Read the triangles of a .msh (2.2 or 4.1), .vtu, .stl, .obj, .ply or .inp file, times scale (1e-3: mm to m).
+    """Read the triangles of a .msh, .vtu, .stl, .obj, .ply or .inp file, or of a Nastran deck (.bdf, .nas, .fem, .dat:
+    properties as tags, grids in any coordinate system), times scale (1e-3: mm to m).
 
-    Files of other programs are read by meshio (.vtk, .off, .med, .xdmf, Nastran's .bdf and .nas), gmsh (.unv) and
-    PyVista (.vtp, polygons in .vtk), with the same checks of what was read. CAD models (.step, .stp, .iges, .igs,
+    Files of other programs are read by meshio (.vtk, .off, .med, .xdmf), gmsh (.unv) and PyVista (.vtp, polygons in
+    .vtk), with the same checks of what was read. CAD models (.step, .stp, .iges, .igs,
     .brep) are meshed by gmsh with edges up to h, in metres: see `read_cad`.
 
     Tags: physical groups, element sets, groups, properties or cell data "tags"; names with them. Vertices of open edges

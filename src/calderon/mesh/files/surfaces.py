@@ -11,12 +11,10 @@ from numpy.typing import NDArray
 from calderon.mesh.coincident import compacted, joining_tolerance, sound_triangles, torn_vertices
 from calderon.mesh.errors import MeshError, warn
 from calderon.mesh.files.content import Elements, elements, held, named_tags, refuse_mixed_volumes
-from calderon.mesh.topology import row_numbers
+from calderon.mesh.files.skins import skin
 
 CORNERS = {"triangle": 3, "VTK_LAGRANGE_TRIANGLE": 3, "quad": 4, "VTK_LAGRANGE_QUADRILATERAL": 4, "polygon": 0}
 """Numbers of corners of surface elements, by the beginning of meshio's names: triangle6, quad9, ..."""
-OUTWARD_FACES = [[1, 2, 3], [0, 3, 2], [0, 1, 3], [0, 2, 1]]
-"""Of a positively oriented tetrahedron."""
 
 
 class Surface(NamedTuple):
@@ -67,16 +65,12 @@ def _surface(content: meshio.Mesh, path: Path) -> list[Elements]:
     tetrahedra = [np.asarray(each.data)[:, :4].astype(np.int64) for each in content.cells if each.type[:5] == "tetra"]
     if not sum(map(len, tetrahedra)):
         raise MeshError(f"{path}: no triangles (the file holds {held(content)}): mesh the surface, save all elements")
-    boundary = _boundary_faces(np.concatenate(tetrahedra))
+    try:
+        boundary = skin([("tetra", np.concatenate(tetrahedra))])[0][0]
+    except MeshError as error:
+        raise MeshError(f"{path}: {error}") from None
     warn(f"{path}: no triangles but {held(content)}; their {len(boundary)} boundary faces are used")
     return [Elements(boundary, None, {})]
-
-
-def _boundary_faces(tetrahedra: NDArray) -> NDArray:
-    """Faces (n, 3) that belong to one tetrahedron only, outward for positively oriented tetrahedra."""
-    faces = np.concatenate([tetrahedra[:, face] for face in OUTWARD_FACES])
-    number = row_numbers(np.sort(faces, axis=1))[1]
-    return faces[np.bincount(number)[number] == 1]
 
 
 def _split(block: Elements, points: NDArray) -> Elements:

@@ -1,0 +1,1 @@
+"""Surfaces and solids in Nastran's bulk data (MSC, NX, OptiStruct)."""

@@ -1,0 +1,116 @@
+"""What surfaces need of a Nastran deck: grids, coordinate systems, elements, names."""
+
+from collections import Counter
+
+from calderon.mesh.files.nastran.cards import Card
+from calderon.mesh.files.nastran.lines import Line
+from calderon.mesh.files.nastran.names import PROPERTIES, Names
+from calderon.mesh.files.nastran.numbers import real
+from calderon.mesh.files.nastran.systems import BY_GRIDS, BY_POINTS, System, systems_of
+
+SURFACES = {
+    "CTRIA3": ("triangle", 3, 3),
+    "CTRIAR": ("triangle", 3, 3),
+    "CTRIA6": ("triangle6", 3, 6),
+    "CQUAD4": ("quad", 4, 4),
+    "CQUADR": ("quad", 4, 4),
+    "CSHEAR": ("quad", 4, 4),
+    "CQUAD8": ("quad8", 4, 8),
+    "CQUAD": ("quad9", 4, 9),
+}
+SOLIDS = {
+    "CTETRA": ("tetra", 4, 10),
+    "CPYRAM": ("pyramid", 5, 13),
+    "CPYRA": ("pyramid", 5, 13),
+    "CPENTA": ("wedge", 6, 15),
+    "CHEXA": ("hexahedron", 8, 20),
+}
+"""meshio's name, the number of corners, and of nodes with those on edges, which may be left out."""
+ELEMENTS = {**SURFACES, **SOLIDS}
+OFFSETS = {"CTRIA3": 6, "CTRIAR": 6, "CTRIA6": 9, "CQUAD4": 7, "CQUADR": 7, "CQUAD8": 15}
+"""Places of ZOFFS, the offset of the middle of a shell from its grids."""
+NO_SYSTEM = -1
+MAKERS = {"GRIDG", "EGRID", "GRIDD", "GRIDMOD", "CGEN"}
+"""Cards of MSGMESH, which generate grids and elements."""
+PASSED = {
+    *("CTRIAX", "CTRIAX6", "CTRAX3", "CTRAX6", "CQUADX", "CQUADX4", "CQUADX8"),
+    *("CPLSTN3", "CPLSTN4", "CPLSTN6", "CPLSTN8", "CPLSTS3", "CPLSTS4", "CPLSTS6", "CPLSTS8"),
+    *("CTRIA1", "CTRIA2", "CQUAD1", "CQUAD2", "CHBDYG", "CHACAB", "CHACBR", "CAABSF", "CIFHEX", "CIFPENT", "CIFQUAD"),
+}
+"""Elements with an area or a volume that are ignored with a message: axisymmetric, plane, old ones, absorbers."""
+WANTED = {*ELEMENTS, *BY_GRIDS, *BY_POINTS, *PROPERTIES, *MAKERS, "GRID", "GRDSET"}
+
+
+Grid = tuple[int, float, float, float]
+"""The coordinate system, NO_SYSTEM for that of GRDSET, and the coordinates there."""
+Element = tuple[str, int, tuple[int, ...]]
+"""The name of the card, the property, and the nodes; 0 for one that is left out."""
+
+
+class Deck:
+    """What is taken from the cards, one after the other; grids, elements and systems by number, and their lines.
+
+    Raises MeshError with the place for cards that cannot be read, for numbers given twice with different values, and
+    for cards that generate others.
+    """
+
+    def __init__(self) -> None:
+        self.grids: dict[int, Grid] = {}
+        self.elements: dict[int, Element] = {}
+        self.systems: dict[int, System] = {}
+        self.default: Card | None = None
+        self.names = Names()
+        self.ends = False
+        self.offsets = 0
+        self.passed: Counter[str] = Counter()
+        self.grid_lines: dict[int, Line] = {}
+        self.element_lines: dict[int, Line] = {}
+
+    def take(self, card: Card) -> None:
+        """Keep what surfaces need; the rest is passed over."""
+        self.names.see(card)
+        name = card.name
+        if name == "GRID":
+            self._grid(card)
+        elif name in ELEMENTS:
+            self._element(card)
+        elif name in BY_GRIDS or name in BY_POINTS:
+            for number, system in systems_of(card).items():
+                if self.systems.setdefault(number, system) != system:
+                    card.refuse(
+                        f"system {number} is given before with other values, on {self.systems[number].card.line}"
+                    )
+        elif name in MAKERS:
+            card.refuse("generates grids or elements, which is not supported: write them all")
+        elif name == "GRDSET":
+            if self.default is not None and self.default.fields != card.fields:
+                card.refuse(f"is given before with other values, on {self.default.line}")
+            self.default = card
+        elif name in PASSED:
+            self.passed[name] += 1
+        elif name.startswith("ENDDATA"):
+            self.ends = True
+
+    def _grid(self, card: Card) -> None:
+        if card.is_half:
+            card.refuse("the line with its third coordinate is missing")
+        number = card.integer(0)
+        grid = card.integer(1, NO_SYSTEM, 0), card.real(2), card.real(3), card.real(4)
+        if self.grids.setdefault(number, grid) != grid:
+            card.refuse(f"{number} is given before with other values, on {self.grid_lines[number]}")
+        self.grid_lines[number] = card.line
+
+    def _element(self, card: Card) -> None:
+        corners, nodes = ELEMENTS[card.name][1:]
+        number = card.integer(0)
+        on_edges = (card.integer(2 + i, 0, 0) for i in range(corners, nodes))
+        element = (
+            card.name,
+            card.integer(1, number),
+            (*(card.integer(2 + i) for i in range(corners)), *on_edges),
+        )
+        if self.elements.setdefault(number, element) != element:
+            card.refuse(f"{number} is given before with other values, on {self.element_lines[number]}")
+        self.element_lines[number] = card.line
+        offset = card.text(OFFSETS[card.name]) if card.name in OFFSETS else ""
+        self.offsets += bool(offset) and real(offset) != 0
