@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from calderon.mesh.errors import MeshError, warn
 from calderon.mesh.files.abaqus import read_abaqus
 from calderon.mesh.files.complete import read_ply, read_stl, read_vtu
-from calderon.mesh.files.gmsh import read_gmsh
+from calderon.mesh.files.gmsh.reading import read_gmsh
 from calderon.mesh.files.obj import read_obj
 from calderon.mesh.files.others import OTHERS
 

@@ -36,11 +36,18 @@ def surface_of(
 ) -> Surface:
     """The surface of the content of a file, or of a mesh of another package, whose name is the path.
 
-    names: of tags that comments of the file give. count: a check of the number of triangles before they are cleaned.
-    What is wrong beyond repair is left to the checks of the mesh.
+    names: of tags that comments of a file give; others without triangles are left out with a warning, but kept if there
+    is no file. count: a check of the number of triangles before they are cleaned. What is wrong beyond repair is left
+    to the checks of the mesh.
     """
-    names = {**named_tags(content, 2), **(names or {})}
+    given, commented = named_tags(content, 2), names
+    names = {**given, **(commented or {})}
     triangles, tags = _triangles_and_tags(path, _surface(content, path), names)
+    if commented is not None:
+        for name in (unused := sorted(set(given) - set(commented) - {n for n, tag in names.items() if tag in tags})):
+            del names[name]
+        if unused:
+            warn(f"{path}: physical groups without triangles, whose names are not used: {', '.join(unused)}")
     count(len(triangles))
     vertices = content.points
     numbered = len(triangles) == 0 or (triangles.min() >= 0 and triangles.max() < len(vertices))

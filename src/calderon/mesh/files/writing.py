@@ -137,6 +137,8 @@ def _refuse_what_is_lost(suffix: str, tags: NDArray[np.int64], names: Mapping[st
     limit = np.iinfo(np.int32).max
     if suffix in (".msh", ".ply") and (largest := np.abs(tags).max(initial=0)) > limit:
         raise MeshError(f"{suffix} files hold tags up to {limit}, got {largest}: use .vtu or other tags")
+    if suffix == ".msh" and (least := tags.min(initial=0)) < 0:
+        raise MeshError(f"a negative tag in .msh files means a reversed surface, got {least}: use .vtu or other tags")
     for name in names if suffix in _SPOILT else ():
         spoilt, what = _SPOILT[suffix]
         if not name or name != name.strip() or '"' in name or len(name.splitlines()) > 1 or re.search(spoilt, name):
@@ -213,6 +215,20 @@ def _save_msh22(path: Path, vertices: NDArray, blocks: list[Tagged]) -> None:
         "field_data": {n: np.array([tag, _DIMENSION[b.kind]]) for b in blocks for n, tag in b.names.items()},
     }
     _meshio(path, "gmsh22", vertices, [(block.kind, block.elements) for block in blocks], data, binary=False)
+    if comments := _comment_section(blocks):
+        head, mark, rest = path.read_text(encoding="utf-8").partition("$EndMeshFormat\n")
+        path.write_text(head + mark + comments + rest, encoding="utf-8")
+
+
+def _comment_section(blocks: list[Tagged]) -> str:
+    """A section of comments with the names, where some belong to no element: physical groups without elements are
+    not read."""
+    lines = [
+        f"{each.comment}{json.dumps(dict(each.names))}\n"
+        for each in blocks
+        if not set(each.names.values()) <= set(each.tags.tolist())
+    ]
+    return f"$Comments\n{''.join(lines)}$EndComments\n" if lines else ""
 
 
 def _stl(mesh: Triangulation, path: Path) -> None:
@@ -235,7 +251,8 @@ def _msh41(mesh: Triangulation, path: Path) -> None:
     low, high = mesh.bounds
     box = " ".join(f"{value:.17g}" for value in [*low, *high])
     with path.open("w", encoding="utf-8") as file:
-        file.write("$MeshFormat\n4.1 0 8\n$EndMeshFormat\n")
+        surface = Tagged("triangle", mesh.triangles, mesh.tags, mesh.names, COMMENT)
+        file.write("$MeshFormat\n4.1 0 8\n$EndMeshFormat\n" + _comment_section([surface]))
         if mesh.names:
             lines = "".join(f'2 {tag} "{name}"\n' for name, tag in mesh.names.items())
             file.write(f"$PhysicalNames\n{len(mesh.names)}\n{lines}$EndPhysicalNames\n")

@@ -149,7 +149,7 @@ class _Finished:
         return self._loose[-1]
 
     def joined(self) -> Iterator[Card]:
-        """The cards that wait, with the lines that have their marks; lines that no card asks for belong to the one
+        """The cards that wait, with the lines that have their marks; lines that no card names belong to the one
         before them."""
         by_mark: dict[str, list[Card]] = {}
         for piece in self._loose:

@@ -68,7 +68,7 @@ def bulk_lines(path: Path) -> Iterator[Line]:
 
 
 def _lines(path: Path) -> Iterator[Line]:
-    """All lines, included ones in place of the lines that name them."""
+    """All lines, those of included files instead of the lines that name them."""
     files, size = 0, path.stat().st_size
     first: tuple[Path, ...] = (path,)
     open_files = [(first, _texts(path), "")]

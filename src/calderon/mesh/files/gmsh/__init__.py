@@ -1,0 +1,1 @@
+"""Files of gmsh (.msh) of versions 2 and 4, as text and binary."""
