@@ -3,6 +3,7 @@
 import contextlib
 import json
 import textwrap
+import traceback
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping
 from io import StringIO
@@ -15,10 +16,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from calderon.mesh.errors import MeshError, warn
 from calderon.mesh.files.abaqus import read_abaqus
-from calderon.mesh.files.complete import read_ply, read_stl, read_vtu
+from calderon.mesh.files.complete import read_ply, read_vtu
 from calderon.mesh.files.gmsh.reading import read_gmsh
 from calderon.mesh.files.obj import read_obj
 from calderon.mesh.files.others import OTHERS
+from calderon.mesh.files.stl import read_stl
 
 READERS = {
     ".msh": read_gmsh,
@@ -70,9 +72,11 @@ def file_content(path: Path, suffixes: Collection[str] = READERS) -> meshio.Mesh
             points = np.zeros((len(content.points), 3))
             points[:, : content.points.shape[1]] = content.points
     except MeshError as error:
+        _let_go(error)
         raise MeshError(f"{path}: {error}") from None
     except (Exception, SystemExit) as error:  # meshio raises anything from KeyError to SystemExit for broken files
         cause = "" if isinstance(error, SystemExit) else f"{type(error).__name__}: {error}"  # an exit code says nothing
+        _let_go(error)
         reason = textwrap.shorten(f"{cause} {output.getvalue()}", 200, placeholder=" ...") or "no reason given"
         raise MeshError(
             f"{path}: cannot be read as a {suffix} file ({reason}); it may be incomplete, or of another format "
@@ -82,6 +86,15 @@ def file_content(path: Path, suffixes: Collection[str] = READERS) -> meshio.Mesh
     for sentence in content.info or ():
         warn(f"{path}: {sentence}")
     return content
+
+
+def _let_go(error: BaseException) -> None:
+    """Close what readers left open: as long as an error is kept, its frames keep files, and HDF5 takes the old content
+    of one that is open for that of a mended file of its name."""
+    seen: BaseException | None = error
+    while seen is not None:
+        traceback.clear_frames(seen.__traceback__)
+        seen = seen.__context__
 
 
 def elements(content: meshio.Mesh, path: Path, kinds: Mapping[str, int]) -> list[Elements]:

@@ -68,8 +68,9 @@ def trimesh_content(mesh: Any) -> meshio.Mesh:
 
 
 def gmsh_content(gmsh: Any) -> meshio.Mesh:
-    """The surface elements of gmsh's current model: of physical surfaces if there are any, else of all. Tags are
-    numbers of physical groups, the first of several, or of surfaces."""
+    """The surface elements of gmsh's current model: of physical surfaces if there are any, else of all, and lines and
+    solids if there are none. Tags are numbers of physical groups, the first of several, or of surfaces; the elements of
+    surfaces that are reversed in their group are reversed."""
     if not gmsh.isInitialized():
         raise MeshError("gmsh is not initialised: build the model, gmsh.model.mesh.generate(2), then from_gmsh()")
     number, points, _ = gmsh.model.mesh.getNodes()
@@ -90,8 +91,18 @@ def gmsh_content(gmsh: Any) -> meshio.Mesh:
             if kind not in GMSH_KINDS:
                 raise MeshError(f"surface {entity} has elements of gmsh's type {kind}: mesh it with triangles")
             corners = gmsh.model.mesh.getElementProperties(kind)[3]
-            blocks.append((GMSH_KINDS[kind], place[nodes.astype(np.int64)].reshape(-1, corners)))
+            own = place[nodes.astype(np.int64)].reshape(-1, corners)
+            if -owners.get(entity, 0) in gmsh.model.getPhysicalGroupsForEntity(2, entity):
+                first = gmsh.model.mesh.getElementProperties(kind)[5]  # the corners; nodes on edges are not used
+                own[:, 1:first] = own[:, 1:first][:, ::-1]
+            blocks.append((GMSH_KINDS[kind], own))
             tags.append(np.full(len(blocks[-1][1]), owners.get(entity, entity)))
+    for dimension in (1, 3) if not blocks else ():
+        for kind, _, nodes in zip(*gmsh.model.mesh.getElements(dimension), strict=True):
+            corners = gmsh.model.mesh.getElementProperties(kind)[3]
+            name = meshio.gmsh.gmsh_to_meshio_type.get(kind, "other")
+            blocks.append((name, place[nodes.astype(np.int64)].reshape(-1, corners)))
+            tags.append(np.zeros(len(blocks[-1][1]), np.int64))
     named = {gmsh.model.getPhysicalName(2, group): group for group in groups}
     names = {name: np.array([group, 2]) for name, group in named.items() if name}
     return meshio.Mesh(points.reshape(-1, 3).copy(), blocks, {}, {"tags": tags} if tags else {}, names)

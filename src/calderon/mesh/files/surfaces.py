@@ -47,7 +47,7 @@ def surface_of(
         for name in (unused := sorted(set(given) - set(commented) - {n for n, tag in names.items() if tag in tags})):
             del names[name]
         if unused:
-            warn(f"{path}: physical groups without triangles, whose names are not used: {', '.join(unused)}")
+            warn(f"{path}: groups without triangles, whose names are left out: {', '.join(unused)}")
     count(len(triangles))
     vertices = content.points
     numbered = len(triangles) == 0 or (triangles.min() >= 0 and triangles.max() < len(vertices))
@@ -71,7 +71,10 @@ def _surface(content: meshio.Mesh, path: Path) -> list[Elements]:
     refuse_mixed_volumes(content, path)
     tetrahedra = [np.asarray(each.data)[:, :4].astype(np.int64) for each in content.cells if each.type[:5] == "tetra"]
     if not sum(map(len, tetrahedra)):
-        raise MeshError(f"{path}: no triangles (the file holds {held(content)}): mesh the surface, save all elements")
+        raise MeshError(
+            f"{path}: no triangles (the file holds {held(content)}): mesh the surface, in gmsh for example, and save "
+            "all elements"
+        )
     try:
         boundary = skin([("tetra", np.concatenate(tetrahedra))])[0][0]
     except MeshError as error:

@@ -1,0 +1,127 @@
+"""Triangles of STL files, binary and text; several solids of a text are tags with their names.
+
+meshio takes no capitals, no comments, no normals such as -1.#IND, and no names. Source: 3D Systems, "StereoLithography
+Interface Specification" (1989).
+"""
+
+import re
+from pathlib import Path
+from typing import NoReturn
+
+import meshio
+import numpy as np
+from numpy.typing import NDArray
+
+from calderon.mesh.errors import MeshError
+from calderon.mesh.topology import row_numbers
+
+HEADER, TRIANGLE = 84, 50
+"""Bytes of a binary file: before the first triangle, and of each."""
+FACET = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])
+_COMMENT = re.compile(rb"(?m)^[ \t]*(?:#|;|//|!|\$|%).*$")
+_SOLID = re.compile(rb"(?im)^[ \t]*(end[ \t]*)?solid\b[ \t]*(.*)$")
+_VERTEX = rb"vertex\s+(\S+)\s+(\S+)\s+(\S+)\s+"
+_TEXT_FACET = re.compile(
+    rb"facet(?:\s+normal)?(?:\s+(?!outer\b)\S+){0,3}\s+outer\s+loop\s+"
+    + 3 * _VERTEX
+    + rb"end\s*loop\s+end\s*facet\b\s*",
+    re.IGNORECASE,
+)
+
+
+def read_stl(path: Path) -> meshio.Mesh:
+    """The triangles, equal corners joined. A file is binary if its size fits its number of triangles, even if it begins
+    with "solid".
+
+    MeshError for another size, for a text without "endsolid" after its last triangle, and with the line for what is no
+    facet of three vertices.
+    """
+    data = path.read_bytes()
+    promised = int.from_bytes(data[80:HEADER], "little")
+    if len(data) >= HEADER and len(data) == HEADER + TRIANGLE * promised:
+        return _mesh([np.frombuffer(data, FACET, offset=HEADER)["corners"].astype(np.float64)], [""])
+    if len(data) >= HEADER and b"\0" in data[:512]:
+        raise MeshError(
+            f"{len(data)} bytes, but its {promised} triangles take {HEADER + TRIANGLE * promised}: "
+            "it is incomplete or damaged; export it again"
+        )
+    text = data.removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    text = _COMMENT.sub(b"", text)
+    last = re.search(rb"(?i).*end\s*(facet|solid)", text, re.DOTALL)
+    if last is None or last[1].lower() == b"facet":
+        raise MeshError("no 'endsolid' at the end of the text: incomplete, or not an STL file; export it again")
+    solids, names = [], []
+    for name, begin, end in _solids(text):
+        solids.append(_facets(text, begin, end))
+        names.append(name)
+    return _mesh(solids, names)
+
+
+def _solids(text: bytes) -> list[tuple[str, int, int]]:
+    """The names of solids, and where their facets begin and end."""
+    found: list[tuple[str, int, int]] = []
+    name, begin, after = "", -1, 0
+    for mark in _SOLID.finditer(text):
+        if (mark[1] is None) == (begin >= 0):
+            what = "an endsolid that no solid precedes" if mark[1] else "a solid begins before the last one ends"
+            _refuse(text, mark.start(), what)
+        if mark[1] is None:
+            _require_blank(text, after, mark.start())
+            name, begin = mark[2].decode("utf-8", errors="replace").strip(), mark.end()
+        else:
+            found.append((name, begin, mark.start()))
+            begin, after = -1, mark.end()
+    if begin >= 0:
+        _refuse(text, begin, "a solid has no endsolid on a line of its own")
+    _require_blank(text, after, len(text))
+    return found
+
+
+def _facets(text: bytes, begin: int, end: int) -> NDArray[np.float64]:
+    """Corners (n, 3, 3) of the facets of a solid."""
+    words: list[bytes] = []
+    while begin < end and text[begin : begin + 1].isspace():
+        begin += 1
+    starts = []
+    while begin < end:
+        facet = _TEXT_FACET.match(text, begin, end)
+        if facet is None:
+            _refuse(text, begin, "no facet of three vertices (facet normal, outer loop, 3 vertex, endloop, endfacet)")
+        words += facet.groups()
+        starts.append(begin)
+        begin = facet.end()
+    try:
+        return np.array(words, dtype="S").astype(np.float64).reshape(-1, 3, 3)
+    except ValueError:
+        wrong = next(i for i, word in enumerate(words) if not _is_number(word))
+        shown = words[wrong][:40].decode("utf-8", errors="replace")
+        _refuse(text, starts[wrong // 9], f"a facet has a coordinate {shown!r}, which is no number")
+
+
+def _is_number(word: bytes) -> bool:
+    try:
+        float(word)
+    except ValueError:
+        return False
+    return True
+
+
+def _require_blank(text: bytes, begin: int, end: int) -> None:
+    if rest := text[begin:end].strip():
+        _refuse(text, text.index(rest, begin), "text outside of solid ... endsolid")
+
+
+def _refuse(text: bytes, place: int, what: str) -> NoReturn:
+    raise MeshError(f"line {text.count(bytes([10]), 0, place) + 1}: {what}")
+
+
+def _mesh(solids: list[NDArray[np.float64]], names: list[str]) -> meshio.Mesh:
+    corners = np.concatenate([np.zeros((0, 3, 3)), *solids])
+    points, number = row_numbers(corners.reshape(-1, 3))
+    data, fields = {}, {}
+    if len(solids) > 1:
+        data = {"tags": [np.repeat(np.arange(len(solids)) + 1, [len(each) for each in solids])]}
+        for tag, name in enumerate(names, start=1):
+            if name:
+                fields[name if name not in fields else f"{name} ({tag})"] = np.array([tag, 2])
+    return meshio.Mesh(points, [("triangle", number.reshape(-1, 3))], {}, data, fields)
