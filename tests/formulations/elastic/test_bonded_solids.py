@@ -178,3 +178,39 @@ def test_the_plan_counts_the_tractions_of_common_faces():
     assert parts.plan("fmm").nbytes > below.plan("fmm").nbytes + above.plan("fmm").nbytes
     found = [parts.plan(each) for each in ("fmm", "hmatrix", "matrix-free")]
     assert all(f"traction), about {float(f'{each.seconds:.1g}'):g} s and " in str(each) for each in (dense, *found))
+
+
+def test_parts_share_faces_and_no_space():
+    """Parts are given twice, lie on one side of a face, within another one (also two that are bonded to each other), or
+    in a solid without end; a body in the cavity of another and one in a solid without end are right."""
+    lower, upper = halves()
+    small = [cal.TriangleMesh(0.2 * m.vertices - [0.2, 0.1, 0.3], m.triangles) for m in (lower, upper)]
+    slab = cal.TriangleMesh(lower.vertices * [1, 1, 2], lower.triangles)
+    away = small[0].translated([5.0, 0.0, 0.0])
+    hollow = cal.TriangleMesh(
+        np.concatenate([lower.vertices, small[0].vertices]),
+        np.concatenate([lower.triangles, small[0].triangles + len(lower.vertices)]),
+    )
+    solids = {name: cal.ElasticSolid(mesh, STEEL) for name, mesh in {
+        "lower": lower, "upper": upper, "one": small[0], "two": small[1], "slab": slab, "hollow": hollow, "away": away,
+    }.items()}  # fmt: skip
+    solids["again"] = solids["upper"]
+    for name, mesh in {"around": small[0], "around lower": lower}.items():
+        solids[name] = cal.ElasticSolid(mesh, STEEL, exterior=True)
+    one_side, within = (
+        "triangles of '{}' and '{}' have both parts on the same side",
+        "'{}' lies within '{}' or overlaps",
+    )
+    for names, message in {
+        ("upper", "again"): one_side.format("upper", "again"),
+        ("lower", "slab"): one_side.format("lower", "slab"),
+        ("lower", "upper", "again"): "more than two parts .'lower', 'upper', 'again'",
+        ("lower", "one"): within.format("one", "lower"),
+        ("lower", "upper", "one", "two"): within.format("one", "lower"),
+        ("one", "around", "away"): within.format("away", "around"),
+        ("one", "around", "lower", "around lower"): "lies within",
+    }.items():
+        with pytest.raises(ValueError, match=message):
+            cal.BondedSolids({name: solids[name] for name in names})
+    for names in (("upper", "hollow", "one"), ("one", "around")):
+        assert cal.BondedSolids({name: solids[name] for name in names}).faces.numbers.shape[1] == 2

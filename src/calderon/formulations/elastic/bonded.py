@@ -43,8 +43,8 @@ class BondedSolids:
     parts: {name: ElasticSolid}, each with material, supports, loads and loads of the volume of its own. Common faces
     are found: the meshes have the same triangles there, without conditions. All parts have one kind of space.
 
-    TypeError for other parts, ValueError for fewer than two, for parts that share no triangles or overlap, and for
-    loads that nothing balances.
+    TypeError for other parts, ValueError for fewer than two, for parts that share no triangles, that overlap or lie
+    within each other (also where both are on one side of a face), and for loads that nothing balances.
     """
 
     parts: Mapping[Any, ElasticSolid]
@@ -76,7 +76,7 @@ class BondedSolids:
     def faces(self) -> Faces:
         """The common faces."""
         meshes, spaces = [s.mesh for s in self.solids], [s.spaces.tractions for s in self.solids]
-        return common_faces([*self.parts], meshes, spaces, self.rank)
+        return common_faces([*self.parts], meshes, spaces, self.rank, [s.exterior for s in self.solids])
 
     @cached_property
     def bounds(self) -> Array:

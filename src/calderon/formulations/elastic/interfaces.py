@@ -7,6 +7,7 @@ part is tested with the displacements of a joined node, that of the softer one w
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 from calderon.formulations.elastic.surface_conditions import CONFLICT, SurfaceConditions, free_columns
 from calderon.mesh import TriangleMesh
 from calderon.mesh.coincident import FLOAT32_ROUNDING, coincident_points
+from calderon.mesh.containment import winding_numbers
 from calderon.mesh.crossings import crossing_pairs
 from calderon.spaces import NodalVectorSpace
 
@@ -45,10 +47,16 @@ def joined(points: Sequence[Array], size: float) -> list[Index]:
 
 
 def common_faces(
-    names: Sequence[Any], meshes: Sequence[TriangleMesh], spaces: Sequence[NodalVectorSpace], rank: Sequence[int]
+    names: Sequence[Any],
+    meshes: Sequence[TriangleMesh],
+    spaces: Sequence[NodalVectorSpace],
+    rank: Sequence[int],
+    outside: Sequence[bool],
 ) -> Faces:
-    """Faces of triangles that two parts have; spaces: of tractions; rank: by part, the stiffest is 0. ValueError for
-    parts that share none, and for those that touch or overlap elsewhere."""
+    """Faces of triangles that two parts have, with normals out of the material; spaces: of tractions; rank: by part,
+    the stiffest is 0; outside: by part, whether its material is that around its surface, without end. ValueError for
+    parts that share none, for faces of more than two parts or of parts on one side of them, and for parts that overlap
+    elsewhere or of which one contains another."""
     size = float(np.ptp(np.concatenate([mesh.vertices for mesh in meshes]), axis=0).max())
     vertices = joined([mesh.vertices for mesh in meshes], size)
     triangles = [number[mesh.triangles] for number, mesh in zip(vertices, meshes, strict=True)]
@@ -59,7 +67,9 @@ def common_faces(
     label = label.ravel()[order]
     pair = np.flatnonzero(label[1:] == label[:-1])
     stiff, soft = order[pair], order[pair + 1]
+    _refuse_one_side(names, np.concatenate(triangles), part, stiff, soft)
     _refuse_overlaps(names, meshes, part, np.setdiff1d(order, soft), np.concatenate(triangles))
+    _refuse_one_inside_another(names, meshes, outside, part, np.stack([stiff, soft], axis=1))
     masks = [[np.isin(np.arange(len(t)), own[which[part[which] == k]]) for k, t in enumerate(triangles)]
              for which in (np.concatenate([stiff, soft]), soft)]  # fmt: skip
     for name, mask in zip(names, masks[0], strict=True):
@@ -88,6 +98,57 @@ def _refuse_overlaps(
             f"{len(pairs)} triangles of {one!r} and {two!r} overlap without being the same: bonded solids have the "
             "same triangles on a common face; mesh the parts together"
         )
+
+
+def _refuse_one_side(names: Sequence[Any], triangles: Index, part: Index, stiff: Index, soft: Index) -> None:
+    """ValueError for equal triangles, with vertices (n, 3) and of parts (n,), that are no face between two parts: those
+    of three parts, and of two whose normals point the same way, as both lie behind it."""
+    seen, times = np.unique(np.concatenate([stiff, soft]), return_counts=True)
+    if len(thrice := seen[times > 1]):
+        pairs = np.stack([stiff, soft], axis=1)
+        group = pairs[(pairs == thrice[0]).any(axis=1)]
+        several = ", ".join(repr(names[k]) for k in np.unique(part[group]))
+        raise ValueError(
+            f"{len(thrice)} triangles belong to more than two parts ({several}): a face has one part on each side, so "
+            "that parts there lie in one space; give each part the space that no other has, and leave out what is "
+            "given twice"
+        )
+    same = _even(triangles[stiff]) == _even(triangles[soft])
+    if same.any():
+        one, two = (names[part[which[same][0]]] for which in (stiff, soft))
+        raise ValueError(
+            f"{np.count_nonzero(same)} triangles of {one!r} and {two!r} have both parts on the same side: the parts "
+            "occupy one space, as one lies within the other or is given twice; cut the inner one out of the outer one "
+            "(a difference in the CAD model, the normals of a common face are opposite then), or leave one out"
+        )
+
+
+def _even(triangles: Index) -> NDArray[np.bool_]:
+    """(n,) whether the vertices (n, 3) are an even permutation of their order."""
+    inversions = [triangles[:, i] > triangles[:, j] for i, j in ((0, 1), (0, 2), (1, 2))]
+    return np.asarray(np.sum(inversions, axis=0) % 2 == 0)
+
+
+def _refuse_one_inside_another(
+    names: Sequence[Any], meshes: Sequence[TriangleMesh], outside: Sequence[bool], part: Index, common: Index
+) -> None:
+    """ValueError where a triangle that is no common face (n, 2) of two parts lies within the material of the other: as
+    surfaces do not cross, its middle tells."""
+    first = np.cumsum([0, *(mesh.number_of_triangles for mesh in meshes)])
+    for inner, outer in permutations(range(len(meshes)), 2):
+        own = np.ones(meshes[inner].number_of_triangles, bool)
+        faces = common[np.isin(part[common], (inner, outer)).all(axis=1)]
+        own[faces[part[faces] == inner] - first[inner]] = False
+        points, low, high = meshes[inner].centroids[own], *meshes[outer].bounds
+        if not outside[outer]:
+            points = points[((low <= points) & (points <= high)).all(axis=1)]
+        around = int(outside[outer])
+        if len(points) and (winding_numbers(meshes[outer].vertices, meshes[outer].triangles, points) + around).any():
+            raise ValueError(
+                f"{names[inner]!r} lies within {names[outer]!r} or overlaps it: bonded solids share faces, not space; "
+                f"cut {names[inner]!r} out of {names[outer]!r} (a difference in the CAD model), so that its surface "
+                "becomes a common face of both"
+            )
 
 
 def _matched(one: NodalVectorSpace, i: int, two: NodalVectorSpace, j: int) -> Index:
