@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import calderon.mesh as meshes
-from calderon.formulations import ImpedanceScattering
+from calderon.exact import impedance_sphere
+from calderon.formulations import ImpedanceScattering, SoundHardScattering
 from calderon.formulations.surface_values import values_at_nodes
 from calderon.spaces import P0, P1, P2
 from calderon.waves import PlaneWave, Wave
@@ -92,6 +93,38 @@ def test_all_ways_to_give_one_number_are_that_number():
     assert problem.monostatic_target_strength(direction) == pytest.approx(one.monostatic_target_strength(direction))
 
 
+@pytest.mark.parametrize("b", [-0.5j, -20j])
+def test_a_lossless_springy_wall(b):
+    """Re b = 0 > Im b, in every way to give it: the series, and no power is lost."""
+    mesh, ways = tagged(0.25), [b, {1: b, 4: b}, np.full(len(tagged(0.25).triangles), b), lambda x: b + 0 * x[:, 0]]
+    fields = []
+    for way in ways:
+        solution = ImpedanceScattering(mesh, K, way).solve(WAVE, rtol=1e-7)
+        fields.append(solution.field(POINTS))
+        assert np.abs(fields[-1] - fields[0]).max() < 1e-6
+        assert solution.info.iterations < 16
+    series = impedance_sphere(K, 1.0, b, direction=WAVE.direction)
+    assert fields[0] == pytest.approx(series.total(POINTS), abs=5e-3)
+    assert abs(solution.absorption_cross_section()) < 1e-6
+
+
+def test_an_infinite_impedance_is_rigid():
+    """As a number, in tables, arrays and functions, on all of the surface and on a part of it."""
+    mesh = tagged()
+    every, front = np.full(len(mesh.triangles), np.inf), np.where(mesh.tags == 4, np.inf, 2 + 1j)
+    for way in (np.inf, -np.inf, complex(np.inf, 1), {1: np.inf, "front": np.inf}, every, lambda x: np.inf):
+        assert not np.any(ImpedanceScattering(mesh, K, impedance=way).b)
+    half = ImpedanceScattering(mesh, K, admittance={"back": 1 / (2 + 1j), "front": 0.0}).b
+    for way in ({"back": 2 + 1j, "front": np.inf}, front):
+        assert np.allclose(ImpedanceScattering(mesh, K, impedance=way).b, half, rtol=1e-14)
+    mixed = ImpedanceScattering(mesh, K, impedance=lambda x: np.where(x[:, 0] > 0, np.inf, 2.0)).b
+    assert set(np.unique(mixed)) == {0, 0.5}
+    hard = SoundHardScattering(mesh, K).solve(WAVE, rtol=1e-9)
+    assert np.allclose(
+        ImpedanceScattering(mesh, K, impedance=np.inf).solve(WAVE, rtol=1e-9).field(POINTS), hard.field(POINTS)
+    )
+
+
 @pytest.mark.parametrize("b", [{"back": 0.0, "front": 1.5 - 1j}, {1: 0.2 + 1j, 4: 2.0}])
 def test_a_jump_keeps_the_optical_theorem(b):
     """Power lost by the wave, 4 pi Im F(forward) / k, is power scattered and absorbed."""
@@ -140,6 +173,9 @@ def test_values_of_triangles_at_the_nodes_of_any_space():
         ({"admittance": lambda x: x}, ValueError, "must be vectorised"),
         ({"impedance": {1: 1.0, 4: 0.0}}, ValueError, "sound-soft"),
         ({"impedance": lambda x: 0 * x[:, 0]}, ValueError, "sound-soft"),
+        ({"impedance": 1e-310}, ValueError, "sound-soft"),
+        ({"impedance": np.nan}, ValueError, "impedance must be finite: 1 of 1 values are NaN"),
+        ({"impedance": lambda x: np.where(x[:, 0] > 0, np.nan, np.inf)}, ValueError, "are NaN or infinite"),
     ],
 )
 def test_impedances_that_do_not_fit_are_refused(way, error, message):

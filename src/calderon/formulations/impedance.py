@@ -24,6 +24,9 @@ from calderon.operators.algebra import Scaled
 from calderon.potentials import Potential, double_layer_potential, single_layer_potential
 from calderon.spaces import Function
 
+LIKE_A_HARD_WALL = 1e-12
+"""Admittance below which the preconditioner is that of a hard wall: the other one would divide roundings."""
+
 
 @dataclass(frozen=True, eq=False)
 class ImpedanceScattering(CombinedProblem):
@@ -31,11 +34,11 @@ class ImpedanceScattering(CombinedProblem):
 
         (I/2 - K + eta D) phi - ik (V + eta (I/2 + K')) (b phi) = u_inc + eta du_inc/dn.
 
-    admittance: b = rho c / Z without unit, Re b >= 0; or impedance: Z / (rho c) = 1/b. Exactly one of the two; 0 is
-    sound-hard. Either is a number for the whole surface, a table {tag or its name: number}, one value for each
-    triangle, or a function f(x) or f(x, n) of points and normals (n, 3). A b that varies enters by its values at the
-    nodes, as the interpolant of b phi, which costs no order; where it jumps, a node has the mean by area of its
-    triangles. coupling: eta, default i/Re k. space: "P1" or "P2".
+    admittance: b = rho c / Z without unit, Re b >= 0; or impedance: Z / (rho c) = 1/b. Exactly one of the two; b = 0 is
+    sound-hard, and so is an infinite impedance. Either is a number for the whole surface, a table {tag or its name:
+    number}, one value for each triangle, or a function f(x) or f(x, n) of points and normals (n, 3). A b that varies
+    enters by its values at the nodes, as the interpolant of b phi, which costs no order; where it jumps, a node has the
+    mean by area of its triangles. coupling: eta, default i/Re k. space: "P1" or "P2".
 
     The problem has one solution for Re b >= 0 at real k. D. Colton and R. Kress, Integral Equation Methods in
     Scattering Theory (1983), section 3.7.
@@ -64,7 +67,7 @@ class ImpedanceScattering(CombinedProblem):
         if self.admittance is not None:
             return values_at_nodes(self.admittance, self.function_space, "admittance")
         assert self.impedance is not None
-        return values_at_nodes(self.impedance, self.function_space, "impedance", _reciprocal)
+        return values_at_nodes(self.impedance, self.function_space, "impedance", _reciprocal, infinite=True)
 
     @property
     def _slope(self) -> complex | NDArray[np.complex128]:
@@ -72,11 +75,13 @@ class ImpedanceScattering(CombinedProblem):
         return -1j * self.wavenumber * self.b
 
     def _on_a_plane(self, dtn: SurfaceOperator) -> SurfaceOperator | SurfaceProduct:
-        b = complex(np.mean(self.b))
-        if b == 0:
+        mean = complex(np.mean(self.b))
+        # a springy surface (Im b < 0) carries waves of its own, which only the true operator knows well enough: here it
+        # absorbs as much as it yields, which is right far below and far above them
+        b = complex(mean.real + max(-mean.imag, 0.0), max(mean.imag, 0.0))
+        if abs(b) < LIKE_A_HARD_WALL:
             return hard_on_a_plane(dtn, self.eta)
-        # a springy surface (Im b < 0) carries waves of its own, which only the true operator knows well enough
-        slope = -1j * self.wavenumber * complex(b.real, max(b.imag, 0.0))
+        slope = -1j * self.wavenumber * b
         # a product: as one function it would have zeros that coincide where the surface absorbs all, b = 1
         return ((dtn * -self.eta + 1) * 0.5) @ (dtn.inverse() * -slope + 1)
 
@@ -121,9 +126,10 @@ class ImpedanceScattering(CombinedProblem):
 
 
 def _reciprocal(impedance: NDArray[np.complex128]) -> NDArray[np.complex128]:
-    if not np.all(impedance):
+    rigid = np.isinf(impedance)
+    if (np.abs(impedance) < 1 / np.finfo(float).max).any():
         raise ValueError("impedance 0 is a sound-soft surface: use SoundSoftScattering")
-    return 1 / impedance
+    return np.where(rigid, 0.0, 1 / np.where(rigid, 1.0, impedance))
 
 
 def _in_words(b: complex | NDArray[np.complex128]) -> str:

@@ -15,20 +15,25 @@ SurfaceValues = complex | Mapping[int | str, complex] | ArrayLike | Callable[...
 
 
 def values_at_nodes(
-    given: SurfaceValues, space: Space, name: str, transform: Callable[[Any], Any] = lambda value: value
+    given: SurfaceValues,
+    space: Space,
+    name: str,
+    transform: Callable[[Any], Any] = lambda value: value,
+    infinite: bool = False,
 ) -> complex | NDArray[np.complex128]:
     """transform(given) as one complex number or as values (dimension,) at the nodes of a space on the whole mesh.
 
     given: a number; {tag or its name: number} with every tag of the mesh; values (triangles,); or f(x), f(x, n) with
     points and normals (n, 3). Where values jump between triangles, a node has their mean, weighted by area.
-    TypeError or ValueError for other types and values that are not finite. transform: applied before the mean is taken.
+    TypeError or ValueError for other types and values that are not finite. transform: applied before the mean is taken;
+    infinite: whether it accepts infinite values, too.
     """
     if isinstance(given, numbers.Complex) and not isinstance(given, bool):
-        return complex(transform(_finite(np.array(given, complex), name)))
+        return complex(transform(_checked(np.array(given, complex), name, infinite)))
     if callable(given):
-        values = space.interpolation(given).coefficients.astype(complex)  # refuses wrong shapes, NaN and infinity
+        values = space.node_values(given, infinite=infinite).astype(complex)  # refuses wrong shapes and NaN
         return np.asarray(transform(values), complex)
-    per_triangle = np.asarray(transform(_finite(_per_triangle(given, space.mesh, name), name)), complex)
+    per_triangle = np.asarray(transform(_checked(_per_triangle(given, space.mesh, name), name, infinite)), complex)
     areas = space.mesh.areas[space.triangles]
     dofs, size = space.dofs.ravel(), space.dofs.shape[1]
     weighted = np.zeros(space.dimension, complex)
@@ -66,8 +71,9 @@ def _per_triangle(given: Any, mesh: TriangleMesh, name: str) -> NDArray[np.compl
     return values
 
 
-def _finite(values: NDArray[np.complex128], name: str) -> NDArray[np.complex128]:
-    if not np.isfinite(values).all():
-        bad = np.count_nonzero(~np.isfinite(values))
-        raise ValueError(f"{name} must be finite: {bad} of {values.size} values are NaN or infinite")
+def _checked(values: NDArray[np.complex128], name: str, infinite: bool) -> NDArray[np.complex128]:
+    wrong = ~np.isfinite(values) & ~(infinite & np.isinf(values))
+    if wrong.any():
+        what = "NaN" if infinite else "NaN or infinite"
+        raise ValueError(f"{name} must be finite: {np.count_nonzero(wrong)} of {values.size} values are {what}")
     return values

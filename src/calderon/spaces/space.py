@@ -206,16 +206,20 @@ class Space(ProjectionSpace):
         """The `Function` that equals `data` at the nodes; `data` as in `load_vector`."""
         return function_in(self, self.node_values(data))
 
-    def node_values(self, data: Any, components: tuple[int, ...] = ()) -> NDArray[Any]:
-        """(dimension, *components) values of data at the nodes."""
-        return evaluate_data(data, self.nodes, self.node_normals, components)
+    def node_values(self, data: Any, components: tuple[int, ...] = (), infinite: bool = False) -> NDArray[Any]:
+        """(dimension, *components) values of data at the nodes; infinite: whether they may be so."""
+        return evaluate_data(data, self.nodes, self.node_normals, components, infinite)
 
 
 def evaluate_data(
-    data: Any, points: NDArray[np.float64], normals: NDArray[np.float64], components: tuple[int, ...] = ()
+    data: Any,
+    points: NDArray[np.float64],
+    normals: NDArray[np.float64],
+    components: tuple[int, ...] = (),
+    infinite: bool = False,
 ) -> NDArray[Any]:
     """Values (n, *components) of a constant, f(x) or f(x, n) at points (n, 3) with unit normals (n, 3), checked for
-    shape and finiteness; components: () for numbers, (3,) for vectors.
+    shape and finiteness; components: () for numbers, (3,) for vectors; infinite: whether values may be so.
     """
     values = data
     if callable(data):
@@ -232,8 +236,9 @@ def evaluate_data(
             f"{points.shape}: it must be vectorised, f(x, n) with x and n of shape (points, 3) and values of shape "
             f"{('points', *components)}".replace("'", "")
         )
-    if not np.isfinite(values).all():
-        bad = np.unique(np.nonzero(~np.isfinite(values))[0])
+    wrong = ~np.isfinite(values) & ~(infinite & np.isinf(values))
+    if wrong.any():
+        bad = np.unique(np.nonzero(wrong)[0])
         raise ValueError(f"{len(bad)} of {len(values)} values are NaN or infinite, the first at {points[bad[0]]}")
     return values
 
