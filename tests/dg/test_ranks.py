@@ -21,9 +21,10 @@ import calderon as cal
 
 folder, backend = sys.argv[1:]
 mesh = cal.mesh.box([0, 0, 0], [0.3, 0.3, 0.3], cells=3)
-tags = (mesh.centroids[:, 2] > 0.15).astype(int)
-mesh = cal.TetrahedralMesh(mesh.vertices, mesh.tetrahedra, tags, {"air": 0, "tissue": 1})
+tags = (mesh.centroids[:, 2] > 0.15) * (1 + (mesh.centroids[:, 0] > 0.15))
+mesh = cal.TetrahedralMesh(mesh.vertices, mesh.tetrahedra, tags, {"air": 0, "tissue": 1, "metal": 2})
 tissue = {"tissue": cal.Material(permittivity=3.0, permeability=1.5, conductivity=0.05, density=1e3)}
+tissue["metal"] = cal.Material(conductivity=1e6)
 sources = [
     cal.TransientPlaneWave([0, 0, 1], [1, 1j, 0], 3e8),
     cal.CurrentSource("tissue", [1, 0, 0], cal.RampedSine(3e8, 1e-3)),

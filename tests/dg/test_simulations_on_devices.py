@@ -67,6 +67,25 @@ def test_waves_losses_and_open_corners(opencl, flux):
 
 
 @pytest.mark.parametrize("flux", ["centred", "upwind"])
+def test_conductors(opencl, flux):
+    """A good one and a poor one side by side, with faces that weigh both sides."""
+    mesh = cal.mesh.box([0, 0, 0], [0.3, 0.3, 0.3], cells=2)
+    tags = (mesh.centroids[:, 2] > 0.15) * (1 + (mesh.centroids[:, 0] > 0.15))
+    mesh = cal.TetrahedralMesh(mesh.vertices, mesh.tetrahedra, tags, {"air": 0, "soil": 1, "metal": 2})
+    materials = {"soil": cal.Material(9.0, conductivity=0.05), "metal": cal.Material(1.0, 50.0, 1e6)}
+    points = np.random.default_rng(0).random((20, 3)) * 0.3
+    fields = []
+    for backend in ("numba", "opencl"):
+        simulation = cal.MaxwellDG(mesh, 2, flux, materials=materials, backend=backend)
+        simulation.set_fields(lambda x, t: np.cos(9 * x[:, [1, 2, 0]]), lambda x, t: np.sin(8 * x) / 377)
+        with pytest.warns(cal.MeshWarning, match="skin depth"):
+            simulation.run(20 * simulation.time_step)
+        fields.append((simulation.electric(points), simulation.magnetic(points)))
+    assert relative(fields[1][0], fields[0][0]) < 1e-11
+    assert relative(fields[1][1], fields[0][1]) < 1e-11
+
+
+@pytest.mark.parametrize("flux", ["centred", "upwind"])
 def test_mirrors_and_absorption_without_waves(opencl, flux):
     """All three conditions side by side, and a run that goes on where another ended."""
     mesh = cal.mesh.box([0, 0, 0], [1, 1, 1], cells=2)

@@ -21,6 +21,7 @@ from calderon.dg.results.sar import require_tissue
 from calderon.dg.results.snapshots import Snapshots
 from calderon.dg.results.transform import LastPeriods, RunningTransform
 from calderon.dg.run.checkpoint import RunKey, problem_of, signals_of, sums
+from calderon.dg.run.content import frequency_content
 from calderon.dg.run.observer import Observer, Recorder, Span
 from calderon.dg.run.ranks import execution_of_rank, ranks_of, warn_once
 from calderon.dg.run.run import Listener, Run, progress_of
@@ -116,6 +117,7 @@ class MaxwellDG:
         self.sources, self.backend, self.time = listed(sources), execution.name, 0.0
         self._observers: list[Observer] = []
         self._initial: NDArray[np.float64] | None = None
+        self._fresh = False
         with warn_once(ranks):
             given = completed(mesh, boundaries)
             parts = mesh, reference, execution.real, materials, given, self.sources, ranks
@@ -170,7 +172,7 @@ class MaxwellDG:
             if not np.isfinite(values).all():
                 raise ValueError(f"the {name} field gave NaN or infinity")
             getattr(self._system, name)[:] = self._element_blocks.covariant(self._scales[name] * values).ravel()
-        self._initial = None
+        self._initial, self._fresh = None, True
 
     def add_probe(self, points: ArrayLike, stride: int = 1) -> Probe:
         """Record E and H at points (n, 3) at every `stride`-th step of the runs that follow."""
@@ -216,7 +218,8 @@ class MaxwellDG:
         checkpoint_seconds: float = 60.0,
         keep_checkpoint: bool = False,
     ) -> None:
-        """Advance both fields to the time `until`, in equal steps of at most `time_step`.
+        """Advance both fields to the time `until`, in equal steps of at most `time_step`. A MeshWarning reports
+        elements of conductors that are too long for the fields of the sources, or those that were set.
 
         progress: show a bar with the time left; or a function that is called with the steps done and all steps.
         checkpoint: an HDF5 file that holds the state of the run about every `checkpoint_seconds`; if it exists
@@ -229,8 +232,20 @@ class MaxwellDG:
         """
         span, count = steps_until(until, self.time, self.time_step)
         if count:
+            self._warn_of_conductors(Span(self.time, span / count, count))
             self._advance(span / count, count, progress, (), (checkpoint, checkpoint_seconds, keep_checkpoint))
         self.time = float(until)
+
+    def _warn_of_conductors(self, span: Span) -> None:
+        """MeshWarning where elements are too long for waves and their skin in conductors, at the frequencies of a
+        run: of its sources, and of fields that were set before it."""
+        system, fresh, self._fresh = self._system, self._fresh, False
+        if self.medium.speed == 1 or not self._domain.communicator.total(np.int64(self.medium.loss.any())):
+            return
+        fields = (system.electric, system.magnetic) if fresh else ()
+        if frequency := frequency_content(self._domain, fields, span):
+            warn_resolution(self._domain, frequency)
+            warn_skin_depth(self._domain, frequency)
 
     def _advance(
         self,

@@ -3,9 +3,10 @@
 #include "dg/operator/curl.h"
 
 /* target = keep target + gain metric . curl(source): one group of threads a block, from block `first` on. codes: 4
-   (number of the element across) + its face, or -1 - number of a face with a condition; the ghost trace is row
-   rows[number] of ghosts (rows, 2, FACE_SIZE), or the own trace times factors[number] where it is negative. metric
-   (blocks, 6, LANES), medium (blocks, 2, LANES) keep and gain; volume [i][j][axis], lift [face][i][m]. */
+   (number of the element across) + its face, or -1 - number of a face with a condition: where rows[number] is -1 the
+   trace is the own one times f = factors[number]; else f of the own one and 1 - f of row rows[number] of ghosts (rows,
+   2, FACE_SIZE), or of the face with the code -2 - rows[number]. metric (blocks, 6, LANES), medium (blocks, 2, LANES)
+   keep and gain; volume [i][j][axis], lift [face][i][m]. */
 KERNEL half_step(int first, GLOBAL real_type *target, GLOBAL const real_type *source, GLOBAL const int *rows,
                  GLOBAL const real_type *factors, GLOBAL const real_type *ghosts, GLOBAL const int *codes,
                  GLOBAL const int *nodes, GLOBAL const real_type *metric, GLOBAL const real_type *medium,
@@ -21,18 +22,29 @@ KERNEL half_step(int first, GLOBAL real_type *target, GLOBAL const real_type *so
         int face = n / FACE_SIZE, m = n % FACE_SIZE;
         int code = codes[(block * 4 + face) * LANES + lane];
         int ghost = code < 0 ? rows[-1 - code] : -1;
-        real_type factor = R(1.0), one, two;
+        real_type factor = R(1.0);
         if (code < 0) {
             factor = factors[-1 - code];
             code = 4 * (block * LANES + lane) + face;
         }
-        if (ghost >= 0) {
-            one = ghosts[2 * ghost * FACE_SIZE + m];
-            two = ghosts[(2 * ghost + 1) * FACE_SIZE + m];
+        size_t start = start_of(code >> 2);
+        real_type one = trace_of(source, start, nodes, code & 3, m, 0);
+        real_type two = trace_of(source, start, nodes, code & 3, m, 1);
+        if (ghost == -1) {
+            one *= factor;
+            two *= factor;
         } else {
-            size_t start = start_of(code >> 2);
-            one = factor * trace_of(source, start, nodes, code & 3, m, 0);
-            two = factor * trace_of(source, start, nodes, code & 3, m, 1);
+            int other = -2 - ghost;
+            real_type c, d;
+            if (ghost >= 0) {
+                c = ghosts[2 * ghost * FACE_SIZE + m];
+                d = ghosts[(2 * ghost + 1) * FACE_SIZE + m];
+            } else {
+                c = trace_of(source, start_of(other >> 2), nodes, other & 3, m, 0);
+                d = trace_of(source, start_of(other >> 2), nodes, other & 3, m, 1);
+            }
+            one = c + factor * (one - c);
+            two = d + factor * (two - d);
         }
         traces[2 * n * LANES + lane] = one;
         traces[(2 * n + 1) * LANES + lane] = two;

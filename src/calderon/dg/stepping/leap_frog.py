@@ -9,9 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.dg.domain import Domain
+from calderon.dg.operator.conduction import shares, step_permittivity
 from calderon.dg.operator.curl import centred_tables, half_step_kernel
+from calderon.dg.operator.gather import sorted_faces
 from calderon.dg.operator.silver_mueller import SilverMueller
-from calderon.dg.stepping.stability import LANCZOS_STEPS, MARGIN, spectrum_ends
+from calderon.dg.stepping.stability import CERTAIN, LANCZOS_STEPS, MARGIN, SLOWEST, spectrum_ends
 from calderon.dg.stepping.system import Steps, System, silent
 
 
@@ -31,9 +33,9 @@ class CentredLeapFrog(System):
 
     The conductive term is solved exactly over a step of a constant curl, E <- exp(-a) E + (1 - exp(-a)) / a dt curl H /
     epsilon with a = sigma dt / epsilon. It does not limit the step: this is the scheme that averages the term,
-    stable in the lossless limit, with epsilon (a / 2) coth(a / 2) >= epsilon, which lowers all frequencies. Unlike the
-    average, whose factor (1 - a / 2) / (1 + a / 2) tends to -1, it leaves no field in a good conductor. Source: L.
-    Fezoui, S. Lanteri, S. Lohrengel, S. Piperno, ESAIM: M2AN 39 (2005), 1149.
+    stable in the lossless limit, with the larger permittivity of conduction.py, which lowers all frequencies. Unlike
+    the average, whose factor (1 - a / 2) / (1 + a / 2) tends to -1, it leaves no field in a good conductor. Source:
+    L. Fezoui, S. Lanteri, S. Lohrengel, S. Piperno, ESAIM: M2AN 39 (2005), 1149.
     """
 
     h_offset, trials = 0.5, LANCZOS_STEPS
@@ -42,6 +44,31 @@ class CentredLeapFrog(System):
         super().__init__(domain)
         self.volume, self.lift = centred_tables(self.element_blocks.reference, self.element_blocks.real)
         self._kernel = half_step_kernel(self.element_blocks.reference.order)
+        self._share = shares(self.medium, self.element_blocks.mesh, domain.halo)
+        self._weigh(self._share)
+
+    def _weigh(self, share: NDArray[np.float64]) -> None:
+        """Weigh both sides of the faces whose share (elements, 4) is not 1/2: those within the part get numbers after
+        those of all faces with conditions, see `gather`."""
+        halo = self.domain.halo
+        if halo is not None:
+            for field, sign in enumerate((1, -1)):
+                self.factors[field][halo.numbers] = sign * (1 - 2 * share[halo.sides])
+        elements, sides = np.nonzero((share != 0.5) & (self.element_blocks.mesh.neighbours >= 0))
+        if not len(elements):
+            return
+        own = 1 - 2 * share[elements, sides]
+        self.factors = [
+            np.append(each, sign * own.astype(self.real)) for each, sign in zip(self.factors, (1, -1), strict=True)
+        ]
+        place, lanes = self.element_blocks.place[elements], self.element_blocks.lanes
+        at = place // lanes, sides, place % lanes
+        self.codes = self.codes.copy()
+        across, self.codes[at] = self.codes[at], -1 - len(self.rows) - np.arange(len(elements))
+        self.rows = np.append(self.rows, -2 - across)
+        self.faces = sorted_faces(
+            self.codes, self.element_blocks.reference.size, self.element_blocks.reference.face_size
+        )
 
     def _update(self, field: int, step: "Coefficients", time: float) -> None:
         """One step of E (0) or H (1); time: the middle of the step."""
@@ -106,13 +133,17 @@ class CentredLeapFrog(System):
         return Coefficients(step, self.lanes_of(np.exp(-rate), gains), self._absorbing(0, gains), drives)
 
     def limit(self, report: Callable[[], None] = silent) -> float:
-        """2 / w, w the largest frequency of the lossless closed system, by Lanczos in the energy's inner product.
+        """2 / w, w the largest frequency of the closed system without loss, by Lanczos in the energy's inner product.
 
-        Lengths are in units of the smallest element: w^4 of nanometres exceeds the range of single precision.
+        Lengths are in units of the smallest element: w^4 of nanometres exceeds the range of single precision. At
+        weighed faces, which raise w, conductors have at least the permittivity of a step that is certainly stable.
         """
         medium, zeros, unit = self.medium, np.zeros(self.element_blocks.mesh.number_of_tetrahedra), self.domain.size
+        slow = step_permittivity(medium, CERTAIN / self.element_blocks.reference.order**2 * unit)
+        weighed = (self._share != 0.5).any(axis=1)
+        permittivity = np.where(weighed, np.minimum(slow, SLOWEST * medium.permittivity), medium.permittivity)
         magnetic = self.lanes_of(zeros, -unit / medium.permeability)
-        electric = self.lanes_of(zeros, -unit / medium.permittivity)
+        electric = self.lanes_of(zeros, -unit / permittivity)
 
         def apply(vector: NDArray[Any]) -> NDArray[Any]:
             report()
@@ -121,12 +152,14 @@ class CentredLeapFrog(System):
             self._run(image, self.magnetic, 1, electric)
             return image
 
-        return float(2 * unit / (np.sqrt(self._spectrum_of(apply)[1]) * MARGIN))
+        return float(2 * unit / (np.sqrt(self._spectrum_of(apply, permittivity)[1]) * MARGIN))
 
-    def _spectrum_of(self, apply: Callable[[NDArray[Any]], NDArray[Any]]) -> tuple[float, float]:
+    def _spectrum_of(
+        self, apply: Callable[[NDArray[Any]], NDArray[Any]], permittivity: NDArray[np.float64]
+    ) -> tuple[float, float]:
         """Least and largest eigenvalue of an operator on E without sources that uses H as its scratch; the fields are
         at rest before and after."""
-        weight = self.element_blocks.in_lanes(self.medium.permittivity)
+        weight = self.element_blocks.in_lanes(permittivity)
         for ghost in self.ghosts:
             ghost[:] = 0
         try:

@@ -10,7 +10,8 @@ where the step of E is done in the elements that have the step dt_k+1 or a short
 E'' = -A E with another A, symmetric in the energy's inner product: a discrete energy is conserved, the error is of
 second order, and the scheme is stable as long as the eigenvalues of dt^2 A lie between 0 and 4. s_k = 0 would let
 waves of the small elements touch these bounds; s_k > 0, growing with k, keeps them away. Conduction, absorbing faces
-and incident waves have the longest step; the slope of a driven current is constant in the shorter ones.
+and incident waves have the longest step, with its permittivity epsilon' of conduction.py in the shorter ones; the slope
+of a driven current is constant in these.
 
 Sources: J. Diaz and M. Grote, SIAM J. Sci. Comput. 31 (2009), 1985 and Comput. Methods Appl. Mech. Engrg. 291 (2015),
 240; M. Grote, S. Michel, S. Sauter, Math. Comp. 90 (2021), 2603.
@@ -24,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.dg.domain import Domain
+from calderon.dg.operator.conduction import step_permittivity
 from calderon.dg.sources.currents import Load
 from calderon.dg.stepping.leap_frog import CentredLeapFrog, Coefficients
 from calderon.dg.stepping.stability import BISECTIONS, LANCZOS_STEPS, MARGIN, largest_stable
@@ -80,7 +82,8 @@ class LocalLeapFrog(CentredLeapFrog):
     def _spectrum(self, step: float, report: Callable[[], None]) -> tuple[float, float]:
         """Least and largest eigenvalue of dt^2 A."""
         levels, zeros = self._levels_of(step), np.zeros(self.element_blocks.mesh.number_of_tetrahedra)
-        curl, rest = self.lanes_of(zeros, -step / self.medium.permittivity), self.electric
+        permittivity = step_permittivity(self.medium, step)
+        curl, rest = self.lanes_of(zeros, -step / permittivity), self.electric
         self._slopes = {}
 
         def apply(vector: NDArray[Any]) -> NDArray[Any]:
@@ -92,7 +95,7 @@ class LocalLeapFrog(CentredLeapFrog):
             return image
 
         try:
-            return self._spectrum_of(apply)
+            return self._spectrum_of(apply, permittivity)
         finally:
             self.electric = rest
 
@@ -105,7 +108,7 @@ class LocalLeapFrog(CentredLeapFrog):
         for k in range(self.classes.deepest + 1):
             length, end = step / 2**k, self._magnetic_blocks[k] * lanes
             new, more = (self.lanes_of(keep * ones, -length / medium.permeability)[:end].copy() for keep in (0.0, 1.0))
-            gains = (1 + STABILISING * k) / 2 * length / medium.permittivity
+            gains = (1 + STABILISING * k) / 2 * length / step_permittivity(medium, step)
             electric = self.lanes_of(ones, gains)[: self._electric_blocks[k] * lanes if k else 0].copy()
             drives = []
             for load in self.loads if k else ():

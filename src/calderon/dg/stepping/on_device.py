@@ -57,7 +57,7 @@ class OnDevice(System):
             for path in (self.source, "dg/stepping/fields.c")
         )
         self._found = device.empty((GROUPS,), np.int32)
-        self._codes, self._nodes = device.array(self.element_blocks.codes), device.array(self.nodes.astype(np.int32))
+        self._codes, self._nodes = device.array(self.codes), device.array(self.nodes.astype(np.int32))
         self._metric, self._mirrors = device.array(self.metric), [device.array(each) for each in self.factors]
         self._ghost_rows, self._ghosts = device.array(self.rows), [device.array(each) for each in self.ghosts]
         self._fields: list[Any] = []
@@ -277,7 +277,7 @@ class DeviceRungeKutta(OnDevice, UpwindRungeKutta):
         array, empty = self._device.array, np.zeros_like(self.electric)
         spare, residuals = [array(empty), array(empty)], [array(empty), array(empty)]
         gains, left = array(self._gains(step)), self._decay(step)
-        decay = None if left is None else array(left)
+        decay = None if left is None else tuple(array(each) for each in left)
         driven = [self._driven(load, drive) for load, drive in zip(self.loads, self._drives(step), strict=True)]
 
         def stage(a: float, b: float, values: list[float]) -> None:

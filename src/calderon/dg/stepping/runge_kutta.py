@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from calderon.dg.domain import Domain
 from calderon.dg.operator.boundary import rotations
+from calderon.dg.operator.conduction import acrossed, conducting_admittance, halves, step_permittivity
 from calderon.dg.operator.upwind import stage_kernel, upwind_tables
 from calderon.dg.stepping.stability import MARGIN, POWER_STEPS, RUNGE_KUTTA_RADIUS, growth
 from calderon.dg.stepping.system import Steps, System, silent
@@ -44,8 +45,8 @@ STAGES = tuple(zip(A, B, C, strict=True))
 class UpwindRungeKutta(System):
     """Upwind flux and a low-storage Runge-Kutta method of fourth order.
 
-    The conductive term is solved exactly in half steps before and after (second order in the step; it does not limit
-    it).
+    The conductive term acts in half steps before and after (second order in the step; it does not limit it); see
+    conduction.py.
     """
 
     h_offset, trials = 0.0, POWER_STEPS
@@ -66,16 +67,20 @@ class UpwindRungeKutta(System):
 
     def _riemann_tables(self) -> NDArray[np.floating]:
         """(blocks, 4, 5, lanes), see upwind.upwinded."""
-        mesh, own = self.element_blocks.mesh, self.medium.admittance
-        across = np.where(mesh.neighbours >= 0, own[np.maximum(mesh.neighbours, 0)], own[:, None])
+        mesh, inside = self.element_blocks.mesh, self.element_blocks.mesh.neighbours >= 0
         if self.domain.halo is not None:
-            across[self.domain.halo.sides] = self.domain.halo.across(own)
+            inside[self.domain.halo.sides] = True
+        admittances = self.medium.admittance, conducting_admittance(self.medium, mesh)
+        y, g = (each[:, None] for each in admittances)
+        y_across, g_across = (acrossed(each, mesh, self.domain.halo) for each in admittances)
+        # boundaries absorb waves of the medium, whatever its conductivity
+        g, g_across = np.where(inside, g, y), np.where(inside, g_across, y_across)
         corners = mesh.vertices[mesh.tetrahedra[:, FACES]]
         tangents = corners[:, :, 1:] - corners[:, :, :1]
         normals = corners.mean(axis=2) - mesh.centroids[:, None]  # only their side matters
-        turn = rotations(tangents, normals) / (across + own[:, None])[..., None, None]
-        share = across / (across + own[:, None])
-        rows = [share, across * own[:, None], turn[..., 0, 0], turn[..., 0, 1], turn[..., 1, 0]]
+        turn = rotations(tangents, normals) / (g + g_across)[..., None, None]
+        weight = y * y_across / (y + y_across) * (g + g_across)
+        rows = [g_across / (g + g_across), weight, turn[..., 0, 0], turn[..., 0, 1], turn[..., 1, 0]]
         return self.element_blocks.in_lanes(np.stack(rows, axis=2)).ravel()
 
     def _stage(self, a: float, b: float, gains: NDArray[np.floating]) -> None:
@@ -96,14 +101,15 @@ class UpwindRungeKutta(System):
         self.electric, self.magnetic = new
 
     def _gains(self, step: float) -> NDArray[np.floating]:
-        return self.lanes_of(step / self.medium.permittivity, -step / self.medium.permeability)
+        return self.lanes_of(step / step_permittivity(self.medium, step), -step / self.medium.permeability)
 
     def limit(self, report: Callable[[], None] = silent) -> float:
         """By the power method: radius of the stability region in the left half-plane over the spectral radius,
         lengths in units of the smallest element."""
         kept = self.electric.copy(), self.magnetic.copy()
         self.electric[:], self.magnetic[:] = self.domain.random_field(), self.domain.random_field()
-        gains = self._gains(self.domain.size)
+        unit = self.domain.size
+        gains = self.lanes_of(unit / self.medium.permittivity, -unit / self.medium.permeability)
 
         def apply() -> float:
             report()
@@ -118,7 +124,7 @@ class UpwindRungeKutta(System):
             ghost[:] = 0
         radius = growth(apply)
         self.electric[:], self.magnetic[:] = kept
-        return RUNGE_KUTTA_RADIUS * self.domain.size / (radius * MARGIN)
+        return RUNGE_KUTTA_RADIUS * unit / (radius * MARGIN)
 
     def advance(self, steps: Steps) -> None:
         gains, drives, decay = self._gains(steps.step), self._drives(steps.step), self._decay(steps.step)
@@ -136,12 +142,12 @@ class UpwindRungeKutta(System):
         """The steps; stage(A_i, B_i, values) is one stage of both fields, with the values of the loads."""
         steps.begun()
         for n in steps.numbers:
-            self._decayed(decay)
+            self._decayed(decay and decay[0])
             for a, b, c in STAGES:
                 now = steps.time + (n - 1 + c) * steps.step
                 self._enter(now)
                 stage(a, b, [load.at(now / self.medium.speed) for load in self.loads])
-            self._decayed(decay)
+            self._decayed(decay and decay[1])
             steps.after(n)
 
     def _enter(self, time: float) -> None:
@@ -151,16 +157,16 @@ class UpwindRungeKutta(System):
 
     def _drives(self, step: float) -> list[NDArray[np.floating]]:
         """(e, 3, n) contribution of each load to E in a step for s = 1."""
-        return [self.drive(load, step / self.medium.permittivity) for load in self.loads]
+        return [self.drive(load, step / step_permittivity(self.medium, step)) for load in self.loads]
 
-    def _decay(self, step: float) -> NDArray[np.floating] | None:
-        """(blocks, lanes) factor of E by the conductive term in half a step, None without loss."""
+    def _decay(self, step: float) -> tuple[NDArray[np.floating], ...] | None:
+        """(blocks, lanes) factors of E by the conductive term before and after a step, None without loss."""
         if not self.medium.loss.any():
             return None
-        return self.element_blocks.in_lanes(np.exp(-step / 2 * self.medium.loss / self.medium.permittivity))
+        return tuple(self.element_blocks.in_lanes(each) for each in halves(step, self.medium))
 
     def _decayed(self, factors: Any) -> None:
-        """E after half a step of the conductive term alone."""
+        """E after half a step of the conductive term."""
         if factors is not None:
             field = self.electric.reshape(self.element_blocks.shape)
             np.multiply(field, factors[:, None, None], out=field)

@@ -19,6 +19,10 @@ FIRST_TRY = 0.75
 """First trial, over the step that would be stable if the sizes of elements alone decided."""
 MARGIN = 1.01
 """The estimates approach the spectral radius from below."""
+CERTAIN = 0.1
+"""Inscribed radii over the square of the order that are a stable step: the limit is 0.67 for degree 1, 0.25 for 3."""
+SLOWEST = 4.0
+"""Permittivities of conductors over those of their medium at most: then others limit the step."""
 RUNGE_KUTTA_RADIUS = 3.16
 """Every z in the left half-plane with |z| below it lies in the stability region of runge_kutta."""
 

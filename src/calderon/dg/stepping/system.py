@@ -74,7 +74,8 @@ class System(ABC):
         shape = max(1, self.open.number + len(others)), 2, reference.face_size
         self.ghosts = [np.zeros(shape, real) for _ in range(2)]
         self.nodes = reference.face_nodes.astype(np.int64).ravel()
-        self.faces = sorted_faces(element_blocks.codes, reference.size, reference.face_size)
+        self.codes = element_blocks.codes
+        self.faces = sorted_faces(self.codes, reference.size, reference.face_size)
         self.metric = element_blocks.metric().ravel()
         self.inner_blocks = (0, element_blocks.inner_blocks)
         self.outer_blocks = (element_blocks.inner_blocks, element_blocks.blocks)
