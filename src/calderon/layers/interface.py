@@ -10,7 +10,7 @@ up to kappa^-5 and images: as the transforms of c exp(i k r) / (4 pi r) with c =
 
 import numpy as np
 
-from calderon.layers.sections import OPEN, Sections
+from calderon.layers.sections import Sections
 from calderon.layers.sommerfeld import Direct
 
 SMALL_LOSS = 0.02
@@ -31,15 +31,3 @@ def wavenumber_of_square(square: complex) -> complex:
     """k of a direct part: not below the axis, where the path would meet its branch point, and real for small losses,
     as kernels of waves with real wavenumbers are compiled already."""
     return complex(np.sqrt(complex(square.real, square.imag if square.imag > SMALL_LOSS * square.real else 0.0)))
-
-
-def image_distance(sections: Sections, z: float, source_z: float) -> float:
-    """The least vertical distance between an observer and a source or image that is not at its height."""
-    if z != source_z:
-        return abs(z - source_z)
-    eps, mu = sections.eps, sections.mu
-    jumps = sections.high[:-1][(eps[1:] != eps[:-1]) | (mu[1:] != mu[:-1])]
-    ends = np.array([sections.low[0], sections.high[-1]])[sections.ends != OPEN]
-    faces = np.concatenate([jumps, ends])
-    others = np.abs(faces[faces != z] - z)
-    return 2 * float(others.min()) if others.size else np.inf

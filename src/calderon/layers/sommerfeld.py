@@ -16,6 +16,7 @@ from calderon.backends.numba import jitable_part, kernel
 from calderon.exact.vacuum import SPEED_OF_LIGHT
 from calderon.layers.bessel import bessel
 from calderon.layers.field_components import FIELDS, add_field_components
+from calderon.layers.images import NO_IMAGES, Images
 from calderon.layers.lines import line_functions, place, spectral_components
 from calderon.layers.sections import OPEN, Sections
 from calderon.quadrature import gauss
@@ -83,6 +84,11 @@ def _add_point(total, k, weight, rho, place, direct):  # type: ignore[no-untyped
     j0, j1 = bessel(k * rho)
     even, odd = j0 * k * weight, j1 * k * k * weight
     one, two = direct[0] * _direct(k, direct[2]) * even, direct[1] * _direct(k, direct[3]) * even
+    distances, factors_xx, factors_K = direct[4]
+    for n in range(len(distances)):
+        wave = 0.5 * np.exp(-k * distances[n]) / k * even
+        one += factors_xx[n] * wave
+        two += factors_K[n] * wave
     total[0] += values[0] * even - one
     total[1] += values[1] * even - two
     if len(total) > 3:
@@ -196,11 +202,13 @@ def spatial_greens(
 
 
 def horizontal_greens(
-    sections: Sections, rho: ArrayLike, z: float, source_z: float, direct: Direct = NOTHING
-) -> tuple[np.ndarray, np.ndarray]:
-    """G_xx and K, which are continuous at interfaces, less direct parts, which may leave values at rho = 0 finite."""
+    sections: Sections, rho: ArrayLike, z: float, source_z: float, direct: Direct = NOTHING,
+    images: Images = NO_IMAGES,
+) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
+    """G_xx and K, which are continuous at interfaces, less direct parts and images, which may leave values at rho = 0
+    finite."""
     places = place(sections, z, None), place(sections, source_z, None)
-    xx, charge = _evaluated(sections, np.asarray(rho, dtype=float), (z, source_z), places, direct, 2)
+    xx, charge = _evaluated(sections, np.asarray(rho, dtype=float), (z, source_z), places, direct, 2, images)
     return xx, charge
 
 
@@ -234,6 +242,7 @@ def _evaluated(
     layers: tuple[int, int],
     direct: Direct,
     components: int,
+    images: Images = NO_IMAGES,
 ) -> np.ndarray:
     """The first components (n, ...) at heights and in layers of the observer and the source."""
     _require_no_resonance(sections, heights, layers)
@@ -243,7 +252,7 @@ def _evaluated(
     depths, rule = (DEPTH[0] * sections.k0, DEPTH[1]), gauss(16)
     points, weights = rule.points.copy(), rule.weights.copy()
     out = np.empty((len(flat), components), dtype=complex)
-    given = tuple(complex(each) for each in direct)
+    given = *(complex(each) for each in direct), tuple(images)
 
     def work(number: int) -> None:
         low, high = number * SHARE, min((number + 1) * SHARE, len(flat))

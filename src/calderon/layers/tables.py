@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from calderon.backends.numba import jitable_part, kernel
 from calderon.layers.distant import distant_greens
+from calderon.layers.images import NO_IMAGES, Images
 from calderon.layers.interface import direct_part
 from calderon.layers.sections import Sections
 from calderon.layers.sommerfeld import NOTHING, Direct, horizontal_greens
@@ -24,7 +25,9 @@ ACCURACY = 3e-8
 """Last terms of a series over the largest value of r G in its interval."""
 FLOOR = 1e-4 / (4 * np.pi)
 """Fields between conductors decay below all rounding errors."""
-HALVINGS = 10
+HALVINGS = 18
+REFUSED = 1e-5
+"""Error from which on a table is refused."""
 CLOSE = 1.0
 """Over k0: distances up to which integrals leave the direct part out. Farther away it cancels with the rest: on a thin
 layer over a conductor the sum may be 1e-5 of it."""
@@ -38,16 +41,22 @@ SERIES = SERIES / (DEGREE + 1)
 class Table:
     """G_xx and K up to the distance `reach` in m between two heights.
 
-    direct: what is left out of the second half of the series. ends (n, 2): middle and 2 / length of each interval;
-    interval (m,): its number for each of m parts of the reach. series (n, 8, DEGREE + 1): Re and Im of r G_xx and r K,
-    then of both G without the direct part.
+    direct, images: what is left out of the second half of the series. ends (n, 2): middle and 2 / length of each
+    interval; interval (m,): its number for each of m parts of the reach. series (n, 8, DEGREE + 1): Re and Im of r G_xx
+    and r K, then of both G without the direct part and images.
     """
 
     direct: Direct
+    images: Images
     reach: float
     ends: np.ndarray
     interval: np.ndarray
     series: np.ndarray
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether nothing is left out, so that the second half of the series serves at all distances."""
+        return self.direct is NOTHING and not len(self.images.distances)
 
     @property
     def data(self) -> tuple[Any, ...]:
@@ -66,7 +75,7 @@ class Table:
         r = self._checked(rho)
         if not np.all(r > 0):
             raise ValueError("distances rho must be positive: at rho = 0 the Green's functions are infinite")
-        if self.direct is NOTHING:
+        if self.is_whole:
             return self.rest(r)
         xx, K = self._values(r, 0)
         return xx / r, K / r
@@ -142,9 +151,15 @@ def _values(rho, table, first, out):  # type: ignore[no-untyped-def]
             out[i, c] = values[c]
 
 
-def table_of(sections: Sections, z: float, source_z: float, reach: float) -> Table:
-    """The table between two heights in m, up to a horizontal distance in m."""
-    direct = direct_part(sections, z) if z == source_z else NOTHING
+def table_of(
+    sections: Sections, z: float, source_z: float, reach: float, images: Images = NO_IMAGES, closest: float = 0.0
+) -> Table:
+    """The table between two heights in m, up to a horizontal distance in m. images: static ones, which are taken out in
+    place of the direct part; closest: distance in m from which on values with them are asked for.
+
+    Raises ValueError where values change too fast for the intervals.
+    """
+    direct = direct_part(sections, z) if z == source_z and not len(images.distances) else NOTHING
     distant = distant_greens(sections, z, source_z, reach)
 
     def greens(r: np.ndarray) -> np.ndarray:
@@ -153,22 +168,32 @@ def table_of(sections: Sections, z: float, source_z: float, reach: float) -> Tab
         if distant is not None:
             beyond = r.min(axis=1) >= distant.start
         out, whole = np.empty((2, *r.shape), complex), ~close & ~beyond
-        out[:, close] = horizontal_greens(sections, r[close], z, source_z, direct)
+        out[:, close] = horizontal_greens(sections, r[close], z, source_z, direct, images)
         out[:, whole] = horizontal_greens(sections, r[whole], z, source_z)
         if distant is not None and beyond.any():
             out[:, beyond] = distant(r[beyond])
         for n, (c, k) in enumerate(zip(direct[:2], direct[2:], strict=True)):
             out[n, ~close] -= c * np.exp(1j * k * r[~close]) / (4 * np.pi * r[~close])
+        out[:, ~close] -= images(r[~close])
         return out
 
     def series(low: np.ndarray, size: float) -> np.ndarray:
-        return _series(greens, direct, low, size)
+        return _series(greens, direct, images, low, size)
 
     def misses(found: np.ndarray, high: np.ndarray) -> np.ndarray:
-        return np.asarray(_error(found, high) > ACCURACY)
+        return np.asarray(_error(found, high, closest) > ACCURACY)
 
     ends, interval, found = bisected(sections, reach, HALVINGS, series, misses)
-    return Table(direct, float(reach), ends, interval, found)
+    table = Table(direct, images, float(reach), ends, interval, found)
+    error = _error(found, ends[:, 0] + 1 / ends[:, 1], closest)
+    if error.max() > REFUSED:
+        low, high = (1e3 * (ends[error.argmax(), 0] + side / ends[error.argmax(), 1]) for side in (-1, 1))
+        raise ValueError(
+            f"Green's functions between heights of {1e3 * z:g} and {1e3 * source_z:g} mm change so fast at distances of "
+            f"{low:.3g} to {high:.3g} mm that their table has an error of {error.max():.1g}, and {REFUSED:g} is "
+            "allowed: make the layers next to the metal thicker, or leave out those that are too thin to matter"
+        )
+    return table
 
 
 def bisected(
@@ -199,23 +224,27 @@ def bisected(
     return ends, interval, np.array([each[2] for each in done])
 
 
-def _series(greens: Callable[[np.ndarray], np.ndarray], direct: Direct, low: np.ndarray, size: float) -> np.ndarray:
+def _series(
+    greens: Callable[[np.ndarray], np.ndarray], direct: Direct, images: Images, low: np.ndarray, size: float
+) -> np.ndarray:
     """Series (n, 8, DEGREE + 1) on the intervals from low (n,) of that size."""
     r = low[:, None] + size * (1 + NODES) / 2
     values = []
-    for rest, c, k in zip(greens(r), direct[:2], direct[2:], strict=True):
+    for rest, c, k, static in zip(greens(r), direct[:2], direct[2:], images(r), strict=True):
         # special pairs have one wavenumber, that of G_xx, for both
         wave, first = np.exp(1j * k * r), np.exp(1j * direct.k_xx * r)
-        values.append((r * rest + c / (4 * np.pi) * wave, rest + c / (4 * np.pi * r) * (wave - first)))
+        whole = r * (rest + static) + c / (4 * np.pi) * wave
+        values.append((whole, rest + c / (4 * np.pi * r) * (wave - first)))
     whole, left = ([each[n] for each in values] for n in (0, 1))
     table = np.stack([*whole, *left], axis=2)  # (n, nodes, 4)
     series = np.einsum("mk,nkc->ncm", SERIES, table)
     return np.stack([series.real, series.imag], axis=2).reshape(len(low), 8, DEGREE + 1)
 
 
-def _error(series: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """(n,) The last two terms of all series over the largest value of r G, or FLOOR."""
-    last = np.abs(series[:, :, -2:]).max(axis=2) * np.where(np.arange(8) < 4, 1.0, high[:, None])
+def _error(series: np.ndarray, high: np.ndarray, closest: float) -> np.ndarray:
+    """(n,) The last two terms of all series over the largest value of r G, or FLOOR; of r G from `closest` on."""
+    last = np.abs(series[:, :, -2:]).max(axis=2)
+    last *= np.where(np.arange(8) < 4, (high > closest)[:, None], high[:, None])
     sizes = np.abs(series[:, :4]).sum(axis=2).reshape(-1, 2, 2).max(axis=2)  # of G_xx, and of K
     errors = last.reshape(-1, 2, 2, 2).max(axis=(1, 3))
     return (errors / np.maximum(sizes, FLOOR)).max(axis=1)

@@ -6,12 +6,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from calderon.layers.interface import image_distance
+from calderon.layers.images import image_distance, static_images
 from calderon.layers.parts import FLAT
 from calderon.layers.sections import Sections
-from calderon.layers.sommerfeld import NOTHING
 from calderon.layers.tables import Table, table_of
 from calderon.mesh.errors import MeshError
+from calderon.pairs.search import extents
 from calderon.quadrature import TriangleRule
 from calderon.spaces import EdgeSpace
 
@@ -39,6 +39,21 @@ class Tables(NamedTuple):
     ends: np.ndarray
     series: np.ndarray
     far: np.ndarray
+
+
+class TakenImages(NamedTuple):
+    """Static images of tables one after the other: number (h, h) of the table between two heights, starts (t + 1,) of
+    its images, distances (m,) in m, and factors (m,) in G_xx and K."""
+
+    number: np.ndarray
+    starts: np.ndarray
+    distances: np.ndarray
+    xx: np.ndarray
+    K: np.ndarray
+
+
+CLOSE = 0.5
+"""Distance over size up to which pairs of triangles have static images integrated apart."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,9 +95,35 @@ class LayeredMetal:
     @cached_property
     def tables(self) -> list[Table]:
         """Of all pairs of heights; both orders have one."""
-        corners = self.space.mesh.vertices[self.space.mesh.triangles[self.space.triangles], :2]
-        reach = 1.001 * float(np.hypot(*np.ptp(corners.reshape(-1, 2), axis=0))) + self.margin
-        return [table_of(self.sections, self.heights[a], self.heights[b], reach) for a, b in self.pairs]
+        corners = self.space.mesh.vertices[self.space.mesh.triangles[self.space.triangles]]
+        reach = 1.001 * float(np.hypot(*np.ptp(corners[..., :2].reshape(-1, 2), axis=0))) + self.margin
+        sizes, least = self._sizes, CLOSE * float(extents(corners).size.min())
+        found = []
+        for a, b in self.pairs:
+            z, source_z = float(self.heights[a]), float(self.heights[b])
+            images = static_images(self.sections, z, source_z, max(sizes[a], sizes[b]))
+            found.append(table_of(self.sections, z, source_z, reach, images, least))
+        return found
+
+    @cached_property
+    def _sizes(self) -> list[float]:
+        """The largest diameter in m of triangles at each height."""
+        corners = self.space.mesh.vertices[self.space.mesh.triangles[self.space.triangles]]
+        size = extents(corners).size
+        return [float(size[self.flat.heights == n].max()) for n in range(len(self.heights))]
+
+    @cached_property
+    def thin(self) -> np.ndarray:
+        """(h, h) whether images between two heights are taken out of their table."""
+        many = np.array([len(table.images.distances) for table in self.tables])
+        return np.asarray(many[self.joined.number] > 0)
+
+    @cached_property
+    def images(self) -> TakenImages:
+        """Those of all tables."""
+        images = [table.images for table in self.tables]
+        starts = np.cumsum([0, *(len(each.distances) for each in images)])
+        return TakenImages(self.joined.number, starts, *(np.concatenate(each) for each in zip(*images, strict=True)))
 
     @cached_property
     def joined(self) -> Tables:
@@ -99,7 +140,7 @@ class LayeredMetal:
             np.concatenate([table.interval + offset for table, offset in zip(tables, offsets, strict=False)]),
             np.concatenate([table.ends.ravel() for table in tables]),
             np.concatenate([table.series.ravel() for table in tables]),
-            np.array([4 if table.direct is NOTHING else 0 for table in tables]),
+            np.array([4 if table.is_whole else 0 for table in tables]),
         )
 
     @cached_property

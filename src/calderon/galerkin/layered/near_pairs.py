@@ -17,11 +17,13 @@ from calderon.galerkin.bilinear_form import BilinearForm
 from calderon.galerkin.block import Block
 from calderon.galerkin.edge_block import EdgeBlock
 from calderon.galerkin.layered.equal_pieces import equal_pieces
-from calderon.galerkin.layered.metal import LayeredMetal
+from calderon.galerkin.layered.metal import CLOSE, LayeredMetal
 from calderon.galerkin.layered.pair_sums import near_products
+from calderon.galerkin.layered.parallel_triangles import RULE, image_products
 from calderon.galerkin.rows.special_pairs import SpecialPairs
 from calderon.greens import Helmholtz
 from calderon.integrands import ELECTRIC_FIELD
+from calderon.layers.images import FARTHEST
 from calderon.pairs.classes import near_pairs, touching_pairs
 from calderon.pairs.search import extents
 from calderon.quadrature import Quadrature, triangle_rule
@@ -77,7 +79,6 @@ def near_matrix(
     size = extents(corners).size
     image = metal.image_distances[tuple(flat.heights[pairs].T)] / size[pairs].max(axis=1)
     distance = np.concatenate([np.zeros(len(touching)), ratio])
-    ratio = np.hypot(distance, image)
     pieces = equal_pieces(metal) if functions is None else None
     wanted: Any = () if functions is None else functions
     carries: Any = np.isin(space.dofs, wanted).any(axis=1)
@@ -89,29 +90,51 @@ def near_matrix(
         return np.full(len(some), True) if pieces is None else pieces.kept(some)
 
     own = kept(pairs)
-    chosen, ratio = pairs[own], ratio[own]
+    chosen, distance, image = pairs[own], distance[own], image[own]
     pairs = chosen if pieces is None else pieces.all_pairs(chosen)
     half = sp.csr_array((space.dimension,) * 2, dtype=complex)
     for low in range(0, len(chosen), TOGETHER):
         some = slice(low, low + TOGETHER)
-        half = half + scattered(space, chosen[some], _rest(metal, chosen[some], ratio[some]))
-    for number in range(len(metal.heights)):
-        half = half + _direct(metal, number, quadrature, kept)
+        half = half + scattered(space, chosen[some], _indirect(metal, chosen[some], distance[some], image[some]))
+    for number in np.flatnonzero(~metal.thin.diagonal()):
+        half = half + _direct(metal, int(number), quadrature, kept)
     if pieces is not None:
         half = pieces.copied(half.tocsr())
     return (half + half.T).tocsr(), pairs
 
 
-def _rest(metal: LayeredMetal, pairs: NDArray[np.int32], ratio: NDArray[np.float64]) -> NDArray[np.complex128]:
-    """(n, 3, 3) products of local functions of pairs without the direct part."""
+def _indirect(
+    metal: LayeredMetal, pairs: NDArray[np.int32], distance: NDArray[np.float64], image: NDArray[np.float64]
+) -> NDArray[np.complex128]:
+    """(n, 3, 3) products of local functions of pairs without the direct part; next to thin layers with it. distance,
+    image: of the triangles, and of images from these, over their size."""
     out = np.empty((len(pairs), 3, 3), complex)
+    thin = metal.thin[tuple(metal.flat.heights[pairs].T)]
+    close, ratio = thin & (distance < CLOSE), np.hypot(distance, image)
+    ratio[close] = np.hypot(distance[close], FARTHEST)
+    ratio[thin & ~close] = distance[thin & ~close]
     bounds, degrees = np.array(DEGREES).T
     which = np.searchsorted(-bounds, -ratio)
-    for number, degree in enumerate(degrees.astype(int)):
-        chosen, rule = np.flatnonzero(which == number), triangle_rule(degree)
-        some = np.ascontiguousarray(pairs[chosen])
-        out[chosen] = products_of_pairs(metal, some, metal.points(rule), 2 * rule.weights, False)
+    for whole in (False, True):
+        for number, degree in enumerate(degrees.astype(int)):
+            chosen, rule = np.flatnonzero((which == number) & ((thin & ~close) == whole)), triangle_rule(degree)
+            some = np.ascontiguousarray(pairs[chosen])
+            out[chosen] = products_of_pairs(metal, some, metal.points(rule), 2 * rule.weights, whole)
+    if close.any():
+        out[close] += _of_images(metal, np.ascontiguousarray(pairs[close]))
     return out
+
+
+def _of_images(metal: LayeredMetal, pairs: NDArray[np.int32]) -> NDArray[np.complex128]:
+    """(n, 3, 3) what static images add."""
+    k0, values = metal.sections.k0, np.zeros((len(pairs), 9), complex)
+
+    def work(number: int) -> None:
+        share = number * SHARE, min((number + 1) * SHARE, len(pairs))
+        image_products(pairs, *share, metal.flat, metal.images, RULE, 1j * k0, 4 / k0**2, values)
+
+    run_tasks(work, -(-len(pairs) // SHARE))
+    return values.reshape(-1, 3, 3)
 
 
 def products_of_pairs(

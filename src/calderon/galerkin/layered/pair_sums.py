@@ -11,13 +11,17 @@ import numpy as np
 from calderon.backends.numba import jitable_part, kernel
 from calderon.layers.tables import look_up
 
+NEAREST = 1e-10
+"""In m."""
+
 
 @jitable_part
 def _put_distances(r, scale, dx, dy, points, i, j, weights, divided):  # type: ignore[no-untyped-def]
     """Distances (Q Q,) of the points of two triangles whose centroids are dx, dy apart, and in `scale` the weights of
     the second points, divided by the distance if so; points: (n, 2, Q), flat, weights (Q Q,).
 
-    Inverse roots are those of single precision after a step of Newton's method, to 1e-14.
+    Inverse roots are those of single precision after a step of Newton's method, to 1e-14; points above each other, of
+    near pairs that are added and subtracted again, count as NEAREST apart.
     """
     count = len(weights)
     size = int(math.sqrt(count + 0.5))
@@ -30,7 +34,7 @@ def _put_distances(r, scale, dx, dy, points, i, j, weights, divided):  # type: i
             r[p * size + q] = x * x + y * y
     if divided:
         for n in range(count):
-            square = r[n]
+            square = max(r[n], NEAREST * NEAREST)
             root = np.float64(np.float32(1.0) / np.sqrt(np.float32(square)))
             root = root * (1.5 - 0.5 * square * root * root)
             r[n], scale[n] = square * root, weights[n] * root
@@ -73,7 +77,7 @@ def _put_moments(m, values, points, i, j, weights):  # type: ignore[no-untyped-d
 
 
 @jitable_part
-def _put_products(e, m, i, j, vertices, factors, charge):  # type: ignore[no-untyped-def]
+def put_products(e, m, i, j, vertices, factors, charge):  # type: ignore[no-untyped-def]
     """Products (9,) of the local functions of two triangles, of the moments m; charge: 4 / k0^2."""
     for a in range(3):
         at = 2 * (3 * i + a)
@@ -124,7 +128,7 @@ def add_pairs(  # type: ignore[no-untyped-def]
             look_up(r, size * size, apart - around, apart + around, place, kind, values)
             _weigh(values, scale)
             _put_moments(m, values, points, i, j, weights)
-            _put_products(e, m, i, j, vertices, factors, charge)
+            put_products(e, m, i, j, vertices, factors, charge)
             f = factor * (areas[i] * areas[j])
             for a in range(3):
                 row = rows[t, a]
@@ -163,6 +167,6 @@ def near_products(pairs, low, high, whole, flat, points, weights, tables, factor
         look_up(r, size * size, apart - around, apart + around, place, kind, values)
         _weigh(values, scale)
         _put_moments(m, values, points, i, j, weights)
-        _put_products(e, m, i, j, vertices, factors, charge)
+        put_products(e, m, i, j, vertices, factors, charge)
         for c in range(9):
             out[n, c] = factor * (areas[i] * areas[j]) * e[c]

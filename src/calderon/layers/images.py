@@ -1,0 +1,122 @@
+"""Static images at interfaces next to thin layers: what Green's functions have closer than an element's size.
+
+At wavenumbers k_rho = kappa far beyond those of all layers, 2 kappa times G_xx and K are the voltages of lines with the
+admittances 1 / mu and eps of their layers and k_z = i kappa: sums of exp(-kappa s) over the paths s between faces, each
+the transform of 1 / (4 pi R), R^2 = rho^2 + s^2. The factors of distances in a geometric series follow from least
+squares, with which any number of layers and of reflections has some ten or twenty images. They need not be those of
+the paths: what they miss, 1e-6 and less, is left to tables.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calderon.layers.sections import OPEN, WALL, Sections
+
+THIN = 0.8
+"""Of the size of triangles: images closer than that are taken out, up to FARTHEST sizes."""
+FARTHEST = 1.0
+RATIO = 1.4
+"""Of neighbouring distances."""
+LOWEST, HIGHEST = 8.0, 60.0
+"""Wavenumbers over the inverse of the farthest and the closest distance."""
+SAMPLES = 12
+"""Wavenumbers for each distance."""
+CUT = 1e-11
+"""Singular values over the largest one, below which they are left out."""
+Complex = NDArray[np.complex128]
+
+
+class Images(NamedTuple):
+    """distances s (m,) in m, and factors (m,) of 1 / (4 pi R) in G_xx and K."""
+
+    distances: NDArray[np.float64]
+    xx: Complex
+    K: Complex
+
+    def __call__(self, rho: NDArray[np.float64]) -> Complex:
+        """(2, ...) both sums in 1/m at distances rho in m."""
+        waves = 1 / (4 * np.pi * np.hypot(np.asarray(rho)[..., None], self.distances))
+        return np.stack([waves @ self.xx, waves @ self.K])
+
+
+NO_IMAGES = Images(np.zeros(0), np.zeros(0, complex), np.zeros(0, complex))
+
+
+def image_distance(sections: Sections, z: float, source_z: float) -> float:
+    """The least vertical distance between an observer and a source or image that is not at its height."""
+    if z != source_z:
+        return abs(z - source_z)
+    eps, mu = sections.eps, sections.mu
+    jumps = sections.high[:-1][(eps[1:] != eps[:-1]) | (mu[1:] != mu[:-1])]
+    ends = np.array([sections.low[0], sections.high[-1]])[sections.ends != OPEN]
+    faces = np.concatenate([jumps, ends])
+    others = np.abs(faces[faces != z] - z)
+    return 2 * float(others.min()) if others.size else np.inf
+
+
+def static_images(sections: Sections, z: float, source_z: float, size: float) -> Images:
+    """Those between two interfaces that triangles of that size in m see as close; none where all are farther. At one
+    height the first one is the source itself."""
+    closest = image_distance(sections, z, source_z)
+    if closest >= THIN * size:
+        return NO_IMAGES
+    farthest = max(FARTHEST * size, closest)
+    count = 1 + int(np.ceil(np.log(farthest / closest) / np.log(RATIO)))
+    distances = closest * (farthest / closest) ** (np.arange(count) / max(1, count - 1))
+    kappa = np.geomspace(LOWEST / farthest, HIGHEST / closest, SAMPLES * (count + 2))
+    waves = np.exp(-kappa[:, None] * distances)
+    own, below, above = z == source_z, sections.layer_of(z, "below"), sections.layer_of(z)
+    factors = []
+    for electric in (False, True):
+        admittances = sections.eps if electric else 1 / sections.mu
+        line = 2 * _voltages(sections, kappa, z, source_z, electric)
+        direct = complex(2 / (admittances[[below, above]].sum())) if own else 0.0
+        found = np.linalg.lstsq(waves, line - direct, rcond=CUT)[0]
+        factors.append(np.concatenate([[direct], found]) if own else found)
+    return Images(np.concatenate([[0.0], distances]) if own else distances, *factors)
+
+
+def _voltages(
+    sections: Sections, kappa: NDArray[np.float64], z: float, source_z: float, electric: bool
+) -> Complex:
+    """(n,) at the interface z of unit currents at the interface source_z, on the line of K (electric) or G_xx."""
+    admittances = sections.eps if electric else 1 / sections.mu
+    source, observer = sections.layer_of(source_z), sections.layer_of(z)  # above the interfaces
+    last = len(sections.eps) - 1
+    below, waves_below = _seen(sections, admittances, kappa, range(source), electric)
+    above, waves_above = _seen(sections, admittances, kappa, range(last, source - 1, -1), electric)
+    voltage = 1 / (below + above)
+    step = 1 if observer >= source else -1
+    for n in range(source, observer) if step == 1 else range(source - 1, observer - 1, -1):
+        reflected = (waves_above if step == 1 else waves_below)[n]
+        through = np.exp(-kappa * (sections.high[n] - sections.low[n]))
+        voltage = voltage * (1 + reflected) * through / (1 + reflected * through**2)
+    return voltage
+
+
+def _seen(
+    sections: Sections, admittances: Complex, kappa: NDArray[np.float64], layers: range, electric: bool
+) -> tuple[Complex, dict[int, Complex]]:
+    """The admittance (n,) at the end of layers that follow each other from an end of the stack, and the reflection in
+    each of what goes toward that end, where it comes from."""
+    place = 0 if layers.step > 0 else 1
+    end = sections.ends[place]
+    reflected = np.full(len(kappa), 0j if end == OPEN else 1 + 0j)
+    if end == WALL:
+        wall = complex(sections.walls[place]) / 1j
+        ratio = wall * sections.k0 * admittances[layers[0]] / kappa if electric else -wall * kappa / sections.k0
+        if not electric:
+            ratio = ratio * admittances[layers[0]]
+        reflected = (ratio - 1) / (ratio + 1) if wall else np.full(len(kappa), -1 + 0j)
+    waves, before = dict[int, Complex](), None
+    for n in layers:
+        if before is not None:
+            reflected = (admittances[n] - before) / (admittances[n] + before)
+        waves[n] = reflected
+        thickness = sections.high[n] - sections.low[n]
+        if thickness > 0:
+            reflected = reflected * np.exp(-2 * kappa * thickness)
+        before = admittances[n] * (1 - reflected) / (1 + reflected)
+    return before, waves  # type: ignore[return-value]
