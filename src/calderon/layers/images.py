@@ -17,13 +17,14 @@ from calderon.layers.sections import OPEN, WALL, Sections
 THIN = 0.8
 """Of the size of triangles: images closer than that are taken out, up to FARTHEST sizes."""
 FARTHEST = 1.0
-RATIO = 1.4
-"""Of neighbouring distances."""
+RATIOS = 1.2, 1.5
+"""Of neighbouring distances, next to the closest and to the farthest one: what is missed at wavenumber kappa makes a
+peak in proportion to kappa above the source, where rules for the same triangle have points."""
 LOWEST, HIGHEST = 8.0, 60.0
 """Wavenumbers over the inverse of the farthest and the closest distance."""
 SAMPLES = 12
 """Wavenumbers for each distance."""
-CUT = 1e-11
+CUT = 1e-13
 """Singular values over the largest one, below which they are left out."""
 Complex = NDArray[np.complex128]
 
@@ -63,19 +64,27 @@ def static_images(sections: Sections, z: float, source_z: float, size: float) ->
     if closest >= THIN * size:
         return NO_IMAGES
     farthest = max(FARTHEST * size, closest)
-    count = 1 + int(np.ceil(np.log(farthest / closest) / np.log(RATIO)))
-    distances = closest * (farthest / closest) ** (np.arange(count) / max(1, count - 1))
-    kappa = np.geomspace(LOWEST / farthest, HIGHEST / closest, SAMPLES * (count + 2))
-    waves = np.exp(-kappa[:, None] * distances)
+    distances = _distances(closest, farthest)
+    kappa = np.geomspace(LOWEST / farthest, HIGHEST / closest, SAMPLES * (len(distances) + 2))
+    scale = np.sqrt(kappa)  # between equal errors at all kappa, and an equal share in the peak
+    waves = scale[:, None] * np.exp(-kappa[:, None] * distances)
     own, below, above = z == source_z, sections.layer_of(z, "below"), sections.layer_of(z)
     factors = []
     for electric in (False, True):
         admittances = sections.eps if electric else 1 / sections.mu
         line = 2 * _voltages(sections, kappa, z, source_z, electric)
         direct = complex(2 / (admittances[[below, above]].sum())) if own else 0.0
-        found = np.linalg.lstsq(waves, line - direct, rcond=CUT)[0]
+        found = np.linalg.lstsq(waves, scale * (line - direct), rcond=CUT)[0]
         factors.append(np.concatenate([[direct], found]) if own else found)
     return Images(np.concatenate([[0.0], distances]) if own else distances, *factors)
+
+
+def _distances(closest: float, farthest: float) -> NDArray[np.float64]:
+    """From the closest one to the first one that is farther than `farthest`."""
+    found, (first, last) = [closest], RATIOS
+    while found[-1] < farthest:
+        found.append(found[-1] * (first + (last - first) * np.log(found[-1] / closest) / np.log(farthest / closest)))
+    return np.array(found)
 
 
 def _voltages(
