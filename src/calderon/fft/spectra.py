@@ -11,8 +11,8 @@ from calderon.galerkin.layered.metal import LayeredMetal
 
 
 def node_greens(metal: LayeredMetal, grid: Grid) -> NDArray[np.complex128]:
-    """(planes, planes, 2, nx, ny) G_xx and K in 1/m at the offsets (i, j) of nodes; at offset 0 within a plane those of
-    half a spacing: pairs that have them are near ones, whose grid part is subtracted again."""
+    """(planes, planes, 2, nx, ny) G_xx and K in 1/m at the offsets (i, j) of nodes; at offset 0 those of half a spacing:
+    pairs that have them are near ones, whose grid part is subtracted again."""
     nx, ny = grid.shape
     squares = np.arange(nx)[:, None] ** 2 + np.arange(ny)[None] ** 2
     unique, place = np.unique(squares, return_inverse=True)
@@ -20,8 +20,7 @@ def node_greens(metal: LayeredMetal, grid: Grid) -> NDArray[np.complex128]:
     planes = len(metal.heights)
     out = np.empty((planes, planes, 2, nx, ny), dtype=complex)
     for (a, b), table in zip(metal.pairs, metal.tables, strict=True):
-        away = distance if a == b else np.sqrt(unique) * grid.spacing
-        values = np.stack(table(np.maximum(away, 1e-9 * grid.spacing)))[:, place.reshape(nx, ny)]
+        values = np.stack(table(distance))[:, place.reshape(nx, ny)]
         out[a, b] = out[b, a] = values
     return out
 

@@ -31,6 +31,8 @@ REFUSED = 1e-5
 CLOSE = 1.0
 """Over k0: distances up to which integrals leave the direct part out. Farther away it cancels with the rest: on a thin
 layer over a conductor the sum may be 1e-5 of it."""
+OWN, AWAY, WHOLE = 0, -1, 4
+"""Tables with r G at first, with G at first, and with the same in both halves: where loops begin, if not negative."""
 NODES = np.cos(np.pi * (np.arange(DEGREE + 1) + 0.5) / (DEGREE + 1))
 SERIES = np.cos(np.arange(DEGREE + 1)[:, None] * np.arccos(NODES)) * (2 - (np.arange(DEGREE + 1) == 0)[:, None])
 SERIES = SERIES / (DEGREE + 1)
@@ -43,7 +45,7 @@ class Table:
 
     direct, images: what is left out of the second half of the series. ends (n, 2): middle and 2 / length of each
     interval; interval (m,): its number for each of m parts of the reach. series (n, 8, DEGREE + 1): Re and Im of r G_xx
-    and r K, then of both G without the direct part and images.
+    and r K, between different heights of G_xx and K, then of both without the direct part and images.
     """
 
     direct: Direct
@@ -54,9 +56,11 @@ class Table:
     series: np.ndarray
 
     @property
-    def is_whole(self) -> bool:
-        """Whether nothing is left out, so that the second half of the series serves at all distances."""
-        return self.direct is NOTHING and not len(self.images.distances)
+    def kind(self) -> int:
+        """WHOLE where nothing is left out, else AWAY between different heights, and OWN at one height."""
+        if self.direct is NOTHING and not len(self.images.distances):
+            return WHOLE
+        return OWN if self.direct is not NOTHING or self.images.distances[0] == 0 else AWAY
 
     @property
     def data(self) -> tuple[Any, ...]:
@@ -75,10 +79,10 @@ class Table:
         r = self._checked(rho)
         if not np.all(r > 0):
             raise ValueError("distances rho must be positive: at rho = 0 the Green's functions are infinite")
-        if self.is_whole:
+        if self.kind == WHOLE:
             return self.rest(r)
         xx, K = self._values(r, 0)
-        return xx / r, K / r
+        return (xx / r, K / r) if self.kind == OWN else (xx, K)
 
     def rest(self, rho: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
         """Both in 1/m without the direct part, at distances rho in m from 0 to the reach."""
@@ -100,7 +104,7 @@ class Table:
 @jitable_part
 def look_up(r, count, low, high, table, first, out):  # type: ignore[no-untyped-def]
     """Re and Im of r G_xx, of r K (first = 0), or of what is left of G_xx and K (first = 4) at the distances r[:count],
-    all between low and high, one after the other in out (4 count,).
+    all between low and high, one after the other in out (4 count,); first = AWAY counts as 0.
 
     table: so many parts for a unit of distance, its first and last place in `interval`, and the arrays, flat. Of each
     interval that is met the series are summed at all distances, for vectors of them, and taken where these lie in it.
@@ -112,7 +116,7 @@ def look_up(r, count, low, high, table, first, out):  # type: ignore[no-untyped-
         middle, scale = ends[2 * m], ends[2 * m + 1]
         bottom = middle - 1.0 / scale if m > n else -1.0
         for c in range(4):
-            _sum_series(r, count, bottom, middle, scale, series, 12 * (8 * m + first + c), out, c * count)
+            _sum_series(r, count, bottom, middle, scale, series, 12 * (8 * m + max(first, 0) + c), out, c * count)
 
 
 @jitable_part
@@ -161,6 +165,7 @@ def table_of(
     """
     direct = direct_part(sections, z) if z == source_z and not len(images.distances) else NOTHING
     distant = distant_greens(sections, z, source_z, reach)
+    away = z != source_z and len(images.distances) > 0
 
     def greens(r: np.ndarray) -> np.ndarray:
         """(2, ...) both at distances (n, nodes) without the direct part."""
@@ -178,14 +183,14 @@ def table_of(
         return out
 
     def series(low: np.ndarray, size: float) -> np.ndarray:
-        return _series(greens, direct, images, low, size)
+        return _series(greens, direct, images, away, low, size)
 
     def misses(found: np.ndarray, high: np.ndarray) -> np.ndarray:
-        return np.asarray(_error(found, high, closest) > ACCURACY)
+        return np.asarray(_error(found, high, away, closest) > ACCURACY)
 
     ends, interval, found = bisected(sections, reach, HALVINGS, series, misses)
     table = Table(direct, images, float(reach), ends, interval, found)
-    error = _error(found, ends[:, 0] + 1 / ends[:, 1], closest)
+    error = _error(found, ends[:, 0] + 1 / ends[:, 1], away, closest)
     if error.max() > REFUSED:
         low, high = (1e3 * (ends[error.argmax(), 0] + side / ends[error.argmax(), 1]) for side in (-1, 1))
         raise ValueError(
@@ -225,7 +230,7 @@ def bisected(
 
 
 def _series(
-    greens: Callable[[np.ndarray], np.ndarray], direct: Direct, images: Images, low: np.ndarray, size: float
+    greens: Callable[[np.ndarray], np.ndarray], direct: Direct, images: Images, away: bool, low: np.ndarray, size: float
 ) -> np.ndarray:
     """Series (n, 8, DEGREE + 1) on the intervals from low (n,) of that size."""
     r = low[:, None] + size * (1 + NODES) / 2
@@ -233,7 +238,7 @@ def _series(
     for rest, c, k, static in zip(greens(r), direct[:2], direct[2:], images(r), strict=True):
         # special pairs have one wavenumber, that of G_xx, for both
         wave, first = np.exp(1j * k * r), np.exp(1j * direct.k_xx * r)
-        whole = r * (rest + static) + c / (4 * np.pi) * wave
+        whole = (1.0 if away else r) * (rest + static) + c / (4 * np.pi) * wave
         values.append((whole, rest + c / (4 * np.pi * r) * (wave - first)))
     whole, left = ([each[n] for each in values] for n in (0, 1))
     table = np.stack([*whole, *left], axis=2)  # (n, nodes, 4)
@@ -241,10 +246,12 @@ def _series(
     return np.stack([series.real, series.imag], axis=2).reshape(len(low), 8, DEGREE + 1)
 
 
-def _error(series: np.ndarray, high: np.ndarray, closest: float) -> np.ndarray:
-    """(n,) The last two terms of all series over the largest value of r G, or FLOOR; of r G from `closest` on."""
-    last = np.abs(series[:, :, -2:]).max(axis=2)
-    last *= np.where(np.arange(8) < 4, (high > closest)[:, None], high[:, None])
-    sizes = np.abs(series[:, :4]).sum(axis=2).reshape(-1, 2, 2).max(axis=2)  # of G_xx, and of K
+def _error(series: np.ndarray, high: np.ndarray, away: bool, closest: float) -> np.ndarray:
+    """(n,) The last two terms of all series over the largest value of r G, or FLOOR; of G itself from `closest` on."""
+    scale = np.where(np.arange(8) < (0 if away else 4), 1.0, high[:, None])
+    scale[:, :4] *= (high > closest)[:, None]
+    last = np.abs(series[:, :, -2:]).max(axis=2) * scale
+    sizes = np.abs(series[:, :4]).sum(axis=2) * (high[:, None] if away else 1.0)
+    sizes = sizes.reshape(-1, 2, 2).max(axis=2)  # of G_xx, and of K
     errors = last.reshape(-1, 2, 2, 2).max(axis=(1, 3))
-    return (errors / np.maximum(sizes, FLOOR)).max(axis=1)
+    return np.asarray((errors / np.maximum(sizes, FLOOR)).max(axis=1))

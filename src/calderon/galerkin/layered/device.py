@@ -10,7 +10,7 @@ from calderon.backends.records import Record
 from calderon.galerkin.device.local_matrices import GROUP, LocalMatrices, out_real
 from calderon.galerkin.layered.metal import LayeredMetal
 from calderon.galerkin.selection import Selection
-from calderon.layers.tables import DEGREE
+from calderon.layers.tables import DEGREE, OWN, WHOLE
 
 PAIR = Record("PAIR", centre=2, vertices=6, factors=3, area=1, points=None)
 """The numbers of a triangle."""
@@ -76,10 +76,10 @@ def _records(metal: LayeredMetal, points: NDArray[np.float64]) -> NDArray[np.flo
 
 
 def _tables(metal: LayeredMetal) -> tuple[list[NDArray[Any]], list[NDArray[Any]]]:
-    """Integers and numbers as pairs.c reads them; of two heights the series of what is not divided by the distance."""
+    """Integers and numbers as pairs.c reads them; of two heights series of what is not divided by the distance."""
     joined = metal.joined
-    apart = joined.far > 0
-    which = np.repeat(apart, [len(table.series) for table in metal.tables]).astype(np.int64)
+    apart = joined.kinds != OWN
+    which = np.repeat(joined.kinds == WHOLE, [len(table.series) for table in metal.tables]).astype(np.int64)
     series = joined.series.reshape(len(which), 2, 4, DEGREE + 1)[np.arange(len(which)), which].swapaxes(1, 2)
     return [joined.number, joined.starts, apart, joined.interval], [joined.parts, joined.ends, series]
 

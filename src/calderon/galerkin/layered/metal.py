@@ -30,7 +30,7 @@ class Flat(NamedTuple):
 
 class Tables(NamedTuple):
     """Tables one after the other, as loops read them: number (h, h) of that between two heights; parts (t,) for a unit
-    of distance and starts (t + 1,) in `interval`; far (t,): where values of pairs that are not near stand, 0 or 4."""
+    of distance and starts (t + 1,) in `interval`; kinds (t,): OWN, AWAY or WHOLE of `tables`, by which values of pairs that are not near are read."""
 
     number: np.ndarray
     parts: np.ndarray
@@ -38,7 +38,7 @@ class Tables(NamedTuple):
     interval: np.ndarray
     ends: np.ndarray
     series: np.ndarray
-    far: np.ndarray
+    kinds: np.ndarray
 
 
 class TakenImages(NamedTuple):
@@ -53,7 +53,7 @@ class TakenImages(NamedTuple):
 
 
 CLOSE = 0.5
-"""Distance over size up to which pairs of triangles have static images integrated apart."""
+"""Horizontal distance over size up to which pairs of triangles have static images integrated apart."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,6 +83,12 @@ class LayeredMetal:
         parts = centres, corners, factors, space.mesh.areas[space.triangles], radii, numbers
         return Flat(*(np.ascontiguousarray(each).ravel() for each in parts))
 
+    @cached_property
+    def corners(self) -> np.ndarray:
+        """(n, 3, 3) of all triangles in m."""
+        mesh = self.space.mesh
+        return np.asarray(mesh.vertices[mesh.triangles[self.space.triangles]])
+
     def points(self, rule: TriangleRule) -> np.ndarray:
         """Points of a rule from the centroids, flat (n, 2, Q)."""
         return np.einsum("qk,nkc->ncq", rule.barycentric, self.flat.vertices.reshape(-1, 3, 2)).ravel()
@@ -95,21 +101,20 @@ class LayeredMetal:
     @cached_property
     def tables(self) -> list[Table]:
         """Of all pairs of heights; both orders have one."""
-        corners = self.space.mesh.vertices[self.space.mesh.triangles[self.space.triangles]]
-        reach = 1.001 * float(np.hypot(*np.ptp(corners[..., :2].reshape(-1, 2), axis=0))) + self.margin
-        sizes, least = self._sizes, CLOSE * float(extents(corners).size.min())
+        reach = 1.001 * float(np.hypot(*np.ptp(self.corners[..., :2].reshape(-1, 2), axis=0))) + self.margin
+        sizes, smallest = self._sizes, float(extents(self.corners).size.min())
         found = []
         for a, b in self.pairs:
             z, source_z = float(self.heights[a]), float(self.heights[b])
             images = static_images(self.sections, z, source_z, max(sizes[a], sizes[b]))
-            found.append(table_of(self.sections, z, source_z, reach, images, least))
+            closest = 0.0 if abs(z - source_z) > smallest else CLOSE * smallest
+            found.append(table_of(self.sections, z, source_z, reach, images, closest))
         return found
 
     @cached_property
     def _sizes(self) -> list[float]:
         """The largest diameter in m of triangles at each height."""
-        corners = self.space.mesh.vertices[self.space.mesh.triangles[self.space.triangles]]
-        size = extents(corners).size
+        size = extents(self.corners).size
         return [float(size[self.flat.heights == n].max()) for n in range(len(self.heights))]
 
     @cached_property
@@ -140,7 +145,7 @@ class LayeredMetal:
             np.concatenate([table.interval + offset for table, offset in zip(tables, offsets, strict=False)]),
             np.concatenate([table.ends.ravel() for table in tables]),
             np.concatenate([table.series.ravel() for table in tables]),
-            np.array([4 if table.is_whole else 0 for table in tables]),
+            np.array([table.kind for table in tables]),
         )
 
     @cached_property

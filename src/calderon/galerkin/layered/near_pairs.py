@@ -70,14 +70,11 @@ def near_matrix(
 ) -> tuple[sp.csr_array, NDArray[np.int32]]:
     """The sparse matrix (dimension, dimension) of all special pairs, and these pairs (n, 2) of rows i <= j; functions:
     of those pairs alone of which one triangle carries one of these."""
-    space, flat = metal.space, metal.flat
-    corners, vertices = space.mesh.vertices[space.mesh.triangles[space.triangles]], space.mesh.triangles
-    numbers = space.mesh.vertex_places[vertices[space.triangles]]
+    space, flat, corners = metal.space, metal.flat, metal.corners
+    numbers = space.mesh.vertex_places[space.mesh.triangles[space.triangles]]
     touching = touching_pairs(numbers, numbers, True).pairs
     near, ratio = near_pairs(corners, corners, (numbers, numbers), quadrature.near, True)
     pairs = np.concatenate([touching, near])
-    size = extents(corners).size
-    image = metal.image_distances[tuple(flat.heights[pairs].T)] / size[pairs].max(axis=1)
     distance = np.concatenate([np.zeros(len(touching)), ratio])
     pieces = equal_pieces(metal) if functions is None else None
     wanted: Any = () if functions is None else functions
@@ -90,12 +87,12 @@ def near_matrix(
         return np.full(len(some), True) if pieces is None else pieces.kept(some)
 
     own = kept(pairs)
-    chosen, distance, image = pairs[own], distance[own], image[own]
+    chosen, distance = pairs[own], distance[own]
     pairs = chosen if pieces is None else pieces.all_pairs(chosen)
     half = sp.csr_array((space.dimension,) * 2, dtype=complex)
     for low in range(0, len(chosen), TOGETHER):
         some = slice(low, low + TOGETHER)
-        half = half + scattered(space, chosen[some], _indirect(metal, chosen[some], distance[some], image[some]))
+        half = half + scattered(space, chosen[some], _indirect(metal, chosen[some], distance[some]))
     for number in np.flatnonzero(~metal.thin.diagonal()):
         half = half + _direct(metal, int(number), quadrature, kept)
     if pieces is not None:
@@ -104,13 +101,17 @@ def near_matrix(
 
 
 def _indirect(
-    metal: LayeredMetal, pairs: NDArray[np.int32], distance: NDArray[np.float64], image: NDArray[np.float64]
+    metal: LayeredMetal, pairs: NDArray[np.int32], distance: NDArray[np.float64]
 ) -> NDArray[np.complex128]:
-    """(n, 3, 3) products of local functions of pairs without the direct part; next to thin layers with it. distance,
-    image: of the triangles, and of images from these, over their size."""
+    """(n, 3, 3) products of local functions of pairs without the direct part; next to thin layers with it. distance: of
+    the triangles over their size."""
+    one, two = metal.flat.heights[pairs].T
+    size = extents(metal.corners).size[pairs].max(axis=1)
+    away, image = ((each[one, two] / size) for each in (np.abs(metal.heights[:, None] - metal.heights), metal.image_distances))
+    across = np.sqrt(np.maximum(distance**2 - away**2, 0.0))
     out = np.empty((len(pairs), 3, 3), complex)
-    thin = metal.thin[tuple(metal.flat.heights[pairs].T)]
-    close, ratio = thin & (distance < CLOSE), np.hypot(distance, image)
+    thin = metal.thin[one, two]
+    close, ratio = thin & (across < CLOSE), np.hypot(distance, image)
     ratio[close] = np.hypot(distance[close], FARTHEST)
     ratio[thin & ~close] = distance[thin & ~close]
     bounds, degrees = np.array(DEGREES).T

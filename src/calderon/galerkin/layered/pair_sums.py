@@ -11,17 +11,12 @@ import numpy as np
 from calderon.backends.numba import jitable_part, kernel
 from calderon.layers.tables import look_up
 
-NEAREST = 1e-10
-"""In m."""
-
-
 @jitable_part
 def _put_distances(r, scale, dx, dy, points, i, j, weights, divided):  # type: ignore[no-untyped-def]
     """Distances (Q Q,) of the points of two triangles whose centroids are dx, dy apart, and in `scale` the weights of
     the second points, divided by the distance if so; points: (n, 2, Q), flat, weights (Q Q,).
 
-    Inverse roots are those of single precision after a step of Newton's method, to 1e-14; points above each other, of
-    near pairs that are added and subtracted again, count as NEAREST apart.
+    Inverse roots are those of single precision after a step of Newton's method, to 1e-14.
     """
     count = len(weights)
     size = int(math.sqrt(count + 0.5))
@@ -34,7 +29,7 @@ def _put_distances(r, scale, dx, dy, points, i, j, weights, divided):  # type: i
             r[p * size + q] = x * x + y * y
     if divided:
         for n in range(count):
-            square = max(r[n], NEAREST * NEAREST)
+            square = r[n]
             root = np.float64(np.float32(1.0) / np.sqrt(np.float32(square)))
             root = root * (1.5 - 0.5 * square * root * root)
             r[n], scale[n] = square * root, weights[n] * root
@@ -104,7 +99,7 @@ def add_pairs(  # type: ignore[no-untyped-def]
     """
     centres, vertices, factors, areas, radii, heights = flat
     (starts, skipped), (rows, columns) = skips, places
-    number, parts, first, interval, ends, series, far = tables
+    number, parts, first, interval, ends, series, kinds = tables
     size = len(weights)
     both, scale = np.empty(size * size), np.empty(size * size)
     for n in range(size * size):
@@ -122,7 +117,7 @@ def add_pairs(  # type: ignore[no-untyped-def]
             dx, dy = centres[2 * i] - centres[2 * j], centres[2 * i + 1] - centres[2 * j + 1]
             if dx * dx + dy * dy > reach * reach:
                 continue
-            apart, around, kind = math.sqrt(dx * dx + dy * dy), radii[i] + radii[j], far[table]
+            apart, around, kind = math.sqrt(dx * dx + dy * dy), radii[i] + radii[j], kinds[table]
             _put_distances(r, scale, dx, dy, points, i, j, both, kind == 0)
             place = parts[table], first[table], first[table + 1], interval, ends, series
             look_up(r, size * size, apart - around, apart + around, place, kind, values)
@@ -151,7 +146,7 @@ def add_distant(  # type: ignore[no-untyped-def]
 def near_products(pairs, low, high, whole, flat, points, weights, tables, factor, charge, out):  # type: ignore[no-untyped-def]
     """Products (n, 9) of the local functions of pairs (n, 2), low to high, without the direct part unless `whole`."""
     centres, vertices, factors, areas, radii, heights = flat
-    number, parts, first, interval, ends, series, far = tables
+    number, parts, first, interval, ends, series, kinds = tables
     size = len(weights)
     both, scale = np.empty(size * size), np.empty(size * size)
     for n in range(size * size):
@@ -161,7 +156,7 @@ def near_products(pairs, low, high, whole, flat, points, weights, tables, factor
         i, j = pairs[n, 0], pairs[n, 1]
         table = number[heights[i], heights[j]]
         dx, dy = centres[2 * i] - centres[2 * j], centres[2 * i + 1] - centres[2 * j + 1]
-        apart, around, kind = math.sqrt(dx * dx + dy * dy), radii[i] + radii[j], far[table] if whole else 4
+        apart, around, kind = math.sqrt(dx * dx + dy * dy), radii[i] + radii[j], kinds[table] if whole else 4
         _put_distances(r, scale, dx, dy, points, i, j, both, kind == 0)
         place = parts[table], first[table], first[table + 1], interval, ends, series
         look_up(r, size * size, apart - around, apart + around, place, kind, values)
