@@ -2,11 +2,12 @@
 
 It is tested with the functions of displacements where these are unknown, and with those of tractions where these are.
 In units of E for tractions and of the size of the body for displacements all unknowns are of the same order. What
-(1/2 + K) makes of translations is subtracted from the blocks of the nodes; rotations then measure its error.
+(1/2 + K) makes of translations is subtracted from the blocks of the nodes; rotations then measure its error. A sum of
+rows of each cavity is replaced by the balance of its volume (see `cavities`).
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
+from calderon.formulations.elastic.cavities import CavityForms, VolumeBalance
 from calderon.formulations.elastic.surface_conditions import SurfaceConditions
 from calderon.formulations.elastic.tested_rows import Layers, Spaces, TestedRows, single_layer_sizes
 
@@ -32,7 +34,7 @@ class Equation:
     layers: K and V. parts: the rows tested with displacements and with tractions. free, bound: u = free q, t = bound s
     on triangles with tractions. springs: S of elastic supports there; rows: the numbers of their coefficients; lift:
     columns that lift free motions. points, axes (unknowns, 3): where each unknown is, and its direction. exterior: see
-    TestedRows.
+    TestedRows. balance: of the volumes of cavities.
     """
 
     layers: Layers
@@ -48,6 +50,7 @@ class Equation:
     points: Array
     axes: Array
     exterior: bool
+    balance: VolumeBalance | None = None
 
     @property
     def displacements(self) -> int:
@@ -70,7 +73,8 @@ class Equation:
             np.stack([part.tested(source) for _, source in cases], axis=1) - each
             for part, each in zip(self.parts, self._applied(u, t), strict=False)
         ]
-        return np.asarray(self.scale[:, None] * self._tested(found))
+        right = np.asarray(self.scale[:, None] * self._tested(found))
+        return right if self.balance is None else self.balance.right(right, u, t)
 
     def _applied(self, u: Any, t: Any) -> list[Any]:
         """(1/2 + K) u - V (t - S u) of each part, columns; None for zero."""
@@ -89,8 +93,10 @@ class Equation:
         """A (unknowns, unknowns) of operators that are arrays."""
         left = self.length * self._tested(self._applied(self.free, None))
         matrix = np.hstack([left, self._tested(self._applied(None, self.bound))])
-        matrix[: self.displacements, : self.displacements] += self.length * (self.lift @ self.lift.T)
+        matrix[: self.displacements, : self.displacements] += self.length * (self._lifted_rows @ self.lift.T)
         matrix *= self.scale[:, None]
+        if self.balance is not None:
+            self.balance.replace_rows(matrix)
         return matrix
 
     @property
@@ -101,10 +107,16 @@ class Equation:
             columns = x.reshape(len(x), -1)
             q, s = columns[: self.displacements] * self.length, columns[self.displacements :]
             found = self._tested(self._applied(self.free @ q, self.bound @ s))
-            found[: self.displacements] += self.lift @ (self.lift.T @ q)
-            return np.asarray(self.scale[:, None] * found).reshape(x.shape)
+            found[: self.displacements] += self._lifted_rows @ (self.lift.T @ q)
+            found = self.scale[:, None] * found
+            return np.asarray(found if self.balance is None else self.balance.product(found, columns)).reshape(x.shape)
 
         return LinearOperator((self.unknowns,) * 2, matvec=product, matmat=product, dtype=np.float64)
+
+    @property
+    def _lifted_rows(self) -> Array:
+        """The lift in the rows that are tested: all, but for one of several bonded solids."""
+        return np.where((np.diff(self.parts[0].tests.tocsc().indptr) > 0)[:, None], self.lift, 0.0)
 
     def block(self, numbers: NDArray[np.int64]) -> Array:
         """The entries between some unknowns, increasing, without elastic supports and the lift."""
@@ -114,7 +126,8 @@ class Equation:
         rows = [part.block(own, *columns) for part, own in zip(self.parts, (q, s), strict=False)]
         matrix = np.vstack(rows)
         matrix[:, : len(q)] *= self.length
-        return np.asarray(self.scale[numbers][:, None] * matrix)
+        matrix *= self.scale[numbers][:, None]
+        return matrix if self.balance is None else matrix + self.balance.change_of(numbers)
 
     @property
     def defect(self) -> float:
@@ -130,6 +143,7 @@ def equation_of(
     motions: Array,
     modulus: float,
     exterior: bool,
+    cavities: CavityForms | None,
 ) -> Equation:
     """The equation of assembled rows. motions: columns (3 n, f), orthonormal over the surface, of the free rigid
     motions; modulus: E."""
@@ -142,9 +156,14 @@ def equation_of(
         places(spaces.tractions.scalar.nodes, conditions.bound),
     ]
     points, axes = (np.concatenate([each[k] for each in found]) for k in (0, 1))
-    return Equation(
+    return balanced(Equation(
         layers, parts, conditions.free, bound, springs, lift, rows, length, modulus, scale, points, axes, exterior
-    )
+    ), cavities)  # fmt: skip
+
+
+def balanced(equation: Equation, cavities: CavityForms | None) -> Equation:
+    """The equation with the balances of the volumes of cavities."""
+    return equation if cavities is None else replace(equation, balance=cavities.of_equation(equation))
 
 
 def _scale(spaces: Spaces, conditions: SurfaceConditions, length: float, mass: sp.csr_array) -> Array:

@@ -14,7 +14,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
-from calderon.formulations.elastic.equations import Case, Equation, places
+from calderon.formulations.elastic.cavities import CavityForms, cavity_forms
+from calderon.formulations.elastic.equations import Case, Equation, balanced, places
 from calderon.formulations.elastic.solid import ElasticSolid
 from calderon.formulations.elastic.surface_conditions import SurfaceConditions
 from calderon.formulations.elastic.tested_rows import restricted, single_layer_sizes
@@ -120,16 +121,18 @@ def joint_equation(
     free motions; size: L; options: method, rtol, backend."""
     modulus = max(part.solid.material.youngs_modulus for part in parts)
     points, axes = _places(parts, nodes)
-    equations = [_of_part(part, modulus, size, points, axes, options) for part in parts]
+    equations, forms = zip(*(_of_part(part, modulus, size, points, axes, options) for part in parts), strict=True)
     scale = 1 / np.sum([_diagonal(part, size, modulus) for part in parts], axis=0)
-    none = np.zeros((len(lift), 0))
-    scaled = [replace(each, scale=scale, lift=none if k else lift) for k, each in enumerate(equations)]
+    scaled = [
+        balanced(replace(each, scale=scale, lift=lift), cavities)
+        for each, cavities in zip(equations, forms, strict=True)
+    ]
     return JointEquation(parts, scaled, modulus)
 
 
 def _of_part(
     part: Part, modulus: float, size: float, points: Array, axes: Array, options: tuple[str, float, str]
-) -> Equation:
+) -> tuple[Equation, CavityForms | None]:
     solid, conditions = part.solid, part.conditions
     own, traction = solid.material.youngs_modulus, solid.spaces.tractions
     spaces = solid.spaces._replace(
@@ -141,10 +144,11 @@ def _of_part(
         rows.append(NoRows(sp.csr_array((0, part.traction.shape[1]))))
     numbers = traction.dofs[conditions.loaded].ravel()
     bound, springs = part.traction[numbers] * (modulus / own), conditions.springs[numbers] / own
-    return Equation(
+    equation = Equation(
         layers, tuple(rows), part.displacement, bound, springs, np.zeros((0, 0)), numbers, size, own, np.ones(1),
         points, axes, solid.exterior,
     )  # fmt: skip
+    return equation, cavity_forms(solid, spaces, options[0])
 
 
 def _diagonal(part: Part, size: float, modulus: float) -> Array:

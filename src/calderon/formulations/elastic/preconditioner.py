@@ -240,6 +240,9 @@ def _coarse_matrix(equation: Any, bodies: Sequence[_Body], coarse: sp.csr_array)
         dense[...] = (coarse[:count].T @ scaled) @ (coarse[:count].T @ lift).T
     for body in bodies:
         body.add_sums(coarse, dense)
+        if (balance := body.equation.balance) is not None:
+            rows, columns = balance.change
+            dense += (coarse.T @ rows).toarray() @ (coarse.T @ columns).T
         return_memory()
     return dense.astype(np.float64)  # which LAPACK overwrites
 
@@ -247,8 +250,13 @@ def _coarse_matrix(equation: Any, bodies: Sequence[_Body], coarse: sp.csr_array)
 def _leaf_blocks(bodies: Sequence[_Body], chosen: list[Index]) -> Blocks:
     """Blocks from near blocks."""
     sums = [BlockSums(body.product, body.left, body.kept, body.local, chosen) for body in bodies]
+    balances = [each.equation.balance for each in bodies if each.equation.balance is not None]
 
     def blocks(low: int, high: int) -> list[NDArray[Any]]:
-        return [np.sum(each, axis=0) for each in zip(*(one.of(low, high) for one in sums), strict=True)]
+        found = [np.sum(each, axis=0) for each in zip(*(one.of(low, high) for one in sums), strict=True)]
+        return [
+            sum((one.change_of(leaf) for one in balances), each)
+            for each, leaf in zip(found, chosen[low:high], strict=True)
+        ]
 
     return blocks

@@ -16,6 +16,7 @@ from calderon.fmm.plan import plan_elastic
 from calderon.formulations.checks import closed_surface, separate_parts
 from calderon.formulations.elastic import balance
 from calderon.formulations.elastic.body_loads import BodyLoad, RemoteStress
+from calderon.formulations.elastic.cavities import cavity_forms
 from calderon.formulations.elastic.conditions import Load, Support
 from calderon.formulations.elastic.equations import DEFECT, Equation, equation_of
 from calderon.formulations.elastic.load_cases import named_cases
@@ -394,7 +395,8 @@ class ElasticSolid:
         columns = self.conditions.free, self.conditions.bound
         layers, rows = self.tested_rows(self.spaces, self.conditions, columns, method, rtol, backend)
         modulus, motions = self.material.youngs_modulus, self._orthonormal_motions()
-        return equation_of(layers, tuple(rows), self.spaces, self.conditions, motions, modulus, self.exterior)
+        forms = cavity_forms(self, self.spaces, method)
+        return equation_of(layers, tuple(rows), self.spaces, self.conditions, motions, modulus, self.exterior, forms)
 
     def _fields(self, q: Array, s: Array) -> tuple[Function, Function]:
         """Displacement and traction on the surface of unknowns."""

@@ -1,0 +1,155 @@
+"""The change of volume of cavities: one equation for each, which holds however incompressible a solid is.
+
+With the normals n of the surface S_k of a cavity, V n = 0 and <n, (1/2 + K) u> = 0 for all u where Poisson's ratio is
+1/2: the rows of (1/2 + K) u = V t, summed with n, are of the order 1 - 2 nu on both sides, and the errors of rules and
+of test functions, which do not contain n, are not. What the rows state is that no point of the cavity is dilated by
+int (U t - T u). Its dilatation is (1 - 2 nu) / (2 mu (1 - nu)) times the divergence of the single and the double layer
+of Laplace with the densities t and 2 mu u. Summed over the cavity, with the layers V_0 and K_0 of Laplace for each
+component,
+
+    <n, (1/2 + K_0) u>_k = <n, V_0 t>_k / (2 mu),
+
+Betti's reciprocity with the gradient of the Newton potential of the cavity. It has no 1 - 2 nu, and takes the place of
+that sum of rows.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from calderon.formulations.elastic.balance import rigid_motions
+from calderon.formulations.elastic.tested_rows import Spaces, restricted
+from calderon.greens import Laplace
+from calderon.mesh.containment import nested_components
+from calderon.operators import adjoint_double_layer, single_layer
+from calderon.operators.methods import candidates
+from calderon.solvers import cg, jacobi
+from calderon.spaces import P0, NodalVectorSpace
+
+Array = NDArray[np.float64]
+RTOL = 1e-5
+"""Of the layers of Laplace, where they are compressed, and of the combinations of test functions."""
+
+
+@dataclass(frozen=True, eq=False)
+class VolumeBalance:
+    """What replaces k sums of rows of an equation A x = b.
+
+    rows (unknowns, k): C, orthonormal columns, the sums; columns (unknowns, k): F, F^T x is the unknown part of the
+    balance; displacement (3 n, k), traction (m, k): the same of displacements and tractions of a solid with E = 1.
+    share (k,): C^T A is about share F^T.
+    """
+
+    rows: sp.csr_array
+    columns: Array
+    displacement: Array
+    traction: Array
+    share: Array
+
+    def replace_rows(self, matrix: Array) -> None:
+        """In a matrix A (unknowns, unknowns)."""
+        own = np.flatnonzero(np.diff(self.rows.indptr))
+        weights = self.rows[own].toarray()
+        matrix[own] += weights @ (self.columns.T - weights.T @ matrix[own])
+
+    def product(self, product: Array, x: Array) -> Array:
+        """(1 - C C^T) A x + C F^T x from A x, columns."""
+        return np.asarray(product + self.rows @ (self.columns.T @ x - self.rows.T @ product))
+
+    def right(self, right: Array, u: Array, t: Array) -> Array:
+        """Right-hand sides, columns, with what is known of displacements and tractions."""
+        known = self.displacement.T @ u + self.traction.T @ t
+        return np.asarray(right - self.rows @ (known + self.rows.T @ right))
+
+    @property
+    def change(self) -> tuple[sp.csr_array, Array]:
+        """C and G, with C G^T about what is added to A."""
+        return self.rows, self.columns * (1 - self.share)
+
+    def change_of(self, numbers: NDArray[np.int64]) -> Array:
+        """The same between some unknowns."""
+        rows, columns = self.change
+        return np.asarray(rows[numbers] @ columns[numbers].T)
+
+
+@dataclass(frozen=True, eq=False)
+class CavityForms:
+    """The balances of k cavities. displacement (3 n, k), traction (m, k): <n, (1/2 + K_0) u> and -<n, V_0 t> / (2 mu)
+    for E = 1; normals (3 faces, k): n in `faces`, constants on the triangles of cavities; ratio: Poisson's."""
+
+    spaces: Spaces
+    faces: NodalVectorSpace
+    normals: Array
+    displacement: Array
+    traction: Array
+    ratio: float
+
+    def of_equation(self, equation: Any) -> VolumeBalance | None:
+        """In the unknowns of an `Equation`; None where a balance has no unknowns."""
+        u, t = self.displacement, self.traction
+        if equation.springs.nnz:
+            u = u - equation.springs.T @ t
+        columns = np.concatenate([equation.length * (equation.free.T @ u), equation.bound.T @ t])
+        rows = self._combinations([part.tests for part in equation.parts]) / equation.scale[:, None]
+        sizes, lengths = np.linalg.norm(columns, axis=0), np.linalg.norm(rows, axis=0)
+        kept = (sizes > 0) & (lengths > 0)
+        if not kept.any():
+            return None
+        sizes, lengths = sizes[kept], lengths[kept]
+        share = (1 - 2 * self.ratio) / (1 - self.ratio) * sizes / lengths
+        rows = sp.csr_array(rows[:, kept] / lengths)
+        return VolumeBalance(rows, *(each[:, kept] / sizes for each in (columns, u, t)), share)
+
+    def _combinations(self, tests: list[sp.csr_array]) -> Array:
+        """(unknowns, k) the combinations of test functions that are nearest to the normals; tests: see TestedRows."""
+        spaces = [each for each in (self.spaces.displacements, self.spaces.unknown) if each is not None]
+        mass = sp.block_array([[trial.mass_matrix(test) for trial in spaces] for test in spaces])
+        whole = sp.block_diag(tests, format="csr")
+        gram = (whole.T @ mass @ whole).tocsr()
+        right = whole.T @ np.concatenate([self.faces.mass_matrix(test) @ self.normals for test in spaces])
+        kept, weights = np.flatnonzero(gram.diagonal()), np.zeros(right.shape)
+        if len(kept):
+            gram = gram[kept][:, kept]
+            weights[kept] = cg(gram, right[kept], rtol=RTOL, preconditioner=jacobi(gram))[0]
+        return weights
+
+
+def cavity_forms(solid: Any, spaces: Spaces, method: str) -> CavityForms | None:
+    """Of an `ElasticSolid`, whose method assembles the layers of Laplace, too; None without cavities."""
+    mesh, u, rules = solid.mesh, spaces.displacements, solid.quadrature
+    cavities = np.arange(mesh.number_of_components)
+    if not solid.exterior:
+        cavities = nested_components(mesh.vertices, mesh.triangles, mesh.components)
+    faces = restricted(P0(mesh, components=3), np.isin(mesh.components, cavities))  # type: ignore[arg-type]
+    if faces is None:
+        return None
+    inside = mesh.components[faces.triangles][:, None] == cavities
+    normals = (mesh.normals[faces.triangles][:, :, None] * inside[:, None]).reshape(len(inside), -1)
+    options: dict[str, Any] = {"rtol": RTOL} if candidates(method)[0].compresses else {}
+
+    def tested(layer: Any) -> Array:
+        return np.asarray(layer.assemble(method, **options) @ normals)
+
+    mass, ratio = u.scalar.mass_matrix(faces.scalar).T, solid.material.poissons_ratio
+    on_normals = tested(adjoint_double_layer(Laplace(), faces.scalar, u.scalar, quadrature=rules))
+    displacement = (on_normals + 0.5 * (mass @ normals)).reshape(-1, len(cavities))
+    _remove_rigid_motions(displacement, u.scalar.nodes, mass @ inside)
+    traction = np.zeros((0, len(cavities)))
+    if spaces.loaded is not None:
+        on_normals = tested(single_layer(Laplace(), faces.scalar, spaces.loaded.scalar, quadrature=rules))
+        traction = -(1 + ratio) * on_normals.reshape(-1, len(cavities))
+    return CavityForms(spaces, faces, normals.reshape(-1, len(cavities)), displacement, traction, ratio)
+
+
+def _remove_rigid_motions(forms: Array, nodes: Array, weights: Array) -> None:
+    """Let forms (3 n, k) be zero for translations and rotations, which the exact ones are; weights (n, k): of nodes, on
+    each cavity."""
+    for k, weight in enumerate(weights.T):
+        own = np.flatnonzero(weight)
+        centre, size = nodes[own].mean(axis=0), float(np.ptp(nodes[own], axis=0).max())
+        motions = rigid_motions((nodes - centre) / size, np.zeros(3)).reshape(-1, 6)
+        weighted = np.repeat(weight, 3)[:, None] * motions
+        forms[:, k] -= weighted @ np.linalg.solve(weighted.T @ motions, motions.T @ forms[:, k])
