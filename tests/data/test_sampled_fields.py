@@ -97,8 +97,8 @@ def test_fields_of_currents_are_vectors():
     samples = solution.at_points([[0, 0, 0], [0, 0, 2.0]])
     assert np.isnan(samples.arrays["electric"][0]).all()
     assert samples.arrays["electric"][1] == pytest.approx(solution.electric([[[0, 0, 2.0]]])[0, 0])
-    # of a wave without impedance, H has the unit of E
-    assert "magnetic_y_imag_V_per_m" in samples.arrays.columns() and solution.surface.unit == "V/m"
+    # without an impedance, H has the unit of E over it
+    assert "magnetic_y_imag_E0_per_eta" in samples.arrays.columns() and solution.surface.unit == "E0/eta"
     vacuum = cal.PlaneWave([0, 0, 1], polarization=[1, 0, 0], impedance=cal.exact.VACUUM_IMPEDANCE)
     assert cal.PECScattering(BALL, 1.5).solve(vacuum).surface.unit == "A/m"
 

@@ -21,6 +21,8 @@ LEAST_SIZE = 1e-3
 LOST_DIGITS = 20.0
 """Rounding units over (k h)^2 h / d, h the edges and d the diameter, at which the field of a conductor by the electric
 equation is wrong by 0.01 dB: measured on spheres of 180 and 730 triangles, k h from 6e-5 to 0.1."""
+SAME_IMPEDANCE = 1e-5
+"""Relative difference of impedances up to which media are the same: 376.73 ohm is that of vacuum."""
 FEWEST_ELEMENTS = 6.0  # per wavelength; below, the solution is more qualitative than quantitative
 TOUCHING = 1e-6  # diameters from the surface within which a source lies on it
 NEAR_SOURCE = 0.35  # edges from a triangle below which the integrals of a source's field lose accuracy
@@ -180,11 +182,22 @@ def incident_wave(wave: Any, wavenumber: complex, problem: str) -> Any:
     return _checked_wave(wave, fits, wavenumber, f"{problem}.solve needs an incident wave ({kinds})")
 
 
-def electromagnetic_wave(wave: Any, wavenumber: complex, problem: str) -> Any:
-    """The wave, as by `incident_wave`. TypeError for anything but an electromagnetic wave."""
+def electromagnetic_wave(wave: Any, wavenumber: complex, problem: str, impedance: float | None = None) -> Any:
+    """The wave, as by `incident_wave`, with the impedance of the problem, if that has one, where it has none of its
+    own. TypeError for anything but an electromagnetic wave, ValueError for one of another impedance."""
     kinds = "PlaneWave with polarization=, ElectricDipole or a sum"
     fits = isinstance(wave, ElectromagneticWave)
-    return _checked_wave(wave, fits, wavenumber, f"{problem}.solve needs an electromagnetic wave ({kinds})")
+    found = _checked_wave(wave, fits, wavenumber, f"{problem}.solve needs an electromagnetic wave ({kinds})")
+    if impedance is None:
+        return found
+    if wave.takes_impedance:
+        return wave.at(wavenumber, impedance)
+    if not np.isclose(complex(wave.impedance), impedance, rtol=SAME_IMPEDANCE, atol=0):
+        raise ValueError(
+            f"the incident wave has the impedance {wave.impedance:.9g} ohm and the problem, in {impedance:.9g} ohm, "
+            "another: build both for the same medium, or the wave without impedance="
+        )
+    return found
 
 
 def _checked_wave(wave: Any, fits: bool, wavenumber: complex, needed: str) -> Any:

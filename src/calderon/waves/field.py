@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calderon.validation import along_normals, finite_number
+from calderon.validation import along_normals, finite_number, wave_impedance
 
 
 class IncidentField(ABC):
@@ -130,9 +130,27 @@ class ElectromagneticWave(IncidentField):
     curl E = ik eta H and curl H = -(ik / eta) E away from its sources.
 
     Waves of the same medium add, and are multiplied by numbers.
+
+    impedance: eta; a wave that is made without takes that of the problem which is solved for it, and 1 alone: then H is
+    in units of E over the impedance of the medium, "E0/eta". takes_impedance: whether it is made without.
     """
 
     impedance: complex
+    takes_impedance: bool = False
+
+    def at(self, wavenumber: complex, impedance: complex | None = None) -> Self:
+        """The same field, from its place, at another wavenumber in 1/m, and in a medium of another impedance if one is
+        given."""
+        if impedance is None and not self.takes_impedance:
+            impedance = self.impedance
+        return replace(self, wavenumber=wavenumber, impedance=impedance)  # type: ignore[type-var]
+
+    def _settle_impedance(self) -> None:
+        """Check the impedance; without one it is 1 as soon as the wavenumber is known."""
+        given = self.impedance
+        object.__setattr__(self, "takes_impedance", given is None)
+        alone = None if self.wavenumber is None else 1.0
+        object.__setattr__(self, "impedance", alone if given is None else wave_impedance(given))
 
     @abstractmethod
     def electric(self, points: ArrayLike) -> np.ndarray:
@@ -140,7 +158,7 @@ class ElectromagneticWave(IncidentField):
 
     @abstractmethod
     def magnetic(self, points: ArrayLike) -> np.ndarray:
-        """H (n, 3) in A/m at points (n, 3)."""
+        """H (n, 3) at points (n, 3), in A/m for eta in ohm."""
 
 
 @dataclass(frozen=True)
@@ -153,6 +171,13 @@ class ElectromagneticSuperposition(SumOfFields, ElectromagneticWave):
     @property
     def impedance(self) -> complex:  # type: ignore[override]
         return self.terms[0][1].impedance
+
+    @property
+    def takes_impedance(self) -> bool:  # type: ignore[override]
+        return all(wave.takes_impedance for _, wave in self.terms)
+
+    def at(self, wavenumber: complex, impedance: complex | None = None) -> Self:
+        return replace(self, terms=tuple((weight, wave.at(wavenumber, impedance)) for weight, wave in self.terms))
 
     def electric(self, points: ArrayLike) -> np.ndarray:
         return self._sum(lambda wave: wave.electric(points))

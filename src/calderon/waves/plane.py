@@ -1,6 +1,6 @@
 """Plane waves: of sound, of the electromagnetic field, and of the latter as a function of time."""
 
-from dataclasses import InitVar, dataclass
+from dataclasses import InitVar, dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -15,7 +15,6 @@ from calderon.validation import (
     positive_length,
     transverse_polarization,
     unit_vector,
-    wave_impedance,
 )
 from calderon.waves.field import ElectromagneticWave, Wave, described_wavenumber
 
@@ -30,7 +29,8 @@ class ElectromagneticPlaneWave(ElectromagneticWave):
     wavenumber: k in 1/m, real or with positive imaginary part (loss: the wave decays along d); without it, that of the
         problem which is solved for the wave.
     amplitude: peak value of E at the origin in V/m, complex for a phase.
-    impedance: eta of the medium; with 1, H has the unit of E.
+    impedance: eta of the medium in ohm; without it, that of the problem which is solved for the wave, or 1, with
+        which H is in units of E over eta.
 
     `PlaneWave` with a polarization is this wave.
     """
@@ -39,7 +39,8 @@ class ElectromagneticPlaneWave(ElectromagneticWave):
     polarization: np.ndarray
     wavenumber: complex = None  # type: ignore[assignment]
     amplitude: complex = 1.0
-    impedance: complex = 1.0
+    impedance: complex = None  # type: ignore[assignment]
+    takes_impedance: bool = field(default=True, init=False, repr=False)
 
     def __post_init__(self) -> None:
         direction = unit_vector(self.direction, "the direction of a plane wave")
@@ -49,14 +50,14 @@ class ElectromagneticPlaneWave(ElectromagneticWave):
             k = nonzero_wavenumber(self.wavenumber, "the wavenumber of a plane wave")
             object.__setattr__(self, "wavenumber", k)
         object.__setattr__(self, "amplitude", finite_number(self.amplitude, "the amplitude of a plane wave"))
-        object.__setattr__(self, "impedance", wave_impedance(self.impedance))
+        self._settle_impedance()
 
     def electric(self, points: ArrayLike) -> np.ndarray:
         """E (n, 3), complex, in V/m at points (n, 3)."""
         return self._scalar(points)[:, None] * self.polarization
 
     def magnetic(self, points: ArrayLike) -> np.ndarray:
-        """H = d x E / eta (n, 3) in A/m at points (n, 3)."""
+        """H = d x E / eta (n, 3) at points (n, 3), in A/m for eta in ohm."""
         return self._scalar(points)[:, None] * (np.cross(self.direction, self.polarization) / self.impedance)
 
     def __str__(self) -> str:
@@ -104,8 +105,7 @@ class PlaneWave(Wave):
         """The wave, or an ElectromagneticPlaneWave where a polarization is given."""
         if polarization is None:
             return super().__new__(cls)
-        medium = 1.0 if impedance is None else impedance
-        return ElectromagneticPlaneWave(direction, polarization, wavenumber, amplitude, medium)  # type: ignore[arg-type]
+        return ElectromagneticPlaneWave(direction, polarization, wavenumber, amplitude, impedance)  # type: ignore[arg-type]
 
     def __post_init__(self, polarization: ArrayLike | None) -> None:
         object.__setattr__(self, "direction", unit_vector(self.direction, "the direction of a plane wave"))

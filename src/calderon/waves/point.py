@@ -55,14 +55,18 @@ class PointSource(Wave):
 @dataclass(frozen=True, eq=False)
 class _Dipole(HertzDipole, ElectromagneticWave):
     wavenumber: complex = None  # type: ignore[assignment]
+    impedance: complex = None  # type: ignore[assignment]
+    takes_impedance: bool = field(default=True, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        given = self.wavenumber
-        if given is None:
-            object.__setattr__(self, "wavenumber", 1.0)  # the other arguments are checked with any
+        wavenumber, impedance = self.wavenumber, self.impedance
+        for name in ("wavenumber", "impedance"):
+            if getattr(self, name) is None:
+                object.__setattr__(self, name, 1.0)  # the other arguments are checked with any
         super().__post_init__()
-        if given is None:
-            object.__setattr__(self, "wavenumber", None)
+        object.__setattr__(self, "wavenumber", None if wavenumber is None else self.wavenumber)
+        object.__setattr__(self, "impedance", impedance)
+        self._settle_impedance()
 
     def electric(self, points: ArrayLike) -> np.ndarray:
         _ = self._known_wavenumber
@@ -88,9 +92,10 @@ class ElectricDipole(_Dipole):
 
     E = ik eta (m + grad grad . m / k^2) G,  H = grad G x m,  G = exp(ikR) / (4 pi R), R = |x - y|. position: y (3,).
     moment: m (3,), real or complex. wavenumber: k in 1/m, real or with positive imaginary part; without it, that of the
-    problem which is solved for the dipole. impedance: eta of the medium; 376.73 ohm for vacuum in SI units. Fields by
-    electric(points) in V/m and magnetic(points) in A/m, both (n, 3) as the points; far_field(directions) in V, and
-    radiated_power() in W.
+    problem which is solved for the dipole. impedance: eta of the medium in ohm, 376.73 for vacuum; without it, that of
+    the problem, or 1, with which the moment is eta m in V m, H is in units of E over eta ("E0/eta") and powers are in
+    units of E^2 m^2 over eta ("E0^2 m^2/eta"). Fields by electric(points) in V/m and magnetic(points) in A/m, both (n,
+    3) as the points; far_field(directions) in V, and radiated_power() in W.
     """
 
     kind: str = field(default="electric", init=False)

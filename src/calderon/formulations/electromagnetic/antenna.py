@@ -12,7 +12,8 @@ from calderon.exact import SPEED_OF_LIGHT, VACUUM_IMPEDANCE
 from calderon.formulations.electromagnetic.antenna_feed import DeltaGap
 from calderon.formulations.electromagnetic.antenna_solution import AntennaSolution, reference_resistance
 from calderon.formulations.electromagnetic.pec import PECScattering
-from calderon.formulations.electromagnetic.radiating_currents import RadiatingCurrents
+from calderon.formulations.electromagnetic.radar import vacuum_impedance
+from calderon.formulations.electromagnetic.radiating_currents import RadiatingCurrents, magnetic_unit
 from calderon.formulations.linear_system import LinearSystem, SolutionInfo, SolveOptions
 from calderon.formulations.planar.port_sweep import scattering
 from calderon.formulations.problem import MethodName, Problem, SolveChoices, SolverChoices, named_options
@@ -28,7 +29,8 @@ class PECAntenna(Problem[AntennaSolution]):
     """A perfect conductor in a homogeneous lossless medium with voltages at its feeds, exp(-i omega t).
 
     mesh: in metres, open sheets or closed bodies. wavenumber: k = 2 pi / wavelength in 1/m; or frequency= in Hz, in
-    vacuum. feed: a `DeltaGap`, or several. impedance: eta of the medium in ohm, that of vacuum unless given.
+    vacuum. feed: a `DeltaGap`, or several. impedance: eta of the medium in ohm, that of vacuum unless given; with 1,
+    impedances are multiples of it.
 
         antenna = PECAntenna(strip, k, DeltaGap(line=[[-w / 2, 0, 0], [w / 2, 0, 0]]))
         solution = antenna.solve()              # 1 V; solve([1, 1j]) for two feeds
@@ -55,6 +57,8 @@ class PECAntenna(Problem[AntennaSolution]):
         if not iterable or not self.feeds or not all(isinstance(one, DeltaGap) for one in self.feeds):
             raise TypeError(f"an antenna needs a DeltaGap or a list of them as its feed, got {self.feed!r}")
         positive_length(self.impedance, "the impedance of the medium, in ohm,")
+        if self.frequency is not None and self.wavenumber is None:
+            vacuum_impedance(self.impedance)
         for name in ("wavenumber", "frequency"):
             object.__setattr__(self, name, getattr(self.conductor, name))
         overlap = np.count_nonzero(np.count_nonzero(self._weights, axis=1) > 1)
@@ -69,7 +73,8 @@ class PECAntenna(Problem[AntennaSolution]):
     @cached_property
     def conductor(self) -> PECScattering:
         """The same conductor, gaps short-circuited, as a scatterer; matrix and factors are shared."""
-        return PECScattering(self.mesh, self.wavenumber, formulation="efie", frequency=self.frequency)
+        given: Any = {"formulation": "efie", "frequency": self.frequency, "impedance": self.impedance}
+        return PECScattering(self.mesh, self.wavenumber, **given)
 
     @property
     def function_space(self) -> EdgeSpace:
@@ -107,6 +112,7 @@ class PECAntenna(Problem[AntennaSolution]):
             sweep = antenna.sweep(np.linspace(250e6, 350e6, 21))
             sweep.to_xarray()["s"], sweep.write_touchstone("dipole.s1p")
         """
+        vacuum_impedance(self.impedance)
         hertz, ports = frequencies_of(frequencies), len(self.feeds)
         given = np.broadcast_to(voltages, (ports,)) if np.ndim(voltages) == 0 else voltages
         r, solutions, matrices = reference_resistance(reference), [], []
@@ -168,7 +174,7 @@ class PECAntenna(Problem[AntennaSolution]):
         return -(self._weights @ data) / self.impedance
 
     def _solution(self, data: Any, coefficients: NDArray[Any], info: SolutionInfo) -> AntennaSolution:
-        current = VectorFunction(self.function_space, coefficients, "surface current", "A/m")
+        current = VectorFunction(self.function_space, coefficients, "surface current", magnetic_unit(self.impedance))
         currents = RadiatingCurrents(self.wavenumber, self.impedance, (current,))
         names = tuple(one.name or f"feed {number}" for number, one in enumerate(self.feeds, start=1))
         return AntennaSolution(data, self._weights.T @ coefficients, names, info, currents)

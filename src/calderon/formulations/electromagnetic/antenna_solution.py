@@ -167,11 +167,12 @@ class AntennaSolution(RadiatedField, Feeds, Viewable, Described):
         return f"{len(self.feeds)} feed(s) at {self.frequency:.4g} Hz; {self.info.brief}"
 
     def __str__(self) -> str:
-        lines = []
+        lines: list[str] = []
+        ohm, ampere, watt = ("ohm", "A", "W") if self.currents.impedance != 1 else ("eta", "V/eta", "V^2/eta")
         for name, u, i in zip(self.feeds, self.voltages, self.feed_currents, strict=True):
-            impedance = f", Z = {_complex(u / i)} ohm" if i else ""
-            lines.append(f"{name}: U = {_complex(u)} V, I = {_complex(i)} A{impedance}")
-        return "\n".join([*lines, f"input power {self.input_power:.5g} W", str(self.info)])
+            impedance = f", Z = {_complex(u / i)} {ohm}" if i else ""
+            lines.append(f"{name}: U = {_complex(u)} V, I = {_complex(i)} {ampere}{impedance}")
+        return "\n".join([*lines, f"input power {self.input_power:.5g} {watt}", str(self.info)])
 
 
 def _complex(value: complex) -> str:

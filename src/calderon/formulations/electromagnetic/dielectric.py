@@ -47,12 +47,13 @@ class DielectricScattering(RadarProblem[DielectricSolution]):
     """Surface currents J = n x H and M = -n x E on penetrable bodies in a lossless medium, exp(-i omega t).
 
     mesh: a closed surface in metres, or a list of them, one within another (coats, cavities) or side by side; they must
-    not touch. wavenumber: k of the surroundings in 1/m; or frequency= in Hz, in vacuum. permittivity, permeability:
-    relative to the surroundings, of the material directly inside of each surface: a number for one mesh, a list for a
-    list. In vacuum they may depend on the frequency: functions of it in Hz, or as permittivity a `Material`, whose
-    conductivity and permeability count. Loss is a positive imaginary part; gain=True admits negative ones. A
-    permittivity np.inf is a perfect conductor, by "pmchwt" only, with the electric equation, which fails at the
-    resonances of the conductor's inside. A mesh of several separate parts is filled with one material. formulation:
+    not touch. wavenumber: k of the surroundings in 1/m; or frequency= in Hz, in vacuum, with SI units. impedance: of
+    the surroundings, see `RadarProblem`. permittivity, permeability: relative to the surroundings, of the material
+    directly inside of each surface: a number for one mesh, a list for a list. In vacuum they may depend on the
+    frequency: functions of it in Hz, or as permittivity a `Material`, whose conductivity and permeability count. Loss
+    is a positive imaginary part; gain=True admits negative ones. A permittivity np.inf is a perfect conductor, by
+    "pmchwt" only, with the electric equation, which fails at the resonances of the conductor's inside. A mesh of
+    several separate parts is filled with one material. formulation:
 
     "pmchwt", the default: the fields from both sides are equal, tested with RWG functions. Accurate at every contrast;
     a system of the first kind. preconditioner="near" (the LU factors of its entries between functions that share a
@@ -76,6 +77,7 @@ class DielectricScattering(RadarProblem[DielectricSolution]):
     formulation: Literal["pmchwt", "muller"] = field(default="pmchwt", kw_only=True)
     gain: bool = field(default=False, kw_only=True)
     frequency: float | None = field(default=None, kw_only=True)
+    impedance: float | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         one_of(self.formulation, FORMULATIONS, "formulation")
@@ -149,7 +151,7 @@ class DielectricScattering(RadarProblem[DielectricSolution]):
         return tuple(space.loads() for space in self.function_spaces)
 
     def _checked(self, data: Any) -> Any:
-        wave = electromagnetic_wave(data, self.wavenumber, type(self).__name__)
+        wave = electromagnetic_wave(data, self.wavenumber, type(self).__name__, self.impedance)
         for mesh in self.meshes:
             sources_outside(wave, mesh)
         return wave

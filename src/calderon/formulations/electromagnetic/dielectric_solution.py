@@ -22,9 +22,9 @@ CURRENTS = "electric", "magnetic"  # beginnings of the names of functions in a s
 class DielectricSolution(ElectromagneticSolution):
     """The field of an incident wave and penetrable bodies.
 
-    electric_currents J = n x H in A/m, magnetic_currents M = -n x E in V/m: on each surface in turn, n outward.
-    parents: for each surface the one directly around it, -1 for none. regions: the surroundings, then what lies
-    directly inside of each surface.
+    electric_currents J = n x H in A/m, or "E0/eta", magnetic_currents M = -n x E in V/m: on each surface in turn, n
+    outward. parents: for each surface the one directly around it, -1 for none. regions: the surroundings, then what
+    lies directly inside of each surface.
     """
 
     electric_currents: tuple[VectorFunction, ...]
@@ -119,7 +119,8 @@ class DielectricSolution(ElectromagneticSolution):
         )
 
     def absorbed_power(self, by: str = "auto") -> NDArray[np.float64]:
-        """(surfaces,) time-averaged power in W absorbed directly inside of each surface, outside of those within it.
+        """(surfaces,) time-averaged power absorbed directly inside of each surface, outside of those within it, in
+        `power_unit`.
 
         by: "fields", the power that the currents give to the medium of a region, 1/2 Re int (conj(J) . E + conj(M) . H)
         with the fields E, H that they have in it, which for the PMCHWT equations adds up with what is scattered to the
@@ -147,7 +148,8 @@ class DielectricSolution(ElectromagneticSolution):
         return list(zip(self.electric_currents, self.magnetic_currents, strict=True))
 
     def __str__(self) -> str:
-        return f"field of {self.incident}: surface currents [A/m] and [V/m] on the interfaces\n{self.info}"
+        units = f"[{self.electric_currents[0].unit}] and [{self.magnetic_currents[0].unit}]"
+        return f"field of {self.incident}: surface currents {units} on the interfaces\n{self.info}"
 
 
 def _inward_power(electric: VectorFunction, magnetic: VectorFunction) -> float:

@@ -53,7 +53,7 @@ class PECSolution(ElectromagneticSolution):
 
     @property
     def surface(self) -> VectorFunction:
-        """The surface current J = n x H in A/m; of a thin sheet the sum of both faces."""
+        """The surface current J = n x H in A/m, or "E0/eta"; of a thin sheet the sum of both faces."""
         return self.currents.electric_currents[0]
 
     def _record(self) -> Record:
@@ -70,15 +70,16 @@ class PECSolution(ElectromagneticSolution):
         return cls(incident, info, currents_of(k, eta, rule, [record.functions["surface"]]))
 
     def __str__(self) -> str:
-        return f"field of {self.incident}: surface current [A/m] on the conductor\n{self.info}"
+        return f"field of {self.incident}: surface current [{self.surface.unit}] on the conductor\n{self.info}"
 
 
 @dataclass(frozen=True, eq=False)
 class PECScattering(RadarProblem[PECSolution]):
     """Surface current J = n x H on a perfect conductor in a homogeneous lossless medium, exp(-i omega t).
 
-    mesh: in metres. wavenumber: k = 2 pi / wavelength in 1/m; or frequency= in Hz, in vacuum. formulation, with T the
-    electric and K the magnetic field operator, everything in units of the medium's impedance (eta J):
+    mesh: in metres. wavenumber: k = 2 pi / wavelength in 1/m; or frequency= in Hz, in vacuum, with SI units. impedance:
+    see `RadarProblem`. formulation, with T the electric and K the magnetic field operator, everything in units of the
+    medium's impedance (eta J):
 
     "efie", T J = -<f, E_inc>: open surfaces too. Fails at the resonances of the inside, and its iterations grow as the
     mesh is refined. In single precision it is refused where rounding would lose 0.01 dB at low frequency. "mfie", (I/2
@@ -105,6 +106,7 @@ class PECScattering(RadarProblem[PECSolution]):
     weight: float = field(default=0.5, kw_only=True)
     testing: Literal["dual", "primal"] = field(default="dual", kw_only=True)
     frequency: float | None = field(default=None, kw_only=True)
+    impedance: float | None = field(default=None, kw_only=True)
 
     title: ClassVar[str] = "scattering by a perfect conductor"
 
@@ -171,7 +173,7 @@ class PECScattering(RadarProblem[PECSolution]):
         return self.magnetic_tests.loads() if self._is_dual else self._loads
 
     def _checked(self, data: Any) -> Any:
-        wave = electromagnetic_wave(data, self.wavenumber, type(self).__name__)
+        wave = electromagnetic_wave(data, self.wavenumber, type(self).__name__, self.impedance)
         if self.formulation in MAGNETIC:  # J = n x H is that of the outside; the electric one suits cavities
             sources_outside(wave, self.mesh)
         return wave

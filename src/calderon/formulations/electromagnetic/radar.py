@@ -9,23 +9,29 @@ from typing import Any, Self, TypeVar, Unpack
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from calderon.exact import SPEED_OF_LIGHT
+from calderon.exact import SPEED_OF_LIGHT, VACUUM_IMPEDANCE
 from calderon.exact.angular import RECEIVERS, line_of_sight
+from calderon.formulations.checks import SAME_IMPEDANCE
 from calderon.formulations.media.wavenumbers import wavenumber_and_frequency
 from calderon.formulations.problem import Problem, SolveChoices, monostatic_sweep, named_options
 from calderon.formulations.sweep import sweep_of
 from calderon.formulations.sweep_results import Sweep
-from calderon.validation import one_of
+from calderon.validation import one_of, positive_length
 from calderon.waves import ElectromagneticWave
 
 Solution = TypeVar("Solution")
 
 
 class RadarProblem(Problem[Solution]):
-    """A scattering problem of electromagnetic waves that a radar may look at."""
+    """A scattering problem of electromagnetic waves that a radar may look at.
+
+    impedance: eta of the surroundings in ohm, that of vacuum where the frequency is given alone; None: that of the
+    wave, or 1, with which H and currents are in units of E over eta, "E0/eta", and powers in "E0^2 m^2/eta".
+    """
 
     wavenumber: float
     frequency: float | None
+    impedance: float | None
 
     def at(self, wavenumber: float) -> Self:
         """The same problem at another wavenumber, with permittivities of its frequency where they depend on that."""
@@ -33,13 +39,18 @@ class RadarProblem(Problem[Solution]):
 
     @named_options
     def sweep(self, frequencies: Iterable[float], wave: ElectromagneticWave, **options: Unpack[SolveChoices]) -> Sweep:
-        """The problem at frequencies in Hz, in vacuum: a sequence of solutions with data by
+        """The problem at frequencies in Hz, in vacuum, in SI units: a sequence of solutions with data by
         frequency. wave: it gets the wavenumbers. Options as in `solve`."""
-        return sweep_of(self, frequencies, wave, SPEED_OF_LIGHT, **options)
+        problem = replace(self, impedance=vacuum_impedance(self.impedance))  # type: ignore[type-var]
+        return sweep_of(problem, frequencies, wave, SPEED_OF_LIGHT, **options)
 
     def _settle_wavenumber(self) -> None:
-        """Store the wavenumber of the surroundings as a float, and the frequency, in vacuum; ValueError for a
-        wavenumber that is not real."""
+        """Store the wavenumber of the surroundings as a float, the frequency, in vacuum, and with a frequency alone the
+        impedance; ValueError for a wavenumber that is not real, and for the frequency and another impedance."""
+        if self.impedance is not None:
+            positive_length(self.impedance, "the impedance of the medium, in ohm,")
+        if self.frequency is not None and self.wavenumber is None:
+            object.__setattr__(self, "impedance", vacuum_impedance(self.impedance))
         k, frequency = wavenumber_and_frequency(self.wavenumber, self.frequency, SPEED_OF_LIGHT, "speed of light")
         if np.imag(k) != 0:
             raise ValueError(
@@ -116,3 +127,13 @@ class RadarProblem(Problem[Solution]):
         """Right-hand sides b and receivers l (n, m): F . receive = l . x in m for unit plane waves from r (m, 3) with
         that polarisation. A far field tests the currents with the plane wave from the observer, which is the incident
         wave here."""
+
+
+def vacuum_impedance(given: float | None) -> float:
+    """The impedance of vacuum in ohm, which a frequency without a wavenumber means; ValueError for another one."""
+    if given is not None and not np.isclose(given, VACUUM_IMPEDANCE, rtol=SAME_IMPEDANCE, atol=0):
+        raise ValueError(
+            f"impedance={given:g} ohm, and frequencies are those of vacuum, with {VACUUM_IMPEDANCE:.6g} ohm: leave it "
+            "out, or give wavenumber= in the medium in place of the frequency"
+        )
+    return VACUUM_IMPEDANCE

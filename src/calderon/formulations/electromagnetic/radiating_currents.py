@@ -138,7 +138,7 @@ class RadiatedField(SampledField, SavedSolution):
 
     @of_any_shape
     def magnetic(self, points: ArrayLike, backend: str = "numba", precision: str = "double") -> NDArray[Any]:
-        """The total H (n, 3) in A/m at points (n, 3); as `electric`."""
+        """The total H (n, 3) in A/m, or "E0/eta", at points (n, 3); as `electric`."""
         return self.currents.magnetic(points, backend, precision)
 
     def far_field(
@@ -175,12 +175,19 @@ class RadiatedField(SampledField, SavedSolution):
 
     @property
     def _attributes(self) -> dict[str, Any]:
-        return wave_attributes(self.currents.wavenumber, self.frequency)
+        found = wave_attributes(self.currents.wavenumber, self.frequency)
+        eta = complex(self.currents.impedance)
+        return found if eta == 1 else {**found, "impedance_ohm": eta.real if eta.imag == 0 else str(eta)}
+
+    @property
+    def power_unit(self) -> str:
+        """The unit of powers: W, or with eta = 1 "E0^2 m^2/eta", E0 of the size of E in V/m."""
+        return "E0^2 m^2/eta" if self.currents.impedance == 1 else "W"
 
 
 def magnetic_unit(impedance: complex) -> str:
-    """The unit of H and of electric currents: that of E where the medium has eta = 1."""
-    return "V/m" if impedance == 1 else "A/m"
+    """The unit of H and of electric currents: A/m, or with eta = 1 that of E over the impedance."""
+    return "E0/eta" if impedance == 1 else "A/m"
 
 
 def currents_of(wavenumber: Any, impedance: Any, rule: Any, electric: Any, magnetic: Any = ()) -> RadiatingCurrents:

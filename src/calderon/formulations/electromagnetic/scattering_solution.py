@@ -68,7 +68,7 @@ class ElectromagneticSolution(RadiatedField, Viewable, Described):
 
     @of_any_shape
     def scattered_magnetic(self, points: ArrayLike, backend: str = "numba", precision: str = "double") -> NDArray[Any]:
-        """H_s (n, 3) in A/m at points (n, 3); as `scattered_electric`."""
+        """H_s (n, 3) in A/m, or with eta = 1 "E0/eta", at points (n, 3); as `scattered_electric`."""
         return self.currents.magnetic(points, backend, precision)
 
     @of_any_shape
@@ -79,7 +79,7 @@ class ElectromagneticSolution(RadiatedField, Viewable, Described):
 
     @of_any_shape
     def magnetic(self, points: ArrayLike, backend: str = "numba", precision: str = "double") -> NDArray[np.complex128]:
-        """The total H (n, 3) in A/m at points (n, 3)."""
+        """The total H (n, 3) in A/m, or "E0/eta", at points (n, 3)."""
         x = one_or_more_points(points)
         return self.incident.magnetic(x) + self.scattered_magnetic(x, backend, precision)
 
