@@ -17,15 +17,15 @@ from calderon.potentials.summation import register_sums
 
 register(
     Method(
-        "dense", assemble_dense, several=True, mixed=True, stores_entries=True, stores_near=True,
+        "dense", assemble_dense, several=True, mixed=True, by_entries=True, stores_entries=True, stores_near=True,
         keeps_on_device=True, matrix="dense matrix", plan=plan_dense,
     )
 )  # fmt: skip
-register(Method("matrix-free", assemble_matrix_free, matrix="no matrix"))
+register(Method("matrix-free", assemble_matrix_free, by_entries=True, matrix="no matrix"))
 register(
     Method(
-        "hmatrix", assemble_hmatrix, several=True, compresses=True, saves=save_assembly, reads=SavedParts,
-        factorise=hlu, matrix="H-matrix", plan=plan_hmatrix,
+        "hmatrix", assemble_hmatrix, several=True, by_entries=True, compresses=True, saves=save_assembly,
+        reads=SavedParts, factorise=hlu, matrix="H-matrix", plan=plan_hmatrix,
     )
 )  # fmt: skip
 register(

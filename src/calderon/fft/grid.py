@@ -91,7 +91,9 @@ def _lagrange(place: NDArray[np.float64], order: int) -> NDArray[np.float64]:
 def _spacing(metal: LayeredMetal, given: float | None, order: int, radius: float) -> float:
     wavelength = 2 * np.pi / float(np.abs(metal.sections.wavenumbers).max())
     if given is None:
-        given = min(wavelength / USUAL, max(radius, wavelength / FINEST))
+        corners = metal.space.mesh.vertices[metal.space.mesh.triangles[metal.space.support], :2]
+        extent = float(np.ptp(corners.reshape(-1, 2), axis=0).max())  # a coarser grid would lose it to rounding
+        given = min(wavelength / USUAL, max(radius, min(wavelength / FINEST, extent)))
         given = max(given, 2 * radius / (order + 1))
     if given > wavelength / COARSEST:
         raise ValueError(

@@ -205,11 +205,11 @@ def assemble_fft(
         raise ValueError(f"near = {reach:.3g} m is below two spacings of {grid.spacing:.3g} m: choose a larger radius")
     size, planes = int(np.prod(grid.shape)), len(metal.heights)
     require_memory(16 * 4 * size * (2 * planes**2 + 6 * planes), "grids of that spacing", "use a larger spacing")
-    metal = LayeredMetal(parts.field.sections, operator.trial, 2 * (order + 2) * grid.spacing)
+    metal = LayeredMetal(parts.field.sections, operator.trial, 2 * (order + 2) * grid.spacing, parts.field.charges)
     matrix = LayeredMatrix(metal, parts.field.quadrature)
     greens = node_greens(metal, grid)
     k0 = metal.sections.k0
-    factors = parts.factor * np.array([1j * k0, 1j * k0, -1j / k0])
+    factors = parts.factor * np.array([1j * k0, 1j * k0, -0.25j * k0 * metal.charge])
     groups = boxes(grid, reach)
     pattern = near_pairs(grid, reach, groups)
     require_memory(140 * pattern.nnz, f"{pattern.nnz} near entries", "choose a smaller near= or spacing=")

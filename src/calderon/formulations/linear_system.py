@@ -225,6 +225,14 @@ class LinearSystem:
     def unknowns(self) -> int:
         return sum(space.dimension for space in self.spaces)
 
+    def sides(self, tested: NDArray[Any], options: SolveOptions) -> NDArray[Any]:
+        """Right-hand sides of `solve_together` (n, m), from integrals against the test functions."""
+        return tested
+
+    def coefficients(self, unknowns: NDArray[Any], options: SolveOptions) -> NDArray[Any]:
+        """Coefficients (n, m) of solutions of `solve_together`."""
+        return unknowns
+
     def solve(self, rhs: NDArray[Any], options: SolveOptions) -> tuple[NDArray[Any], list[SolutionInfo]]:
         """Solutions (n, m) for right-hand sides (n, m), and the record of each."""
         solve = self._direct if options.solver == "lu" else partial(self._iterative, gmres)

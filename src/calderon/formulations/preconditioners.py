@@ -37,7 +37,7 @@ def near_preconditioner(system: LinearSystem) -> Preconditioner:
 
 
 def _near_entries(system: LinearSystem) -> sp.csc_array:
-    near = {id(space): _sharing(space) for space in system.spaces}
+    near = {id(space): sharing(space) for space in system.spaces}
     table = [[near[id(row)] if row is column else None for column in system.spaces] for row in system.spaces]
     pattern = sp.block_array(table).tocoo()
     stored = hasattr(system.matrix, "near_entries")
@@ -46,7 +46,7 @@ def _near_entries(system: LinearSystem) -> sp.csc_array:
     return sp.coo_array((entries, pattern.coords), pattern.shape).tocsc()
 
 
-def _sharing(space: Space | VectorSpace) -> sp.csr_array:
+def sharing(space: Space | VectorSpace) -> sp.csr_array:
     """(n, n) not zero where two functions have a common triangle. Masses of some neighbours are zero, or rounding, so
     that the mass matrix has another pattern."""
     dofs = getattr(space, "dofs", None)

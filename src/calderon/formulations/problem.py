@@ -283,12 +283,13 @@ def monostatic_sweep(
     elif number:
         sides = CompressedSides(COMPRESSION * options.rtol)
         for part in slices:
-            sides.add(waves(part)[0])
+            sides.add(system.sides(waves(part)[0], options))
         sides.truncate()
         if file is None:
             x, infos = system.solve_together(sides, options)
         else:
             x, infos = solve_and_save(system, sides, options, file, directions)
+        x = system.coefficients(x, options)
         for part in slices:
             weights = sides.coefficients[:, part] * sides.sizes[part]
             values[part] = np.einsum("dr,rd->d", waves(part)[1].T @ x, weights)

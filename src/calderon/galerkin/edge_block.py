@@ -13,7 +13,7 @@ from calderon.galerkin.forms.electric import ELECTRIC
 from calderon.galerkin.forms.form import Form
 from calderon.galerkin.forms.magnetic import MAGNETIC
 from calderon.galerkin.regular.element_tables import barycentric_functions
-from calderon.integrands import ELECTRIC_FIELD, Integrand
+from calderon.integrands import MAGNETIC_FIELD, VECTOR_POTENTIAL, Integrand
 from calderon.pairs.classes import TouchingPairs
 from calderon.quadrature import NearQuadrature, TriangleRule
 
@@ -25,7 +25,7 @@ class EdgeBlock(Block):
     @property
     def electric(self) -> bool:
         """Which of the two fields."""
-        return self.integrand is ELECTRIC_FIELD
+        return self.integrand is not MAGNETIC_FIELD
 
     @property
     def form(self) -> Form:
@@ -33,18 +33,18 @@ class EdgeBlock(Block):
 
     @classmethod
     def device_form_of(cls, integrand: Integrand, test: Any, trial: Any) -> DeviceForm:
-        form = ELECTRIC if integrand is ELECTRIC_FIELD else MAGNETIC
+        form = MAGNETIC if integrand is MAGNETIC_FIELD else ELECTRIC
         return edge_device_form(form.name, form.tests, form.components, test.dofs.shape[1])
 
     def _coefficients(self, factor: complex) -> NDArray[np.float64]:
-        """(4,) Re and Im of what multiplies the integrals, and of 4 / k^2."""
+        """(4,) Re and Im of what multiplies the integrals, and of 4 / k^2, or of 0 without charges."""
         k = complex(self.green.wavenumber) / self.scale
         # f_i . f_j has no dimension, div f_i div f_j / k^2 neither
         alpha = factor * (1j * k * self.scale if self.electric else 1.0) * self.scale ** (-3 + (not self.electric))
         alpha /= 4 * math.pi
         if k**2 == 0:
             raise ValueError(f"the square of the wavenumber {self.green.wavenumber:g} is zero in double precision")
-        charge = 4 / k**2
+        charge = 0j if self.integrand is VECTOR_POTENTIAL else 4 / k**2
         return np.array([alpha.real, alpha.imag, charge.real, charge.imag])
 
     def moment_functions(self, rule: TriangleRule) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -35,7 +35,7 @@ from calderon.hmatrix.hmatrix import HMatrix
 from calderon.hmatrix.off_diagonal import Term
 from calderon.hmatrix.saving import SavedParts, with_shared_trees
 from calderon.hmatrix.tolerances import Scales, block_errors, filling_of
-from calderon.integrands.integrand import ELECTRIC_FIELD, MAGNETIC_FIELD
+from calderon.integrands.integrand import ELECTRIC_FIELD, MAGNETIC_FIELD, VECTOR_POTENTIAL
 from calderon.operators.algebra import BoundaryOperator, integrals_of, short_label
 from calderon.operators.boundary import IntegralOperator
 from calderon.operators.fingerprint import fingerprint
@@ -87,7 +87,8 @@ def plan_hmatrix(operator: BoundaryOperator, rtol: float | None = None, precisio
         halves = 1 if each.is_symmetric else 2
         vertices = np.concatenate([space.mesh.vertices for space in (each.test, each.trial)])
         x = each.wavenumber * float(np.ptp(vertices, axis=0).max())
-        larger, longer = CURRENTS if each.integrand in (ELECTRIC_FIELD, MAGNETIC_FIELD) else (1.0, 1.0)
+        currents = ELECTRIC_FIELD, MAGNETIC_FIELD, VECTOR_POTENTIAL
+        larger, longer = CURRENTS if each.integrand in currents else (1.0, 1.0)
         larger, longer = larger * (1 + 0.02 * x + 2.5e-5 * x**2), longer * (1 + 0.014 * x + 3.5e-8 * x**4)
         nbytes += larger * digits * halves * (2 if each.is_complex else 1) * BYTES * count * (count / 1e4) ** 0.15
         longer *= sum(space.dofs.size / space.dimension for space in (each.test, each.trial)) / (2 * AROUND)

@@ -7,6 +7,7 @@ from calderon.integrands.integrand import (
     HYPERSINGULAR,
     MAGNETIC_FIELD,
     SINGLE_LAYER,
+    VECTOR_POTENTIAL,
     Integrand,
 )
 
@@ -17,5 +18,6 @@ __all__ = [
     "HYPERSINGULAR",
     "MAGNETIC_FIELD",
     "SINGLE_LAYER",
+    "VECTOR_POTENTIAL",
     "Integrand",
 ]

@@ -30,5 +30,7 @@ ADJOINT_DOUBLE_LAYER = Integrand("adjoint_double_layer", "test", symmetric=False
 HYPERSINGULAR = Integrand("hypersingular", "none", symmetric=True, curls=True)
 ELECTRIC_FIELD = Integrand("electric_field", "none", symmetric=True)
 """i k (f_i . f_j - div f_i div f_j / k^2) G of vector fields."""
+VECTOR_POTENTIAL = Integrand("vector_potential", "none", symmetric=True)
+"""i k f_i . f_j G of vector fields: what currents add to the electric field, without their charges."""
 MAGNETIC_FIELD = Integrand("magnetic_field", "test", symmetric=False)
 """f_i . (n_x x (grad_x G x f_j)); "test" here means (G'/r) d . e for a constant vector e in place of the normal."""

@@ -104,6 +104,8 @@ def _channels_of(term: Any) -> tuple[Channel, Channel, complex]:
         charges, tests, factor = _channels_of(term._replace(transposed=False, top=term.left, left=term.top))
         return tests, charges, factor
     atom, integrand = term.atom, term.atom.integrand
+    if integrand.name == "vector_potential":
+        raise ValueError("plane waves carry currents with their charges: without these, choose 'hmatrix' or 'dense'")
     k = complex(atom.green.wavenumber)
     if is_of_currents(term):
         electric = integrand.name == "electric_field"

@@ -8,7 +8,7 @@ from calderon.galerkin.edge_block import EdgeBlock
 from calderon.greens import Helmholtz
 from calderon.greens.green import checked_quadrature
 from calderon.greens.helmholtz import helmholtz
-from calderon.integrands import ELECTRIC_FIELD, MAGNETIC_FIELD, Integrand
+from calderon.integrands import ELECTRIC_FIELD, MAGNETIC_FIELD, VECTOR_POTENTIAL, Integrand
 from calderon.operators.algebra import BoundaryOperator
 from calderon.operators.boundary import IntegralOperator
 from calderon.operators.transformed import TransformedOperator
@@ -37,12 +37,14 @@ def electric_field(
     test: VectorSpace | None = None,
     *,
     quadrature: Quadrature | None = None,
+    charges: bool = True,
 ) -> BoundaryOperator:
     """T: <f_i, T f_j> = i k int int G (f_i . f_j - div f_i div f_j / k^2), in m^2.
 
     The tangential electric field of the surface current f_j, with eta0 = 1: T J = -<f, E_inc> on a conductor. green:
     a Helmholtz or its wavenumber k (real > 0, or complex with a positive imaginary part for loss). Both spaces are
-    div-conforming, RWG or BC. The matrix of one space is complex symmetric.
+    div-conforming, RWG or BC. The matrix of one space is complex symmetric. charges: False leaves out the part of the
+    divergences, beside which the other one is lost at low frequency; by "dense", "matrix-free" and "hmatrix".
 
     Raises ValueError for k = 0 and for the rotated spaces SNC and RBC, TypeError for spaces of scalars. Source:
     S. M. Rao, D. R. Wilton, A. W. Glisson, IEEE Trans. Antennas Propag. 30 (1982) 409.
@@ -55,7 +57,7 @@ def electric_field(
                 f"the electric field needs the divergence of its functions, and that of {space.name} lives on the "
                 "edges: pair RWG or BC functions; n x E is tested with the identity between RWG and SNC"
             )
-    return _operator(ELECTRIC_FIELD, green, trial, test, quadrature)
+    return _operator(ELECTRIC_FIELD if charges else VECTOR_POTENTIAL, green, trial, test, quadrature)
 
 
 def magnetic_field(

@@ -30,6 +30,7 @@ class LayeredElectricField(BoundaryOperator):
     sections: Sections
     trial: EdgeSpace
     quadrature: Quadrature
+    charges: bool = True
 
     is_leaf: ClassVar[bool] = True
     is_layered: ClassVar[bool] = True
@@ -75,9 +76,9 @@ class LayeredElectricField(BoundaryOperator):
         """Its entries; tables and near pairs are made once."""
         parts = self.parts
         if not len(parts.vertical):
-            return LayeredMatrix(LayeredMetal(self.sections, self.trial), self.quadrature)
-        flat = LayeredMetal(self.sections, self.trial.taken(parts.horizontal))
-        upright = VerticalMatrix(self.sections, self.trial, parts, self.quadrature)
+            return LayeredMatrix(LayeredMetal(self.sections, self.trial, charges=self.charges), self.quadrature)
+        flat = LayeredMetal(self.sections, self.trial.taken(parts.horizontal), charges=self.charges)
+        upright = VerticalMatrix(self.sections, self.trial, parts, self.quadrature, self.charges)
         return LayeredMatrix(flat, self.quadrature, upright.matrix)
 
     def columns(self, functions: Index) -> NDArray[np.complex128]:
@@ -114,7 +115,12 @@ def _require(method: str) -> None:
 
 
 def layered_electric_field(
-    stack: Stack, frequency: float, trial: EdgeSpace, *, quadrature: Quadrature | None = None
+    stack: Stack,
+    frequency: float,
+    trial: EdgeSpace,
+    *,
+    quadrature: Quadrature | None = None,
+    charges: bool = True,
 ) -> LayeredElectricField:
     """T: <f_i, T f_j> = i k0 int int (f_i . G f_j - K div f_i div f_j / k0^2), in m^2, complex symmetric.
 
@@ -122,7 +128,8 @@ def layered_electric_field(
     as `electric_field` in free space. G has the components G_xx, G_zx, G_xz, G_zz. trial: RWG functions of metal that
     is horizontal, on interfaces of the stack at heights z that `stack.interfaces` states, or vertical, its triangles
     cut at interfaces. Into walls currents flow through `spaces.half_functions`. Methods "dense", also on devices, and,
-    for horizontal metal on the processor, "hmatrix" and "fft". Formulation C of K. A. Michalski and D. Zheng (1990).
+    for horizontal metal on the processor, "hmatrix" and "fft". charges: False leaves out K, beside which G is lost at
+    low frequency. Formulation C of K. A. Michalski and D. Zheng (1990).
 
     Raises MeshError for metal off every interface and not vertical, TypeError for other spaces.
     """
@@ -130,4 +137,4 @@ def layered_electric_field(
         raise TypeError(f"the layers must be a Stack, got {describe(stack)}")
     if not isinstance(trial, EdgeSpace) or trial.rotated:
         raise TypeError(f"currents in a layered medium need RWG functions, got {describe(trial)}: try RWG(mesh)")
-    return LayeredElectricField(stack.at(frequency), trial, quadrature or Quadrature())
+    return LayeredElectricField(stack.at(frequency), trial, quadrature or Quadrature(), charges)

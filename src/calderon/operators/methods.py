@@ -60,10 +60,11 @@ class Method:
     keep_on_device, matrix_file, spacing, order and near it receives those that are given, and only where the method
     supports them.
 
-    several: backends may share one matrix. mixed: precision="mixed" is supported. stores_entries: `to_array()` costs
-    nothing, as LU asks. stores_near: entries of unknowns whose supports touch are kept, as preconditioners of entries
-    ask. keeps_on_device: keep_on_device= is supported. compresses: rtol= is supported. saves: matrix_file= is
-    supported; saves(operator, matrix, matrix_file, backend=, precision=, rtol=) writes what `build` would have written.
+    several: backends may share one matrix. mixed: precision="mixed" is supported. by_entries: what it does is made of
+    entries, so that any integral operator may be split into parts. stores_entries: `to_array()` costs nothing, as LU
+    asks. stores_near: entries of unknowns whose supports touch are kept, as preconditioners of entries ask.
+    keeps_on_device: keep_on_device= is supported. compresses: rtol= is supported. saves: matrix_file= is supported;
+    saves(operator, matrix, matrix_file, backend=, precision=, rtol=) writes what `build` would have written.
     reads(matrix_file) raises what `build` would raise for a file that is no such one, or for its name.
     finest: the smallest rtol that it is expected to hold; "auto" does not stand for it below.
     factorise(matrix, rtol) gives rough factors, for preconditioner="hlu". grids: spacing=, order=, near= are supported.
@@ -77,6 +78,7 @@ class Method:
     build: Callable[..., Any]
     several: bool = False
     mixed: bool = False
+    by_entries: bool = False
     stores_entries: bool = False
     stores_near: bool = False
     keeps_on_device: bool = False

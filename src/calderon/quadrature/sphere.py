@@ -1,6 +1,6 @@
 """Quadrature over all directions."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -33,8 +33,17 @@ def far_field_square(
     The degree resolves |F|^2 to about 1e-8: twice that of the field, k R + 6 (k R)^(1/3) + 4, R the radius about the
     centre of the bounding box, since moving the origin changes the phase of F only.
     """
+    return float(far_field_products([far_field], points, wavenumber)[0, 0].real)
+
+
+def far_field_products(
+    far_fields: Sequence[Callable[[NDArray[np.float64]], NDArray[Any]]],
+    points: NDArray[np.float64],
+    wavenumber: complex,
+) -> NDArray[np.complex128]:
+    """int F_i . conj(F_j) (m, m) over all directions, as `far_field_square`."""
     middle = (points.min(axis=0) + points.max(axis=0)) / 2
     size = abs(wavenumber) * float(np.linalg.norm(points - middle, axis=1).max())
     directions, weights = sphere_rule(2 * int(np.ceil(size + 6 * size ** (1 / 3) + 4)))
-    square = np.abs(far_field(directions)) ** 2
-    return float(weights @ square.reshape(len(weights), -1).sum(axis=1))
+    values = np.stack([each(directions).reshape(len(weights), -1) for each in far_fields])
+    return np.asarray(np.einsum("d,idc,jdc->ij", weights, values, values.conj()), np.complex128)

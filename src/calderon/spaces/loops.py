@@ -51,15 +51,23 @@ class FlowGraph:
 
     @cached_property
     def outflow(self) -> sp.csr_array:
-        """(nodes, dimension): what flows out of each node for unit flows, entries +1 and -1."""
-        count = len(self.ends)
-        signs = np.repeat([1.0, -1.0], count)
-        return sp.coo_array((signs, (self.ends.T.ravel(), np.tile(np.arange(count), 2))), (self.nodes, count)).tocsr()
+        """(nodes, dimension): what flows out of each node for unit flows, +1 and -1 of edge functions."""
+        space, count = self.space, len(self.ends)
+        rows, local = np.nonzero(space.dofs >= 0)
+        number, triangle = space.dofs[rows, local], space.triangles[rows]
+        lengths = space.mesh.edge_lengths[space.mesh.triangle_edges[triangle, local]]
+        values = space.signs[rows, local] * (lengths / self.lengths[number])
+        node = np.searchsorted(space.support, triangle)
+        inside = sp.coo_array((values, (node, number)), (len(space.support), count)).tocsr()
+        if self.nodes == len(space.support):
+            return inside
+        halves = space.pairs[:, 1] < 0
+        return sp.vstack([inside, sp.csr_array(np.where(halves, -inside.sum(axis=0), 0.0)[None])], format="csr")
 
     @cached_property
     def parts(self) -> Integers:
         """(nodes,) number of the connected part of each node."""
-        return np.asarray(connected_components(self._adjacency, directed=False)[1], np.int64)
+        return np.asarray(connected_components(abs(self.outflow) @ abs(self.outflow).T)[1], np.int64)
 
     @property
     def number_of_loops(self) -> int:
@@ -96,7 +104,10 @@ class FlowGraph:
         Around each vertex that edges with two triangles surround flows one loop, on closed surfaces around all but one.
         The others, around holes, handles and the outside and along edges of several triangles, run through a spanning
         tree of the triangles and back across an edge that the tree and a spanning tree of those vertices leave.
+        ValueError for functions that are not of one edge, such as those of probes.
         """
+        if np.diff(self.outflow.tocsc().indptr).max() > 2:
+            raise ValueError("loops are those of edge functions, and some functions here have several edges")
         around, starts, stops, free = self._vertex_loops()
         in_tree = np.zeros(len(self.ends), bool)
         across = self._tree[1]

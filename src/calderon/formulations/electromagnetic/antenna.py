@@ -12,6 +12,7 @@ from calderon.exact import SPEED_OF_LIGHT, VACUUM_IMPEDANCE
 from calderon.formulations.electromagnetic.antenna_feed import DeltaGap
 from calderon.formulations.electromagnetic.antenna_solution import AntennaSolution, reference_resistance
 from calderon.formulations.electromagnetic.pec import PECScattering
+from calderon.formulations.electromagnetic.power_balance import admittances, balanced
 from calderon.formulations.electromagnetic.radar import vacuum_impedance
 from calderon.formulations.electromagnetic.radiating_currents import RadiatingCurrents, magnetic_unit
 from calderon.formulations.linear_system import LinearSystem, SolutionInfo, SolveOptions
@@ -39,8 +40,10 @@ class PECAntenna(Problem[AntennaSolution]):
     The equation is the electric one, eta T J = -<f, E_gap>: its gap field is a finite load of the edge functions. The
     magnetic field of a gap is infinite on the surface next to it, so there is no magnetic or combined equation; near a
     resonance of the inside of a closed body the impedance is not to be trusted. The susceptance of an infinitely narrow
-    gap grows with the logarithm of the mesh size, slowly: compare two meshes. Raises ValueError and TypeError for
-    invalid arguments.
+    gap grows with the logarithm of the mesh size, slowly: compare two meshes. Below k times diameter = 0.5 loops and
+    charges are kept apart (methods "dense", "hmatrix" and "matrix-free"), so that coils are solved down to any
+    frequency; a resistance below the error of the solution is that of the radiated power, as `info` says. Raises
+    ValueError and TypeError for invalid arguments.
 
     R. F. Harrington, Field Computation by Moment Methods, chapter 6; S. N. Makarov, Antenna and EM Modeling with Matlab
     (2002), chapter 4.
@@ -119,10 +122,11 @@ class PECAntenna(Problem[AntennaSolution]):
         for each in hertz:
             fed, *unit = self.at(2 * np.pi * each / SPEED_OF_LIGHT).solve_all([given, *np.eye(ports)], **options)
             solutions.append(fed)
-            matrices.append(scattering(np.stack([one.feed_currents for one in unit], axis=1), r))
+            matrices.append(scattering(admittances(unit), r))
         return Sweep(hertz, tuple(solutions), np.array(matrices), r)
 
     def _options(self, method: str, rtol: float, choices: SolverChoices) -> SolveOptions:
+        method, rtol, choices = self.conductor._settled(method, rtol, choices)
         if all(each.stores_entries for each in candidates(method)) and "solver" not in choices:
             choices = {**choices, "solver": "lu"}
         return super()._options(method, rtol, choices)
@@ -132,13 +136,17 @@ class PECAntenna(Problem[AntennaSolution]):
         """As of `PECScattering` with formulation="efie"."""
         return self.conductor.preconditioners
 
+    @property
+    def _usual_without_entries(self) -> str:
+        return self.conductor._usual_without_entries
+
     def _preconditioned(self, options: SolveOptions) -> SolveOptions:
         return self.conductor._preconditioned(options)
 
     @named_options
     def admittance_matrix(self, **options: Unpack[SolveChoices]) -> NDArray[np.complex128]:
         """Y (p, p) in S: I = Y U for the voltages U at the feeds; options as in `solve`. Symmetric."""
-        return np.stack([one.feed_currents for one in self.solve_all(list(np.eye(len(self.feeds))), **options)], axis=1)
+        return admittances(self.solve_all(list(np.eye(len(self.feeds))), **options))
 
     @named_options
     def impedance_matrix(self, **options: Unpack[SolveChoices]) -> NDArray[np.complex128]:
@@ -177,7 +185,8 @@ class PECAntenna(Problem[AntennaSolution]):
         current = VectorFunction(self.function_space, coefficients, "surface current", magnetic_unit(self.impedance))
         currents = RadiatingCurrents(self.wavenumber, self.impedance, (current,))
         names = tuple(one.name or f"feed {number}" for number, one in enumerate(self.feeds, start=1))
-        return AntennaSolution(data, self._weights.T @ coefficients, names, info, currents)
+        solution = AntennaSolution(data, self._weights.T @ coefficients, names, info, currents)
+        return balanced(solution)
 
     @property
     def brief(self) -> str:

@@ -27,8 +27,9 @@ class AntennaSolution(RadiatedField, Feeds, Viewable, Described):
     """The field of an antenna with given voltages at its feeds; peak values, time factor exp(-i omega t).
 
     voltages, feed_currents (p,): of each feed, in V and A, the current positive as the feed says. feeds: their names.
-    info: the record of the solver. currents: the surface currents that radiate. backend and precision of fields: as
-    for `Potential.evaluate`.
+    info: the record of the solver. currents: the surface currents that radiate. power: in W, of antennas so small that
+    resistances are less than the error of the solution and follow from what is radiated. backend and precision of
+    fields: as for `Potential.evaluate`.
     """
 
     voltages: NDArray[np.complex128]
@@ -36,6 +37,7 @@ class AntennaSolution(RadiatedField, Feeds, Viewable, Described):
     feeds: tuple[str, ...]
     info: SolutionInfo
     currents: RadiatingCurrents
+    power: float | None = None
 
     saved_classes: ClassVar[Sequence[type]] = (SolutionInfo, Quadrature)
 
@@ -68,7 +70,15 @@ class AntennaSolution(RadiatedField, Feeds, Viewable, Described):
                 f"no current flows through {self.feeds[still[0]]}, and an impedance U / I is that of a feed with "
                 f"current, here at {self.voltages[still[0]]:g} V: solve with another voltage than zero"
             )
-        return self.voltages / self.feed_currents
+        found = self.voltages / self.feed_currents
+        if self.power is None or len(found) > 1:
+            return found
+        return 2 * self.power / np.abs(self.feed_currents) ** 2 + 1j * found.imag
+
+    @property
+    def input_power(self) -> float:
+        """Time-averaged power in W that the feeds deliver, sum Re(U conj(I)) / 2, or `power`."""
+        return super().input_power if self.power is None else self.power
 
     def radiated_power(self) -> float:
         """Time-averaged power in W through a large sphere, int |F|^2 / (2 eta). A conductor loses nothing: it is the
@@ -123,7 +133,7 @@ class AntennaSolution(RadiatedField, Feeds, Viewable, Described):
     def _record(self) -> Record:
         own = self.currents
         values = {"voltages": self.voltages, "feed_currents": self.feed_currents, "feeds": self.feeds}
-        values |= {"info": self.info, "quadrature": own.quadrature}
+        values |= {"info": self.info, "quadrature": own.quadrature, "power": self.power}
         return Record(values | {"wavenumber": own.wavenumber, "impedance": own.impedance}, {"surface": self.surface})
 
     @classmethod
@@ -134,7 +144,10 @@ class AntennaSolution(RadiatedField, Feeds, Viewable, Described):
         if not voltages.shape == through.shape == (len(feeds),):
             raise ValueError("voltages and currents of another number of feeds")
         currents = currents_of(k, eta, rule, [record.functions["surface"]])
-        return cls(voltages.astype(complex), through.astype(complex), tuple(feeds), info, currents)
+        power = record.values.get("power")
+        if not (power is None or isinstance(power, float)):
+            raise TypeError(f"a power of {power!r}")
+        return cls(voltages.astype(complex), through.astype(complex), tuple(feeds), info, currents, power)
 
     @property
     def _eta(self) -> float:
@@ -170,7 +183,8 @@ class AntennaSolution(RadiatedField, Feeds, Viewable, Described):
         lines: list[str] = []
         ohm, ampere, watt = ("ohm", "A", "W") if self.currents.impedance != 1 else ("eta", "V/eta", "V^2/eta")
         for name, u, i in zip(self.feeds, self.voltages, self.feed_currents, strict=True):
-            impedance = f", Z = {_complex(u / i)} {ohm}" if i else ""
+            z = self.input_impedance if i and len(self.feeds) == 1 else u / i if i else 0
+            impedance = f", Z = {_complex(z)} {ohm}" if i else ""
             lines.append(f"{name}: U = {_complex(u)} V, I = {_complex(i)} {ampere}{impedance}")
         return "\n".join([*lines, f"input power {self.input_power:.5g} {watt}", str(self.info)])
 

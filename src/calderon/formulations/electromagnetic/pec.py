@@ -21,11 +21,13 @@ from calderon.formulations.checks import (
     warn_coarse,
     warn_thin,
 )
+from calderon.formulations.electromagnetic.low_frequency import SMALL, LowFrequencySystem
 from calderon.formulations.electromagnetic.radar import RadarProblem
 from calderon.formulations.electromagnetic.radiating_currents import RadiatingCurrents, currents_of, magnetic_unit
 from calderon.formulations.electromagnetic.scattering_solution import ElectromagneticSolution
 from calderon.formulations.linear_system import LinearSystem, SolutionInfo, SolveOptions
 from calderon.formulations.preconditioners import Preconditioner
+from calderon.formulations.problem import SolverChoices
 from calderon.formulations.saving.solution_file import Record
 from calderon.greens import Helmholtz
 from calderon.mesh import TriangleMesh
@@ -136,6 +138,11 @@ class PECScattering(RadarProblem[PECSolution]):
         return RWG(self.mesh)
 
     @property
+    def _is_split(self) -> bool:
+        """Whether the electric equation keeps loops and charges apart."""
+        return self.formulation == "efie" and self.wavenumber * self.mesh.diameter < SMALL
+
+    @property
     def _is_dual(self) -> bool:
         return self.formulation in MAGNETIC and self.testing == "dual"
 
@@ -152,6 +159,10 @@ class PECScattering(RadarProblem[PECSolution]):
     def _build_system(self) -> LinearSystem:
         green, space = Helmholtz(self.wavenumber), self.function_space
         electric: BoundaryOperator = electric_field(green, space)
+        if self._is_split:
+            currents = electric_field(green, space, charges=False)
+            given: Any = {"currents": currents, "wavenumber": self.wavenumber}
+            return LowFrequencySystem("electric field T J = -<f, E_inc>", electric, (space,), **given)
         if self.formulation in ("efie", "calderon"):
             return LinearSystem("electric field T J = -<f, E_inc>", electric, (space,))
         tests = self.magnetic_tests
@@ -204,12 +215,32 @@ class PECScattering(RadarProblem[PECSolution]):
         tested as the equation is."""
         if self.formulation == "calderon":
             return ("dual",)
-        halves = self.formulation == "cfie" or not self.mesh.is_closed
+        halves = self.formulation == "cfie" or not self.mesh.is_closed or self._is_split
         return ("near", "mass") if halves else ("mass", "near")
+
+    @property
+    def _usual_without_entries(self) -> str:
+        return "near" if self._is_split else super()._usual_without_entries
+
+    def _options(self, method: str, rtol: float, choices: SolverChoices) -> SolveOptions:
+        return super()._options(*self._settled(method, rtol, choices))
+
+    def _settled(self, method: str, rtol: float, choices: SolverChoices) -> tuple[str, float, SolverChoices]:
+        """The same, with what "auto" stands for where loops and charges are apart, which methods of entries alone
+        support, and with the usual preconditioner where the options do not keep them apart."""
+        if isinstance(self.system, LowFrequencySystem):
+            plain: Any = {name: value for name, value in choices.items() if name in SolverChoices.__annotations__}
+            chosen = SolveOptions(method, rtol, **plain).for_unknowns(self.unknowns)
+            if not (self.system.splits(chosen) or chosen.chosen.stores_near or "preconditioner" in choices):
+                choices = {**choices, "preconditioner": "mass"}
+            method = chosen.method
+        return method, rtol, choices
 
     def _preconditioned(self, options: SolveOptions) -> SolveOptions:
         if self.formulation == "efie":
             charges_resolved(self.mesh, self.wavenumber, options.precision)
+        if isinstance(self.system, LowFrequencySystem) and self.system.splits(options):
+            return self.system.preconditioned(options)
         if self._is_dual and options.preconditioned_by("mass"):
             return replace(options, preconditioner=self._pairing)
         if not options.preconditioned_by("dual") or options.solver == "lu":

@@ -68,7 +68,9 @@ def preconditioner(operator: GridOperator | ComposedOperator) -> LinearOperator:
 
 
 class DenseSystem:
-    """LU factors of a symmetric matrix, in its place. info: as text."""
+    """LU factors of a symmetric matrix, in its place. info: as text. error: relative, of solutions, beyond rounding."""
+
+    error = 0.0
 
     def __init__(self, matrix: Complex, why: str) -> None:
         self.info = f"dense matrix {len(matrix)} x {len(matrix)}, {format_bytes(matrix.nbytes)}, LU factors{why}"
@@ -79,22 +81,46 @@ class DenseSystem:
         return np.asarray(lu_solve(self._factors, sides, check_finite=False))
 
 
-@dataclass(eq=False)
-class IterativeSystem:
-    """[A B; B^T D] with A by pre-corrected FFT or an H-matrix and a few more columns B, of vertical metal and probes;
-    GMRES with `preconditioner` and the Schur complement.
+class Bordered(LinearOperator):
+    """[A B; B^T D] with A by pre-corrected FFT or an H-matrix and a few more columns B, of vertical metal and probes.
 
-    order (n,): the unknowns of A, then those of B and D; columns (n, m): in all rows, in their own order.
+    order (n,): the unknowns of A, then those of B and D; columns (n, m): in all rows, in their own order, as vectors
+    are. field, local: the field of A, and what is added to it.
     """
 
-    operator: GridOperator | ComposedOperator
-    columns: Complex
-    order: NDArray[np.int64]
+    def __init__(
+        self, operator: GridOperator | ComposedOperator, columns: Complex, order: NDArray[np.int64],
+        field: LayeredElectricField, local: sp.csr_array,
+    ) -> None:  # fmt: skip
+        super().__init__(np.dtype(complex), (len(columns),) * 2)
+        self.operator, self.columns, self.order, self._field, self._local = operator, columns, order, field, local
+
+    def _matvec(self, x: NDArray[Any]) -> Complex:
+        x, first, y = x.ravel(), self.operator.shape[0], np.empty(len(x), complex)
+        flat, others = self.order[:first], self.order[first:]
+        y[flat] = self.operator @ x[flat] + self.columns[flat] @ x[others]
+        y[others] = self.columns[flat].T @ x[flat] + self.columns[others] @ x[others]
+        return y
+
+    @property
+    def near(self) -> sp.csr_array:
+        """Entries of A, of functions with common triangles at least."""
+        if isinstance(self.operator, GridOperator):
+            return self.operator.touching
+        return sp.csr_array(self._field.matrix.near[0] + self._local)
+
+
+@dataclass(eq=False)
+class IterativeSystem:
+    """GMRES with `preconditioner` of A and the Schur complement of what borders it."""
+
+    bordered: Bordered
     rtol: float
     why: str
 
     def __post_init__(self) -> None:
-        self.info = f"{self.operator}{self.why}"
+        self.operator, self.columns, self.order = self.bordered.operator, self.bordered.columns, self.bordered.order
+        self.info, self.error = f"{self.operator}{self.why}", self.rtol
         inverse, first = preconditioner(self.operator), self.operator.shape[0]
         upper, corner = self.columns[self.order[:first]], self.columns[self.order[first:]]
         shape = (len(self.columns),) * 2

@@ -17,15 +17,19 @@ from calderon.exact.vacuum import SPEED_OF_LIGHT, VACUUM_IMPEDANCE
 from calderon.fft import assemble_fft
 from calderon.formulations.electromagnetic.antenna_feed import DeltaGap
 from calderon.formulations.electromagnetic.feeds import reference_resistance
+from calderon.formulations.electromagnetic.low_frequency import SMALL, CurrentSplitting, splitting_of
 from calderon.formulations.planar.echo import POLARIZATIONS, PlanarEcho, monostatic, received_from
 from calderon.formulations.planar.edge_port import EdgePort
 from calderon.formulations.planar.ends import require_ends
+from calderon.formulations.planar.layered_currents import LayeredCurrents
 from calderon.formulations.planar.line_modes import LineWave, line_parameters
 from calderon.formulations.planar.line_port import LinePort, LineWaves
+from calderon.formulations.planar.low_frequency import DenseSplit, IterativeSplit, balanced
 from calderon.formulations.planar.lumped import Lumped
 from calderon.formulations.planar.plan import PlanarPlan, plan_of
 from calderon.formulations.planar.planar_system import (
     METHODS,
+    Bordered,
     DenseSystem,
     IterativeSystem,
     chosen_method,
@@ -53,6 +57,7 @@ ANY = 1e9
 COARSE = "edges of up to"
 """Beginning of the warning of coarse meshes."""
 Port = ProbePort | EdgePort | DeltaGap | LinePort
+System = DenseSystem | IterativeSystem | DenseSplit | IterativeSplit
 
 
 @dataclass(frozen=True, eq=False)
@@ -194,10 +199,11 @@ class PlanarProblem(Described):
             out[: whole.dimension, number] = load.gap.weights(whole)
         return out
 
-    def matrix(self, frequency: float) -> NDArray[np.complex128]:
-        """<f_i, E(f_j)> for eta0 = 1 at `frequency` in Hz, of all functions and currents of probes; symmetric."""
+    def matrix(self, frequency: float, charges: bool = True) -> NDArray[np.complex128]:
+        """<f_i, E(f_j)> for eta0 = 1 at `frequency` in Hz, of all functions and currents of probes; symmetric. charges:
+        whether with the field of charges."""
         self._warn_of_coarse_meshes(frequency)
-        out: NDArray[np.complex128] = self._field(frequency, self.function_space).assemble().to_array()
+        out: NDArray[np.complex128] = self._field(frequency, self.function_space, charges).assemble().to_array()
         if count := len(self.probes):
             columns = probe_matrix(self.probes, self.stack.at(frequency), self.function_space, self.height)
             out[:, -count:] += columns
@@ -206,8 +212,8 @@ class PlanarProblem(Described):
         out[local.coords] += local.data
         return out
 
-    def _field(self, frequency: float, space: EdgeSpace) -> LayeredElectricField:
-        return layered_electric_field(self.stack, frequency, space, quadrature=self.quadrature)
+    def _field(self, frequency: float, space: EdgeSpace, charges: bool = True) -> LayeredElectricField:
+        return layered_electric_field(self.stack, frequency, space, quadrature=self.quadrature, charges=charges)
 
     def _local_part(self, frequency: float) -> sp.csr_array:
         """What the sheet impedance and loads add to entries, of functions with common triangles."""
@@ -220,7 +226,7 @@ class PlanarProblem(Described):
             out = out - load.impedance(frequency) / VACUUM_IMPEDANCE * (across @ across.T)
         return sp.csr_array(out)
 
-    def _iterative_system(self, frequency: float, method: str, why: str) -> IterativeSystem:
+    def _bordered(self, frequency: float, method: str, charges: bool = True) -> Bordered:
         """By pre-corrected FFT or an H-matrix of functions of horizontal metal, with all others as columns."""
         self._warn_of_coarse_meshes(frequency)
         space, flat, others = self.function_space, self._horizontal, self._others
@@ -229,13 +235,13 @@ class PlanarProblem(Described):
         columns = np.zeros((space.dimension, len(others)), complex)
         if len(others):
             columns += local[:, others].toarray()
-            columns += self._field(frequency, space).columns(others)
+            columns += self._field(frequency, space, charges).columns(others)
         if count := len(self.probes):
             columns[:, -count:] += probe_matrix(self.probes, self.stack.at(frequency), space, self.height)
         own = sp.csr_array(local[flat][:, flat])
-        field, order = self._field(frequency, self._metal.of_functions(flat)), np.concatenate([flat, others])
+        field = self._field(frequency, self._metal.of_functions(flat), charges)
         operator = assemble_fft(field, local=own, **self.grid) if method == "fft" else compressed(field, own, self.rtol)
-        return IterativeSystem(operator, columns, order, self.rtol, why)
+        return Bordered(operator, columns, np.concatenate([flat, others]), field, own)
 
     @cached_property
     def _horizontal(self) -> NDArray[np.int64]:
@@ -257,12 +263,12 @@ class PlanarProblem(Described):
         """Coefficients (dimension, ports) for 1 V at one port after the other, 0 V at the others."""
         return self._port_currents(frequency)[0]
 
-    def _port_currents(self, frequency: float) -> tuple[Complex, str]:
-        """The same, and how they were computed."""
+    def _port_currents(self, frequency: float) -> tuple[Complex, System]:
+        """The same, and what they were computed by."""
         if not self.ports:
             raise ValueError("this problem has no ports: give some in ports=, or use scatter(frequency, theta, phi)")
         system = self._solved(frequency)
-        return system(-self.weights / VACUUM_IMPEDANCE), system.info
+        return system(-self.weights / VACUUM_IMPEDANCE), system
 
     def plan(self, frequency: float) -> PlanarPlan:
         """What a solution at `frequency` in Hz will take, before memory is taken: the method that "auto" stands for and
@@ -279,16 +285,36 @@ class PlanarProblem(Described):
             raise ValueError(f"method {method!r} is for horizontal metal, and all is vertical: use method='dense'")
         return method, why
 
-    def _solved(self, frequency: float) -> DenseSystem | IterativeSystem:
-        """What gives the solutions (dimension, n) of right-hand sides."""
+    def _solved(self, frequency: float) -> System:
+        """What gives the solutions (dimension, n) of right-hand sides; of metal much smaller than the wavelength with
+        loops and charges apart."""
         method, why = self._chosen(frequency)
+        k0 = self.stack.at(frequency).k0
+        apart = [True] if k0 * self.mesh.diameter >= SMALL else [False, True]
         if method == "dense":
-            return DenseSystem(self.matrix(frequency), why)
-        return self._iterative_system(frequency, method, why)
+            dense = [self.matrix(frequency, charges) for charges in apart]
+            return DenseSystem(*dense, why) if len(dense) == 1 else DenseSplit(self._splitting(k0), *dense, why)
+        parts = [self._bordered(frequency, method, charges) for charges in apart]
+        if len(parts) == 1:
+            return IterativeSystem(*parts, self.rtol, why)
+        return IterativeSplit(self._splitting(k0), *parts, self.rtol, why)
+
+    def _splitting(self, k0: float) -> CurrentSplitting:
+        return splitting_of(self.function_space, k0)
 
     def admittance_matrix(self, frequency: float) -> NDArray[np.complex128]:
-        """Y (p, p) in S at `frequency` in Hz: I = Y U for voltages U at the ports. Symmetric."""
-        return np.asarray(self.weights.T @ self.currents(frequency))
+        """Y (p, p) in S at `frequency` in Hz: I = Y U for voltages U at the ports. Symmetric. Conductances below the
+        error of the solution are those of the radiated power and of losses in metal."""
+        return self._admittances(frequency, *self._port_currents(frequency))
+
+    def _admittances(self, frequency: float, currents: Complex, system: System) -> Complex:
+        """The same of the currents for 1 V at one port after the other."""
+        found = np.asarray(self.weights.T @ currents)
+        if isinstance(system, DenseSystem | IterativeSystem):
+            return found
+        local = sp.csr_array(-VACUUM_IMPEDANCE * self._local_part(frequency).real)
+        given = [lambda u: LayeredCurrents(**self._fields(frequency, currents @ u, system.info)), local]
+        return balanced(found, system.error, *given)
 
     def impedance_matrix(self, frequency: float) -> NDArray[np.complex128]:
         """Z = Y^-1 (p, p) in ohm."""
@@ -362,12 +388,12 @@ class PlanarProblem(Described):
         """Solutions as by `solve` for several sets of voltages, with one factorisation: np.eye(p) are the ports one by
         one, with 1 V."""
         checked = [self._voltages(each) for each in voltages]
-        currents, info = self._port_currents(frequency)
-        found = []
+        currents, system = self._port_currents(frequency)
+        admittances, found = self._admittances(frequency, currents, system), []
         for u in checked:
             coefficients = currents @ u
-            fields = self._fields(frequency, coefficients, info)
-            found.append(PlanarSolution(**fields, voltages=u, feed_currents=self.weights.T @ coefficients))
+            fields = self._fields(frequency, coefficients, system.info)
+            found.append(PlanarSolution(**fields, voltages=u, feed_currents=admittances @ u))
         return found
 
     def _voltages(self, given: ArrayLike) -> Complex:

@@ -39,7 +39,7 @@ class DevicePairs(LocalMatrices):
         needed = (one.size + two.size + series.size) * real.itemsize
         require_device_memory(device, needed, "the data of triangles and tables", "try backend='numba'")
         given, (starts, places) = factor * 1j * k0, skips
-        coefficients = np.array([given.real, given.imag, 4 / k0**2])
+        coefficients = np.array([given.real, given.imag, metal.charge])
         heights = (metal.flat.heights[each.triangles] for each in sides)
         self._arguments = (
             *self._reals(one, two.T), *self._integers(*heights, integers[0]), *self._reals(parts),

@@ -117,7 +117,7 @@ class LayeredMatrix:
         (low, high), (starts, skipped), k0 = some, skips, self.metal.sections.k0
         add_distant(
             tests.triangles[low:high], trials.triangles, low, half, self.metal.flat, *self.rule, self.metal.joined,
-            (starts[low : high + 1], skipped), factor * 1j * k0, 4 / k0**2,
+            (starts[low : high + 1], skipped), factor * 1j * k0, self.metal.charge,
             (tests.places[low:high], trials.places), out, reach,
         )  # fmt: skip
 

@@ -64,6 +64,13 @@ class LayeredMetal:
     space: EdgeSpace
     margin: float = 0.0
     """How far in m tables reach beyond the largest distance of two points."""
+    charges: bool = True
+    """Whether the field of charges is part of entries."""
+
+    @property
+    def charge(self) -> float:
+        """Factor of K and half divergences: 4 / k0^2, or 0 without charges."""
+        return 4 / self.sections.k0**2 if self.charges else 0.0
 
     @cached_property
     def heights(self) -> np.ndarray:

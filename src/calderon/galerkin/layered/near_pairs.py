@@ -143,7 +143,7 @@ def products_of_pairs(
 ) -> NDArray[np.complex128]:
     """(n, 3, 3) the same by one rule; whole: with the direct part."""
     k0, values = metal.sections.k0, np.empty((len(pairs), 9), complex)
-    given = whole, metal.flat, points, weights, metal.joined, 1j * k0, 4 / k0**2, values
+    given = whole, metal.flat, points, weights, metal.joined, 1j * k0, metal.charge, values
 
     def work(number: int) -> None:
         near_products(pairs, number * SHARE, min((number + 1) * SHARE, len(pairs)), *given)
@@ -159,7 +159,7 @@ def _direct(
     rows = np.flatnonzero(metal.flat.heights == number)
     part, k0 = metal.space.taken(rows), metal.sections.k0
     direct = metal.tables[metal.pairs.index((number, number))].direct
-    green = InterfaceGreen(direct.k_xx, direct.xx, direct.K, k0)
+    green = InterfaceGreen(direct.k_xx, direct.xx, direct.K * metal.charges, k0)
     form = InterfaceForm(green, ELECTRIC_FIELD, part, part, quadrature)
     special = SpecialPairs.of(form, Execution.of("numba", "double"))
     half, some = sp.csr_array((metal.space.dimension,) * 2, dtype=complex), list[Any]()

@@ -34,13 +34,12 @@ def layered_rows(matrix: LayeredMatrix, clusters: Clusters) -> CompiledRows:
     side = row_side(places[triangles], clusters, nothing, nothing, nothing, float)
     special = matrix.special[triangles][:, triangles].tocsr()
     special.sort_indices()
-    k0 = metal.sections.k0
     size = (space.dimension,) * 2
     return CompiledRows(
         shape=size, dtype=np.dtype(complex), real=np.dtype(float), row=_row, column=_column, block=_block,
         data=(
             side.integers, triangles, (special.indptr.astype(np.int64), special.indices.astype(np.int64)), metal.flat,
-            matrix.rule, metal.joined, (1j * k0, 4 / k0**2),
+            matrix.rule, metal.joined, (1j * metal.sections.k0, metal.charge),
         ),
         scratch=1, special=matrix.near[0][order][:, order].tocsr(),
         overlap=lambda: _overlap(matrix)[order][:, order].tocsr(), symmetric=True,

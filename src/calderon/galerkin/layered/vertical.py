@@ -95,6 +95,8 @@ class VerticalMatrix:
     space: EdgeSpace
     parts: MetalParts
     quadrature: Quadrature = field(default_factory=Quadrature)
+    charges: bool = True
+    """Whether the field of charges is part of entries."""
 
     @cached_property
     def matrix(self) -> sp.csr_array:
@@ -155,7 +157,7 @@ class VerticalMatrix:
         trial = replace(trial, mesh=mirrored)
         turn = 1.0 if part.mirror is None else -1.0
         out = np.zeros((len(i), len(j)), complex)
-        factors = np.array([part.xx, turn * part.zz, part.K])
+        factors = np.array([part.xx, turn * part.zz, part.K * self.charges])
         for unit, real in ((1.0, factors.real), (1j, factors.imag)):
             if real.any():
                 across, along, charge = real.tolist()
@@ -269,7 +271,7 @@ class VerticalMatrix:
             local,
             np.ascontiguousarray(points[..., :2].swapaxes(1, 2)),
             np.ascontiguousarray(functions.swapaxes(2, 3)),
-            2 * space.scale,
+            2 * space.scale * self.charges,
             space.mesh.areas[space.triangles],
             np.ascontiguousarray(side.heights.weights(points[..., 2])),
         )

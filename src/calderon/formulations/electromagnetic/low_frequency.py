@@ -1,0 +1,272 @@
+"""The electric field equation of surfaces much smaller than the wavelength, with loops and charges apart.
+
+T = ik (A - V / k^2): V of the charges, which currents without charges do not have, exceeds A by 1 / (k h)^2, h the
+edges, so that rounding and iterations lose what flows in loops. With the projection Q onto currents that carry charges
+(`spaces.loops`) and P = 1 - Q, V P = 0 and P^T V = 0 are taken out before they are computed, and with J = (P + b Q) x,
+rows of the charges times a, a b = s^2 = (k h / 2)^2,
+
+    [P^T A P, b P^T A Q; a Q^T A P, s^2 Q^T (A - V / k^2) Q]
+
+has a condition that does not depend on k: A from integrals without charges, what charges see from T. a is the ratio of
+the parts P^T g and Q^T g of the right-hand side g, at least s^2, so that an iteration resolves both kinds of currents,
+for voltages around loops (a = 1) as for plane waves (k h) and voltages between ends (s^2).
+
+F. P. Andriulli, K. Cools, I. Bogaert, E. Michielssen, IEEE Trans. Antennas Propag. 61 (2013) 2077.
+"""
+
+import time
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.sparse.linalg import LinearOperator
+
+from calderon.backends import require_memory
+from calderon.formulations.linear_system import LinearSystem, SolutionInfo, SolveOptions
+from calderon.formulations.preconditioners import Preconditioner, sharing
+from calderon.mesh.locality import locality_order
+from calderon.operators import BoundaryOperator
+from calderon.solvers import CompressedSides, sparse_inverse
+from calderon.spaces import EdgeSpace
+from calderon.spaces.loops import FlowGraph
+
+SMALL = 0.5
+"""Wavenumber times diameter below which loops and charges are kept apart: there the iterations of the plain equation
+begin to grow like 1 / (k h)^2."""
+COLUMNS = 256
+"""Of a matrix that are projected together."""
+TOGETHER = 64
+"""Neighbouring functions whose near entries are computed together."""
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class CurrentSplitting:
+    """Unknowns x of currents J = (P + b Q) x, and rows of charges times a, with a b = size^2."""
+
+    graph: FlowGraph
+    size: float
+    rows: float
+
+    @property
+    def columns(self) -> float:
+        """b."""
+        return self.size**2 / self.rows
+
+    def sides(self, tested: Array) -> Array:
+        """Right-hand sides (n, m) of the rows, from integrals against the functions."""
+        return np.asarray(tested - (1 - self.rows) * self.graph.charging_transposed(tested))
+
+    def currents(self, unknowns: Array) -> Array:
+        """Coefficients (n, m) of currents."""
+        return np.asarray(unknowns - (1 - self.columns) * self.graph.charging(unknowns))
+
+    def for_sides(self, tested: Array) -> "CurrentSplitting":
+        """The rows scaled for a right-hand side, to the next power of ten, so that few differ."""
+        charged = self.graph.charging_transposed(tested)
+        loops, charges = np.linalg.norm(tested - charged), np.linalg.norm(charged)
+        ratio = float(loops / charges) if charges > loops else 1.0
+        least = self.size**2
+        return replace(self, rows=least if ratio <= least else min(1.0, 10.0 ** round(np.log10(ratio))))
+
+    def matrix(self, currents: Array, whole: Array) -> Array:
+        """The matrix for a = b, from those of currents alone and of currents with charges, which are lost."""
+        whole -= currents
+        self._project(whole, lambda block, charged: charged)
+        whole *= self.size**2
+        self._project(currents, lambda block, charged: block - (1 - self.size) * charged)
+        currents += whole
+        return currents
+
+    def _project(self, matrix: Array, combined: Any) -> None:
+        for turned in (matrix, matrix.T):
+            for low in range(0, len(matrix), COLUMNS):
+                part = np.ascontiguousarray(turned[:, low : low + COLUMNS])
+                turned[:, low : low + COLUMNS] = combined(part, self.graph.charging_transposed(part))
+
+
+def splitting_of(space: Any, wavenumber: float) -> CurrentSplitting:
+    """That of a space of edge functions for a = b = k h / 2, h the mean edge."""
+    size = 0.5 * wavenumber * space.mesh.mean_edge_length
+    return CurrentSplitting(FlowGraph.of(space), size, size)
+
+
+class SplitMatrix(LinearOperator):
+    """The matrix of rows and columns of loops and of charges, of two matrices that are stored in any way."""
+
+    def __init__(self, currents: Any, whole: Any, splitting: CurrentSplitting) -> None:
+        super().__init__(dtype=np.dtype(np.complex128), shape=whole.shape)
+        self.currents, self.whole, self.splitting = currents, whole, splitting
+
+    def _matmat(self, x: Array) -> Array:
+        graph, b = self.splitting.graph, self.splitting.columns
+        charged = graph.charging(x)
+        both = self.currents @ np.concatenate([x - charged, charged], axis=1)
+        of_loops, of_charges = np.split(np.asarray(both), 2, axis=1)
+        seen_by_loops, seen_by_charges = of_loops + b * of_charges, of_loops + b * (self.whole @ charged)
+        loops = seen_by_loops - graph.charging_transposed(seen_by_loops)
+        return np.asarray(loops + self.splitting.rows * graph.charging_transposed(seen_by_charges))
+
+    def _matvec(self, x: Array) -> Array:
+        return self._matmat(x.reshape(-1, 1)).ravel()
+
+    def __str__(self) -> str:
+        return f"{self.whole}, loops and charges apart"
+
+
+class SplitArray(LinearOperator):
+    """The same for a = b as an array, for LU factors."""
+
+    def __init__(self, array: Array, whole: str) -> None:
+        super().__init__(dtype=array.dtype, shape=array.shape)
+        self._array, self.whole = array, whole
+
+    def to_array(self) -> Array:
+        """The entries themselves."""
+        return self._array
+
+    toarray = to_array
+
+    def _matmat(self, x: Array) -> Array:
+        return np.asarray(self._array @ x)
+
+    _matvec = _matmat
+
+    def __str__(self) -> str:
+        return f"{self.whole}, loops and charges apart"
+
+
+@dataclass(eq=False)
+class LowFrequencySystem(LinearSystem):
+    """T J = g with loops and charges apart, where the options allow it; as it is elsewhere.
+
+    currents: the operator ik A. wavenumber: k in 1/m, real.
+    """
+
+    currents: BoundaryOperator = field(kw_only=True)
+    wavenumber: float = field(kw_only=True)
+    _chosen: CurrentSplitting | None = field(default=None, init=False)
+
+    @cached_property
+    def splitting(self) -> CurrentSplitting:
+        """That for a = b."""
+        return splitting_of(self.spaces[0], self.wavenumber)
+
+    @staticmethod
+    def splits(options: SolveOptions) -> bool:
+        """Whether the options are of two matrices: of entries, in double precision, in the memory of the processor."""
+        return options.chosen.by_entries and options.precision == "double" and not options.keep_on_device
+
+    def sides(self, tested: Array, options: SolveOptions) -> Array:
+        return self.splitting.sides(tested) if self.splits(options) else tested
+
+    def coefficients(self, unknowns: Array, options: SolveOptions) -> Array:
+        return self.splitting.currents(unknowns) if self.splits(options) else unknowns
+
+    def solve(self, rhs: Array, options: SolveOptions) -> tuple[Array, list[SolutionInfo]]:
+        if not self.splits(options):
+            return super().solve(rhs, options)
+        if options.solver == "lu":
+            found, infos = super().solve(self.splitting.sides(rhs), options)
+            return self.splitting.currents(found), infos
+        chosen = [self.splitting.for_sides(column) for column in rhs.T]
+        solutions, records = np.zeros(rhs.shape, np.complex128), [None] * rhs.shape[1]
+        for scale in dict.fromkeys(each.rows for each in chosen):
+            columns = [n for n, each in enumerate(chosen) if each.rows == scale]
+            splitting = chosen[columns[0]]
+            self._rescale(options, splitting)
+            found, infos = super().solve(splitting.sides(rhs[:, columns]), options)
+            solutions[:, columns] = splitting.currents(found)
+            for column, info in zip(columns, infos, strict=True):
+                records[column] = info
+        return solutions, records  # type: ignore[return-value]
+
+    def solve_together(
+        self, sides: CompressedSides, options: SolveOptions, start: Array | None = None, **given: Any
+    ) -> tuple[Array, list[SolutionInfo]]:
+        self._rescale(options, self.splitting)
+        return super().solve_together(sides, options, start, **given)
+
+    def _rescale(self, options: SolveOptions, splitting: CurrentSplitting) -> None:
+        """Give the matrix, if there is one already, other scales."""
+        self._chosen = splitting
+        if isinstance(self.matrix, SplitMatrix):
+            self.matrix = SplitMatrix(self.matrix.currents, self.matrix.whole, splitting)
+
+    def assemble(self, options: SolveOptions) -> float:
+        """Make the matrices of these options available; for LU factors as one array."""
+        if not self.splits(options):
+            return super().assemble(options)
+        self.reason = options.reason
+        key = (*options.matrix_key, options.solver)
+        if self.key == key:
+            self._save(options)
+            return 0.0
+        began = time.perf_counter()
+        self.key, self.matrix, self.factors = None, None, None
+        if options.chosen.stores_entries:
+            what = "two matrices, of currents with and without charges"
+            require_memory(2 * 16 * self.unknowns**2, what, "try method='hmatrix'")
+        given = {**options.execution, "progress": options.progress}
+        whole = self.operator.assemble(options.method, **given, matrix_file=options.matrix_file)
+        currents = self.currents.assemble(options.method, **given)
+        if options.solver == "lu":
+            array = self.splitting.matrix(currents.to_array(), whole.to_array())
+            self.matrix = SplitArray(array, str(whole))
+        else:
+            self.matrix = SplitMatrix(currents, whole, self._chosen or self.splitting)
+        self.key = key
+        return time.perf_counter() - began
+
+    def preconditioned(self, options: SolveOptions) -> SolveOptions:
+        """The options with the factors of near entries in place of a name; ValueError for "hlu"."""
+        if options.preconditioned_by("hlu"):
+            raise ValueError(
+                "preconditioner='hlu' factorises one matrix, and a surface this small for its wavelength has two, of "
+                "currents with and without charges: take 'near' or 'mass'"
+            )
+        near = options.preconditioned_by("near") and options.solver != "lu"
+        return replace(options, preconditioner=self._near_preconditioner) if near else options
+
+    @property
+    def _near_preconditioner(self) -> Preconditioner:
+        """`near_inverse` of the entries of functions that share a triangle."""
+        return Preconditioner("near", self.unknowns, self._near_inverse)
+
+    def _near_inverse(self) -> LinearOperator:
+        space: Any = self.spaces[0]
+        pattern, matrix = sharing(space).tocoo(), self.matrix
+        near = _near(matrix.currents, self.currents, pattern, space), _near(matrix.whole, self.operator, pattern, space)
+        return near_inverse(self.splitting, *near)
+
+
+def near_inverse(splitting: CurrentSplitting, currents: sp.csc_array, whole: sp.csc_array) -> LinearOperator:
+    """P (near entries of currents alone)^-1 P^T + Q (near entries of currents with charges)^-1 Q^T / s^2."""
+    loops, charges = sparse_inverse(currents), sparse_inverse(whole)
+    graph, scale = splitting.graph, splitting.size**-2
+
+    def product(x: Array) -> Array:
+        columns = x.reshape(len(x), -1)
+        charged = graph.charging_transposed(columns)
+        of_loops, of_charges = np.asarray(loops @ (columns - charged)), np.asarray(charges @ charged)
+        return np.asarray(of_loops - graph.charging(of_loops) + scale * graph.charging(of_charges)).reshape(x.shape)
+
+    return LinearOperator(currents.shape, matvec=product, matmat=product, dtype=np.dtype(np.complex128))
+
+
+def _near(matrix: Any, operator: BoundaryOperator, pattern: sp.coo_array, space: EdgeSpace) -> sp.csc_array:
+    """The entries of a pattern: of a matrix that is kept whole, or computed by blocks of neighbours."""
+    if hasattr(matrix, "to_array"):
+        values = np.asarray(matrix.to_array()[pattern.coords], np.complex128)
+        return sp.coo_array((values, pattern.coords), pattern.shape).tocsc()
+    table, found = pattern.tocsr(), sp.lil_array(pattern.shape, dtype=np.complex128)
+    places = space.mesh.vertices[space.mesh.edges[space.edges]].mean(axis=1)
+    for chunk in np.array_split(locality_order(places), -(-space.dimension // TOGETHER)):
+        rows = np.sort(chunk)
+        columns = np.unique(table[rows].indices)
+        block = np.asarray(operator.entries(rows, columns))
+        found[rows[:, None], columns] = block * (table[rows][:, columns].toarray() != 0)
+    return sp.csc_array(found)
