@@ -1,5 +1,7 @@
 """Meshes of other packages in memory, their files, CAD models and remeshing."""
 
+import warnings
+
 import meshio
 import numpy as np
 import pytest
@@ -133,6 +135,52 @@ def test_cad_models_need_an_edge_length(gmsh, tmp_path):
     BOX.write(tmp_path / "box.stl")
     with pytest.raises(MeshError, match="h is for CAD models"):
         read(tmp_path / "box.stl", h=0.1)
+
+
+BODIES = {
+    "addBox": ((0, 0, 0, 30, 40, 50), (3.0, 6.0, 10.0)),
+    "addSphere": ((0, 0, 0, 10), (2.0, 6.0, 10.0)),
+    "addCylinder": ((0, 0, 0, 0, 0, 60, 8), (2.0, 6.0, 10.0)),
+    "addTorus": ((0, 0, 0, 20, 5), (2.0, 6.0)),
+    "addCone": ((0, 0, 0, 0, 0, 30, 10, 0), (2.0, 6.0)),
+}
+
+
+@pytest.mark.parametrize("body", BODIES)
+def test_the_mean_edge_of_a_cad_model_is_h(gmsh, tmp_path, body):
+    """In mm, where edges of h are too long for 16 of them around: the shape does not shorten them."""
+    arguments, lengths = BODIES[body]
+    getattr(gmsh.model.occ, body)(*arguments)
+    gmsh.model.occ.synchronize()
+    for ending in ("step", "brep"):
+        gmsh.write(str(tmp_path / f"a.{ending}"))
+        for h in lengths:
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                mesh = read(tmp_path / f"a.{ending}", h=1e-3 * h)
+            assert mesh.is_closed and mesh.mean_edge_length == pytest.approx(1e-3 * h, rel=0.1), h
+
+
+def test_features_shorter_than_h_are_told(gmsh, tmp_path):
+    occ = gmsh.model.occ
+    holes = [(3, occ.addCylinder(10 + 20 * i, 10 + 20 * j, -1, 0, 0, 4, 1)) for i in range(3) for j in range(3)]
+    occ.cut([(3, occ.addBox(0, 0, 0, 60, 60, 2))], holes)
+    occ.synchronize()
+    gmsh.write(str(tmp_path / "a.step"))
+    with pytest.warns(MeshWarning, match=r"the mean edge is 0.\d+ h: features that are shorter than h"):
+        assert read(tmp_path / "a.step", h=10e-3).is_closed
+
+
+def test_programs_of_gmsh_are_not_run(tmp_path):
+    (tmp_path / "a.geo").write_text('SystemCall "touch here";')
+    with pytest.raises(MeshError, match="a.geo: .geo files are programs of gmsh.*: mesh it by gmsh -2 a.geo, and read"):
+        read(tmp_path / "a.geo", h=0.1)
+    assert [each.name for each in tmp_path.iterdir()] == ["a.geo"]
+
+
+@pytest.mark.parametrize("h", [0.12, 0.25])
+def test_the_mean_edge_of_a_new_mesh_is_h(gmsh, h):
+    assert cal.mesh.sphere(1.0, 0.15).remesh(h).mean_edge_length == pytest.approx(h, rel=0.05)
 
 
 @pytest.mark.parametrize("h", [0.25, 0.6])

@@ -5,18 +5,16 @@ from pathlib import Path
 import numpy as np
 
 from calderon.mesh.errors import MeshError
-from calderon.mesh.shapes.gmsh_volumes import MeshedModel, gmsh_model
+from calderon.mesh.shapes.gmsh_volumes import MeshedModel, gmsh_model, mesh_surfaces
 from calderon.mesh.sizes import REMESHED, positive, room_for_surface
 from calderon.mesh.triangles import TriangleMesh
 
 CAD_FORMATS = (".step", ".stp", ".iges", ".igs", ".brep")
-AROUND = 16
-"""Edges over a full turn of a curved face, where these are shorter than h."""
 
 
 def read_cad(path: str | Path, h: float) -> TriangleMesh:
-    """The faces of a STEP, IGES or BREP file in metres, whatever its unit (that of BREP is mm), with edges up to h
-    (in m), shorter where faces are curved.
+    """The faces of a STEP, IGES or BREP file in metres, whatever its unit (that of BREP is mm), with edges of the
+    mean length h (in m), as of shapes and `remesh`.
 
     Tags are the numbers of the faces, from 1, names those that the file gives them. MeshError for a missing, unreadable
     or unknown file, for one without faces, for h above the size of the model, and if gmsh is not installed.
@@ -43,9 +41,7 @@ def read_cad(path: str | Path, h: float) -> TriangleMesh:
                 " the unit of the file"
             )
         room_for_surface(1e-6 * sum(gmsh.model.occ.getMass(2, face) for face in faces), h, REMESHED)
-        gmsh.option.setNumber("Mesh.MeshSizeMax", 1e3 * h)
-        gmsh.option.setNumber("Mesh.MeshSizeFromCurvature", AROUND)
-        gmsh.model.mesh.generate(2)
+        mesh_surfaces(gmsh, 1e3 * h)
         meshed = MeshedModel(gmsh)
         triangles = [meshed.elements(3, face) for face in faces]
         named = {gmsh.model.getEntityName(2, face).rpartition("/")[2]: face for face in faces}

@@ -31,6 +31,8 @@ READERS = {
     ".inp": read_abaqus,
 }
 """Readers that parse a format themselves, or check the result of meshio."""
+SCRIPTS = (".geo", ".geo_unrolled")
+"""Endings of gmsh's programs, which are not run."""
 HEAD = 65536
 """Bytes of a file in which comments are searched."""
 TAG_KEYS = [
@@ -54,6 +56,11 @@ def file_content(path: Path, suffixes: Collection[str] = READERS) -> meshio.Mesh
     The messages of the format's reader are issued as warnings. Raises MeshError that reports what is wrong.
     """
     suffix = path.suffix.lower()
+    if suffix in SCRIPTS:
+        raise MeshError(
+            f"{path}: {suffix} files are programs of gmsh, which may run others: mesh it by gmsh -2 {path.name}, and "
+            "read the .msh file"
+        )
     if suffix not in suffixes:
         raise MeshError(f"{path}: unknown mesh format {suffix!r}; choose {', '.join(suffixes)}")
     try:

@@ -10,7 +10,7 @@ import numpy as np
 from calderon.mesh.coincident import joining_tolerance
 from calderon.mesh.errors import MeshError, warn
 from calderon.mesh.files.cad import CAD_FORMATS, read_cad
-from calderon.mesh.files.content import HEAD, READERS, commented_names, file_content
+from calderon.mesh.files.content import HEAD, READERS, SCRIPTS, commented_names, file_content
 from calderon.mesh.files.others import OTHERS
 from calderon.mesh.files.path import mesh_path
 from calderon.mesh.files.surfaces import surface_of
@@ -33,7 +33,7 @@ def read(
 
     Files of other programs are read by meshio (.vtk, .off, .med, .xdmf), gmsh (.unv) and PyVista (.vtp, polygons in
     .vtk), with the same checks of what was read. CAD models (.step, .stp, .iges, .igs,
-    .brep) are meshed by gmsh with edges up to h, in metres: see `read_cad`.
+    .brep) are meshed by gmsh with edges of the mean length h, in metres: see `read_cad`.
 
     Tags: physical groups, element sets, groups, properties or cell data "tags"; names with them. Vertices of open edges
     that coincide within a tolerance (default 1e-7 of the diameter, in the file's unit) are joined, which heals STL and
@@ -50,7 +50,7 @@ def read(
         if h is None:
             raise MeshError(f"{path}: a CAD model is meshed when it is read: give the length of edges, h=, in metres")
         return read_cad(path, h) if scale == 1.0 else read_cad(path, h / scale).scaled(scale)
-    if h is not None:
+    if h is not None and path.suffix.lower() not in SCRIPTS:
         raise MeshError(f"{path}: h is for CAD models ({', '.join(CAD_FORMATS)}); see mesh.remesh(h) for others")
     content = file_content(path, (*READERS, *OTHERS))
     names = commented_names(path, COMMENT)

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from calderon.mesh.errors import MeshError
 from calderon.mesh.files.live import into_gmsh
 from calderon.mesh.shapes.division import quartered
-from calderon.mesh.shapes.gmsh_volumes import MeshedModel, gmsh_model
+from calderon.mesh.shapes.gmsh_volumes import MeshedModel, gmsh_model, mesh_surfaces
 
 SAMPLES = 200_000
 """Of points of the old surface, at most about, by which new triangles find their tags."""
@@ -16,7 +16,7 @@ SAMPLES = 200_000
 def remeshed_by_gmsh(
     vertices: NDArray[np.float64], triangles: NDArray[np.int64], tags: NDArray[np.int64], h: float, angle: float
 ) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]:
-    """Vertices, triangles and tags of the same surface with edges of about h.
+    """Vertices, triangles and tags of the same surface with edges of the mean length h.
 
     Edges at which normals differ by more than the angle (rad) stay, and so does the boundary. On curved parts new
     vertices lie on the old triangles. Tags are those of the nearest point of the old surface. MeshError where gmsh
@@ -27,9 +27,7 @@ def remeshed_by_gmsh(
         try:
             gmsh.model.mesh.classifySurfaces(angle, True, True, np.pi)
             gmsh.model.mesh.createGeometry()
-            for option, value in (("MeshSizeMin", h), ("MeshSizeMax", h), ("MeshSizeExtendFromBoundary", 0)):
-                gmsh.option.setNumber(f"Mesh.{option}", value)
-            gmsh.model.mesh.generate(2)
+            mesh_surfaces(gmsh, h)
         except Exception as error:  # gmsh raises nothing narrower
             raise MeshError(f"gmsh cannot mesh this surface anew: {error}; try another angle, or h") from None
         model = MeshedModel(gmsh)

@@ -1,4 +1,4 @@
-"""Volume meshes made by gmsh."""
+"""Meshes made by gmsh."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -9,13 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.mesh.errors import MeshError
+from calderon.mesh.errors import MeshError, warn
 from calderon.mesh.tetrahedra import signed_volumes
 
 GROWTH = 0.4
 """How fast edges may grow away from a finer part."""
 UNTANGLING = "Netgen"
 """The optimiser that leaves the fewest slivers: see docs/decisions/27-time-domain-sources-and-results.md."""
+CLOSE, ALLOWED, LONGEST, PASSES = 0.03, 0.1, 1.3, 4
+"""Of surfaces: differences of the mean edge from h at which no further pass is made and of which a warning tells, the
+largest size in h (edges reach 1.4 sizes), and passes."""
 KINDS = {3: 2, 4: 4}
 """gmsh's numbers of the types of elements with three or four corners, triangles and tetrahedra."""
 
@@ -66,6 +69,37 @@ def fill(gmsh: Any, size: Callable[[float, float, float], float]) -> None:
     gmsh.model.mesh.setSizeCallback(lambda dim, tag, x, y, z, given: size(x, y, z))
     gmsh.model.mesh.generate(3)
     gmsh.model.mesh.optimize(UNTANGLING)
+
+
+def mesh_surfaces(gmsh: Any, h: float) -> None:
+    """Mesh the surfaces of the model with edges of the mean length h: the size of all is changed until the mean is
+    within CLOSE of h, up to LONGEST h where short features need short edges. MeshWarning for a mean that differs by
+    more than ALLOWED."""
+    for option in ("MeshSizeFromPoints", "MeshSizeFromCurvature", "MeshSizeExtendFromBoundary"):
+        gmsh.option.setNumber(f"Mesh.{option}", 0)
+    means: dict[float, float] = {}
+    size = best = h
+    while len(means) < PASSES and size not in means and abs(means.get(best, 0.0) / h - 1) > CLOSE:
+        means[size] = _mean_edge(gmsh, size)
+        best = min(means, key=lambda each: abs(means[each] / h - 1))
+        last, size = size, min(size * h / means[size], LONGEST * h)
+    if best != last:
+        _mean_edge(gmsh, best)
+    if not h / (1 + ALLOWED) < means[best] < h * (1 + ALLOWED):
+        warn(
+            f"the mean edge is {means[best] / h:.3g} h: features that are shorter than h need shorter edges, and few "
+            "edges fit in a short side; choose another h"
+        )
+
+
+def _mean_edge(gmsh: Any, size: float) -> float:
+    """Of the surfaces, meshed with edges of that size."""
+    gmsh.option.setNumber("Mesh.MeshSizeMin", size)
+    gmsh.option.setNumber("Mesh.MeshSizeMax", size)
+    gmsh.model.mesh.generate(2)
+    meshed = MeshedModel(gmsh)
+    corners = meshed.vertices[meshed.elements(3, -1)]
+    return float(np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).mean())
 
 
 class MeshedModel:
