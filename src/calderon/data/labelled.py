@@ -1,5 +1,6 @@
 """Arrays whose axes have names, coordinates and units; the same as an xarray dataset, a pandas table or a tidy CSV."""
 
+import csv
 import os
 import re
 from collections.abc import Mapping, Sequence
@@ -10,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.files import whole_file
+from calderon.files.spreadsheets import cell_text
 from calderon.view import Described
 
 COMPONENTS = ("x", "y", "z")
@@ -98,12 +100,13 @@ class LabelledArrays(Described):
         return table
 
     def write_csv(self, path: str | os.PathLike[str]) -> None:
-        """Write the tidy table. Atomic: the file appears whole or not at all."""
+        """Write the tidy table, with no text that spreadsheets run. Atomic: the file appears whole or not at all."""
         columns = self.columns()
         rows = zip(*(_texts(values) for values in columns.values()), strict=True)
         with whole_file(path) as scratch, scratch.open("w", encoding="utf-8", newline="") as file:
-            file.write(",".join(columns) + "\n")
-            file.writelines(",".join(row) + "\n" for row in rows)
+            writer = csv.writer(file)
+            writer.writerow([cell_text(name) for name in columns])
+            writer.writerows(rows)
 
     def _along(self, each: Quantity) -> tuple[str, ...]:
         return tuple(axis.name for axis in self.axes) if each.along is None else each.along
@@ -154,4 +157,4 @@ def _real_columns(name: str, unit: str, values: NDArray[Any]) -> dict[str, NDArr
 def _texts(values: NDArray[Any]) -> list[str]:
     if values.dtype.kind in "fc":
         return [f"{value:.10g}" for value in values.tolist()]
-    return [str(value) for value in values.tolist()]
+    return [cell_text(str(value)) for value in values.tolist()]

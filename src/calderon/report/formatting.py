@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from calderon.files.spreadsheets import cell_text
 from calderon.mesh import TriangleMesh
 
 Row = tuple[str, str, str]
@@ -115,21 +116,21 @@ def plane_equation(points: np.ndarray) -> str:
 
 
 def write_csv(path: Path, columns: Sequence[Column]) -> None:
-    """Columns (name with unit, values), numbers with ten digits; NaN is left empty. ValueError for two columns of one
-    name."""
+    """Columns (name with unit, values), numbers with ten digits; NaN is left empty, and texts are none that
+    spreadsheets run. ValueError for two columns of one name."""
     names = [name for name, _ in columns]
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise ValueError(f"two columns have the same name: {', '.join(twice)}")
     with path.open("w", newline="", encoding="utf-8") as stream:
         writer = csv.writer(stream)
-        writer.writerow(names)
+        writer.writerow([cell_text(name) for name in names])
         for row in zip(*(values for _, values in columns), strict=True):
             writer.writerow([_cell(value) for value in row])
 
 
 def _cell(value: float | str) -> str:
     if isinstance(value, str):
-        return value
+        return cell_text(value)
     return "" if np.isnan(value) else f"{value:.10g}"
 
 
