@@ -8,10 +8,18 @@ When to stop. The usual test, |u| |v| small, looks at the last step only, and is
 that do not know each other (double layers of two faces of a body), or begins with rows of zeros (both clusters in one
 plane). Here rows of the residual are judged: the block has converged when consecutive rows have norms that, if all
 rows were like them, make an error below the tolerance: the row where the last u is largest, and a row elsewhere. That
-is the row that crosses have reached least: the one with the least sum over l of |u_l|^2, each scaled to a largest entry
-of one. A cross says nothing of the rows in which its u is zero, however large others have made the approximation
-there: in the magnetic field of a thin slab currents on one side see the other side only, those along x see those along
-y, and few on the boundary see all of them. A column, chosen likewise, is judged last: rows alone may all lie in a part
+is a row far from all those that were seen, and one that crosses have reached little: the one with the largest
+apart_i / sum over l of |u_l|^2, each u scaled to a largest entry of one, where apart_i is the least squared distance
+from a row that was seen, in extents of the cluster along each axis. A cross says nothing of the rows in which its u is
+zero, however large others have made the approximation there: in the magnetic field of a thin slab currents on one side
+see the other side only, those along x see those along y, and few on the boundary see all of them.
+
+And rows on a mirror plane of both clusters say nothing of what is odd under the reflection, however many they are: on a
+bar of equal cells, two of whose four edges lie in such a plane, all rows of these two converge while half of the block
+is wrong by any amount. The rows that an isometry leaves in their places lie in a plane, a line or a point, so that rows
+it moves are far from those seen. Unequal extents are made equal, since thin bodies are the ones with few places.
+
+A column, chosen likewise, is judged last: rows alone may all lie in a part
 that has converged (nodes on the face that the other cluster lies in, next to nodes on other faces). A row that fails is
 the next pivot row, and so is the row where a column that fails is largest, so that tests cost little. A block that has
 failed a test after others had passed has parts, and is judged by another row and column from then on.
@@ -34,9 +42,12 @@ EMPTY_ROWS_JUDGED, EMPTY_COLUMNS_JUDGED = 6, 2
 """The same for a block that has shown only zeros so far."""
 DECEPTIONS = 2
 """Rows and columns at most that are judged in addition, one for each test that failed after others had passed."""
+FLOOR, TINY = 1e-3, 1e-30
+"""Added to squared distances, as functions on one triangle have one place, and to how far rows were reached."""
+FARTHEST = 4.0
+"""More than the squared distance of any two places."""
 STAGNANT, SMALLER = 8, 0.5
 """Crosses that leave the least square of a pivot row so far above this part of what it was: there is noise alone."""
-GOLDEN = 0.6180339887498949
 
 
 @jitable_part
@@ -75,15 +86,26 @@ def largest_unused(u, used):  # type: ignore[no-untyped-def]
 
 
 @jitable_part
-def least_reached(count, used, reached, attempt):  # type: ignore[no-untyped-def]
-    """The unused place that was reached least, of equal ones one far from the last; -1 if all are used."""
-    first = int(count * ((0.31 + GOLDEN * attempt) % 1.0))
-    place = -1
-    for step in range(count):
-        i = first + step if first + step < count else first + step - count
-        if not used[i] and (place < 0 or reached[i] < reached[place]):
-            place = i
+def least_known(used, reached, apart):  # type: ignore[no-untyped-def]
+    """The unused place far from those seen that crosses have reached least; -1 if all are used."""
+    best, place = apart[0] * 0 - 1, -1
+    for i in range(used.size):
+        if not used[i]:
+            value = (apart[i] + FLOOR) / (reached[i] + TINY)
+            if value > best:
+                best, place = value, i
     return place
+
+
+@jitable_part
+def see(points, scale, start, i, used, apart):  # type: ignore[no-untyped-def]
+    """Mark place i as used, and bring all others nearer to what was seen. points (3, n), from `start` on; scale (3,)."""
+    used[i] = True
+    x, y, z = points[0, start + i], points[1, start + i], points[2, start + i]
+    for l in range(apart.size):
+        a, b, c = points[0, start + l] - x, points[1, start + l] - y, points[2, start + l] - z
+        a, b, c = a * scale[0], b * scale[1], c * scale[2]
+        apart[l] = min(apart[l], a * a + b * b + c * c)
 
 
 @jitable_part
@@ -111,31 +133,36 @@ def reach(u, v, i, following, rows_reached, columns_reached):  # type: ignore[no
 
 
 @jitable_part
-def failing_row(functions, r, start, n, rank, columns, attempt, bound, part, u, used, rows_used, reached, scratch):  # type: ignore[no-untyped-def]
-    """The row where the first of so many columns that fails is largest, -1 if none fails; and the attempts."""
+def failing_row(  # type: ignore[no-untyped-def]
+    functions, r, start, n, rank, columns, bound, part, u, used, rows_used, reached, apart, points, scale, scratch
+):
+    """The row where the first of so many columns that fails is largest, -1 if none fails."""
     i = -1
     while i < 0 and columns > 0:
-        j = least_reached(n, used, reached, attempt)
+        j = least_known(used, reached, apart)
         if j < 0:
             break
-        attempt += 1
         columns -= 1
-        used[j] = True
+        see(points, scale, start, j, used, apart)
         column(functions, r, start + j, scratch, u)
         residual_column(part, u.size, n, rank, j)
         if square(u) * n > bound:
             i = largest_unused(u, rows_used)
-    return i, attempt
+    return i
 
 
 @jitable_part
 def skeleton(  # type: ignore[no-untyped-def]
-    functions, r, c, row_start, column_start, m, n, limits, zero2, noise2, part, rows_used, columns_used, rows_reached,
-    columns_reached, scratch,
+    functions, r, c, row_start, column_start, m, n, limits, zero2, noise2, part, rows_used, columns_used, known,
+    points, scratch,
 ):  # fmt: skip
     """Crosses (u, v) of the block of clusters r and c in `part`: their number, FULL or NO_ROOM."""
     size, most, tolerance2 = m + n, m * n // (m + n), limits[0] * limits[0]
-    rank, judged, needed, attempt, deceived = 0, 0, EMPTY_ROWS_JUDGED, 0, 0
+    rows_reached, columns_reached = known[:m], known[m:size]
+    rows_apart, columns_apart = known[size : size + m], known[size + m :]
+    row_points, row_scales, column_points, column_scales = points
+    row_scale, column_scale = row_scales[r], column_scales[c]
+    rank, judged, needed, deceived = 0, 0, EMPTY_ROWS_JUDGED, 0
     norm2 = limits[0] * 0
     least2, waiting = norm2, -1
     i = m // 2
@@ -145,18 +172,18 @@ def skeleton(  # type: ignore[no-untyped-def]
         u, v = part[rank * size : rank * size + m], part[rank * size + m : (rank + 1) * size]
         row(functions, row_start + i, c, scratch, v)
         v2, j = residual_row(part, m, n, rank, i)
-        rows_used[i] = True
+        see(row_points, row_scale, row_start, i, rows_used, rows_apart)
         bound = max(tolerance2 * norm2, zero2)
         if v2 * m <= bound:
             judged += 1
-            attempt += 1
             if judged < needed:
-                i = least_reached(m, rows_used, rows_reached, attempt)
+                i = least_known(rows_used, rows_reached, rows_apart)
                 if i >= 0:
                     continue
-            i, attempt = failing_row(
+            i = failing_row(
                 functions, r, column_start, n, rank, COLUMNS_JUDGED + deceived if rank > 0 else EMPTY_COLUMNS_JUDGED,
-                attempt, bound, part, u, columns_used, rows_used, columns_reached, scratch,
+                bound, part, u, columns_used, rows_used, columns_reached, columns_apart, column_points, column_scale,
+                scratch,
             )  # fmt: skip
             judged, deceived = 0, min(deceived + 1, DECEPTIONS) if rank > 0 else 0
             continue
@@ -175,7 +202,7 @@ def skeleton(  # type: ignore[no-untyped-def]
             v[l] *= inverse
         column(functions, r, column_start + j, scratch, u)
         residual_column(part, m, n, rank, j)
-        columns_used[j] = True
+        see(column_points, column_scale, column_start, j, columns_used, columns_apart)
         norm2 += norm_update(part, m, n, rank, square(u), v2)
         following = largest_unused(u, rows_used)
         reach(u, v, i, following, rows_reached, columns_reached)
@@ -185,15 +212,18 @@ def skeleton(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def approximate(functions, places, blocks, first, limits, errors, work, ranks, flags, reached, scratch):  # type: ignore[no-untyped-def]
+def approximate(  # type: ignore[no-untyped-def]
+    functions, places, points, blocks, first, limits, errors, work, ranks, flags, known, scratch
+):
     """From number `first` on, approximate blocks (b, 2) of row and column clusters until `work` is full; returns the
     number of the next block.
 
     functions: the board of `CompiledRows.functions`. places: start and stop of the row clusters, then of the column
-    clusters. limits: relative tolerance in the Frobenius norm, and the magnitude below which an entry may be noise.
-    errors (b,): the error that each block may have if it is larger, 0 for noise. work: numbers of the matrix; crosses
-    (u, v) of the blocks one after the other, u first. ranks (b,): number of crosses of each block, or FULL (nothing in
-    work). flags (m + n,) bool and reached (m + n,) real for the largest block.
+    clusters. points: see `Places`, of the rows, then of the columns. limits: relative tolerance in the Frobenius norm,
+    and the magnitude below which an entry may be noise. errors (b,): the error that each block may have if it is
+    larger, 0 for noise. work: numbers of the matrix; crosses (u, v) of the blocks one after the other, u first. ranks
+    (b,): number of crosses of each block, or FULL (nothing in work). flags (m + n,) bool and known (2 (m + n),) real
+    for the largest block.
     """
     row_start, row_stop, column_start, column_stop = places
     done = 0
@@ -202,10 +232,11 @@ def approximate(functions, places, blocks, first, limits, errors, work, ranks, f
         m, n = row_stop[r] - row_start[r], column_stop[c] - column_start[c]
         size, noise2, zero2 = m + n, limits[1] * limits[1] * m * n, errors[b] * errors[b]
         flags[:size] = False
-        reached[:size] = 0
+        known[:size] = 0
+        known[size : 2 * size] = FARTHEST
         rank = skeleton(
             functions, r, c, row_start[r], column_start[c], m, n, limits,
-            zero2 if zero2 > 0 else noise2, noise2, work[done:], flags[:m], flags[m:size], reached[:m], reached[m:size],
+            zero2 if zero2 > 0 else noise2, noise2, work[done:], flags[:m], flags[m:size], known[: 2 * size], points,
             scratch,
         )  # fmt: skip
         if rank == NO_ROOM:

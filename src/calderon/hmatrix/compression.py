@@ -18,11 +18,13 @@ from calderon.hmatrix.aca import FULL, approximate
 from calderon.hmatrix.block_tree import DENSE, LOW_RANK, SPLIT, BlockTree
 from calderon.hmatrix.coarsening import Coarsening, coarsened, leaves_below
 from calderon.hmatrix.hmatrix import HMatrix
+from calderon.hmatrix.places import Places
 from calderon.hmatrix.products import BLOCK, RANK, entries_inside, fill, sorted_parts
 from calderon.hmatrix.recompression import recompress
 from calderon.hmatrix.storage import ADVICE, Arena, Slab, Store, table_of
 
 Advance = Callable[[int, int], None]
+Points = tuple[NDArray[np.float64], NDArray[np.float64]]
 PIECES = 32
 """Pieces of work for each thread, about."""
 SMALLEST, LARGEST = 1e5, 4e6
@@ -56,16 +58,19 @@ def hmatrix(
     label: str = "",
     advance: Advance | None = None,
     errors: NDArray[np.float64] | None = None,
+    points: Points | None = None,
 ) -> HMatrix:
     """The H-matrix of a matrix given by its rows, columns and blocks, each with a relative error below rtol in the
     Frobenius norm.
 
     errors (blocks of the tree,): the error that each block may have if that is larger; blocks are then put together
     where it saves memory and costs no more than that error again (see coarsening.py), but for those where it is 0.
+    points: places (n, 3) of the unknowns of rows and of columns, such as the middles of their supports, by which rows
+    are chosen that judge a block (see aca.py).
     advance(done, total) is called after each piece of work. Raises MemoryError before or between pieces when memory
     runs out; an interrupt leaves nothing behind.
     """
-    work = Compression(rows, tree, rtol, errors, errors is not None)
+    work = Compression(rows, tree, rtol, errors, errors is not None, points)
     pieces = pieces_of(tree, errors is not None)
     ready = InOrder(work.keep)
 
@@ -120,6 +125,7 @@ class Compression:
         rtol: float,
         errors: NDArray[np.float64] | None = None,
         together: bool = False,
+        points: Points | None = None,
     ) -> None:
         require_memory(expected_bytes(tree, rtol, rows.dtype), f"H-matrix of {tree.shape[0]} x {tree.shape[1]}", ADVICE)
         self.started = time.perf_counter()
@@ -132,6 +138,9 @@ class Compression:
         largest = np.abs(rows.special.data).max(initial=0.0)
         self.limits = np.array([APPROXIMATION * rtol, NOISE * largest * np.finfo(real).eps]).astype(real)
         self.truncation = TRUNCATION * rtol
+        given = points or (None, None)
+        self.sides = tuple(Places.of(each, p, real) for each, p in zip((tree.rows, tree.columns), given, strict=True))
+        self.points = (*self.sides[0], *self.sides[1])
         self.store = Store(rows.dtype)
         self.free: list[Arena] = []
         self.full: list[int] = []
@@ -180,8 +189,8 @@ class Compression:
         first = 0
         while first < len(blocks):
             done = approximate(
-                self.functions.board, self.places, pairs, first, self.limits, errors, arena.work, ranks, arena.flags,
-                arena.reached, arena.scratch,
+                self.functions.board, self.places, self.points, pairs, first, self.limits, errors, arena.work, ranks, arena.flags,
+                arena.known, arena.scratch,
             )  # fmt: skip
             if done == first:
                 arena.enlarge_work()

@@ -46,7 +46,7 @@ from calderon.operators.progress import assembly_progress
 from calderon.operators.tree import Products
 from calderon.solvers.iteration import tolerance
 from calderon.spaces import DualTests, Space, numbering
-from calderon.spaces.supports import support_boxes
+from calderon.spaces.supports import support_boxes, support_middles
 
 DEFAULT_RTOL = 1e-4
 DIRECTIONS = np.array([[0.8, 0.48, 0.36], [-0.36, 0.8, 0.48], [0.48, -0.36, 0.8]])
@@ -240,9 +240,12 @@ class _Composition:
             with_processor = len(on_devices) < len(execution.team or (execution,))
             filling = filling_of(entries, blocks) if with_processor else device_filling(on_devices[0], entries, blocks)
             errors = block_errors(filling, blocks, rtol, scales_of(operator, blocks, wavenumber))
+        points = support_middles(operator.test), support_middles(operator.trial)
         if not on_devices:
-            return hmatrix(entries, blocks, rtol, repr(operator), self.advance, errors)
-        return compress_on_devices(on_devices, execution, entries, blocks, rtol, repr(operator), self.advance, errors)
+            return hmatrix(entries, blocks, rtol, repr(operator), self.advance, errors, points)
+        return compress_on_devices(
+            on_devices, execution, entries, blocks, rtol, repr(operator), self.advance, errors, points
+        )
 
     def _tree(self, space: Any) -> ClusterTree:
         """The clusters of a space, or of another one with the same functions on the same triangles."""

@@ -69,7 +69,7 @@ class Arena:
         self.dtype, self.tree = dtype, tree
         largest = int(tree.rows.size.max() + tree.columns.size.max())
         self.work = np.empty(WORK // dtype.itemsize, dtype)
-        self.flags, self.reached = np.zeros(largest, np.bool_), np.zeros(largest, np.zeros(0, dtype).real.dtype)
+        self.flags, self.known = np.zeros(largest, np.bool_), np.zeros(2 * largest, np.zeros(0, dtype).real.dtype)
         self.scratch = aligned(scratch, real)
         self.table = np.zeros((4, 0, 0))
         self._numbers = np.empty(WORK // dtype.itemsize, dtype)

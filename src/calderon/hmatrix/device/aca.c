@@ -12,7 +12,9 @@
 #define DECEPTIONS 2
 #define STAGNANT 8
 #define SMALLER R(0.5)
-#define GOLDEN R(0.6180339887498949)
+#define FLOOR R(1e-3)
+#define TINY R(1e-30)
+#define FARTHEST R(4.0)
 #define NOWHERE R(-1e37)
 
 /* What is computed: a row, the column through its pivot, a column that is judged, none but a search for such a one. */
@@ -57,10 +59,14 @@ DEVICE void add_conjugated(GLOBAL const real_type *a, GLOBAL const real_type *b,
 
 /* blocks (b, 5): row cluster, column cluster, where in `work` its crosses go, where in `scratch` its memory is (numbers
    of the matrix, real numbers), and for how many crosses there is room. limits: relative tolerance, and the magnitude
-   below which an entry may be noise. errors (b,): that a block may have if that is larger, 0 for noise. ranks (b,): crosses found, FULL or NO_ROOM. */
+   below which an entry may be noise. points (3, n), scales (clusters, 3): see places.py. errors (b,): that a block may
+   have if that is larger, 0 for noise. ranks (b,): crosses found, FULL or NO_ROOM. */
 KERNEL approximate(GLOBAL const real_type *row_numbers, GLOBAL const int *row_integers,
                    GLOBAL const real_type *column_numbers, GLOBAL const int *column_integers,
-                   GLOBAL const real_type *scalars, GLOBAL const real_type *limits, GLOBAL const int *blocks,
+                   GLOBAL const real_type *scalars, GLOBAL const real_type *limits,
+                   GLOBAL const real_type *row_points, GLOBAL const real_type *row_scales,
+                   GLOBAL const real_type *column_points, GLOBAL const real_type *column_scales,
+                   GLOBAL const int *counts, GLOBAL const int *blocks,
                    GLOBAL const real_type *errors, GLOBAL real_type *work, GLOBAL real_type *scratch, GLOBAL int *ranks)
 {
     LOCAL real_type sums[GROUP_SIZE], values[GROUP_SIZE], dots[4 * GROUP_SIZE];
@@ -70,14 +76,17 @@ KERNEL approximate(GLOBAL const real_type *row_numbers, GLOBAL const int *row_in
     int r = block[0], c = block[1], room = block[4], m = cluster_size(row_integers, r), n = cluster_size(column_integers, c);
     int size = m + n, most = (int)((size_t)m * n / size);
     size_t next = (size_t)PARTS * size; /* from one cross to the next */
-    GLOBAL real_type *crosses = work + (size_t)PARTS * block[2], *reached = scratch + block[3], *single = reached + size;
+    GLOBAL real_type *crosses = work + (size_t)PARTS * block[2], *reached = scratch + block[3], *apart = reached + size,
+                     *single = apart + size;
     real_type tolerance2 = limits[0] * limits[0], noise2 = limits[1] * limits[1] * m * n, norm2 = R(0.0), v2 = R(0.0);
     real_type error2 = errors[GROUP(0)] * errors[GROUP(0)], zero2 = error2 > R(0.0) ? error2 : noise2, least2 = R(0.0);
     int waiting = -1;
-    int rank = 0, judged = 0, needed = EMPTY_ROWS_JUDGED, attempt = 0, columns_judged = 0, deceived = 0;
+    int rank = 0, judged = 0, needed = EMPTY_ROWS_JUDGED, columns_judged = 0, deceived = 0;
     int what = A_ROW, at = m / 2;
-    for (int k = t; k < size; k += GROUP_SIZE)
+    for (int k = t; k < size; k += GROUP_SIZE) {
         reached[k] = R(0.0); /* -1 for rows and columns that were used */
+        apart[k] = FARTHEST;
+    }
     while (what != DONE) { /* barriers stand in no branch: some OpenCL compilers for processors go wrong there */
         int is_row = what == A_ROW, count = is_row ? n : m, cluster = is_row ? c : r;
         GLOBAL const int *side = is_row ? column_integers : row_integers, *other = is_row ? row_integers : column_integers;
@@ -98,6 +107,19 @@ KERNEL approximate(GLOBAL const real_type *row_numbers, GLOBAL const int *row_in
         WIDE_BARRIER;
         if (t == 0 && what != SEARCH)
             reached[is_row ? at : m + at] = -R(1.0);
+        /* all others of that side are no farther from what was seen than from this one */
+        GLOBAL const real_type *points = is_row ? row_points : column_points;
+        GLOBAL const real_type *scale = is_row ? row_scales + 3 * r : column_scales + 3 * c;
+        int seen = is_row ? m : n, begin = is_row ? 0 : m, pitch = is_row ? counts[0] : counts[1];
+        for (int k = what == SEARCH ? seen : t; k < seen; k += GROUP_SIZE) {
+            GLOBAL const real_type *there = points + position - at + k;
+            real_type distance2 = R(0.0);
+            for (int axis = 0; axis < 3; axis++) {
+                real_type step = (there[(size_t)axis * pitch] - there[(size_t)axis * pitch + at - k]) * scale[axis];
+                distance2 += step * step;
+            }
+            apart[begin + k] = distance2 < apart[begin + k] ? distance2 : apart[begin + k];
+        }
         if (what == A_COLUMN) {
             real_type inverse = R(1.0) / (pivot * pivot + pivot_i * pivot_i);
             for (size_t j = m + t; j < size; j += GROUP_SIZE) {
@@ -146,19 +168,16 @@ KERNEL approximate(GLOBAL const real_type *row_numbers, GLOBAL const int *row_in
             search = A_COLUMN;
         if (what == A_ROW && small) {
             judged++;
-            attempt++;
             search = judged < needed ? A_ROW : A_COLUMN;
         }
         if (what == JUDGED_COLUMN && small)
             search = A_COLUMN;
-        /* the row or column that was reached least, of equal ones one far from the last */
+        /* the row or column far from those seen that was reached least */
         int amount = search == A_ROW ? m : n, start = search == A_ROW ? 0 : m;
-        real_type turn = R(0.31) + GOLDEN * attempt;
-        int first = (int)(amount * (turn - rounded_down(turn)));
         for (int k = search == NOTHING ? amount : t; k < amount; k += GROUP_SIZE) {
-            real_type value = reached[start + (first + k < amount ? first + k : first + k - amount)];
-            if (value >= R(0.0) && -value > best) {
-                best = -value;
+            real_type value = (apart[start + k] + FLOOR) / (reached[start + k] + TINY);
+            if (reached[start + k] >= R(0.0) && value > best) {
+                best = value;
                 found = k;
             }
         }
@@ -191,13 +210,12 @@ KERNEL approximate(GLOBAL const real_type *row_numbers, GLOBAL const int *row_in
         REDUCE(added, best, found)
         if (search != NOTHING) {
             int none = found < 0;
-            at = none ? 0 : first + found < amount ? first + found : first + found - amount;
+            at = none ? 0 : found;
             if (search == A_ROW) {
                 what = none ? SEARCH : A_ROW;
             } else {
                 int enough = rank > 0 ? COLUMNS_JUDGED + deceived : EMPTY_COLUMNS_JUDGED;
                 what = none || columns_judged == enough ? DONE : JUDGED_COLUMN;
-                attempt++;
                 columns_judged++;
             }
         } else if (what == A_ROW) {

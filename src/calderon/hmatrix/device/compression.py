@@ -16,7 +16,7 @@ from calderon.backends import Deliver, Execution, HandedOver, counted, share_tas
 from calderon.galerkin.rows.device import DeviceRows
 from calderon.galerkin.rows.entry_kernels import CompiledRows
 from calderon.hmatrix.block_tree import DENSE, LOW_RANK, BlockTree
-from calderon.hmatrix.compression import Advance, Compression, cost_of, pieces_of
+from calderon.hmatrix.compression import Advance, Compression, Points, cost_of, pieces_of
 from calderon.hmatrix.device.dense_blocks import DeviceDenseBlocks
 from calderon.hmatrix.device.products import DeviceProducts
 from calderon.hmatrix.device.skeleton import DeviceSkeletons
@@ -36,11 +36,12 @@ def compress_on_devices(
     label: str = "",
     advance: Advance | None = None,
     errors: NDArray[np.float64] | None = None,
+    points: Points | None = None,
 ) -> HMatrix:
     """The H-matrix as `hmatrix` makes it, but without blocks put together; devices that have not failed do its
     products. MemoryError where a block does not fit on a device and there is no other."""
     with_processor = len(devices) < len(execution.team)
-    work = Compression(rows, tree, rtol, errors)
+    work = Compression(rows, tree, rtol, errors, points=points)
     pieces = sorted(pieces_of(tree), key=lambda piece: float(cost_of(tree, piece[1]).mean()))
     weights = np.array([cost_of(tree, blocks).sum() for _, blocks in pieces])
     tasks = [[piece] for piece in pieces]

@@ -40,6 +40,8 @@ class DeviceSkeletons:
         self.approximation = self.device.build(entries_source("aca", rows.defines, self.real))
         self.recompression = self.device.build(recompression_source(self.dtype, self.wide))
         self.limits = self.device.array(work.limits)
+        counts = np.array([len(each.order) for each in (self.tree.rows, self.tree.columns)], np.int32)
+        self.points = [self.device.array(each) for each in (*work.points, counts)]
         self.truncation = self.device.array(np.array([work.truncation], self.wide))
         self.errors = APPROXIMATION * work.errors, TRUNCATION * work.errors
         self.room = int(CROSSES + CROSSES_PER_DIGIT * max(1.0, -float(np.log10(work.rtol))))
@@ -54,7 +56,7 @@ class DeviceSkeletons:
             m, n = self.tree.sizes(blocks)
             rooms = np.minimum(room, m * n // (m + n) + 1)
             sides = self.rows.row_room[self.tree.row[blocks]], self.rows.column_room[self.tree.column[blocks]]
-            reals = m + n + np.maximum(*sides)
+            reals = 2 * (m + n) + np.maximum(*sides)
             for batch in batches(rooms * (m + n), reals, self.dtype, self.device, "a block of low rank"):
                 chosen = blocks[batch.chosen]
                 ranks, crosses = self._skeletons(chosen, rooms[batch.chosen], batch)
@@ -73,7 +75,7 @@ class DeviceSkeletons:
         crosses, scratch = device.empty((batch.numbers,), self.dtype), device.empty((batch.reals,), self.real)
         ranks = device.empty((count,), np.int32)
         device.launch(
-            self.approximation, "approximate", (count * GROUP,), (GROUP,), *self.rows.arguments, self.limits,
+            self.approximation, "approximate", (count * GROUP,), (GROUP,), *self.rows.arguments, self.limits, *self.points,
             device.array(table.astype(np.int32)), device.array(self.errors[0][blocks].astype(self.real)), crosses,
             scratch, ranks,
         )  # fmt: skip
