@@ -29,7 +29,7 @@ PIECES = 32
 """Pieces of work for each thread, about."""
 SMALLEST, LARGEST = 1e5, 4e6
 """Cost of a piece, in entries computed."""
-APPROXIMATION, TRUNCATION = 0.5, 0.85
+APPROXIMATION, TRUNCATION = 0.59, 0.8
 """Parts of rtol for crosses and for making them fewer; their squares add up to less than one."""
 NOISE = 0.15
 """Root mean square of rounding errors of entries, by the rounding unit of the largest one, between clusters side by
