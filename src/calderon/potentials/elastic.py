@@ -9,12 +9,7 @@ With e = (y - x) / r and the normal n at y,
     4 pi (1 - nu) r^3 / mu S u = 3 (e.n) ((1 - 2 nu) (e.u) I + nu (u e^T + e u^T) - 5 (e.u) e e^T)
         + 3 nu (e.u) (n e^T + e n^T) + (1 - 2 nu) (3 (n.u) e e^T + n u^T + u n^T) - (1 - 4 nu) (n.u) I
 
-(C. A. Brebbia, J. C. F. Telles, L. C. Wrobel, Boundary Element Techniques (1984), chapter 5), and for
-a harmonic temperature T with the normal derivative q on the surface
-
-    w = -1/(8 pi) int (q e + T (e (e.n) - n) / r) dS,   div w = 1/(4 pi) int (q / r + T (e.n) / r^2) dS = T inside.
-
-Triangles that are not
+(C. A. Brebbia, J. C. F. Telles, L. C. Wrobel, Boundary Element Techniques (1984), chapter 5). Triangles that are not
 far from a point in terms of their size are cut into four, again and again, so that every part is.
 """
 
@@ -32,12 +27,12 @@ from calderon.spaces.element import Element
 from calderon.validation import one_or_more_points
 
 Array = NDArray[np.float64]
-DISPLACEMENT, STRESS, HEAT = 0, 1, 2
-"""What is summed, with 3, 9 and 13 numbers for each point."""
-LIMITS = (5.0, 1.4, 1e-12), (5.0, 1.4, 1e-12), (3.0, 1.0, 1e-2)
-"""For each: the distance of a point from the centroid of a part, over its longest edge, from which on the coarse and
-the fine rule serve, and the least size of parts relative to the triangle; heat is as singular as 1 / r at most."""
-DEGREES = (4, 10), (4, 10), (3, 6)
+DISPLACEMENT, STRESS = 0, 1
+"""What is summed, with 3 and 9 numbers for each point."""
+LIMITS = 5.0, 1.4, 1e-12
+"""The distance of a point from the centroid of a part, over its longest edge, from which on the coarse and the fine
+rule serve, and the least size of parts relative to the triangle."""
+DEGREES = 4, 10
 """Of both rules."""
 LEVELS = 40
 """Cuts of a triangle at most: points on the surface end there."""
@@ -56,20 +51,12 @@ def elastic_potentials(
     return out.reshape(len(out), 3, 3) if stress else out
 
 
-def heat_potentials(temperature: Function, gradient: Function, points: ArrayLike) -> tuple[Array, Array, Array]:
-    """T (n,), w (n, 3), and dw_i / dx_j (n, 3, 3) at points (n, 3), of which w also on the surface; temperature, and
-    its normal gradient q: functions of degree 2 at most on the whole surface."""
-    mesh = temperature.space.mesh
-    out = _summed(mesh, (_quadratic(temperature), _quadratic(gradient)), np.zeros(2), points, HEAT)
-    return out[:, 0], out[:, 1:4], out[:, 4:].reshape(-1, 3, 3)
-
-
 def _summed(mesh: Any, tables: tuple[Array, Array], constants: Array, points: ArrayLike, kind: int) -> Array:
     """The sums at points (n, 3) over triangles with values (m, 6, 3) of two functions."""
     x = one_or_more_points(points)
     corners, normals = mesh.vertices[mesh.triangles], mesh.normals
-    rules, limits = [_rule(degree) for degree in DEGREES[kind]], np.array(LIMITS[kind])
-    out = np.zeros((len(x), (3, 9, 13)[kind]))
+    rules, limits = [_rule(degree) for degree in DEGREES], np.array(LIMITS)
+    out = np.zeros((len(x), (3, 9)[kind]))
     starts = range(0, len(x), SHARE)
 
     def work(number: int) -> None:
@@ -96,7 +83,7 @@ def _rule(degree: int) -> Array:
 
 @kernel
 def _integrate(x, corners, normals, sizes, displacements, tractions, coarse, fine, limits, constants, kind, out):  # type: ignore[no-untyped-def]
-    """Add the integrals over all triangles at points x (n, 3) to out (n, 3, 9 or 13)."""
+    """Add the integrals over all triangles at points x (n, 3) to out (n, 3 or 9)."""
     stack, middle = np.empty((4 * LEVELS, 10)), 1.0 / 3.0
     u, t, d, b = np.empty(3), np.empty(3), np.empty(3), np.empty(3)
     far, near, least = limits
@@ -134,9 +121,7 @@ def _integrate(x, corners, normals, sizes, displacements, tractions, coarse, fin
                     weight = rule[q, 3] * area * share * share
                     _values(b, displacements[m], u)
                     _values(b, tractions[m], t)
-                    if kind == HEAT:
-                        _add_heat(d, normals[m], u[0], t[0], weight, out[p])
-                    elif kind == STRESS:
+                    if kind == STRESS:
                         _add_stress(d, normals[m], u, t, constants, weight, out[p])
                     else:
                         _add_displacement(d, normals[m], u, t, constants, weight, out[p])
@@ -200,18 +185,3 @@ def _add_stress(d, n, u, t, constants, weight, out):  # type: ignore[no-untyped-
             value += 3 * nu * eu * (n[i] * b + n[j] * a)
             value += (1 - 2 * nu) * (3 * un * a * b + n[j] * u[i] + n[i] * u[j]) - (1 - 4 * nu) * un * same
             out[3 * i + j] -= double * value
-
-
-@jitable_part
-def _add_heat(d, n, temperature, gradient, weight, out):  # type: ignore[no-untyped-def]
-    r2 = d[0] ** 2 + d[1] ** 2 + d[2] ** 2
-    if r2 > 0.0:
-        dn = (d[0] * n[0] + d[1] * n[1] + d[2] * n[2]) / r2
-        single = weight / (8 * np.pi * np.sqrt(r2))
-        q, t, jump = gradient * single, temperature * single, temperature * single / r2
-        out[0] += 2 * (q + t * dn)
-        for i in range(3):
-            out[1 + i] += t * (n[i] - d[i] * dn) - q * d[i]
-            out[4 + 4 * i] += q + t * dn
-            for k in range(3):
-                out[4 + 3 * i + k] += jump * (n[i] * d[k] + d[i] * n[k] - 3 * d[i] * d[k] * dn) - q * d[i] * d[k] / r2

@@ -4,6 +4,9 @@ import numpy as np
 import pytest
 
 import calderon as cal
+from calderon.backends import thread_count
+from calderon.formulations.elastic import steady_temperature
+from calderon.potentials.heat import heat_displacements, heat_potentials
 
 METAL = cal.ElasticMaterial(2.1, 0.3, expansion=0.02)
 UNIT = 2.1 * 0.02 * 5 / 2  # E alpha dT / 2 of the cube
@@ -92,3 +95,35 @@ def test_what_a_steady_temperature_needs(cube):
     for wrong in (np.nan, lambda x: np.full(len(x), np.nan)):
         with pytest.raises(ValueError, match="NaN or infinite"):
             cal.ElasticSolid(cube, METAL, body=[cal.SteadyTemperature({"hot": wrong})]).solve()
+
+
+def test_fast_sums_and_products_are_the_direct_ones(cube, monkeypatch):
+    """Inside and on the surface, in all quantities; far triangles have a finer rule in fast sums."""
+    load = cal.SteadyTemperature({"cold": linear}, {"hot": 50.0}, 10.0, reference=20.0)
+    stored, fast = load.on(cube, np.zeros(3)).surface, load.on(cube, np.zeros(3))
+    monkeypatch.setattr(steady_temperature, "LARGEST_DENSE", 0)
+    for one, two in zip(stored, fast.surface, strict=True):
+        assert one.coefficients == pytest.approx(two.coefficients, abs=1e-5 * np.abs(one.coefficients).max())
+    inside = np.random.default_rng(0).uniform(*cube.bounds, (20, 3))
+    x = np.concatenate([inside, cube.vertices, cube.centroids])
+    direct, summed = (heat_potentials(*stored, x, few) for few in (np.inf, 0))
+    for one, two in zip(direct, summed, strict=True):
+        assert np.abs(one - two)[:20].max() < 1e-7 * np.abs(one[:20]).max()
+    surface = heat_displacements(*stored, x, 0)
+    assert np.abs(surface - direct[1]).max() < 1e-6 * np.abs(direct[1]).max()
+    h = 1e-5
+    shifted = [heat_displacements(*stored, inside[0] + h * np.eye(3)[k])[0] for k in range(3)]
+    assert np.stack(shifted, axis=1) - direct[1][0][:, None] == pytest.approx(h * direct[2][0], abs=1e-2 * h)
+
+
+def test_the_plan_counts_the_temperature(cube):
+    """Its matrix, or its products, and the sums at all points of the rules; of bonded parts each."""
+    load = cal.SteadyTemperature({"cold": 20.0})
+    for space, points in (("P1", 6), ("P2", 12)):
+        cold, warm = (cal.ElasticSolid(cube, METAL, body=body, space=space) for body in ([], [load]))
+        extra = warm.plan().seconds - cold.plan().seconds
+        pairs = points * len(cube.triangles) ** 2
+        assert extra > steady_temperature.PAIR * pairs / thread_count()
+        assert warm.plan().nbytes >= cold.plan().nbytes
+    equation = load.on(cube, np.zeros(3))._equation
+    assert equation.unknowns == np.count_nonzero(equation.free) + np.count_nonzero(cube.tags == cube.names["cold"])

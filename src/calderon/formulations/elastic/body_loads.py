@@ -11,7 +11,7 @@ and so does a uniform stress far from the cavities of a solid without outer surf
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,7 +24,11 @@ Array = NDArray[np.float64]
 
 
 class BodyLoad:
-    """A load of the volume, at points (n, 3) from the centre of the body (see `on`). Nothing, unless overridden."""
+    """A load of the volume, at points (n, 3) from the centre of the body (see `on`). Nothing, unless overridden.
+
+    moves: whether `source` is not zero."""
+
+    moves: ClassVar[bool] = False
 
     def check(self, material: ElasticMaterial) -> None:
         """ValueError if the material lacks a constant."""
@@ -49,6 +53,10 @@ class BodyLoad:
     def source(self, x: Array, material: ElasticMaterial) -> Array:
         """(n, 3) what the load of the volume displaces in a solid without end, if `displacement` does not hold it."""
         return np.zeros_like(x)
+
+    def planned(self, points: int) -> tuple[float, int]:
+        """Processor seconds and bytes that `source` at so many points of the surface will take, about."""
+        return 0.0, 0
 
     def source_stress(self, x: Array, material: ElasticMaterial) -> Array:
         """(n, 3, 3) its stress inside."""

@@ -146,7 +146,8 @@ class BondedSolids:
         solids = [with_conditions(each.solid, replace(each.conditions, free=each.displacement)) for each in parts]
         entries, layers = zip(*(each.planned_layers(method, rtol) for each in solids), strict=True)
         plan = Plan.of(method, unknowns, sum(entries), one_after_the_other(layers))
-        return replace(plan, nbytes=plan.nbytes + 8 * count**2) if method == "dense" else plan  # a sum of matrices
+        plan = replace(plan, nbytes=plan.nbytes + 8 * count**2) if method == "dense" else plan  # a sum of matrices
+        return plan.after([each for solid in self.solids for each in solid.planned_sources])
 
     def solve(self, method: str = AUTO, rtol: float = 1e-5, backend: str = "numba") -> BondedSolution:
         """The solution of each part by its name, with the options and errors of `ElasticSolid.solve`."""
@@ -182,10 +183,7 @@ class BondedSolids:
             np.any([p.conditions.loaded for p in parts], axis=0)
             for parts in zip(*(s.solids for s in systems), strict=True)
         ]
-        cases = [
-            [(c, s.source if s.body else None) for c, s in zip(each.known, each.solids, strict=True)]
-            for each in systems
-        ]
+        cases = [[(c, s.moving_source) for c, s in zip(each.known, each.solids, strict=True)] for each in systems]
 
         def pose(tolerance: float, fine: bool) -> tuple[JointEquation, Array]:
             own = self._with_rules(FINE) if fine else self

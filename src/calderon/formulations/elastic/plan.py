@@ -1,7 +1,7 @@
 """What the solution of elastic solids will take, estimated before memory is taken."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from calderon.backends import format_bytes, require_memory, thread_count
 from calderon.operators import methods
@@ -48,6 +48,11 @@ class Plan:
             seconds = (1 if fast else COMPRESSED) * layers.seconds + PRODUCTS * layers.product_seconds
             seconds += (FAST_UNKNOWN / threads + ALONE if fast else UNKNOWN / threads) * count
         return Plan(method, count, *unknowns, nbytes, seconds)
+
+    def after(self, sources: Sequence[tuple[float, int]]) -> "Plan":
+        """With what takes processor seconds and bytes before it, one after the other."""
+        seconds = self.seconds + sum(each for each, _ in sources) / thread_count()
+        return replace(self, seconds=seconds, nbytes=max(self.nbytes, *(each for _, each in sources), 0))
 
     def __str__(self) -> str:
         return (

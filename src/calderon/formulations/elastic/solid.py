@@ -26,7 +26,7 @@ from calderon.formulations.elastic.solution import ElasticInfo, ElasticSolution,
 from calderon.formulations.elastic.solver import FINE, Posed
 from calderon.formulations.elastic.surface_conditions import SurfaceConditions, faces_of, surface_conditions
 from calderon.formulations.elastic.surface_stress import corner_stresses, estimated_errors
-from calderon.formulations.elastic.tested_rows import Layers, Spaces, TestedRows, restricted
+from calderon.formulations.elastic.tested_rows import Layers, Spaces, TestedRows, restricted, source_points
 from calderon.greens import Elastostatic
 from calderon.mesh import TriangleMesh
 from calderon.mesh.containment import nested_components
@@ -162,6 +162,11 @@ class ElasticSolid:
         """(n, 3) displacement at points (n, 3) of loads of the volume that have no particular displacement."""
         return self._of_body("source", x, (3,))
 
+    @property
+    def moving_source(self) -> Callable[[Array], Array] | None:
+        """`source`; None for zero."""
+        return self.source if any(each.moves for each in self._body_loads) else None
+
     def source_stress(self, x: Array) -> Array:
         """(n, 3, 3) its stress."""
         return self._of_body("source_stress", x, (3, 3))
@@ -221,7 +226,14 @@ class ElasticSolid:
         unknowns = self.conditions.free.shape[1], self.conditions.bound.shape[1]
         if method == AUTO:
             method = "dense" if sum(unknowns) <= LARGEST_DENSE else FAST
-        return Plan.of(method, unknowns, *self.planned_layers(method, rtol))
+        return Plan.of(method, unknowns, *self.planned_layers(method, rtol)).after(self.planned_sources)
+
+    @property
+    def planned_sources(self) -> list[tuple[float, int]]:
+        """Processor seconds and bytes of the sources of loads of the volume, before the equation is assembled."""
+        tests = [each for each in (self.spaces.displacements, self.spaces.unknown) if each is not None]
+        points = sum(source_points(each.scalar) for each in tests)
+        return [each.planned(points) for each in self._body_loads]
 
     def planned_layers(self, method: str, rtol: float) -> tuple[int, methods.Plan | None]:
         """Entries of all layers, and what these take as products: None where they are dense, or computed anew in
@@ -267,7 +279,7 @@ class ElasticSolid:
         plan = common.plan(method, rtol)
         for each in solids:
             each._refuse_unbalanced()
-        cases = [(each.conditions, each.source if each.body else None) for each in solids]
+        cases = [(each.conditions, each.moving_source) for each in solids]
 
         def pose(tolerance: float, fine: bool) -> tuple[Equation, Array]:
             own = with_rules(common, FINE) if fine else common

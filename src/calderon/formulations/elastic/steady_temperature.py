@@ -4,17 +4,18 @@ On the surface the change of temperature T and its normal derivative q satisfy
 
     (1/2 + K) T = V q   (Laplace),
 
-tested with linear functions where T is unknown and with constants on triangles where q is. Inside a solid without end
+tested with linear functions where T is unknown and with constants on triangles where q is, of a stored matrix or by the
+fast multipole method. Inside a solid without end
 of which only the body is heated (J. N. Goodier 1937)
 
     u = (1 + nu) / (1 - nu) alpha w,   div w = T inside, 0 outside,
 
-w from T and q on the surface (`potentials.elastic`). This displacement is added to V t in the equation of the solid; no
+w from T and q on the surface (`potentials.heat`). This displacement is added to V t in the equation of the solid; no
 traction of it is needed, and none of a temperature that edges make singular.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -22,22 +23,28 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
+from calderon.backends import thread_count
 from calderon.formulations.elastic.body_loads import BodyLoad
 from calderon.formulations.elastic.material import ElasticMaterial
+from calderon.formulations.elastic.plan import ENTRY, FAST, OPERATION
 from calderon.formulations.elastic.tested_rows import single_layer_sizes
 from calderon.greens import Laplace
 from calderon.mesh import TriangleMesh
 from calderon.operators import double_layer, single_layer
-from calderon.potentials.elastic import heat_potentials
+from calderon.potentials.heat import FEW, heat_displacements, heat_potentials
 from calderon.solvers import gmres, lu
-from calderon.spaces import P0, P1, Function
+from calderon.spaces import P0, P1, Function, Space
 from calderon.validation import describe, positive_length, real_number
 
 Array = NDArray[np.float64]
 LARGEST_DENSE = 4000
-"""Triangles up to which the matrix is stored and factorised."""
-RTOL = 1e-8
-"""Of GMRES above."""
+"""Unknowns up to which the matrix is stored and factorised."""
+PRODUCTS, RTOL = 1e-6, 1e-7
+"""Of products by the fast multipole method above, and of GMRES."""
+STEPS = 40
+"""Of GMRES, about."""
+PAIR, POINT = 1.6e-7, 1.4e-4
+"""Processor seconds, in estimates, of a pair of point and triangle, and of a point of fast sums."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,6 +100,8 @@ class HeatedBody(BodyLoad):
         for tag in (*self.given.temperatures, *(self.given.heat or {})):
             self.mesh.tag_numbers(tag)
 
+    moves = True
+
     def temperature(self, x: Array) -> Array:
         vertices = self.mesh.vertices - self.centre
         if x.shape == vertices.shape and np.array_equal(x, vertices):
@@ -100,7 +109,7 @@ class HeatedBody(BodyLoad):
         return self._potentials(x)[0]
 
     def source(self, x: Array, material: ElasticMaterial) -> Array:
-        return self._factor(material) * self._potentials(x)[1]
+        return self._factor(material) * heat_displacements(*self.surface, x + self.centre)
 
     def source_stress(self, x: Array, material: ElasticMaterial) -> Array:
         temperature, _, gradient = self._potentials(x)
@@ -125,40 +134,16 @@ class HeatedBody(BodyLoad):
     @cached_property
     def surface(self) -> tuple[Function, Function]:
         """T, linear on triangles, and q, constant on them."""
-        nodes, faces = P1(self.mesh), P0(self.mesh)
-        known, t, q = self._conditions()
-        fixed = np.zeros(nodes.dimension, bool)
-        fixed[nodes.dofs[known]] = True
-        chosen = ~fixed, known
-        many = len(t) > LARGEST_DENSE
-        options: dict[str, Any] = {"method": "hmatrix", "rtol": RTOL} if many else {"method": "dense"}
-        rows = [
-            (double_layer(Laplace(), nodes, test).assemble(**options), (0.5 * nodes.mass_matrix(test)).tocsr(),
-             single_layer(Laplace(), faces, test).assemble(**options), mask)
-            for test, mask in zip((nodes, faces), chosen, strict=True) if mask.any()
-        ]  # fmt: skip
-        scale = np.concatenate(
-            [1 / (0.5 * nodes.load_vector(1.0)[~fixed]), 1 / single_layer_sizes(self.mesh.areas[known])]
-        )
+        return self._equation.solve()
 
-        def tested(t: Array, q: Array) -> Array:
-            parts = [(double @ t + half @ t - single @ q)[mask] for double, half, single, mask in rows]
-            return np.asarray(np.concatenate(parts))
+    def planned(self, points: int) -> tuple[float, int]:
+        seconds, nbytes = self._equation.planned
+        pairs = points * self.mesh.number_of_triangles
+        return seconds + (PAIR * pairs if pairs <= FEW else POINT * points), nbytes
 
-        def product(x: Array) -> Array:
-            columns = x.reshape(len(x), -1)
-            free, unknown = np.zeros((len(fixed), columns.shape[1])), np.zeros((len(known), columns.shape[1]))
-            free[~fixed], unknown[known] = np.split(columns, [np.count_nonzero(~fixed)])
-            return np.asarray(scale[:, None] * tested(free, unknown)).reshape(x.shape)
-
-        side = -scale * tested(t, q)
-        if many:
-            operator = LinearOperator((len(side),) * 2, matvec=product, matmat=product, dtype=np.float64)
-            x = gmres(operator, side, rtol=RTOL)[0]
-        else:
-            x = lu(product(np.eye(len(side)))).solve(side)
-        t[~fixed], q[known] = np.split(x, [np.count_nonzero(~fixed)])
-        return Function(nodes, t), Function(faces, q)
+    @cached_property
+    def _equation(self) -> "HeatEquation":
+        return HeatEquation(self.mesh, *self._conditions())
 
     def _conditions(self) -> tuple[NDArray[np.bool_], Array, Array]:
         """Triangles with a given temperature; the given T at nodes and q on triangles, 0 where unknown."""
@@ -181,3 +166,90 @@ class HeatedBody(BodyLoad):
                 f"the tags {np.unique(mesh.tags[known & heated]).tolist()} have a temperature and heat: give either"
             )
         return known, total / np.maximum(count, 1), q
+
+
+@dataclass(frozen=True, eq=False)
+class HeatEquation:
+    """(1/2 + K) T = V q on a closed surface. known (triangles,): those where T is given at all nodes; t (nodes,),
+    q (triangles,): as far as they are given, else 0."""
+
+    mesh: TriangleMesh
+    known: NDArray[np.bool_]
+    t: Array
+    q: Array
+
+    @cached_property
+    def free(self) -> NDArray[np.bool_]:
+        """(nodes,) where T is unknown."""
+        found = np.ones(len(self.t), bool)
+        found[P1(self.mesh).dofs[self.known]] = False
+        return found
+
+    @property
+    def unknowns(self) -> int:
+        return int(np.count_nonzero(self.free) + np.count_nonzero(self.known))
+
+    @cached_property
+    def acting(self) -> NDArray[np.bool_]:
+        """(triangles,) where q is not zero."""
+        return np.asarray(self.known | (self.q != 0))
+
+    @cached_property
+    def rows(self) -> list[tuple[Any, Any]]:
+        """K of all T and V of the q that are not zero, tested with linear functions where T is unknown, and with
+        constants where q is."""
+        nodes, faces = P1(self.mesh), P0(self.mesh)
+
+        def on(triangles: NDArray[np.bool_]) -> Space:
+            count = np.count_nonzero(triangles)
+            return replace(faces, triangles=np.flatnonzero(triangles), dofs=np.arange(count)[:, None], dimension=count)
+
+        dofs = np.where(self.free, np.cumsum(self.free) - 1, -1)[nodes.dofs]
+        kept = (dofs >= 0).any(axis=1)
+        own = replace(nodes, triangles=nodes.triangles[kept], dofs=dofs[kept], dimension=np.count_nonzero(self.free))
+        constants = on(self.known)
+        loaded = constants if np.array_equal(self.acting, self.known) else on(self.acting)
+        tests = [own, constants] if own.dimension else [constants]
+        return [(double_layer(Laplace(), nodes, test), single_layer(Laplace(), loaded, test)) for test in tests]
+
+    @property
+    def planned(self) -> tuple[float, int]:
+        """Processor seconds and bytes."""
+        count, layers = self.unknowns, [each for row in self.rows for each in row]
+        if count <= LARGEST_DENSE:
+            entries = sum(each.shape[0] * each.shape[1] for each in layers)
+            return ENTRY * entries + OPERATION * 2 / 3 * count**3, 8 * (entries + 2 * count**2)
+        plans = [each.plan(FAST, PRODUCTS) for each in layers]
+        seconds = sum(each.seconds + STEPS * each.product_seconds for each in plans) * thread_count()
+        return seconds, sum(each.nbytes for each in plans) + STEPS * 8 * count
+
+    def solve(self) -> tuple[Function, Function]:
+        """T and q."""
+        nodes, faces, fast = P1(self.mesh), P0(self.mesh), self.unknowns > LARGEST_DENSE
+        options: dict[str, Any] = {"method": FAST, "rtol": PRODUCTS} if fast else {"method": "dense"}
+        rows = [
+            (double.assemble(**options), (0.5 * nodes.mass_matrix(double.test)).tocsr(), single.assemble(**options))
+            for double, single in self.rows
+        ]
+        sizes = 0.5 * nodes.load_vector(1.0)[self.free], single_layer_sizes(self.mesh.areas[self.known])
+        scale = 1 / np.concatenate(sizes)
+
+        def tested(t: Array, q: Array) -> Array:
+            parts = [double @ t + half @ t - single @ q[self.acting] for double, half, single in rows]
+            return np.asarray(np.concatenate(parts))
+
+        def product(x: Array) -> Array:
+            columns = x.reshape(len(x), -1)
+            t, q = np.zeros((len(self.t), columns.shape[1])), np.zeros((len(self.q), columns.shape[1]))
+            t[self.free], q[self.known] = np.split(columns, [np.count_nonzero(self.free)])
+            return np.asarray(scale[:, None] * tested(t, q)).reshape(x.shape)
+
+        side = -scale * tested(self.t, self.q)
+        if fast:
+            operator = LinearOperator((len(side),) * 2, matvec=product, matmat=product, dtype=np.float64)
+            x = gmres(operator, side, rtol=RTOL)[0]
+        else:
+            x = lu(product(np.eye(len(side)))).solve(side)
+        t, q = self.t.copy(), self.q.copy()
+        t[self.free], q[self.known] = np.split(x, [np.count_nonzero(self.free)])
+        return Function(nodes, t), Function(faces, q)

@@ -14,7 +14,7 @@ from calderon.formulations.elastic.surface_conditions import SurfaceConditions, 
 from calderon.formulations.elastic.unknown_columns import Column, Functions, UnknownColumns, functions_of
 from calderon.greens import Elastostatic
 from calderon.operators import blocks, double_layer, single_layer
-from calderon.quadrature import Quadrature
+from calderon.quadrature import Quadrature, triangle_rule
 from calderon.spaces import NodalVectorSpace
 from calderon.spaces.space import Space
 
@@ -45,6 +45,16 @@ def restricted(space: NodalVectorSpace, triangles: NDArray[np.bool_]) -> NodalVe
     dofs = np.arange(len(chosen) * scalar.element.size).reshape(len(chosen), -1)
     part = Space(scalar.name, scalar.mesh, scalar.element, chosen, dofs, dofs.size)
     return NodalVectorSpace(part, space.components)
+
+
+def source_degree(test: Space) -> int:
+    """The degree of the rule by which a displacement without a closed form is tested."""
+    return 2 + 2 * test.element.degree
+
+
+def source_points(test: Space) -> int:
+    """How many points it has on all triangles."""
+    return len(triangle_rule(source_degree(test)).weights) * len(test.triangles)
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,7 +196,7 @@ class TestedRows:
         test = self.lazy_double.test
         if displacement is None:
             return np.zeros(test.dimension)
-        return np.asarray(test.load_vector(displacement, 2 + 2 * test.element.degree))
+        return np.asarray(test.load_vector(displacement, source_degree(test.scalar)))
 
     def block(self, tests: Any, u: sp.csc_array, t: sp.csc_array) -> Array:
         """The entries (1/2 + K) u and -V t between some columns of `tests` and columns u, t."""
