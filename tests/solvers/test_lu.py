@@ -155,7 +155,8 @@ def test_refinement_brings_single_precision_to_the_residual_of_double(thin):
     whole = A.astype(complex) if thin is None else A + thin @ thin.T
     b = 1e-30 * rng.standard_normal((60, 3))  # its squares are below the range of single precision
     b[:, 1] = 0
-    x, residuals = refined(lu(whole.astype(np.complex64)), partial(wide_product, A, thin), b, 1e-9)
+    square = None if thin is None else thin @ thin.T
+    x, residuals = refined(lu(whole.astype(np.complex64)), partial(wide_product, A, square), b, 1e-9)
     sizes = np.maximum(np.linalg.norm(b, axis=0), 1e-300)
     assert np.allclose(np.linalg.norm(whole @ x - b, axis=0) / sizes, residuals, rtol=0.1, atol=1e-12)
     assert residuals.max() < 1e-9 and not x[:, 1].any()

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.formulations.checks import closed_surface, separate_parts, space_named, warn_thin
-from calderon.formulations.linear_system import LinearSystem, SolutionInfo, SolveOptions
+from calderon.formulations.linear_system import LinearSystem, SolutionInfo, SolveOptions, ThinTerm
 from calderon.formulations.potential_solution import PotentialSolution
 from calderon.formulations.problem import Problem
 from calderon.greens import Laplace
@@ -68,7 +68,9 @@ class LaplaceNeumann(Problem[PotentialSolution]):
         operator: BoundaryOperator = 0.5 * identity(space) + self._sign * double_layer(Laplace(), space)
         if self.side == "exterior":
             return LinearSystem("(I/2 - K) u = -V g", operator, (space,))
-        return LinearSystem("(I/2 + K) u = V g, int u = 0", operator, (space,), self._means / np.sqrt(self._areas))
+        means = self._means / np.sqrt(self._areas)
+        lift = ThinTerm(f"the mean over each of {means.shape[1]} component(s)", means, means)
+        return LinearSystem("(I/2 + K) u = V g, int u = 0", operator, (space,), lambda: lift)
 
     @cached_property
     def _indicators(self) -> NDArray[np.float64]:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
 from calderon.backends import DeviceMatrix, Execution, require_memory
+from calderon.formulations.electromagnetic.loops_and_charges import LoopScales
 from calderon.mesh.errors import AccuracyWarning
 from calderon.operators import BoundaryOperator
 from calderon.operators.methods import AUTO, Method, candidates, fastest, first_that, method_named, require
@@ -28,6 +29,7 @@ from calderon.solvers import (
     wide_product,
 )
 from calderon.solvers.iteration import tolerance
+from calderon.solvers.system import applied
 from calderon.spaces import Space, VectorSpace
 from calderon.validation import callers_level, one_of
 from calderon.view import Described
@@ -181,41 +183,57 @@ class SolutionInfo(Described):
         )
 
 
-class LiftedMatrix(LinearOperator):
-    """A + B B^T with real, thin B (n, m): lifts the null space of A without storing anything new."""
+@dataclass(frozen=True, eq=False)
+class ThinTerm:
+    """B C^T with thin B, C (n, m), which is added to a matrix that has a null space, or nearly one. name: what it is
+    m of."""
 
-    def __init__(self, matrix: Any, thin: NDArray[np.float64]) -> None:
+    name: str
+    left: NDArray[Any]
+    right: NDArray[Any]
+
+    def __matmul__(self, x: NDArray[Any]) -> NDArray[Any]:
+        return np.asarray(self.left @ (self.right.T @ x))
+
+
+class LiftedMatrix(LinearOperator):
+    """A + B C^T: lifts the null space of A without storing anything new."""
+
+    def __init__(self, matrix: Any, thin: ThinTerm) -> None:
         super().__init__(dtype=matrix.dtype, shape=matrix.shape)
+        kinds = [np.empty(0, matrix.dtype) if np.iscomplexobj(each) else np.empty(0, matrix.dtype).real
+                 for each in (thin.left, thin.right)]  # fmt: skip
         self.matrix = matrix
-        self.thin = thin.astype(np.empty(0, matrix.dtype).real.dtype)
+        self.thin = ThinTerm(thin.name, thin.left.astype(kinds[0].dtype), thin.right.astype(kinds[1].dtype))
 
     def _matvec(self, x: NDArray[Any]) -> NDArray[Any]:
-        return self.matrix @ x + self.thin @ (self.thin.T @ x)
+        return self.matrix @ x + self.thin @ x
 
     _matmat = _matvec
 
     def to_array(self) -> NDArray[Any]:
         """The entries, a new array."""
-        return self.matrix.to_array() + self.thin @ self.thin.T
+        return self.matrix.to_array() + self.thin.left @ self.thin.right.T
 
     toarray = to_array
 
     def __str__(self) -> str:
-        return f"{self.matrix}, with the mean over each of {self.thin.shape[1]} component(s) added"
+        return f"{self.matrix}, with {self.thin.name} added"
 
 
 @dataclass(eq=False)
 class LinearSystem:
     """A x = b for one operator; the last matrix assembled, and its factors, stay until other ones are requested.
 
-    equation: as text. operator: the lazy operator. spaces: of the unknowns, one for each block. thin: (n, m) columns B
-    of a term B B^T that is added to the matrix, or None.
+    equation: as text. operator: the lazy operator. spaces: of the unknowns, one for each block. thin: what gives a term
+    that is added to the matrix, or None. scales: of loops and charges, where they are of different order.
     """
 
     equation: str
     operator: BoundaryOperator
     spaces: tuple[Space | VectorSpace, ...]
-    thin: NDArray[np.float64] | None = None
+    thin: Callable[[], ThinTerm] | None = None
+    scales: LoopScales | None = None
     key: tuple[Any, ...] | None = field(default=None, init=False)
     matrix: Any = field(default=None, init=False)
     factors: Factorisation | None = field(default=None, init=False)
@@ -227,16 +245,26 @@ class LinearSystem:
 
     def sides(self, tested: NDArray[Any], options: SolveOptions) -> NDArray[Any]:
         """Right-hand sides of `solve_together` (n, m), from integrals against the test functions."""
-        return tested
+        scales = self.scales_for(options)
+        return tested if scales is None else scales.weighted(scales.tested(tested))
 
     def coefficients(self, unknowns: NDArray[Any], options: SolveOptions) -> NDArray[Any]:
         """Coefficients (n, m) of solutions of `solve_together`."""
-        return unknowns
+        scales = self.scales_for(options)
+        return unknowns if scales is None else scales.found(unknowns)
+
+    def scales_for(self, options: SolveOptions) -> LoopScales | None:
+        """Those of loops and charges in a solution with these options."""
+        return self.scales
 
     def solve(self, rhs: NDArray[Any], options: SolveOptions) -> tuple[NDArray[Any], list[SolutionInfo]]:
         """Solutions (n, m) for right-hand sides (n, m), and the record of each."""
         solve = self._direct if options.solver == "lu" else partial(self._iterative, gmres)
-        return self._recorded(solve, rhs, options)
+        if (scales := self.scales_for(options)) is None:
+            return self._recorded(solve, rhs, options)
+        sides = scales.tested(rhs)
+        found, infos = self._recorded(solve, sides if options.solver == "lu" else scales.weighted(sides), options)
+        return scales.found(found), infos
 
     def solve_together(
         self,
@@ -246,7 +274,8 @@ class LinearSystem:
         recorded: Callable[[Any], Any] = lambda matrix: matrix,
     ) -> tuple[NDArray[Any], list[SolutionInfo]]:
         """X (n, r) whose combinations are the solutions of all right-hand sides, by `block_gmres`, and their records.
-        start: an approximation of X. recorded: the matrix with other products."""
+        sides: as of `sides`; `coefficients` makes unknowns of X. start: an approximation of X. recorded: the matrix with other
+        products."""
 
         def iteration(matrix: Any, rhs: CompressedSides, **given: Any) -> tuple[NDArray[Any], SolverInfo]:
             return block_gmres(recorded(matrix), rhs, x0=start, **given)
@@ -285,6 +314,8 @@ class LinearSystem:
         if self.key == options.matrix_key:
             self._save(options)
             return 0.0
+        if (scales := self.scales_for(options)) is not None:
+            scales.check(options.chosen, options.assembly_rtol)
         began = time.perf_counter()
         self.key, self.matrix, self.factors = None, None, None
         matrix = self.operator.assemble(
@@ -294,7 +325,7 @@ class LinearSystem:
             keep_on_device=options.keep_on_device,
             matrix_file=options.matrix_file,
         )
-        self.matrix = matrix if self.thin is None else LiftedMatrix(matrix, self.thin)
+        self.matrix = matrix if self.thin is None else LiftedMatrix(matrix, self.thin())
         self.key = options.matrix_key
         return time.perf_counter() - began
 
@@ -303,8 +334,7 @@ class LinearSystem:
         if options.matrix_file is None:
             return
         require(options.method, "matrix_file")
-        matrix = self.matrix.matrix if isinstance(self.matrix, LiftedMatrix) else self.matrix
-        options.chosen.saves(self.operator, matrix, options.matrix_file, **options.execution)  # type: ignore[misc]
+        options.chosen.saves(self.operator, self.assembled, options.matrix_file, **options.execution)  # type: ignore[misc]
 
     def _iterative(
         self, iteration: Callable[..., Any], rhs: NDArray[Any] | CompressedSides, options: SolveOptions
@@ -316,9 +346,15 @@ class LinearSystem:
                 self.factors = options.chosen.factorise(self.matrix, HLU_RTOL)  # type: ignore[misc]
                 factorisation = self.factors.seconds
             preconditioner = self.factors.as_preconditioner()  # type: ignore[union-attr]
+        matrix = self.matrix
+        if (scales := self.scales_for(options)) is not None:
+            matrix = scales.matrix(matrix)
+            if preconditioner is not None:
+                inverse = applied(preconditioner, np.dtype(np.complex128), "the preconditioner")
+                preconditioner = scales.preconditioner(inverse, options.preconditioned_by("mass"))
         try:
             solution, info = iteration(
-                self.matrix,
+                matrix,
                 rhs,
                 rtol=options.rtol,
                 maxiter=options.maxiter,
@@ -349,7 +385,7 @@ class LinearSystem:
             self.factors = lu(self.matrix)
             factorisation = self.factors.seconds
         began = time.perf_counter()
-        solution, residuals = self._substituted(rhs, options.rtol)
+        solution, residuals = self._substituted(rhs, options)
         seconds = time.perf_counter() - began
         goal = max(options.rtol, 0.0 if self._refines else ROUNDING * float(np.finfo(self.matrix.dtype).eps))
         if not (options.accept or (residuals <= goal).all()):  # NaN is an error too
@@ -366,30 +402,36 @@ class LinearSystem:
         return solution, self._infos("LU", columns, factorisation, seconds)
 
     @property
+    def assembled(self) -> Any:
+        """The matrix without the term that is added to it."""
+        return self.matrix.matrix if isinstance(self.matrix, LiftedMatrix) else self.matrix
+
+    @property
     def _refines(self) -> bool:
         """Whether direct solutions are refined: those of a matrix in single precision, unless it stays on a device
         that has no double precision."""
-        matrix = self.matrix.matrix if isinstance(self.matrix, LiftedMatrix) else self.matrix
+        matrix = self.assembled
         resolves = not isinstance(matrix, DeviceMatrix) or matrix.device.has_double
         return np.finfo(matrix.dtype).bits == 32 and resolves
 
     @property
     def _wide_product(self) -> Callable[[NDArray[Any]], NDArray[Any]]:
         """x -> A x, summed in double precision, as all products on a device with double precision are."""
-        matrix, thin = (self.matrix, None)
-        if isinstance(matrix, LiftedMatrix):
-            matrix, thin = matrix.matrix, matrix.thin
+        matrix, thin = self.assembled, getattr(self.matrix, "thin", None)
         if isinstance(matrix, DeviceMatrix):
             return self.matrix.matmat  # type: ignore[no-any-return]
         return partial(wide_product, matrix.to_array(), thin)
 
-    def _substituted(self, rhs: NDArray[Any], rtol: float) -> tuple[NDArray[Any], NDArray[np.float64]]:
+    def _substituted(self, rhs: NDArray[Any], options: SolveOptions) -> tuple[NDArray[Any], NDArray[np.float64]]:
         """Solutions (n, m) by the factors and their relative residuals (m,)."""
         assert self.factors is not None
         if self._refines:
-            return refined(self.factors, self._wide_product, rhs, rtol)
+            return refined(self.factors, self._wide_product, rhs, options.rtol)
         solution = self.factors.solve(rhs)
-        errors = np.linalg.norm(self.matrix @ solution - rhs, axis=0)
+        residuals = self.matrix @ solution - rhs
+        if (scales := self.scales_for(options)) is not None:
+            residuals, rhs = scales.weighted(residuals), scales.weighted(rhs)
+        errors = np.linalg.norm(residuals, axis=0)
         return solution, errors / np.maximum(np.linalg.norm(rhs, axis=0), np.finfo(float).tiny)
 
 

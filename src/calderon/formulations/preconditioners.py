@@ -40,8 +40,9 @@ def _near_entries(system: LinearSystem) -> sp.csc_array:
     near = {id(space): sharing(space) for space in system.spaces}
     table = [[near[id(row)] if row is column else None for column in system.spaces] for row in system.spaces]
     pattern = sp.block_array(table).tocoo()
-    stored = hasattr(system.matrix, "near_entries")
-    entries = system.matrix.near_entries(*pattern.coords) if stored else system.matrix.to_array()[pattern.coords]
+    matrix = system.assembled
+    stored = hasattr(matrix, "near_entries")
+    entries = matrix.near_entries(*pattern.coords) if stored else matrix.to_array()[pattern.coords]
     entries = np.asarray(entries, np.complex128)
     return sp.coo_array((entries, pattern.coords), pattern.shape).tocsc()
 

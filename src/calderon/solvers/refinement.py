@@ -5,6 +5,7 @@ J. H. Wilkinson, Rounding Errors in Algebraic Processes (1963), chapter 3.
 """
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,10 +43,11 @@ def refined(
     return best * sizes, last
 
 
-def wide_product(array: NDArray, thin: NDArray | None, x: NDArray) -> NDArray:
-    """(array + thin thin^T) x, summed in double precision, a few rows at a time."""
+def wide_product(array: NDArray, thin: Any, x: NDArray) -> NDArray:
+    """(array + thin) x, summed in double precision, a few rows at a time. thin: None, or
+    what has a product thin @ x."""
     wide = np.result_type(array.dtype, np.float64)
     rows = max(1, CHUNK // (wide.itemsize * array.shape[1]))
     parts = [array[begin : begin + rows].astype(wide) @ x for begin in range(0, len(array), rows)]
     product = np.concatenate(parts)
-    return product if thin is None else product + thin @ (thin.T @ x)
+    return product if thin is None else product + thin @ x

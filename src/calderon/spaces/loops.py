@@ -106,6 +106,18 @@ class FlowGraph:
         tree of the triangles and back across an edge that the tree and a spanning tree of those vertices leave.
         ValueError for functions that are not of one edge, such as those of probes.
         """
+        return self._coefficients(sp.hstack(self._flows, format="csr"))
+
+    def long_loops(self) -> sp.csr_array:
+        """(dimension, m) those of `loops` that are not around a vertex: on closed surfaces two for each handle."""
+        return self._coefficients(self._flows[1])
+
+    def _coefficients(self, flows: sp.csr_array) -> sp.csr_array:
+        return (sp.diags_array(1 / self.lengths) @ flows).tocsr()
+
+    @cached_property
+    def _flows(self) -> tuple[sp.csc_array, sp.csc_array]:
+        """Loops around vertices, and the others."""
         if np.diff(self.outflow.tocsc().indptr).max() > 2:
             raise ValueError("loops are those of edge functions, and some functions here have several edges")
         around, starts, stops, free = self._vertex_loops()
@@ -126,8 +138,7 @@ class FlowGraph:
         closed = np.flatnonzero(free)[roots[1][roots[0] != part[ground]]]
         chosen = np.setdiff1d(np.flatnonzero(free), closed)
         left = np.setdiff1d(np.flatnonzero(~in_tree), kept)
-        flows = sp.hstack([around[:, chosen], self._through_tree(left)], format="csr")
-        return (sp.diags_array(1 / self.lengths) @ flows).tocsr()
+        return around[:, chosen], self._through_tree(left)
 
     def _vertex_loops(self) -> tuple[sp.csc_array, Integers, Integers, NDArray[np.bool_]]:
         """Flows (dimension, vertices) around each vertex, the vertices at which edges start and stop, seen from the +

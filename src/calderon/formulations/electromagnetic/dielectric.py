@@ -31,6 +31,12 @@ from calderon.formulations.electromagnetic.dielectric_regions import (
     regions_between,
 )
 from calderon.formulations.electromagnetic.dielectric_solution import DielectricSolution
+from calderon.formulations.electromagnetic.loops_and_charges import (
+    SECOND_KIND_STATIC,
+    STATIC,
+    LoopScales,
+    static_ratio,
+)
 from calderon.formulations.electromagnetic.radar import RadarProblem
 from calderon.formulations.electromagnetic.radiating_currents import RadiatingCurrents, magnetic_unit
 from calderon.formulations.linear_system import LinearSystem, SolutionInfo
@@ -131,16 +137,36 @@ class DielectricScattering(RadarProblem[DielectricSolution]):
             elements_per_wavelength(self.meshes[i], each.wavenumber) for each in self.regions for i, _ in each.surfaces
         )
 
+    @cached_property
+    def _ratio(self) -> float:
+        """Of the wavenumber to that of the equations, which are their quasi-static limit at low frequency."""
+        inner = [each.wavenumber for each in self.regions[1:] if not each.is_conductor]
+        bounds = np.array([mesh.bounds for mesh in self.meshes])
+        diameter = float(np.linalg.norm(bounds[:, 1].max(axis=0) - bounds[:, 0].min(axis=0)))
+        limit = SECOND_KIND_STATIC if self.formulation == "muller" else STATIC
+        return static_ratio(self.wavenumber, diameter, inner, limit)
+
+    @cached_property
+    def _solved_regions(self) -> tuple[Region, ...]:
+        """Regions of the equations."""
+        if self._ratio == 1:
+            return self.regions
+        constants = [(each.permittivity, each.permeability) for each in self.regions[1:]]
+        return regions_between(self.parents, self.wavenumber / self._ratio, *zip(*constants, strict=True))
+
     def _build_system(self) -> LinearSystem:
         spaces = tuple(2 * self.function_spaces)
+        k, regions = self.wavenumber / self._ratio, self._solved_regions
         if self.formulation == "muller":
-            return LinearSystem("Mueller's equations for J, M", self._mueller[0], spaces)
-        unknown = tuple(spaces[number] for number in unknown_fields(self.regions))
-        return LinearSystem("PMCHWT equations for J, M", pmchwt(self.function_spaces, self.regions), unknown)
+            scales = LoopScales.of(spaces, k, self._ratio, second_kind=True)
+            return LinearSystem("Mueller's equations for J, M", self._mueller[0], spaces, scales=scales)
+        unknown = tuple(spaces[number] for number in unknown_fields(regions))
+        scales = LoopScales.of(unknown, k, self._ratio)
+        return LinearSystem("PMCHWT equations for J, M", pmchwt(self.function_spaces, regions), unknown, scales=scales)
 
     @cached_property
     def _mueller(self) -> tuple[BlockOperator, NDArray[np.complex128]]:
-        return mueller(self.function_spaces, self.regions, self._rotations)
+        return mueller(self.function_spaces, self._solved_regions, self._rotations)
 
     @cached_property
     def _rotations(self) -> tuple[Rotation, ...]:

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
 from calderon.backends import require_memory
+from calderon.formulations.electromagnetic.loops_and_charges import LoopScales
 from calderon.formulations.linear_system import LinearSystem, SolutionInfo, SolveOptions
 from calderon.formulations.preconditioners import Preconditioner, sharing
 from calderon.mesh.locality import locality_order
@@ -161,10 +162,15 @@ class LowFrequencySystem(LinearSystem):
         return options.chosen.by_entries and options.precision == "double" and not options.keep_on_device
 
     def sides(self, tested: Array, options: SolveOptions) -> Array:
-        return self.splitting.sides(tested) if self.splits(options) else tested
+        return self.splitting.sides(tested) if self.splits(options) else super().sides(tested, options)
 
     def coefficients(self, unknowns: Array, options: SolveOptions) -> Array:
-        return self.splitting.currents(unknowns) if self.splits(options) else unknowns
+        if self.splits(options):
+            return self.splitting.currents(unknowns)
+        return super().coefficients(unknowns, options)
+
+    def scales_for(self, options: SolveOptions) -> LoopScales | None:
+        return None if self.splits(options) else self.scales
 
     def solve(self, rhs: Array, options: SolveOptions) -> tuple[Array, list[SolutionInfo]]:
         if not self.splits(options):

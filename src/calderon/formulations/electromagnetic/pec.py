@@ -21,6 +21,8 @@ from calderon.formulations.checks import (
     warn_coarse,
     warn_thin,
 )
+from calderon.formulations.electromagnetic.handles import LARGEST, Handles, loops_of_handles
+from calderon.formulations.electromagnetic.loops_and_charges import LoopScales, static_ratio
 from calderon.formulations.electromagnetic.low_frequency import SMALL, LowFrequencySystem
 from calderon.formulations.electromagnetic.radar import RadarProblem
 from calderon.formulations.electromagnetic.radiating_currents import RadiatingCurrents, currents_of, magnetic_unit
@@ -40,6 +42,7 @@ from calderon.waves import ElectromagneticWave
 
 FORMULATIONS = ("cfie", "efie", "mfie", "calderon")
 MAGNETIC = ("cfie", "mfie")  # those with the magnetic field equation
+ELECTRIC = ("efie", "calderon")  # those without
 PEC_VALUES = "incident", "info", "quadrature", "wavenumber", "impedance"  # of a saved solution
 TESTINGS = ("dual", "primal")
 COARSE_RULE = Quadrature(regular=2, singular=4)  # of the dual preconditioner: finer rules save no steps
@@ -130,6 +133,12 @@ class PECScattering(RadarProblem[PECSolution]):
         warn_thin(self.mesh, "combined currents" if self.formulation in MAGNETIC else "currents")
         if self.formulation == "mfie":
             magnetic_equation(self.mesh, self.wavenumber)
+            if loops := loops_of_handles(self.function_space, self.wavenumber).shape[1]:
+                raise ValueError(
+                    f"formulation='mfie' on a body with {loops // 2} handle(s) at k times diameter below {LARGEST:g}: "
+                    "it does not determine the net currents around them; take formulation='cfie', which does, at all "
+                    "frequencies"
+                )
         _ = self.system  # an equation that cannot be built is refused here, not when it is solved
 
     @cached_property
@@ -156,16 +165,30 @@ class PECScattering(RadarProblem[PECSolution]):
         """The wavelength 2 pi / k over the mean edge length."""
         return elements_per_wavelength(self.mesh, self.wavenumber)
 
+    @cached_property
+    def _ratio(self) -> float:
+        """Of the wavenumber to that of the equation of "calderon", the static limit at low frequency."""
+        return static_ratio(self.wavenumber, self.mesh.diameter) if self.formulation == "calderon" else 1.0
+
+    @cached_property
+    def _handles(self) -> Handles | None:
+        """The equations of net currents around handles, of "cfie" on bodies that are not large."""
+        space, k = self.function_space, self.wavenumber
+        if self.formulation != "cfie" or (loops := loops_of_handles(space, k)).shape[1] == 0:
+            return None
+        pairing = space.mass_matrix() if self.testing == "primal" else self.magnetic_tests.pairing  # type: ignore[union-attr]
+        return Handles(space, loops, pairing, 1 - self.weight, k)
+
     def _build_system(self) -> LinearSystem:
-        green, space = Helmholtz(self.wavenumber), self.function_space
-        electric: BoundaryOperator = electric_field(green, space)
-        if self._is_split:
-            currents = electric_field(green, space, charges=False)
-            given: Any = {"currents": currents, "wavenumber": self.wavenumber}
-            return LowFrequencySystem("electric field T J = -<f, E_inc>", electric, (space,), **given)
-        if self.formulation in ("efie", "calderon"):
-            return LinearSystem("electric field T J = -<f, E_inc>", electric, (space,))
-        tests = self.magnetic_tests
+        space, k = self.function_space, self.wavenumber / self._ratio
+        electric: BoundaryOperator = electric_field(k, space)
+        if self.formulation in ELECTRIC:
+            name, scales = "electric field T J = -<f, E_inc>", LoopScales.of((space,), k, self._ratio)
+            if not self._is_split:
+                return LinearSystem(name, electric, (space,), scales=scales)
+            currents = electric_field(k, space, charges=False)
+            return LowFrequencySystem(name, electric, (space,), scales=scales, currents=currents, wavenumber=k)
+        green, tests = Helmholtz(k), self.magnetic_tests
         magnetic = 0.5 * identity(space, tests) - magnetic_field(green, space, tests)
         name = "t" if self._is_dual else "f"
         if self.formulation == "mfie":
@@ -173,7 +196,8 @@ class PECScattering(RadarProblem[PECSolution]):
         a = self.weight
         dual = ", tested with dual functions" if self._is_dual else ""
         equation = f"combined field {a:g} (-T) + {1 - a:g} (I/2 - K){dual}"
-        return LinearSystem(equation, -a * electric + (1 - a) * magnetic, (space,))
+        handles = None if self._handles is None else self._handles.term
+        return LinearSystem(equation, -a * electric + (1 - a) * magnetic, (space,), handles)
 
     @cached_property
     def _loads(self) -> Loads:
@@ -201,11 +225,12 @@ class PECScattering(RadarProblem[PECSolution]):
 
     def _combined(self, electric: NDArray[Any], magnetic: NDArray[Any]) -> NDArray[Any]:
         """The right-hand side from <f, E_inc> and <f, n x eta H_inc>."""
-        if self.formulation in ("efie", "calderon"):
+        if self.formulation in ELECTRIC:
             return -electric
         if self.formulation == "mfie":
             return magnetic
-        return self.weight * electric + (1 - self.weight) * magnetic
+        combined = self.weight * electric + (1 - self.weight) * magnetic
+        return combined if self._handles is None else combined + self._handles.load(electric)
 
     @property
     def preconditioners(self) -> tuple[str, ...]:
@@ -266,7 +291,7 @@ class PECScattering(RadarProblem[PECSolution]):
         """D^-1 T_dual D^-T, D the pairing <n x g, f> of the dual functions g and the primal ones f (Andriulli 2008)."""
 
         def inverse() -> LinearOperator:
-            dual = electric_field(Helmholtz(self.wavenumber), BC(self.mesh), quadrature=COARSE_RULE).assemble()
+            dual = electric_field(self.wavenumber / self._ratio, BC(self.mesh), quadrature=COARSE_RULE).assemble()
             pairing = sparse_inverse(self.function_space.mass_matrix(RBC(self.mesh)))
             return pairing @ dual @ pairing.T
 

@@ -1,0 +1,190 @@
+"""Scales of loops and charges: equations of currents on bodies much smaller than the wavelength.
+
+Of a body of size d with kappa = k d << 1, currents without charges (loops) are of order 1 and those with charges of
+order kappa, while fields tested with loops are of order kappa and those tested with charging currents of order 1. A
+residual in the plain norm does not see an error of the loops, and the far field, in which both parts have the same
+weight, is wrong although it is small. Here residuals get a weight 1 / kappa for each loop, and below kappa = STATIC the
+equations are those of k' = STATIC / d with loops and charges scaled by s = k / k': the quasi-static limit, of which
+they differ by a part kappa' of what couples electric and magnetic polarisation.
+
+J. S. Zhao and W. C. Chew, IEEE Trans. Antennas Propag. 48 (2000) 1635 (scales of loops and trees); F. P. Andriulli et
+al., ibid. 61 (2013) 2077.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse.linalg import LinearOperator
+
+from calderon.operators.methods import Method
+from calderon.solvers.system import Apply
+from calderon.spaces import EdgeSpace
+from calderon.spaces.loops import FlowGraph
+
+STATIC = 1e-3
+"""k times diameter below which the equations are those of this value. What they differ by is 1e-3 of the coupling of
+electric and magnetic polarisation; integration of the magnetic field, to 1e-6 between touching triangles, and rounding
+cost less than that from here on."""
+SECOND_KIND_STATIC = 5e-3
+"""That of Mueller's equations, in which integration of the magnetic field costs 2e-6 over k times diameter."""
+INNER_STATIC = 1e-2
+"""The same within bodies, where the field is that of the static limit to the square of it."""
+
+
+LEAST = {False: 5e-5, True: 2e-3}
+"""k times diameter of the largest part below which integration and rounding cost more than 1e-3 where the static limit
+does not stand for it, of equations of the first and of the second kind: 4e-8 and 2e-6 over k times diameter, measured
+on spheres of 236 triangles."""
+COMPRESSION = 1e-2
+"""Accuracy of compressed entries, over (k times diameter)^2, above which loops get more than 1e-3 from the entries of
+charges: an H-matrix of a torus, 1e-4 at 0.01 gives 8 %, 1e-6 at 0.01 gives 2e-4 and at 0.001 gives 1.7 %."""
+SEPARATE = 1e-6
+"""Accuracy from which methods that keep near entries keep them in double precision: they send charges and currents
+apart from each other."""
+
+
+def static_ratio(k: float, diameter: float, inner: Sequence[complex] = (), static: float = STATIC) -> float:
+    """s = k / k' of bodies of that diameter with these wavenumbers inside; 1 where no medium has a larger limit."""
+    sizes = [k * diameter / static, *(abs(each) * diameter / max(static, INNER_STATIC) for each in inner)]
+    return min(1.0, max(sizes))
+
+
+@dataclass(frozen=True, eq=False)
+class LoopScales:
+    """Factors of loops and charges in equations A x = b with unknown currents on several surfaces.
+
+    graphs, sizes: for each block of unknowns its graph, and kappa (dimension,) of the part of the surface that each
+    function is on, at most 1. ratio: s. masses: for equations of the second kind, A = identity + ..., whose charges are
+    of order kappa in rows, too, the spaces; for those of the first kind None.
+
+    The first kind: `tested` gives L b, which A' x' = L b has on its right-hand side, L = 1 / s for loops and 1 for
+    charges, `found` x = R x', R = 1 for loops and s for charges; `weighted` W r, W = 1 / kappa for loops. Of the second
+    kind rows are scaled as unknowns are, with 1 / s and 1 / kappa for charges.
+    """
+
+    graphs: tuple[FlowGraph, ...]
+    sizes: tuple[NDArray[np.float64], ...]
+    ratio: float = 1.0
+    masses: tuple[EdgeSpace, ...] | None = None
+
+    @classmethod
+    def of(
+        cls, spaces: Sequence[EdgeSpace], wavenumber: float, ratio: float = 1.0, second_kind: bool = False
+    ) -> Self | None:
+        """For currents in these spaces (the blocks of the unknowns, of which several may be one), in equations of this
+        wavenumber around the bodies, k'; None where every part of the surfaces is of the size of the wavelength."""
+        known = {id(space): space for space in spaces}
+        graphs = {key: FlowGraph.of(space) for key, space in known.items()}
+        sizes = {key: wavenumber * part_diameters(each) for key, each in graphs.items()}
+        if ratio == 1 and all(each.min() >= 1 for each in sizes.values()):
+            return None
+        largest = max(float(each.max()) for each in sizes.values())
+        found = [np.clip(sizes[id(space)], min(STATIC, largest), 1.0) for space in spaces]
+        masses = tuple(spaces) if second_kind else None
+        return cls(tuple(graphs[id(space)] for space in spaces), tuple(found), ratio, masses)
+
+    def check(self, method: Method, rtol: float | None) -> None:
+        """ValueError where a method of that accuracy, None of an exact one, loses the loops."""
+        size, second = max(float(each.max()) for each in self.sizes), self.masses is not None
+        if size < LEAST[second]:
+            advice = "take formulation='pmchwt'" if second else (
+                "take method='dense' or 'hmatrix' for conductors, np.inf as permittivity of good conductors, or one body "
+                "at a time"
+            )
+            raise ValueError(
+                f"k times diameter of the largest body is {size:.2g}, and the static limit does not stand for its "
+                f"equations: below {LEAST[second]:g} integration and rounding lose the fields; {advice}"
+            )
+        if rtol is None or (method.stores_near and rtol <= SEPARATE):
+            return
+        if rtol > (least := COMPRESSION * size**2):
+            raise ValueError(
+                f"method={method.name!r} to {rtol:g} at k times diameter = {size:.2g}: fields of charges are that "
+                f"much larger than those of loops that these lose more than 1e-3; take compression_rtol={least:.0e} or "
+                f"less, method='dense', or method='mlfmm' with rtol={10 * SEPARATE:g} or less"
+            )
+
+    def tested(self, rhs: NDArray[Any]) -> NDArray[Any]:
+        """L b of right-hand sides b (n, m)."""
+        if self.ratio == 1:
+            return rhs
+        return self._rows(rhs, lambda kappa: self.ratio)
+
+    def found(self, solution: NDArray[Any]) -> NDArray[Any]:
+        """R x' of solutions x' (n, m)."""
+        if self.ratio == 1:
+            return solution
+        return self._each(solution, lambda part, n: part + (self.ratio - 1) * self.graphs[n].charging(part))
+
+    def weighted(self, residuals: NDArray[Any]) -> NDArray[Any]:
+        """W r of residuals r (n, m)."""
+        return self._rows(residuals, lambda kappa: kappa)
+
+    def unweighted(self, residuals: NDArray[Any]) -> NDArray[Any]:
+        """W^-1 r."""
+        return self._rows(residuals, lambda kappa: 1 / kappa)
+
+    def matrix(self, matrix: Any) -> LinearOperator:
+        """W A."""
+        return _product(len(self), lambda x: self.weighted(np.asarray(matrix @ x)))
+
+    def preconditioner(self, inverse: Apply, mass: bool) -> LinearOperator:
+        """M W^-1 for an approximate inverse M of A. mass: whether M is that of the identity, which of equations of the
+        first kind is no inverse of loops and charges at once, and becomes B M B^T with B = kappa^-1/2 for loops and
+        kappa^1/2 for charges."""
+        if not mass or self.masses is not None:
+            return _product(len(self), lambda x: inverse(self.unweighted(x)))
+
+        def both(x: NDArray[Any]) -> NDArray[Any]:
+            root = self._rows(self.unweighted(x), lambda kappa: kappa**0.5, 0.5)
+            return self._each(inverse(root), lambda part, n: self._balanced(part, n))
+
+        return _product(len(self), both)
+
+    def __len__(self) -> int:
+        return sum(len(graph.ends) for graph in self.graphs)
+
+    def _balanced(self, part: NDArray[Any], n: int) -> NDArray[Any]:
+        """kappa^-1/2 of loops, kappa^1/2 of charges."""
+        root = self.sizes[n][:, None] ** 0.5
+        charges = self.graphs[n].charging(part)
+        return (part - charges) / root + root * charges
+
+    def _rows(self, values: NDArray[Any], divisor: Callable[[Any], Any], charges: float = 0.0) -> NDArray[Any]:
+        """Tested values with loops (of the second kind: charges) divided by divisor(kappa), and the other part
+        multiplied by kappa^charges."""
+
+        def scaled(part: NDArray[Any], n: int) -> NDArray[Any]:
+            kappa, graph = self.sizes[n][:, None], self.graphs[n]
+            if self.masses is None:
+                charged = graph.charging_transposed(part)
+                return (part - charged) / divisor(kappa) + kappa**charges * charged
+            charged = graph.charging(self.masses[n].solve_mass(part))
+            return part + self.masses[n].mass_matrix() @ (charged / divisor(kappa) - charged)
+
+        return self._each(values, scaled)
+
+    def _each(self, values: NDArray[Any], of: Callable[[NDArray[Any], int], NDArray[Any]]) -> NDArray[Any]:
+        cuts = np.cumsum([len(graph.ends) for graph in self.graphs])[:-1]
+        return np.concatenate([of(part, n) for n, part in enumerate(np.split(values, cuts))])
+
+
+def part_diameters(graph: FlowGraph) -> NDArray[np.float64]:
+    """(dimension,) diagonal in m of the box around the part of the surface that each function is on."""
+    space = graph.space
+    corners = space.mesh.vertices[space.mesh.triangles[space.support]]
+    parts = graph.parts[: len(corners)]
+    number = int(graph.parts.max()) + 1
+    low, high = np.full((number, 3), np.inf), np.full((number, 3), -np.inf)
+    np.minimum.at(low, parts, corners.min(axis=1))
+    np.maximum.at(high, parts, corners.max(axis=1))
+    return np.asarray(np.linalg.norm(high - low, axis=1)[graph.parts[graph.ends[:, 0]]])
+
+
+def _product(size: int, of: Apply) -> LinearOperator:
+    """The product x -> of(x) of columns (size, m)."""
+    column = lambda x: of(np.reshape(x, (size, 1)))[:, 0]  # noqa: E731
+    return LinearOperator((size, size), matvec=column, matmat=of, dtype=np.dtype(np.complex128))
