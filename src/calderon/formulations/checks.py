@@ -160,18 +160,24 @@ def magnetic_equation(mesh: TriangleMesh, wavenumber: float) -> None:
     )
 
 
-def charges_resolved(mesh: TriangleMesh, wavenumber: float, precision: str) -> None:
+def charges_resolved(
+    mesh: TriangleMesh,
+    wavenumber: float,
+    precision: str,
+    equation: str = "the electric field equation",
+    otherwise: str = " or, for a closed body, formulation='cfie'",
+) -> None:
     """ValueError where rounding loses the currents of the electric field equation: the terms of the charges give the
-    size of the entries, and the terms of currents without charges are smaller by (k h)^2."""
+    size of the entries, and the terms of currents without charges are smaller by (k h)^2. equation, otherwise: its name
+    and what else to take."""
     if precision == "double":
         return
     size, eps = wavenumber * mesh.mean_edge_length, float(np.finfo(np.float32).eps)
     least = np.sqrt(LOST_DIGITS * eps * mesh.diameter / mesh.mean_edge_length)
     if size < least:
         raise ValueError(
-            f"the electric field equation in precision={precision!r} at k times edge length = {size:.2g}: below "
-            f"{least:.2g}, on this mesh, rounding changes the field by more than 0.01 dB; take precision='double' or, "
-            "for a closed body, formulation='cfie'"
+            f"{equation} in precision={precision!r} at k times edge length = {size:.2g}: below {least:.2g}, on this "
+            f"mesh, rounding changes the field by more than 0.01 dB; take precision='double'{otherwise}"
         )
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.formulations.checks import (
+    charges_resolved,
     closed_surface,
     electromagnetic_wave,
     elements_per_wavelength,
@@ -31,6 +32,7 @@ from calderon.formulations.electromagnetic.dielectric_regions import (
     regions_between,
 )
 from calderon.formulations.electromagnetic.dielectric_solution import DielectricSolution
+from calderon.formulations.electromagnetic.extinction import probe_points, warn_of_remainder
 from calderon.formulations.electromagnetic.loops_and_charges import (
     SECOND_KIND_STATIC,
     STATIC,
@@ -39,13 +41,16 @@ from calderon.formulations.electromagnetic.loops_and_charges import (
 )
 from calderon.formulations.electromagnetic.radar import RadarProblem
 from calderon.formulations.electromagnetic.radiating_currents import RadiatingCurrents, magnetic_unit
-from calderon.formulations.linear_system import LinearSystem, SolutionInfo
+from calderon.formulations.linear_system import LinearSystem, SolutionInfo, SolveOptions
 from calderon.mesh import TriangleMesh
 from calderon.operators import BlockOperator
 from calderon.spaces import RWG, EdgeSpace, Loads, VectorFunction
 from calderon.validation import one_of
+from calderon.waves import ElectromagneticPlaneWave
 
 FORMULATIONS = ("pmchwt", "muller")
+RESONANT = 10.0
+"""Permittivities above it have resonances in small bodies, as negative ones have."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -239,7 +244,31 @@ class DielectricScattering(RadarProblem[DielectricSolution]):
         radiating = RadiatingCurrents(
             self.wavenumber, data.impedance, tuple(electric[i] for i in outer), tuple(magnetic[i] for i in outer)
         )
-        return DielectricSolution(data, info, radiating, tuple(electric), tuple(magnetic), self.regions, self.parents)
+        parts = tuple(electric), tuple(magnetic)
+        solution = DielectricSolution(data, info, radiating, *parts, self.regions, self.parents)
+        warn_of_remainder(solution, self._probes, self._advice)
+        return solution
+
+    def _preconditioned(self, options: SolveOptions) -> SolveOptions:
+        largest = max(self.meshes, key=lambda mesh: mesh.diameter)
+        equation = "PMCHWT" if self.formulation == "pmchwt" else "Mueller's equations"
+        charges_resolved(largest, self.wavenumber, options.precision, equation, "")
+        return super()._preconditioned(options)
+
+    def _verify(self, r: NDArray[np.float64], transmit: NDArray[np.float64], options: SolveOptions) -> None:
+        resonant = any(np.real(each.permittivity) < 0 or abs(each.permittivity) > RESONANT for each in self.regions)
+        if resonant or options.solver == "lu":
+            self._solve([ElectromagneticPlaneWave(-r, self.wavenumber, transmit)], options)
+
+    @cached_property
+    def _probes(self) -> NDArray[np.float64]:
+        """Points inside of the outer surfaces, in which their currents extinguish the incident wave."""
+        return np.concatenate([probe_points(self.meshes[i]) for i, _ in self.regions[0].surfaces])
+
+    @property
+    def _advice(self) -> str:
+        finer = "refine the mesh; near a resonance of the body errors are many times those of other frequencies"
+        return f"take formulation='pmchwt', or {finer}" if self.formulation == "muller" else finer
 
     @property
     def title(self) -> str:  # type: ignore[override]

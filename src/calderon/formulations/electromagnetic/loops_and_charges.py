@@ -41,6 +41,8 @@ on spheres of 236 triangles."""
 COMPRESSION = 1e-2
 """Accuracy of compressed entries, over (k times diameter)^2, above which loops get more than 1e-3 from the entries of
 charges: an H-matrix of a torus, 1e-4 at 0.01 gives 8 %, 1e-6 at 0.01 gives 2e-4 and at 0.001 gives 1.7 %."""
+SECOND_KIND = 0.1
+"""The same of equations of the second kind, over k times diameter: 1e-4 is enough at 0.1."""
 SEPARATE = 1e-6
 """Accuracy from which methods that keep near entries keep them in double precision: they send charges and currents
 apart from each other."""
@@ -98,9 +100,10 @@ class LoopScales:
                 f"k times diameter of the largest body is {size:.2g}, and the static limit does not stand for its "
                 f"equations: below {LEAST[second]:g} integration and rounding lose the fields; {advice}"
             )
-        if rtol is None or (method.stores_near and rtol <= SEPARATE):
+        if rtol is None or (method.stores_near and rtol <= 1.01 * SEPARATE):
             return
-        if rtol > (least := COMPRESSION * size**2):
+        least = COMPRESSION * (SECOND_KIND * size if second else size**2)
+        if rtol > least:
             raise ValueError(
                 f"method={method.name!r} to {rtol:g} at k times diameter = {size:.2g}: fields of charges are that "
                 f"much larger than those of loops that these lose more than 1e-3; take compression_rtol={least:.0e} or "

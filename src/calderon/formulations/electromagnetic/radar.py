@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from calderon.exact import SPEED_OF_LIGHT, VACUUM_IMPEDANCE
 from calderon.exact.angular import RECEIVERS, line_of_sight
 from calderon.formulations.checks import SAME_IMPEDANCE
+from calderon.formulations.linear_system import SolveOptions
 from calderon.formulations.media.wavenumbers import wavenumber_and_frequency
 from calderon.formulations.problem import Problem, SolveChoices, monostatic_sweep, named_options
 from calderon.formulations.sweep import sweep_of
@@ -117,8 +118,13 @@ class RadarProblem(Problem[Solution]):
             return self._echoes(r[part], receive[part], transmit[part])
 
         far, worst = monostatic_sweep(self.system, len(r), waves, chosen, (r, receive, transmit), sweep_file)
+        if len(r):
+            self._verify(r[0], transmit[0], chosen)
         far = far.reshape(frame[0].shape[:-1])
         return (far, worst) if info else far
+
+    def _verify(self, r: NDArray[np.float64], transmit: NDArray[np.float64], options: SolveOptions) -> None:  # noqa: B027
+        """Warn of what is inaccurate in the solution for a plane wave from r with that polarisation."""
 
     @abstractmethod
     def _echoes(
