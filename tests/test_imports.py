@@ -105,7 +105,7 @@ def test_import_needs_no_extra_and_waits_for_nothing_that_few_programs_use():
         "import calderon\n"
         "assert 'plots' in dir(calderon)\n"
         "assert not {'numpy', 'numba', 'scipy', 'h5py', 'meshio'} & set(sys.modules)\n"
-        "calderon.SoundHardScattering, calderon.mesh.sphere\n"
+        "calderon.SoundHardScattering, calderon.mesh.sphere, calderon.planar.patch\n"
         "assert gc.isenabled() and gc.get_freeze_count(), 'collections look at modules'\n"
         "later = {'scipy.' + name for name in ('fft', 'interpolate', 'ndimage', 'optimize', 'spatial', 'special')}\n"
         "unused = {'matplotlib', 'pydantic', 'calderon.dg', 'calderon.formulations.elastic'} | later\n"

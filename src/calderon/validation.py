@@ -17,6 +17,10 @@ Index = NDArray[np.int64]
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 
+SMALLEST, LARGEST = 1e-100, 1e100
+"""Magnitudes of numbers with a unit whose powers are numbers in double precision, too."""
+
+
 def describe(value: Any) -> str:
     """Text for the given object in an error: its value if that is short, else its type."""
     short = isinstance(value, str | int | float | complex | type | None)
@@ -26,7 +30,7 @@ def describe(value: Any) -> str:
 def one_of(value: Any, choices: Iterable[str], name: str) -> str:
     """The value, if it is one of the choices; ValueError naming them otherwise."""
     allowed = list(choices)
-    if value not in allowed:
+    if not isinstance(value, str) or value not in allowed:
         raise ValueError(f"unknown {name} {value!r}: choose {' or '.join(map(repr, allowed))}")
     return str(value)
 
@@ -40,7 +44,10 @@ def unmasked(values: Any, name: str) -> np.ndarray:
             f"{name}: a masked array with {hidden} masked entries, whose values are not to be used: choose the valid "
             "ones with .compressed(), or replace the others with .filled(value)"
         )
-    return np.asarray(values)
+    try:
+        return np.asarray(values)
+    except ValueError:
+        raise ValueError(f"{name}: rows of different lengths are no array") from None
 
 
 def points_in_space(values: ArrayLike, name: str = "points") -> np.ndarray:
@@ -54,6 +61,9 @@ def points_in_space(values: ArrayLike, name: str = "points") -> np.ndarray:
     bad = np.flatnonzero(~np.isfinite(array).all(axis=1))
     if len(bad):
         raise ValueError(f"{len(bad)} of {len(array)} {name} are NaN or infinite, the first is number {bad[0]}")
+    far = np.flatnonzero(np.abs(array).max(axis=1, initial=0.0) > LARGEST)
+    if len(far):
+        raise ValueError(f"{len(far)} of {len(array)} {name} lie beyond {LARGEST:g}, the first is number {far[0]}")
     return array
 
 
@@ -103,14 +113,62 @@ def unit_vector(values: ArrayLike, name: str = "direction") -> np.ndarray:
 
 def one_point(values: ArrayLike, name: str) -> np.ndarray:
     """One point (3,), read-only."""
-    return _three_numbers(values, name, np.float64)
+    return _within(_three_numbers(values, name, np.float64), name)
+
+
+def _within(array: np.ndarray, name: str) -> np.ndarray:
+    """The array; ValueError for magnitudes beyond LARGEST."""
+    if np.abs(array).max(initial=0.0) > LARGEST:
+        raise ValueError(f"{name} must be numbers of at most {LARGEST:g}, got {array.tolist()}")
+    return array
+
+
+def whole_number(value: Any, name: str, least: int = 1, most: int | None = None) -> int:
+    """A whole number, at least `least` and at most `most`; ValueError for others, also for True and False."""
+    real = _is_number(value, numbers.Real) and np.isfinite(as_complex(value, name))
+    if not real or value != int(value) or value < least or (most is not None and value > most):
+        wanted = f"a whole number of at least {least} is needed" if most is None else ""
+        raise ValueError(f"{name}={value!r}: {wanted or f'choose a whole number from {least} to {most}'}")
+    return int(value)
+
+
+def truth(value: Any, name: str) -> bool:
+    """True or False."""
+    if not isinstance(value, bool | np.bool_):
+        raise TypeError(f"{name} must be True or False, got {describe(value)}")
+    return bool(value)
+
+
+def text(value: Any, name: str) -> str:
+    """A text."""
+    if not isinstance(value, str):
+        raise TypeError(f"{name} must be a text, got {describe(value)}")
+    return value
+
+
+def list_of(values: Any, kinds: Any, what: str) -> tuple[Any, ...]:
+    """Objects of some kinds, or one alone, as a tuple; TypeError, which says what they are, for others."""
+    if isinstance(values, kinds):
+        return (values,)
+    if not isinstance(values, list | tuple):
+        raise TypeError(f"{what} are given as a list, got {describe(values)}")
+    for number, each in enumerate(values):
+        if not isinstance(each, kinds):
+            raise TypeError(f"{what} are a list, and number {number} of it is {describe(each)}")
+    return tuple(values)
+
+
+def real_numbers(values: ArrayLike, shape: tuple[int, ...], name: str, what: str) -> NDArray[np.float64]:
+    """An array of real numbers of a shape, at most LARGEST; what: what they are, in an error."""
+    array = unmasked(values, name)
+    if array.dtype.kind not in "fiu" or array.shape != shape or not np.abs(array).max() <= LARGEST:
+        raise ValueError(f"{name} is {what}, got {values!r}")
+    return array.astype(np.float64)
 
 
 def place_in_plane(values: ArrayLike, name: str) -> tuple[float, float]:
     """(x, y), two finite numbers."""
-    array = unmasked(values, name)
-    if array.dtype.kind not in "fiu" or array.shape != (2,) or not np.isfinite(array).all():
-        raise ValueError(f"{name} is two finite numbers (x, y), got {values!r}")
+    array = real_numbers(values, (2,), name, "two finite numbers (x, y)")
     return float(array[0]), float(array[1])
 
 
@@ -139,13 +197,21 @@ def positive_length(value: float, name: str) -> float:
     """A length above zero."""
     if not (_is_number(value, numbers.Real) and 0 < as_complex(value, name).real < np.inf):
         raise ValueError(f"{name} must be a positive number, got {value!r}")
-    return float(value)
+    return float(_of_usual_size(complex(value), name).real)
+
+
+def _of_usual_size(number: complex, name: str) -> complex:
+    """The number; ValueError for one whose powers are beyond double precision."""
+    if number != 0 and not SMALLEST <= abs(number) <= LARGEST:
+        raise ValueError(f"{name} must be 0 or between {SMALLEST:g} and {LARGEST:g}, got {number!r}: check the unit")
+    return number
 
 
 def finite_number(value: complex, name: str) -> complex | float:
     """A finite number, as float where it is real."""
     if not _is_number(value, numbers.Complex) or not np.isfinite(number := as_complex(value, name)):
         raise ValueError(f"{name} must be a finite number, got {value!r}")
+    _of_usual_size(number, name)
     return number.real if number.imag == 0 else number
 
 
@@ -207,7 +273,7 @@ def relative_constant(value: complex, name: str) -> complex | float:
 
 def complex_vector(values: ArrayLike, name: str) -> np.ndarray:
     """A vector (3,) of finite numbers, not zero, complex and read-only."""
-    array = _three_numbers(values, name, np.complex128)
+    array = _within(_three_numbers(values, name, np.complex128), name)
     if not np.any(array):
         raise ValueError(f"{name} must not be zero")
     return array
@@ -245,7 +311,7 @@ def finite_complex(value: Any, name: str) -> complex:
         raise TypeError(f"{name} must be a number, got {value!r}")
     if not np.isfinite(number := as_complex(value, name)):
         raise ValueError(f"{name} must be finite, got {value!r}")
-    return number
+    return _of_usual_size(number, name)
 
 
 def wavenumber_of_a_wave(value: Any, name: str = "the wavenumber") -> complex | float:

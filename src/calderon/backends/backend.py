@@ -34,13 +34,13 @@ def get(name: str, turn: int = 0) -> Device | None:
     cyclically. Raises ValueError for an unknown name, RuntimeError with the reason and what to do for a backend that is
     not available; a request is never quietly replaced.
     """
-    if name == "auto":
+    if isinstance(name, str) and name == "auto":
         for each in (cuda.NAME, opencl.NAME):
             graphics = [device for device in survey(each).devices if device.is_gpu]
             if graphics:
                 return graphics[turn % len(graphics)]
         return None
-    backend, colon, number = name.partition(":") if isinstance(name, str) else (name, "", "")
+    backend, colon, number = name.partition(":") if isinstance(name, str) else ("", "", "")
     if backend not in KNOWN or (colon and (backend == cpu.NAME or not number.isdecimal())):
         choices = " or ".join(repr(each) for each in available())
         raise ValueError(f"unknown backend {name!r}: choose {choices} (or a device of one, such as 'cuda:1')")
@@ -104,7 +104,8 @@ def probe_failure(device: Device) -> str:
 def real_type(precision: str, mixed: bool = False) -> np.dtype[Any]:
     """The real NumPy type of "double" or "single", or of the entries of a matrix in "mixed" precision, which are held
     in double; ValueError for anything else."""
-    if precision not in cpu.PRECISIONS and not (mixed and precision == "mixed"):
+    known = isinstance(precision, str) and (precision in cpu.PRECISIONS or (mixed and precision == "mixed"))
+    if not known:
         choices = "'double', 'single' or 'mixed'" if mixed else "'double' or 'single'"
         raise ValueError(f"unknown precision {precision!r}: choose {choices}")
     return np.dtype(cpu.PRECISIONS.get(precision, np.float64))

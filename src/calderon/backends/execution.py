@@ -35,7 +35,7 @@ class Execution:
         mixed: whether "mixed" precision may be requested; ValueError if not. several: whether "numba+cuda:0" may stand
         for several that share the work; ValueError if not, or if one is named twice.
         """
-        if precision == "mixed" and not mixed:
+        if isinstance(precision, str) and precision == "mixed" and not mixed:
             raise ValueError(
                 "precision='mixed' is for dense matrices and their entries only: choose 'double' or 'single'"
             )

@@ -31,7 +31,6 @@ from calderon.dg.run.sampling import (
     steps_until,
     warn_resolution,
     warn_skin_depth,
-    whole_number,
 )
 from calderon.dg.run.saving import Checkpoints
 from calderon.dg.sources.port import Port, divisor
@@ -43,7 +42,7 @@ from calderon.dg.stepping.system import System
 from calderon.mesh import Material, TetrahedralMesh
 from calderon.parallel import Communicator, agreed, require_same
 from calderon.quadrature import tetrahedron_rule
-from calderon.validation import one_or_more_points, unmasked
+from calderon.validation import one_of, one_or_more_points, unmasked, whole_number
 from calderon.waves import TransientPlaneWave
 
 Field = Callable[[NDArray[np.float64], float], ArrayLike]
@@ -106,7 +105,7 @@ class MaxwellDG:
         ranks = ranks_of(communicator, mesh, **choices)
         execution = execution_of_rank(backend, precision, ranks)
         check_stepping(flux, courant, local_time_stepping, execution, backend)
-        reference = reference_tetrahedron(order)
+        reference = reference_tetrahedron(whole_number(order, "order", 1, 6))
         self.mesh, self.order, self.flux, self.precision = mesh, reference.order, flux, precision
         fields = FIELDS[flux] + int(local_time_stepping)
         self.memory = (fields * 3 * reference.size * execution.real.itemsize + GEOMETRY) * mesh.number_of_tetrahedra
@@ -384,9 +383,8 @@ def _values(name: str, function: Field, points: NDArray[np.float64], time: float
 def check_stepping(flux: str, courant: float, local: bool, execution: Execution, backend: str) -> None:
     """ValueError for an unknown flux, an invalid fraction of the limit, and for local steps where they are not
     available."""
-    if flux not in FLUXES:
-        raise ValueError(f"unknown flux {flux!r}: choose {' or '.join(map(repr, FLUXES))}")
-    if isinstance(courant, bool) or not (isinstance(courant, Real) and math.isfinite(courant) and 0 < courant <= 1):
+    one_of(flux, FLUXES, "flux")
+    if isinstance(courant, bool) or not (isinstance(courant, Real) and 0 < courant <= 1):
         raise ValueError(f"courant={courant!r}: a fraction of the stability limit, above 0 and at most 1, is needed")
     if not isinstance(local, bool):
         raise ValueError(f"local_time_stepping={local!r}: True or False is needed")

@@ -7,7 +7,7 @@ farads. With the Laplace single layer (G = 1 / (4 pi r), V sigma = 1) it is the 
 import numpy as np
 import scipy
 
-from calderon.validation import positive_length
+from calderon.validation import positive_length, real_numbers
 
 # J. Helsing and K.-M. Perfekt, Appl. Comput. Harmon. Anal. 34 (2013) 445, all digits correct
 CUBE_OF_SIDE_ONE = 0.66067815409957
@@ -33,8 +33,8 @@ def ellipsoid_capacitance(semi_axes: tuple[float, float, float]) -> float:
 
     O. D. Kellogg, Foundations of Potential Theory (1929), chapter VII; B. C. Carlson, Numer. Algorithms 10 (1995) 13.
     """
-    axes = np.asarray(semi_axes, dtype=float)
-    if axes.shape != (3,) or not np.all(np.isfinite(axes)) or np.any(axes < 0) or np.count_nonzero(axes) < 2:
+    axes = real_numbers(semi_axes, (3,), "semi_axes", "three lengths, at most one of them zero")
+    if np.any(axes < 0) or np.count_nonzero(axes) < 2:
         raise ValueError(f"semi_axes must be three lengths, at most one of them zero, got {semi_axes!r}")
     largest = axes.max()
     return float(largest / scipy.special.elliprf(*(axes / largest) ** 2))

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from calderon.validation import positive_length, real_numbers, unmasked
+
 
 @dataclass(frozen=True)
 class CavityMode:
@@ -58,16 +60,15 @@ def cubic_cavity(
     amplitude: of the electric field, orthogonal to (l, m, n) and not zero; by default along z where n = 0 (or the axis
     whose number is zero), else in the plane of x and y. Raises ValueError for what is no mode.
     """
-    numbers = np.array(mode)
+    numbers = unmasked(mode, "mode")
     if numbers.shape != (3,) or numbers.dtype.kind not in "iu" or (numbers < 0).any() or (numbers > 0).sum() < 2:
-        raise ValueError(f"mode={tuple(mode)}: three whole numbers are needed, at least two of them positive")
-    if not size > 0:
-        raise ValueError(f"size={size!r}: a positive length is needed")
+        raise ValueError(f"mode={mode!r}: three whole numbers are needed, at least two of them positive")
+    size = positive_length(size, "size")
     if amplitude is None:
         vector = (numbers == 0).astype(float) if (numbers == 0).any() else np.array([numbers[1], -numbers[0], 0.0])
     else:
-        vector = np.array(amplitude, float)
-    scale = np.abs(vector).max(initial=0) if vector.shape == (3,) else 0
+        vector = real_numbers(amplitude, (3,), "amplitude", f"three numbers orthogonal to {tuple(mode)}")
+    scale = np.abs(vector).max(initial=0)
     if not scale > 0 or abs(vector @ numbers) > 1e-12 * scale * np.abs(numbers).max():
         raise ValueError(f"amplitude={amplitude!r}: three numbers orthogonal to {tuple(mode)} are needed, not all zero")
     axes = numbers == 0

@@ -16,13 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calderon.exact.angular import unit_directions
-from calderon.validation import (
-    complex_vector,
-    nonzero_wavenumber,
-    one_point,
-    points_in_space,
-    wave_impedance,
-)
+from calderon.validation import complex_vector, nonzero_wavenumber, one_of, one_point, points_in_space, wave_impedance
 
 KINDS = ("electric", "magnetic")
 
@@ -43,8 +37,7 @@ class HertzDipole:
     kind: str = "electric"
 
     def __post_init__(self) -> None:
-        if self.kind not in KINDS:
-            raise ValueError(f"unknown kind of dipole {self.kind!r}: choose 'electric' or 'magnetic'")
+        one_of(self.kind, KINDS, "kind of dipole")
         object.__setattr__(self, "position", one_point(self.position, "the position of a dipole"))
         object.__setattr__(self, "moment", complex_vector(self.moment, "the moment of a dipole"))
         object.__setattr__(self, "wavenumber", nonzero_wavenumber(self.wavenumber, "the wavenumber of a dipole"))
@@ -111,4 +104,4 @@ def hertz_dipole(
     impedance: complex = 1.0,
 ) -> HertzDipole:
     """The dipole of moment (3,), real or complex, at `position` (3,); kind "electric" or "magnetic"."""
-    return HertzDipole(np.asarray(position), np.asarray(moment), k, impedance, kind)
+    return HertzDipole(position, moment, k, impedance, kind)  # type: ignore[arg-type]

@@ -12,8 +12,18 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calderon.exact.angular import unit_directions
-from calderon.validation import along_normals, nonnegative_wavenumber, points_in_space
+from calderon.validation import (
+    along_normals,
+    nonnegative_wavenumber,
+    one_or_more_points,
+    points_in_space,
+    positive_length,
+    unmasked,
+    whole_number,
+)
 
+MOST = 1_000_000
+"""Sources at most, of those at random places."""
 _POINTS_AT_ONCE = 20_000
 
 
@@ -71,10 +81,10 @@ class PointSources:
 
 def point_sources(positions: ArrayLike, strengths: ArrayLike = 1.0, wavenumber: complex = 0.0) -> PointSources:
     """Sources at `positions` (m, 3) or (3,) of the given strengths (m,), or the same for all."""
-    places = points_in_space(np.atleast_2d(np.asarray(positions)), "positions")
+    places = one_or_more_points(positions, "positions")
     if len(places) == 0:
         raise ValueError("at least one point source is needed")
-    amplitudes = np.asarray(strengths)
+    amplitudes = unmasked(strengths, "strengths")
     if amplitudes.dtype.kind not in "fciu" or amplitudes.shape not in ((), (len(places),)):
         raise ValueError(f"strengths must be numbers of shape ({len(places)},), got shape {amplitudes.shape}")
     if not np.all(np.isfinite(amplitudes)):
@@ -85,8 +95,8 @@ def point_sources(positions: ArrayLike, strengths: ArrayLike = 1.0, wavenumber: 
 
 def spread_point_sources(radius: float, number: int = 5, wavenumber: complex = 0.0, seed: int = 0) -> PointSources:
     """Sources of mixed strengths at random places within a ball about the origin, for a manufactured solution."""
-    generator = np.random.default_rng(seed)
-    directions = generator.standard_normal((number, 3))
+    generator = np.random.default_rng(whole_number(seed, "seed", 0))
+    directions = generator.standard_normal((whole_number(number, "number", 1, MOST), 3))
     directions /= np.linalg.norm(directions, axis=1)[:, None]
-    distances = radius * generator.uniform(0, 1, number) ** (1 / 3)
+    distances = positive_length(radius, "radius") * generator.uniform(0, 1, number) ** (1 / 3)
     return point_sources(distances[:, None] * directions, generator.uniform(0.5, 1.5, number), wavenumber)

@@ -11,7 +11,7 @@ C. A. Balanis, Antenna Theory, 4th ed. (2016), section 8.5; P. S. Carter, Proc. 
 import numpy as np
 import scipy
 
-from calderon.validation import positive_length
+from calderon.validation import one_of, positive_length
 
 
 def thin_dipole_impedance(
@@ -32,8 +32,7 @@ def thin_dipole_impedance(
     """
     q = positive_length(k, "k") * positive_length(length, "length")
     eta = positive_length(impedance, "impedance")
-    if at not in ("feed", "maximum"):
-        raise ValueError(f"unknown reference of the impedance {at!r}: choose 'feed' or 'maximum'")
+    one_of(at, ("feed", "maximum"), "reference of the impedance")
     si, ci = scipy.special.sici(q)
     si2, ci2 = scipy.special.sici(2 * q)
     constant = np.euler_gamma

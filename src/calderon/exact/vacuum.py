@@ -8,7 +8,7 @@ import numpy as np
 import scipy.constants
 from numpy.typing import ArrayLike
 
-from calderon.validation import positive_length
+from calderon.validation import positive_length, unmasked
 
 SPEED_OF_LIGHT = scipy.constants.speed_of_light  # m/s
 VACUUM_PERMITTIVITY = scipy.constants.epsilon_0  # F/m
@@ -17,8 +17,12 @@ VACUUM_IMPEDANCE = scipy.constants.mu_0 * scipy.constants.speed_of_light  # ohm
 
 def conducting_permittivity(relative: ArrayLike, conductivity: ArrayLike, frequency: float) -> np.ndarray | complex:
     """eps_r + i sigma / (2 pi f eps_0), without unit: `conductivity` sigma in S/m, `frequency` f in Hz; broadcast."""
-    loss = np.asarray(conductivity) / (2 * np.pi * positive_length(frequency, "frequency") * VACUUM_PERMITTIVITY)
+    given = {"relative": unmasked(relative, "relative"), "conductivity": unmasked(conductivity, "conductivity")}
+    for name, kinds in (("relative", "fiuc"), ("conductivity", "fiu")):
+        if given[name].dtype.kind not in kinds or not np.isfinite(given[name]).all():
+            raise ValueError(f"{name} must be finite numbers, got {given[name]!r}")
+    loss = given["conductivity"] / (2 * np.pi * positive_length(frequency, "frequency") * VACUUM_PERMITTIVITY)
     if not np.all(loss >= 0):
         raise ValueError(f"conductivity must not be negative, got {conductivity!r}")
-    value = np.asarray(relative) + 1j * loss
-    return complex(value) if value.ndim == 0 else value
+    value = given["relative"] + 1j * loss
+    return complex(value) if np.ndim(value) == 0 else np.asarray(value)

@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from calderon.validation import unmasked
+from calderon.validation import LARGEST, unmasked
 
 NARROW = 1e-3
 """Sine of the least angle between two periods."""
@@ -28,7 +28,7 @@ class Lattice:
             )
         periods = np.diag(np.broadcast_to(given, (2,))) if given.ndim < 2 else given
         periods = np.array(periods, dtype=np.float64)
-        if not np.isfinite(periods).all() or (given.ndim < 2 and not (given > 0).all()):
+        if not np.abs(periods).max() <= LARGEST or (given.ndim < 2 and not (given > 0).all()):
             raise ValueError(f"periods must be positive and finite, in m, got {period!r}")
         if abs(np.linalg.det(periods)) <= NARROW * float(np.prod(np.linalg.norm(periods, axis=1))):
             raise ValueError(f"two periods must have different directions, got {period!r}")

@@ -19,7 +19,7 @@ from calderon.operators import single_layer
 from calderon.potentials import single_layer_potential
 from calderon.spaces import Function, Space
 from calderon.spaces.space import Tags
-from calderon.validation import one_of
+from calderon.validation import one_of, positive_length
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,6 +71,7 @@ class LaplaceDirichlet(Problem[PotentialSolution]):
         """
         if self.side != "exterior":
             raise ValueError("capacitances are those of conductors in free space: side='exterior'")
+        permittivity = positive_length(permittivity, "permittivity")
         member = self._members(conductors)
         whole = self.function_space
         parts = [replace(whole, triangles=np.flatnonzero(own), dofs=whole.dofs[own]) for own in member]

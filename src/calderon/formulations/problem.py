@@ -174,6 +174,8 @@ class Problem(Described, ABC, Generic[Solution]):
         solve with (not left on a device that cannot), a compressed one roughly, to precondition where the problem
         knows nothing better."""
         kept = self.system.key or SolveOptions().matrix_key
+        if method is not None:
+            candidates(method)  # refuses what is no method
         usual: SolverChoices = {"backend": kept[2], "precision": kept[3]}
         if method in (None, kept[0]):
             usual["compression_rtol"] = kept[1]

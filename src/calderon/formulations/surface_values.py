@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from calderon.mesh import TriangleMesh
 from calderon.spaces import Space
-from calderon.validation import unmasked
+from calderon.validation import as_complex, unmasked
 
 SurfaceValues = complex | Mapping[int | str, complex] | ArrayLike | Callable[..., Any]
 
@@ -29,7 +29,7 @@ def values_at_nodes(
     infinite: whether it accepts infinite values, too.
     """
     if isinstance(given, numbers.Complex) and not isinstance(given, bool):
-        return complex(transform(_checked(np.array(given, complex), name, infinite)))
+        return complex(transform(_checked(np.array(as_complex(given, name)), name, infinite)))
     if callable(given):
         values = space.node_values(given, infinite=infinite).astype(complex)  # refuses wrong shapes and NaN
         return np.asarray(transform(values), complex)

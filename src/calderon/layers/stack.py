@@ -9,7 +9,7 @@ import numpy as np
 from calderon.exact.vacuum import SPEED_OF_LIGHT, VACUUM_IMPEDANCE, conducting_permittivity
 from calderon.layers.cutoffs import Section, cutoffs
 from calderon.layers.sections import MAGNETIC_WALL, OPEN, WALL, Sections
-from calderon.validation import describe, finite_number, positive_length, real_number, relative_constant
+from calderon.validation import describe, finite_number, list_of, positive_length, real_number, relative_constant
 from calderon.view import Described
 
 
@@ -117,10 +117,8 @@ class Stack(Described):
     above: End = field(default_factory=Layer)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "layers", (self.layers,) if isinstance(self.layers, Layer) else tuple(self.layers))
+        object.__setattr__(self, "layers", list_of(self.layers, Layer, "layers, Layer(thickness, ...),"))
         for number, layer in enumerate(self.layers):
-            if not isinstance(layer, Layer):
-                raise TypeError(f"layers must be Layer(thickness, ...), number {number} is {describe(layer)}")
             if layer.thickness is None:
                 raise ValueError(
                     f"layer {number} has no thickness: give one in m, or put the half-space at below= or above="

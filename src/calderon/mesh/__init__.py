@@ -1,5 +1,6 @@
 """Meshes of surfaces and volumes: triangles, tetrahedra, shapes by name, files, samples, checks."""
 
+from calderon.mesh import planar as planar
 from calderon.mesh.errors import AccuracyWarning, MeshError, MeshWarning
 from calderon.mesh.files.cad import CAD_FORMATS, read_cad
 from calderon.mesh.files.reading import read, sample

@@ -7,6 +7,7 @@ import scipy
 from numpy.typing import NDArray
 
 from calderon.mesh.errors import MeshError
+from calderon.mesh.sizes import LARGEST
 from calderon.mesh.topology import connected, edge_table, row_numbers
 from calderon.mesh.validation import areas_and_flat, repeated_rows
 
@@ -18,7 +19,7 @@ def joining_tolerance(given: float | None, diameter: float) -> float:
     distance."""
     if given is None:
         return FLOAT32_ROUNDING * diameter
-    if isinstance(given, bool) or not (isinstance(given, numbers.Real) and 0 <= float(given) < np.inf):
+    if isinstance(given, bool) or not (isinstance(given, numbers.Real) and 0 <= given <= LARGEST):
         raise MeshError(f"tolerance {given!r}: a value that is zero, positive or None is needed")
     return float(given)
 

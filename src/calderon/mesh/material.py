@@ -4,6 +4,8 @@ import math
 from dataclasses import dataclass
 from numbers import Complex, Real
 
+from calderon.validation import positive_length, real_number
+
 
 @dataclass(frozen=True)
 class Material:
@@ -22,11 +24,18 @@ class Material:
     def __post_init__(self) -> None:
         for name in ("permittivity", "permeability", "conductivity"):
             value, allowed = getattr(self, name), "not negative" if name == "conductivity" else "positive"
-            number = float(value) if isinstance(value, Real) else math.nan
-            if not (math.isfinite(number) and (number > 0 or (number == 0 and allowed != "positive"))):
+            try:
+                number = real_number(value, name)
+            except ValueError:
+                number = math.nan
+            if not (number > 0 or (number == 0 and allowed != "positive")):
                 raise ValueError(f"{name}={value!r}: a finite number, {allowed}, is needed{_advice(value)}")
-        if self.density is not None and not (isinstance(self.density, Real) and self.density > 0):
-            raise ValueError(f"density={self.density!r}: a positive number in kg/m^3, or None, is needed")
+        if self.density is not None:
+            try:
+                positive_length(self.density, "density")
+            except ValueError:
+                text = f"density={self.density!r}: a positive number in kg/m^3, or None, is needed"
+                raise ValueError(text) from None
 
 
 def _advice(value: object) -> str:

@@ -18,7 +18,10 @@ TETRAHEDRON = 1500
 
 def positive(name: str, value: float) -> float:
     """The value as a positive finite float, or MeshError."""
-    array = np.asarray(value)
+    try:
+        array = np.asarray(value)
+    except ValueError:  # rows of different lengths
+        array = np.zeros(1)
     if array.ndim != 0 or array.dtype.kind not in "fiu" or not 0 < float(array) < np.inf:
         raise MeshError(f"{name} = {value!r}: a positive, finite number without a unit is needed")
     if not 1 / LARGEST < float(array) < LARGEST:
@@ -41,7 +44,7 @@ def exceeds(h: float, limit: float) -> bool:
 
 def scale_factor(value: float) -> float:
     """The value as a positive finite factor of lengths, or MeshError."""
-    if isinstance(value, bool) or not isinstance(value, numbers.Real) or not 0 < float(value) < np.inf:
+    if isinstance(value, bool) or not isinstance(value, numbers.Real) or not 0 < value <= LARGEST:
         raise MeshError(f"scale {value!r}: it must be positive and finite, for example 1e-3 from mm to m")
     return float(value)
 

@@ -155,7 +155,7 @@ class TriangleMesh(Triangulation, Viewable, Exchange):
         """Numbers of the edges, sorted, at which the normals of two triangles differ by more than the angle in radians
         (default 30 degrees), or that have not two triangles.
         """
-        if isinstance(angle, bool) or not isinstance(angle, Real) or not 0 <= float(angle) <= np.pi:
+        if isinstance(angle, bool) or not isinstance(angle, Real) or not 0 <= angle <= np.pi:
             raise MeshError(f"angle = {angle!r}: an angle between two normals in radians, from 0 to pi, is needed")
         sharp = self.edge_triangle_counts != 2
         one, two = self.paired_sides
@@ -171,7 +171,7 @@ class TriangleMesh(Triangulation, Viewable, Exchange):
         their edge is sharp. The surface does not change, tags and names stay. Returns this mesh where nothing is cut.
         See `calderon.mesh.shapes.edge_refinement`.
         """
-        if isinstance(ratio, bool) or not isinstance(ratio, Real) or not LEAST_RATIO <= float(ratio) <= 1:
+        if isinstance(ratio, bool) or not isinstance(ratio, Real) or not LEAST_RATIO <= ratio <= 1:
             raise MeshError(f"ratio = {ratio!r}: the height of elements at edges over the present one, 1e-5 to 1")
         self.flat_triangles(self.triangles[:0, 0], "refine_edges")
         sharp = self.sharp_edges(angle)
@@ -203,7 +203,7 @@ class TriangleMesh(Triangulation, Viewable, Exchange):
         not installed or cannot do it.
         """
         self.flat_triangles(self.triangles[:0, 0], "remesh")
-        if isinstance(angle, bool) or not isinstance(angle, Real) or not 0 < float(angle) <= np.pi:
+        if isinstance(angle, bool) or not isinstance(angle, Real) or not 0 < angle <= np.pi:
             raise MeshError(f"angle = {angle!r}: an angle between two normals in radians, up to pi, is needed")
         made = remeshed_by_gmsh(self.vertices, self.triangles, self.tags, positive("h", h), float(angle))
         found = TriangleMesh(*made, self.names)
@@ -308,6 +308,8 @@ def merge(meshes: Sequence[TriangleMesh]) -> TriangleMesh:
     Tags stay as they are where they differ from those of all earlier meshes; otherwise a mesh's tags are raised above
     them, so that the parts can be distinguished. A name used before gets its mesh's number: "hull", "hull (2)".
     """
+    if not isinstance(meshes, TriangleMesh | Iterable):
+        raise MeshError(f"merge accepts triangle meshes, got {type(meshes).__name__}: give merge([first, second])")
     meshes = [meshes] if isinstance(meshes, TriangleMesh) else list(meshes)
     if not meshes:
         raise MeshError("merge needs at least one mesh: give a list, merge([first, second])")

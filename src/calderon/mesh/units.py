@@ -9,7 +9,7 @@ LARGEST, SMALLEST = 3000.0, 1e-3  # k times diameter outside these is nearly alw
 
 def metres_per(unit: str) -> float:
     """Length of a unit in metres: metres_per("mm") = 0.001; MeshError for an unknown unit."""
-    if unit not in METRES:
+    if not isinstance(unit, str) or unit not in METRES:
         raise MeshError(f"unknown unit {unit!r}: choose {', '.join(map(repr, METRES))}")
     return METRES[unit]
 

@@ -26,7 +26,7 @@ def checked_vertices(vertices: ArrayLike) -> NDArray[np.float64]:
         if np.iscomplexobj(vertices):
             raise TypeError("complex numbers")
         vertices = np.array(unmasked(vertices, "vertices"), dtype=np.float64, order="C")
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise MeshError(f"vertices cannot be read as an array of real numbers ({error}): give shape (n, 3)") from None
     if vertices.ndim != 2 or vertices.shape[1] != 3:
         raise MeshError(f"vertices have shape {vertices.shape}: (n, 3) is needed; add z = 0 to points of a plane")
@@ -136,7 +136,10 @@ def listed(ids: NDArray, most: int = 8) -> str:
 def _integers(values: ArrayLike, what: str) -> NDArray[np.int64]:
     try:
         array = unmasked(values, what)
-        exact = np.array(array, dtype=np.int64, order="C")
+        if array.dtype.kind == "c":
+            raise TypeError("complex numbers")
+        with np.errstate(invalid="ignore"):  # what is no integer differs afterwards
+            exact = np.array(array, dtype=np.int64, order="C")
     except (TypeError, ValueError, OverflowError) as error:
         raise MeshError(f"{what} cannot be read as an array of integers: {error}") from None
     if array.dtype.kind not in "iub" and not np.array_equal(exact, array):

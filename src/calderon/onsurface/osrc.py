@@ -16,8 +16,10 @@ import numpy as np
 from calderon.onsurface.pade import square_root, square_root_error
 from calderon.onsurface.surface_operator import SurfaceOperator
 from calderon.spaces import Space
+from calderon.validation import finite_complex, one_of, real_number, whole_number
 
 DAMPING = 0.4  # of k_eps = k + 0.4i k^(1/3) R^(-2/3): the best fit on the sphere
+HIGHEST_ORDER = 200
 LARGEST_ORDER = 16  # chosen automatically; each fraction costs a sparse factorisation and a solution in each product
 HIGHEST_MODE = 3.0  # highest eigenvalue of the Laplace-Beltrami matrices over the ratio of their traces
 
@@ -56,22 +58,20 @@ def osrc_dtn(
     if not (isinstance(space, Space) and space.is_continuous):
         name = space.name if isinstance(space, Space) else type(space).__name__
         raise ValueError(f"on-surface operators need continuous functions, got {name}: try P1(mesh) or P2(mesh)")
-    k = complex(wavenumber)
-    if not (np.isfinite(k) and k.real > 0 and k.imag >= 0):
+    k = finite_complex(wavenumber, "the wavenumber")
+    if not (k.real > 0 and k.imag >= 0):
         raise ValueError(f"the wavenumber must have a positive real part and no negative imaginary one, got {k:.4g}")
-    if not 0 < angle < np.pi:
+    if not 0 < real_number(angle, "the angle of the branch cut") < np.pi:
         raise ValueError(f"the angle of the branch cut must lie between 0 and pi, got {angle!r}")
-    if damping is not None and not 0 <= damping < np.inf:
+    if damping is not None and real_number(damping, "the damping") < 0:
         raise ValueError(f"the damping must be a number that is 0 or positive, in 1/m, got {damping!r}")
     damped = k + 1j * (usual_damping(space, k.real) if damping is None else damping)
-    if not 0 < error < 1:
+    if not 0 < real_number(error, "the error") < 1:
         raise ValueError(f"the error must lie between 0 and 1, got {error!r}")
     if order is None:
         order = order_for(space, damped, angle, error)
-    if precision not in ("double", "single"):
-        raise ValueError(f"precision must be 'double' or 'single', got {precision!r}")
-    if order < 1:
-        raise ValueError(f"the order must be at least 1, got {order!r}")
+    one_of(precision, ("double", "single"), "precision")
+    order = whole_number(order, "order", 1, HIGHEST_ORDER)
     function = square_root(order, angle).scaled(1j * k)
     name = f"OSRC Dirichlet-to-Neumann map of order {order}, k = {k:.4g}"
     return SurfaceOperator(space, damped, function, name, precision=precision)

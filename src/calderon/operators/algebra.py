@@ -115,8 +115,9 @@ class BoundaryOperator(ABC):
         Raises ValueError for an unknown choice and for entries beyond the range of the precision, RuntimeError for a
         backend that is not available, MemoryError (before allocating) when the matrix does not fit.
         """
-        chosen = method_named(fastest(self, rtol, backend, precision=precision)[0] if method == AUTO else method)
-        rtol = rtol if chosen.compresses or method != AUTO else None
+        fast = isinstance(method, str) and method == AUTO
+        chosen = method_named(fastest(self, rtol, backend, precision=precision)[0] if fast else method)
+        rtol = rtol if chosen.compresses or not fast else None
         options = chosen.options(
             rtol=rtol, keep_on_device=keep_on_device, matrix_file=matrix_file, spacing=spacing, order=order, near=near
         )

@@ -23,7 +23,7 @@ from calderon.operators.tree import Products
 from calderon.quadrature.options import Quadrature
 from calderon.spaces import NodalVectorSpace, Space, VectorSpace
 from calderon.spaces.lagrange import discontinuous
-from calderon.validation import callers_level, describe
+from calderon.validation import callers_level, describe, one_of
 
 AnySpace = Space | NodalVectorSpace | VectorSpace
 ScalarOrVector = Space | NodalVectorSpace
@@ -206,8 +206,8 @@ def hypersingular(
             stacklevel=callers_level(),
         )
     linear = all(space.element.degree == 1 for space in scalars)
-    if form not in (None, "direct", "transformed"):
-        raise ValueError(f"unknown form {form!r}: choose 'direct' or 'transformed'")
+    if form is not None:
+        one_of(form, ("direct", "transformed"), "form")
     if form == "direct" and not linear:
         raise ValueError("the direct form of the hypersingular operator is for P1: choose form='transformed' for P2")
     if isinstance(green, Elastostatic):

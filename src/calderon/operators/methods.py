@@ -137,7 +137,9 @@ def method_named(name: str) -> Method:
 
 def candidates(name: str) -> tuple[Method, ...]:
     """The methods that a name may stand for: all of them for "auto"; ValueError for an unknown name."""
-    return tuple(table().values()) if name == AUTO else (_found(name, [*sorted(table()), AUTO]),)
+    return (
+        tuple(table().values()) if isinstance(name, str) and name == AUTO else (_found(name, [*sorted(table()), AUTO]),)
+    )
 
 
 def plans(

@@ -33,7 +33,7 @@ class Quadrature:
             if not isinstance(value, kinds) or isinstance(value, bool):
                 what = "a number" if name == "near" else "an integer"
                 raise TypeError(f"quadrature {name}={value!r} is not {what}: choose {low} to {high}")
-            if not low <= float(value) <= high:
+            if not low <= value <= high:
                 raise ValueError(f"quadrature {name}={value!r} is out of range: choose {low} to {high}")
 
     def touching(self, power: int, coarse: bool) -> int:

@@ -15,6 +15,7 @@ from rich.progress import BarColumn, SpinnerColumn, TextColumn, TimeElapsedColum
 
 from calderon.solvers.live_bar import live_bar, wanted
 from calderon.solvers.system import LinearSystem, norm
+from calderon.validation import truth
 
 Callback = Callable[[int, float], Any]
 
@@ -188,7 +189,7 @@ def limits(rtol: float, atol: float, maxiter: int) -> Limits:
 
 def tolerance(value: Any, name: str = "rtol", example: str = "1e-6") -> float:
     """The value as a number above 0 and below 1; ValueError for anything else."""
-    if isinstance(value, bool) or not isinstance(value, numbers.Real) or not 0 < float(value) < 1:
+    if isinstance(value, bool) or not isinstance(value, numbers.Real) or not 0 < value < 1:
         raise ValueError(f"{name}={value!r}: a tolerance is a number between 0 and 1, such as {example}")
     return float(value)
 
@@ -253,7 +254,7 @@ def live_progress(title: str, rtol: float, shown: bool | None) -> Iterator[Calla
 
     The line is closed and the cursor restored however the block ends, also by an interrupt from the keyboard.
     """
-    if not wanted(shown):
+    if not wanted(shown if shown is None else truth(shown, "progress")):
         yield lambda iteration, residual: None
         return
     goal = max(-math.log10(rtol), 1e-9) if rtol > 0 else 16.0

@@ -14,7 +14,7 @@ from scipy.sparse.linalg import LinearOperator, onenormest
 from calderon.backends import DeviceMatrix, LinearAlgebra, require_device_memory
 from calderon.mesh.errors import AccuracyWarning
 from calderon.solvers.system import checked_columns
-from calderon.validation import callers_level, unmasked
+from calderon.validation import callers_level, truth, unmasked
 
 LARGEST_CONDITION = 0.1
 """Condition number, times the rounding unit, above which a solution may have no correct digit."""
@@ -165,6 +165,7 @@ def lu(A: Any, overwrite: bool = False) -> Factorisation:
     transposed = not array.flags.f_contiguous
     columnwise = array.T if transposed else array
     getrf, lange = get_lapack_funcs(("getrf", "lange"), (columnwise,))
+    overwrite = truth(overwrite, "overwrite")
     size = float(lange("1", columnwise))
     if not np.isfinite(size):
         raise ValueError(NOT_FINITE)

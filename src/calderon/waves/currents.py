@@ -6,7 +6,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calderon.validation import complex_vector, finite_number, one_point, positive_length, unit_vector
+from calderon.validation import (
+    complex_vector,
+    finite_number,
+    one_point,
+    positive_length,
+    real_number,
+    text,
+    unit_vector,
+)
 
 Signal = Callable[[float], float]
 """A number for each time in s: `RampedSine`, `GaussianPulse` or any function."""
@@ -33,7 +41,8 @@ class CurrentSource:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "direction", unit_vector(self.direction, "the direction of a current source"))
-        object.__setattr__(self, "name", self.name or self.part)
+        text(self.part, "the part of a current source")
+        object.__setattr__(self, "name", text(self.name, "the name of a current source") or self.part)
         _check_signal(self.current, "current")
 
     @property
@@ -65,6 +74,7 @@ class CurrentDipole:
         object.__setattr__(self, "position", one_point(self.position, "the position of a dipole"))
         object.__setattr__(self, "moment", _real_vector(self.moment))
         _check_signal(self.signal, "signal")
+        text(self.name, "the name of a dipole")
         if self.radius is not None:
             positive_length(self.radius, "the radius of a dipole")
 
@@ -128,9 +138,10 @@ class GaussianPulse:
     def __post_init__(self) -> None:
         positive_length(self.width, "width")
         finite_number(self.amplitude, "the amplitude of a signal")
-        if self.frequency != 0:
-            positive_length(self.frequency, "frequency")
-        object.__setattr__(self, "delay", 6 * self.width if self.delay is None else float(self.delay))
+        if real_number(self.frequency, "frequency") < 0:
+            raise ValueError(f"frequency must not be negative, got {self.frequency!r}")
+        delay = 6 * self.width if self.delay is None else real_number(self.delay, "the delay of a pulse")
+        object.__setattr__(self, "delay", float(delay))
 
     def __call__(self, time: float) -> float:
         """The value at a time in s."""

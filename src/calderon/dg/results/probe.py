@@ -6,10 +6,9 @@ from numpy.typing import ArrayLike, NDArray
 from calderon.dg.domain import Domain
 from calderon.dg.run.checkpoint import digest
 from calderon.dg.run.observer import Instant, Observer, Span, State
-from calderon.dg.run.sampling import whole_number
 from calderon.mesh import TetrahedralMesh
 from calderon.mesh.tetrahedral.location import locate
-from calderon.validation import one_or_more_points
+from calderon.validation import one_or_more_points, whole_number
 
 
 class Probe(Observer):

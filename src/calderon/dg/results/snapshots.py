@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from calderon.dg.domain import Domain
 from calderon.dg.run.observer import Instant, Observer, State
-from calderon.dg.run.sampling import whole_number
 from calderon.files import whole_file
 from calderon.mesh import TetrahedralMesh
+from calderon.validation import whole_number
 
 COLLECTION = "fields.pvd"
 

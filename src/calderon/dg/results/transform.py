@@ -10,7 +10,7 @@ from calderon.backends import require_memory
 from calderon.dg.domain import Domain
 from calderon.dg.results.periodic import PeriodicFields
 from calderon.dg.run.observer import Instant, Observer, Span, State
-from calderon.dg.run.sampling import whole_number
+from calderon.validation import whole_number
 
 PART = 1 << 16
 """Numbers processed at a time, which fit a cache."""

@@ -140,10 +140,3 @@ def warn_skin_depth(domain: Domain, frequency: float) -> None:
             MeshWarning,
             stacklevel=callers_level(),
         )
-
-
-def whole_number(value: float, name: str, least: int = 1) -> int:
-    """ValueError for a number that is not an integer or is below the least."""
-    if not isinstance(value, Real) or not math.isfinite(value) or value != int(value) or value < least:
-        raise ValueError(f"{name}={value!r}: a whole number of at least {least} is needed")
-    return int(value)

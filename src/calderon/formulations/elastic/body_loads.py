@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from calderon.formulations.elastic.material import ElasticMaterial
 from calderon.mesh import TriangleMesh
-from calderon.validation import one_point, real_number, unit_vector
+from calderon.validation import one_point, real_number, real_numbers, unit_vector
 
 Array = NDArray[np.float64]
 
@@ -176,9 +176,7 @@ class RemoteStress(BodyLoad):
     stress_tensor: ArrayLike
 
     def __post_init__(self) -> None:
-        tensor = np.asarray(self.stress_tensor)
-        if tensor.shape != (3, 3) or tensor.dtype.kind not in "fiu" or not np.isfinite(tensor).all():
-            raise ValueError(f"a remote stress is a tensor of 3 x 3 finite real numbers, got {self.stress_tensor!r}")
+        tensor = real_numbers(self.stress_tensor, (3, 3), "a remote stress", "a tensor of 3 x 3 finite real numbers")
         if not np.allclose(tensor, tensor.T):
             raise ValueError(f"a remote stress is symmetric, got {tensor.tolist()}")
         object.__setattr__(self, "stress_tensor", tensor.astype(float))

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calderon.spaces.space import evaluate_data
-from calderon.validation import describe, one_point, positive_length, unit_vector
+from calderon.validation import one_point, positive_length, real_number, unit_vector
 
 Array = NDArray[np.float64]
 FLAT = 1e-6
@@ -176,8 +176,8 @@ class Pressure(Load):
     value: Any
 
     def __post_init__(self) -> None:
-        if not callable(self.value) and not (np.isrealobj(self.value) and np.isfinite(self.value)):
-            raise ValueError(f"a pressure must be a finite number or a function, got {describe(self.value)}")
+        if not callable(self.value):
+            real_number(self.value, "a pressure that is no function")
 
     def traction(self, face: Face) -> Callable[[Array, Array], Array]:
         return lambda x, n: -np.asarray(evaluate_data(self.value, x, n), float)[:, None] * n

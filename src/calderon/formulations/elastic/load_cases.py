@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from calderon.formulations.elastic.body_loads import BodyLoad
-from calderon.validation import describe
+from calderon.validation import describe, list_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -14,6 +14,11 @@ class LoadCase:
 
     loads: Mapping[Any, Any] | None = None
     body: Sequence[BodyLoad] = ()
+
+    def __post_init__(self) -> None:
+        if self.loads is not None and not isinstance(self.loads, Mapping):
+            raise TypeError(f"loads are given by tag, {{tag: Force(...)}}, got {describe(self.loads)}")
+        object.__setattr__(self, "body", list_of(self.body, BodyLoad, "loads of the volume, such as Gravity,"))
 
 
 def named_cases(cases: Any) -> dict[Any, LoadCase]:

@@ -8,10 +8,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from calderon.mesh import TriangleMesh
 from calderon.spaces import EdgeSpace
-from calderon.validation import unmasked
+from calderon.validation import real_numbers, unmasked
 
 Tags = int | str | Iterable[int | str]
 CLOSENESS = 1e-5  # of the mesh's diameter, for vertices on a line
+
+PAIR = "a pair of different points (2, 3) in m"
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,12 +51,11 @@ class DeltaGap:
         if self.between is not None and self.toward is not None:
             raise ValueError("toward is for line or edges: between=(a, b) already states the direction of the current")
         if self.line is not None:
-            points = unmasked(self.line, "line").astype(float)
-            if points.shape != (2, 3) or not np.isfinite(points).all() or np.array_equal(*points):
-                raise ValueError(f"line is a pair of different points (2, 3) in m, got {self.line!r}")
+            points = real_numbers(self.line, (2, 3), "line", PAIR)
+            if np.array_equal(*points):
+                raise ValueError(f"line is {PAIR}, got {self.line!r}")
         if self.toward is not None:
-            vector = unmasked(self.toward, "toward").astype(float)
-            if vector.shape != (3,) or not np.isfinite(vector).all() or not vector.any():
+            if not real_numbers(self.toward, (3,), "toward", "a vector (3,), not zero").any():
                 raise ValueError(f"toward is a vector (3,), not zero, got {self.toward!r}")
 
     def weights(self, space: EdgeSpace) -> NDArray[np.float64]:

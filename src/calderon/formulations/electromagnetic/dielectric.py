@@ -45,7 +45,7 @@ from calderon.formulations.linear_system import LinearSystem, SolutionInfo, Solv
 from calderon.mesh import TriangleMesh
 from calderon.operators import BlockOperator
 from calderon.spaces import RWG, EdgeSpace, Loads, VectorFunction
-from calderon.validation import one_of
+from calderon.validation import one_of, unmasked
 from calderon.waves import ElectromagneticPlaneWave
 
 FORMULATIONS = ("pmchwt", "muller")
@@ -125,7 +125,7 @@ class DielectricScattering(RadarProblem[DielectricSolution]):
         number = len(self.meshes)
         epsilon, mu = constants_at(self.frequency, self.permittivity, self.permeability)
         permittivity = material_constants(epsilon, number, "permittivity", self.gain)
-        single = np.ndim(mu) == 0 and mu == 1
+        single = unmasked(mu, "permeability").ndim == 0 and mu == 1
         given = [1.0] * number if single else mu
         permeability = material_constants(given, number, "permeability", self.gain)
         return regions_between(self.parents, self.wavenumber, permittivity, permeability)

@@ -14,7 +14,7 @@ from calderon.greens import Helmholtz
 from calderon.mesh import Material, TriangleMesh
 from calderon.mesh.containment import nested_components
 from calderon.operators import BoundaryOperator
-from calderon.validation import finite_number, one_or_more_points, refuse_gain
+from calderon.validation import finite_number, one_or_more_points, refuse_gain, unmasked
 
 Constant = complex | Material | Callable[[float], complex]
 """Of a medium: a number, a material in vacuum, or a function of the frequency in Hz."""
@@ -174,7 +174,7 @@ def _permittivity(medium: Any, frequency: float) -> Any:
 
 def material_constants(values: Any, number: int, name: str, gain: bool) -> tuple[complex, ...]:
     """One relative constant for each mesh; ValueError for wrong lengths, zero, or gain that was not requested."""
-    many = np.ndim(values) > 0
+    many = unmasked(values, name).ndim > 0
     given = list(values) if many else [values] * (1 if number == 1 else 0)
     if len(given) != number:
         raise ValueError(

@@ -124,6 +124,7 @@ class PECScattering(RadarProblem[PECSolution]):
         self._settle_wavenumber()
         if not (isinstance(self.weight, Real) and 0 < self.weight < 1):
             raise ValueError(f"weight must lie between 0 and 1 (0.5 is usual), got {self.weight!r}")
+        object.__setattr__(self, "weight", float(self.weight))
         if self._is_dual and not self.mesh.is_manifold:
             raise ValueError(
                 f"formulation={self.formulation!r} tests the magnetic field with dual functions, which are for two "

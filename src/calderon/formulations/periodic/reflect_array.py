@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,7 @@ from calderon.formulations.planar.echo import PlanarEcho
 from calderon.formulations.planar.problem import PlanarProblem
 from calderon.layers import Stack
 from calderon.mesh import TriangleMesh, merge
-from calderon.validation import one_of, positive_length, unmasked
+from calderon.validation import one_of, positive_length, unmasked, whole_number
 
 STEPS = 720
 """Of the circle: phases that are tabulated, and offsets that are tried."""
@@ -71,9 +70,10 @@ class ReflectArray:
         positive_length(self.period, "the period in m")
         positive_length(self.frequency, "frequency in Hz")
         one_of(self.polarisation, POLARISATIONS, "polarisation")
-        counts = list(self.count)
-        if len(counts) != 2 or not all(isinstance(n, Integral) and n > 0 for n in counts):
+        if not isinstance(self.count, list | tuple | np.ndarray) or len(self.count) != 2:
             raise ValueError(f"count is two whole numbers of elements along x and y, got {self.count!r}")
+        for each, axis in zip(self.count, "xy", strict=True):
+            whole_number(each, f"count along {axis}")
         place = unmasked(self.focus, "focus")
         if place.dtype.kind not in "fiu" or place.shape not in ((), (3,)) or not np.isfinite(place).all():
             raise ValueError(f"focus is a height in m or a place (3,), got {self.focus!r}")

@@ -6,12 +6,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calderon.spaces import EdgeSpace
-from calderon.validation import positive_length, real_number, unmasked
+from calderon.validation import positive_length, real_numbers, unmasked
 
 CLOSENESS = 1e-5
 """Of the size of the mesh, for feet on a line."""
 CORNERS = 1.05
 """Distance of the corners of a via from its axis, over its radius."""
+
+PAIR = "a pair of different points (x, y) in m on the ground"
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,15 +34,11 @@ class EdgePort:
         if (self.line is None) == (self.around is None):
             raise ValueError("an edge port is named by one of line=((x, y), (x, y)) and around=(x, y, radius)")
         if self.line is not None:
-            points = unmasked(self.line, "line").astype(float)
-            if points.shape != (2, 2) or not np.isfinite(points).all() or np.array_equal(*points):
-                raise ValueError(f"line is a pair of different points (x, y) in m on the ground, got {self.line!r}")
+            points = real_numbers(self.line, (2, 2), "line", PAIR)
+            if np.array_equal(*points):
+                raise ValueError(f"line is {PAIR}, got {self.line!r}")
         else:
-            numbers = unmasked(self.around, "around").astype(float)
-            if numbers.shape != (3,):
-                raise ValueError(f"around is (x, y, radius) in m, got {self.around!r}")
-            for each in numbers[:2]:
-                real_number(float(each), "the place of a port in m")
+            numbers = real_numbers(self.around, (3,), "around", "(x, y, radius) in m")  # type: ignore[arg-type]
             positive_length(float(numbers[2]), "the radius around an edge port in m")
 
     def weights(self, space: EdgeSpace) -> NDArray[np.float64]:

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from calderon.mesh import MeshError
 from calderon.spaces import EdgeSpace
-from calderon.validation import positive_length, unmasked
+from calderon.validation import positive_length, real_numbers
 
 CLOSENESS = 1e-6
 """Of the width, for vertices on a line across."""
@@ -52,8 +52,8 @@ class LinePort:
 
     def __post_init__(self) -> None:
         for name in ("end", "toward"):
-            value = unmasked(getattr(self, name), name).astype(float)
-            if value.shape != (2,) or not np.isfinite(value).all() or (name == "toward" and not value.any()):
+            value = real_numbers(getattr(self, name), (2,), f"{name} of a line port", "(x, y)")
+            if name == "toward" and not value.any():
                 raise ValueError(f"{name} of a line port is (x, y), got {getattr(self, name)!r}")
         positive_length(self.width, "the width of a line in m")
         if positive_length(self.length, "the length of a line to its reference plane in m") < 4 * self.width:

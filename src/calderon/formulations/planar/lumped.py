@@ -6,7 +6,7 @@ import numpy as np
 
 from calderon.formulations.electromagnetic.antenna_feed import DeltaGap
 from calderon.formulations.planar.edge_port import EdgePort
-from calderon.validation import describe, positive_length
+from calderon.validation import describe, positive_length, truth
 
 UNITS = {"resistance": "ohm", "inductance": "H", "capacitance": "F"}
 
@@ -37,6 +37,7 @@ class Lumped:
             raise ValueError("a lumped element needs a resistance in ohm, an inductance in H or a capacitance in F")
         for name, value in given.items():
             positive_length(value, f"the {name} of a lumped element in {UNITS[name]}")
+        truth(self.parallel, "parallel")
 
     def impedance(self, frequency: float) -> complex:
         """Z in ohm at `frequency` in Hz."""

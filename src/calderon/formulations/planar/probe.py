@@ -12,7 +12,7 @@ from calderon.mesh import TriangleMesh
 from calderon.mesh.planar.contacts import SIDES, contact_in, with_contact
 from calderon.quadrature import triangle_rule
 from calderon.spaces import EdgeSpace
-from calderon.validation import place_in_plane, positive_length
+from calderon.validation import place_in_plane, positive_length, text
 
 DISTANCES = 50
 """At which the field of a probe is computed."""
@@ -38,6 +38,7 @@ class ProbePort:
     def __post_init__(self) -> None:
         object.__setattr__(self, "place", place_in_plane(self.place, "the place of a probe in m"))
         positive_length(self.radius, "the radius of a probe in m")
+        text(self.name, "the name of a probe")
 
     def inserted(self, mesh: TriangleMesh, z: float) -> TriangleMesh:
         """The mesh with the contact of the probe at height z."""

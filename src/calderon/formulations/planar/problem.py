@@ -47,7 +47,7 @@ from calderon.operators.layered import LayeredElectricField, layered_electric_fi
 from calderon.quadrature import Quadrature
 from calderon.solvers.iteration import tolerance
 from calderon.spaces import RWG, EdgeSpace, VectorFunction, half_functions
-from calderon.validation import callers_level, describe, one_of, positive_length, real_number, unmasked
+from calderon.validation import callers_level, describe, list_of, one_of, positive_length, real_number, unmasked
 from calderon.view import Described
 
 EDGES_PER_WAVELENGTH = 8
@@ -104,13 +104,7 @@ class PlanarProblem(Described):
         tolerance(self.rtol)
         if not isinstance(self.grid, Mapping) or set(self.grid) - set(GRID):
             raise TypeError(f"options of the grid are a mapping with the keys {', '.join(GRID)}, got {self.grid!r}")
-        single = isinstance(self.ports, Port)
-        ports: tuple[Any, ...] = (self.ports,) if single else tuple(self.ports)  # type: ignore[assignment, arg-type]
-        if not all(isinstance(each, Port) for each in ports):
-            raise TypeError(
-                f"ports are a list of ProbePort, EdgePort, DeltaGap and LinePort, got {describe(self.ports)}"
-            )
-        object.__setattr__(self, "ports", ports)
+        object.__setattr__(self, "ports", list_of(self.ports, Port, "ports (ProbePort, EdgePort, DeltaGap, LinePort)"))
         for one, other in itertools.combinations(self.probes, 2):
             if np.hypot(*np.subtract(one.place, other.place)) < one.radius + other.radius:
                 raise ValueError(f"probes at {one.place!r} and {other.place!r} m touch: move one of them")
@@ -397,9 +391,10 @@ class PlanarProblem(Described):
         return found
 
     def _voltages(self, given: ArrayLike) -> Complex:
-        u = np.atleast_1d(unmasked(given, "voltages")).astype(complex)
-        if u.shape != (len(self.ports),):
+        numbers = np.atleast_1d(unmasked(given, "voltages"))
+        if numbers.shape != (len(self.ports),) or numbers.dtype.kind not in "fiuc":
             raise ValueError(f"this problem has {len(self.ports)} port(s): give one voltage for each, got {given!r}")
+        u = numbers.astype(complex)
         if self.ports and not (np.isfinite(u).all() and u.any()):
             raise ValueError(f"voltages are finite numbers in V, one of them not zero, got {given!r}")
         return u

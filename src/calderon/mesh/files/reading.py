@@ -90,7 +90,8 @@ def sample(name: str, resolution: str = "coarse") -> TriangleMesh:
     Raises MeshError for an unknown name or resolution.
     """
     names, resolutions = sorted({key[0] for key in SAMPLES}), sorted({key[1] for key in SAMPLES})
-    if name not in names or resolution not in resolutions:
+    known = isinstance(name, str) and isinstance(resolution, str)
+    if not known or name not in names or resolution not in resolutions:
         raise MeshError(
             f"unknown sample {name!r} with resolution {resolution!r}: "
             f"choose the name from {', '.join(map(repr, names))} and resolution {', '.join(map(repr, resolutions))}"

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.mesh.errors import MeshError, warn
+from calderon.mesh.sizes import LARGEST
 from calderon.mesh.triangles import TriangleMesh
 
 FIRST = np.array([0.1, 0.3])
@@ -14,6 +15,7 @@ FIRST = np.array([0.1, 0.3])
 SAME = 1e-9
 """Of the size of all metal: sides that are one."""
 FEWEST = 3
+MOST = 1000
 """Cells across a strip below which a resonance shifts by more than a percent."""
 
 
@@ -105,7 +107,7 @@ def cells_of(size: float, h: float) -> int:
 
 def cells_across(cells: int) -> int:
     """The number of cells across a strip; MeshError unless it is a whole number from 1 on, a warning below three."""
-    if isinstance(cells, bool) or not isinstance(cells, Integral) or cells < 1:
+    if isinstance(cells, bool) or not isinstance(cells, Integral) or not 1 <= cells <= MOST:
         raise MeshError(f"cells = {cells!r}: a whole number of cells across a strip is needed, 4 or 5 for resonances")
     if cells < FEWEST:
         warn(f"{cells} cell(s) across a strip put its resonances about 2 % low: use cells=4 or more")
@@ -114,6 +116,6 @@ def cells_across(cells: int) -> int:
 
 def height(z: float) -> float:
     """The z of a plane, or MeshError."""
-    if isinstance(z, bool) or not isinstance(z, Real) or not np.isfinite(float(z)):
+    if isinstance(z, bool) or not isinstance(z, Real) or not abs(z) <= LARGEST:
         raise MeshError(f"z = {z!r}: the height of the metal is a finite number, in metres")
     return float(z)

@@ -3,7 +3,7 @@
 Plates and boxes are grids of ceil(size / h) cells a side, two triangles a cell, so that meshes of h and h / 2 nest.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import scipy
@@ -71,7 +71,7 @@ def layered_cuboid(
     The surface of one is `restricted(["layer 1", "joint 1"])`; edges at joints belong to several triangles.
     """
     a, b = positive_lengths("lengths", lengths, 2)
-    heights = positive_lengths("thicknesses", thicknesses, len(thicknesses))
+    heights = positive_lengths("thicknesses", thicknesses, len(thicknesses) if isinstance(thicknesses, Iterable) else 2)
     if len(heights) < 2:
         raise MeshError(f"thicknesses = {list(thicknesses)}: a layered cuboid has two or more layers")
     room_for_surface(2 * (a + b) * sum(heights) + (len(heights) + 1) * a * b, positive("h", h))

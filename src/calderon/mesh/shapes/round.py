@@ -12,6 +12,7 @@ from calderon.mesh.shapes.remeshing import remeshed
 from calderon.mesh.shapes.volume_kept import VOLUME_NOTE, curved_mesh, with_volume_kept
 from calderon.mesh.sizes import exceeds, positive, positive_lengths, room_for_surface
 from calderon.mesh.triangles import TriangleMesh
+from calderon.validation import truth
 
 GEODESIC_FROM = 9  # frequency of the icosahedron above which its steps of h are fine enough
 MEAN_EDGE = 1.2046  # mean edge length of the geodesic unit sphere times its frequency
@@ -60,7 +61,7 @@ def _onto_sphere(points: NDArray) -> NDArray:
 def _of_unit_ball(points: NDArray, triangles: NDArray, volume: bool) -> NDArray:
     """Points of the unit sphere, moved to keep its volume; a last factor corrects the error left by least squares
     (order h^4)."""
-    if not volume:
+    if not truth(volume, "volume"):
         return points
     placed = with_volume_kept(points, triangles, _onto_sphere)
     enclosed = np.linalg.det(placed[triangles]).sum() / 6

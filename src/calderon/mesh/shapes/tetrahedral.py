@@ -11,18 +11,19 @@ from calderon.backends import require_memory
 from calderon.mesh.shapes.gmsh_volumes import concentric_spheres, keep_volume
 from calderon.mesh.sizes import TETRAHEDRON, room_for_volume
 from calderon.mesh.tetrahedra import TetrahedralMesh
+from calderon.validation import real_numbers, unmasked
 
 
 def box(low: ArrayLike, high: ArrayLike, cells: int | ArrayLike) -> TetrahedralMesh:
     """The box between two corners: `cells` (one number, or three) hexahedra along each side, each cut into the six
     tetrahedra that share its diagonal. All outer faces carry the name "wall"."""
-    start, stop = np.asarray(low, float), np.asarray(high, float)
-    counts = np.broadcast_to(np.asarray(cells), 3)
-    if start.shape != (3,) or stop.shape != (3,) or not (stop > start).all():
+    start, stop = (real_numbers(each, (3,), f"the corner {each!r}", "x, y, z in m") for each in (low, high))
+    if not (stop > start).all():
         raise ValueError(f"low={low!r}, high={high!r}: two corners (x, y, z) with high above low are needed")
-    if not np.issubdtype(counts.dtype, np.integer) or (counts < 1).any():
+    counts = unmasked(cells, "cells")
+    if counts.dtype.kind not in "iu" or counts.shape not in ((), (3,)) or (counts < 1).any():
         raise ValueError(f"cells={cells!r}: a positive number of cells, or three of them, is needed")
-    n = counts.astype(int)
+    n = np.broadcast_to(counts, 3).astype(int)
     require_memory(TETRAHEDRON * 6 * math.prod(map(int, n)), f"a box of {' x '.join(map(str, n))} cells", "take fewer")
     axes = [np.linspace(*ends) for ends in zip(start, stop, n + 1, strict=True)]
     vertices = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 3)

@@ -13,6 +13,7 @@ from scipy.sparse.linalg import cg
 from calderon.mesh.errors import MeshError
 from calderon.mesh.shapes.grading import Projection, doubled_areas, normals_and_areas
 from calderon.mesh.triangles import TriangleMesh
+from calderon.validation import truth
 
 VOLUME_NOTE = "vertices lie off the curved surface, so that the volume is kept (volume=False: on it)"
 DAMPING = 0.01  # of the mean diagonal: suppresses oscillations between neighbours
@@ -23,7 +24,7 @@ def curved_mesh(
     vertices: NDArray, triangles: NDArray, project: Projection, volume: bool, fixed: NDArray | None = None
 ) -> TriangleMesh:
     """The mesh of a curved body with its vertices on the surface or, if the volume is to be kept, a little off it."""
-    if volume:
+    if truth(volume, "volume"):
         vertices = with_volume_kept(vertices, triangles, project, fixed)
     return TriangleMesh(vertices, triangles, note=VOLUME_NOTE if volume else "")
 

@@ -1,0 +1,100 @@
+"""Nonsense in place of the arguments of all public constructors, functions and methods: a documented error or a result."""
+
+import ast
+import fractions
+import functools
+import inspect
+import traceback
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import calderon as cal
+import valid_calls
+
+PACKAGE = Path(cal.__file__).parent
+BAD = (
+    None, True, False, "x", "", b"x", 1j, float("nan"), float("inf"), 0, -1, 1e300, 1e-300, 10**400, -(10**400), [],
+    [1],     [float("nan")] * 3, [[1, 2], [3]], np.array(["a"]), np.array([1j] * 3), object(), {}, {"a": 1}, set(), (1, 2),
+    np.ma.masked_array([1.0, 2, 3], [0, 1, 0]), np.float32("nan"), np.array([[True]]), [1e300] * 3, [None], 2.5,
+    np.datetime64("2020-01-01"), [True, True, False], fractions.Fraction(1, 3), np.int64(3), range(0),
+)  # fmt: skip
+WITHOUT = {
+    "AccuracyWarning", "ConvergenceError", "DamagedFile", "Fixed", "Laplace", "MeshError", "MeshWarning",
+    "BondedSolids", "available", "cell_inverse", "frequency_sweep", "layered_electric_field", "line_parameters", "load",
+}  # fmt: skip
+"""Public names that have no arguments to replace, or whose valid calls are long."""
+
+
+@functools.cache
+def raising_lines(file):
+    """The lines of a file that belong to a raise statement."""
+    found = set()
+    for node in ast.walk(ast.parse(Path(file).read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Raise):
+            found.update(range(node.lineno, (node.end_lineno or node.lineno) + 1))
+    return found
+
+
+def is_documented(error):
+    """Whether the package itself raises an error of a kind that its docstrings name."""
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    own = Path(last.filename).is_relative_to(PACKAGE) and last.lineno in raising_lines(last.filename)
+    return own and isinstance(error, ValueError | TypeError | IndexError | MemoryError | OSError | RuntimeError)
+
+
+def complaints(call):
+    """What is wrong with the answers to nonsense in each argument."""
+    found = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        call.function(**call.arguments)
+        warnings.filterwarnings("error", category=RuntimeWarning)
+        for name in call.arguments:
+            for value in BAD:
+                try:
+                    result = call.function(**{**call.arguments, name: value})
+                except Exception as error:
+                    if not is_documented(error):
+                        found.append(f"{call.name}({name}={value!r}): {type(error).__name__}: {error}"[:300])
+                else:
+                    if isinstance(result, np.ndarray) and result.dtype.kind in "fc" and np.isnan(result).any():
+                        found.append(f"{call.name}({name}={value!r}) has NaN")
+    return found
+
+
+def calls(*sources):
+    return [call for source in sources for call in getattr(valid_calls, source)()]
+
+
+@pytest.mark.parametrize("source", ["constructors", "shapes"])
+def test_nonsense_is_refused_in_words(source):
+    assert not [text for call in calls(source) for text in complaints(call)]
+
+
+@pytest.mark.variant
+@pytest.mark.parametrize("source", ["operations", "methods"])
+def test_nonsense_in_operations_is_refused_in_words(source):
+    assert not [text for call in calls(source) for text in complaints(call)]
+
+
+def test_every_public_name_with_arguments_has_a_valid_call():
+    named = {call.name for call in calls("constructors", "operations")}
+    public = {name for name in cal.__all__ if callable(getattr(cal, name)) and not inspect.ismodule(getattr(cal, name))}
+    assert public - named == WITHOUT
+
+
+def test_booleans_and_texts_are_no_numbers():
+    for refused in (
+        lambda: cal.mesh.Material(permittivity=True),
+        lambda: cal.GaussianPulse(1e-9, delay=float("nan")),
+        lambda: cal.Helmholtz("1"),
+        lambda: cal.Stack(float("nan")),
+        lambda: cal.PlaneWave([1, 0, 0], 1e300),
+        lambda: cal.PlaneWave([1, 0, 0], 1e-300),
+        lambda: cal.LoadCase(loads=True),
+    ):
+        with pytest.raises((ValueError, TypeError)):
+            refused()

@@ -1,0 +1,284 @@
+"""A valid call of every public constructor, function and method, small enough that any of its arguments can be replaced
+by nonsense many times."""
+
+import functools
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import calderon as cal
+
+X, Z = [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]
+POINTS = [[2.0, 0.1, 0.2], [0.0, 3.0, 0.0]]
+STEEL = {"youngs_modulus": 200e9, "poissons_ratio": 0.3}
+
+
+class Call(NamedTuple):
+    """A callable by its name, and the arguments of a valid call."""
+
+    name: str
+    function: Callable[..., Any]
+    arguments: dict[str, Any]
+
+
+@functools.cache
+def sphere() -> Any:
+    """A mesh of few triangles."""
+    return cal.mesh.sphere(radius=1.0, h=1.0)
+
+
+@functools.cache
+def plate() -> Any:
+    """A mesh of a plate in two parts, tags 1 and 2."""
+    mesh = cal.mesh.plate([0.02, 0.01], 0.005)
+    return cal.TriangleMesh(mesh.vertices, mesh.triangles, np.where(mesh.centroids[:, 0] < 0, 1, 2))
+
+
+@functools.cache
+def tetrahedra() -> Any:
+    """Few tetrahedra."""
+    return cal.mesh.box([0, 0, 0], [1, 1, 1], cells=1)
+
+
+def signal(t: float) -> float:
+    """A current in time."""
+    return t
+
+
+def constructors() -> Iterator[Call]:
+    """Those of waves, media, conditions, ports, spaces and meshes."""
+    mesh, space = sphere(), cal.P1(sphere())
+    gap = cal.DeltaGap(between=(1, 2))
+    given: dict[str, dict[str, Any]] = {
+        "BC": {"mesh": mesh},
+        "Conductor": {"sigma": 5.8e7},
+        "CurrentDipole": {"position": [0, 0, 0], "moment": Z, "signal": signal, "radius": 0.1},
+        "CurrentSource": {"part": "a", "direction": Z, "current": signal},
+        "DP1": {"mesh": mesh, "tags": None, "components": 1},
+        "DeltaGap": {"line": [[0, 0, 0], X]},
+        "DielectricScattering": {"mesh": mesh, "wavenumber": 1.0, "permittivity": 2.0, "permeability": 1.0},
+        "EdgePort": {"line": [[0, 0], [1, 0]]},
+        "ElasticMaterial": {**STEEL, "density": 7800.0, "expansion": 1e-5, "yield_strength": 1e8},
+        "ElasticSolid": {"mesh": mesh, "material": cal.ElasticMaterial(**STEEL), "loads": None, "space": "P1"},
+        "ElasticSupport": {"modulus": 1e9},
+        "Elastostatic": STEEL,
+        "ElectricDipole": {"position": [0, 0, 2], "moment": Z, "wavenumber": 1.0, "impedance": 1.0},
+        "ElectromagneticPlaneWave": {"direction": X, "polarization": Z, "wavenumber": 1.0, "amplitude": 1.0},
+        "FluidTransmission": {"mesh": mesh, "wavenumber": 1.0, "interior_wavenumber": 1.2, "density_ratio": 2.0},
+        "Force": {"resultant": Z},
+        "Function": {"space": space, "coefficients": np.ones(space.dimension), "label": "u", "unit": "m"},
+        "GaussianPulse": {"width": 1e-9, "amplitude": 1.0, "frequency": 0.0, "delay": 1e-9},
+        "Gravity": {"acceleration": Z},
+        "Helmholtz": {"wavenumber": 1.0},
+        "ImpedanceScattering": {"mesh": mesh, "wavenumber": 1.0, "admittance": 0.5, "coupling": 1j},
+        "LaplaceDirichlet": {"mesh": mesh, "side": "exterior", "space": "P0"},
+        "LaplaceNeumann": {"mesh": mesh, "side": "exterior", "space": "P1"},
+        "Layer": {"thickness": 1e-3, "eps_r": 2.0, "mu_r": 1.0, "tan_delta": 0.01, "conductivity": 0.0},
+        "LinePort": {"end": [0, 0], "toward": [1, 0], "width": 1e-3, "length": 1e-2},
+        "LoadCase": {"loads": {1: cal.Pressure(1.0)}, "body": ()},
+        "Lumped": {"gap": gap, "resistance": 1.0, "inductance": 1e-9, "capacitance": 1e-12, "parallel": False},
+        "MagneticDipole": {"position": [0, 0, 2], "moment": Z, "wavenumber": 1.0, "impedance": 1.0},
+        "Material": {"permittivity": 2.0, "permeability": 1.0, "conductivity": 0.1, "density": 1000.0},
+        "MaxwellDG": {"mesh": tetrahedra(), "order": 1, "flux": "centred", "courant": 0.9, "time_step": None},
+        "ModifiedHelmholtz": {"decay": 1.0},
+        "Moment": {"resultant": Z},
+        "P0": {"mesh": mesh, "tags": None, "components": 1},
+        "P1": {"mesh": mesh, "tags": None, "boundary": True, "components": 1},
+        "P2": {"mesh": mesh, "tags": None, "boundary": True, "components": 1},
+        "PECAntenna": {"mesh": plate(), "wavenumber": 1.0, "feed": gap, "impedance": 377.0},
+        "PECScattering": {"mesh": mesh, "wavenumber": 1.0, "formulation": "cfie", "weight": 0.5, "testing": "dual"},
+        "PeriodicCell": {"mesh": plate(), "period": [0.03, 0.03], "stack": cal.Stack(), "sheet": 0.0},
+        "PlanarProblem": {"stack": cal.Stack(), "mesh": plate(), "ports": [gap], "sheet": 0.0},
+        "PlaneWave": {"direction": X, "wavenumber": 1.0, "amplitude": 1.0},
+        "PointSource": {"position": [0, 0, 2], "wavenumber": 1.0, "amplitude": 1.0},
+        "Prescribed": {"displacement": Z},
+        "Pressure": {"value": 1e6},
+        "ProbePort": {"place": [0, 0], "radius": 1e-3, "name": "a"},
+        "Quadrature": {"regular": 4, "singular": 8, "near": 1.5},
+        "RBC": {"mesh": mesh},
+        "RWG": {"mesh": mesh, "tags": None},
+        "RampedSine": {"frequency": 1e9, "amplitude": 1.0, "periods": 2.0},
+        "ReflectArray": {
+            "element": lambda size: cal.planar.patch(size, size, 1e-3), "sizes": [4e-3, 8e-3], "period": 0.01,
+            "count": (3, 3), "frequency": 1e10, "focus": [0, 0, 0.1],
+            "stack": cal.Stack([cal.Layer(1e-3)], below="pec"),
+        },
+        "RemoteStress": {"stress_tensor": np.eye(3)},
+        "RigidMotion": {"translation": Z, "rotation": Z, "centre": Z},
+        "Roller": {"direction": Z},
+        "Rotation": {"angular_velocity": 1.0, "axis": Z, "centre": Z},
+        "SNC": {"mesh": mesh, "tags": None},
+        "SoundHardScattering": {"mesh": mesh, "wavenumber": 1.0, "space": "P1", "coupling": 1j},
+        "SoundSoftScattering": {"mesh": mesh, "wavenumber": 1.0, "space": "P1", "coupling": 1j},
+        "Stack": {"layers": [cal.Layer(1e-3)], "below": "pec", "above": cal.Layer()},
+        "SteadyTemperature": {"temperatures": {1: 300.0}, "heat": None, "conductivity": 40.0, "reference": 293.0},
+        "SurfaceImpedance": {"z": 1.0},
+        "SymmetryPlane": {"direction": Z},
+        "TemperatureChange": {"change": 10.0},
+        "TetrahedralMesh": {"vertices": tetrahedra().vertices, "tetrahedra": tetrahedra().tetrahedra},
+        "Traction": {"value": Z},
+        "TransientPlaneWave": {"direction": X, "polarization": Z, "frequency": 1e9, "amplitude": 1.0},
+        "TriangleMesh": {"vertices": mesh.vertices, "triangles": mesh.triangles, "tags": None},
+        "VectorFunction": {"space": cal.RWG(mesh), "coefficients": np.ones(cal.RWG(mesh).dimension)},
+    }  # fmt: skip
+    for name, arguments in given.items():
+        yield Call(name, getattr(cal, name), arguments)
+
+
+def shapes() -> Iterator[Call]:
+    """Meshes by name, and exact solutions."""
+    given: dict[Any, dict[str, dict[str, Any]]] = {
+        cal.mesh: {
+            "almond": {"length": 1.0, "h": 0.1},
+            "box": {"low": [0, 0, 0], "high": [1, 1, 1], "cells": 1},
+            "cube": {"size": 1.0, "h": 1.0},
+            "cuboid": {"lengths": [1.0, 1.0, 1.0], "h": 1.0, "grading": 2.0},
+            "cylinder": {"radius": 0.5, "length": 1.0, "h": 0.5},
+            "disc": {"radius": 1.0, "h": 1.0},
+            "ellipsoid": {"semi_axes": [1.0, 1.0, 0.5], "h": 0.6, "volume": True},
+            "hollow_sphere": {"radius": 1.0, "inner_radius": 0.5, "h": 0.6},
+            "layered_cuboid": {"lengths": [1.0, 1.0], "thicknesses": [0.5, 0.5], "h": 0.6},
+            "merge": {"meshes": [sphere(), plate()]},
+            "metres_per": {"unit": "mm"},
+            "ogive": {"length": 1.0, "h": 0.1},
+            "plate": {"lengths": [1.0, 1.0], "h": 0.5},
+            "sample": {"name": "submarine", "resolution": "coarse"},
+            "sphere": {"radius": 1.0, "h": 0.6, "volume": True},
+            "torus": {"major_radius": 1.0, "minor_radius": 0.3, "h": 0.3},
+            "tube": {"radius": 1.0, "inner_radius": 0.5, "length": 1.0, "h": 0.5},
+        },
+        cal.planar: {
+            "patch": {"width": 1.0, "length": 1.0, "h": 0.4, "z": 0.0},
+            "ribbon": {"line": [[0, 0], [1, 0]], "heights": [0, 0.2], "h": 0.2},
+            "ring": {"radius": 1.0, "inner_radius": 0.5, "h": 0.3},
+            "spiral": {"turns": 1.5, "width": 0.2, "gap": 0.2, "inner_radius": 1.0, "h": 0.5, "cells": 1},
+            "strip_dipole": {"length": 1.0, "width": 0.1, "h": 0.1, "cells": 1},
+            "jerusalem_cross": {"length": 1.0, "width": 0.1, "ends": 0.3, "cells": 1},
+        },
+        cal.exact: {
+            "conducting_permittivity": {"relative": 2.0, "conductivity": 0.1, "frequency": 1e9},
+            "cube_capacitance": {"side": 1.0},
+            "cubic_cavity": {"mode": (1, 1, 0), "size": 1.0},
+            "disc_capacitance": {"radius": 1.0},
+            "ellipsoid_capacitance": {"semi_axes": (3.0, 2.0, 1.0)},
+            "fluid_sphere": {"k": 1.0, "radius": 1.0, "interior_wavenumber": 2.0, "density_ratio": 2.0, "direction": X},
+            "hertz_dipole": {"k": 1.0, "moment": Z, "position": [0, 0, 0], "kind": "electric"},
+            "impedance_sphere": {"k": 1.0, "radius": 1.0, "admittance": 0.5, "direction": X},
+            "mie_layered_sphere": {"k": 1.0, "radii": [2.0, 1.0], "permittivities": [2.0, 3.0], "direction": X},
+            "mie_dielectric_sphere": {"k": 1.0, "radius": 1.0, "permittivity": 2.0, "permeability": 1.0},
+            "mie_pec_sphere": {"k": 1.0, "radius": 1.0, "direction": X, "polarization": Z},
+            "point_sources": {"positions": [[0, 0, 0]], "strengths": [1.0], "wavenumber": 1.0},
+            "radiating_sphere": {"k": 1.0, "radius": 1.0, "order": 0, "axis": Z},
+            "rigid_sphere": {"k": 1.0, "radius": 1.0, "direction": X},
+            "soft_sphere": {"k": 1.0, "radius": 1.0, "direction": X},
+            "sphere_capacitance": {"radius": 1.0},
+            "spread_point_sources": {"radius": 1.0, "number": 5, "wavenumber": 1.0, "seed": 0},
+            "thin_dipole_impedance": {"k": 1.0, "length": 1.0, "radius": 0.01, "impedance": 1.0, "at": "feed"},
+            "unit_directions": {"theta": 0.1, "phi": 0.2},
+        },
+    }
+    for module, functions in given.items():
+        for name, arguments in functions.items():
+            yield Call(f"{module.__name__}.{name}", getattr(module, name), arguments)
+
+
+def operations() -> Iterator[Call]:
+    """Operators, potentials, solvers and sums."""
+    space, edges, green = cal.P1(sphere()), cal.RWG(sphere()), cal.Helmholtz(1.0)
+    density = cal.Function(space, np.ones(space.dimension))
+    current = cal.VectorFunction(edges, np.ones(edges.dimension))
+    matrix, vector = 2 * np.eye(4) + 0.1, np.ones(4)
+    given: dict[str, dict[str, Any]] = {
+        "adjoint_double_layer": {"green": green, "trial": space, "test": None, "quadrature": None},
+        "blocks": {"table": [[cal.identity(space)]]},
+        "cg": {"A": matrix, "b": vector, "rtol": 1e-6, "maxiter": 10},
+        "double_layer": {"green": green, "trial": space, "test": None, "quadrature": None},
+        "double_layer_potential": {"green": green, "density": density, "quadrature": None},
+        "dual_tests": {"space": edges},
+        "electric_field": {"green": green, "trial": edges, "test": None},
+        "electric_field_potential": {"green": green, "density": current},
+        "gmres": {"A": matrix, "b": vector, "rtol": 1e-6, "maxiter": 10},
+        "helmholtz_sums": {"points": POINTS, "charges": [1.0, 2.0], "wavenumber": 1.0, "targets": [Z], "rtol": 1e-4},
+        "hlu": {"matrix": cal.single_layer(cal.Laplace(), space).assemble("hmatrix", rtol=1e-3), "rtol": 1e-2},
+        "hypersingular": {"green": green, "trial": space, "test": None, "form": "direct"},
+        "identity": {"trial": space, "test": None},
+        "laplace_beltrami": {"space": space},
+        "laplace_sums": {"points": POINTS, "charges": [1.0, 2.0], "targets": [Z], "rtol": 1e-4},
+        "lu": {"A": matrix, "overwrite": False},
+        "magnetic_field": {"green": green, "trial": edges, "test": None},
+        "magnetic_field_potential": {"green": green, "density": current},
+        "osrc_dtn": {"space": space, "wavenumber": 1.0, "order": 2},
+        "osrc_ntd": {"space": space, "wavenumber": 1.0, "order": 2},
+        "single_layer": {"green": green, "trial": space, "test": None, "quadrature": None},
+        "single_layer_potential": {"green": green, "density": density},
+    }
+    for name, arguments in given.items():
+        yield Call(name, getattr(cal, name), arguments)
+    operator = cal.single_layer(cal.Laplace(), space)
+    yield Call(
+        "assemble", operator.assemble, {"method": "dense", "rtol": None, "backend": "numba", "precision": "double"}
+    )
+
+
+def methods() -> Iterator[Call]:
+    """Methods of meshes, problems and solutions."""
+    mesh, line = sphere(), [[2.0, 0.1, 0.2]]
+    sound, static = cal.SoundHardScattering(mesh, 1.0), cal.LaplaceDirichlet(mesh)
+    wave, radar = cal.PlaneWave(X, 1.0), cal.PECScattering(mesh, 1.0)
+    solution, fixed = sound.solve(wave), static.solve(1.0)
+    echo = radar.solve(cal.PlaneWave(X, 1.0, polarization=Z))
+    solid = cal.ElasticSolid(mesh, cal.ElasticMaterial(**STEEL), loads={0: cal.Pressure(1e6)})
+    board = cal.PlanarProblem(cal.Stack(), plate(), [cal.DeltaGap(between=(1, 2))])
+    owners: dict[str, tuple[Any, dict[str, dict[str, Any]]]] = {
+        "mesh": (
+            mesh,
+            {
+                "contains": {"points": POINTS}, "divided": {"times": 1}, "merged_vertices": {"tolerance": 1e-6},
+                "refine_edges": {"ratio": 0.5}, "restricted": {"tags": 0}, "rotated": {"matrix": np.eye(3)},
+                "scaled": {"factor": 2.0}, "sharp_edges": {"angle": 0.5}, "tag_numbers": {"tags": 0},
+                "translated": {"vector": X}, "turned": {"chosen": np.zeros(sphere().number_of_triangles, bool)},
+            },
+        ),
+        "sound": (
+            sound,
+            {
+                "at": {"wavenumber": 1.1}, "plan": {"method": "auto", "rtol": 1e-5},
+                "solve": {
+                    "data": wave, "method": "dense", "rtol": 1e-4, "solver": "gmres", "precision": "double",
+                    "backend": "numba", "preconditioner": "osrc", "maxiter": 100, "progress": False,
+                },
+                "monostatic_target_strength": {"theta": 0.5, "phi": 0.1, "method": "dense"},
+                "solve_all": {"data": [wave]},
+            },
+        ),
+        "statics": (
+            static,
+            {
+                "solve": {"data": 1.0, "method": "dense", "rtol": 1e-4}, "capacitance_matrix": {"permittivity": 1.0},
+            },
+        ),
+        "radar": (
+            radar,
+            {"at": {"wavenumber": 1.1}, "monostatic_rcs": {"theta": 0.5, "phi": 0.1, "polarization": "VV"}},
+        ),
+        "solid": (solid, {"solve": {"method": "auto", "rtol": 1e-4}, "plan": {"method": "auto", "rtol": 1e-4}}),
+        "board": (board, {"solve": {"frequency": 1e9, "voltages": 1.0}, "plan": {"frequency": 1e9}}),
+        "solution": (
+            solution,
+            {"field": {"points": line}, "far_field": {"theta": 0.1, "phi": 0.1}, "target_strength": {"theta": 0.1}},
+        ),
+        "potential": (fixed, {"field": {"points": line}, "gradient": {"points": line}}),
+        "echo": (
+            echo,
+            {
+                "field": {"points": line}, "far_field": {"theta": 0.1, "phi": 0.1}, "rcs": {"theta": 0.1, "phi": 0.1},
+                            },
+        ),
+    }  # fmt: skip
+    for owner, (found, calls) in owners.items():
+        for name, arguments in calls.items():
+            if hasattr(found, name):
+                yield Call(f"{owner}.{name}", getattr(found, name), arguments)
+            else:
+                print("MISSING", owner, name)
