@@ -84,7 +84,7 @@ class OutgoingSeries:
             values = outside.slopes * self.wavenumber if slope else outside.values
             return values / surface.values * outside.scale_over(surface)
 
-        return _series(self.outgoing_terms, radial, np.maximum(distance, self.radius), cosine)
+        return series(self.outgoing_terms, radial, np.maximum(distance, self.radius), cosine)
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,7 +155,7 @@ class SphereScattering(OutgoingSeries):
             inside = spherical_bessel(last, wavenumber * r)
             return inside.values * surface.scale_over(inside)
 
-        return _series(self.interior_terms, radial, np.minimum(distance, self.radius), cosine)
+        return series(self.interior_terms, radial, np.minimum(distance, self.radius), cosine)
 
     def surface_pressure(self, points: ArrayLike) -> np.ndarray:
         """Total u (n,) on the sphere in the directions of points (n, 3) (their distances do not count)."""
@@ -246,22 +246,10 @@ def _scattering(
     interior: complex | None = None,
     density_ratio: complex = 1.0,
 ) -> SphereScattering:
-    k, radius = nonzero_wavenumber(k), positive_length(radius, "radius")
-    if np.imag(k) * radius > LARGEST_LOSS:
-        raise ValueError(
-            f"loss over the radius, Im(k) a = {np.imag(k) * radius:.3g}, exceeds {LARGEST_LOSS:g}: no digits remain"
-        )
-    if direction is not None and source is not None:
-        raise ValueError("give the direction of a plane wave or the position of a point source, not both")
-    position = None if source is None else one_point(source, "source")
-    if position is not None and np.linalg.norm(position) <= radius:
-        raise ValueError(f"the source at {position.tolist()} is not outside the sphere of radius {radius:g}")
-    axis = unit_vector([0, 0, 1] if direction is None else direction) if position is None else unit_vector(position)
-
+    radius = positive_length(radius, "radius")
+    k, position, axis, last, forcing = incident_waves(k, radius, direction, source, interior, admittance)
     z = k * radius
-    last = _last_order(z, interior, admittance, radius, position, k)
     regular, outgoing = spherical_bessel(last, z), spherical_hankel(last, z)
-    forcing = _forcing(outgoing, last, k, position)
     J, J_slope, H = regular.values[:, 0], regular.slopes[:, 0], outgoing.values[:, 0]
     slope = outgoing.slopes[:, 0] / H  # h' / h
     wronskian = 1j / z**2 / H  # (j h' - j' h) / h: the total field and its slope are multiples of it
@@ -292,6 +280,31 @@ def _scattering(
         interior_terms=interior_terms,
         interior_wavenumber=interior,
     )
+
+
+def incident_waves(
+    k: complex,
+    radius: float,
+    direction: ArrayLike | None,
+    source: ArrayLike | None,
+    interior: complex | None = None,
+    admittance: complex = 0.0,
+) -> tuple[complex, np.ndarray | None, np.ndarray, int, np.ndarray]:
+    """k, the position of the source or None, the axis, the last order that counts on a sphere with the wavenumber
+    `interior` inside or an admittance, and g_n / s_n(ka) of the incident wave."""
+    k = nonzero_wavenumber(k)
+    if np.imag(k) * radius > LARGEST_LOSS:
+        raise ValueError(
+            f"loss over the radius, Im(k) a = {np.imag(k) * radius:.3g}, exceeds {LARGEST_LOSS:g}: no digits remain"
+        )
+    if direction is not None and source is not None:
+        raise ValueError("give the direction of a plane wave or the position of a point source, not both")
+    position = None if source is None else one_point(source, "source")
+    if position is not None and np.linalg.norm(position) <= radius:
+        raise ValueError(f"the source at {position.tolist()} is not outside the sphere of radius {radius:g}")
+    axis = unit_vector([0, 0, 1] if direction is None else direction) if position is None else unit_vector(position)
+    last = _last_order(k * radius, interior, admittance, radius, position, k)
+    return k, position, axis, last, _forcing(spherical_hankel(last, k * radius), last, k, position)
 
 
 def _forcing(outgoing: ScaledFunctions, last: int, k: complex, position: np.ndarray | None) -> np.ndarray:
@@ -330,7 +343,7 @@ def _powers(base: complex, orders: np.ndarray) -> np.ndarray:
     return np.array([base**0, base, base**2, base**3])[orders % 4].round()
 
 
-def _series(terms: np.ndarray, radial, distance: np.ndarray, cosine: np.ndarray) -> np.ndarray:
+def series(terms: np.ndarray, radial, distance: np.ndarray, cosine: np.ndarray) -> np.ndarray:
     """sum_n terms_n R_n(r) P_n(cos g), in portions of points that fit in the cache."""
     values = np.empty(len(distance), np.complex128)
     step = max(1, _VALUES_AT_ONCE // len(terms))

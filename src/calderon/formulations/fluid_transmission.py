@@ -1,4 +1,5 @@
-"""Bodies of other fluids, through whose surface or a part of it sound passes, and rigid ones next to them."""
+"""Bodies of other fluids, side by side or one within another, through whose surface or a part of it sound passes, and
+rigid ones."""
 
 import warnings
 from collections.abc import Mapping, Sequence
@@ -10,10 +11,18 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
-from calderon.formulations.checks import separate_parts, warn_thin
-from calderon.formulations.combined import usual_coupling
+from calderon.formulations.checks import warn_thin
 from calderon.formulations.linear_system import LinearSystem, SolutionInfo, SolveOptions
-from calderon.formulations.media.equations import Body, Column, Fluid, Rigid, Vessel, equations
+from calderon.formulations.media.equations import (
+    SURROUNDINGS,
+    Body,
+    Column,
+    Fluid,
+    Rigid,
+    Vessel,
+    equations,
+    sides_of,
+)
 from calderon.formulations.media.fluids import bodies_of, places_of
 from calderon.formulations.media.inverses import inverses
 from calderon.formulations.media.pieces import spread, summed
@@ -88,14 +97,15 @@ class FluidTransmission(ScatteringProblem):
 
     def _check_fields(self) -> None:
         super()._check_fields()
-        separate_parts(self.mesh, "FluidTransmission")
         if self.rigid_tags and len(self.rigid_tags) < len(np.unique(self.mesh.tags)):
             warn_thin(self.mesh.restricted(self.rigid_tags))
         if self.density_ratio is None:
             raise TypeError("FluidTransmission needs density_ratio=, the density inside over that outside")
-        for fluid in self.fluids:
-            if finite_complex(fluid.density_ratio, "density_ratio").real <= 0:
-                raise ValueError(f"density_ratio (inside over outside) must be positive, got {fluid.density_ratio!r}")
+        given = self.density_ratio
+        for ratio in given.values() if isinstance(given, Mapping) else [given]:
+            if finite_complex(ratio, "density_ratio").real <= 0:
+                raise ValueError(f"density_ratio (inside over outside) must be positive, got {ratio!r}")
+        _ = self._bodies
 
     @cached_property
     def rigid_tags(self) -> tuple[int, ...]:
@@ -105,8 +115,13 @@ class FluidTransmission(ScatteringProblem):
 
     @cached_property
     def _bodies(self) -> list[Body]:
-        eta = usual_coupling(self.wavenumber)
-        return bodies_of(self.function_space, self.interior_wavenumber, self.density_ratio, self.rigid_tags, eta)
+        media = self.wavenumber, self.interior_wavenumber, self.density_ratio
+        return bodies_of(self.function_space, *media, self.rigid_tags)
+
+    @property
+    def _outer(self) -> list[Body]:
+        """The bodies that the fluid around touches."""
+        return [each for each in self._bodies if each.parent == SURROUNDINGS]
 
     @property
     def fluids(self) -> tuple[Fluid | Vessel, ...]:
@@ -174,17 +189,42 @@ class FluidTransmission(ScatteringProblem):
         return self._pieces.loads()
 
     def _rhs(self, value: NDArray[Any], derivative: NDArray[Any]) -> NDArray[Any]:
-        rows = [row for body in self._bodies for row in body.rows(abs(self.wavenumber))]
-        parts = [summed(row.trace * value + row.slope * derivative, row.space, self._pieces) for row in rows]
+        parts = []
+        for body in self._bodies:
+            for row in body.rows(abs(self.wavenumber)):
+                trace, slope = (row.trace, row.slope) if body.parent == SURROUNDINGS else (0.0, 0.0)
+                parts.append(summed(trace * value + slope * derivative, row.space, self._pieces))
         return np.concatenate(parts)
 
     def _far_load(self, value: NDArray[Any], derivative: NDArray[Any]) -> NDArray[Any]:
-        factors = {"u": derivative, "q": -abs(self.wavenumber) * value, "jump": 0 * value}
-        return np.concatenate([summed(factors[each.kind], each.space, self._pieces) for each in self._columns])
+        factors, parts = {"u": derivative, "q": -abs(self.wavenumber) * value, "jump": 0 * value}, []
+        for body in self._bodies:
+            seen = body.parent == SURROUNDINGS
+            parts += [summed(seen * factors[each.kind], each.space, self._pieces) for each in body.columns]
+        return np.concatenate(parts)
 
     def _potentials(self, coefficients: NDArray[Any]) -> tuple[Any, tuple[Potential, ...]]:
         total, slope = self._unknowns(coefficients)
-        return total, (double_layer_potential(self.green, total), single_layer_potential(self.green, -1 * slope))
+        return total, self._layers(self.green, [(body, -1.0, 1.0) for body in self._outer], total, slope)
+
+    def _layers(
+        self, green: Helmholtz, sides: list[tuple[Body, float, complex]], total: Function, slope: Function
+    ) -> tuple[Potential, Potential]:
+        """The layers of the field in a fluid, from the bodies next to it with the signs and ratios of `sides_of`."""
+        values = sum(-sign * self._on(body, total) for body, sign, _ in sides)
+        slopes = sum(sign * ratio * self._on(body, slope) for body, sign, ratio in sides)
+        return (
+            double_layer_potential(green, replace(total, coefficients=values)),
+            single_layer_potential(green, replace(slope, coefficients=slopes)),
+        )
+
+    def _on(self, body: Body, function: Function) -> NDArray[Any]:
+        """The coefficients of u or du/dn on one body, 0 on others."""
+        whole, surface = function.space is self.function_space, body.surface
+        kept = places_of(surface, self.function_space) if whole else self._pieces.dofs[surface.triangles].ravel()
+        found = np.zeros_like(function.coefficients)
+        found[kept] = function.coefficients[kept]
+        return found
 
     def _unknowns(self, coefficients: NDArray[Any]) -> tuple[Function, Function]:
         """u and du/dn outside; the latter jumps where a rigid part of a wall begins."""
@@ -225,15 +265,19 @@ class FluidTransmission(ScatteringProblem):
     def _solution(self, data: Any, coefficients: NDArray[Any], info: SolutionInfo) -> ScatteringSolution:
         self._warn_of_faint_echo(info.residual)
         total, slope = self._unknowns(coefficients)
-        interior = []
+        interior = list[Potential]()
         parts = iter(self._parts(coefficients))
-        for body in self._bodies:
+        for number, body in enumerate(self._bodies):
             own = {column.kind: next(parts) for column in body.columns}
-            if isinstance(body, Fluid | Vessel):
-                interior += self._inside(body, own, total, slope)
+            if isinstance(body, Vessel):
+                interior += self._in_vessel(body, own, total, slope)
+            elif isinstance(body, Fluid):
+                sides = [(other, sides_of(place, other)) for place, other in enumerate(self._bodies)]
+                next_to = [(other, *found[number]) for other, found in sides if number in found]
+                interior += self._layers(Helmholtz(body.wavenumber), next_to, total, slope)
         layers = self._potentials(coefficients)[1]
-        rigid = [each.surface.triangles for each in self._bodies if isinstance(each, Rigid)]
-        tags = np.unique(self.mesh.tags[rigid[0]]).tolist() if rigid else []
+        rigid = [self.mesh.tags[each.surface.triangles] for each in self._bodies if isinstance(each, Rigid)]
+        tags = np.unique(np.concatenate(rigid)).tolist() if rigid else []
         return ScatteringSolution(
             data,
             self.mesh,
@@ -247,23 +291,16 @@ class FluidTransmission(ScatteringProblem):
             tuple(tags),
         )
 
-    def _inside(
-        self, body: Fluid | Vessel, own: dict[str, NDArray[Any]], total: Function, slope: Function
+    def _in_vessel(
+        self, body: Vessel, own: dict[str, NDArray[Any]], total: Function, slope: Function
     ) -> list[Potential]:
-        """The layers of the field in a body of fluid; 0 in others."""
-        green, space, mask = Helmholtz(body.wavenumber), self.function_space, np.zeros(self.function_space.dimension)
-        mask[places_of(body.surface, space)] = 1
-        value = mask * total.coefficients
-        if isinstance(body, Vessel):
-            value[places_of(body.wall, space)] -= own["jump"]
-            slopes = abs(self.wavenumber) * spread(own["q"], body.opening, self._pieces)
-        elif slope.space is space:
-            slopes = mask * slope.coefficients
-        else:
-            slopes = abs(self.wavenumber) * spread(own["q"], body.surface, self._pieces)
+        """The layers of the field behind walls of which a part is rigid; 0 elsewhere."""
+        green, value = Helmholtz(body.wavenumber), self._on(body, total)
+        value[places_of(body.wall, self.function_space)] -= own["jump"]
+        slopes = body.density_ratio * abs(self.wavenumber) * spread(own["q"], body.opening, self._pieces)
         return [
             double_layer_potential(green, replace(total, coefficients=-value)),
-            single_layer_potential(green, replace(slope, coefficients=body.density_ratio * slopes)),
+            single_layer_potential(green, replace(slope, coefficients=slopes)),
         ]
 
 

@@ -212,8 +212,9 @@ class ScatteringSolution(SampledField, SavedSolution, Viewable, Described):
                 AccuracyWarning,
                 stacklevel=callers_level(),
             )
-        mass = over.mass_matrix(self.surface.space)
-        flux = self.surface.coefficients.conj() @ (mass @ self.derivative.coefficients)
+        pressure = self.layers[0].density  # that of the double layer: 0 on surfaces within others
+        mass = over.mass_matrix(pressure.space)
+        flux = pressure.coefficients.conj() @ (mass @ self.derivative.coefficients)
         return float(-flux.imag / np.real(self.wavenumber))
 
     def scene(self) -> Scene:

@@ -5,7 +5,8 @@ import pytest
 
 import calderon as cal
 from calderon.formulations.electromagnetic.dielectric_equations import Rotation, mueller, pmchwt
-from calderon.formulations.electromagnetic.dielectric_regions import enclosing_surfaces, regions_between
+from calderon.formulations.electromagnetic.dielectric_regions import regions_between
+from calderon.formulations.media.nesting import enclosing_surfaces
 
 
 @pytest.fixture(scope="module")

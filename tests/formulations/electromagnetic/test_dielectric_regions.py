@@ -5,11 +5,11 @@ import pytest
 
 import calderon as cal
 from calderon.formulations.electromagnetic.dielectric_regions import (
-    enclosing_surfaces,
     innermost,
     region,
     regions_between,
 )
+from calderon.formulations.media.nesting import enclosing_surfaces
 
 
 @pytest.fixture(scope="module")

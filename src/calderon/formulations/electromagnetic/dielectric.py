@@ -27,7 +27,6 @@ from calderon.formulations.electromagnetic.dielectric_regions import (
     Constant,
     Region,
     constants_at,
-    enclosing_surfaces,
     material_constants,
     regions_between,
 )
@@ -42,6 +41,7 @@ from calderon.formulations.electromagnetic.loops_and_charges import (
 from calderon.formulations.electromagnetic.radar import RadarProblem
 from calderon.formulations.electromagnetic.radiating_currents import RadiatingCurrents, magnetic_unit
 from calderon.formulations.linear_system import LinearSystem, SolutionInfo, SolveOptions
+from calderon.formulations.media.nesting import enclosing_surfaces
 from calderon.mesh import TriangleMesh
 from calderon.operators import BlockOperator
 from calderon.spaces import RWG, EdgeSpace, Loads, VectorFunction

@@ -5,20 +5,17 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy
 from numpy.typing import ArrayLike, NDArray
 
 from calderon.exact.sphere_layers import refractive_index
 from calderon.exact.vacuum import conducting_permittivity
 from calderon.greens import Helmholtz
 from calderon.mesh import Material, TriangleMesh
-from calderon.mesh.containment import nested_components
 from calderon.operators import BoundaryOperator
 from calderon.validation import finite_number, one_or_more_points, refuse_gain, unmasked
 
 Constant = complex | Material | Callable[[float], complex]
 """Of a medium: a number, a material in vacuum, or a function of the frequency in Hz."""
-TOUCHING = 1e-6  # surfaces whose vertices are closer than so many mean edge lengths touch
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,44 +90,6 @@ def regions_between(
         own = [] if number < 0 else [(number, -1)]
         found.append(region(own + surfaces, wavenumber, *constants))
     return tuple(found)
-
-
-def enclosing_surfaces(meshes: Sequence[TriangleMesh]) -> NDArray[np.int64]:
-    """(n,) for each closed surface the one directly around it, -1 for none.
-
-    ValueError for surfaces that touch or cross, as far as their vertices, edge middles and centroids show it, and for
-    parts of one mesh that lie one within another.
-    """
-    for number, mesh in enumerate(meshes):
-        if len(nested_components(mesh.vertices, mesh.triangles, mesh.components)):
-            raise ValueError(
-                f"a closed part of mesh {number} lies within another one: give nested surfaces as separate meshes, "
-                "each with the permittivity directly inside of it (1 for a cavity)"
-            )
-    inside = np.zeros((len(meshes), len(meshes)), dtype=bool)  # [i, j]: i within j
-    trees = [scipy.spatial.KDTree(mesh.vertices[mesh.used_vertices]) for mesh in meshes]
-    for i, mesh in enumerate(meshes):
-        corners = mesh.vertices[mesh.used_vertices]
-        probes = np.concatenate([corners, mesh.vertices[mesh.edges].mean(axis=1), mesh.centroids])
-        for j, other in enumerate(meshes):
-            if i == j:
-                continue
-            if np.any(mesh.bounds[0] > other.bounds[1]) or np.any(mesh.bounds[1] < other.bounds[0]):
-                continue
-            if i < j and np.min(trees[j].query(corners)[0]) < TOUCHING * mesh.mean_edge_length:
-                raise ValueError(
-                    f"meshes {i} and {j} touch: surfaces must be apart; leave a gap between them that is resolved by "
-                    "their edges, or for a common wall take one mesh around both bodies"
-                )
-            within = other.contains(probes)
-            if within.any() and not within.all():
-                raise ValueError(
-                    f"mesh {i} lies partly inside mesh {j} ({np.count_nonzero(within)} of {len(within)} points): "
-                    "surfaces must not cross; if it has several parts, give each as a mesh of its own"
-                )
-            inside[i, j] = within.all()
-    depth = inside.sum(axis=1)
-    return np.array([max(np.flatnonzero(row), key=lambda j: depth[j], default=-1) for row in inside], dtype=np.int64)
 
 
 def innermost(meshes: Sequence[TriangleMesh], parents: NDArray[np.int64], points: ArrayLike) -> NDArray[np.int64]:

@@ -1,7 +1,9 @@
 """The equations of bodies in a fluid, see `FluidTransmission`, as blocks of rows and columns.
 
-Outside, summed over all surfaces, the trace of the representation is u / 2 - K u + |k| V q = u_inc, its normal
-derivative D u + |k| (1/2 + K') q = du_inc/dn. A row tests a sum of both; what a body adds to it is its own.
+In a fluid with surfaces of sign s, 1 where it lies inside and -1 where it lies outside, and with du/dn = |k| d q there
+(d = 1 outside, the ratio of densities inside), the field is u = u_inc + sum s (|k| d V q - K u). On each surface
+u / 2 - sum s (|k| d V q - K u) is then the trace of u_inc, and |k| d q / 2 - sum s (|k| d K' q + D u) its normal
+derivative. A row tests a sum of both, of the fluids on both sides; what a body adds to it is its own.
 """
 
 from abc import ABC, abstractmethod
@@ -36,10 +38,15 @@ class Column(NamedTuple):
     kind: str
 
 
+SURROUNDINGS = -1
+"""The number of the fluid around all bodies; that in a body has the number of the body."""
+
+
 class Body(ABC):
-    """Bodies of one kind. surface: the space of u on them."""
+    """Bodies of one kind. surface: the space of u on them; parent: the number of the fluid directly around them."""
 
     surface: Space
+    parent: int = SURROUNDINGS
 
     @abstractmethod
     def rows(self, k: float) -> list[Row]: ...
@@ -55,11 +62,12 @@ class Body(ABC):
 
 @dataclass(frozen=True, eq=False)
 class Fluid(Body):
-    """A fluid and its bodies: wavenumber, density_ratio over that outside. Mueller's equations."""
+    """A fluid and its bodies: wavenumber, density_ratio over that directly outside. Mueller's equations."""
 
     surface: Space
     wavenumber: complex
     density_ratio: complex
+    parent: int = SURROUNDINGS
 
     @property
     def scale(self) -> complex:
@@ -74,11 +82,7 @@ class Fluid(Body):
         return [Column(self.surface, "u"), Column(self.surface, "q")]
 
     def own(self, k: float) -> list[list[Any]]:
-        space, inside, r, s = self.surface, Helmholtz(self.wavenumber), self.density_ratio, self.scale
-        return [
-            [identity(space) + double_layer(inside, space), -(k * r) * single_layer(inside, space)],
-            [-(s / k) * hypersingular(inside, space), identity(space) - (s * r) * adjoint_double_layer(inside, space)],
-        ]
+        return [[identity(self.surface), None], [None, identity(self.surface)]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,6 +91,7 @@ class Rigid(Body):
 
     surface: Space
     eta: complex
+    parent: int = SURROUNDINGS
 
     def rows(self, k: float) -> list[Row]:
         return [Row(self.surface, 1.0, self.eta)]
@@ -142,27 +147,37 @@ class Vessel(Body):
 
 def equations(outside: Helmholtz, bodies: list[Body]) -> BoundaryOperator:
     """The operator of all bodies, rows and columns of one after the other."""
-    k, rows = abs(outside.wavenumber), []
-    for body in bodies:
+    k, sides, rows = abs(outside.wavenumber), [sides_of(number, each) for number, each in enumerate(bodies)], []
+    for body, own_sides in zip(bodies, sides, strict=True):
         own = iter(body.own(k))
         for row in body.rows(k):
             line: list[Any] = []
-            for other in bodies:
+            for other, other_sides in zip(bodies, sides, strict=True):
                 terms = next(own) if other is body else [None] * len(other.columns)
                 for column, term in zip(other.columns, terms, strict=True):
-                    line.append(_sum(_outside(outside, k, row, column), term))
+                    for fluid in own_sides.keys() & other_sides.keys():
+                        green = outside if fluid == SURROUNDINGS else Helmholtz(bodies[fluid].wavenumber)  # type: ignore[attr-defined]
+                        term = _sum(_layers(green, k, row, column, *other_sides[fluid]), term)
+                    line.append(term)
             rows.append(line)
     return blocks(rows)
 
 
-def _outside(green: Helmholtz, k: float, row: Row, column: Column) -> Any:
-    """The term of an unknown in the representation outside; None for none."""
+def sides_of(number: int, body: Body) -> dict[int, tuple[float, complex]]:
+    """The fluids next to a body whose representation is that above: s and d of each."""
+    found: dict[int, tuple[float, complex]] = {body.parent: (-1.0, 1.0)}
+    return found | {number: (1.0, body.density_ratio)} if isinstance(body, Fluid) else found
+
+
+def _layers(green: Helmholtz, k: float, row: Row, column: Column, sign: float, ratio: complex) -> Any:
+    """The term of an unknown in the representation in one fluid; None for none."""
     if column.kind == "jump":
         return None
+    q = -sign * k * ratio
     first, second, one, two = (
-        (double_layer, hypersingular, -row.trace, row.slope)
+        (double_layer, hypersingular, sign * row.trace, -sign * row.slope)
         if column.kind == "u"
-        else (single_layer, adjoint_double_layer, k * row.trace, k * row.slope)
+        else (single_layer, adjoint_double_layer, q * row.trace, q * row.slope)
     )
     found = None
     for layer, factor in ((first, one), (second, two)):

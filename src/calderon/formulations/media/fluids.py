@@ -1,14 +1,17 @@
-"""Bodies next to each other of different fluids, rigid, or of a fluid behind walls of which a part is rigid: which
-parts of a surface they are. Their equations are in `equations.py`."""
+"""Bodies of different fluids next to each other or one within another, rigid ones, and those of a fluid behind walls of
+which a part is rigid: which parts of a surface they are. Their equations are in `equations.py`."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.formulations.media.equations import Body, Fluid, Rigid, Vessel
+from calderon.formulations.combined import usual_coupling
+from calderon.formulations.media.equations import SURROUNDINGS, Body, Fluid, Rigid, Vessel
+from calderon.formulations.media.nesting import enclosing_surfaces
+from calderon.mesh import TriangleMesh
 from calderon.spaces import P1, P2, Space
 
 
@@ -41,12 +44,13 @@ class _Tags:
         return tuple(found.tolist())
 
 
-def bodies_of(space: Space, wavenumber: Any, density_ratio: Any, rigid: tuple[int, ...], eta: complex) -> list[Body]:
-    """One fluid, or one for each tag of tables, with the rigid parts of its walls; and the rigid bodies. ValueError for
-    tables that do not fit together, triangles that are left out or in several, and bodies that touch."""
+def bodies_of(
+    space: Space, outside: complex, wavenumber: Any, density_ratio: Any, rigid: tuple[int, ...]
+) -> list[Body]:
+    """One fluid, or one for each tag of tables, with the rigid parts of its walls; and the rigid bodies. outside: the
+    wavenumber around all; density_ratio: over the density there. ValueError for tables that do not fit together,
+    triangles that are left out or in several, bodies that touch, and nested ones with one number or one tag."""
     mesh, tables = space.mesh, [each for each in (wavenumber, density_ratio) if isinstance(each, Mapping)]
-    if not tables and not rigid:
-        return [Fluid(space, wavenumber, density_ratio)]
     if any(set(each) != set(tables[0]) for each in tables):
         raise ValueError(f"tables of fluids have the same tags, got {[[*each] for each in tables]}")
     others = np.setdiff1d(mesh.tags, rigid).tolist()
@@ -57,11 +61,81 @@ def bodies_of(space: Space, wavenumber: Any, density_ratio: Any, rigid: tuple[in
         k, ratio = (each[tag] if isinstance(each, Mapping) else each for each in (wavenumber, density_ratio))
         hard = tags.walls(tag)
         walls |= {*hard}
-        found.append(_vessel(space, tag, hard, k, ratio) if hard else Fluid(_part(space, tag), k, ratio))
+        part = space if not tables and not rigid else _part(space, tag)
+        found.append(_vessel(space, tag, hard, k, ratio) if hard else Fluid(part, k, ratio))
     if alone := sorted({*rigid} - walls):
-        found.append(Rigid(_part(space, alone), eta))
+        found.append(Rigid(_part(space, alone), usual_coupling(outside)))
     _check_apart(space, found)
+    return found if mesh.number_of_components == 1 else _nested(mesh, found)
+
+
+def _nested(mesh: TriangleMesh, given: list[Body]) -> list[Body]:
+    """The bodies with what is directly around them; those of one tag that lie in different ones apart."""
+    owner = np.zeros(mesh.number_of_components, np.int64)
+    for number, body in enumerate(given):
+        owner[mesh.components[body.surface.triangles]] = number
+    parts = [TriangleMesh(mesh.vertices, mesh.triangles[mesh.components == c]) for c in range(len(owner))]
+    names = [
+        f"the closed part with the tags {np.unique(mesh.tags[mesh.components == c]).tolist()}"
+        for c in range(len(owner))
+    ]
+    parents = enclosing_surfaces(parts, names)
+    if (parents < 0).all():
+        return given
+    groups: dict[tuple[int, int], list[int]] = {}
+    around = np.full(len(owner), SURROUNDINGS)
+
+    def number_of(part: int) -> int:
+        """Of the body that a closed part belongs to, after those around it."""
+        if part >= 0 and around[part] == SURROUNDINGS:
+            _check_within(given, owner, parents[part], part, names)
+            key = int(owner[part]), number_of(int(parents[part]))
+            groups.setdefault(key, []).append(part)
+            around[part] = [*groups].index(key)
+        return int(around[part]) if part >= 0 else SURROUNDINGS
+
+    for part in range(len(owner)):
+        number_of(part)
+    found = list[Body]()
+    for (number, parent), own in groups.items():
+        body = given[number]
+        surface = body.surface
+        chosen = np.isin(mesh.components[surface.triangles], own)
+        surface = surface if chosen.all() else _kept(surface, chosen)
+        if isinstance(body, Fluid):
+            ratio = body.density_ratio if parent < 0 else body.density_ratio / given[[*groups][parent][0]].density_ratio  # type: ignore[attr-defined]
+            found.append(replace(body, surface=surface, density_ratio=ratio, parent=parent))
+        elif isinstance(body, Rigid):
+            eta = body.eta if parent < 0 else usual_coupling(found[parent].wavenumber)  # type: ignore[attr-defined]
+            found.append(replace(body, surface=surface, eta=eta, parent=parent))
+        else:
+            found.append(body)
     return found
+
+
+def _check_within(given: list[Body], owner: NDArray[np.int64], outer: int, inner: int, names: list[str]) -> None:
+    """ValueError for a closed part that does not lie within another one (a number below 0: within none) as computed."""
+    if outer < 0:
+        return
+    around, body = given[owner[outer]], given[owner[inner]]
+    where = f"{names[inner]} lies within {names[outer]}"
+    if isinstance(around, Rigid):
+        raise ValueError(f"{where}, which is rigid, where no sound comes: leave it out")
+    if isinstance(around, Vessel) or isinstance(body, Vessel):
+        raise ValueError(f"{where}, and one of them has walls of which a part is rigid: such bodies are not nested")
+    if around is body:
+        raise ValueError(
+            f"{where}, and both have one fluid: give each surface a tag of its own, and tables {{tag: number}} of the "
+            "fluids directly inside of each"
+        )
+
+
+def _kept(space: Space, chosen: NDArray[np.bool_]) -> Space:
+    """The functions on some closed parts of a space, in the same order."""
+    numbers, dofs = np.unique(space.dofs[chosen], return_inverse=True)
+    return replace(
+        space, triangles=space.triangles[chosen], dofs=dofs.reshape(-1, space.dofs.shape[1]), dimension=len(numbers)
+    )
 
 
 def _vessel(space: Space, tag: Any, walls: tuple[int, ...], k: Any, ratio: Any) -> Vessel:

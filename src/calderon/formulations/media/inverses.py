@@ -4,7 +4,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from calderon.formulations.combined import ROOT_ERROR, hard_on_a_plane
 from calderon.formulations.linear_system import mass_preconditioner
-from calderon.formulations.media.equations import Body, Rigid, Vessel
+from calderon.formulations.media.equations import SURROUNDINGS, Body, Rigid, Vessel
 from calderon.onsurface import SurfaceOperator, osrc_dtn
 from calderon.spaces import Space
 
@@ -17,7 +17,8 @@ def inverses(body: Body, wavenumber: complex, precision: str) -> list[LinearOper
         return osrc_dtn(space, k, error=ROOT_ERROR, precision=precision)
 
     if isinstance(body, Rigid):
-        return [hard_on_a_plane(dtn(body.surface, wavenumber), body.eta).inverse().tested]
+        around = 1j / body.eta if body.parent != SURROUNDINGS else wavenumber
+        return [hard_on_a_plane(dtn(body.surface, around), body.eta).inverse().tested]
     if isinstance(body, Vessel):
         k, r = abs(wavenumber), body.density_ratio
         return [
