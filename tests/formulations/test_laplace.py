@@ -131,7 +131,7 @@ def test_parts_within_others_have_no_side(side):
     shell = meshes.merge([meshes.sphere(1.0, 0.6), meshes.sphere(0.3, 0.3)])
     with pytest.raises(ValueError, match="LaplaceNeumann needs parts next to each other, and 1 of the 2 .* number 1"):
         LaplaceNeumann(shell, side=side)
-    with pytest.raises(ValueError, match="FluidTransmission needs parts next to each other"):
+    with pytest.raises(ValueError, match="lies within .* and both have one fluid"):
         FluidTransmission(shell, 1.0, 1.5, 2.0)
 
 
