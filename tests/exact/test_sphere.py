@@ -5,7 +5,14 @@ import pytest
 from numpy.polynomial.legendre import leggauss
 from scipy.special import eval_legendre, spherical_jn, spherical_yn
 
-from calderon.exact import fluid_sphere, impedance_sphere, point_sources, rigid_sphere, soft_sphere
+from calderon.exact import (
+    fluid_sphere,
+    impedance_sphere,
+    layered_fluid_sphere,
+    point_sources,
+    rigid_sphere,
+    soft_sphere,
+)
 
 A = 1.3
 KINDS = {
@@ -266,3 +273,52 @@ def test_rotation_of_the_incidence_rotates_the_field():
 def test_bad_arguments_are_named(call, text):
     with pytest.raises(ValueError, match=text):
         call()
+
+
+@pytest.mark.parametrize("incidence", [{"direction": [0, 0.6, 0.8]}, {"source": [0, 2.0, 1.0]}])
+def test_layers_of_one_fluid_are_one_sphere(incidence):
+    """Also layers of the fluid around, on a ball, a rigid and a soft core."""
+    k, toward = 3.0, np.random.default_rng(0).normal(size=(30, 3))
+    x = toward / np.linalg.norm(toward, axis=1)[:, None] * np.linspace(0.05, 1.7, 30)[:, None]
+    ball = fluid_sphere(k, 1.0, 5.0, 2.0, **incidence).total(x)
+    for radii, more in (([0.3, 0.7, 1.0], []), ([0.1, 1.0], []), ([0.3, 1.0, 1.5], [k])):
+        count = len(radii) - len(more)
+        densities = [2.0] * count + [1.0] * len(more)
+        layered = layered_fluid_sphere(k, radii, [5.0] * count + more, densities, **incidence)
+        assert layered.total(x) == pytest.approx(ball, abs=1e-13)
+    outside = x[np.linalg.norm(x, axis=1) > 0.6]
+    for make, core in ((rigid_sphere, "rigid"), (soft_sphere, "soft")):
+        alone = make(k, 0.6, **incidence).total(outside)
+        for radii in ([0.6], [0.6, 0.8, 1.0]):
+            water = [k] * (len(radii) - 1), [1.0] * (len(radii) - 1)
+            assert layered_fluid_sphere(k, radii, *water, core=core, **incidence).total(outside) == pytest.approx(alone)
+
+
+def test_layers_are_continuous_and_lose_what_they_absorb():
+    """u and (1/rho) du/dr at each face; thin, lossy and slow layers; the optical theorem at any k a."""
+    k, radii, densities = 3.0, [0.3, 0.7, 1.0], [0.001, 3 + 1j, 1.2, 1.0]
+    sphere = layered_fluid_sphere(k, radii, [0.5 + 0.1j, 40 + 5j, 7.0], densities[:3])
+    d, h = np.array([[0.6, 0, 0.8], [0, 1, 0]]), 1e-6
+    for radius, inside, outside in zip(radii, densities[:-1], densities[1:], strict=True):
+        below, above = (sphere.total(d * (radius + side * 1e-8)) for side in (-1, 1))
+        assert below == pytest.approx(above, abs=1e-6)
+        slopes = [(below - sphere.total(d * (radius - h))) / inside, (sphere.total(d * (radius + h)) - above) / outside]
+        assert slopes[0] == pytest.approx(slopes[1], abs=0.02 * np.abs(slopes[0]).max())
+    assert sphere.extinction_cross_section() > sphere.scattering_cross_section()
+    for k, ratio in ((1e-3, 1.0), (2.0, 1.0), (150.0, 1.0)):
+        clear = layered_fluid_sphere(k, [0.3, 0.9, 0.9001, 1.0], [2 * k, 0.4 * k, k, 1.5 * k], [0.1, 2, 0.01, 1.3])
+        assert clear.extinction_cross_section() / clear.scattering_cross_section() == pytest.approx(ratio, rel=1e-8)
+
+
+@pytest.mark.parametrize(
+    "arguments, text",
+    [
+        (([1.0, 0.5], [1, 2], [1, 2]), "increase from the inside"),
+        (([0.5, 1.0], [1], [1, 2]), "have 2 layers of fluid"),
+        (([0.5, 1.0], [1, 2], [1, -2]), "must be positive"),
+        (([], [], []), "increase from the inside"),
+    ],
+)
+def test_layers_that_do_not_fit_are_refused(arguments, text):
+    with pytest.raises(ValueError, match=text):
+        layered_fluid_sphere(2.0, *arguments)

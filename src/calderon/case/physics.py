@@ -97,8 +97,8 @@ class Physics(Table):
     Sound travels at speed_of_sound, electromagnetic waves at the speed of light in vacuum. admittance: rho c / Z of an
     impedance surface, without unit; a number or [real, imaginary], or a table of these by tag. permittivity,
     permeability: relative, of a dielectric body, with a positive imaginary part for loss; of several bodies, side by
-    side or one within another, a table by the tags of their surfaces, of what is directly inside. Bodies of fluid side
-    by side have tables by tag of interior_speed_of_sound and interior_density; sound-hard bodies next to them, and
+    side or one within another, a table by the tags of their surfaces, of what is directly inside. Bodies of fluid
+    have such tables of interior_speed_of_sound and interior_density; sound-hard bodies next to them or inside, and
     rigid parts of their walls, are listed in rigid. formulation: the integral equation of a conductor or a dielectric
     body. testing: of a conductor's magnetic equation.
     """

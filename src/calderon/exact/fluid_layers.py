@@ -89,10 +89,14 @@ def layered_fluid_sphere(
     less. Other arguments as for `soft_sphere`.
     """
     one_of(core, CORES, "core")
+    radii, wavenumbers, density_ratios = (
+        np.atleast_1d(np.array(each, dtype=object)).tolist() for each in (radii, wavenumbers, density_ratios)
+    )
     sizes = np.array([positive_length(each, "a radius") for each in radii])
+    count = len(sizes) - (core != "fluid")
     if len(sizes) == 0 or np.any(np.diff(sizes) <= 0):
-        raise ValueError(f"radii increase from the inside out, got {list(radii)}")
-    if not len(wavenumbers) == len(density_ratios) == (count := len(sizes) - (core != "fluid")):
+        raise ValueError(f"radii increase from the inside out, got {radii}")
+    if not len(wavenumbers) == len(density_ratios) == count:
         raise ValueError(
             f"{len(sizes)} radii and a {core} core have {count} layers of fluid: got {len(wavenumbers)} wavenumbers "
             f"and {len(density_ratios)} density ratios"

@@ -31,7 +31,7 @@ from calderon.formulations.preconditioners import Preconditioner
 from calderon.formulations.scattering import ScatteringProblem
 from calderon.formulations.scattering_solution import ScatteringSolution
 from calderon.greens import Helmholtz
-from calderon.mesh import AccuracyWarning
+from calderon.mesh import AccuracyWarning, TriangleMesh
 from calderon.potentials import Potential, double_layer_potential, single_layer_potential
 from calderon.spaces import Function, Loads, Space
 from calderon.spaces.lagrange import discontinuous
@@ -57,9 +57,11 @@ class FluidTransmission(ScatteringProblem):
     interior_wavenumber: omega over the speed of sound inside, Im > 0 for loss; or interior_speed_of_sound= in m/s, with
     frequency=. density_ratio: inside over outside,
     positive (complex for a lossy equivalent fluid). space: "P1" or "P2". Several bodies of different fluids, which must
-    not touch: tables {tag or its name: number} of these, with every tag of the mesh; numbers are for all bodies.
+    not touch, side by side or one within another (coats, bladders): tables {tag or its name: number} of what is
+    directly inside of each closed surface, with every tag of the mesh, density_ratio over the density around all;
+    numbers are for all bodies, then side by side. The equations of nested fluids are in the chapter on theory.
 
-    rigid: tags (numbers or names) of sound-hard bodies next to those of fluid, without entries in the tables. There
+    rigid: tags (numbers or names) of sound-hard bodies next to those of fluid or inside, not in the tables. There
     t = 0, and with the sums over all surfaces the equation is that of Burton and Miller, eta = i / Re k,
 
         (I/2 - K_e + eta D_e) u + |k| (V_e + eta K'_e) q          = u_inc + eta du_inc/dn.
@@ -154,9 +156,15 @@ class FluidTransmission(ScatteringProblem):
         return Preconditioner("OSRC of rigid parts, mass of bodies of fluid", self.unknowns, inverse)
 
     @property
-    def _largest_wavenumber(self) -> complex:
-        k = self.interior_wavenumber
-        return max(self.wavenumber, *(k.values() if isinstance(k, Mapping) else [k]), key=abs)
+    def _resolved(self) -> list[tuple[TriangleMesh, complex]]:
+        found = []
+        for body in self._bodies:
+            around = self.wavenumber if body.parent == SURROUNDINGS else self._bodies[body.parent].wavenumber  # type: ignore[attr-defined]
+            inside = getattr(body, "wavenumber", around)
+            own = np.unique(self.mesh.tags[body.surface.triangles])
+            part = self.mesh if len(self._bodies) == 1 else self.mesh.restricted(own.tolist())
+            found.append((part, max(around, inside, key=abs)))
+        return found
 
     def at(self, wavenumber: complex) -> Self:
         """The same problem at another wavenumber, all in the same ratio (fluids without dispersion)."""

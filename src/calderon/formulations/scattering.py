@@ -57,10 +57,10 @@ class ScatteringProblem(Problem[ScatteringSolution]):
         closed_surface(self.mesh, type(self).__name__)
         for name, value in self._medium.items():
             object.__setattr__(self, name, value)
-        warn_coarse(self.mesh, self._largest_wavenumber)
         if self.unknown:
             warn_thin(self.mesh, self.unknown)
         self._check_fields()
+        warn_coarse(*min(self._resolved, key=lambda each: elements_per_wavelength(*each)))
         _ = self.system  # an equation that cannot be built is refused here, not when it is solved
 
     @property
@@ -74,9 +74,9 @@ class ScatteringProblem(Problem[ScatteringSolution]):
         _ = self.function_space
 
     @property
-    def _largest_wavenumber(self) -> complex:
-        """Of all the media: the one that the mesh must resolve."""
-        return self.wavenumber
+    def _resolved(self) -> list[tuple[TriangleMesh, complex]]:
+        """Parts of the surface, each with the largest wavenumber on its sides, which it must resolve."""
+        return [(self.mesh, self.wavenumber)]
 
     @property
     def green(self) -> Helmholtz:
@@ -91,7 +91,7 @@ class ScatteringProblem(Problem[ScatteringSolution]):
     @property
     def elements_per_wavelength(self) -> float:
         """The shortest wavelength 2 pi / |k| over the mean edge length."""
-        return elements_per_wavelength(self.mesh, self._largest_wavenumber)
+        return min(elements_per_wavelength(*each) for each in self._resolved)
 
     def at(self, wavenumber: complex) -> Self:
         """The same problem at another wavenumber; a coupling that was not given is chosen anew."""
