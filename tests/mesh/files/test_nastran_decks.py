@@ -115,7 +115,25 @@ RIGHT = {
     ),
     "fields at both ends": deck([line.replace("0.0     ", "     0.0") for line in grids()], quads()),
     "THETA, MCID, ZOFFS": deck(grids(), quads(1, 2, more=("45.",)), quads(3, 4, more=(3, 0.0)), quads(5, 6)),
-    "no property": deck(grids(), [small("CQUAD4", 7, "", *QUADS[0])], quads(2, 3, 4, 5, 6)),
+    "the property of the element's number": deck(
+        grids(), [small("CQUAD4", 7, "", *QUADS[0])], quads(2, 3, 4, 5, 6), "PSHELL,7,1,.1"
+    ),
+    "marks whose first character differs": deck(
+        f"{'CORD2C':8}{5:<8}{'':48}{1.0:<8}CORD1",
+        f"{'+ORD1':8}{1.0:<8}",
+        f"{'CORD2C':8}{6:<8}{'':48}{1.0:<8}+ORD2",
+        f"{'+ORD2':8}{'':8}{1.0:<8}",
+        grids(system=5, points=turned(CORNERS, "C").round(4)),
+        quads(),
+    ),
+    "systems in large fields": deck(
+        f"{'CORD2C*':8}{5:<16}{'':16}{0.0:<16}{0.0:<16}*",
+        "$ between",
+        f"{'*':8}{0.0:<16}{0.0:<16}{0.0:<16}{1.0:<16}*",
+        f"{'*':8}{1.0:<16}{0.0:<16}{0.0:<16}{'':16}*",
+        grids(system=5, points=turned(CORNERS, "C").round(4)),
+        quads(),
+    ),
     "CQUADR, CSHEAR and triangles": deck(
         grids(),
         quads(1, name="CQUADR"),
@@ -408,6 +426,7 @@ NAMED = {
     "Simcenter": (["$ Simcenter Femap Property 7 : plate", "PSHELL,7,1,.1"], "plate"),
     "Patran": (["$ Elements and Element Properties for region : hull", "PSHELL,7,1,.1"], "hull"),
     "Patran's sets": (['$ Pset: "hull" will be imported as: "pshell.7"'], "hull"),
+    "numbers and names": (["$* Property: 7 name: left wall"], "left wall"),
     "NX": (["$*  Property: PSHELL1", "$*", "PSHELL         7       1  2.0000"], "PSHELL1"),
 }
 
@@ -444,6 +463,33 @@ def test_elements_that_were_moved_to_components(tmp_path):
     with pytest.warns(MeshWarning, match="quadrilaterals split"):
         mesh = read(tmp_path / "a.fem")
     assert mesh.names == {"low": 1, "high": 7, "shell": 9} and np.bincount(mesh.tags)[[1, 7, 9]].tolist() == [2, 6, 4]
+
+
+def test_elements_that_stand_below_a_component(tmp_path):
+    """$HMCOMP ID: two components of one property, one of which has no name; $HMMOVE has the last word."""
+    lines = [
+        grids(),
+        "$HMCOMP ID                     4",
+        quads(1, 2),
+        "$HMCOMP ID                     5",
+        quads(3, 4, 5, 6),
+    ]
+    (tmp_path / "a.bdf").write_text(deck(*lines, '$HMNAME COMP 4"low"', '$HMNAME PROP 7"shell" 4'))
+    with pytest.warns(MeshWarning, match="quadrilaterals split"):
+        mesh = read(tmp_path / "a.bdf")
+    assert mesh.names == {"low": 4, "shell": 5} and np.bincount(mesh.tags).tolist() == [0, 0, 0, 0, 4, 8]
+    (tmp_path / "a.bdf").write_text(
+        deck(*lines, '$HMNAME COMP 4"low"', "$HMMOVE        4", "$              1THRU           6")
+    )
+    with pytest.warns(MeshWarning, match="quadrilaterals split"):
+        mesh = read(tmp_path / "a.bdf")
+    assert mesh.names == {"low": 7} and set(mesh.tags) == {7}
+
+
+def test_elements_without_a_property_have_the_tag_zero(tmp_path):
+    (tmp_path / "a.nas").write_text(deck(grids(), quads(1, 2, 3, pid=""), quads(4, 5, pid=0), quads(6)))
+    with pytest.warns(MeshWarning, match="quadrilaterals split"):
+        assert np.bincount(read(tmp_path / "a.nas").tags).tolist() == [10, 0, 0, 0, 0, 0, 0, 2]
 
 
 def test_two_properties_of_one_name_stay_two(tmp_path):

@@ -1,6 +1,7 @@
 """Mesh formats of other programs that meshio, gmsh or PyVista read; what is read is checked like everything else."""
 
 import shutil
+from collections import Counter
 from collections.abc import Callable
 from io import BytesIO
 from pathlib import Path
@@ -47,18 +48,29 @@ def _by_gmsh(path: Path) -> meshio.Mesh:
 
 
 def _med(path: Path) -> meshio.Mesh:
-    """Families are tags, their groups names. By gmsh if meshio does not know the file: groups without names, and
-    elements of some kinds without families. It is read from memory, since meshio keeps a file open that it refuses."""
+    """Families are tags, named by their groups, by the smallest of several. By gmsh if meshio does not know the file:
+    groups without names, and elements of some kinds without families. It is read from memory, since meshio keeps a file
+    open that it refuses."""
     try:
         content = meshio.med.read(BytesIO(path.read_bytes()))
     except (KeyError, ValueError):
         return _by_gmsh(path)
-    families = [np.abs(own) for own in content.cell_data.get("cell_tags", [])]
-    used = {int(tag) for cells, own in zip(content.cells, families, strict=False) if cells.dim == 2 for tag in own}
+    families = content.cell_data.pop("cell_tags", [])
+    flat = [own for cells, own in zip(content.cells, families, strict=False) if cells.dim == 2]
+    counts = Counter(np.concatenate([np.zeros(0, np.int64), *flat]).tolist())
+    groups = {int(family): own for family, own in content.cell_tags.items() if counts[int(family)] and own}
+    sizes = Counter[str]()
+    for family, own in groups.items():
+        sizes.update(dict.fromkeys(own, counts[family]))
+    chosen = {family: min(own, key=lambda name: sizes[name]) for family, own in groups.items()}
+    tags = {name: min(abs(family) for family in chosen if chosen[family] == name) for name in chosen.values()}
+    renamed = {family: tags[name] for family, name in chosen.items()}
     if families:
-        content.cell_data = {"cell_tags": families}
-    names = {", ".join(groups): abs(int(family)) for family, groups in content.cell_tags.items()}
-    content.field_data = {name: np.array([tag, 2]) for name, tag in names.items() if name and tag in used}
+        own_tags = [np.array([renamed.get(each, abs(each)) for each in own.tolist()], np.int64) for own in families]
+        content.cell_data["cell_tags"] = own_tags
+    content.field_data = {name: np.array([tag, 2]) for name, tag in tags.items()}
+    if several := sum(counts[family] for family, own in groups.items() if len(own) > 1):
+        content.info = [f"{several} elements are in several groups ({', '.join(sizes)}): the smallest of them is used"]
     return content
 
 

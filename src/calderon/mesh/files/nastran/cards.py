@@ -111,7 +111,7 @@ def cards(lines: Iterable[Line], wanted: Collection[str]) -> Iterator[Card]:
             remarks = []
         elif not current.texts:
             line.refuse("goes on with a card, but none precedes it: no bulk data of Nastran?")
-        elif (own := _mark(first)) and own != _mark(current.marker):
+        elif (own := _mark(first)) and own not in _asked(current.marker):
             yield from finished.cards(current, waits=True)
             current = finished.loose_line(line, text, marker, current)
         else:
@@ -138,7 +138,7 @@ class _Finished:
             yield from self._repeated(card)
         elif card.name:
             self._last, self._steps = card, []
-            if waits or _mark(card.marker):
+            if waits or any(_asked(card.marker)):
                 self._waiting.append(card)
             else:
                 yield card
@@ -155,7 +155,7 @@ class _Finished:
         for piece in self._loose:
             by_mark.setdefault(_mark(_first(piece.texts[0])), []).append(piece)
         for card in self._waiting:
-            while pieces := by_mark.pop(_mark(card.marker), []):
+            while pieces := next((by_mark.pop(mark) for mark in _asked(card.marker) if mark in by_mark), []):
                 if len(pieces) > 1:
                     card.refuse(f"goes on in several lines that begin with {card.marker!r}")
                 card.texts += pieces[0].texts
@@ -202,9 +202,14 @@ def _marker(text: str) -> str:
     return text[LAST : LAST + WIDTH].strip()
 
 
-def _mark(text: str) -> str:
-    """What joins the end of a line to the begin of the next, without + or *."""
-    return text.lstrip("+*").strip()
+def _mark(first: str) -> str:
+    """What joins the first field of a line to the end of another, behind + or *."""
+    return first[1:].strip()
+
+
+def _asked(marker: str) -> tuple[str, str]:
+    """The mark of the line that goes on: the last field without its first character, which may be any, or all of it."""
+    return marker[1:].strip(), marker.lstrip("+*").strip()
 
 
 def _name(first: str, line: Line, before: Card, wanted: Collection[str]) -> str:

@@ -29,7 +29,7 @@ SOLIDS = {
 ELEMENTS = {**SURFACES, **SOLIDS}
 OFFSETS = {"CTRIA3": 6, "CTRIAR": 6, "CTRIA6": 9, "CQUAD4": 7, "CQUADR": 7, "CQUAD8": 15}
 """Places of ZOFFS, the offset of the middle of a shell from its grids."""
-NO_SYSTEM = -1
+NO_SYSTEM = NO_PROPERTY = -1
 MAKERS = {"GRIDG", "EGRID", "GRIDD", "GRIDMOD", "CGEN"}
 """Cards of MSGMESH, which generate grids and elements."""
 PASSED = {
@@ -44,7 +44,7 @@ WANTED = {*ELEMENTS, *BY_GRIDS, *BY_POINTS, *PROPERTIES, *MAKERS, "GRID", "GRDSE
 Grid = tuple[int, float, float, float]
 """The coordinate system, NO_SYSTEM for that of GRDSET, and the coordinates there."""
 Element = tuple[str, int, tuple[int, ...]]
-"""The name of the card, the property, and the nodes; 0 for one that is left out."""
+"""The name of the card, the property or NO_PROPERTY, and the nodes; 0 for one that is left out."""
 
 
 class Deck:
@@ -59,6 +59,8 @@ class Deck:
         self.elements: dict[int, Element] = {}
         self.systems: dict[int, System] = {}
         self.default: Card | None = None
+        self.components: dict[int, int] = {}
+        self.properties: set[int] = set()
         self.names = Names()
         self.ends = False
         self.offsets = 0
@@ -80,6 +82,8 @@ class Deck:
                     card.refuse(
                         f"system {number} is given before with other values, on {self.systems[number].card.line}"
                     )
+        elif name in PROPERTIES:
+            self.properties.add(card.integer(0))
         elif name in MAKERS:
             card.refuse("generates grids or elements, which is not supported: write them all")
         elif name == "GRDSET":
@@ -106,11 +110,12 @@ class Deck:
         on_edges = (card.integer(2 + i, 0, 0) for i in range(corners, nodes))
         element = (
             card.name,
-            card.integer(1, number),
+            card.integer(1, NO_PROPERTY, 0),
             (*(card.integer(2 + i) for i in range(corners)), *on_edges),
         )
         if self.elements.setdefault(number, element) != element:
             card.refuse(f"{number} is given before with other values, on {self.element_lines[number]}")
         self.element_lines[number] = card.line
+        self.components[number] = self.names.current
         offset = card.text(OFFSETS[card.name]) if card.name in OFFSETS else ""
         self.offsets += bool(offset) and real(offset) != 0

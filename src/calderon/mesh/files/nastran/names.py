@@ -12,6 +12,7 @@ _NUMBERED = [
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
         r'\$HMNAME\s+PROPS?\s+(?P<id>\d{1,18})\s*"(?P<name>.*?)"',
+        r"\$\*\s*Property\s*:\s*(?P<id>\d{1,18})\s+name\s*:\s*(?P<name>.*)",
         r"\$ANSA_NAME_COMMENT;(?P<id>\d{1,18});P\w+;(?P<name>[^;]*)",
         r"\$.*?\bFemap\b.*?\bProperty\s+(?P<id>\d{1,18})\s*:\s*(?P<name>.*)",
         r'\$\s*Pset:\s*"(?P<name>.*?)"\s*will be imported as:\s*"P?\w+\.(?P<id>\d{1,18})"',
@@ -25,6 +26,7 @@ _NEXT = [
     )
 ]
 _ANSA_NEXT = re.compile(r"\$ANSA_NAME;(\d{1,18});P\w+;~?\s*$", re.IGNORECASE)
+_CURRENT = re.compile(r"\$HMCOMP\s+ID\s+(\d{1,18})", re.IGNORECASE)
 _MOVED = re.compile(r"\$HMMOVE\s+(\d{1,18})", re.IGNORECASE)
 LONGEST = 300
 """Characters of a comment that are looked at: the patterns take time by its square."""
@@ -34,12 +36,13 @@ WIDTH = 8
 
 class Names:
     """Names that comments give: of properties, of components with or without a property, and which elements were moved
-    to a component, as pairs (first, last) of element numbers."""
+    to a component, as pairs (first, last) of element numbers. current: the component of the elements that follow."""
 
     def __init__(self) -> None:
         self.properties: dict[int, str] = {}
         self.components: dict[int, tuple[str, int | None]] = {}
         self.moved: dict[int, list[tuple[int, int]]] = {}
+        self.current = 0
         self._next = ""
         self._list: list[tuple[int, int]] | None = None
         self._ansa: int | None = None
@@ -74,6 +77,8 @@ class Names:
         text = text[:LONGEST]
         if found := _COMPONENT.match(text):
             self.components[int(found[1])] = found[2].strip(), int(found[3]) if found[3] else None
+        elif found := _CURRENT.match(text):
+            self.current = int(found[1])
         elif found := _MOVED.match(text):
             self._list = self.moved.setdefault(int(found[1]), [])
         elif found := _ANSA_NEXT.match(text):

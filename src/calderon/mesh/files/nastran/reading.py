@@ -4,6 +4,7 @@ A reader of its own, which takes what surfaces need from any deck and refuses wh
 docs/decisions/58-nastran-decks.md.
 """
 
+import itertools
 from collections import Counter
 from collections.abc import Collection
 from pathlib import Path
@@ -14,10 +15,11 @@ from numpy.typing import NDArray
 
 from calderon.mesh.errors import MeshError
 from calderon.mesh.files.nastran.cards import cards
-from calderon.mesh.files.nastran.deck import ELEMENTS, NO_SYSTEM, SOLIDS, SURFACES, WANTED, Deck
+from calderon.mesh.files.nastran.deck import ELEMENTS, NO_PROPERTY, NO_SYSTEM, SOLIDS, SURFACES, WANTED, Deck
 from calderon.mesh.files.nastran.lines import bulk_lines
 from calderon.mesh.files.nastran.systems import BASIC, Frames
 from calderon.mesh.files.skins import skin
+from calderon.mesh.topology import row_numbers
 
 KINDS = {3: "triangle", 4: "quad"}
 
@@ -100,30 +102,42 @@ def _positions(deck: Deck, used: NDArray[np.int64]) -> NDArray[np.float64]:
 
 
 def _tags(deck: Deck, numbers: list[NDArray[np.int64]]) -> tuple[list[NDArray[np.int64]], dict[int, str]]:
-    """Tags of elements by blocks, and their names: properties, or components where elements were moved to these."""
-    flat = np.concatenate(numbers)
-    tags = np.array([deck.elements[number][1] for number in flat.tolist()], np.int64)
-    names = deck.names
-    component = {tag: names.component_of(tag) for tag in np.unique(tags).tolist()}
-    called = {tag: names.components[own][0] if own else names.properties.get(tag, "") for tag, own in component.items()}
-    if names.moved:
-        called |= {own: name for own, (name, _) in names.components.items()}
-        free = max([*component, *names.components]) + 1
-        for tag, own in component.items():
-            if own is None and tag in names.components:
-                own, free = free, free + 1
-                called[own] = names.properties.get(tag, "")
-            tags = np.where(tags == tag, own or tag, tags)
-        for own, ranges in names.moved.items():
-            low, high = np.array(ranges, np.int64).reshape(-1, 2).T
-            for a, b in zip(low.tolist(), high.tolist(), strict=True):
-                tags[(flat >= a) & (flat <= b)] = own
+    """Tags of elements by blocks, and their names: properties, or components where one of these has elements of several
+    properties, or shares one; then elements without a component keep their property if no component has its number."""
+    flat, names = np.concatenate(numbers), deck.names
+    properties = np.array([_property(deck, number) for number in flat.tolist()], np.int64)
+    pairs, pair = row_numbers(np.column_stack([properties, _components(deck, flat, properties)]))
+    used = pairs[pairs[:, 1] > 0, 1]
+    one_to_one = len(np.unique(pairs[:, 0])) == len(pairs) and len(np.unique(used)) == len(used)
+    free = itertools.count(int(pairs.max()) + 1)
+    tags: list[int] = []
+    called: dict[int, str] = {}
+    for own, component in pairs.tolist():
+        tags.append(own if one_to_one else component or (next(free) if own in used else own))
+        name = names.components.get(component, ("", None))[0] or names.properties.get(own, "")
+        called.setdefault(tags[-1], name)
     unique: dict[int, str] = {}
-    for tag in np.unique(tags).tolist():
-        name = called.get(tag, "")
+    for tag, name in called.items():
         if name:
             unique[tag] = name if name not in unique.values() else f"{name} ({tag})"
-    return np.split(tags, np.cumsum([len(own) for own in numbers])[:-1]), unique
+    return np.split(np.array(tags)[pair], np.cumsum([len(each) for each in numbers])[:-1]), unique
+
+
+def _components(deck: Deck, elements: NDArray[np.int64], properties: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The component of each element: to which it was moved, in which it stands, or that of its property; 0 for none."""
+    implied = {each: deck.names.component_of(each) or 0 for each in np.unique(properties).tolist()}
+    pairs = zip(elements.tolist(), properties.tolist(), strict=True)
+    found = np.array([deck.components[number] or implied[own] for number, own in pairs], np.int64)
+    for component, ranges in deck.names.moved.items():
+        for first, last in ranges:
+            found[(elements >= first) & (elements <= last)] = component
+    return found
+
+
+def _property(deck: Deck, number: int) -> int:
+    """The property of an element; a blank one is that of its own number, or none, 0, if the deck does not have it."""
+    found = deck.elements[number][1]
+    return found if found != NO_PROPERTY else number if number in deck.properties else 0
 
 
 def _notes(deck: Deck, counts: Counter[str], flat: bool) -> list[str]:

@@ -42,7 +42,7 @@ def systems_of(card: Card) -> dict[int, System]:
             card.integer(start): System(card, kind, tuple(card.integer(start + i) for i in (1, 2, 3)))
             for start in starts
         }
-    if card.is_half or len(card.fields) <= 8:
+    if len(card.fields) <= 8:
         card.refuse("the line with its third point is missing")
     points = tuple(tuple(card.real(2 + 3 * row + i) for i in range(3)) for row in range(3))
     return {card.integer(0): System(card, kind, (), card.integer(1, BASIC, 0), points)}
