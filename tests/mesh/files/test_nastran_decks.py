@@ -358,6 +358,7 @@ WRONG = {
         deck(f"{'GRID*':8}{9:<16}{'':16}{1.0:<16}{2.0:<16}*", BRICK),
         "line 5: GRID: the line with its third",
     ),
+    "a line of another card": (deck(grids(), small("", "", 0.1), quads()), "line 12: GRID: has more than 8 fields"),
     "a line of numbers": (
         deck(grids(), "CTRIA6,1,7,1,2,3,,", "4,5"),
         "line 14: '4' is no name of a card: lines that go",

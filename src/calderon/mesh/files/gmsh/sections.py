@@ -36,7 +36,9 @@ def format_of(data: bytes) -> Format:
     start = data.find(b"$MeshFormat")
     words = data[start : start + LONGEST_HEAD].split(None, 4)[1:4] if start >= 0 else []
     if len(words) < 3 or words[1] not in (b"0", b"1") or words[2] not in (b"4", b"8"):
-        raise MeshError("no section $MeshFormat that says how its numbers are written: it is no file of gmsh, or older")
+        raise MeshError(
+            "cannot be read: no section $MeshFormat that says how its numbers are written; no file of gmsh, or older"
+        )
     version, binary = words[0].decode("latin-1"), words[1] == b"1"
     if version.partition(".")[0] != "2" and version not in ("4", "4.0", "4.1"):
         raise MeshError(f"version {version!r} of gmsh's format is not supported: save version 4.1 or 2.2")

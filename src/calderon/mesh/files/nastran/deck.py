@@ -29,6 +29,7 @@ SOLIDS = {
 ELEMENTS = {**SURFACES, **SOLIDS}
 OFFSETS = {"CTRIA3": 6, "CTRIAR": 6, "CTRIA6": 9, "CQUAD4": 7, "CQUADR": 7, "CQUAD8": 15}
 """Places of ZOFFS, the offset of the middle of a shell from its grids."""
+GRID_FIELDS = 8
 NO_SYSTEM = NO_PROPERTY = -1
 MAKERS = {"GRIDG", "EGRID", "GRIDD", "GRIDMOD", "CGEN"}
 """Cards of MSGMESH, which generate grids and elements."""
@@ -98,6 +99,8 @@ class Deck:
     def _grid(self, card: Card) -> None:
         if card.is_half:
             card.refuse("the line with its third coordinate is missing")
+        if any(card.fields[GRID_FIELDS:]):
+            card.refuse(f"has more than {GRID_FIELDS} fields: a line that goes on with another card follows it")
         number = card.integer(0)
         grid = card.integer(1, NO_SYSTEM, 0), card.real(2), card.real(3), card.real(4)
         if self.grids.setdefault(number, grid) != grid:
