@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import calderon as cal
-from calderon.mesh import MeshError, MeshWarning, TriangleMesh, read
+from calderon.mesh import AccuracyWarning, MeshError, MeshWarning, TriangleMesh, read
 
 
 def box():
@@ -156,7 +156,8 @@ def test_the_mean_edge_of_a_cad_model_is_h(gmsh, tmp_path, body):
         gmsh.write(str(tmp_path / f"a.{ending}"))
         for h in lengths:
             with warnings.catch_warnings():
-                warnings.simplefilter("error")
+                warnings.simplefilter("error", MeshWarning)
+                warnings.simplefilter("ignore", AccuracyWarning)
                 mesh = read(tmp_path / f"a.{ending}", h=1e-3 * h)
             assert mesh.is_closed and mesh.mean_edge_length == pytest.approx(1e-3 * h, rel=0.1), h
 
@@ -169,6 +170,28 @@ def test_features_shorter_than_h_are_told(gmsh, tmp_path):
     gmsh.write(str(tmp_path / "a.step"))
     with pytest.warns(MeshWarning, match=r"the mean edge is 0.\d+ h: features that are shorter than h"):
         assert read(tmp_path / "a.step", h=10e-3).is_closed
+
+
+def test_edges_that_are_long_for_round_walls_are_told_or_refused(gmsh, tmp_path):
+    """The volume of a ball of flat triangles is smaller; polygons of a thin pipe pass through each other."""
+    occ = gmsh.model.occ
+    occ.addSphere(0, 0, 0, 10)
+    occ.synchronize()
+    gmsh.write(str(tmp_path / "ball.step"))
+    with pytest.warns(
+        AccuracyWarning, match=r"times the area and 0.8\d+ times the volume of the model: edges of h are lo"
+    ):
+        read(tmp_path / "ball.step", h=6e-3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert read(tmp_path / "ball.step", h=2e-3).volume == pytest.approx(4 / 3 * np.pi * 1e-6, rel=0.05)
+    gmsh.clear()
+    pipes = [occ.addCylinder(0, 0, 0, 0, 0, 80, radius) for radius in (6.0, 5.95)]
+    occ.cut([(3, pipes[0])], [(3, pipes[1])])
+    occ.synchronize()
+    gmsh.write(str(tmp_path / "pipe.step"))
+    with pytest.raises(MeshError, match=r"times the volume of the model: edges of h are too long for its thin round"):
+        read(tmp_path / "pipe.step", h=10e-3)
 
 
 def test_programs_of_gmsh_are_not_run(tmp_path):

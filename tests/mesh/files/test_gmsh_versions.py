@@ -110,6 +110,16 @@ def test_own_files_keep_tags_of_zero_and_names_of_no_triangle(tmp_path, version)
         TriangleMesh(sheet.vertices, sheet.triangles, np.full(8, -3)).write(tmp_path / "a.msh", version)
 
 
+@pytest.mark.parametrize("version", ["2.2", "4.1"])
+@pytest.mark.parametrize("end", [b"\r\n", b"\r"])
+def test_line_ends_of_other_systems(tmp_path, version, end):
+    sheet = plate((1.0, 1.0), 0.5)
+    TriangleMesh(sheet.vertices, sheet.triangles, sheet.tags + 4, {"a b": 4}).write(tmp_path / "a.msh", version)
+    (tmp_path / "a.msh").write_bytes((tmp_path / "a.msh").read_bytes().replace(b"\n", end))
+    mesh = read(tmp_path / "a.msh")
+    assert mesh.names == {"a b": 4} and mesh.number_of_triangles == 8
+
+
 def test_numbers_of_the_other_byte_order(tmp_path):
     points, corners = np.array([[1, 2, 3]]).T, np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0]], float)
     nodes = np.zeros(3, np.dtype([("n", ">i4"), ("x", ">f8", 3)]))

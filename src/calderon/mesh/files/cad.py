@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from calderon.mesh.errors import MeshError
+from calderon.mesh.errors import MeshError, warn_of_accuracy
 from calderon.mesh.shapes.gmsh_volumes import MeshedModel, gmsh_model, mesh_surfaces
 from calderon.mesh.sizes import REMESHED, positive, room_for_surface
 from calderon.mesh.triangles import TriangleMesh
@@ -12,12 +12,16 @@ from calderon.mesh.triangles import TriangleMesh
 CAD_FORMATS = (".step", ".stp", ".iges", ".igs", ".brep")
 
 
+ALLOWED, WRONG = 0.05, 3.0
+
+
 def read_cad(path: str | Path, h: float) -> TriangleMesh:
     """The faces of a STEP, IGES or BREP file in metres, whatever its unit (that of BREP is mm), with edges of the
     mean length h (in m), as of shapes and `remesh`.
 
     Tags are the numbers of the faces, from 1, names those that the file gives them. MeshError for a missing, unreadable
-    or unknown file, for one without faces, for h above the size of the model, and if gmsh is not installed.
+    or unknown file, for one without faces, for h above the size of the model or too long for its walls, and if gmsh is
+    not installed. AccuracyWarning where flat triangles of that size change the area or the volume by more than 5 %.
     """
     path, h = Path(path), positive("h", h)
     if path.suffix.lower() not in CAD_FORMATS:
@@ -40,7 +44,9 @@ def read_cad(path: str | Path, h: float) -> TriangleMesh:
                 f"{path}: h = {h:g} m is longer than the model, {size:.3g} m: h is in metres (5e-3 for 5 mm), whatever"
                 " the unit of the file"
             )
-        room_for_surface(1e-6 * sum(gmsh.model.occ.getMass(2, face) for face in faces), h, REMESHED)
+        area = 1e-6 * sum(gmsh.model.occ.getMass(2, face) for face in faces)
+        volume = 1e-9 * sum(gmsh.model.occ.getMass(3, solid) for _, solid in gmsh.model.getEntities(3))
+        room_for_surface(area, h, REMESHED)
         mesh_surfaces(gmsh, 1e3 * h)
         meshed = MeshedModel(gmsh)
         triangles = [meshed.elements(3, face) for face in faces]
@@ -48,4 +54,25 @@ def read_cad(path: str | Path, h: float) -> TriangleMesh:
     tags = np.repeat(faces, [len(each) for each in triangles])
     used, numbers = np.unique(np.concatenate(triangles), return_inverse=True)
     names = {name: face for name, face in named.items() if name}
-    return TriangleMesh(1e-3 * meshed.vertices[used], numbers.reshape(-1, 3), tags, names)
+    mesh = TriangleMesh(1e-3 * meshed.vertices[used], numbers.reshape(-1, 3), tags, names)
+    _compare(path, mesh, area, volume)
+    return mesh
+
+
+def _compare(path: Path, mesh: TriangleMesh, area: float, volume: float) -> None:
+    """Compare area, and the volume of one closed surface, with those of the model in m^2 and m^3: flat triangles cut
+    through round walls. AccuracyWarning where one is off by more than ALLOWED, MeshError where the volume is off by
+    more than the factor WRONG: thin walls pass through each other."""
+    found = {"area": mesh.area / area}
+    if volume > 0 and mesh.is_closed and mesh.number_of_components == 1:
+        found["volume"] = mesh.volume / volume
+    if not 1 / WRONG < found.get("volume", 1.0) < WRONG:
+        raise MeshError(
+            f"{path}: the mesh has {found['volume']:.2g} times the volume of the model: edges of h are too long for "
+            "its thin round walls; choose a smaller h"
+        )
+    if off := [f"{ratio:.3g} times the {name}" for name, ratio in found.items() if abs(ratio - 1) > ALLOWED]:
+        warn_of_accuracy(
+            f"{path}: the mesh has {' and '.join(off)} of the model: edges of h are long for its round faces; choose a "
+            "smaller h"
+        )

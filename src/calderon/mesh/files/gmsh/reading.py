@@ -39,6 +39,7 @@ def read_gmsh(path: Path) -> meshio.Mesh:
     twice, and for elements with nodes that the file does not have.
     """
     data = path.read_bytes()
+    data = data if b"\n" in data else data.replace(b"\r", b"\n")
     form = format_of(data)
     for name in ("Nodes", "Elements"):
         if not re.search(rb"\n\$(Parametric)?%s" % name.encode(), data):
