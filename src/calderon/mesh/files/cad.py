@@ -19,7 +19,8 @@ def read_cad(path: str | Path, h: float) -> TriangleMesh:
     """The faces of a STEP, IGES or BREP file in metres, whatever its unit (that of BREP is mm), with edges of the
     mean length h (in m), as of shapes and `remesh`.
 
-    Tags are the numbers of the faces, from 1, names those that the file gives them. MeshError for a missing, unreadable
+    Tags are the numbers of the faces, from 1, names those that the file gives them; faces of one name have the number
+    of the first. MeshError for a missing, unreadable
     or unknown file, for one without faces, for h above the size of the model or too long for its walls, and if gmsh is
     not installed. AccuracyWarning where flat triangles of that size change the area or the volume by more than 5 %.
     """
@@ -50,10 +51,11 @@ def read_cad(path: str | Path, h: float) -> TriangleMesh:
         mesh_surfaces(gmsh, 1e3 * h)
         meshed = MeshedModel(gmsh)
         triangles = [meshed.elements(3, face) for face in faces]
-        named = {gmsh.model.getEntityName(2, face).rpartition("/")[2]: face for face in faces}
-    tags = np.repeat(faces, [len(each) for each in triangles])
+        called = [gmsh.model.getEntityName(2, face).rpartition("/")[2] for face in faces]
+    names: dict[str, int] = {}
+    own = [names.setdefault(name, face) if name else face for name, face in zip(called, faces, strict=True)]
+    tags = np.repeat(own, [len(each) for each in triangles])
     used, numbers = np.unique(np.concatenate(triangles), return_inverse=True)
-    names = {name: face for name, face in named.items() if name}
     mesh = TriangleMesh(1e-3 * meshed.vertices[used], numbers.reshape(-1, 3), tags, names)
     _compare(path, mesh, area, volume)
     return mesh
