@@ -274,8 +274,8 @@ class LinearSystem:
         recorded: Callable[[Any], Any] = lambda matrix: matrix,
     ) -> tuple[NDArray[Any], list[SolutionInfo]]:
         """X (n, r) whose combinations are the solutions of all right-hand sides, by `block_gmres`, and their records.
-        sides: as of `sides`; `coefficients` makes unknowns of X. start: an approximation of X. recorded: the matrix with other
-        products."""
+        sides: those of `sides`; `coefficients` makes unknowns of X. start: an approximation of X. recorded: the matrix
+        with other products."""
 
         def iteration(matrix: Any, rhs: CompressedSides, **given: Any) -> tuple[NDArray[Any], SolverInfo]:
             return block_gmres(recorded(matrix), rhs, x0=start, **given)

@@ -146,10 +146,8 @@ class DielectricScattering(RadarProblem[DielectricSolution]):
     def _ratio(self) -> float:
         """Of the wavenumber to that of the equations, which are their quasi-static limit at low frequency."""
         inner = [each.wavenumber for each in self.regions[1:] if not each.is_conductor]
-        bounds = np.array([mesh.bounds for mesh in self.meshes])
-        diameter = float(np.linalg.norm(bounds[:, 1].max(axis=0) - bounds[:, 0].min(axis=0)))
         limit = SECOND_KIND_STATIC if self.formulation == "muller" else STATIC
-        return static_ratio(self.wavenumber, diameter, inner, limit)
+        return static_ratio(self.wavenumber, self.function_spaces, inner, limit)
 
     @cached_property
     def _solved_regions(self) -> tuple[Region, ...]:

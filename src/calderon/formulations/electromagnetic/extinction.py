@@ -53,8 +53,8 @@ def warn_of_remainder(solution: ElectromagneticSolution, points: NDArray[np.floa
     if len(points) == 0 or (left := remainder(solution, points)) <= ACCEPTED:
         return
     warnings.warn(
-        f"the currents leave {100 * left:.2g} % of the incident wave inside of the bodies, where they should extinguish "
-        f"it: fields outside are wrong by about as much or a few times more; {advice}",
+        f"the currents leave {100 * left:.2g} % of the incident wave inside of the bodies, where they should "
+        f"extinguish it: fields outside are wrong by about as much or a few times more; {advice}",
         AccuracyWarning,
         stacklevel=callers_level(),
     )

@@ -30,10 +30,9 @@ electric and magnetic polarisation; integration of the magnetic field, to 1e-6 b
 cost less than that from here on."""
 SECOND_KIND_STATIC = 5e-3
 """That of Mueller's equations, in which integration of the magnetic field costs 2e-6 over k times diameter."""
-INNER_STATIC = 1e-2
-"""The same within bodies, where the field is that of the static limit to the square of it."""
-
-
+LOOSE_STATIC = 1e-2
+"""The same for the wavenumber within bodies and for the distance between them: the field that they respond with is that
+of the static limit to the square of it."""
 LEAST = {False: 5e-5, True: 2e-3}
 """k times diameter of the largest part below which integration and rounding cost more than 1e-3 where the static limit
 does not stand for it, of equations of the first and of the second kind: 4e-8 and 2e-6 over k times diameter, measured
@@ -48,10 +47,14 @@ SEPARATE = 1e-6
 apart from each other."""
 
 
-def static_ratio(k: float, diameter: float, inner: Sequence[complex] = (), static: float = STATIC) -> float:
-    """s = k / k' of bodies of that diameter with these wavenumbers inside; 1 where no medium has a larger limit."""
-    sizes = [k * diameter / static, *(abs(each) * diameter / max(static, INNER_STATIC) for each in inner)]
-    return min(1.0, max(sizes))
+def static_ratio(k: float, spaces: Sequence[EdgeSpace], inner: Sequence[complex] = (), static: float = STATIC) -> float:
+    """s = k / k' of surfaces with these spaces and with these wavenumbers within: at k' none of the limits is passed;
+    1 where k is above one."""
+    largest = max(float(part_diameters(FlowGraph.of(space)).max()) for space in spaces)
+    corners = np.concatenate([space.mesh.bounds for space in spaces])
+    extent = float(np.linalg.norm(np.ptp(corners, axis=0)))
+    within = max([k, *map(abs, inner)]) * extent
+    return min(1.0, max(k * largest / static, within / max(static, LOOSE_STATIC)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,10 +95,8 @@ class LoopScales:
         """ValueError where a method of that accuracy, None of an exact one, loses the loops."""
         size, second = max(float(each.max()) for each in self.sizes), self.masses is not None
         if size < LEAST[second]:
-            advice = "take formulation='pmchwt'" if second else (
-                "take method='dense' or 'hmatrix' for conductors, np.inf as permittivity of good conductors, or one body "
-                "at a time"
-            )
+            first = "take method='dense' or 'hmatrix' for conductors, np.inf as permittivity of good ones, or one body"
+            advice = "take formulation='pmchwt'" if second else f"{first} at a time"
             raise ValueError(
                 f"k times diameter of the largest body is {size:.2g}, and the static limit does not stand for its "
                 f"equations: below {LEAST[second]:g} integration and rounding lose the fields; {advice}"

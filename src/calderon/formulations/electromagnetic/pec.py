@@ -169,7 +169,7 @@ class PECScattering(RadarProblem[PECSolution]):
     @cached_property
     def _ratio(self) -> float:
         """Of the wavenumber to that of the equation of "calderon", the static limit at low frequency."""
-        return static_ratio(self.wavenumber, self.mesh.diameter) if self.formulation == "calderon" else 1.0
+        return static_ratio(self.wavenumber, [self.function_space]) if self.formulation == "calderon" else 1.0
 
     @cached_property
     def _handles(self) -> Handles | None:
