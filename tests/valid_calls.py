@@ -165,7 +165,7 @@ def shapes() -> Iterator[Call]:
             "fluid_sphere": {"k": 1.0, "radius": 1.0, "interior_wavenumber": 2.0, "density_ratio": 2.0, "direction": X},
             "hertz_dipole": {"k": 1.0, "moment": Z, "position": [0, 0, 0], "kind": "electric"},
             "impedance_sphere": {"k": 1.0, "radius": 1.0, "admittance": 0.5, "direction": X},
-            "mie_layered_sphere": {"k": 1.0, "radii": [2.0, 1.0], "permittivities": [2.0, 3.0], "direction": X},
+            "mie_layered_sphere": {"k": 1.0, "radii": [1.0, 2.0], "permittivities": [2.0, 3.0], "direction": X},
             "mie_dielectric_sphere": {"k": 1.0, "radius": 1.0, "permittivity": 2.0, "permeability": 1.0},
             "mie_pec_sphere": {"k": 1.0, "radius": 1.0, "direction": X, "polarization": Z},
             "point_sources": {"positions": [[0, 0, 0]], "strengths": [1.0], "wavenumber": 1.0},
@@ -266,7 +266,10 @@ def methods() -> Iterator[Call]:
         "board": (board, {"solve": {"frequency": 1e9, "voltages": 1.0}, "plan": {"frequency": 1e9}}),
         "solution": (
             solution,
-            {"field": {"points": line}, "far_field": {"theta": 0.1, "phi": 0.1}, "target_strength": {"theta": 0.1}},
+            {
+                "field": {"points": line}, "far_field": {"theta": 0.1, "phi": 0.1},
+                "target_strength": {"theta": 0.1, "phi": 0.1},
+            },
         ),
         "potential": (fixed, {"field": {"points": line}, "gradient": {"points": line}}),
         "echo": (

@@ -30,6 +30,7 @@ from calderon.validation import (
     relative_constant,
     transverse_polarization,
     unit_vector,
+    unmasked,
 )
 
 _VALUES_AT_ONCE = 100_000
@@ -302,9 +303,9 @@ def mie_layered_sphere(
     first radius is that of a perfect conductor, which has no constants, so that these are (L - 1,). Other arguments as
     for `mie_pec_sphere`.
     """
-    constants = np.atleast_1d(np.asarray(permittivities))
+    constants = np.atleast_1d(unmasked(permittivities, "permittivities"))
     others = np.ones(len(constants)) if permeabilities is None else np.atleast_1d(np.asarray(permeabilities))
-    layers = np.atleast_1d(np.asarray(radii)).tolist(), constants.tolist(), others.tolist()
+    layers = np.atleast_1d(unmasked(radii, "radii")).tolist(), constants.tolist(), others.tolist()
     return _scattering(k, *layers, bool(conducting_core), direction, polarization, amplitude, impedance)
 
 

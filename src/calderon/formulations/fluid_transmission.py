@@ -93,6 +93,8 @@ class FluidTransmission(ScatteringProblem):
 
         k, speed = self.interior_wavenumber, self.interior_speed_of_sound
         tags = [*k] if isinstance(k, Mapping) else [*speed] if isinstance(speed, Mapping) else None
+        if any(isinstance(each, Mapping) and not each for each in (k, speed, self.density_ratio)):
+            raise ValueError("a table of fluids is empty: give one number, or {tag: number} for each closed surface")
         if tags is None:
             return {**outside, "interior_wavenumber": inside(k, speed)}
         return {**outside, "interior_wavenumber": {tag: inside(_of(k, tag), _of(speed, tag)) for tag in tags}}
@@ -104,9 +106,8 @@ class FluidTransmission(ScatteringProblem):
         if self.density_ratio is None:
             raise TypeError("FluidTransmission needs density_ratio=, the density inside over that outside")
         given = self.density_ratio
-        for ratio in given.values() if isinstance(given, Mapping) else [given]:
-            if finite_complex(ratio, "density_ratio").real <= 0:
-                raise ValueError(f"density_ratio (inside over outside) must be positive, got {ratio!r}")
+        table = {tag: _ratio(each) for tag, each in given.items()} if isinstance(given, Mapping) else _ratio(given)
+        object.__setattr__(self, "density_ratio", table)
         _ = self._bodies
 
     @cached_property
@@ -315,3 +316,11 @@ class FluidTransmission(ScatteringProblem):
 def _of(given: Any, tag: int | str) -> Any:
     """The entry of a table, or a number for all."""
     return given.get(tag) if isinstance(given, Mapping) else given
+
+
+def _ratio(given: Any) -> complex | float:
+    """A density ratio with a positive real part."""
+    ratio = finite_complex(given, "density_ratio")
+    if ratio.real <= 0:
+        raise ValueError(f"density_ratio (inside over outside) must be positive, got {given!r}")
+    return ratio.real if ratio.imag == 0 else ratio

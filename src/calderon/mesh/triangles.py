@@ -24,7 +24,7 @@ from calderon.mesh.sizes import positive, scale_factor
 from calderon.mesh.topology import edge_pairs
 from calderon.mesh.triangulation import Triangulation
 from calderon.mesh.validation import set_frozen
-from calderon.validation import one_or_more_points, unmasked
+from calderon.validation import index_array, one_or_more_points, unmasked
 from calderon.view import PART_COLOURS, Scene, Surface, Viewable
 
 SHARP = np.radians(30.0)  # between the normals of two triangles
@@ -69,6 +69,7 @@ class TriangleMesh(Triangulation, Viewable, Exchange):
     def turned(self, chosen: NDArray[np.bool_]) -> "TriangleMesh":
         """The same mesh with the normals of the chosen triangles (nt,) turned, such as those of a cavity, which then
         point out of the material; the meshes that are made from it turn them back."""
+        chosen = np.isin(np.arange(len(self.triangles)), index_array(chosen, len(self.triangles), "triangle")[0])
         turned = object.__new__(TriangleMesh)
         order = [0, 2, 1]
         triangles, edges, vectors = (

@@ -116,6 +116,10 @@ def cells_across(cells: int) -> int:
 
 def height(z: float) -> float:
     """The z of a plane, or MeshError."""
-    if isinstance(z, bool) or not isinstance(z, Real) or not abs(z) <= LARGEST:
+    if (
+        isinstance(z, bool)
+        or not isinstance(z, Real)
+        or not abs(float(z) if isinstance(z, np.floating) else z) <= LARGEST
+    ):
         raise MeshError(f"z = {z!r}: the height of the metal is a finite number, in metres")
     return float(z)

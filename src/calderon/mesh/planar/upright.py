@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from calderon.mesh.errors import MeshError
 from calderon.mesh.planar.contacts import SIDES, contact_ring, with_contact
 from calderon.mesh.planar.grid import cells_across, cells_of, strip_lines
-from calderon.mesh.sizes import positive, room_for_surface
+from calderon.mesh.sizes import LARGEST, positive, room_for_surface
 from calderon.mesh.triangles import TriangleMesh
 from calderon.validation import place_in_plane, unmasked
 
@@ -26,8 +26,13 @@ def ribbon(
     greatest height of its cells. mesh: flat metal with edges on the line at one of the heights, which the ribbon joins
     there; without it, a strip of so many cells, narrower at its edges. Raises MeshError where the mesh has no edges.
     """
-    ends = unmasked(line, "line").astype(float)
-    if ends.shape != (2, 2) or not np.isfinite(ends).all() or np.array_equal(*ends):
+    ends = unmasked(line, "line")
+    if (
+        ends.dtype.kind not in "fiu"
+        or ends.shape != (2, 2)
+        or np.array_equal(*ends)
+        or not np.abs(ends).max() <= LARGEST
+    ):
         raise MeshError(f"line is a pair of different points (x, y) in metres, got {line!r}")
     h = positive("h", h)
     levels = _levels(heights, h)
@@ -72,10 +77,14 @@ def via(
 
 def _levels(heights: ArrayLike, h: float) -> NDArray[np.float64]:
     """All heights of vertices."""
-    z = unmasked(heights, "heights").astype(float)
+    text = f"heights are two or more z in metres that increase, or decrease, got {heights!r}"
+    given = unmasked(heights, "heights")
+    if given.dtype.kind not in "fiu" or given.ndim != 1 or len(given) < 2 or not np.abs(given).max() <= LARGEST:
+        raise MeshError(text)
+    z = given.astype(float)
     steps = np.diff(z)
-    if z.ndim != 1 or len(z) < 2 or not np.isfinite(z).all() or not ((steps > 0).all() or (steps < 0).all()):
-        raise MeshError(f"heights are two or more z in metres that increase, or decrease, got {heights!r}")
+    if not ((steps > 0).all() or (steps < 0).all()):
+        raise MeshError(text)
     parts: Sequence[NDArray[np.float64]] = [
         low + (high - low) * np.arange(cells_of(abs(high - low), h)) / cells_of(abs(high - low), h)
         for low, high in zip(z[:-1], z[1:], strict=True)
