@@ -103,7 +103,7 @@ def test_fast_sums_and_products_are_the_direct_ones(cube, monkeypatch):
     stored, fast = load.on(cube, np.zeros(3)).surface, load.on(cube, np.zeros(3))
     monkeypatch.setattr(steady_temperature, "LARGEST_DENSE", 0)
     for one, two in zip(stored, fast.surface, strict=True):
-        assert one.coefficients == pytest.approx(two.coefficients, abs=1e-5 * np.abs(one.coefficients).max())
+        assert one.coefficients == pytest.approx(two.coefficients, abs=1e-4 * np.abs(one.coefficients).max())
     inside = np.random.default_rng(0).uniform(*cube.bounds, (20, 3))
     x = np.concatenate([inside, cube.vertices, cube.centroids])
     direct, summed = (heat_potentials(*stored, x, few) for few in (np.inf, 0))
