@@ -99,7 +99,7 @@ def least_known(used, reached, apart):  # type: ignore[no-untyped-def]
 
 @jitable_part
 def see(points, scale, start, i, used, apart):  # type: ignore[no-untyped-def]
-    """Mark place i as used, and bring all others nearer to what was seen. points (3, n), from `start` on; scale (3,)."""
+    """Mark place i as used, and bring the others nearer to what was seen. points (3, n) from `start` on, scale (3,)."""
     used[i] = True
     x, y, z = points[0, start + i], points[1, start + i], points[2, start + i]
     for l in range(apart.size):

@@ -86,6 +86,11 @@ class ComposedOperator(LinearOperator):
             label, seconds, rtol = file.text("label"), file.number("seconds"), file.number("rtol")
         return cls(product_of(terms), parts, label, seconds, rtol, terms)
 
+    @property
+    def error(self) -> float | None:
+        """The largest measured error of an H-matrix, None if none was measured."""
+        return max((part.error for part in self.parts if part.error is not None), default=None)
+
     def _matmat(self, x: NDArray[Any]) -> NDArray[Any]:
         return np.asarray(self._product.matmat(x))
 
@@ -101,7 +106,8 @@ class ComposedOperator(LinearOperator):
     def __str__(self) -> str:
         size = f"{self.shape[0]} x {self.shape[1]} {self.dtype}, {format_bytes(self.nbytes)}"
         largest = max((part.statistics.total.largest_rank for part in self.parts), default=0)
-        ranks = f"rtol {self.rtol:g}, ranks up to {largest}"
+        error = "" if self.error is None else f", error {self.error:.1e} on some rows"
+        ranks = f"rtol {self.rtol:g}{error}, ranks up to {largest}"
         return f"operator of {len(self.parts)} H-matrices {size}, {ranks}, {self.seconds:.2f} s, {self.label}"
 
     __repr__ = __str__

@@ -29,7 +29,7 @@ PIECES = 32
 """Pieces of work for each thread, about."""
 SMALLEST, LARGEST = 1e5, 4e6
 """Cost of a piece, in entries computed."""
-APPROXIMATION, TRUNCATION = 0.59, 0.8
+APPROXIMATION, TRUNCATION = 0.55, 0.83
 """Parts of rtol for crosses and for making them fewer; their squares add up to less than one."""
 NOISE = 0.15
 """Root mean square of rounding errors of entries, by the rounding unit of the largest one, between clusters side by
@@ -189,8 +189,8 @@ class Compression:
         first = 0
         while first < len(blocks):
             done = approximate(
-                self.functions.board, self.places, self.points, pairs, first, self.limits, errors, arena.work, ranks, arena.flags,
-                arena.known, arena.scratch,
+                self.functions.board, self.places, self.points, pairs, first, self.limits, errors, arena.work, ranks,
+                arena.flags, arena.known, arena.scratch,
             )  # fmt: skip
             if done == first:
                 arena.enlarge_work()

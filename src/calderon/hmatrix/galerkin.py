@@ -34,7 +34,7 @@ from calderon.hmatrix.device.products import DeviceProducts
 from calderon.hmatrix.hmatrix import HMatrix
 from calderon.hmatrix.off_diagonal import Term
 from calderon.hmatrix.saving import SavedParts, with_shared_trees
-from calderon.hmatrix.tolerances import Scales, block_errors, filling_of
+from calderon.hmatrix.tolerances import Scales, block_errors, checked, filling_of, sampled
 from calderon.integrands.integrand import ELECTRIC_FIELD, MAGNETIC_FIELD, VECTOR_POTENTIAL
 from calderon.operators.algebra import BoundaryOperator, integrals_of, short_label
 from calderon.operators.boundary import IntegralOperator
@@ -235,17 +235,20 @@ class _Composition:
             require_device_memory(device, share, f"H-matrix of {blocks.shape[0]} x {blocks.shape[1]}", ON_PROCESSOR)
         form: Any = operator  # those in layers have no devices
         on_devices = [device_rows(form, entries, device) for device in self.devices]
-        errors = None
-        if self.choices.coarsen:
-            with_processor = len(on_devices) < len(execution.team or (execution,))
-            filling = filling_of(entries, blocks) if with_processor else device_filling(on_devices[0], entries, blocks)
-            errors = block_errors(filling, blocks, rtol, scales_of(operator, blocks, wavenumber))
+        with_processor = len(on_devices) < len(execution.team or (execution,))
+        filling = filling_of(entries, blocks) if with_processor else device_filling(on_devices[0], entries, blocks)
+        scales = scales_of(operator, blocks, wavenumber)
+        sample = sampled(filling, blocks, scales, entries.real)
         points = support_middles(operator.test), support_middles(operator.trial)
-        if not on_devices:
-            return hmatrix(entries, blocks, rtol, repr(operator), self.advance, errors, points)
-        return compress_on_devices(
-            on_devices, execution, entries, blocks, rtol, repr(operator), self.advance, errors, points
-        )
+
+        def made(finer: float) -> HMatrix:
+            errors = block_errors(sample, blocks, finer, scales) if self.choices.coarsen else None
+            given = blocks, finer, repr(operator), self.advance, errors, points
+            if not on_devices:
+                return hmatrix(entries, *given)
+            return compress_on_devices(on_devices, execution, entries, *given)
+
+        return checked(made, sample, rtol, repr(operator))
 
     def _tree(self, space: Any) -> ClusterTree:
         """The clusters of a space, or of another one with the same functions on the same triangles."""

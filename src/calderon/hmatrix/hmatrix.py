@@ -52,8 +52,9 @@ class HMatrix(LinearOperator):
     Works wherever SciPy takes a LinearOperator: products with vectors and matrices, `.T`, `.H`; in the order of the
     unknowns, not of the clusters. tree: the blocks. rtol: relative error of each block in the Frobenius norm. nbytes:
     of the stored numbers. seconds: of the assembly. full: blocks that should have had a low rank, had none, and are
-    kept dense. on_device: the blocks on devices, which do the products. Products of a matrix in single precision
-    with a vector in double precision are summed in double.
+    kept dense. on_device: the blocks on devices, which do the products. error: relative, of products of some
+    rows with smooth vectors and a random one, the largest; None if it was not measured. Products of a matrix in single
+    precision with a vector in double precision are summed in double.
     """
 
     def __init__(
@@ -69,11 +70,12 @@ class HMatrix(LinearOperator):
         seconds: float = 0.0,
         backend: str = "numba",
         on_device: DeviceProducts | None = None,
+        error: float | None = None,
     ) -> None:
         super().__init__(dtype=dtype, shape=tree.shape)
         self.tree, self.slabs, self.rtol, self.correction, self.full = tree, slabs, rtol, correction, full
         self.label, self.seconds, self.backend = label, seconds, backend
-        self.on_device = on_device
+        self.on_device, self.error = on_device, error
         self._shares = shares_of(slabs, thread_count())
 
     @property
@@ -137,6 +139,20 @@ class HMatrix(LinearOperator):
             y += ((self.correction.T if transposed else self.correction) @ x.T).T
         return y
 
+    def products_of(self, rows: NDArray[np.int64], x: NDArray[Any]) -> NDArray[Any]:
+        """(r, k) products of some rows with x (n, k), all in cluster order, by the blocks that hold these rows."""
+        before = np.searchsorted(np.sort(rows), np.arange(self.shape[0] + 1))
+        vectors = np.ascontiguousarray(x.T, self.dtype)
+        sums, symmetric = np.zeros((x.shape[1], self.shape[0]), self.dtype), self.tree.symmetric
+        for numbers, table in self.slabs:
+            low, high = table[:, ROW], table[:, ROW] + table[:, HEIGHT]
+            chosen = before[high] > before[low]
+            if symmetric:
+                chosen |= before[table[:, COLUMN] + table[:, WIDTH]] > before[table[:, COLUMN]]
+            multiply(numbers, table[chosen], vectors, sums, sums, True, symmetric)
+        found = sums.T[rows]
+        return found if self.correction is None else found + self.correction[rows] @ vectors.T
+
     def _on_processor(self, x: NDArray[Any], transposed: bool) -> NDArray[Any]:
         """The product of the blocks with x."""
         symmetric = self.tree.symmetric
@@ -178,9 +194,10 @@ class HMatrix(LinearOperator):
         ranks = f"ranks up to {total.largest_rank}, mean {total.mean_rank:.1f}"
         full = f", {self.full} admissible blocks of full rank kept dense" if self.full else ""
         what = f", {self.label}" if self.label else ""
+        error = "" if self.error is None else f", error {self.error:.1e} on some rows"
         return (
-            f"H-matrix {size} ({share:.2g} of dense), rtol {self.rtol:g}, {ranks}{full}, backend {self.backend}, "
-            f"{self.seconds:.2f} s{what}"
+            f"H-matrix {size} ({share:.2g} of dense), rtol {self.rtol:g}{error}, {ranks}{full}, "
+            f"backend {self.backend}, {self.seconds:.2f} s{what}"
         )
 
     __repr__ = __str__

@@ -77,6 +77,8 @@ def put_hmatrix(group: h5py.Group, matrix: Any) -> None:
         rtol=matrix.rtol, full=matrix.full, label=matrix.label, seconds=matrix.seconds, backend=matrix.backend,
         symmetric=tree.symmetric, dtype=matrix.dtype.str, slabs=len(matrix.slabs),
     )  # fmt: skip
+    if matrix.error is not None:
+        group.attrs["error"] = matrix.error
     for side, clusters in (("rows", tree.rows), ("columns", tree.columns)):
         if side == "rows" or clusters is not tree.rows:
             _write(group.create_group(side), clusters, CLUSTERS)
@@ -104,6 +106,7 @@ def get_hmatrix(group: SavedGroup) -> dict[str, Any]:
         "label": group.text("label"),
         "seconds": group.number("seconds"),
         "backend": group.text("backend"),
+        "error": group.number("error") if group.has_attribute("error") else None,
     }
 
 

@@ -12,6 +12,8 @@ is the error of A x for vectors that are not aligned to it. Where nu is less tha
 small singular values of near blocks belong to smooth vectors, as the large ones to neighbours on both sides: nu is
 taken sqrt(q) times smaller. A block of m x n gets its part in proportion to the numbers of a cross, m + n, so that the
 memory is least.
+
+The same rows, with the products of these vectors and of a random one, are compared with those of the finished matrix.
 """
 
 from collections.abc import Callable
@@ -24,11 +26,17 @@ from calderon.backends import run_tasks
 from calderon.galerkin.rows.entry_kernels import CompiledRows
 from calderon.hmatrix.block_tree import BlockTree
 from calderon.hmatrix.cluster_tree import ClusterTree
+from calderon.hmatrix.hmatrix import HMatrix
 from calderon.hmatrix.products import COLUMN, HEIGHT, OFFSET, ROW, WIDTH, fill, sorted_parts
+from calderon.mesh.errors import warn_of_accuracy
 
 SAMPLES = 4
 """Leaves of the tree of rows whose rows are computed."""
 COLUMNS_AT_ONCE = 16_384
+FINER = 0.1, 0.01, 0.0
+"""Parts of the tolerance that blocks have where rows of the finished matrix are above it; none at last."""
+ROUNDING = 4.0
+"""Rounding errors of products, by those of their entries alone, at most."""
 SHARE = 0.5
 """Part of rtol that all blocks together may spend so."""
 
@@ -46,7 +54,29 @@ Filling = Callable[[NDArray[np.int64]], NDArray[Any]]
 """The entries of pairs (b, 2) of clusters, those of one pair after the other."""
 
 
-def block_errors(filling: Filling, tree: BlockTree, rtol: float, scales: Scales) -> NDArray[np.float64]:
+class Sample(NamedTuple):
+    """Rows of the matrix that are computed whole. rows (r,): their positions in cluster order. vectors (n, s + 1): the
+    smooth functions, and a random vector. squares (r,): sums of squared entries. products (r, s + 1): with the vectors.
+    """
+
+    rows: NDArray[np.int64]
+    vectors: NDArray[np.float64]
+    squares: NDArray[np.float64]
+    products: NDArray[np.complex128]
+
+    def errors(self, found: NDArray[Any]) -> NDArray[np.float64]:
+        """(s + 1,) relative errors of products (r, s + 1) of these rows with each vector, in the 2-norm."""
+        sizes = np.linalg.norm(self.products, axis=0)
+        return np.asarray(np.linalg.norm(found - self.products, axis=0) / np.where(sizes > 0, sizes, 1.0))
+
+    def rounding(self, unit: float) -> NDArray[np.float64]:
+        """(s + 1,) these errors where entries are rounded to a unit: large where products cancel."""
+        sizes = np.linalg.norm(self.products, axis=0)
+        lengths = np.sqrt(np.mean(self.vectors**2, axis=0) * self.squares.sum())
+        return np.asarray(unit * lengths / np.where(sizes > 0, sizes, 1.0))
+
+
+def block_errors(sample: Sample, tree: BlockTree, rtol: float, scales: Scales) -> NDArray[np.float64]:
     """(blocks,) errors in the Frobenius norm, those of all leaves together SHARE rtol of what the matrix does to smooth
     and to rough vectors; 0 for blocks on the diagonal."""
     m, n = tree.sizes(np.arange(len(tree.row)))
@@ -55,7 +85,7 @@ def block_errors(filling: Filling, tree: BlockTree, rtol: float, scales: Scales)
     per_row = float((twice * (m + n)[leaves]).sum()) / len(tree.rows.order)
     along, across = _squares(tree.rows, scales.rows)[tree.row], _squares(tree.columns, scales.columns)[tree.column]
     share = np.minimum(along * (1 + n / m), across * (1 + m / n)) / per_row
-    errors = SHARE * rtol * least_product(filling, tree, scales) * np.sqrt(share)
+    errors = SHARE * rtol * least_product(sample, scales) * np.sqrt(share)
     if tree.rows is tree.columns:
         errors[tree.row == tree.column] = 0
     return np.asarray(errors)
@@ -84,37 +114,63 @@ def filling_of(rows: CompiledRows, tree: BlockTree) -> Filling:
     return numbers_of
 
 
-def least_product(filling: Filling, tree: BlockTree, scales: Scales) -> float:
-    """nu sqrt(q), from a few rows."""
+def sampled(filling: Filling, tree: BlockTree, scales: Scales, real: np.dtype[Any]) -> Sample:
+    """The rows of SAMPLES leaves of the tree of rows; real: type of the vectors."""
     leaves = [np.flatnonzero(side.is_leaf) for side in (tree.rows, tree.columns)]
     leaves = [each[np.argsort(side.start[each])] for each, side in zip(leaves, (tree.rows, tree.columns), strict=True)]
     count = min(SAMPLES, len(leaves[0]))
     chosen = leaves[0][(np.arange(count) * len(leaves[0]) + len(leaves[0]) // 2) // count]
     widths = tree.columns.size[leaves[1]]
     strips = np.split(leaves[1], np.flatnonzero(np.diff(np.cumsum(widths) // COLUMNS_AT_ONCE)) + 1)
-    tasks = [(row, strip) for row in chosen for strip in strips]
-    found: dict[int, tuple[int, NDArray[np.float64], NDArray[np.complex128]]] = {}
+    tasks = [(number, row, strip) for number, row in enumerate(chosen) for strip in strips]
+    random = np.random.default_rng(0).standard_normal((len(scales.smooth), 1))
+    vectors = np.concatenate([scales.smooth, random], axis=1).astype(real).astype(float)
+    found: list[Any] = [None] * len(tasks)
 
-    def work(number: int) -> None:
-        row, strip = tasks[number]
+    def work(task: int) -> None:
+        _, row, strip = tasks[task]
         m, widths = int(tree.rows.size[row]), tree.columns.size[strip]
         numbers = filling(np.stack([np.full(len(strip), row), strip], axis=1))
-        squares, products = np.zeros(m), np.zeros((m, scales.smooth.shape[1]), np.complex128)
+        squares, products = np.zeros(m), np.zeros((m, vectors.shape[1]), np.complex128)
         begins = m * (np.cumsum(widths) - widths)
         for start, width, at in zip(tree.columns.start[strip], widths, begins, strict=True):
             block = numbers[at : at + m * width].reshape(m, width)
             squares += (np.abs(block) ** 2).sum(axis=1)
-            products += block @ scales.smooth[start : start + width]
-        found[number] = int(row), squares, products
+            products += block @ vectors[start : start + width]
+        found[task] = squares, products
 
     run_tasks(work, len(tasks))
-    sums = [found[number] for number in range(len(tasks))]
-    seen: list[NDArray[np.float64]] = []
-    lengths = np.mean(np.abs(scales.smooth) ** 2, axis=0)
-    for row in chosen:
-        weights = scales.rows[tree.rows.start[row] : tree.rows.stop[row]] ** 2
-        squares = sum(each[1] for each in sums if each[0] == row) / weights
-        products = np.abs(sum(each[2] for each in sums if each[0] == row)) ** 2 / weights[:, None] / lengths
-        seen.append(np.concatenate([squares[:, None], products], axis=1))
-    squares = np.concatenate(seen).mean(axis=0)
+    sums = [[sum(each[k] for each, task in zip(found, tasks, strict=True) if task[0] == number) for k in (0, 1)]
+            for number in range(count)]  # fmt: skip
+    rows = np.concatenate([np.arange(tree.rows.start[row], tree.rows.stop[row]) for row in chosen])
+    squares, products = (np.concatenate([each[k] for each in sums]) for k in (0, 1))
+    return Sample(rows, vectors, squares, products)
+
+
+def least_product(sample: Sample, scales: Scales) -> float:
+    """nu sqrt(q), from a few rows."""
+    weights, smooth = scales.rows[sample.rows] ** 2, slice(scales.smooth.shape[1])
+    lengths = np.mean(sample.vectors[:, smooth] ** 2, axis=0)
+    products = np.abs(sample.products[:, smooth]) ** 2 / weights[:, None] / lengths
+    squares = np.concatenate([(sample.squares / weights)[:, None], products], axis=1).mean(axis=0)
     return float(np.sqrt(squares.min()) * (squares.min() / max(squares[0], np.finfo(float).tiny)) ** 0.25)
+
+
+def checked(made: Callable[[float], HMatrix], sample: Sample, rtol: float, label: str) -> HMatrix:
+    """The first matrix of a falling tolerance whose rows have the error rtol, or that of rounding where it is larger;
+    AccuracyWarning where none has. made(rtol): the matrix of a tolerance."""
+    matrix = made(rtol)
+    for finer in FINER:
+        errors = sample.errors(matrix.products_of(sample.rows, sample.vectors))
+        matrix.rtol, matrix.error = rtol, float(errors.max())
+        allowed = np.maximum(rtol, ROUNDING * sample.rounding(float(np.finfo(matrix.dtype).eps)))
+        if (errors <= allowed).all():
+            return matrix
+        if finer > 0:
+            del matrix  # what it took is free for the next one
+            matrix = made(finer * rtol)
+    warn_of_accuracy(
+        f"the H-matrix of {label} has an error of {matrix.error:.1e} on {len(sample.rows)} rows, and rtol={rtol:g} was "
+        "requested: use method='dense', or a finer mesh"
+    )
+    return matrix

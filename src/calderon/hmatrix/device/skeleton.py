@@ -75,9 +75,9 @@ class DeviceSkeletons:
         crosses, scratch = device.empty((batch.numbers,), self.dtype), device.empty((batch.reals,), self.real)
         ranks = device.empty((count,), np.int32)
         device.launch(
-            self.approximation, "approximate", (count * GROUP,), (GROUP,), *self.rows.arguments, self.limits, *self.points,
-            device.array(table.astype(np.int32)), device.array(self.errors[0][blocks].astype(self.real)), crosses,
-            scratch, ranks,
+            self.approximation, "approximate", (count * GROUP,), (GROUP,), *self.rows.arguments, self.limits,
+            *self.points, device.array(table.astype(np.int32)),
+            device.array(self.errors[0][blocks].astype(self.real)), crosses, scratch, ranks,
         )  # fmt: skip
         return device.to_host(ranks).astype(np.int64), crosses
 
