@@ -11,6 +11,7 @@ from scipy.sparse.linalg import LinearOperator
 from calderon.backends import DeviceMatrix, Execution, format_bytes, require_memory, thread_count
 from calderon.backends.vectors import aligned
 from calderon.dense.device import assemble_on_device
+from calderon.dense.sparse import SparseMatrix, is_sparse, sparse_bytes, sparse_matrix
 from calderon.operators.algebra import BoundaryOperator, integrals_of, short_label
 from calderon.operators.memory_estimate import preparation_bytes
 from calderon.operators.methods import STREAM, Plan
@@ -67,6 +68,9 @@ class DenseMatrix(LinearOperator):
 
 def plan_dense(operator: BoundaryOperator, rtol: float | None = None, precision: str = "double") -> Plan:
     """Bytes of `assemble_dense`, and seconds in double precision."""
+    if is_sparse(operator):
+        needed = sparse_bytes(operator, operator.dtype(precision))
+        return Plan("dense", needed, needed / STREAM, needed / STREAM, "sparse", precision)
     nbytes = math.prod(operator.shape) * operator.dtype(precision).itemsize
     seconds = sum(ENTRY * math.prod(each.shape) * (3 if each.is_complex else 1) for each, _ in integrals_of(operator))
     needed = nbytes + preparation_bytes(operator)
@@ -76,21 +80,27 @@ def plan_dense(operator: BoundaryOperator, rtol: float | None = None, precision:
 def assemble_dense(
     operator: BoundaryOperator, *, backend: str, precision: str, progress: bool | None = None,
     keep_on_device: bool = False,
-) -> DenseMatrix | DeviceMatrix:  # fmt: skip
-    """Compute every entry, to the accuracy of the quadrature. ValueError for `keep_on_device` on the processor."""
+) -> DenseMatrix | SparseMatrix | DeviceMatrix:  # fmt: skip
+    """Compute every entry, to the accuracy of the quadrature; of sparse operators those that are not zero.
+
+    ValueError for `keep_on_device` on the processor."""
     execution = Execution.of(backend, precision, several=not keep_on_device, mixed=True)
     dtype, label = operator.dtype(precision), short_label(operator)
     if keep_on_device:
         matrix = assemble_on_device(operator, execution)
         matrix.label = label
         return matrix
+    started = time.perf_counter()
+    if is_sparse(operator):
+        advice = "try a coarser mesh"
+        require_memory(sparse_bytes(operator, dtype), f"the sparse matrix of {operator.shape[0]} rows", advice)
+        return SparseMatrix(sparse_matrix(operator, dtype), label, time.perf_counter() - started)
     needed = math.prod(operator.shape) * dtype.itemsize + max(1, len(execution.team)) * preparation_bytes(operator)
     if execution.far is not None and execution.uses_processor:
         row = operator.shape[1] * execution.regular.itemsize * (2 if dtype.kind == "c" else 1)
         needed += thread_count() * MIXED_ROWS * row
     advice = 'try precision="single", a coarser mesh, or a smaller part with .entries(rows, columns)'
     require_memory(needed, f"dense assembly of {operator.shape[0]} x {operator.shape[1]} entries", advice)
-    started = time.perf_counter()
     out = aligned(operator.shape, dtype)
     out.fill(0)  # touched here in order: where the system hands out pages one by one, the tiles would wait for them
     with assembly_progress("assembling", "tiles", progress) as advance:

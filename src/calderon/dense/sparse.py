@@ -1,0 +1,101 @@
+"""Sums, multiples, transposes and tables of sparse operators as sparse matrices."""
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.sparse.linalg import LinearOperator
+
+from calderon.backends import format_bytes, require_memory
+from calderon.operators.algebra import BoundaryOperator
+from calderon.operators.tree import fill, terms_of
+
+
+def is_sparse(operator: BoundaryOperator) -> bool:
+    """Whether all terms of an expression have sparse matrices."""
+    return all(term.atom.is_local for term in terms_of(operator))
+
+
+class SparseMatrix(LinearOperator):
+    """A matrix of few entries. `tocsr()`, `to_array()`, `nbytes`, `seconds`, `backend`; works wherever SciPy takes a
+    LinearOperator."""
+
+    backend = "numba"
+
+    def __init__(self, matrix: sp.csr_array, label: str = "", seconds: float = 0.0) -> None:
+        super().__init__(dtype=matrix.dtype, shape=matrix.shape)
+        self._matrix, self.label, self.seconds = matrix, label, seconds
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of the entries and their places in bytes."""
+        return sum(int(each.nbytes) for each in (self._matrix.data, self._matrix.indices, self._matrix.indptr))
+
+    def tocsr(self) -> sp.csr_array:
+        """The matrix by rows (not a copy)."""
+        return self._matrix
+
+    def to_array(self) -> NDArray[Any]:
+        """All entries, a new array; MemoryError where there is no room."""
+        needed = self.shape[0] * self.shape[1] * self.dtype.itemsize
+        require_memory(needed, f"all entries of a sparse matrix of {self.shape[0]} x {self.shape[1]}", "use tocsr()")
+        return np.asarray(self._matrix.toarray())
+
+    toarray = to_array
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        """What np.asarray(matrix) gives: all entries."""
+        return np.asarray(self.to_array(), dtype=dtype)
+
+    def _matvec(self, x: NDArray[Any]) -> NDArray[Any]:
+        return np.asarray(self._matrix @ x)
+
+    _matmat = _matvec
+
+    def _rmatvec(self, x: NDArray[Any]) -> NDArray[Any]:
+        return np.asarray(self._matrix.conj().T @ x)
+
+    _rmatmat = _rmatvec
+
+    def __str__(self) -> str:
+        size = (
+            f"{self.shape[0]} x {self.shape[1]} {self.dtype}, {self._matrix.nnz} entries, {format_bytes(self.nbytes)}"
+        )
+        what = f", {self.label}" if self.label else ""
+        return f"sparse matrix {size}, backend {self.backend}, {self.seconds:.2f} s{what}"
+
+    __repr__ = __str__
+
+
+class _Entries:
+    """A place (see operators/tree.py) that keeps the entries of sparse operators; parts share what they keep."""
+
+    hosts = False
+
+    def __init__(
+        self, shape: tuple[int, int], dtype: np.dtype[Any], kept: list[Any], top: int = 0, left: int = 0
+    ) -> None:
+        self.shape, self.dtype, self.kept, self.top, self.left = shape, dtype, kept, top, left
+
+    def part(self, top: int, left: int, shape: tuple[int, int]) -> "_Entries":
+        """A part, from a row and a column on."""
+        return _Entries(shape, self.dtype, self.kept, self.top + top, self.left + left)
+
+    def add_entries(self, values: NDArray[Any], rows: NDArray[Any], columns: NDArray[Any]) -> None:
+        """Keep values to be added there."""
+        self.kept.append((values.astype(self.dtype), rows + self.top, columns + self.left))
+
+
+def sparse_matrix(operator: BoundaryOperator, dtype: np.dtype[Any]) -> sp.csr_array:
+    """The matrix of an expression for which `is_sparse` holds."""
+    kept: list[Any] = []
+    fill(_Entries(operator.shape, dtype, kept), operator)
+    values, rows, columns = (np.concatenate(each) for each in zip(*kept, strict=True))
+    return sp.coo_array((values, (rows, columns)), shape=operator.shape).tocsr()
+
+
+def sparse_bytes(operator: BoundaryOperator, dtype: np.dtype[Any]) -> int:
+    """Memory that `sparse_matrix` takes at most: entries with their places twice, and the first of each row."""
+    entries = sum(term.atom.matrix.nnz for term in terms_of(operator))
+    return 2 * entries * (dtype.itemsize + 16) + 8 * operator.shape[0]
