@@ -8,13 +8,14 @@ rows of the charges times a, a b = s^2 = (k h / 2)^2,
     [P^T A P, b P^T A Q; a Q^T A P, s^2 Q^T (A - V / k^2) Q]
 
 has a condition that does not depend on k: A from integrals without charges, what charges see from T. a is the ratio of
-the parts P^T g and Q^T g of the right-hand side g, at least s^2, so that an iteration resolves both kinds of currents,
+the parts P^T g and Q^T g of the right-hand side g, from s^2 to 1, so that an iteration resolves both kinds of currents,
 for voltages around loops (a = 1) as for plane waves (k h) and voltages between ends (s^2).
 
 F. P. Andriulli, K. Cools, I. Bogaert, E. Michielssen, IEEE Trans. Antennas Propag. 61 (2013) 2077.
 """
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -59,11 +60,13 @@ class CurrentSplitting:
 
     def sides(self, tested: Array) -> Array:
         """Right-hand sides (n, m) of the rows, from integrals against the functions."""
-        return np.asarray(tested - (1 - self.rows) * self.graph.charging_transposed(tested))
+        loops, charged = _parts(tested, self.graph.charging_transposed)
+        return np.asarray(loops + self.rows * charged)
 
     def currents(self, unknowns: Array) -> Array:
         """Coefficients (n, m) of currents."""
-        return np.asarray(unknowns - (1 - self.columns) * self.graph.charging(unknowns))
+        loops, charged = _parts(unknowns, self.graph.charging)
+        return np.asarray(loops + self.columns * charged)
 
     def for_sides(self, tested: Array) -> "CurrentSplitting":
         """The rows scaled for a right-hand side, to the next power of ten, so that few differ."""
@@ -78,7 +81,7 @@ class CurrentSplitting:
         whole -= currents
         self._project(whole, lambda block, charged: charged)
         whole *= self.size**2
-        self._project(currents, lambda block, charged: block - (1 - self.size) * charged)
+        self._project(currents, lambda block, charged: (block - charged) + self.size * charged)
         currents += whole
         return currents
 
@@ -87,6 +90,13 @@ class CurrentSplitting:
             for low in range(0, len(matrix), COLUMNS):
                 part = np.ascontiguousarray(turned[:, low : low + COLUMNS])
                 turned[:, low : low + COLUMNS] = combined(part, self.graph.charging_transposed(part))
+
+
+def _parts(values: Array, projected: Callable[[Array], Array]) -> tuple[Array, Array]:
+    """P v and Q v; twice, so that P v has no more of charges than rounding leaves of a part of s^2."""
+    charged = projected(values)
+    loops = values - charged
+    return loops - projected(loops), charged
 
 
 def splitting_of(space: Any, wavenumber: float) -> CurrentSplitting:
@@ -108,7 +118,7 @@ class SplitMatrix(LinearOperator):
         both = self.currents @ np.concatenate([x - charged, charged], axis=1)
         of_loops, of_charges = np.split(np.asarray(both), 2, axis=1)
         seen_by_loops, seen_by_charges = of_loops + b * of_charges, of_loops + b * (self.whole @ charged)
-        loops = seen_by_loops - graph.charging_transposed(seen_by_loops)
+        loops = _parts(seen_by_loops, graph.charging_transposed)[0]
         return np.asarray(loops + self.splitting.rows * graph.charging_transposed(seen_by_charges))
 
     def _matvec(self, x: Array) -> Array:

@@ -24,6 +24,8 @@ THETAS, PHIS = 24, 48
 """Directions in a half-space for the power, and around the axis."""
 TOGETHER = 1 << 18
 """Directions times functions at a time."""
+LEAST = 1e-3
+"""Thickness times wavenumber of layers that guide waves which are looked for."""
 Complex = NDArray[np.complex128]
 
 
@@ -95,7 +97,13 @@ class LayeredCurrents(SavedSolution, Described):
 
     @cached_property
     def surface_waves(self) -> list[SurfaceWave]:
-        """The surface waves that horizontal currents at `height` excite."""
+        """The surface waves that horizontal currents at `height` excite; none in layers that are together thinner than
+        LEAST over their wavenumber: of power radiated over a wall they carry twice that at most."""
+        faces, thickness = self.sections.high[:-1], 0.0
+        if len(faces):
+            thickness = float(faces[-1] - min(faces[0], self.sections.low[0]))
+        if float(np.abs(self.sections.wavenumbers).max()) * thickness < LEAST:
+            return []
         return surface_waves(self.sections, self.height, bool(self.probes))
 
     def radiated_power(self) -> float:
