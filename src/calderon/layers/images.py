@@ -57,15 +57,17 @@ def image_distance(sections: Sections, z: float, source_z: float) -> float:
     return 2 * float(others.min()) if others.size else np.inf
 
 
-def static_images(sections: Sections, z: float, source_z: float, size: float) -> Images:
+def static_images(sections: Sections, z: float, source_z: float, size: float, required: bool = False) -> Images:
     """Those between two interfaces that triangles of that size in m see as close; none where all are farther. At one
-    height the first one is the source itself."""
+    height the first one is the source itself, which is there if `required`, too."""
     closest = image_distance(sections, z, source_z)
     if closest >= THIN * size:
-        return NO_IMAGES
-    farthest = max(FARTHEST * size, closest)
+        if not required:
+            return NO_IMAGES
+        closest = np.inf
+    farthest = FARTHEST * size
     distances = _distances(closest, farthest)
-    kappa = np.geomspace(LOWEST / farthest, HIGHEST / closest, SAMPLES * (len(distances) + 2))
+    kappa = np.geomspace(LOWEST / farthest, HIGHEST / distances.min(initial=farthest), SAMPLES * (len(distances) + 2))
     scale = np.sqrt(kappa)  # between equal errors at all kappa, and an equal share in the peak
     waves = scale[:, None] * np.exp(-kappa[:, None] * distances)
     own, below, above = z == source_z, sections.layer_of(z, "below"), sections.layer_of(z)
@@ -81,8 +83,8 @@ def static_images(sections: Sections, z: float, source_z: float, size: float) ->
 
 def _distances(closest: float, farthest: float) -> NDArray[np.float64]:
     """From the closest one to the first one that is farther than `farthest`."""
-    found, (first, last) = [closest], RATIOS
-    while found[-1] < farthest:
+    found, (first, last) = [closest][: closest < np.inf], RATIOS
+    while found and found[-1] < farthest:
         found.append(found[-1] * (first + (last - first) * np.log(found[-1] / closest) / np.log(farthest / closest)))
     return np.array(found)
 

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from calderon.layers.images import image_distance, static_images
+from calderon.layers.images import THIN, image_distance, static_images
 from calderon.layers.parts import FLAT
 from calderon.layers.sections import Sections
 from calderon.layers.tables import Table, table_of
@@ -113,7 +113,8 @@ class LayeredMetal:
         found = []
         for a, b in self.pairs:
             z, source_z = float(self.heights[a]), float(self.heights[b])
-            images = static_images(self.sections, z, source_z, max(sizes[a], sizes[b]))
+            close = (np.abs(self.heights - z) < THIN * np.maximum(sizes, sizes[a])).sum() > 1
+            images = static_images(self.sections, z, source_z, max(sizes[a], sizes[b]), a == b and close)
             closest = 0.0 if abs(z - source_z) > smallest else CLOSE * smallest
             found.append(table_of(self.sections, z, source_z, reach, images, closest))
         return found
