@@ -78,15 +78,16 @@ def _places(content: Content) -> Callable[[Block], NDArray[np.int64]]:
         raise MeshError(
             f"its section $Nodes has several nodes of the number {twice[0]}: it is damaged; export it again"
         )
-    for block in content.blocks:
-        if (missing := block.nodes[~np.isin(block.nodes, known)]).size:
-            raise MeshError(
-                f"its section $Elements has an element with the node {missing[0]}, which is not in the file: it is "
-                "damaged; export it again"
-            )
 
     def nodes(block: Block) -> NDArray[np.int64]:
-        found = np.asarray(order[np.searchsorted(known, block.nodes)])
+        at = np.minimum(np.searchsorted(known, block.nodes), len(known) - 1)
+        if not len(known) or (known[at] != block.nodes).any():
+            missing = block.nodes[known[at] != block.nodes][0] if len(known) else block.nodes[0, 0]
+            raise MeshError(
+                f"its section $Elements has an element with the node {missing}, which is not in the file: it is "
+                "damaged; export it again"
+            )
+        found = np.asarray(order[at])
         turned = np.flatnonzero(block.groups[:, 0] < 0)
         corners = next((count for name, count in CORNERS.items() if block.kind.startswith(name)), 0)
         if len(turned) and corners:
