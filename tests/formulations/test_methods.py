@@ -16,7 +16,7 @@ from calderon.formulations import (
 from calderon.formulations.linear_system import SolveOptions
 from calderon.greens import Helmholtz
 from calderon.operators import single_layer
-from calderon.operators.methods import ToleranceError, plans
+from calderon.operators.methods import ToleranceError, fastest, plans
 from calderon.spaces import P0, P1
 from calderon.waves import PlaneWave
 
@@ -181,3 +181,13 @@ def test_sweeps_after_a_solution_on_a_device_without_factors(opencl, body):
     with pytest.raises(ValueError, match="no LU factorisation: .* choose solver='gmres', or omit keep_on_device"):
         problem.monostatic_target_strength(directions, keep_on_device=True)
     assert np.allclose(problem.monostatic_target_strength(directions, backend="numba"), there, atol=1e-4)
+
+
+def test_bodies_far_from_each_other_are_planned_as_two_and_take_no_plane_waves():
+    one = meshes.sphere(radius=1.0, h=0.06)
+    two = meshes.merge([one, one.translated([1000.0, 0, 0])])
+    alone, both = (single_layer(Helmholtz(K), P1(mesh)) for mesh in (one, two))
+    first, second = ({each.method: each for each in plans(operator, 1e-4)} for operator in (alone, both))
+    assert second["mlfmm"].nbytes > 10 * second["hmatrix"].nbytes
+    assert 1.5 < second["hmatrix"].nbytes / first["hmatrix"].nbytes < 3
+    assert fastest(both, 1e-4)[0] == "hmatrix"

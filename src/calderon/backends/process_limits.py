@@ -46,11 +46,11 @@ def _left_in_group(group: Path, version: int) -> int | None:
     """Limit less usage of a group, without the cached files that the kernel drops; None without a limit."""
     limit_file, usage_file, dropped = VERSIONS[version]
     try:
-        limit, usage = int((group / limit_file).read_text()), int((group / usage_file).read_text())
+        limit, usage = int((group / limit_file).read_text(encoding="ascii")), int((group / usage_file).read_text(encoding="ascii"))
     except (OSError, ValueError):  # "max", or no such group
         return None
     try:
-        statistics = dict(line.split(maxsplit=1) for line in (group / "memory.stat").read_text().splitlines())
+        statistics = dict(line.split(maxsplit=1) for line in (group / "memory.stat").read_text(encoding="ascii").splitlines())
         usage -= int(statistics.get(dropped, 0))
     except (OSError, ValueError):
         pass
@@ -62,7 +62,7 @@ def _left_to_process(tables: Path) -> Iterator[int]:
     if sys.platform == "win32":
         return
     try:
-        size, _, _, _, _, data, _ = map(int, (tables / "statm").read_text().split())
+        size, _, _, _, _, data, _ = map(int, (tables / "statm").read_text(encoding="ascii").split())
     except (OSError, ValueError):
         return
     for limit, pages in ((resource.RLIMIT_AS, size), (resource.RLIMIT_DATA, data)):
@@ -76,6 +76,6 @@ def resident_bytes(tables: Path = TABLES) -> int | None:
     if sys.platform == "win32":
         return None
     try:
-        return int((tables / "statm").read_text().split()[1]) * resource.getpagesize()
+        return int((tables / "statm").read_text(encoding="ascii").split()[1]) * resource.getpagesize()
     except (OSError, ValueError, IndexError):
         return None

@@ -77,8 +77,9 @@ class Choices:
 
 def plan_hmatrix(operator: BoundaryOperator, rtol: float | None = None, precision: str = "double") -> Plan:
     """Bytes of `assemble_hmatrix`, and seconds in double precision, by what P1 on spheres takes. Ranks of blocks grow
-    with the wavenumber times the diameter of the surfaces, fitted from 1 to 106. Seconds grow with the number of
-    triangles of a function: six for P1, one for P0."""
+    with the wavenumber times the diameter of the surfaces, fitted from 1 to 106; of bodies far from each other it is
+    twice that of a sphere of their area. Seconds grow with the number of triangles of a function: six for P1, one for
+    P0."""
     if any(term.atom.is_layered for term in operator.terms()):
         raise ValueError("H-matrices of metal between layers have no estimates")
     nbytes = seconds = 0.0
@@ -86,7 +87,8 @@ def plan_hmatrix(operator: BoundaryOperator, rtol: float | None = None, precisio
         count, digits = max(each.shape), -math.log10(DEFAULT_RTOL if rtol is None else rtol)
         halves = 1 if each.is_symmetric else 2
         vertices = np.concatenate([space.mesh.vertices for space in (each.test, each.trial)])
-        x = each.wavenumber * float(np.ptp(vertices, axis=0).max())
+        area = max(float(space.mesh.areas.sum()) for space in (each.test, each.trial))
+        x = each.wavenumber * min(float(np.ptp(vertices, axis=0).max()), 2 * math.sqrt(area / math.pi))
         currents = ELECTRIC_FIELD, MAGNETIC_FIELD, VECTOR_POTENTIAL
         larger, longer = CURRENTS if each.integrand in currents else (1.0, 1.0)
         larger, longer = larger * (1 + 0.02 * x + 2.5e-5 * x**2), longer * (1 + 0.014 * x + 3.5e-8 * x**4)

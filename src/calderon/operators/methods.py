@@ -17,6 +17,8 @@ AUTO = "auto"
 """Stands for the method of the table that is expected to be fastest, of those that there is memory for."""
 PRODUCTS = 30
 """Products for which a method is chosen."""
+THRIFTY, SLOWER = 10, 3
+"""A method that takes less memory by the first factor is taken though it takes longer by the second one."""
 STREAM = 8e9
 """Bytes per second that products read, in estimates."""
 
@@ -167,12 +169,20 @@ def fastest(
     """The name of the method that "auto" stands for, and why. MemoryError where there is room for none."""
     choices, free = plans(operator, rtol, backend, compressing, precision), free_memory()
     fitting = [each for each in choices if each.nbytes <= free]
+    fitting = [each for each in fitting if not any(_is_thriftier(other, each) for other in fitting)]
     if not fitting:
         texts = "; ".join(map(str, choices))
         raise MemoryError(f"{format_bytes(free)} are free, and every method needs more ({texts}): try a coarser mesh, "
                           "a larger rtol, or method='matrix-free'")  # fmt: skip
     others = [each for each in choices if each is not fitting[0]]
     return fitting[0].method, "chosen as " + ", not ".join(map(str, [fitting[0], *others]))
+
+
+def _is_thriftier(one: Plan, other: Plan) -> bool:
+    """Whether one takes a tenth of the memory of the other, and at most three times its time: of bodies far from each
+    other plane waves would take gigabytes for a few hundred unknowns."""
+    seconds, others = (each.seconds + PRODUCTS * each.product_seconds for each in (one, other))
+    return THRIFTY * one.nbytes <= other.nbytes and seconds <= SLOWER * others
 
 
 def first_that(ability: str) -> Method:
