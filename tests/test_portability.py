@@ -29,6 +29,7 @@ GUARDED = {
     "backends/kernel_cache.py": {"getuid"},
     "backends/memory.py": {"sysconf"},
     "backends/numba.py": {"sched_getaffinity"},
+    "backends/process_limits.py": {"resource"},
     "backends/threads.py": {"register_at_fork"},
     "processes/leftovers.py": {"kill"},
     "processes/signals.py": {"kill"},
