@@ -88,24 +88,8 @@ def layered_fluid_sphere(
     core: "fluid"; or "rigid" or "soft", then radii[0] is that of the core, and there is one wavenumber and one density
     less. Other arguments as for `soft_sphere`.
     """
-    one_of(core, CORES, "core")
-    radii, wavenumbers, density_ratios = (
-        np.atleast_1d(np.array(each, dtype=object)).tolist() for each in (radii, wavenumbers, density_ratios)
-    )
-    sizes = np.array([positive_length(each, "a radius") for each in radii])
-    count = len(sizes) - (core != "fluid")
-    if len(sizes) == 0 or np.any(np.diff(sizes) <= 0):
-        raise ValueError(f"radii increase from the inside out, got {radii}")
-    if not len(wavenumbers) == len(density_ratios) == count:
-        raise ValueError(
-            f"{len(sizes)} radii and a {core} core have {count} layers of fluid: got {len(wavenumbers)} wavenumbers "
-            f"and {len(density_ratios)} density ratios"
-        )
-    inside = [nonzero_wavenumber(each, "wavenumbers") for each in wavenumbers]
-    densities = [finite_number(each, "density_ratios") for each in density_ratios]
-    for density in densities:
-        if not np.real(density) > 0:
-            raise ValueError(f"density ratios must be positive, got {density!r}")
+    sizes, inside, densities = _checked(radii, wavenumbers, density_ratios, core)
+    count = len(inside)
     largest = max(
         (abs(each) * size for each, size in zip(inside, sizes[-count:] if count else [], strict=True)), default=0
     )
@@ -146,6 +130,29 @@ def layered_fluid_sphere(
         layers=tuple(reversed(layers)),
         core=core,
     )
+
+
+def _checked(radii: Any, wavenumbers: Any, density_ratios: Any, core: str) -> tuple[np.ndarray, list[Any], list[Any]]:
+    """Radii, and the wavenumber and the density of each layer; ValueError for those that do not fit together."""
+    one_of(core, CORES, "core")
+    radii, wavenumbers, density_ratios = (
+        np.atleast_1d(np.array(each, dtype=object)).tolist() for each in (radii, wavenumbers, density_ratios)
+    )
+    sizes = np.array([positive_length(each, "a radius") for each in radii])
+    count = len(sizes) - (core != "fluid")
+    if len(sizes) == 0 or np.any(np.diff(sizes) <= 0):
+        raise ValueError(f"radii increase from the inside out, got {radii}")
+    if not len(wavenumbers) == len(density_ratios) == count:
+        raise ValueError(
+            f"{len(sizes)} radii and a {core} core have {count} layers of fluid: got {len(wavenumbers)} wavenumbers "
+            f"and {len(density_ratios)} density ratios"
+        )
+    inside = [nonzero_wavenumber(each, "wavenumbers") for each in wavenumbers]
+    densities = [finite_number(each, "density_ratios") for each in density_ratios]
+    for density in densities:
+        if not np.real(density) > 0:
+            raise ValueError(f"density ratios must be positive, got {density!r}")
+    return sizes, inside, densities
 
 
 def _through(

@@ -165,3 +165,33 @@ def test_bodies_of_fluid_and_rigid_ones_by_their_tags(tmp_path):
     ):
         with pytest.raises(CaseError, match=re.escape(message)):
             run(parse(FLUIDS.replace(old, new), "case.toml", tmp_path))
+
+
+COATED = """
+[mesh]
+shape = "hollow_sphere"
+radius = 1.0
+inner_radius = 0.5
+h = 0.4
+[physics]
+problem = "transmission"
+frequency = "450 Hz"
+speed_of_sound = 1500
+density = "1 g/cm^3"
+interior_speed_of_sound = { outer = "1.2 km/s", inner = 1400 }
+interior_density = { outer = 1300, inner = "0.8 g/cm^3" }
+[incident]
+azimuth = "30 deg"
+[output]
+far_field = { plane = "xy", start = "0 deg", stop = "350 deg", count = 4 }
+"""
+
+
+def test_a_fluid_within_another_by_their_tags(tmp_path):
+    """Densities of a file are those of the fluids themselves, whatever is around them."""
+    step = run(parse(COATED, "case.toml", tmp_path)).steps[0]
+    along = [np.cos(np.radians(30)), np.sin(np.radians(30)), 0]
+    k = [2 * np.pi * 450 / speed for speed in (1500, 1400, 1200)]
+    series = cal.exact.layered_fluid_sphere(k[0], [0.5, 1.0], k[1:], [0.8, 1.3], along)
+    far = series.far_field(np.radians([90] * 4), np.radians([0, 350 / 3, 700 / 3, 350]))
+    assert np.abs(step.far_field["far_field", "Pa_m"] - far).max() < 0.01 * np.abs(far).max()

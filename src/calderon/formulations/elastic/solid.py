@@ -24,7 +24,7 @@ from calderon.formulations.elastic.material import ElasticMaterial
 from calderon.formulations.elastic.plan import FAST, Plan
 from calderon.formulations.elastic.solution import ElasticInfo, ElasticSolution, warn_of_reactions
 from calderon.formulations.elastic.solver import FINE, Posed
-from calderon.formulations.elastic.surface_conditions import SurfaceConditions, faces_of, surface_conditions
+from calderon.formulations.elastic.surface_conditions import SurfaceConditions, by_tag, faces_of, surface_conditions
 from calderon.formulations.elastic.surface_stress import corner_stresses, estimated_errors
 from calderon.formulations.elastic.tested_rows import Layers, Spaces, TestedRows, restricted, source_points
 from calderon.greens import Elastostatic
@@ -89,8 +89,8 @@ class ElasticSolid:
         one_of(self.space, SPACES, "space")
         one_of(self.units, UNITS, "units")
         object.__setattr__(self, "mesh", _out_of_the_material(self.mesh, self.exterior))
-        object.__setattr__(self, "supports", _by_tag(self.mesh, self.supports, Support, "supports", "Fixed()"))
-        object.__setattr__(self, "loads", _by_tag(self.mesh, self.loads, Load, "loads", "Pressure(1e6)"))
+        object.__setattr__(self, "supports", by_tag(self.mesh, self.supports, Support, "supports", "Fixed()"))
+        object.__setattr__(self, "loads", by_tag(self.mesh, self.loads, Load, "loads", "Pressure(1e6)"))
         body = (self.body,) if not isinstance(self.body, Iterable) else tuple(self.body)
         for each in body:
             if not isinstance(each, BodyLoad):
@@ -449,28 +449,6 @@ def with_conditions(solid: ElasticSolid, conditions: SurfaceConditions) -> Elast
     """The same solid with other conditions."""
     found = replace(solid)
     found.__dict__["conditions"] = conditions
-    return found
-
-
-def _by_tag(mesh: TriangleMesh, given: Any, kind: type, name: str, example: str) -> dict[Any, tuple[Any, ...]]:
-    """Conditions by tag, in tuples; TypeError for others, MeshError for unknown tags."""
-    if given is None:
-        return {}
-    if not isinstance(given, Mapping):
-        raise TypeError(f"{name} are given by tag, {name}={{tag: {example}}}, got {describe(given)}")
-    found: dict[Any, tuple[Any, ...]] = {}
-    for tag, value in given.items():
-        parts = tuple(value) if isinstance(value, list | tuple) else (value,)
-        if not parts:
-            raise ValueError(f"{name}[{tag!r}] is empty: leave the tag out, then it is free, or give {example}")
-        for each in parts:
-            if not isinstance(each, kind):
-                raise TypeError(f"{name}[{tag!r}] is no {kind.__name__.lower()}: got {describe(each)}, try {example}")
-        mesh.tag_numbers(tag)
-        found[tag] = parts
-    numbers = [int(number) for tag in found for number in mesh.tag_numbers(tag)]
-    if len(set(numbers)) < len(numbers):
-        raise ValueError(f"{name} name one tag twice, by number and by name: give a list for it")
     return found
 
 

@@ -18,6 +18,7 @@ from calderon.formulations.elastic.conditions import Face, Load, Support
 from calderon.mesh import TriangleMesh
 from calderon.quadrature import triangle_rule
 from calderon.spaces import NodalVectorSpace, Space
+from calderon.validation import describe
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
@@ -212,3 +213,25 @@ def _block_diagonal(blocks: Array) -> sp.csr_array:
     count = len(blocks)
     starts = np.arange(count + 1)
     return sp.bsr_array((blocks, np.arange(count), starts), shape=(3 * count, 3 * count)).tocsr()
+
+
+def by_tag(mesh: TriangleMesh, given: Any, kind: type, name: str, example: str) -> dict[Any, tuple[Any, ...]]:
+    """Conditions by tag, in tuples; TypeError for others, MeshError for unknown tags."""
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        raise TypeError(f"{name} are given by tag, {name}={{tag: {example}}}, got {describe(given)}")
+    found: dict[Any, tuple[Any, ...]] = {}
+    for tag, value in given.items():
+        parts = tuple(value) if isinstance(value, list | tuple) else (value,)
+        if not parts:
+            raise ValueError(f"{name}[{tag!r}] is empty: leave the tag out, then it is free, or give {example}")
+        for each in parts:
+            if not isinstance(each, kind):
+                raise TypeError(f"{name}[{tag!r}] is no {kind.__name__.lower()}: got {describe(each)}, try {example}")
+        mesh.tag_numbers(tag)
+        found[tag] = parts
+    numbers = [int(number) for tag in found for number in mesh.tag_numbers(tag)]
+    if len(set(numbers)) < len(numbers):
+        raise ValueError(f"{name} name one tag twice, by number and by name: give a list for it")
+    return found
