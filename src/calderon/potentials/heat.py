@@ -78,9 +78,9 @@ def _sums(temperature: Function, gradient: Function, points: ArrayLike, whole: b
         out = _by_one_rule(mesh, nodes, slopes, x, whole)
         flat = mesh.flat_triangles(np.arange(every), "the heat in a solid")
         for found in near_pairs(flat, x, NEAR - BALL):
-            pairs = found[np.argsort(found[:, 0], kind="stable")]
-            cuts = np.append(np.searchsorted(pairs[:, 0], pairs[::PAIRS, 0]), len(pairs))  # a point is of one task
-            _run([pairs[low:high] for low, high in zip(cuts[:-1], cuts[1:], strict=True)], x, data, whole, True, out)
+            near = found[np.argsort(found[:, 0], kind="stable")]
+            cuts = np.append(np.searchsorted(near[:, 0], near[::PAIRS, 0]), len(near))  # a point is of one task
+            _run([near[low:high] for low, high in zip(cuts[:-1], cuts[1:], strict=True)], x, data, whole, True, out)
         return out
     out = np.zeros((len(x), 13 if whole else 4))
     for low in range(0, len(x), POINTS * POINTS):

@@ -46,7 +46,7 @@ STEPS = 20
 """Of GMRES, about."""
 BLOCK, SELF = 128, 0.35
 """Triangles of a block of the preconditioner; distance of a triangle from itself in it, in roots of its area."""
-PAIR, POINT = 1.6e-7, 1.4e-4
+PAIR, POINT = 1.6e-7, 1.1e-4
 """Processor seconds, in estimates, of a pair of point and triangle, and of a point of fast sums."""
 
 
