@@ -26,7 +26,7 @@ from calderon.formulations.elastic.load_cases import LoadCase, named_cases
 from calderon.formulations.elastic.plan import FAST, Plan, one_after_the_other
 from calderon.formulations.elastic.solid import LARGEST_DENSE, ElasticSolid, with_conditions, with_rules
 from calderon.formulations.elastic.solution import BondedSolution, ElasticInfo, ElasticSolution, warn_of_reactions
-from calderon.formulations.elastic.solver import FINE, Posed
+from calderon.formulations.elastic.solver import FINE, Posed, Solved
 from calderon.formulations.elastic.surface_conditions import SurfaceConditions
 from calderon.operators.methods import AUTO, candidates
 from calderon.quadrature import Quadrature
@@ -202,16 +202,17 @@ class BondedSolids:
         posed = Posed.of(pose, plan.method, rtol, rules)
         assembly, began = time.perf_counter() - began, time.perf_counter()
         for each, b in zip(systems, posed.right.T, strict=True):
-            x, solver = posed.solver.solve(b)
+            solved = posed.solver.solved(b)
             seconds, began = time.perf_counter() - began, time.perf_counter()
-            texts = posed.text(plan, rtol), solver, posed.solver.amplification
-            found.append(each._solution(posed.equation, x, texts, (assembly, seconds)))
+            known = posed.text(plan, rtol), posed.solver.amplification
+            found.append(each._solution(posed.equation, solved, known, (assembly, seconds)))
         return found
 
     def _solution(
-        self, equation: JointEquation, x: Array, texts: tuple[str, str, float], seconds: tuple[float, float]
+        self, equation: JointEquation, by: Solved, known: tuple[str, float], seconds: tuple[float, float]
     ) -> BondedSolution:
-        q, s = equation.split(x)
+        """known: the plan and the amplification."""
+        q, s = equation.split(by.x)
         motions, free = self._orthonormal_motions, self.free_motions.shape[1]
         whole = self.supports[0].ravel() + self.supports[1] @ q
         whole = whole - motions @ (motions.T @ (self.mass @ whole))
@@ -220,8 +221,8 @@ class BondedSolids:
             self.parts.items(), self.numbers, equation.parts, equation.defects, strict=True
         ):
             u, t = part.surface_fields(whole.reshape(-1, 3)[number], own.traction @ s)
-            errors = part.estimated_errors(u, t)
-            info = ElasticInfo(*texts[:2], defect, free, self._free_tags(part), *errors, *seconds, texts[2])
+            errors = part.estimated_errors(u, t, by.noise)
+            info = ElasticInfo(known[0], by.text, defect, free, self._free_tags(part), *errors, *seconds, known[1])
             found[name] = ElasticSolution(part, u, t, info)
         warn_of_reactions(found)
         return found

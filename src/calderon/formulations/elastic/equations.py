@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
 from calderon.formulations.elastic.cavities import CavityForms, VolumeBalance
+from calderon.formulations.elastic.strains import strain_matrix
 from calderon.formulations.elastic.surface_conditions import SurfaceConditions
 from calderon.formulations.elastic.tested_rows import Layers, Spaces, TestedRows, single_layer_sizes
 
@@ -133,6 +134,23 @@ class Equation:
     def defect(self) -> float:
         """What (1/2 + K) makes of rotations."""
         return self.parts[0].defect
+
+    @property
+    def rest(self) -> Array:
+        """(unknowns, 3) the same of three rotations by 1, in the rows of A."""
+        rest = np.concatenate([part.rest for part in self.parts]) * self.scale[:, None]
+        return rest if self.balance is None else self.balance.product(rest, np.zeros_like(rest))
+
+    @property
+    def shortest(self) -> float:
+        """The shortest edge over the size."""
+        mesh = self.parts[0].lazy_double.trial.mesh
+        return float(mesh.edge_lengths.min()) / self.length
+
+    @property
+    def strains(self) -> sp.csr_array:
+        """(k, unknowns) strains and tractions, over E, of unknowns."""
+        return strain_matrix(self.parts[0].lazy_double.trial, self.length * self.free, self.bound)
 
 
 def equation_of(

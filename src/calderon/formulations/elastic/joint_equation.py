@@ -40,6 +40,10 @@ class NoRows:
 
     tests: sp.csr_array
 
+    @property
+    def rest(self) -> Array:
+        return np.zeros((self.tests.shape[1], 3))
+
     def block(self, tests: Any, u: sp.csc_array, t: sp.csc_array) -> Array:
         return np.zeros((len(tests), u.shape[1] + t.shape[1]))
 
@@ -77,6 +81,21 @@ class JointEquation:
     def defect(self) -> float:
         """The largest one."""
         return max(self.defects)
+
+    @property
+    def rest(self) -> Array:
+        """(unknowns, 3) the same of three rotations by 1, in the rows of A."""
+        return np.asarray(sum(each.rest for each in self.equations))
+
+    @property
+    def shortest(self) -> float:
+        """The shortest edge over the size."""
+        return min(each.shortest for each in self.equations)
+
+    @property
+    def strains(self) -> sp.csr_array:
+        """(k, unknowns) stresses of strains and tractions, over E_0, of unknowns."""
+        return sp.vstack([each.strains * (each.modulus / self.modulus) for each in self.equations], format="csr")
 
     def split(self, x: Array) -> tuple[Array, Array]:
         """q and s."""

@@ -23,7 +23,7 @@ from calderon.formulations.elastic.load_cases import named_cases
 from calderon.formulations.elastic.material import ElasticMaterial
 from calderon.formulations.elastic.plan import FAST, Plan
 from calderon.formulations.elastic.solution import ElasticInfo, ElasticSolution, warn_of_reactions
-from calderon.formulations.elastic.solver import FINE, Posed
+from calderon.formulations.elastic.solver import FINE, Posed, Solved
 from calderon.formulations.elastic.surface_conditions import SurfaceConditions, by_tag, faces_of, surface_conditions
 from calderon.formulations.elastic.surface_stress import corner_stresses, estimated_errors
 from calderon.formulations.elastic.tested_rows import Layers, Spaces, TestedRows, restricted, source_points
@@ -297,23 +297,29 @@ class ElasticSolid:
         posed = Posed.of(pose, plan.method, rtol, self.quadrature == Quadrature())
         assembly, began = time.perf_counter() - began, time.perf_counter()
         for b in posed.right.T:
-            x, text = posed.solver.solve(b)
+            found = posed.solver.solved(b)
             seconds, began = time.perf_counter() - began, time.perf_counter()
-            solved.append((*posed.equation.split(x), text, seconds))
+            solved.append((posed.equation.split(found.x), found, seconds))
         errors, text = (posed.equation.defect, posed.solver.amplification), posed.text(plan, rtol)
         del posed  # stresses need memory of their own
         return_memory()
         return [each._solution(text, errors, assembly, *one) for each, one in zip(solids, solved, strict=True)]
 
     def _solution(
-        self, plan: str, defects: tuple[float, float], assembly: float, q: Array, s: Array, text: str, seconds: float
+        self,
+        plan: str,
+        defects: tuple[float, float],
+        assembly: float,
+        x: tuple[Array, Array],
+        by: Solved,
+        seconds: float,
     ) -> ElasticSolution:
-        """From unknowns, with what is known of the computation."""
-        u, t = self._fields(q, s)
+        """From unknowns q and s, with what is known of the computation."""
+        u, t = self._fields(*x)
         if not u.coefficients.any():
             warn("nothing acts on this solid, so that its displacement is zero: check loads, body and supports")
-        free, errors = self.free_motions.shape[1], self.estimated_errors(u, t)
-        info = ElasticInfo(plan, text, defects[0], free, self.free_tags, *errors, assembly, seconds, defects[1])
+        free, errors = self.free_motions.shape[1], self.estimated_errors(u, t, by.noise)
+        info = ElasticInfo(plan, by.text, defects[0], free, self.free_tags, *errors, assembly, seconds, defects[1])
         solution = ElasticSolution(self, u, t, info)
         warn_of_reactions({"": solution})
         return solution
@@ -322,9 +328,10 @@ class ElasticSolid:
         """(triangles, 3, 3, 3) stresses at the vertices of each triangle, not averaged."""
         return corner_stresses(self.material, u, t, self._free_strain)
 
-    def estimated_errors(self, u: Function, t: Function) -> tuple[float, float]:
-        """Of displacement and surface stress, relative, about."""
-        return estimated_errors(self.mesh, self.corner_stresses(u, t), self.material.youngs_modulus * self._free_strain)
+    def estimated_errors(self, u: Function, t: Function, noise: float) -> tuple[float, float]:
+        """Of displacement and surface stress, relative, about; noise: see `Solved`."""
+        free = self.material.youngs_modulus * self._free_strain
+        return estimated_errors(self.mesh, self.corner_stresses(u, t), free, noise)
 
     @cached_property
     def _free_strain(self) -> Array:

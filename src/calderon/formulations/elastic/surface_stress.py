@@ -14,7 +14,9 @@ its means s* at vertices, and the means s** at vertices of the means of s* over 
 
 in the norm of L^2 of the surface. The first is the jump that O. C. Zienkiewicz, J. Z. Zhu (1987) take for the error of
 the energy, to which errors of displacements are similar; the second is what one more mean would change. Factors are
-measured: docs/guides/solids.md has the ratios to errors that are known.
+measured: docs/guides/solids.md has the ratios to errors that are known. Errors of the solver and of the matrix, which
+small triangles amplify, jump from triangle to triangle: the largest |s** - s*| over the largest |s*| is a bound of
+them, and NOISE times their estimate (`solver.Solved`) another one. The smaller bound replaces e_s where it is larger.
 """
 
 import numpy as np
@@ -31,7 +33,7 @@ Array = NDArray[np.float64]
 SHARE = 4096
 """Triangles whose stresses are computed at a time."""
 CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
-DISPLACEMENT, STRESS = 0.2, 0.4
+DISPLACEMENT, STRESS, NOISE = 0.2, 0.4, 3.0
 """Factors of the estimated errors."""
 
 
@@ -88,9 +90,10 @@ def smooth_corners(mesh: TriangleMesh) -> NDArray[np.int64]:
     return np.asarray(connected(np.concatenate(left), np.concatenate(right), 3 * len(mesh.triangles)), np.int64)
 
 
-def estimated_errors(mesh: TriangleMesh, stresses: Array, free: Array) -> tuple[float, float]:
+def estimated_errors(mesh: TriangleMesh, stresses: Array, free: Array, noise: float) -> tuple[float, float]:
     """Relative errors of displacements and of averaged stresses on the surface, from stresses (m, 3, 3, 3) of triangles
-    at their vertices. free (m, 3): stress of the strain that is free, where a body expands without stress."""
+    at their vertices. free (m, 3): stress of the strain that is free, where a body expands without stress. noise: the
+    relative error of the largest stress by solver and matrix, about."""
 
     def size(tensors: Array) -> float:
         return float(np.sqrt(mesh.areas @ (tensors.reshape(len(tensors), -1) ** 2).sum(axis=1) / 3))
@@ -101,4 +104,11 @@ def estimated_errors(mesh: TriangleMesh, stresses: Array, free: Array) -> tuple[
     scale = max(size(means), size(free))
     if scale == 0:
         return 0.0, 0.0
-    return DISPLACEMENT * (size(stresses - means) / scale) ** 2, STRESS * size(again - means) / scale
+    largest = max(_largest(means), float(np.abs(free).max(initial=0.0)))
+    stress = max(STRESS * size(again - means) / scale, min(_largest(again - means) / largest, NOISE * noise))
+    return DISPLACEMENT * (size(stresses - means) / scale) ** 2, stress
+
+
+def _largest(tensors: Array) -> float:
+    """The largest norm of tensors (..., 3, 3)."""
+    return float(np.sqrt((tensors**2).sum(axis=(-2, -1)).max(initial=0.0)))

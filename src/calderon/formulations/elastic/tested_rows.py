@@ -158,7 +158,7 @@ class Layers:
 class TestedRows:
     """lazy_double, lazy_single: the operators; local: 1/2 less what translations give, on the blocks of
     nodes; tests: columns of combined test functions; defect: what (1/2 + K) then makes of three
-    rotations, which have no traction, over half of them: the largest part."""
+    rotations, which have no traction, over half of them: the largest part; rest (rows, 3): the same, not divided."""
 
     __test__ = False  # no test of pytest
 
@@ -167,6 +167,7 @@ class TestedRows:
     local: sp.csr_array
     tests: sp.csr_array
     defect: float
+    rest: Array
 
     @classmethod
     def of(cls, layers: Layers, spaces: Spaces, conditions: SurfaceConditions, exterior: bool) -> "list[TestedRows]":
@@ -188,7 +189,7 @@ class TestedRows:
             rest, own = left - given @ motions, np.diff(tests.indptr) > 0
             wrong, size = (np.abs(each[:, 3:]).max(axis=0, initial=0.0) for each in (rest[own], half @ motions))
             defect = float((wrong / np.maximum(size, 1e-300)).max())
-            found.append(cls(double, single, half - given, tests, defect))
+            found.append(cls(double, single, half - given, tests, defect, tests.T @ rest[:, 3:]))
         return found
 
     def tested(self, displacement: Callable[[Array], Array] | None) -> Array:
