@@ -61,7 +61,7 @@ SOURCES = (((-0.7, 0.2, 0.0), 0.1), ((0.9, -0.3, 0.4), 0.02))
     pytest.param("hmatrix", "P1", marks=pytest.mark.variant),
 ])  # fmt: skip
 def test_two_cavities_do_not_depend_on_the_ratio(method, space):
-    """An ellipsoid and a sphere out of the centre: without the balance of volumes most of the displacement is lost at .4999."""
+    """An ellipsoid and a sphere out of the centre: without the balance of volumes most of it is lost at .4999."""
     mesh = two_cavities()
     errors, records = zip(
         *(solved(mesh, ratio, SOURCES, method=method, space=space) for ratio in (0.3, 0.4999)), strict=True

@@ -159,3 +159,23 @@ def test_attempts():
     assert found.finer("fmm", 1e-4, rules=True) == (pytest.approx(5e-7), False)
     assert found._replace(rtol=5e-7).finer("fmm", 1e-4, rules=True) == (5e-7, True)
     assert found._replace(rtol=5e-7).finer("fmm", 1e-4, rules=False) is None
+
+
+@pytest.mark.parametrize(("method", "power"), [
+    ("dense", 3), ("fmm", 4), pytest.param("dense", 5, marks=pytest.mark.variant),
+    pytest.param("fmm", 5, marks=pytest.mark.variant),
+])  # fmt: skip
+def test_stresses_on_small_triangles(method, power):
+    """A bar in tension whose layers become thin, edges from 5e-4 on: products of rtol leave 6 %."""
+    mesh = cal.mesh.cuboid((2.0, 1.0, 1.0), 0.34)
+    x, side = mesh.vertices - mesh.bounds[0], np.rint(mesh.normals @ [1, 2, 3]).astype(int)
+    x[:, 0] = 2 * (x[:, 0] / 2) ** power
+    mesh = cal.TriangleMesh(x, mesh.triangles, side + 3)
+    planes = {number: cal.SymmetryPlane() for number in (0, 1, 2)}
+    solid = cal.ElasticSolid(mesh, STEEL, planes, {4: cal.Traction([1.0, 0.0, 0.0])})
+    solution = solid.solve(method)
+    error = np.abs(solution.von_mises - 1).max()
+    assert error < 0.01
+    assert 1 / 3 < solution.info.stress_error / error < 3
+    if method == "fmm":
+        assert "small triangles need products for rtol=" in solution.info.plan

@@ -299,27 +299,21 @@ class ElasticSolid:
         for b in posed.right.T:
             found = posed.solver.solved(b)
             seconds, began = time.perf_counter() - began, time.perf_counter()
-            solved.append((posed.equation.split(found.x), found, seconds))
-        errors, text = (posed.equation.defect, posed.solver.amplification), posed.text(plan, rtol)
+            solved.append((posed.equation.split(found.x), found, (assembly, seconds)))
+        known = posed.text(plan, rtol), posed.equation.defect, posed.solver.amplification
         del posed  # stresses need memory of their own
         return_memory()
-        return [each._solution(text, errors, assembly, *one) for each, one in zip(solids, solved, strict=True)]
+        return [each._solution(known, *one) for each, one in zip(solids, solved, strict=True)]
 
     def _solution(
-        self,
-        plan: str,
-        defects: tuple[float, float],
-        assembly: float,
-        x: tuple[Array, Array],
-        by: Solved,
-        seconds: float,
+        self, known: tuple[str, float, float], x: tuple[Array, Array], by: Solved, seconds: tuple[float, float]
     ) -> ElasticSolution:
-        """From unknowns q and s, with what is known of the computation."""
+        """From unknowns q and s; known: plan, error of rotations and amplification."""
         u, t = self._fields(*x)
         if not u.coefficients.any():
             warn("nothing acts on this solid, so that its displacement is zero: check loads, body and supports")
         free, errors = self.free_motions.shape[1], self.estimated_errors(u, t, by.noise)
-        info = ElasticInfo(plan, by.text, defects[0], free, self.free_tags, *errors, assembly, seconds, defects[1])
+        info = ElasticInfo(known[0], by.text, known[1], free, self.free_tags, *errors, *seconds, known[2])
         solution = ElasticSolution(self, u, t, info)
         warn_of_reactions({"": solution})
         return solution

@@ -27,7 +27,7 @@ from calderon.quadrature import Quadrature
 from calderon.solvers import ConvergenceError, gmres, lu
 
 Array = NDArray[np.float64]
-EXCESS, STRAINS = 3.0, 100.0
+EXCESS, STRAINS = 3.0, 50.0
 """An iteration ends when |M r| is at most the first times the tolerance, relative to the displacement, and its largest
 strain the second times the tolerance, relative to the largest strain."""
 DOUBTFUL, WANTED = 0.02, 0.005
