@@ -89,7 +89,9 @@ def _lagrange(place: NDArray[np.float64], order: int) -> NDArray[np.float64]:
 
 
 def _spacing(metal: LayeredMetal, given: float | None, order: int, radius: float) -> float:
-    wavelength = 2 * np.pi / float(np.abs(metal.sections.wavenumbers).max())
+    sections, heights = metal.sections, metal.flat.heights
+    touched = np.abs(sections.wavenumbers[sections.touching(heights, heights)])
+    wavelength = 2 * np.pi / max(sections.densest, float(touched.max()))
     if given is None:
         corners = metal.space.mesh.vertices[metal.space.mesh.triangles[metal.space.support], :2]
         extent = float(np.ptp(corners.reshape(-1, 2), axis=0).max())  # a coarser grid would lose it to rounding

@@ -69,7 +69,8 @@ def distant_greens(sections: Sections, z: float, source_z: float, reach: float) 
     """Those between two heights, from where they agree with integrals; None where they do not up to `reach`, or where
     it is too close or walls keep the field between them."""
     wavelength = 2 * np.pi / sections.k0
-    branches = {complex(k) for k, end in zip(sections.wavenumbers[[0, -1]], sections.ends, strict=True) if end == OPEN}
+    opened = (sections.ends == OPEN) & sections.travels[[0, -1]]  # others decay within a wavelength
+    branches = set(sections.wavenumbers[[0, -1]][opened].tolist())
     if not branches or reach < WAVELENGTHS[1] * wavelength:
         return None
     waves = [wave.k for height in {z, source_z} for wave in surface_waves(sections, height)]

@@ -36,7 +36,7 @@ def field_table(
 
     Intervals are half as long as the points are far from the source, at most half of the shortest wavelength.
     """
-    away, longest = abs(z - source_z), np.pi / float(np.abs(sections.wavenumbers).max())
+    away, longest = abs(z - source_z), np.pi / sections.densest
     edges = [low]
     while edges[-1] < reach:
         edges.append(edges[-1] + min(longest, GROWTH * float(np.hypot(edges[-1], away))))

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.layers.sections import OPEN, WALL, Sections
+from calderon.layers.sections import WALL, Sections
 from calderon.mesh import TriangleMesh
 from calderon.mesh.errors import MeshError
 
@@ -48,9 +48,7 @@ def _layers(
     sections: Sections, low: NDArray[np.float64], high: NDArray[np.float64], numbers: NDArray[np.int64], near: float
 ) -> NDArray[np.int64]:
     """The layer of each triangle from z = low to high."""
-    bottom = np.array([-np.inf if n == 0 and sections.ends[0] == OPEN else z for n, z in enumerate(sections.low)])
-    last = len(sections.high) - 1
-    top = np.array([np.inf if n == last and sections.ends[1] == OPEN else z for n, z in enumerate(sections.high)])
+    bottom, top = sections.spans
     inside = (low[:, None] >= bottom - near) & (high[:, None] <= top + near)
     bad = np.flatnonzero(~inside.any(axis=1))
     if len(bad):

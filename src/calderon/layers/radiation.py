@@ -78,7 +78,7 @@ def surface_waves(sections: Sections, z: float, probes: bool = False) -> list[Su
     Beyond the largest wavenumber k of half-spaces responses have no branch point as functions of the root t of k_rho -
     k: poles may be close to it.
     """
-    low, high = _outside(sections), float(np.abs(sections.wavenumbers).max())
+    low, high = outside_wavenumber(sections), sections.densest
     if not low or high <= low * (1 + 1e-9):
         return []
     span = high - low
@@ -97,9 +97,9 @@ def surface_waves(sections: Sections, z: float, probes: bool = False) -> list[Su
     return sorted(waves, key=lambda wave: -wave.k.real)
 
 
-def _outside(sections: Sections) -> float:
-    """The largest wavenumber of half-spaces in 1/m, 0 between walls."""
-    outside = [k for k, end in zip(sections.wavenumbers[[0, -1]], sections.ends, strict=True) if end == OPEN]
+def outside_wavenumber(sections: Sections) -> float:
+    """The largest wavenumber of half-spaces in which waves travel in 1/m, 0 without one."""
+    outside = sections.wavenumbers[[0, -1]][(sections.ends == OPEN) & sections.travels[[0, -1]]]
     return float(max([abs(k) for k in outside], default=0.0))
 
 
@@ -107,14 +107,14 @@ def residue_ratio(sections: Sections, wave: SurfaceWave, z: float, source_z: flo
     """How strongly currents at source_z excite a surface wave that was found at z, relative to those at z."""
     if z == source_z:
         return 1.0 + 0j
-    circle = _circle(wave.k, _outside(sections))
+    circle = _circle(wave.k, outside_wavenumber(sections))
     found = responses(sections, circle, z, source_z, False)
     return _residue(wave, circle, found.tm if wave.kind == "TM" else found.te) / wave.residue
 
 
 def residue_ratios(sections: Sections, wave: SurfaceWave, z: float, source_z: float) -> list[complex]:
     """The same of any currents at source_z within a layer: for each of `SourceResponses`."""
-    circle = _circle(wave.k, _outside(sections))
+    circle = _circle(wave.k, outside_wavenumber(sections))
     found = source_responses(sections, circle, z, source_z)
     return [_residue(wave, circle, each) / wave.residue for each in found]
 

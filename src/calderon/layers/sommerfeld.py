@@ -1,8 +1,9 @@
 """Green's functions of a stack as Sommerfeld integrals (1 / 2 pi) int_0^inf G J_n(k rho) k dk.
 
-The path is half an ellipse below the real axis, to 1.2 k_max + 0.2 k0, beyond all branch points and poles, then the
-axis: panels that grow, up to the length pi / rho, then intervals of that length, whose sums are extrapolated by
-weighted averages (K. A. Michalski and J. R. Mosig, IEEE Trans. Antennas Propag. 46 (1998) 1412).
+The path is half an ellipse below the real axis, to 1.2 k_max + 0.2 k0, beyond all branch points and poles that are
+close to the axis, as those of conductors are not. Then the axis: panels that grow, up to the length pi / rho, then
+intervals of that length, whose sums are extrapolated by weighted averages (K. A. Michalski and J. R. Mosig, IEEE Trans.
+Antennas Propag. 46 (1998) 1412).
 """
 
 import math
@@ -18,7 +19,7 @@ from calderon.layers.bessel import bessel
 from calderon.layers.field_components import FIELDS, add_field_components
 from calderon.layers.images import NO_IMAGES, Images
 from calderon.layers.lines import line_functions, place, spectral_components
-from calderon.layers.sections import OPEN, Sections
+from calderon.layers.sections import OPEN, TURN, Sections
 from calderon.quadrature import gauss
 
 DEPTH = 0.3, 4.0
@@ -248,7 +249,8 @@ def _evaluated(
     _require_no_resonance(sections, heights, layers)
     flat = np.ascontiguousarray(rho).ravel()
     places = sections.data, float(heights[0]), layers[0], float(heights[1]), layers[1]
-    end = 1.2 * float(np.abs(sections.wavenumbers).max()) + 0.2 * sections.k0
+    close = [abs(k) for k in direct[2:] if k.imag < TURN * k.real]
+    end = 1.2 * max(sections.densest, *close) + 0.2 * sections.k0
     depths, rule = (DEPTH[0] * sections.k0, DEPTH[1]), gauss(16)
     points, weights = rule.points.copy(), rule.weights.copy()
     out = np.empty((len(flat), components), dtype=complex)

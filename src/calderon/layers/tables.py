@@ -211,7 +211,7 @@ def bisected(
     """Series on intervals of distances up to `reach`, at most half a wavelength long and halved so often at most where
     they miss the accuracy: middle and 2 / length of each (n, 2), which interval each of the equal pieces is in, and
     the series. series(low, size): of intervals; misses(series, high): which of them are halved."""
-    count = max(1, int(np.ceil(reach * np.abs(sections.wavenumbers).max() / np.pi)))
+    count = max(1, int(np.ceil(reach * sections.densest / np.pi)))
     width = reach / count
     todo, level, done = np.arange(count), 0, []
     while len(todo):

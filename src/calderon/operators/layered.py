@@ -53,8 +53,8 @@ class LayeredElectricField(BoundaryOperator):
 
     @property
     def wavenumber(self) -> float:
-        """The largest one of the layers in 1/m."""
-        return float(abs(self.sections.wavenumbers.real).max())
+        """The largest one of layers in which waves travel, in 1/m."""
+        return self.sections.densest
 
     def assemble(self, method: str = "dense", **options: Any) -> Any:
         """As every operator, by "dense", "hmatrix" or "fft"; "auto" is "dense" up to half of the free memory, and on

@@ -245,6 +245,20 @@ def test_touchstone_files(tmp_path, sweep):
         assert np.allclose(skrf.Network(str(tmp_path / name)).s, sweep.s.conj())
 
 
+@pytest.mark.parametrize("layers, frequency", [
+    (([cal.Layer(0.43)], cal.Layer(eps_r=80, conductivity=5.0)), 1e9),  # above sea water
+    (([cal.Layer(35e-6, conductivity=5.8e7), cal.Layer(1.6e-3, eps_r=4.0)], cal.Layer()), 5e9),  # on copper
+])  # fmt: skip
+def test_meshes_are_judged_by_the_media_next_to_them(layers, frequency, recwarn):
+    stack = cal.Stack(layers[0], below=layers[1])
+    wavelength = 3e8 / frequency / (2.0 if frequency == 5e9 else 1.0)
+    for part, coarse in ((9, False), (5, True)):
+        mesh = cal.planar.patch(wavelength, wavelength, wavelength / part / 2**0.5, z=stack.top)
+        recwarn.clear()
+        cal.PlanarProblem(stack, mesh)._warn_of_coarse_meshes(frequency)
+        assert any("eighth of the wavelength" in str(each.message) for each in recwarn) == coarse
+
+
 def test_mistakes_are_named():
     with pytest.raises(cal.MeshError, match=r"at \(18.9, 0\) mm, z = 3.175 mm, is not surrounded by metal"):
         cal.PlanarProblem(BOARD, PATCH, ports=[cal.ProbePort((18.9e-3, 0), radius=0.5e-3)])

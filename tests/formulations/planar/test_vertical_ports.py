@@ -108,6 +108,11 @@ def test_mistakes_are_named():
         cal.EdgePort()
     with pytest.raises(cal.MeshError, match="ends 0.1 mm from the wall at z = 0 mm"):
         cal.PlanarProblem(board, cal.planar.via(PATCH, VIA, 0.5e-3, (0.1e-3, 3e-3)), ports=[port])
+    sheet = cal.Layer(35e-6, conductivity=5.8e7)
+    with pytest.raises(ValueError, match="vertical metal ends on a conductor at z = 0.035 mm, into which"):
+        lifted = cal.planar.via(cal.TriangleMesh(PATCH.vertices + [0, 0, 35e-6], PATCH.triangles), VIA, 0.5e-3,
+                                (35e-6, 3.035e-3))  # fmt: skip
+        cal.PlanarProblem(cal.Stack([sheet, cal.Layer(3e-3, 2.33)]), lifted)
     with pytest.raises(ValueError, match="let the probe be a planar.via with an EdgePort"):
         cal.PlanarProblem(board, fed, ports=[cal.ProbePort((8e-3, 0), radius=0.5e-3)])
     post = cal.planar.ribbon(((7.1e-3, 1e-3), (8.2e-3, 1e-3)), (0, 3e-3), 3e-3, cells=3)

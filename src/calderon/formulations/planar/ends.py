@@ -4,7 +4,7 @@ import numpy as np
 
 from calderon.layers import Stack
 from calderon.layers.parts import UPRIGHT
-from calderon.layers.sections import WALL
+from calderon.layers.sections import WALL, Sections
 from calderon.mesh import TriangleMesh
 from calderon.mesh.errors import MeshError
 
@@ -18,7 +18,7 @@ POOREST = 0.05
 
 def require_ends(stack: Stack, mesh: TriangleMesh, frequency: float) -> None:
     """MeshError for vertical metal that ends just above a wall, or meets flat metal where this has no edge; ValueError
-    for feet on walls that conduct poorly."""
+    for feet on walls that conduct poorly, and on layers that conduct well."""
     upright = np.abs(mesh.normals[:, 2]) < UPRIGHT
     if not upright.any():
         return
@@ -45,6 +45,13 @@ def require_ends(stack: Stack, mesh: TriangleMesh, frequency: float) -> None:
                 f"currents flow into a wall of {abs(wall) * 376.73:g} ohm, where charge would stay: vertical metal "
                 "stands on 'pec' or a good Conductor, or ends above the wall"
             )
+    for face in _faces_of_conductors(sections):
+        if np.any(np.abs(middles[:, 2] - face) <= close):
+            raise ValueError(
+                f"vertical metal ends on a conductor at z = {1e3 * face:g} mm, into which its currents would flow, but "
+                "only walls take currents: let the conductor be below=Conductor(sigma) or 'pec' (or above=), or end "
+                "the metal before it"
+            )
     flat = mesh.vertices[mesh.triangles[~upright]]
     for x, y, z in centres[~np.isin(edges, mesh.triangle_edges[~upright])]:
         at = flat[np.abs(flat[:, :, 2] - z).max(axis=1) < close]
@@ -54,6 +61,14 @@ def require_ends(stack: Stack, mesh: TriangleMesh, frequency: float) -> None:
                 "edge: join them by planar.ribbon below a line of edges, or by planar.via; vertices at the same "
                 "place, by mesh.merged_vertices()"
             )
+
+
+def _faces_of_conductors(sections: Sections) -> set[float]:
+    """Heights of the faces of layers that conduct as well as a wall at which currents may end."""
+    bottom, top = sections.spans
+    sheets = np.abs(np.sqrt(sections.mu / sections.eps)) / np.minimum(1, np.abs(sections.wavenumbers) * (top - bottom))
+    chosen = ~sections.travels & (sheets < POOREST)
+    return set(np.concatenate([bottom[chosen], top[chosen]]).tolist())
 
 
 def _inside(point: np.ndarray, corners: np.ndarray) -> bool:

@@ -13,7 +13,7 @@ from calderon.exact.vacuum import VACUUM_IMPEDANCE
 from calderon.formulations.planar.radiator import Radiator
 from calderon.formulations.saving.solution_file import Record, SavedSolution
 from calderon.layers import Sections
-from calderon.layers.radiation import SurfaceWave, surface_waves
+from calderon.layers.radiation import SurfaceWave, outside_wavenumber, surface_waves
 from calderon.potentials.layered import layered_fields
 from calderon.quadrature import gauss
 from calderon.spaces import VectorFunction
@@ -97,14 +97,16 @@ class LayeredCurrents(SavedSolution, Described):
 
     @cached_property
     def surface_waves(self) -> list[SurfaceWave]:
-        """The surface waves that horizontal currents at `height` excite; none in layers that are together thinner than
-        LEAST over their wavenumber: of power radiated over a wall they carry twice that at most."""
+        """The surface waves that horizontal currents at `height` excite; none that decays faster along the layers than
+        it is slower than waves above: its power is part of what is lost; and none in layers that are together thinner
+        than LEAST over their wavenumber: of power radiated over a wall they carry twice that at most."""
         faces, thickness = self.sections.high[:-1], 0.0
         if len(faces):
             thickness = float(faces[-1] - min(faces[0], self.sections.low[0]))
         if float(np.abs(self.sections.wavenumbers).max()) * thickness < LEAST:
             return []
-        return surface_waves(self.sections, self.height, bool(self.probes))
+        found = surface_waves(self.sections, self.height, bool(self.probes))
+        return [wave for wave in found if wave.k.imag < wave.k.real - outside_wavenumber(self.sections)]
 
     def radiated_power(self) -> float:
         """int |F|^2 / (2 eta) in W over the open half-spaces."""

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from calderon.backends import require_memory
 from calderon.exact.angular import RECEIVERS
-from calderon.exact.vacuum import SPEED_OF_LIGHT, VACUUM_IMPEDANCE
+from calderon.exact.vacuum import VACUUM_IMPEDANCE
 from calderon.fft import assemble_fft
 from calderon.formulations.electromagnetic.antenna_feed import DeltaGap
 from calderon.formulations.electromagnetic.feeds import reference_resistance
@@ -249,6 +249,15 @@ class PlanarProblem(Described):
         return np.setdiff1d(np.arange(self.function_space.dimension), self._horizontal)
 
     @cached_property
+    def _touched(self) -> NDArray[np.int64]:
+        """Numbers of the layers next to metal, and those that probes pass."""
+        mesh, sections = self._metal.mesh, self.stack.at(ANY)
+        z = mesh.vertices[mesh.triangles, 2]
+        touched = sections.touching(z.min(axis=1), z.max(axis=1), FLAT * float(np.ptp(mesh.vertices, axis=0).max()))
+        passed = np.flatnonzero(sections.high <= self.height) if self.probes else touched
+        return np.union1d(touched, passed)
+
+    @cached_property
     def _is_upright(self) -> NDArray[np.bool_]:
         """By triangles, those of contacts included."""
         return np.asarray(np.abs(self._metal.mesh.normals[:, 2]) < UPRIGHT)
@@ -273,7 +282,7 @@ class PlanarProblem(Described):
     def _chosen(self, frequency: float) -> tuple[str, str]:
         """The method, and why."""
         extent = float(np.linalg.norm(np.ptp(self.mesh.vertices[:, :2], axis=0)))
-        wavelengths = extent * float(np.abs(self.stack.at(frequency).wavenumbers).max()) / (2 * np.pi)
+        wavelengths = extent * self.stack.at(frequency).densest / (2 * np.pi)
         method, why = chosen_method(self.method, self.function_space.dimension, len(self._others), wavelengths)
         if method != "dense" and not len(self._horizontal):
             raise ValueError(f"method {method!r} is for horizontal metal, and all is vertical: use method='dense'")
@@ -341,7 +350,7 @@ class PlanarProblem(Described):
 
     def _line_waves(self, frequency: float, currents: Complex) -> list[LineWaves]:
         sections = self.stack.at(frequency)
-        limits = 0.9 * sections.k0, 1.1 * float(np.abs(sections.wavenumbers).max())
+        limits = 0.9 * sections.k0, 1.1 * sections.densest
         own = currents[: self._metal.dimension]
         return [port.waves(self._metal, own, limits) for port in self.ports if isinstance(port, LinePort)]
 
@@ -437,14 +446,13 @@ class PlanarProblem(Described):
         }  # fmt: skip
 
     def _warn_of_coarse_meshes(self, frequency: float) -> None:
-        """AccuracyWarning for edges above an eighth of the wavelength in the densest layer."""
-        density = float(np.abs(self.stack.at(frequency).wavenumbers).max()) / (2 * np.pi * frequency / SPEED_OF_LIGHT)
-        wavelength = SPEED_OF_LIGHT / frequency / density
+        """AccuracyWarning for edges above an eighth of the wavelength in the densest medium next to metal."""
+        wavelength = 2 * np.pi / float(np.abs(self.stack.at(frequency).wavenumbers[self._touched]).max())
         longest = float(self.mesh.edge_lengths.max())
         if longest > wavelength / EDGES_PER_WAVELENGTH:
             warnings.warn(
                 f"{COARSE} {1e3 * longest:.3g} mm are longer than an eighth of the wavelength of "
-                f"{1e3 * wavelength:.3g} mm in the layers: refine the mesh to {1e3 * wavelength / 8:.2g} mm",
+                f"{1e3 * wavelength:.3g} mm next to the metal: refine the mesh to {1e3 * wavelength / 8:.2g} mm",
                 AccuracyWarning,
                 stacklevel=callers_level(),
             )
