@@ -2,7 +2,8 @@
 
 At wavenumbers k_rho = kappa far beyond those of all layers, 2 kappa times G_xx and K are the voltages of lines with the
 admittances 1 / mu and eps of their layers and k_z = i kappa: sums of exp(-kappa s) over the paths s between faces, each
-the transform of 1 / (4 pi R), R^2 = rho^2 + s^2. The factors of distances in a geometric series follow from least
+the transform of 1 / (4 pi R), R^2 = rho^2 + s^2. What follows, of the order of (k / kappa)^2, are multiples of
+-(1 + kappa s) exp(-kappa s) / kappa^2, those of R / (4 pi). The factors of distances in a geometric series follow from least
 squares, with which any number of layers and of reflections has some ten or twenty images. They need not be those of
 the paths: what they miss, 1e-6 and less, is left to tables.
 """
@@ -12,10 +13,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from calderon.layers.interface import direct_part
+from calderon.layers.lines import spectral_greens
 from calderon.layers.sections import OPEN, WALL, Sections
 
 THIN = 0.8
-"""Of the size of triangles: images closer than that are taken out, up to FARTHEST sizes."""
+"""Of the size of triangles: images closer than that are taken out, up to FARTHEST sizes. At that distance rules of
+degree 14 integrate them to 1e-6."""
 FARTHEST = 1.0
 RATIOS = 1.2, 1.5
 """Of neighbouring distances, next to the closest and to the farthest one: what is missed at wavenumber kappa makes a
@@ -24,25 +28,32 @@ LOWEST, HIGHEST = 8.0, 60.0
 """Wavenumbers over the inverse of the farthest and the closest distance."""
 SAMPLES = 12
 """Wavenumbers for each distance."""
-CUT = 1e-13
+CUT, NEXT_CUT = 1e-13, 1e-10
 """Singular values over the largest one, below which they are left out."""
 Complex = NDArray[np.complex128]
 
 
 class Images(NamedTuple):
-    """distances s (m,) in m, and factors (m,) of 1 / (4 pi R) in G_xx and K."""
+    """distances s (m,) in m, and factors (m,) of 1 / (4 pi R) in G_xx and K, then those of R / (4 pi) in 1/m^2."""
 
     distances: NDArray[np.float64]
     xx: Complex
     K: Complex
+    next_xx: Complex
+    next_K: Complex
 
     def __call__(self, rho: NDArray[np.float64]) -> Complex:
         """(2, ...) both sums in 1/m at distances rho in m."""
         waves = 1 / (4 * np.pi * np.hypot(np.asarray(rho)[..., None], self.distances))
-        return np.stack([waves @ self.xx, waves @ self.K])
+        return np.stack([waves @ self.xx, waves @ self.K]) + self.growing(rho)
+
+    def growing(self, rho: NDArray[np.float64]) -> Complex:
+        """(2, ...) the terms with R alone."""
+        lengths = np.hypot(np.asarray(rho)[..., None], self.distances) / (4 * np.pi)
+        return np.stack([lengths @ self.next_xx, lengths @ self.next_K])
 
 
-NO_IMAGES = Images(np.zeros(0), np.zeros(0, complex), np.zeros(0, complex))
+NO_IMAGES = Images(np.zeros(0), *np.zeros((4, 0), complex))
 
 
 def image_distance(sections: Sections, z: float, source_z: float) -> float:
@@ -70,15 +81,22 @@ def static_images(sections: Sections, z: float, source_z: float, size: float, re
     kappa = np.geomspace(LOWEST / farthest, HIGHEST / distances.min(initial=farthest), SAMPLES * (len(distances) + 2))
     scale = np.sqrt(kappa)  # between equal errors at all kappa, and an equal share in the peak
     waves = scale[:, None] * np.exp(-kappa[:, None] * distances)
-    own, below, above = z == source_z, sections.layer_of(z, "below"), sections.layer_of(z)
-    factors = []
-    for electric in (False, True):
-        admittances = sections.eps if electric else 1 / sections.mu
+    growing = -(1 + kappa[:, None] * distances) * np.exp(-kappa[:, None] * distances) / (kappa[:, None] * farthest) ** 2
+    exact, direct = spectral_greens(sections, kappa, z, source_z), direct_part(sections, z) if z == source_z else None
+    static, following = [], []
+    for electric, whole in ((False, exact.xx), (True, exact.K)):
         line = 2 * _voltages(sections, kappa, z, source_z, electric)
-        direct = complex(2 / (admittances[[below, above]].sum())) if own else 0.0
-        found = np.linalg.lstsq(waves, scale * (line - direct), rcond=CUT)[0]
-        factors.append(np.concatenate([[direct], found]) if own else found)
-    return Images(np.concatenate([[0.0], distances]) if own else distances, *factors)
+        left = 2 * kappa * whole - line
+        own, next_own = [], []
+        if direct is not None:
+            factor, k = (direct.K, direct.k_K) if electric else (direct.xx, direct.k_xx)
+            own, next_own = [factor], [-factor * k**2 / 2]
+            line, left = line - factor, left - factor * k**2 / (2 * kappa**2)
+        found = np.linalg.lstsq(waves, scale * line, rcond=CUT)[0]
+        static.append(np.concatenate([own, found]))
+        found = np.linalg.lstsq(growing, left, rcond=NEXT_CUT)[0] / farthest**2
+        following.append(np.concatenate([next_own, found]))
+    return Images(np.concatenate([[0.0][: direct is not None], distances]), *static, *following)
 
 
 def _distances(closest: float, farthest: float) -> NDArray[np.float64]:

@@ -17,7 +17,6 @@ from calderon.backends.numba import jitable_part, kernel
 from calderon.exact.vacuum import SPEED_OF_LIGHT
 from calderon.layers.bessel import bessel
 from calderon.layers.field_components import FIELDS, add_field_components
-from calderon.layers.images import NO_IMAGES, Images
 from calderon.layers.lines import line_functions, place, spectral_components
 from calderon.layers.sections import OPEN, TURN, Sections
 from calderon.quadrature import gauss
@@ -53,6 +52,9 @@ class Direct(NamedTuple):
     k_K: complex
 
 
+Static = tuple[np.ndarray, np.ndarray, np.ndarray]
+"""Distances s in m and factors of 1 / (4 pi R), R^2 = rho^2 + s^2, in G_xx and K, that are left out."""
+NO_IMAGES: Static = (np.zeros(0), np.zeros(0, complex), np.zeros(0, complex))
 NOTHING = Direct(0j, 0j, 1.0 + 0j, 1.0 + 0j)
 
 
@@ -204,7 +206,7 @@ def spatial_greens(
 
 def horizontal_greens(
     sections: Sections, rho: ArrayLike, z: float, source_z: float, direct: Direct = NOTHING,
-    images: Images = NO_IMAGES,
+    images: Static = NO_IMAGES,
 ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
     """G_xx and K, which are continuous at interfaces, less direct parts and images, which may leave values at rho = 0
     finite."""
@@ -243,7 +245,7 @@ def _evaluated(
     layers: tuple[int, int],
     direct: Direct,
     components: int,
-    images: Images = NO_IMAGES,
+    images: Static = NO_IMAGES,
 ) -> np.ndarray:
     """The first components (n, ...) at heights and in layers of the observer and the source."""
     _require_no_resonance(sections, heights, layers)
@@ -254,7 +256,7 @@ def _evaluated(
     depths, rule = (DEPTH[0] * sections.k0, DEPTH[1]), gauss(16)
     points, weights = rule.points.copy(), rule.weights.copy()
     out = np.empty((len(flat), components), dtype=complex)
-    given = *(complex(each) for each in direct), tuple(images)
+    given = *(complex(each) for each in direct), images
 
     def work(number: int) -> None:
         low, high = number * SHARE, min((number + 1) * SHARE, len(flat))

@@ -43,13 +43,15 @@ class Tables(NamedTuple):
 
 class TakenImages(NamedTuple):
     """Static images of tables one after the other: number (h, h) of the table between two heights, starts (t + 1,) of
-    its images, distances (m,) in m, and factors (m,) in G_xx and K."""
+    its images, distances (m,) in m, and factors (m,) as `Images` has them."""
 
     number: np.ndarray
     starts: np.ndarray
     distances: np.ndarray
     xx: np.ndarray
     K: np.ndarray
+    next_xx: np.ndarray
+    next_K: np.ndarray
 
 
 CLOSE = 0.5

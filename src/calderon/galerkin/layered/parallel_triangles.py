@@ -1,4 +1,4 @@
-"""Integrals of 1 / R over two triangles in parallel planes, R^2 = rho^2 + s^2, however small the distance s.
+"""Integrals of 1 / R and R over two triangles in parallel planes, R^2 = rho^2 + s^2, however small the distance s.
 
 With Laplacians in the plane, psi = R - s L, L = log(R + s), has that of 1 / R, and
 
@@ -10,6 +10,9 @@ planes integrals with 1, x, y and x . y are those over edges, with outward norma
   int int 1 / R = -oint oint n.n' psi,                  int int x / R = oint oint (n' n.D g - n.n' x psi),
   int int y / R = -oint oint (n n'.D g + n.n' y psi),
   int int x.y / R = oint oint (n.n' (chi - x.y psi) + n'.(y - x) n.D g).
+
+The same holds of R with psi' = R^3 / 9 + s^2 psi / 3, chi' = R^5 / 225 + s^2 psi' / 15 + s^2 chi / 3, and g' = R^3 / 45 +
+s^2 (R + s^2 / (R + s)) / 45 + s^2 g / 3.
 
 The inner one has closed forms, in which n'.D = p is constant and w goes along the edge. The outer one is as smooth as
 its distance in space from the ends of the inner edge, and from where both cross: t = t_0 + sigma sinh tau, with that
@@ -55,7 +58,8 @@ def _bound(w, p, s):  # type: ignore[no-untyped-def]
 
 @jitable_part
 def _primitives(w, p, s, r, log, t, ratio, wave):  # type: ignore[no-untyped-def]
-    """Primitives of psi, w psi, chi, g and w g along an edge, of what `_bound` gives; wave: log(w + R)."""
+    """Primitives of psi, w psi, chi, g and w g along an edge, and the same for R, of what `_bound` gives; wave:
+    log(w + R)."""
     s2, p2, w2 = s * s, p * p, w * w
     q2 = p2 + s2
     a0 = 0.5 * (w * r + q2 * wave)  # of R
@@ -67,25 +71,30 @@ def _primitives(w, p, s, r, log, t, ratio, wave):  # type: ignore[no-untyped-def
     e0 = wave - ratio  # of 1 / (R + s)
     e1 = r - s * log  # of w / (R + s)
     flat = w2 * w / 3.0 + p2 * w  # of rho^2
-    r3 = r * r * r / 3.0  # of w R
+    r3, r5 = r * r * r / 3.0, r * r * r * r * r / 5.0  # of w R, w R^3
+    a5 = 0.5 * (w * r5 * (5.0 / 3.0)) + (5.0 / 6.0) * q2 * a3  # of R^5
+    third = s2 / 3.0
+    psi, psi_w = a0 - s * l0, r3 - s * l1
+    chi = a3 / 9.0 - 0.25 * s * (l2 - flat) - (5.0 / 12.0) * s2 * a0 + s2 * s * l0 / 6.0
+    g, g_w = a0 / 3.0 - 0.5 * s * l0 + 0.25 * s * w - s2 * e0 / 6.0, r3 / 3.0 - 0.5 * s * l1 + 0.125 * s * w2 - s2 * e1 / 6.0
+    psi2, psi2_w = a3 / 9.0 + third * psi, r5 / 9.0 + third * psi_w
     return (
-        a0 - s * l0,
-        r3 - s * l1,
-        a3 / 9.0 - 0.25 * s * (l2 - flat) - (5.0 / 12.0) * s2 * a0 + s2 * s * l0 / 6.0,
-        a0 / 3.0 - 0.5 * s * l0 + 0.25 * s * w - s2 * e0 / 6.0,
-        r3 / 3.0 - 0.5 * s * l1 + 0.125 * s * w2 - s2 * e1 / 6.0,
-    )
+        psi, psi_w, chi, g, g_w, psi2, psi2_w, a5 / 225.0 + 0.2 * third * psi2 + third * chi,
+        a3 / 45.0 + 0.2 * third * (a0 + s2 * e0) / 3.0 + third * g,
+        r5 / 45.0 + 0.2 * third * (r3 + s2 * e1) / 3.0 + third * g_w,
+    )  # fmt: skip
 
 
 @jitable_part
-def _along(w1, w2, p, s):  # type: ignore[no-untyped-def]
-    """Integrals of psi, w psi, chi, g and w g from w1 to w2."""
+def _put_along(values, w1, w2, p, s):  # type: ignore[no-untyped-def]
+    """Integrals of what `_primitives` lists from w1 to w2, in values (10,)."""
     r1, log1, sum1, t1, ratio1 = _bound(w1, p, s)
     r2, log2, sum2, t2, ratio2 = _bound(w2, p, s)
     wave = math.log(sum2 / sum1) if sum1 > 0.0 and sum2 > 0.0 else 0.0
     a = _primitives(w2, p, s, r2, log2, t2, ratio2, wave)
     b = _primitives(w1, p, s, r1, log1, t1, ratio1, 0.0)
-    return a[0] - b[0], a[1] - b[1], a[2] - b[2], a[3] - b[3], a[4] - b[4]
+    values[0], values[1], values[2], values[3], values[4] = a[0] - b[0], a[1] - b[1], a[2] - b[2], a[3] - b[3], a[4] - b[4]
+    values[5], values[6], values[7], values[8], values[9] = a[5] - b[5], a[6] - b[6], a[7] - b[7], a[8] - b[8], a[9] - b[9]
 
 
 @jitable_part
@@ -123,7 +132,7 @@ def _put_centres(centres, length, x, y, ex, ey, fx, fy, inner, s):  # type: igno
 
 @jitable_part
 def _add_edges(m, one, two, length, inner, x0, y0, x1, y1, s, centres, points, weights, ends, starts):  # type: ignore[no-untyped-def]
-    """Add to m (7,), the moments with 1, xi (2), eta (2), xi . eta, of two edges: (ex, ey, nx, ny) of both, x0, y0:
+    """Add to m (22,), the moments of 1 / R with 1, xi (2), eta (2), xi . eta, those of R, and room, of two edges: (ex, ey, nx, ny) of both, x0, y0:
     beginning of the first one, x1, y1: of the second one; xi and eta are from origins (0, 0) of x and of
     centres[3] of y."""
     ex, ey, nx, ny = one
@@ -149,17 +158,20 @@ def _add_edges(m, one, two, length, inner, x0, y0, x1, y1, s, centres, points, w
             x, y = x0 + t * ex, y0 + t * ey
             p = mx * (x - x1) + my * (y - y1)
             u = fx * (x - x1) + fy * (y - y1)
-            psi, psi_w, chi, g, g_w = _along(-u, inner - u, p, s)
+            _put_along(m[12:], -u, inner - u, p, s)
             px, py = x1 - cx + u * fx, y1 - cy + u * fy
-            h = p * both * g - turned * g_w
-            m[0] -= weight * both * psi
-            m[1] += weight * (mx * h - both * x * psi)
-            m[2] += weight * (my * h - both * y * psi)
-            m[3] -= weight * (both * (px * psi + fx * psi_w) + nx * p * g)
-            m[4] -= weight * (both * (py * psi + fy * psi_w) + ny * p * g)
-            m[5] += weight * (
-                (beyond - mx * x - my * y) * h + both * (chi - (x * px + y * py) * psi - (x * fx + y * fy) * psi_w)
-            )
+            for kind in range(2):
+                at, to = 12 + 5 * kind, 6 * kind
+                psi, psi_w, chi, g, g_w = m[at], m[at + 1], m[at + 2], m[at + 3], m[at + 4]
+                h = p * both * g - turned * g_w
+                m[to] -= weight * both * psi
+                m[to + 1] += weight * (mx * h - both * x * psi)
+                m[to + 2] += weight * (my * h - both * y * psi)
+                m[to + 3] -= weight * (both * (px * psi + fx * psi_w) + nx * p * g)
+                m[to + 4] -= weight * (both * (py * psi + fy * psi_w) + ny * p * g)
+                m[to + 5] += weight * (
+                    (beyond - mx * x - my * y) * h + both * (chi - (x * px + y * py) * psi - (x * fx + y * fy) * psi_w)
+                )
         low = high
 
 
@@ -180,8 +192,8 @@ def _put_edges(edges, vertices, i):  # type: ignore[no-untyped-def]
 
 @jitable_part
 def put_moments(m, first, second, dx, dy, s, centres, rule):  # type: ignore[no-untyped-def]
-    """In m (7,) the integrals of 1, xi (2), eta (2), xi . eta over R of two triangles of `_put_edges`, with origins
-    dx, dy apart."""
+    """In m (22,) the integrals of 1, xi (2), eta (2), xi . eta over R, then those times R, of two triangles of
+    `_put_edges`, with origins dx, dy apart."""
     points, weights, ends, starts = rule
     m[:] = 0.0
     centres[3, 0], centres[3, 1] = -dx, -dy
@@ -198,10 +210,11 @@ def put_moments(m, first, second, dx, dy, s, centres, rule):  # type: ignore[no-
 @kernel
 def image_products(pairs, low, high, flat, images, rule, factor, charge, out):  # type: ignore[no-untyped-def]
     """out (n, 9) += products of the local functions of pairs (n, 2), low to high, with the static images between their
-    heights: number (h, h) and starts (t + 1,) of those of each table, distances (m,), factors (m,) in G_xx and K."""
+    heights: number (h, h) and starts (t + 1,) of those of each table, distances (m,), factors (m,) of
+    1 / R and of R in G_xx and K."""
     centres, vertices, factors, areas, radii, heights = flat
-    number, starts, distances, xx, K = images
-    moments, m, e = np.empty(7), np.empty(14), np.empty(9, np.complex128)
+    number, starts, distances, xx, K, next_xx, next_K = images
+    moments, m, e = np.empty(22), np.empty(14), np.empty(9, np.complex128)
     first, second, places = np.empty((3, 7)), np.empty((3, 7)), np.empty((4, 2))
     for n in range(low, high):
         i, j = pairs[n, 0], pairs[n, 1]
@@ -212,12 +225,13 @@ def image_products(pairs, low, high, flat, images, rule, factor, charge, out):  
         m[:] = 0.0
         for k in range(starts[table], starts[table + 1]):
             put_moments(moments, first, second, dx, dy, distances[k], places, rule)
-            a, b = xx[k] / (4.0 * math.pi), K[k] / (4.0 * math.pi)
             for c in range(6):
-                m[2 * c] += a.real * moments[c]
-                m[2 * c + 1] += a.imag * moments[c]
-            m[12] += b.real * moments[0]
-            m[13] += b.imag * moments[0]
+                value = (xx[k] * moments[c] + next_xx[k] * moments[6 + c]) / (4.0 * math.pi)
+                m[2 * c] += value.real
+                m[2 * c + 1] += value.imag
+            value = (K[k] * moments[0] + next_K[k] * moments[6]) / (4.0 * math.pi)
+            m[12] += value.real
+            m[13] += value.imag
         put_products(e, m, i, j, vertices, factors, charge)
         for c in range(9):
             out[n, c] += factor * e[c]
