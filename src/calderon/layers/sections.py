@@ -1,10 +1,13 @@
 """A stack at one frequency: each layer is a section of two transmission lines, that of TM and that of TE waves."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+SLOWEST = 5e-3
+"""Largest wavenumber times extent of metal below which Green's functions of vertical currents lose all digits to the
+squares of wavenumbers; they are those at rest there, to the square of this number."""
 OPEN, WALL, MAGNETIC_WALL = 0, 1, 2
 """Ends of a stack: a half-space, a wall with a surface impedance (that of a perfect conductor is 0), a magnetic one."""
 
@@ -79,6 +82,14 @@ class Sections:
         bottom, top = self.spans
         near = min(near, float((top - bottom).min()) / 4)
         return np.flatnonzero(((low[:, None] <= top + near) & (high[:, None] >= bottom - near)).any(axis=0))
+
+    def hastened(self, extent: float) -> tuple["Sections", float]:
+        """The same layers at so many times the wavenumber, at least 1, that waves vary over an extent in m by SLOWEST;
+        layers of vacuum, whose Green's functions are exact, as they are."""
+        size = float(np.abs(self.wavenumbers).max()) * extent
+        vacuum = np.all(self.eps == 1) and np.all(self.mu == 1) and np.all(self.ends == OPEN)
+        factor = 1.0 if vacuum else max(1.0, SLOWEST / size)
+        return replace(self, k0=factor * self.k0), factor
 
     def layer_of(self, z: float, side: str | None = None) -> int:
         """The number of the layer with height z. On an interface it is the layer above, or the one on the given side.

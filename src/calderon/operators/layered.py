@@ -5,6 +5,7 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from calderon.backends import free_memory
@@ -78,8 +79,17 @@ class LayeredElectricField(BoundaryOperator):
         if not len(parts.vertical):
             return LayeredMatrix(LayeredMetal(self.sections, self.trial, charges=self.charges), self.quadrature)
         flat = LayeredMetal(self.sections, self.trial.taken(parts.horizontal), charges=self.charges)
-        upright = VerticalMatrix(self.sections, self.trial, parts, self.quadrature, self.charges)
-        return LayeredMatrix(flat, self.quadrature, upright.matrix)
+        return LayeredMatrix(flat, self.quadrature, self._vertical(parts))
+
+    def _vertical(self, parts: MetalParts) -> sp.csr_array:
+        """What vertical metal adds; below `SLOWEST` at more times the frequency, with currents and charges scaled."""
+        sections, factor = self.sections.hastened(self.trial.mesh.diameter)
+        given = sections, self.trial, parts, self.quadrature
+        if factor == 1:
+            return VerticalMatrix(*given, self.charges).matrix
+        currents = VerticalMatrix(*given, False).matrix
+        of_charges = VerticalMatrix(*given).matrix - currents if self.charges else 0 * currents
+        return sp.csr_array(currents / factor + factor * of_charges)
 
     def columns(self, functions: Index) -> NDArray[np.complex128]:
         """(dimension, n) the columns of some functions, ascending, for which few special pairs are integrated."""

@@ -87,10 +87,11 @@ def probe_matrix(probes: list[ProbePort], sections: Sections, space: EdgeSpace, 
     """What vertical currents of probes to the height z add to the electric field: rows (dimension, probes) of the last
     functions; the block of these among themselves has all of it."""
     require_ground(sections, z, "a probe")
+    sections, factor = sections.hastened(space.mesh.diameter)
     columns = np.stack([probe.reactions(sections, space, z) for probe in probes], axis=1)
     own = slice(space.dimension - len(probes), None)
     places = np.array([probe.place for probe in probes])
     between = np.linalg.norm(places[:, None] - places, axis=2) + np.diag([probe.radius for probe in probes])
     both = {r: 1j * sections.k0 * self_reaction(sections, z, r) for r in np.unique(between)}
     columns[own] += columns[own].T + np.vectorize(both.get, otypes=[complex])(between)
-    return columns
+    return columns / factor

@@ -54,6 +54,8 @@ EDGES_PER_WAVELENGTH = 8
 GRID = ("spacing", "order", "near", "precision")
 ANY = 1e9
 """A frequency for what does not depend on it."""
+STEADY = 1e-8
+"""Error of conductances where Green's functions at rest stand for those of a low frequency, over `HELD`."""
 COARSE = "edges of up to"
 """Beginning of the warning of coarse meshes."""
 Port = ProbePort | EdgePort | DeltaGap | LinePort
@@ -317,7 +319,8 @@ class PlanarProblem(Described):
             return found
         local = sp.csr_array(-VACUUM_IMPEDANCE * self._local_part(frequency).real)
         given = [lambda u: LayeredCurrents(**self._fields(frequency, currents @ u, system.info)), local]
-        return balanced(found, system.error, *given)
+        hastened = self.stack.at(frequency).hastened(self.mesh.diameter)[1] > 1
+        return balanced(found, max(system.error, STEADY if hastened else 0.0), *given)
 
     def impedance_matrix(self, frequency: float) -> NDArray[np.complex128]:
         """Z = Y^-1 (p, p) in ohm."""

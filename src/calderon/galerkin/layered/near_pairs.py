@@ -132,7 +132,7 @@ def _of_images(metal: LayeredMetal, pairs: NDArray[np.int32]) -> NDArray[np.comp
 
     def work(number: int) -> None:
         share = number * SHARE, min((number + 1) * SHARE, len(pairs))
-        image_products(pairs, *share, metal.flat, metal.images, RULE, 1j * k0, 4 / k0**2, values)
+        image_products(pairs, *share, metal.flat, metal.images, RULE, 1j * k0, metal.charge, values)
 
     run_tasks(work, -(-len(pairs) // SHARE))
     return values.reshape(-1, 3, 3)
