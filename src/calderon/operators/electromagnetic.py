@@ -44,7 +44,7 @@ def electric_field(
     The tangential electric field of the surface current f_j, with eta0 = 1: T J = -<f, E_inc> on a conductor. green:
     a Helmholtz or its wavenumber k (real > 0, or complex with a positive imaginary part for loss). Both spaces are
     div-conforming, RWG or BC. The matrix of one space is complex symmetric. charges: False leaves out the part of the
-    divergences, beside which the other one is lost at low frequency; by "dense", "matrix-free" and "hmatrix".
+    divergences, next to which the other one is lost at low frequency; by "dense", "matrix-free" and "hmatrix".
 
     Raises ValueError for k = 0 and for the rotated spaces SNC and RBC, TypeError for spaces of scalars. Source:
     S. M. Rao, D. R. Wilton, A. W. Glisson, IEEE Trans. Antennas Propag. 30 (1982) 409.

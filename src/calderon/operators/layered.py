@@ -138,7 +138,7 @@ def layered_electric_field(
     as `electric_field` in free space. G has the components G_xx, G_zx, G_xz, G_zz. trial: RWG functions of metal that
     is horizontal, on interfaces of the stack at heights z that `stack.interfaces` states, or vertical, its triangles
     cut at interfaces. Into walls currents flow through `spaces.half_functions`. Methods "dense", also on devices, and,
-    for horizontal metal on the processor, "hmatrix" and "fft". charges: False leaves out K, beside which G is lost at
+    for horizontal metal on the processor, "hmatrix" and "fft". charges: False leaves out K, next to which G is lost at
     low frequency. Formulation C of K. A. Michalski and D. Zheng (1990).
 
     Raises MeshError for metal off every interface and not vertical, TypeError for other spaces.

@@ -1,7 +1,7 @@
 """Resistances of antennas much smaller than the wavelength, from what they radiate.
 
-The resistance of a coil without loss is (k a)^3 of its reactance, down to 1e-22 of it, which no solution holds beside
-the reactance. The far field holds it, since nothing large is taken from it.
+The resistance of a coil without loss is (k a)^3 of its reactance, down to 1e-22 of it: below what a solution holds. The
+far field holds it, since nothing large is taken from it.
 """
 
 from collections.abc import Sequence

@@ -88,7 +88,7 @@ def balanced(
     if not _is_lossless(of(np.eye(ports)[0]).sections):
         if y.real.min() < 0:
             warnings.warn(
-                f"a conductance of {y.real.min():.2g} S beside an admittance of {abs(y).max():.2g} S is below the "
+                f"a conductance of {y.real.min():.2g} S next to an admittance of {abs(y).max():.2g} S is below the "
                 "error of the solution, and negative: take method='dense', a smaller rtol, or a higher frequency",
                 AccuracyWarning,
                 stacklevel=callers_level(),
