@@ -78,6 +78,14 @@ def test_walls_and_junctions_have_their_own(mesh):
     assert loops_of(RWG(mesh).of_functions(np.arange(3, 20))) < open_loops
 
 
+@pytest.mark.parametrize("mesh, handles", [(cal.mesh.sphere(1.0, 0.6), 0), (cal.mesh.torus(1.0, 0.3, 0.36), 1)])
+def test_long_loops_are_two_for_each_handle(mesh, handles):
+    loops = FlowGraph.of(RWG(mesh)).long_loops()
+    assert loops.shape[1] == 2 * handles
+    euler = mesh.number_of_vertices - mesh.number_of_edges + mesh.number_of_triangles
+    assert euler == 2 - 2 * handles
+
+
 def test_a_projection_separates_charges_from_loops():
     space = RWG(joined(sheet(6, 4, ((2, 2),)), cal.mesh.torus(1.0, 0.3, 0.36)))
     graph, rng = FlowGraph.of(space), np.random.default_rng(1)

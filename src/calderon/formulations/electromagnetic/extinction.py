@@ -54,7 +54,7 @@ def warn_of_remainder(solution: ElectromagneticSolution, points: NDArray[np.floa
         return
     warnings.warn(
         f"the currents leave {100 * left:.2g} % of the incident wave inside of the bodies, where they should "
-        f"extinguish it: fields outside are wrong by about as much or a few times more; {advice}",
+        f"extinguish it: fields outside have errors of that order; {advice}",
         AccuracyWarning,
         stacklevel=callers_level(),
     )

@@ -28,33 +28,28 @@ STATIC = 1e-3
 """k times diameter below which the equations are those of this value. What they differ by is 1e-3 of the coupling of
 electric and magnetic polarisation; integration of the magnetic field, to 1e-6 between touching triangles, and rounding
 cost less than that from here on."""
-SECOND_KIND_STATIC = 5e-3
-"""That of Mueller's equations, in which integration of the magnetic field costs 2e-6 over k times diameter."""
 LOOSE_STATIC = 1e-2
 """The same for the wavenumber within bodies and for the distance between them: the field that they respond with is that
 of the static limit to the square of it."""
-LEAST = {False: 5e-5, True: 2e-3}
+Factors = Callable[[NDArray[np.float64]], tuple[Any, Any]]
+LEAST = 5e-5
 """k times diameter of the largest part below which integration and rounding cost more than 1e-3 where the static limit
-does not stand for it, of equations of the first and of the second kind: 4e-8 and 2e-6 over k times diameter, measured
-on spheres of 236 triangles."""
+does not stand for it: 4e-8 over k times diameter, measured on spheres of 236 triangles."""
 COMPRESSION = 1e-2
 """Accuracy of compressed entries, over (k times diameter)^2, above which loops get more than 1e-3 from the entries of
 charges: an H-matrix of a torus, 1e-4 at 0.01 gives 8 %, 1e-6 at 0.01 gives 2e-4 and at 0.001 gives 1.7 %."""
-SECOND_KIND = 0.1
-"""The same of equations of the second kind, over k times diameter: 1e-4 is enough at 0.1."""
 SEPARATE = 1e-6
 """Accuracy from which methods that keep near entries keep them in double precision: they send charges and currents
 apart from each other."""
 
 
-def static_ratio(k: float, spaces: Sequence[EdgeSpace], inner: Sequence[complex] = (), static: float = STATIC) -> float:
+def static_ratio(k: float, spaces: Sequence[EdgeSpace], inner: Sequence[complex] = ()) -> float:
     """s = k / k' of surfaces with these spaces and with these wavenumbers within: at k' none of the limits is passed;
     1 where k is above one."""
     largest = max(float(part_diameters(FlowGraph.of(space)).max()) for space in spaces)
     corners = np.concatenate([space.mesh.bounds for space in spaces])
     extent = float(np.linalg.norm(np.ptp(corners, axis=0)))
-    within = max([k, *map(abs, inner)]) * extent
-    return min(1.0, max(k * largest / static, within / max(static, LOOSE_STATIC)))
+    return min(1.0, max(k * largest / STATIC, max([k, *map(abs, inner)]) * extent / LOOSE_STATIC))
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,23 +57,18 @@ class LoopScales:
     """Factors of loops and charges in equations A x = b with unknown currents on several surfaces.
 
     graphs, sizes: for each block of unknowns its graph, and kappa (dimension,) of the part of the surface that each
-    function is on, at most 1. ratio: s. masses: for equations of the second kind, A = identity + ..., whose charges are
-    of order kappa in rows, too, the spaces; for those of the first kind None.
+    function is on, at most 1. ratio: s.
 
-    The first kind: `tested` gives L b, which A' x' = L b has on its right-hand side, L = 1 / s for loops and 1 for
-    charges, `found` x = R x', R = 1 for loops and s for charges; `weighted` W r, W = 1 / kappa for loops. Of the second
-    kind rows are scaled as unknowns are, with 1 / s and 1 / kappa for charges.
+    `tested` gives L b, which A' x' = L b has on its right-hand side, L = 1 / s for loops and 1 for charges, `found` x =
+    R x', R = 1 for loops and s for charges, `weighted` W r, W = 1 / kappa for loops.
     """
 
     graphs: tuple[FlowGraph, ...]
     sizes: tuple[NDArray[np.float64], ...]
     ratio: float = 1.0
-    masses: tuple[EdgeSpace, ...] | None = None
 
     @classmethod
-    def of(
-        cls, spaces: Sequence[EdgeSpace], wavenumber: float, ratio: float = 1.0, second_kind: bool = False
-    ) -> Self | None:
+    def of(cls, spaces: Sequence[EdgeSpace], wavenumber: float, ratio: float = 1.0) -> Self | None:
         """For currents in these spaces (the blocks of the unknowns, of which several may be one), in equations of this
         wavenumber around the bodies, k'; None where every part of the surfaces is of the size of the wavelength."""
         known = {id(space): space for space in spaces}
@@ -88,23 +78,20 @@ class LoopScales:
             return None
         largest = max(float(each.max()) for each in sizes.values())
         found = [np.clip(sizes[id(space)], min(STATIC, largest), 1.0) for space in spaces]
-        masses = tuple(spaces) if second_kind else None
-        return cls(tuple(graphs[id(space)] for space in spaces), tuple(found), ratio, masses)
+        return cls(tuple(graphs[id(space)] for space in spaces), tuple(found), ratio)
 
     def check(self, method: Method, rtol: float | None) -> None:
         """ValueError where a method of that accuracy, None of an exact one, loses the loops."""
-        size, second = max(float(each.max()) for each in self.sizes), self.masses is not None
-        if size < LEAST[second]:
-            first = "take method='dense' or 'hmatrix' for conductors, np.inf as permittivity of good ones, or one body"
-            advice = "take formulation='pmchwt'" if second else f"{first} at a time"
+        size = max(float(each.max()) for each in self.sizes)
+        if size < LEAST:
             raise ValueError(
                 f"k times diameter of the largest body is {size:.2g}, and the static limit does not stand for its "
-                f"equations: below {LEAST[second]:g} integration and rounding lose the fields; {advice}"
+                f"equations: below {LEAST:g} integration and rounding lose the fields; take method='dense' or "
+                "'hmatrix' for conductors, np.inf as permittivity of good ones, or one body at a time"
             )
         if rtol is None or (method.stores_near and rtol <= 1.01 * SEPARATE):
             return
-        least = COMPRESSION * (SECOND_KIND * size if second else size**2)
-        if rtol > least:
+        if rtol > (least := COMPRESSION * size**2):
             raise ValueError(
                 f"method={method.name!r} to {rtol:g} at k times diameter = {size:.2g}: fields of charges are that "
                 f"much larger than those of loops that these lose more than 1e-3; take compression_rtol={least:.0e} or "
@@ -113,67 +100,50 @@ class LoopScales:
 
     def tested(self, rhs: NDArray[Any]) -> NDArray[Any]:
         """L b of right-hand sides b (n, m)."""
-        if self.ratio == 1:
-            return rhs
-        return self._rows(rhs, lambda kappa: self.ratio)
+        return rhs if self.ratio == 1 else self._tested(rhs, lambda kappa: (1 / self.ratio, 1.0))
 
     def found(self, solution: NDArray[Any]) -> NDArray[Any]:
         """R x' of solutions x' (n, m)."""
-        if self.ratio == 1:
-            return solution
-        return self._each(solution, lambda part, n: part + (self.ratio - 1) * self.graphs[n].charging(part))
+        return solution if self.ratio == 1 else self._currents(solution, lambda kappa: (1.0, self.ratio))
 
     def weighted(self, residuals: NDArray[Any]) -> NDArray[Any]:
         """W r of residuals r (n, m)."""
-        return self._rows(residuals, lambda kappa: kappa)
-
-    def unweighted(self, residuals: NDArray[Any]) -> NDArray[Any]:
-        """W^-1 r."""
-        return self._rows(residuals, lambda kappa: 1 / kappa)
+        return self._tested(residuals, lambda kappa: (1 / kappa, 1.0))
 
     def matrix(self, matrix: Any) -> LinearOperator:
         """W A."""
         return _product(len(self), lambda x: self.weighted(np.asarray(matrix @ x)))
 
     def preconditioner(self, inverse: Apply, mass: bool) -> LinearOperator:
-        """M W^-1 for an approximate inverse M of A. mass: whether M is that of the identity, which of equations of the
-        first kind is no inverse of loops and charges at once, and becomes B M B^T with B = kappa^-1/2 for loops and
-        kappa^1/2 for charges."""
-        if not mass or self.masses is not None:
-            return _product(len(self), lambda x: inverse(self.unweighted(x)))
+        """M W^-1 for an approximate inverse M of A. mass: whether M is that of the identity, which is no inverse of
+        loops and charges at once, and becomes B M B^T with B = kappa^-1/2 for loops and kappa^1/2 for charges."""
+        if not mass:
+            return _product(len(self), lambda x: inverse(self._tested(x, lambda kappa: (kappa, 1.0))))
 
-        def both(x: NDArray[Any]) -> NDArray[Any]:
-            root = self._rows(self.unweighted(x), lambda kappa: kappa**0.5, 0.5)
-            return self._each(inverse(root), lambda part, n: self._balanced(part, n))
+        def balanced(x: NDArray[Any]) -> NDArray[Any]:
+            root = self._tested(x, lambda kappa: (kappa**0.5, kappa**0.5))
+            return self._currents(inverse(root), lambda kappa: (kappa**-0.5, kappa**0.5))
 
-        return _product(len(self), both)
+        return _product(len(self), balanced)
 
     def __len__(self) -> int:
         return sum(len(graph.ends) for graph in self.graphs)
 
-    def _balanced(self, part: NDArray[Any], n: int) -> NDArray[Any]:
-        """kappa^-1/2 of loops, kappa^1/2 of charges."""
-        root = self.sizes[n][:, None] ** 0.5
-        charges = self.graphs[n].charging(part)
-        return (part - charges) / root + root * charges
+    def _tested(self, values: NDArray[Any], factors: Factors) -> NDArray[Any]:
+        """Integrals (n, m) against the functions, times factors(kappa) of loops and of charges."""
+        return self._each(values, factors, lambda graph, part: graph.charging_transposed(part))
 
-    def _rows(self, values: NDArray[Any], divisor: Callable[[Any], Any], charges: float = 0.0) -> NDArray[Any]:
-        """Tested values with loops (of the second kind: charges) divided by divisor(kappa), and the other part
-        multiplied by kappa^charges."""
+    def _currents(self, values: NDArray[Any], factors: Factors) -> NDArray[Any]:
+        """Coefficients (n, m) of currents, times factors(kappa) of loops and of charges."""
+        return self._each(values, factors, lambda graph, part: graph.charging(part))
 
-        def scaled(part: NDArray[Any], n: int) -> NDArray[Any]:
-            kappa, graph = self.sizes[n][:, None], self.graphs[n]
-            if self.masses is None:
-                charged = graph.charging_transposed(part)
-                return (part - charged) / divisor(kappa) + kappa**charges * charged
-            charged = graph.charging(self.masses[n].solve_mass(part))
-            return part + self.masses[n].mass_matrix() @ (charged / divisor(kappa) - charged)
-
-        return self._each(values, scaled)
-
-    def _each(self, values: NDArray[Any], of: Callable[[NDArray[Any], int], NDArray[Any]]) -> NDArray[Any]:
-        cuts = np.cumsum([len(graph.ends) for graph in self.graphs])[:-1]
-        return np.concatenate([of(part, n) for n, part in enumerate(np.split(values, cuts))])
+    def _each(self, values: NDArray[Any], factors: Factors, charging: Callable[..., NDArray[Any]]) -> NDArray[Any]:
+        cuts, found = np.cumsum([len(graph.ends) for graph in self.graphs])[:-1], []
+        for graph, kappa, part in zip(self.graphs, self.sizes, np.split(values, cuts), strict=True):
+            loops, charges = factors(kappa[:, None])
+            charged = charging(graph, part)
+            found.append(loops * (part - charged) + charges * charged)
+        return np.concatenate(found)
 
 
 def part_diameters(graph: FlowGraph) -> NDArray[np.float64]:
