@@ -1,6 +1,7 @@
 """Files: whole or not at all; HDF5 files that are read back are verified before a number of them is used."""
 
 from calderon.files.damaged_file import DamagedFile
+from calderon.files.full_disk import warn_unsaved
 from calderon.files.hdf5_contents import all_finite
 from calderon.files.hdf5_reading import SavedGroup, saved_file
 from calderon.files.hdf5_writing import FileKind, new_file, put, put_texts
@@ -27,5 +28,6 @@ __all__ = [
     "require_identity",
     "saved_file",
     "sweep",
+    "warn_unsaved",
     "whole_file",
 ]

@@ -7,6 +7,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from calderon.files.full_disk import named
 from calderon.processes import leftovers, mark, remove
 
 
@@ -26,7 +27,8 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
 
     It is created with the permissions of any new file (0666 less the umask), unlike those of the module tempfile, which
     its owner alone may read. Its contents are on the disk before it replaces an old file, and its name afterwards.
-    After an error it is removed, and an old file at `path` stays. FileNotFoundError for a folder that does not exist.
+    After an error it is removed, and an old file at `path` stays. FileNotFoundError for a folder that does not exist,
+    OSError with this name where the disk is full.
     """
     path = Path(path)
     if not path.parent.is_dir():
@@ -41,6 +43,8 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
         flush(scratch)
         os.replace(scratch, path)
         flush_folder(path.parent)
+    except OSError as error:
+        raise named(error, path, scratch)  # noqa: B904 - the same error by another name
     finally:
         scratch.unlink(missing_ok=True)
 

@@ -29,6 +29,7 @@ from calderon.files import (
     require_identity,
     saved_file,
     sweep,
+    warn_unsaved,
 )
 from calderon.hmatrix import saved_tables
 from calderon.hmatrix.block_tree import BlockTree
@@ -156,7 +157,7 @@ class SavedParts:
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         check_ending(path)
-        self._holding, self._claimed = ExitStack(), False
+        self._holding, self._claimed, self._has_room = ExitStack(), False, True
         self.path = Path(path)
         if not self.path.parent.is_dir():
             raise FileNotFoundError(f"the folder {self.path.parent} does not exist; create it first")
@@ -195,9 +196,18 @@ class SavedParts:
             return get_hmatrix(file[f"parts/{number}"])
 
     def keep(self, parts: list[Any], identity: Identity) -> None:
-        """Write all matrices so far, the last of which is new; the file is replaced as a whole."""
-        self.identities = [*self.identities[: len(parts) - 1], identity]
-        with new_matrix_file(self.path, PARTS) as file:
-            put_texts(file, "identities", [json.dumps(each) for each in self.identities])
-            for number, part in enumerate(parts):
-                put_hmatrix(file.create_group(f"parts/{number}"), part)
+        """Write all matrices so far, the last of which is new; the file is replaced as a whole. Where the disk is full
+        a RuntimeWarning is given, and nothing more is written."""
+        if not self._has_room:
+            return
+        identities = [*self.identities[: len(parts) - 1], identity]
+        try:
+            with new_matrix_file(self.path, PARTS) as file:
+                put_texts(file, "identities", [json.dumps(each) for each in identities])
+                for number, part in enumerate(parts):
+                    put_hmatrix(file.create_group(f"parts/{number}"), part)
+        except OSError as error:
+            warn_unsaved(error, "the H-matrix")
+            self._has_room = False
+        else:
+            self.identities = identities

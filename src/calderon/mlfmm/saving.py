@@ -11,7 +11,7 @@ import h5py
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.files import OTHER, FileKind, Pieces, SavedGroup, checked_path, put, saved_file
+from calderon.files import OTHER, FileKind, Pieces, SavedGroup, checked_path, put, saved_file, warn_unsaved
 from calderon.galerkin.rows.near_blocks import NearBlocks
 from calderon.mlfmm.near import NearProducts
 from calderon.operators.algebra import BoundaryOperator
@@ -32,7 +32,7 @@ class SavedNear:
         identity = fingerprint_of_all(operator) | {"rtol": f"{rtol:g}", "numbers": precision}
         self.pieces = Pieces(path, NEAR, identity)
         self.attempt: int | None = None
-        self._now, self._regions, self._name = 0, list[NearProducts](), ""
+        self._now, self._regions, self._name, self._has_room = 0, list[NearProducts](), "", True
         try:
             if self.pieces.is_complete:
                 with self.pieces.result() as file:
@@ -69,8 +69,12 @@ class SavedNear:
         return missing
 
     def keep(self, chunk: int, numbers: NDArray[Any]) -> None:
-        """Save a chunk of the region that was restored last."""
-        self.pieces.keep(f"{self._name}-{chunk}", numbers)
+        """Save a chunk of the region that was restored last; a RuntimeWarning where the disk is full, once."""
+        if self._has_room:
+            try:
+                self.pieces.keep(f"{self._name}-{chunk}", numbers)
+            except OSError as error:
+                self._warn(error)
 
     def finish(self) -> None:
         """Have the blocks of the leaves that were taken in the file."""
@@ -78,12 +82,23 @@ class SavedNear:
             self.write(self._regions, self._now)
 
     def write(self, regions: Sequence[NearProducts], attempt: int) -> None:
-        """Write blocks of all regions to the file, instead of what is there."""
-        with self.pieces.finish() as file:
-            file.attrs["attempt"] = attempt
-            for number, near in enumerate(regions):
-                _put(file.create_group(f"parts/{number}"), near)
-        self.attempt = attempt
+        """Write blocks of all regions to the file, instead of what is there; a RuntimeWarning where the disk is
+        full."""
+        if not self._has_room:
+            return
+        try:
+            with self.pieces.finish() as file:
+                file.attrs["attempt"] = attempt
+                for number, near in enumerate(regions):
+                    _put(file.create_group(f"parts/{number}"), near)
+        except OSError as error:
+            self._warn(error)
+        else:
+            self.attempt = attempt
+
+    def _warn(self, error: OSError) -> None:
+        warn_unsaved(error, "what was computed of near blocks")
+        self._has_room = False
 
 
 def require_near_file(path: str | os.PathLike[str]) -> None:
