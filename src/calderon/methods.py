@@ -10,7 +10,7 @@ from calderon.fmm import assemble_fmm, plan_fmm
 from calderon.fmm.sums import LAYERS as LAPLACE_SUMS
 from calderon.hmatrix import assemble_hmatrix, hlu, plan_hmatrix, save_assembly
 from calderon.hmatrix.saving import SavedParts
-from calderon.mlfmm import assemble_mlfmm, plan_mlfmm, require_near_file, save_near
+from calderon.mlfmm import ACCEPTED, assemble_mlfmm, plan_mlfmm, require_near_file, save_near
 from calderon.mlfmm.sums import LAYERS as HELMHOLTZ_SUMS
 from calderon.operators.methods import Method, register
 from calderon.potentials.summation import register_sums
@@ -35,7 +35,8 @@ register(
 )  # fmt: skip
 register(
     Method(
-        "mlfmm", assemble_mlfmm, several=True, stores_near=True, compresses=True, finest=1e-6, saves=save_near,
+        "mlfmm", assemble_mlfmm, several=True, stores_near=True, compresses=True, finest=1e-6, least=ACCEPTED,
+        saves=save_near,
         reads=require_near_file, devices=False, matrix="multilevel fast multipole operator", plan=plan_mlfmm,
     )
 )  # fmt: skip

@@ -13,7 +13,7 @@ from calderon.case.physics import BY_TAG, Physics
 from calderon.case.quantities import Conductivity, Density, Frequency, Time
 from calderon.case.table import OneOf, Table, backend_name, key
 from calderon.mesh import Material
-from calderon.operators.methods import AUTO, candidates, require
+from calderon.operators.methods import AUTO, candidates, require, require_tolerance
 
 Backend = Annotated[str, AfterValidator(backend_name)]
 Precision = Literal["double", "single"]
@@ -63,6 +63,7 @@ class Solver(Table):
         for option in ("compression_rtol", "matrix_file", "compare"):
             if getattr(self, option) is not None:
                 require(self.method, option)
+        require_tolerance(self.method, self.rtol, self.compression_rtol, self.precision)
         if self.backend != "numba":
             require(self.method, "backend")
         if self.preconditioner == "hlu":

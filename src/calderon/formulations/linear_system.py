@@ -16,7 +16,17 @@ from calderon.backends import DeviceMatrix, Execution, require_memory
 from calderon.formulations.electromagnetic.loops_and_charges import LoopScales
 from calderon.mesh.errors import AccuracyWarning
 from calderon.operators import BoundaryOperator
-from calderon.operators.methods import AUTO, Method, candidates, fastest, first_that, method_named, require
+from calderon.operators.methods import (
+    AUTO,
+    Method,
+    candidates,
+    fastest,
+    first_that,
+    method_named,
+    products_rtol,
+    require,
+    require_tolerance,
+)
 from calderon.solvers import (
     CompressedSides,
     ConvergenceError,
@@ -84,7 +94,10 @@ class SolveOptions:
         ):
             if given:
                 require(self.method, option)
-        Execution.of(self.backend, self.precision, several=True, mixed=True)
+        require_tolerance(self.method, self.rtol, self.compression_rtol, self.precision)
+        methods = candidates(self.method)
+        several, mixed = any(each.several for each in methods), any(each.mixed for each in methods)
+        Execution.of(self.backend, self.precision, several=several, mixed=mixed)
 
     def for_unknowns(self, unknowns: int, operator: BoundaryOperator | None = None) -> "SolveOptions":
         """The options with a method instead of "auto": one that stores entries for few unknowns and for LU, which
@@ -118,8 +131,7 @@ class SolveOptions:
         methods = candidates(self.method)
         if not any(each.compresses for each in methods):
             return None
-        usual = max(self.rtol / 10, *(each.finest for each in methods))
-        return usual if self.compression_rtol is None else self.compression_rtol
+        return products_rtol(self.method, self.rtol) if self.compression_rtol is None else self.compression_rtol
 
     @property
     def execution(self) -> dict[str, Any]:

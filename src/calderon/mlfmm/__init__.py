@@ -1,10 +1,12 @@
 """Multilevel fast multipole method: fields of oscillating sources by plane waves, level by level."""
 
 from calderon.mlfmm.operator import Multipole, assemble_mlfmm, plan_mlfmm, save_near
+from calderon.mlfmm.plan import ACCEPTED
 from calderon.mlfmm.saving import require_near_file
 from calderon.mlfmm.sums import HelmholtzSums, helmholtz_sums
 
 __all__ = [
+    "ACCEPTED",
     "HelmholtzSums",
     "Multipole",
     "assemble_mlfmm",

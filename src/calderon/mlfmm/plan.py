@@ -25,6 +25,8 @@ SINGLE = 8e-5
 """Tolerance from which numbers are in single precision."""
 LEAST = 1e-9
 """Smallest tolerance."""
+ACCEPTED = {"double": LEAST, "single": SINGLE}
+"""Smallest tolerance by precision."""
 SHARE = 6.0
 """Error of a level, by the tolerance, that is tried first: near entries are exact, and errors of levels are not of one
 sign."""
@@ -60,7 +62,7 @@ class Attempt(NamedTuple):
 def rtol_of(rtol: float | None, precision: str) -> float:
     """A tolerance that can be held; ValueError for others."""
     wanted = DEFAULT_RTOL if rtol is None else tolerance(rtol, example="1e-3")
-    least = SINGLE if precision == "single" else LEAST
+    least = ACCEPTED[precision]
     if wanted < least:
         more = ", or precision='double'" if precision == "single" else ""
         raise ValueError(

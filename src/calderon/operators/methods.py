@@ -6,8 +6,8 @@ other code compares names: `assemble`, the formulations and case files refuse op
 
 import importlib
 import os
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from calderon.backends import format_bytes, free_memory
@@ -68,7 +68,8 @@ class Method:
     keeps_on_device: keep_on_device= is supported. compresses: rtol= is supported. saves: matrix_file= is supported;
     saves(operator, matrix, matrix_file, backend=, precision=, rtol=) writes what `build` would have written.
     reads(matrix_file) raises what `build` would raise for a file that is no such one, or for its name.
-    finest: the smallest rtol that it is expected to hold; "auto" does not stand for it below.
+    finest: the smallest rtol that it is expected to hold; "auto" does not stand for it below. least: the smallest one
+    that it accepts, by precision.
     factorise(matrix, rtol) gives rough factors, for preconditioner="hlu". grids: spacing=, order=, near= are supported.
     ranks: the ranks of MPI may share one matrix. devices: devices assemble it, so that "auto" may stand for it there.
     multiplies_on_devices: backends other than "numba" are supported.
@@ -86,6 +87,7 @@ class Method:
     keeps_on_device: bool = False
     compresses: bool = False
     finest: float = 0.0
+    least: Mapping[str, float] = field(default_factory=dict)
     saves: Callable[..., None] | None = None
     reads: Callable[[str | os.PathLike[str]], Any] | None = None
     factorise: Callable[..., Any] | None = None
@@ -197,6 +199,26 @@ def require(name: str, option: str) -> None:
         able = " or ".join(f"method={each.name!r}" for each in table().values() if getattr(each, ability))
         shown = option if "=" in option else f"{option}="
         raise ValueError(f"{shown} is supported by {able} only: method {name!r} {lack}; leave it out")
+
+
+def products_rtol(name: str, rtol: float) -> float:
+    """The tolerance of products for that of a solver: a tenth of it, or what the method is expected to hold."""
+    return max(rtol / 10, *(each.finest for each in candidates(name)))
+
+
+def require_tolerance(name: str, rtol: float, compression_rtol: float | None, precision: str) -> None:
+    """ValueError, in the words of the one who gave the options, where products of the method cannot be so accurate."""
+    least = min(each.least.get(precision, 0.0) for each in candidates(name))
+    wanted = products_rtol(name, rtol) if compression_rtol is None else compression_rtol
+    if wanted < least:
+        given = f"compression_rtol={wanted:g}"
+        if compression_rtol is None:
+            given = f"rtol={rtol:g} takes products of {wanted:g}"
+        double = " or choose precision='double'" if precision == "single" else ""
+        raise ValueError(
+            f"{given}: products by method {name!r} hold {least:g} and above with precision={precision!r}: increase "
+            f"{'it' if compression_rtol else f'rtol to {10 * least:g}, give compression_rtol={least:g},'}{double}"
+        )
 
 
 def _found(name: Any, choices: list[str]) -> Method:

@@ -1,0 +1,48 @@
+"""Options that do not go together are refused before a mesh is made, in the words of the one who wrote them."""
+
+import pytest
+
+import calderon as cal
+from calderon.case.models import Solver
+from calderon.formulations.linear_system import SolveOptions
+
+REFUSED = [
+    ({"method": "mlfmm", "rtol": 1e-4, "precision": "single"}, r"rtol=0.0001 takes products of 1e-05: .* hold 8e-05"),
+    ({"method": "mlfmm", "compression_rtol": 1e-5, "precision": "single"}, r"^(.*\n)*.*compression_rtol=1e-05: "),
+    ({"method": "mlfmm", "compression_rtol": 1e-10}, r"compression_rtol=1e-10: products by method 'mlfmm' hold 1e-09"),
+]
+
+
+@pytest.mark.parametrize(("options", "message"), REFUSED)
+def test_tolerances_below_what_a_method_holds(options, message):
+    with pytest.raises(ValueError, match=message):
+        Solver(**options)  # the table of a case file
+    with pytest.raises(ValueError, match=message):
+        SolveOptions(**options)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"method": "hmatrix", "precision": "mixed"}, "precision='mixed' is for dense matrices"),
+        ({"method": "mlfmm", "precision": "mixed"}, "precision='mixed' is for dense matrices"),
+        ({"method": "fmm", "backend": "numba+opencl"}, "accept several backends"),
+    ],
+)
+def test_precisions_and_backends_that_a_method_lacks(options, message):
+    with pytest.raises(ValueError, match=message):
+        SolveOptions(**options)
+    problem = cal.SoundHardScattering(cal.mesh.sphere(1.0, 0.8), 1.0)
+    with pytest.raises(ValueError, match=message):
+        problem.solve(cal.PlaneWave([0, 0, 1], 1.0), **options)
+
+
+def test_tolerances_that_are_held_are_accepted():
+    for options in (
+        {"method": "mlfmm", "rtol": 1e-3, "precision": "single"},
+        {"method": "mlfmm", "rtol": 1e-5, "compression_rtol": 1e-4, "precision": "single"},
+        {"method": "mlfmm", "rtol": 1e-8},
+        {"method": "hmatrix", "rtol": 1e-5, "precision": "single"},
+        {"method": "auto", "rtol": 1e-6, "precision": "single"},
+    ):
+        assert Solver(**options).method == SolveOptions(**options).method
