@@ -314,6 +314,7 @@ def _prepared(
                 continue
             saved.begin(number)
         found = None  # what an attempt took is free for the next one
+        near_rtol = near_rtol if attempt.edge else 0.0  # rules for waves would be the error of all entries
         parts = _Parts(rtol, near_rtol, attempt, execution, saved, advance, {} if number else media)
         if check is None and rtol >= SMALL:
             found, check = at_once(partial(parts.of, operator), partial(Check.of, operator, rtol, precise))

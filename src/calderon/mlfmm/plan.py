@@ -15,6 +15,7 @@ from calderon.mlfmm.medium import NEAR, PAIR, POINT, Medium
 from calderon.mlfmm.near import PACKED
 from calderon.mlfmm.spectrum import Grid
 from calderon.operators.algebra import BoundaryOperator, integrals_of
+from calderon.operators.boundary import transformed
 from calderon.operators.memory_estimate import preparation_bytes
 from calderon.operators.methods import STREAM, Plan
 from calderon.operators.tree import Term, terms_of
@@ -88,8 +89,10 @@ def degree_of(rtol: float) -> int:
 
 def media_of(operator: BoundaryOperator) -> tuple[dict[complex, list[Term]], list[Term]]:
     """Integral operators by their wavenumber, as one medium takes them, and all other terms. A medium takes plain
-    terms, and transposed ones of a part of the matrix whose mirror image has the same terms plain."""
-    terms, parts = terms_of(operator), dict[Any, tuple[set[Any], set[Any]]]()
+    terms, and transposed ones of a part of the matrix whose mirror image has the same terms plain. Hypersingular
+    operators of functions that do not vanish at the rim of their surface are in the transformed form: integrals by
+    parts leave out the line charges at the rim that normal derivatives of whole functions have."""
+    terms, parts = [_by_parts(term) for term in terms_of(operator)], dict[Any, tuple[set[Any], set[Any]]]()
     for term in terms:
         parts.setdefault(_part_of(term), (set(), set()))[term.transposed].add((term.atom.key, term.factor))
     media, others = dict[complex, list[Term]](), list[Term]()
@@ -100,6 +103,13 @@ def media_of(operator: BoundaryOperator) -> tuple[dict[complex, list[Term]], lis
         else:
             media.setdefault(complex(term.atom.green.wavenumber), []).append(term)
     return media, others
+
+
+def _by_parts(term: Term) -> Term:
+    """A term in the transformed form, where that is another one for waves."""
+    atom = term.atom
+    reaches = is_integral(term) and atom.integrand.curls and (atom.test.reaches_boundary or atom.trial.reaches_boundary)
+    return term._replace(atom=transformed(atom)) if reaches else term
 
 
 def is_integral(term: Term) -> bool:

@@ -221,6 +221,11 @@ def hypersingular(
     return _layer(HYPERSINGULAR, green, trial, test, quadrature)
 
 
+def transformed(operator: IntegralOperator) -> TransformedOperator:
+    """The transformed form of a hypersingular operator in the direct form: the same matrix."""
+    return _transformed(operator.green, operator.trial, operator.test, operator.quadrature)
+
+
 def _transformed(green: Green, trial: Space, test: Space, quadrature: Quadrature) -> TransformedOperator:
     """The hypersingular operator through single layers between discontinuous functions (transformed.py)."""
     k2 = complex(green.wavenumber) ** 2
