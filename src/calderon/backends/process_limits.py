@@ -46,11 +46,12 @@ def _left_in_group(group: Path, version: int) -> int | None:
     """Limit less usage of a group, without the cached files that the kernel drops; None without a limit."""
     limit_file, usage_file, dropped = VERSIONS[version]
     try:
-        limit, usage = int((group / limit_file).read_text(encoding="ascii")), int((group / usage_file).read_text(encoding="ascii"))
+        limit, usage = (int((group / name).read_text(encoding="ascii")) for name in (limit_file, usage_file))
     except (OSError, ValueError):  # "max", or no such group
         return None
     try:
-        statistics = dict(line.split(maxsplit=1) for line in (group / "memory.stat").read_text(encoding="ascii").splitlines())
+        lines = (group / "memory.stat").read_text(encoding="ascii").splitlines()
+        statistics = dict(line.split(maxsplit=1) for line in lines)
         usage -= int(statistics.get(dropped, 0))
     except (OSError, ValueError):
         pass
