@@ -220,8 +220,8 @@ class FluidTransmission(ScatteringProblem):
         self, green: Helmholtz, sides: list[tuple[Body, float, complex]], total: Function, slope: Function
     ) -> tuple[Potential, Potential]:
         """The layers of the field in a fluid, from the bodies next to it with the signs and ratios of `sides_of`."""
-        values = sum(-sign * self._on(body, total) for body, sign, _ in sides)
-        slopes = sum(sign * ratio * self._on(body, slope) for body, sign, ratio in sides)
+        values: Any = sum(-sign * self._on(body, total) for body, sign, _ in sides)
+        slopes: Any = sum(sign * ratio * self._on(body, slope) for body, sign, ratio in sides)
         return (
             double_layer_potential(green, replace(total, coefficients=values)),
             single_layer_potential(green, replace(slope, coefficients=slopes)),

@@ -111,7 +111,7 @@ def _voltages(
     sections: Sections, kappa: NDArray[np.float64], z: float, source_z: float, electric: bool
 ) -> Complex:
     """(n,) at the interface z of unit currents at the interface source_z, on the line of K (electric) or G_xx."""
-    admittances = sections.eps if electric else 1 / sections.mu
+    admittances = (sections.eps if electric else 1 / sections.mu).astype(np.complex128)
     source, observer = sections.layer_of(source_z), sections.layer_of(z)  # above the interfaces
     last = len(sections.eps) - 1
     below, waves_below = _seen(sections, admittances, kappa, range(source), electric)

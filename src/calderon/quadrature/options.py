@@ -2,6 +2,7 @@
 
 import numbers
 from dataclasses import dataclass
+from typing import Any
 
 REDUCTION = {1: 2, 2: 1}
 """Reduction of `singular` for five digits, by the power of a kernel singular like 1/|x - y|^power."""
@@ -28,12 +29,12 @@ class Quadrature:
 
     def __post_init__(self) -> None:
         for name, low, high in (("regular", 1, 20), ("singular", 2, 12), ("near", 0.0, 10.0)):
-            value = getattr(self, name)
+            value: Any = getattr(self, name)
             kinds = numbers.Real if name == "near" else numbers.Integral
             if not isinstance(value, kinds) or isinstance(value, bool):
                 what = "a number" if name == "near" else "an integer"
                 raise TypeError(f"quadrature {name}={value!r} is not {what}: choose {low} to {high}")
-            if not low <= value <= high:
+            if not low <= value <= high:  # type: ignore[operator]
                 raise ValueError(f"quadrature {name}={value!r} is out of range: choose {low} to {high}")
 
     def touching(self, power: int, coarse: bool) -> int:

@@ -189,7 +189,7 @@ def limits(rtol: float, atol: float, maxiter: int) -> Limits:
 
 def tolerance(value: Any, name: str = "rtol", example: str = "1e-6") -> float:
     """The value as a number above 0 and below 1; ValueError for anything else."""
-    if isinstance(value, bool) or not isinstance(value, numbers.Real) or not 0 < value < 1:
+    if isinstance(value, bool) or not isinstance(value, numbers.Real) or not 0 < value < 1:  # type: ignore[operator]
         raise ValueError(f"{name}={value!r}: a tolerance is a number between 0 and 1, such as {example}")
     return float(value)
 

@@ -155,7 +155,7 @@ class TransientPlaneWave:
     def amplitudes(self) -> ElectromagneticPlaneWave:
         """The complex amplitudes of E and H as functions of points."""
         wavenumber = self.angular_frequency / SPEED_OF_LIGHT
-        given = self.direction, self.polarization, wavenumber, self.amplitude
+        given: tuple[Any, ...] = self.direction, self.polarization, wavenumber, self.amplitude
         return ElectromagneticPlaneWave(*given, impedance=VACUUM_IMPEDANCE)
 
     def electric(self, points: ArrayLike, time: float) -> NDArray[np.float64]:

@@ -101,7 +101,8 @@ class CavityForms:
         sizes, lengths = sizes[kept], lengths[kept]
         share = (1 - 2 * self.ratio) / (1 - self.ratio) * sizes / lengths
         rows = sp.csr_array(rows[:, kept] / lengths)
-        return VolumeBalance(rows, *(each[:, kept] / sizes for each in (columns, u, t)), share)
+        unknowns, displaced, pulled = (each[:, kept] / sizes for each in (columns, u, t))
+        return VolumeBalance(rows, unknowns, displaced, pulled, share)
 
     def _combinations(self, tests: list[sp.csr_array]) -> Array:
         """(unknowns, k) the combinations of test functions that are nearest to the normals; tests: see TestedRows."""

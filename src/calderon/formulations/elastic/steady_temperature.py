@@ -204,12 +204,14 @@ class HeatEquation:
         nodes, faces = P1(self.mesh), P0(self.mesh)
 
         def on(triangles: NDArray[np.bool_]) -> Space:
-            count = np.count_nonzero(triangles)
+            count = int(np.count_nonzero(triangles))
             return replace(faces, triangles=np.flatnonzero(triangles), dofs=np.arange(count)[:, None], dimension=count)
 
         dofs = np.where(self.free, np.cumsum(self.free) - 1, -1)[nodes.dofs]
         kept = (dofs >= 0).any(axis=1)
-        own = replace(nodes, triangles=nodes.triangles[kept], dofs=dofs[kept], dimension=np.count_nonzero(self.free))
+        own = replace(
+            nodes, triangles=nodes.triangles[kept], dofs=dofs[kept], dimension=int(np.count_nonzero(self.free))
+        )
         constants = on(self.known)
         loaded = constants if np.array_equal(self.acting, self.known) else on(self.acting)
         tests = [own, constants] if own.dimension else [constants]

@@ -189,7 +189,7 @@ class LowFrequencySystem(LinearSystem):
             found, infos = super().solve(self.splitting.sides(rhs), options)
             return self.splitting.currents(found), infos
         chosen = [self.splitting.for_sides(column) for column in rhs.T]
-        solutions, records = np.zeros(rhs.shape, np.complex128), [None] * rhs.shape[1]
+        solutions, records = np.zeros(rhs.shape, np.complex128), dict[int, SolutionInfo]()
         for scale in dict.fromkeys(each.rows for each in chosen):
             columns = [n for n, each in enumerate(chosen) if each.rows == scale]
             splitting = chosen[columns[0]]
@@ -198,13 +198,11 @@ class LowFrequencySystem(LinearSystem):
             solutions[:, columns] = splitting.currents(found)
             for column, info in zip(columns, infos, strict=True):
                 records[column] = info
-        return solutions, records  # type: ignore[return-value]
+        return solutions, [records[column] for column in range(rhs.shape[1])]
 
-    def solve_together(
-        self, sides: CompressedSides, options: SolveOptions, start: Array | None = None, **given: Any
-    ) -> tuple[Array, list[SolutionInfo]]:
+    def solve_together(self, sides: CompressedSides, options: SolveOptions, *given: Any, **named: Any) -> Any:
         self._rescale(options, self.splitting)
-        return super().solve_together(sides, options, start, **given)
+        return super().solve_together(sides, options, *given, **named)
 
     def _rescale(self, options: SolveOptions, splitting: CurrentSplitting) -> None:
         """Give the matrix, if there is one already, other scales."""

@@ -297,9 +297,9 @@ class PlanarProblem(Described):
         k0 = self.stack.at(frequency).k0
         apart = [True] if k0 * self.mesh.diameter >= SMALL else [False, True]
         if method == "dense":
-            dense = [self.matrix(frequency, charges) for charges in apart]
+            dense: list[Any] = [self.matrix(frequency, charges) for charges in apart]
             return DenseSystem(*dense, why) if len(dense) == 1 else DenseSplit(self._splitting(k0), *dense, why)
-        parts = [self._bordered(frequency, method, charges) for charges in apart]
+        parts: list[Any] = [self._bordered(frequency, method, charges) for charges in apart]
         if len(parts) == 1:
             return IterativeSystem(*parts, self.rtol, why)
         return IterativeSplit(self._splitting(k0), *parts, self.rtol, why)
