@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
 from calderon.formulations.elastic.cavities import CavityForms, VolumeBalance
-from calderon.formulations.elastic.strains import strain_matrix
 from calderon.formulations.elastic.surface_conditions import SurfaceConditions
+from calderon.formulations.elastic.surface_stress import strain_matrix
 from calderon.formulations.elastic.tested_rows import Layers, Spaces, TestedRows, single_layer_sizes
 
 Array = NDArray[np.float64]

@@ -6,9 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.greens import Elastostatic
+from calderon.mesh import TriangleMesh
+from calderon.mesh.errors import warn
 from calderon.validation import positive_length, real_number
 
 Array = NDArray[np.float64]
+LARGEST_BODY, SOFTEST = 10.0, 1e6
+"""In m and Pa: larger and softer bodies are taken for numbers in mm and MPa."""
 
 
 @dataclass(frozen=True)
@@ -75,3 +79,12 @@ def von_mises(stress: Array) -> Array:
     mean = np.trace(stress, axis1=-2, axis2=-1)[..., None, None] / 3
     deviator = stress - mean * np.eye(3)
     return np.asarray(np.sqrt(1.5 * (deviator**2).sum(axis=(-2, -1))))
+
+
+def warn_units(mesh: TriangleMesh, material: ElasticMaterial) -> None:
+    """MeshWarning for a large and soft body, whose numbers are rather those of mm and MPa."""
+    if mesh.diameter >= LARGEST_BODY and material.youngs_modulus < SOFTEST:
+        warn(
+            f"a body of {mesh.diameter:.3g} m with a Young's modulus of {material.youngs_modulus:.3g} Pa: the numbers "
+            'look like mm, N and MPa; say units="mm-N-MPa" (densities in t/mm^3), or give SI units'
+        )

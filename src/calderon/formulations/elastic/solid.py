@@ -20,7 +20,7 @@ from calderon.formulations.elastic.cavities import cavity_forms
 from calderon.formulations.elastic.conditions import Load, Support
 from calderon.formulations.elastic.equations import DEFECT, Equation, equation_of
 from calderon.formulations.elastic.load_cases import named_cases
-from calderon.formulations.elastic.material import ElasticMaterial
+from calderon.formulations.elastic.material import ElasticMaterial, warn_units
 from calderon.formulations.elastic.plan import FAST, Plan
 from calderon.formulations.elastic.solution import ElasticInfo, ElasticSolution, warn_of_reactions
 from calderon.formulations.elastic.solver import FINE, Posed, Solved
@@ -43,8 +43,6 @@ SPACES = {"P1": (P1, P0), "P2": (P2, DP1)}
 """Displacements and tractions by the name of the former."""
 UNITS = {"SI": ("m", "Pa"), "mm-N-MPa": ("mm", "MPa")}
 """Of lengths and stresses, by the name of the system."""
-LARGEST_BODY, SOFTEST = 10.0, 1e6
-"""In m and Pa: larger and softer bodies are taken for numbers in mm and MPa."""
 LOOSER = 20
 """The error of fast products over that of the solver: the errors of smooth functions are far below those of random
 ones, which set the order."""
@@ -107,7 +105,7 @@ class ElasticSolid:
         object.__setattr__(self, "body", body)
         _ = self._body_loads
         if self.units == "SI":
-            _warn_units(self.mesh, self.material)
+            warn_units(self.mesh, self.material)
 
     def __repr__(self) -> str:
         return f"ElasticSolid({self.mesh!r}, {self.material!r})"
@@ -477,12 +475,3 @@ def _out_of_the_material(mesh: TriangleMesh, exterior: bool) -> TriangleMesh:
     volumes = np.bincount(mesh.components, np.einsum("ni,ni->n", arms, mesh.area_vectors))
     wrong = (volumes > 0)[mesh.components] == np.isin(mesh.components, cavities)
     return mesh.turned(wrong) if wrong.any() else mesh
-
-
-def _warn_units(mesh: TriangleMesh, material: ElasticMaterial) -> None:
-    """MeshWarning for a large and soft body, whose numbers are rather those of mm and MPa."""
-    if mesh.diameter >= LARGEST_BODY and material.youngs_modulus < SOFTEST:
-        warn(
-            f"a body of {mesh.diameter:.3g} m with a Young's modulus of {material.youngs_modulus:.3g} Pa: the numbers "
-            'look like mm, N and MPa; say units="mm-N-MPa" (densities in t/mm^3), or give SI units'
-        )
