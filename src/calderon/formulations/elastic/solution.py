@@ -54,7 +54,8 @@ class ElasticInfo(Described):
     plan: method and unknowns as text. solver: what solved the equation. rotation_error: what the discrete equation
     makes of rigid rotations, which have no traction: a measure of the error of the matrix. free_motions: rigid
     motions that no support holds; their mean over the surface is zero. free_tags: tags without a condition.
-    displacement_error, stress_error: estimates of relative errors on the surface, in the mean (see `estimated_errors`).
+    displacement_error, stress_error: estimates of relative errors on the surface, in the mean (see `estimated_errors`);
+    the latter at least of the largest stress by what solver and matrix leave on small triangles.
     amplification: by how much, at most, bending of slender parts makes errors of the matrix larger in displacements;
     NaN in files of earlier versions.
     """
