@@ -68,7 +68,11 @@ class DielectricScattering(RadarProblem[DielectricSolution]):
     a system of the first kind. preconditioner="near" (the LU factors of its entries between functions that share a
     triangle; the default of "dense" and "mlfmm", "mass" that of others) halves the iterations or better. "muller":
     fields weighted by the constants of both sides, so that the hypersingular parts cancel: of the second kind, about
-    ten times fewer iterations, and less accurate on the same mesh, the more so at high contrast.
+    ten times fewer iterations, and less accurate on the same mesh, the more so at high contrast. It is refused below k
+    times diameter = 0.1; "pmchwt" holds at every frequency, below 1e-3 by its quasi-static limit.
+
+    An AccuracyWarning says where the currents of a solution do not extinguish the incident wave inside of the bodies to
+    1 %: near resonances, as of negative permittivities, on a coarse mesh.
 
     Triangles inscribed in a curved body take from its volume, which shifts resonances of a body of high permittivity:
     scale a mesh from a file so that it keeps the volume, as round shapes do.

@@ -89,8 +89,9 @@ class PECScattering(RadarProblem[PECSolution]):
     "efie", T J = -<f, E_inc>: open surfaces too. Fails at the resonances of the inside, and its iterations grow as the
     mesh is refined. In single precision it is refused where rounding would lose 0.01 dB at low frequency. "mfie", (I/2
     - K) J = <f, n x H_inc>: closed surfaces. Fails at the same resonances, with an AccuracyWarning, and is refused
-    below k times diameter = 1e-3. "cfie", the default, weight * (-T) + (1 - weight) (I/2 - K), both sides: closed
-    surfaces, any frequency. "calderon": the electric one with T on the dual (Buffa-Christiansen) functions as
+    below k times diameter = 0.05, and below 5 on bodies with handles. "cfie", the default, weight * (-T) + (1 - weight)
+    (I/2 - K), both sides: closed surfaces, any frequency; below k times diameter = 5 with the electric equation of the
+    net currents around handles. "calderon": the electric one with T on the dual (Buffa-Christiansen) functions as
     preconditioner ("dual"), so that iterations hardly grow as the mesh is refined; closed surfaces. It is a matrix on
     the mesh with six times the triangles: costly to compute.
 
