@@ -297,8 +297,7 @@ def _prepared(
     """The first attempt whose rows have the tolerance, at last one without plane waves; RuntimeError where none has.
     media: of `estimate`; precise: whether numbers are in double precision, which they are, too, where fields cancel."""
     error, found, near_rtol = np.inf, None, rtol if rtol >= RULES[-1][0] and not precise else 0.0
-    local, waves_help = local_of(operator), True
-    allowed = rtol * (ENOUGH if rtol < SMALL else LIKELY)
+    local, waves_help, allowed = local_of(operator), True, rtol * (ENOUGH if rtol < SMALL else LIKELY)
     check: Check | None = None
     tried = [each._replace(real=np.dtype(np.float64)) if precise else each for each in attempts(rtol)]
     if math.prod(operator.shape) <= ALL_NEAR:
@@ -314,8 +313,8 @@ def _prepared(
                 continue
             saved.begin(number)
         found = None  # what an attempt took is free for the next one
-        near_rtol = near_rtol if attempt.edge else 0.0  # rules for waves would be the error of all entries
-        parts = _Parts(rtol, near_rtol, attempt, execution, saved, advance, {} if number else media)
+        rules = near_rtol if attempt.edge else 0.0  # those that suit waves would be the error of all entries
+        parts = _Parts(rtol, rules, attempt, execution, saved, advance, {} if number else media)
         if check is None and rtol >= SMALL:
             found, check = at_once(partial(parts.of, operator), partial(Check.of, operator, rtol, precise))
             if not precise and execution.real == np.float64 and check.rounding > NOISE * rtol:  # fields cancel
@@ -339,10 +338,10 @@ def _prepared(
         error, _ = _improved(parts, rtol, partial(check.products, found), check, first=first)
         if error <= allowed:
             if not attempt.edge:
-                nbytes = sum(each.nbytes for each in parts.media)
+                nbytes = format_bytes(sum(each.nbytes for each in parts.media))
                 warn_of_accuracy(
                     f"plane waves do not hold rtol={rtol:g} for {short_label(operator)}: all its entries are computed, "
-                    f"{format_bytes(nbytes)}; increase rtol, or use method='dense'"
+                    f"{nbytes}; increase rtol, or use method='dense'"
                 )
             if saved is not None:
                 saved.finish()
