@@ -46,7 +46,7 @@ def strain_matrix(space: Any, free: sp.csr_array, bound: sp.csr_array) -> sp.csr
     scalar, mesh = space.scalar, space.mesh
     corners = CORNERS if scalar.element.degree > 1 else CORNERS.mean(axis=0, keepdims=True)
     moving = np.asarray(abs(free).sum(axis=1)).ravel().reshape(-1, 3) > 0
-    chosen = moving.all(axis=1)[scalar.dofs].all(axis=1)
+    chosen = np.asarray(moving.all(axis=1))[scalar.dofs].all(axis=1)
     points = np.repeat(chosen if chosen.any() else ~chosen, len(corners))
     first = mesh.vertices[mesh.triangles[:, 1]] - mesh.vertices[mesh.triangles[:, 0]]
     first = first / np.linalg.norm(first, axis=1, keepdims=True)
