@@ -3,7 +3,7 @@
 With J = n x H and M = -n x E of the total field, E_inc + T J - K M = 0 within the bodies (P. P. Ewald 1912, C. W. Oseen
 1915), and so for H. What is left of the incident wave there is a residual that no equation on the surface contains,
 taken where it is smooth; near a resonance it grows as the error of the resonant field does. Spheres, ellipsoids and
-cubes with permittivities from -8 to 1000, resonant and not: fields outside were wrong by 0.3 to 5 times as much.
+cubes with permittivities from -8 to 1000, resonant and not: fields outside were wrong by 0.05 to 9 times as much.
 """
 
 import warnings
