@@ -96,20 +96,20 @@ def static_images(sections: Sections, z: float, source_z: float, size: float, re
         static.append(np.concatenate([own, found]))
         found = np.linalg.lstsq(growing, left, rcond=NEXT_CUT)[0] / farthest**2
         following.append(np.concatenate([next_own, found]))
-    return Images(np.concatenate([[0.0][: direct is not None], distances]), *static, *following)
+    return Images(np.concatenate([np.zeros(len(own)), distances]), *static, *following)
 
 
 def _distances(closest: float, farthest: float) -> NDArray[np.float64]:
     """From the closest one to the first one that is farther than `farthest`."""
-    found, (first, last) = [closest][: closest < np.inf], RATIOS
-    while found and found[-1] < farthest:
+    if np.isinf(closest):
+        return np.zeros(0)
+    found, (first, last) = [closest], RATIOS
+    while found[-1] < farthest:
         found.append(found[-1] * (first + (last - first) * np.log(found[-1] / closest) / np.log(farthest / closest)))
     return np.array(found)
 
 
-def _voltages(
-    sections: Sections, kappa: NDArray[np.float64], z: float, source_z: float, electric: bool
-) -> Complex:
+def _voltages(sections: Sections, kappa: NDArray[np.float64], z: float, source_z: float, electric: bool) -> Complex:
     """(n,) at the interface z of unit currents at the interface source_z, on the line of K (electric) or G_xx."""
     admittances = (sections.eps if electric else 1 / sections.mu).astype(np.complex128)
     source, observer = sections.layer_of(source_z), sections.layer_of(z)  # above the interfaces

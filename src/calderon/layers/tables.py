@@ -173,7 +173,9 @@ def table_of(
         if distant is not None:
             beyond = r.min(axis=1) >= distant.start
         out, whole = np.empty((2, *r.shape), complex), ~close & ~beyond
-        out[:, close] = horizontal_greens(sections, r[close], z, source_z, direct, images[:3]) - images.growing(r[close])
+        out[:, close] = horizontal_greens(sections, r[close], z, source_z, direct, images[:3]) - images.growing(
+            r[close]
+        )
         out[:, whole] = horizontal_greens(sections, r[whole], z, source_z)
         if distant is not None and beyond.any():
             out[:, beyond] = distant(r[beyond])

@@ -100,14 +100,14 @@ def near_matrix(
     return (half + half.T).tocsr(), pairs
 
 
-def _indirect(
-    metal: LayeredMetal, pairs: NDArray[np.int32], distance: NDArray[np.float64]
-) -> NDArray[np.complex128]:
+def _indirect(metal: LayeredMetal, pairs: NDArray[np.int32], distance: NDArray[np.float64]) -> NDArray[np.complex128]:
     """(n, 3, 3) products of local functions of pairs without the direct part; next to thin layers with it. distance: of
     the triangles over their size."""
     one, two = metal.flat.heights[pairs].T
     size = extents(metal.corners).size[pairs].max(axis=1)
-    away, image = ((each[one, two] / size) for each in (np.abs(metal.heights[:, None] - metal.heights), metal.image_distances))
+    away, image = (
+        (each[one, two] / size) for each in (np.abs(metal.heights[:, None] - metal.heights), metal.image_distances)
+    )
     across = np.sqrt(np.maximum(distance**2 - away**2, 0.0))
     out = np.empty((len(pairs), 3, 3), complex)
     thin = metal.thin[one, two]

@@ -11,6 +11,7 @@ import numpy as np
 from calderon.backends.numba import jitable_part, kernel
 from calderon.layers.tables import look_up
 
+
 @jitable_part
 def _put_distances(r, scale, dx, dy, points, i, j, weights, divided):  # type: ignore[no-untyped-def]
     """Distances (Q Q,) of the points of two triangles whose centroids are dx, dy apart, and in `scale` the weights of

@@ -76,7 +76,10 @@ def _primitives(w, p, s, r, log, t, ratio, wave):  # type: ignore[no-untyped-def
     third = s2 / 3.0
     psi, psi_w = a0 - s * l0, r3 - s * l1
     chi = a3 / 9.0 - 0.25 * s * (l2 - flat) - (5.0 / 12.0) * s2 * a0 + s2 * s * l0 / 6.0
-    g, g_w = a0 / 3.0 - 0.5 * s * l0 + 0.25 * s * w - s2 * e0 / 6.0, r3 / 3.0 - 0.5 * s * l1 + 0.125 * s * w2 - s2 * e1 / 6.0
+    g, g_w = (
+        a0 / 3.0 - 0.5 * s * l0 + 0.25 * s * w - s2 * e0 / 6.0,
+        r3 / 3.0 - 0.5 * s * l1 + 0.125 * s * w2 - s2 * e1 / 6.0,
+    )
     psi2, psi2_w = a3 / 9.0 + third * psi, r5 / 9.0 + third * psi_w
     return (
         psi, psi_w, chi, g, g_w, psi2, psi2_w, a5 / 225.0 + 0.2 * third * psi2 + third * chi,
@@ -93,8 +96,20 @@ def _put_along(values, w1, w2, p, s):  # type: ignore[no-untyped-def]
     wave = math.log(sum2 / sum1) if sum1 > 0.0 and sum2 > 0.0 else 0.0
     a = _primitives(w2, p, s, r2, log2, t2, ratio2, wave)
     b = _primitives(w1, p, s, r1, log1, t1, ratio1, 0.0)
-    values[0], values[1], values[2], values[3], values[4] = a[0] - b[0], a[1] - b[1], a[2] - b[2], a[3] - b[3], a[4] - b[4]
-    values[5], values[6], values[7], values[8], values[9] = a[5] - b[5], a[6] - b[6], a[7] - b[7], a[8] - b[8], a[9] - b[9]
+    values[0], values[1], values[2], values[3], values[4] = (
+        a[0] - b[0],
+        a[1] - b[1],
+        a[2] - b[2],
+        a[3] - b[3],
+        a[4] - b[4],
+    )
+    values[5], values[6], values[7], values[8], values[9] = (
+        a[5] - b[5],
+        a[6] - b[6],
+        a[7] - b[7],
+        a[8] - b[8],
+        a[9] - b[9],
+    )
 
 
 @jitable_part
@@ -176,7 +191,7 @@ def _add_edges(m, one, two, length, inner, x0, y0, x1, y1, s, centres, points, w
 
 
 @jitable_part
-def _put_edges(edges, vertices, i):  # type: ignore[no-untyped-def]
+def put_edges(edges, vertices, i):  # type: ignore[no-untyped-def]
     """In edges (3, 7): beginning, direction, outward normal and length of the edges of a triangle."""
     x, y = vertices[6 * i : 6 * i + 6 : 2], vertices[6 * i + 1 : 6 * i + 6 : 2]
     turn = (x[1] - x[0]) * (y[2] - y[0]) - (x[2] - x[0]) * (y[1] - y[0])
@@ -193,7 +208,7 @@ def _put_edges(edges, vertices, i):  # type: ignore[no-untyped-def]
 @jitable_part
 def put_moments(m, first, second, dx, dy, s, centres, rule):  # type: ignore[no-untyped-def]
     """In m (22,) the integrals of 1, xi (2), eta (2), xi . eta over R, then those times R, of two triangles of
-    `_put_edges`, with origins dx, dy apart."""
+    `put_edges`, with origins dx, dy apart."""
     points, weights, ends, starts = rule
     m[:] = 0.0
     centres[3, 0], centres[3, 1] = -dx, -dy
@@ -220,8 +235,8 @@ def image_products(pairs, low, high, flat, images, rule, factor, charge, out):  
         i, j = pairs[n, 0], pairs[n, 1]
         table = number[heights[i], heights[j]]
         dx, dy = centres[2 * i] - centres[2 * j], centres[2 * i + 1] - centres[2 * j + 1]
-        _put_edges(first, vertices, i)
-        _put_edges(second, vertices, j)
+        put_edges(first, vertices, i)
+        put_edges(second, vertices, j)
         m[:] = 0.0
         for k in range(starts[table], starts[table + 1]):
             put_moments(moments, first, second, dx, dy, distances[k], places, rule)
