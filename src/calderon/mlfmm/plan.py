@@ -90,8 +90,8 @@ def degree_of(rtol: float) -> int:
 def media_of(operator: BoundaryOperator) -> tuple[dict[complex, list[Term]], list[Term]]:
     """Integral operators by their wavenumber, as one medium takes them, and all other terms. A medium takes plain
     terms, and transposed ones of a part of the matrix whose mirror image has the same terms plain. Hypersingular
-    operators of functions that do not vanish at the rim of their surface are in the transformed form: integrals by
-    parts leave out the line charges at the rim that normal derivatives of whole functions have."""
+    operators of functions that do not vanish at the boundary of their surface are in the transformed form: integrals by
+    parts leave out the line charges there that normal derivatives of whole functions have."""
     terms, parts = [_by_parts(term) for term in terms_of(operator)], dict[Any, tuple[set[Any], set[Any]]]()
     for term in terms:
         parts.setdefault(_part_of(term), (set(), set()))[term.transposed].add((term.atom.key, term.factor))

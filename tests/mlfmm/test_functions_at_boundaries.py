@@ -1,4 +1,4 @@
-"""Hypersingular operators with functions that do not vanish at the rim of an open surface: integrals by parts, of which
+"""Hypersingular operators with functions that do not vanish at the boundary of an open surface: integrals by parts, of which
 dense matrices are made, leave out line charges that normal derivatives of such functions have."""
 
 import numpy as np
