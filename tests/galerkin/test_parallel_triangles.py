@@ -1,4 +1,4 @@
-"""Integrals over triangles in parallel planes: rules far apart, a formula point by point, and the limit of a capacitor."""
+"""Integrals over triangles in parallel planes: rules far apart, a formula at a point, and the limit of a capacitor."""
 
 import numpy as np
 import pytest
@@ -66,7 +66,7 @@ def test_the_potential_of_a_triangle_over_its_own_points(s):
 
 @pytest.mark.parametrize("name", ["same", "edge", "overlap", "inside"])
 def test_a_source_and_its_image_are_a_plate_capacitor(name):
-    """int int (1 / R(s) - 1 / R(2 s)) -> 2 pi s times the common area, as s -> 0; the error has the size of s^2 log s."""
+    """int int (1 / R(s) - 1 / R(2 s)) -> 2 pi s times the common area, as s -> 0."""
     common = {"same": area(T), "edge": 0.0, "inside": area(OTHERS["inside"])}
     values = []
     for s in (1e-3, 1e-4, 1e-5):

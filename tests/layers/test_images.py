@@ -12,7 +12,7 @@ SIZE = 2e-3
 
 
 def static_charge_potential(eps, d, rho):
-    """K of a charge on a layer over a conductor: c sum (-r)^n (1 / R_n - 1 / R_(n+1)) / (4 pi), without cancellation."""
+    """K of a charge on a layer over a conductor: c sum (-r)^n (1 / R_n - 1 / R_(n+1)) / (4 pi), as differences."""
     r, total = (eps - 1) / (eps + 1), 0.0
     for n in range(400):
         one, two = np.hypot(rho, 2 * n * d), np.hypot(rho, 2 * (n + 1) * d)

@@ -11,8 +11,8 @@ from calderon.galerkin.layered.metal import LayeredMetal
 
 
 def node_greens(metal: LayeredMetal, grid: Grid) -> NDArray[np.complex128]:
-    """(planes, planes, 2, nx, ny) G_xx and K in 1/m at the offsets (i, j) of nodes; at offset 0 those of half a spacing:
-    pairs that have them are near ones, whose grid part is subtracted again."""
+    """(planes, planes, 2, nx, ny) G_xx and K in 1/m at the offsets (i, j) of nodes; at offset 0 those of half a
+    spacing: pairs that have them are near ones, whose grid part is subtracted again."""
     nx, ny = grid.shape
     squares = np.arange(nx)[:, None] ** 2 + np.arange(ny)[None] ** 2
     unique, place = np.unique(squares, return_inverse=True)

@@ -3,12 +3,12 @@
 At wavenumbers k_rho = kappa far beyond those of all layers, 2 kappa times G_xx and K are the voltages of lines with the
 admittances 1 / mu and eps of their layers and k_z = i kappa: sums of exp(-kappa s) over the paths s between faces, each
 the transform of 1 / (4 pi R), R^2 = rho^2 + s^2. What follows, of the order of (k / kappa)^2, are multiples of
--(1 + kappa s) exp(-kappa s) / kappa^2, those of R / (4 pi). The factors of distances in a geometric series follow from least
-squares, with which any number of layers and of reflections has some ten or twenty images. They need not be those of
-the paths: what they miss, 1e-6 and less, is left to tables.
+-(1 + kappa s) exp(-kappa s) / kappa^2, those of R / (4 pi). The factors of distances in a geometric series follow from
+least squares, with which any number of layers and of reflections has ten to forty images. They need not be those of the
+paths: what they miss, 1e-9 of the source, is left to tables.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -111,7 +111,7 @@ def _distances(closest: float, farthest: float) -> NDArray[np.float64]:
 
 def _voltages(sections: Sections, kappa: NDArray[np.float64], z: float, source_z: float, electric: bool) -> Complex:
     """(n,) at the interface z of unit currents at the interface source_z, on the line of K (electric) or G_xx."""
-    admittances = (sections.eps if electric else 1 / sections.mu).astype(np.complex128)
+    admittances: Any = sections.eps if electric else 1 / sections.mu
     source, observer = sections.layer_of(source_z), sections.layer_of(z)  # above the interfaces
     last = len(sections.eps) - 1
     below, waves_below = _seen(sections, admittances, kappa, range(source), electric)

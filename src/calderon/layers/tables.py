@@ -196,8 +196,8 @@ def table_of(
     if error.max() > REFUSED:
         low, high = (1e3 * (ends[error.argmax(), 0] + side / ends[error.argmax(), 1]) for side in (-1, 1))
         raise ValueError(
-            f"Green's functions between heights of {1e3 * z:g} and {1e3 * source_z:g} mm change so fast at distances of "
-            f"{low:.3g} to {high:.3g} mm that their table has an error of {error.max():.1g}, and {REFUSED:g} is "
+            f"Green's functions between heights of {1e3 * z:g} and {1e3 * source_z:g} mm change so fast at distances "
+            f"of {low:.3g} to {high:.3g} mm that their table has an error of {error.max():.1g}, and {REFUSED:g} is "
             "allowed: make the layers next to the metal thicker, or leave out those that are too thin to matter"
         )
     return table

@@ -30,7 +30,8 @@ class Flat(NamedTuple):
 
 class Tables(NamedTuple):
     """Tables one after the other, as loops read them: number (h, h) of that between two heights; parts (t,) for a unit
-    of distance and starts (t + 1,) in `interval`; kinds (t,): OWN, AWAY or WHOLE of `tables`, by which values of pairs that are not near are read."""
+    of distance and starts (t + 1,) in `interval`; kinds (t,): OWN, AWAY or WHOLE of `tables`,
+    by which values of pairs that are not near are read."""
 
     number: np.ndarray
     parts: np.ndarray

@@ -70,7 +70,7 @@ def near_matrix(
 ) -> tuple[sp.csr_array, NDArray[np.int32]]:
     """The sparse matrix (dimension, dimension) of all special pairs, and these pairs (n, 2) of rows i <= j; functions:
     of those pairs alone of which one triangle carries one of these."""
-    space, flat, corners = metal.space, metal.flat, metal.corners
+    space, corners = metal.space, metal.corners
     numbers = space.mesh.vertex_places[space.mesh.triangles[space.triangles]]
     touching = touching_pairs(numbers, numbers, True).pairs
     near, ratio = near_pairs(corners, corners, (numbers, numbers), quadrature.near, True)

@@ -11,8 +11,8 @@ planes integrals with 1, x, y and x . y are those over edges, with outward norma
   int int y / R = -oint oint (n n'.D g + n.n' y psi),
   int int x.y / R = oint oint (n.n' (chi - x.y psi) + n'.(y - x) n.D g).
 
-The same holds of R with psi' = R^3 / 9 + s^2 psi / 3, chi' = R^5 / 225 + s^2 psi' / 15 + s^2 chi / 3, and g' = R^3 / 45 +
-s^2 (R + s^2 / (R + s)) / 45 + s^2 g / 3.
+The same holds of R with psi' = R^3 / 9 + s^2 psi / 3, chi' = R^5 / 225 + s^2 psi' / 15 + s^2 chi / 3, and g' =
+R^3 / 45 + s^2 (R + s^2 / (R + s)) / 45 + s^2 g / 3.
 
 The inner one has closed forms, in which n'.D = p is constant and w goes along the edge. The outer one is as smooth as
 its distance in space from the ends of the inner edge, and from where both cross: t = t_0 + sigma sinh tau, with that
@@ -147,7 +147,8 @@ def _put_centres(centres, length, x, y, ex, ey, fx, fy, inner, s):  # type: igno
 
 @jitable_part
 def _add_edges(m, one, two, length, inner, x0, y0, x1, y1, s, centres, points, weights, ends, starts):  # type: ignore[no-untyped-def]
-    """Add to m (22,), the moments of 1 / R with 1, xi (2), eta (2), xi . eta, those of R, and room, of two edges: (ex, ey, nx, ny) of both, x0, y0:
+    """Add to m (22,), the moments of 1 / R with 1, xi (2), eta (2), xi . eta, those of R, and room, of two edges:
+    (ex, ey, nx, ny) of both, x0, y0:
     beginning of the first one, x1, y1: of the second one; xi and eta are from origins (0, 0) of x and of
     centres[3] of y."""
     ex, ey, nx, ny = one
