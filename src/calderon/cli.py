@@ -28,7 +28,7 @@ ForceOption = Annotated[bool, typer.Option("--force", help="Replace an existing 
 
 
 def _commands() -> Any:
-    """The module that does the work; exit status 2 where the environment asks for an impossible number of threads,
+    """The module that does the work; exit status 2 where the environment requests an impossible number of threads,
     with which Numba cannot be imported."""
     try:
         threads_asked()

@@ -1,5 +1,5 @@
-"""Hypersingular operators with functions that do not vanish at the boundary of an open surface: integrals by parts, of which
-dense matrices are made, leave out line charges that normal derivatives of such functions have."""
+"""Hypersingular operators with functions that do not vanish at the boundary of an open surface: integrals by parts, of
+which dense matrices are made, leave out line charges that normal derivatives of such functions have."""
 
 import numpy as np
 import pytest

@@ -159,7 +159,7 @@ def table_of(
     sections: Sections, z: float, source_z: float, reach: float, images: Images = NO_IMAGES, closest: float = 0.0
 ) -> Table:
     """The table between two heights in m, up to a horizontal distance in m. images: static ones, which are taken out in
-    place of the direct part; closest: distance in m from which on values with them are asked for.
+    place of the direct part; closest: distance in m from which on values with them are requested.
 
     Raises ValueError where values change too fast for the intervals.
     """

@@ -236,7 +236,7 @@ class LowFrequencySystem(LinearSystem):
         return time.perf_counter() - began
 
     def preconditioned(self, options: SolveOptions) -> SolveOptions:
-        """The options with the factors of near entries in place of a name; ValueError for "hlu"."""
+        """The options with the factors of near entries instead of a name; ValueError for "hlu"."""
         if options.preconditioned_by("hlu"):
             raise ValueError(
                 "preconditioner='hlu' factorises one matrix, and a surface this small for its wavelength has two, of "

@@ -140,6 +140,6 @@ def vacuum_impedance(given: float | None) -> float:
     if given is not None and not np.isclose(given, VACUUM_IMPEDANCE, rtol=SAME_IMPEDANCE, atol=0):
         raise ValueError(
             f"impedance={given:g} ohm, and frequencies are those of vacuum, with {VACUUM_IMPEDANCE:.6g} ohm: leave it "
-            "out, or give wavenumber= in the medium in place of the frequency"
+            "out, or give wavenumber= in the medium instead of the frequency"
         )
     return VACUUM_IMPEDANCE

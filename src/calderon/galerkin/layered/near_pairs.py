@@ -19,7 +19,7 @@ from calderon.galerkin.edge_block import EdgeBlock
 from calderon.galerkin.layered.equal_pieces import equal_pieces
 from calderon.galerkin.layered.metal import CLOSE, LayeredMetal
 from calderon.galerkin.layered.pair_sums import near_products
-from calderon.galerkin.layered.parallel_triangles import RULE, image_products
+from calderon.galerkin.layered.parallel_triangles import image_products, panel_rules
 from calderon.galerkin.rows.special_pairs import SpecialPairs
 from calderon.greens import Helmholtz
 from calderon.integrands import ELECTRIC_FIELD
@@ -132,7 +132,7 @@ def _of_images(metal: LayeredMetal, pairs: NDArray[np.int32]) -> NDArray[np.comp
 
     def work(number: int) -> None:
         share = number * SHARE, min((number + 1) * SHARE, len(pairs))
-        image_products(pairs, *share, metal.flat, metal.images, RULE, 1j * k0, metal.charge, values)
+        image_products(pairs, *share, metal.flat, metal.images, panel_rules(), 1j * k0, metal.charge, values)
 
     run_tasks(work, -(-len(pairs) // SHARE))
     return values.reshape(-1, 3, 3)

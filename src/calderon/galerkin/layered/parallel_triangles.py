@@ -19,6 +19,7 @@ its distance in space from the ends of the inner edge, and from where both cross
 distance sigma, makes a rule of Gauss converge alike for all of them.
 """
 
+import functools
 import math
 
 import numpy as np
@@ -31,14 +32,15 @@ FLOOR = 1e-3
 """Of an edge: least sigma. What is not resolved has the size of its cube."""
 PANELS = ((2.0, 8), (4.5, 12), (np.inf, 16))
 """(range of tau, Gauss points): up to that range."""
-_RULES = [gauss(points) for _, points in PANELS]
-RULE = (
-    np.concatenate([each.points for each in _RULES]),
-    np.concatenate([each.weights for each in _RULES]),
-    np.array([end for end, _ in PANELS]),
-    np.cumsum([0, *(points for _, points in PANELS)]),
-)
-"""Points and weights of all rules, the ranges of tau, and where the rules start."""
+
+
+@functools.cache
+def panel_rules() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Points and weights of all rules, the ranges of tau, and where the rules start."""
+    rules = [gauss(points) for _, points in PANELS]
+    starts = np.cumsum([0, *(points for _, points in PANELS)])
+    points, weights = (np.concatenate([getattr(each, name) for each in rules]) for name in ("points", "weights"))
+    return points, weights, np.array([end for end, _ in PANELS]), starts
 
 
 @jitable_part
