@@ -147,14 +147,14 @@ def text(value: Any, name: str) -> str:
 
 
 def list_of(values: Any, kinds: Any, what: str) -> tuple[Any, ...]:
-    """Objects of some kinds, or one alone, as a tuple; TypeError, which says what they are, for others."""
+    """Objects of some kinds, or one alone, as a tuple; TypeError for others. what: "ports are a list of Port"."""
     if isinstance(values, kinds):
         return (values,)
     if not isinstance(values, list | tuple):
-        raise TypeError(f"{what} are given as a list, got {describe(values)}")
+        raise TypeError(f"{what}, got {describe(values)}")
     for number, each in enumerate(values):
         if not isinstance(each, kinds):
-            raise TypeError(f"{what} are a list, and number {number} of it is {describe(each)}")
+            raise TypeError(f"{what}, got {describe(values)}, of which number {number} is {describe(each)}")
     return tuple(values)
 
 

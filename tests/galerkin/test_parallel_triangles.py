@@ -5,7 +5,7 @@ import pytest
 from wilton import uniform_triangle_potential
 
 from calderon.backends.numba import kernel
-from calderon.galerkin.layered.parallel_triangles import RULE, put_edges, put_moments
+from calderon.galerkin.layered.parallel_triangles import panel_rules, put_edges, put_moments
 from calderon.quadrature import triangle_rule
 
 T = np.array([[0, 0], [1.0, 0], [0.2, 0.9]])
@@ -30,7 +30,7 @@ def run(one, two, away, s, rule, out):
 def moments(one, two, s):
     """(2, 6) of 1 / R and R."""
     c, d, out = one.mean(axis=0), two.mean(axis=0), np.empty(22)
-    run((one - c).ravel(), (two - d).ravel(), c - d, s, RULE, out)
+    run((one - c).ravel(), (two - d).ravel(), c - d, s, panel_rules(), out)
     return out[:12].reshape(2, 6)
 
 

@@ -117,7 +117,7 @@ class Stack(Described):
     above: End = field(default_factory=Layer)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "layers", list_of(self.layers, Layer, "layers, Layer(thickness, ...),"))
+        object.__setattr__(self, "layers", list_of(self.layers, Layer, "layers must be Layer(thickness, ...)"))
         for number, layer in enumerate(self.layers):
             if layer.thickness is None:
                 raise ValueError(

@@ -18,7 +18,8 @@ class LoadCase:
     def __post_init__(self) -> None:
         if self.loads is not None and not isinstance(self.loads, Mapping):
             raise TypeError(f"loads are given by tag, {{tag: Force(...)}}, got {describe(self.loads)}")
-        object.__setattr__(self, "body", list_of(self.body, BodyLoad, "loads of the volume, such as Gravity,"))
+        body = list_of(self.body, BodyLoad, "body is a list of loads of the volume, such as Gravity")
+        object.__setattr__(self, "body", body)
 
 
 def named_cases(cases: Any) -> dict[Any, LoadCase]:

@@ -62,6 +62,9 @@ Port = ProbePort | EdgePort | DeltaGap | LinePort
 System = DenseSystem | IterativeSystem | DenseSplit | IterativeSplit
 
 
+PORTS = "ports are a list of ProbePort, EdgePort, DeltaGap and LinePort"
+
+
 @dataclass(frozen=True, eq=False)
 class PlanarProblem(Described):
     """Thin metal in a stack of layers, horizontal on interfaces or vertical, fed at ports, exp(-i omega t).
@@ -106,7 +109,7 @@ class PlanarProblem(Described):
         tolerance(self.rtol)
         if not isinstance(self.grid, Mapping) or set(self.grid) - set(GRID):
             raise TypeError(f"options of the grid are a mapping with the keys {', '.join(GRID)}, got {self.grid!r}")
-        object.__setattr__(self, "ports", list_of(self.ports, Port, "ports (ProbePort, EdgePort, DeltaGap, LinePort)"))
+        object.__setattr__(self, "ports", list_of(self.ports, Port, PORTS))
         for one, other in itertools.combinations(self.probes, 2):
             if np.hypot(*np.subtract(one.place, other.place)) < one.radius + other.radius:
                 raise ValueError(f"probes at {one.place!r} and {other.place!r} m touch: move one of them")
