@@ -61,9 +61,6 @@ def points_in_space(values: ArrayLike, name: str = "points") -> np.ndarray:
     bad = np.flatnonzero(~np.isfinite(array).all(axis=1))
     if len(bad):
         raise ValueError(f"{len(bad)} of {len(array)} {name} are NaN or infinite, the first is number {bad[0]}")
-    far = np.flatnonzero(np.abs(array).max(axis=1, initial=0.0) > LARGEST)
-    if len(far):
-        raise ValueError(f"{len(far)} of {len(array)} {name} lie beyond {LARGEST:g}, the first is number {far[0]}")
     return array
 
 

@@ -16,6 +16,7 @@ import tempfile
 import time
 from pathlib import Path
 
+import calderon.commands  # noqa: F401  imported before the processes fork
 from calderon.cli import app
 
 IN_TIME = """\

@@ -123,7 +123,8 @@ def test_green_trial_and_test_are_the_positional_arguments_and_options_are_named
     positional = [name for name, each in parameters.items() if each.kind is each.POSITIONAL_OR_KEYWORD]
     named = [name for name, each in parameters.items() if each.kind is each.KEYWORD_ONLY]
     assert positional == ["green", "trial", "test"]
-    assert named == (["form", "quadrature"] if layer is cal.hypersingular else ["quadrature"])
+    further = {cal.hypersingular: ["form", "quadrature"], cal.electric_field: ["quadrature", "charges"]}
+    assert named == further.get(layer, ["quadrature"])
 
 
 def test_electromagnetic_operators_need_a_quadrature(space):

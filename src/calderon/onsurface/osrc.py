@@ -16,7 +16,7 @@ import numpy as np
 from calderon.onsurface.pade import square_root, square_root_error
 from calderon.onsurface.surface_operator import SurfaceOperator
 from calderon.spaces import Space
-from calderon.validation import finite_complex, one_of, real_number, whole_number
+from calderon.validation import finite_complex, real_number, whole_number
 
 DAMPING = 0.4  # of k_eps = k + 0.4i k^(1/3) R^(-2/3): the best fit on the sphere
 HIGHEST_ORDER = 200
@@ -70,8 +70,9 @@ def osrc_dtn(
         raise ValueError(f"the error must lie between 0 and 1, got {error!r}")
     if order is None:
         order = order_for(space, damped, angle, error)
-    one_of(precision, ("double", "single"), "precision")
-    order = whole_number(order, "order", 1, HIGHEST_ORDER)
+    if not isinstance(precision, str) or precision not in ("double", "single"):
+        raise ValueError(f"precision must be 'double' or 'single', got {precision!r}")
+    order = whole_number(order, "the order must be at least 1: order", 1, HIGHEST_ORDER)
     function = square_root(order, angle).scaled(1j * k)
     name = f"OSRC Dirichlet-to-Neumann map of order {order}, k = {k:.4g}"
     return SurfaceOperator(space, damped, function, name, precision=precision)

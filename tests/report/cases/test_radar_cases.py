@@ -154,7 +154,7 @@ def test_a_dielectric_sphere_over_frequency():
 def test_a_dipole_over_frequency(tmp_path):
     file = parse(DIPOLE)
     results = run(file)
-    _, names = write(results, tmp_path / "out")
+    names = write(results, tmp_path / "out").files
     pictures = {"impedance.png", "sweep.png", "reflection.png", "smith.png"}
     assert {"impedance.csv", "far_field.csv"} | pictures <= set(names)
     table = np.genfromtxt(tmp_path / "out" / "impedance.csv", delimiter=",", names=True)

@@ -73,7 +73,7 @@ class ReflectArray:
         if not isinstance(self.count, list | tuple | np.ndarray) or len(self.count) != 2:
             raise ValueError(f"count is two whole numbers of elements along x and y, got {self.count!r}")
         for each, axis in zip(self.count, "xy", strict=True):
-            whole_number(each, f"count along {axis}")
+            whole_number(each, f"count is two whole numbers, and that along {axis}")
         place = unmasked(self.focus, "focus")
         if place.dtype.kind not in "fiu" or place.shape not in ((), (3,)) or not np.isfinite(place).all():
             raise ValueError(f"focus is a height in m or a place (3,), got {self.focus!r}")

@@ -363,7 +363,7 @@ def saved_sweep(case: Case, pair: str = "") -> Iterator[dict[str, Any]]:
 def _discard_former_sweeps(case: Case) -> None:
     """Remove what ended runs of earlier states of the case have left of their sweeps."""
     file, begin = _sweep_place(case)
-    for each in sorted(file.parent.iterdir()):
+    for each in sorted(file.parent.iterdir()) if file.parent.is_dir() else []:
         name = each.name.removeprefix(".").removesuffix(".lock").partition(".")[0]
         if name.startswith(begin) and not name.startswith(file.stem):
             discard(file.with_name(f"{name}{file.suffix}"))
