@@ -161,6 +161,10 @@ class Problem(Described, ABC, Generic[Solution]):
             known = ", ".join(["method", "rtol", *SolverChoices.__annotations__])
             raise TypeError(f"unknown options {', '.join(unknown)}: choose from {known}")
         options = SolveOptions(method, rtol, **choices).for_unknowns(self.unknowns, self.system.operator)
+        scales, given = self.system.scales_for(options), options.assembly_rtol
+        if scales is not None and options.compression_rtol is None and given is not None:
+            if (needed := scales.holding(given)) < given:
+                options = replace(options, compression_rtol=needed)
         if "preconditioner" not in choices:
             usual = self.preconditioners[0] if options.chosen.stores_near else self._usual_without_entries
             options = replace(options, preconditioner=usual)

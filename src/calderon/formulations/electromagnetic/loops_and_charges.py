@@ -38,8 +38,8 @@ does not stand for it: 4e-8 over k times diameter, measured on spheres of 236 tr
 COMPRESSION = 1e-2
 """Accuracy of compressed entries, over (k times diameter)^2, above which loops get more than 1e-3 from the entries of
 charges: an H-matrix of a torus, 1e-4 at 0.01 gives 8 %, 1e-6 at 0.01 gives 2e-4 and at 0.001 gives 1.7 %."""
-NEAR_ENTRIES = 3
-"""How much larger that is where near entries are kept exactly: plane waves to 1e-4 hold 1e-3 on a sphere at 0.07."""
+FINEST = 2e-6
+"""Smallest accuracy of compressed entries that is taken without a request."""
 SEPARATE = 1e-6
 """Accuracy from which methods that keep near entries keep them in double precision: they send charges and currents
 apart from each other."""
@@ -93,12 +93,17 @@ class LoopScales:
             )
         if rtol is None or (method.stores_near and rtol <= 1.01 * SEPARATE):
             return
-        if rtol > (least := (NEAR_ENTRIES if method.stores_near else 1) * COMPRESSION * size**2):
+        if rtol > (least := COMPRESSION * size**2):
             raise ValueError(
                 f"method={method.name!r} to {rtol:g} at k times diameter = {size:.2g}: fields of charges are that "
                 f"much larger than those of loops that these lose more than 1e-3; take compression_rtol={least:.0e} or "
                 f"less, method='dense', or method='mlfmm' with rtol={10 * SEPARATE:g} or less"
             )
+
+    def holding(self, rtol: float) -> float:
+        """The accuracy of compressed entries, at most `rtol`, that keeps the loops; `rtol` itself where that is too small."""
+        needed = min(rtol, 0.99 * COMPRESSION * max(float(each.max()) for each in self.sizes) ** 2)
+        return needed if needed >= FINEST else rtol
 
     def tested(self, rhs: NDArray[Any]) -> NDArray[Any]:
         """L b of right-hand sides b (n, m)."""
