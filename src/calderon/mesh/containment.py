@@ -11,6 +11,8 @@ Index = NDArray[np.int64]
 
 PAIRS_AT_ONCE = 2_000_000
 ROUNDING = 1e-12  # of coordinates: how much farther than its corners points below a triangle are searched
+FAR = 1e100
+"""Coordinate beyond those of all meshes."""
 
 
 def winding_numbers(vertices: Floats, triangles: Index, points: Floats) -> Index:
@@ -23,6 +25,7 @@ def winding_numbers(vertices: Floats, triangles: Index, points: Floats) -> Index
     corners = vertices[triangles]
     middle = corners[:, :, :2].mean(axis=1)
     reach = np.linalg.norm(corners[:, :, :2] - middle[:, None], axis=2).max(axis=1) + ROUNDING * np.abs(corners).max()
+    points = np.clip(points, -FAR, FAR)  # the tree squares distances
     tree = scipy.spatial.cKDTree(points[:, :2])
     number = tree.query_ball_point(middle, reach, return_length=True)
     near = np.flatnonzero(number)

@@ -155,8 +155,9 @@ class TransientPlaneWave:
     def amplitudes(self) -> ElectromagneticPlaneWave:
         """The complex amplitudes of E and H as functions of points."""
         wavenumber = self.angular_frequency / SPEED_OF_LIGHT
-        given: tuple[Any, ...] = self.direction, self.polarization, wavenumber, self.amplitude
-        return ElectromagneticPlaneWave(*given, impedance=VACUUM_IMPEDANCE)
+        direction: Any = self.direction
+        polarization: Any = self.polarization
+        return ElectromagneticPlaneWave(direction, polarization, wavenumber, self.amplitude, impedance=VACUUM_IMPEDANCE)
 
     def electric(self, points: ArrayLike, time: float) -> NDArray[np.float64]:
         """(n, 3) E in V/m at points (n, 3) and a time."""

@@ -101,7 +101,7 @@ class LoopScales:
             )
 
     def holding(self, rtol: float) -> float:
-        """The accuracy of compressed entries, at most `rtol`, that keeps the loops; `rtol` itself where that is too small."""
+        """The accuracy of compressed entries, at most `rtol`, that keeps the loops; `rtol` where that is too small."""
         needed = min(rtol, 0.99 * COMPRESSION * max(float(each.max()) for each in self.sizes) ** 2)
         return needed if needed >= FINEST else rtol
 

@@ -298,14 +298,17 @@ class PlanarProblem(Described):
         loops and charges apart."""
         method, why = self._chosen(frequency)
         k0 = self.stack.at(frequency).k0
-        apart = [True] if k0 * self.mesh.diameter >= SMALL else [False, True]
+        apart = k0 * self.mesh.diameter < SMALL
         if method == "dense":
-            dense: list[Any] = [self.matrix(frequency, charges) for charges in apart]
-            return DenseSystem(*dense, why) if len(dense) == 1 else DenseSplit(self._splitting(k0), *dense, why)
-        parts: list[Any] = [self._bordered(frequency, method, charges) for charges in apart]
-        if len(parts) == 1:
-            return IterativeSystem(*parts, self.rtol, why)
-        return IterativeSplit(self._splitting(k0), *parts, self.rtol, why)
+            whole = self.matrix(frequency)
+            if not apart:
+                return DenseSystem(whole, why)
+            return DenseSplit(self._splitting(k0), self.matrix(frequency, False), whole, why)
+        bordered = self._bordered(frequency, method, True)
+        if not apart:
+            return IterativeSystem(bordered, self.rtol, why)
+        currents = self._bordered(frequency, method, False)
+        return IterativeSplit(self._splitting(k0), currents, bordered, self.rtol, why)
 
     def _splitting(self, k0: float) -> CurrentSplitting:
         return splitting_of(self.function_space, k0)
