@@ -78,7 +78,8 @@ class FlowGraph:
     def _adjacency(self) -> sp.csr_array:
         """(nodes, nodes) with a positive entry between neighbours."""
         count = np.ones(len(self.ends))
-        return sp.coo_array((count, tuple(self.ends.T)), (self.nodes, self.nodes)).tocsr()
+        ends = self.ends.astype(np.int32)  # as searches in SciPy before 1.17 require
+        return sp.coo_array((count, tuple(ends.T)), (self.nodes, self.nodes)).tocsr()
 
     @cached_property
     def _tree(self) -> tuple[Integers, Integers, Integers]:
@@ -129,7 +130,7 @@ class FlowGraph:
         arcs = np.stack([nodes[starts], nodes[stops]], axis=1)
         others = np.flatnonzero(~in_tree & (arcs[:, 0] != arcs[:, 1]))
         ones = np.ones(len(others))
-        graph = sp.coo_array((ones, tuple(arcs[others].T)), (ground + 1, ground + 1)).tocsr()
+        graph = sp.coo_array((ones, tuple(arcs[others].astype(np.int32).T)), (ground + 1, ground + 1)).tocsr()
         forest = minimum_spanning_tree(graph + graph.T).tocoo()
         pairs = np.stack(forest.coords, axis=1)
         kept = others[first_between(arcs[others], pairs, ground + 1)] if len(pairs) else others[:0]
