@@ -15,7 +15,7 @@ SEA, CARBON = cal.Material(80.0, conductivity=5.0), cal.Material(conductivity=10
 
 
 def column(cells, depth, behind, side):
-    """Air in `cells` layers from z = -AIR to 0, metal to the depth in `behind` layers, between walls; E along x."""
+    """Air in `cells` layers from z = -AIR to 0, metal to the depth in `behind` layers; E along x."""
     mesh = cal.mesh.box([0, 0, 0], [side, side, cells + behind], cells=[1, 1, cells + behind])
     heights = np.append(np.linspace(-AIR, 0, cells, endpoint=False), np.linspace(0, depth, behind + 1))
     vertices = mesh.vertices.copy()

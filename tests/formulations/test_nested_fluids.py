@@ -154,8 +154,8 @@ def test_a_rigid_core_in_a_coat():
 
 
 def test_one_tag_of_bodies_in_different_fluids_is_several():
-    """Oil in water in oil, and oil next to it: two tags, or a tag for each; bodies of one fluid side by side have layers
-    of each other, whose sum is an error of quadrature."""
+    """Oil in water in oil, and oil next to it: two tags, or a tag for each; bodies of one fluid side by side have
+    layers of each other, whose sum is an error of quadrature."""
     places = {"drop": (0.9, [0, 0, 0]), "water": (0.6, [0, 0, 0]), "core": (0.3, [0, 0, 0]), "next": (0.4, [2.0, 0, 0])}
     mesh = surfaces(places, 0.45)
     oil, water = (2.5, 0.9), (2.1, 1.1)
