@@ -27,8 +27,7 @@ from calderon.hmatrix.block_tree import Admissibility, BlockTree, block_tree
 from calderon.hmatrix.cluster_tree import ClusterTree, cluster_tree
 from calderon.hmatrix.composed_operator import ComposedOperator
 from calderon.hmatrix.compression import Advance, expected_bytes, hmatrix
-from calderon.hmatrix.device.compression import compress_on_devices
-from calderon.hmatrix.device.dense_blocks import device_filling
+from calderon.hmatrix.device.compression import compress_on_devices, sampled_on_devices
 from calderon.hmatrix.device.products import ADVICE as ON_PROCESSOR
 from calderon.hmatrix.device.products import DeviceProducts
 from calderon.hmatrix.hmatrix import HMatrix
@@ -238,9 +237,11 @@ class _Composition:
         form: Any = operator  # those in layers have no devices
         on_devices = [device_rows(form, entries, device) for device in self.devices]
         with_processor = len(on_devices) < len(execution.team or (execution,))
-        filling = filling_of(entries, blocks) if with_processor else device_filling(on_devices[0], entries, blocks)
         scales = scales_of(operator, blocks, wavenumber)
-        sample = sampled(filling, blocks, scales, entries.real)
+        if with_processor:
+            sample = sampled(filling_of(entries, blocks), blocks, scales, entries.real)
+        else:
+            sample = sampled_on_devices(on_devices, entries, blocks, scales)
         points = support_middles(operator.test), support_middles(operator.trial)
 
         def made(finer: float) -> HMatrix:

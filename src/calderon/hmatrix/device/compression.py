@@ -17,11 +17,12 @@ from calderon.galerkin.rows.device import DeviceRows
 from calderon.galerkin.rows.entry_kernels import CompiledRows
 from calderon.hmatrix.block_tree import DENSE, LOW_RANK, BlockTree
 from calderon.hmatrix.compression import Advance, Compression, Points, cost_of, pieces_of
-from calderon.hmatrix.device.dense_blocks import DeviceDenseBlocks
+from calderon.hmatrix.device.dense_blocks import DeviceDenseBlocks, device_filling
 from calderon.hmatrix.device.products import DeviceProducts
 from calderon.hmatrix.device.skeleton import DeviceSkeletons
 from calderon.hmatrix.hmatrix import HMatrix
 from calderon.hmatrix.storage import Slab
+from calderon.hmatrix.tolerances import Sample, Scales, sampled
 
 ROUND, ROUNDS = 1e9, 8
 """Entries that a device alone computes in a round, about, and rounds at most."""
@@ -77,6 +78,20 @@ def compress_on_devices(
     if working:
         matrix.on_device = DeviceProducts(working, tree, matrix.slabs, matrix.dtype)
     return matrix
+
+
+def sampled_on_devices(devices: Sequence[DeviceRows], rows: CompiledRows, tree: BlockTree, scales: Scales) -> Sample:
+    """The rows of a sample, by the first device that does not fail; the error of the last one where all do."""
+    found: list[Sample] = []
+
+    def on_device(each: DeviceRows, _: range, __: Deliver) -> None:
+        try:
+            found.append(sampled(device_filling(each, rows, tree), tree, scales, rows.real))
+        except Exception as error:  # drivers raise what they like
+            raise HandedOver(f"{each.device.name} ({each.device.label}) failed: {error}") from error
+
+    share_tasks(None, [partial(on_device, each) for each in devices], np.ones(1))
+    return found[0]
 
 
 class DeviceCompression:
