@@ -9,6 +9,7 @@ from calderon.mlfmm import operator as assembly
 from calderon.mlfmm.channels import factorised, table_of
 from calderon.mlfmm.medium import Medium, errors_of_rows, loosened
 from calderon.mlfmm.plan import Attempt, attempts, media_of
+from calderon.operators.memory_estimate import preparation_bytes
 from calderon.operators.tree import Congruence, Term
 from catalogue import cases
 
@@ -231,11 +232,19 @@ def test_refusals():
         cal.single_layer(GREEN, cal.P1(two_spheres(1e4))).assemble("mlfmm")
 
 
-def test_plans_say_what_is_taken():
+@pytest.mark.parametrize("rtol", [1e-3, 1e-4])
+def test_the_first_attempt_holds_and_plans_know_it(rtol):
     operator = OPERATORS["combined field"]
-    plan, fast = operator.plan("mlfmm", 1e-3), operator.assemble("mlfmm", rtol=1e-3)
-    assert plan.bytes > 0.7 * fast.nbytes
+    plan, fast = operator.plan("mlfmm", rtol), operator.assemble("mlfmm", rtol=rtol)
+    assert f"waves in {plan.precision} precision" in str(fast)
+    assert plan.bytes - preparation_bytes(operator) == pytest.approx(fast.nbytes, rel=0.15)
     assert plan.details.startswith(f"{len(fast.levels[0])} levels")
+
+
+def test_plans_of_long_waves_know_that_fields_cancel():
+    operator = cal.hypersingular(cal.Helmholtz(0.02), cal.P1(MESH))
+    plan, fast = operator.plan("mlfmm", 1e-4), operator.assemble("mlfmm", rtol=1e-4)
+    assert plan.precision == "double" and "waves in double precision" in str(fast)
 
 
 def test_scattering_by_a_rigid_and_by_a_conducting_sphere():

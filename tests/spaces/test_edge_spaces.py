@@ -7,6 +7,7 @@ import pytest
 
 import calderon as cal
 from calderon.spaces.edge_space import edge_space
+from calderon.spaces.projection import tabulated_loads
 
 RANDOM = np.random.default_rng(3)
 
@@ -190,6 +191,9 @@ def test_loads_agree_with_mass_matrices_and_pass_normals():
 
     turned = rwg.load_vector(lambda x, n: np.cross(n, wave(x)), degree=8)
     assert np.allclose(turned, -snc.load_vector(wave, degree=8), atol=1e-14)
+    by_points = tabulated_loads(mesh, rwg.support, 8, rwg.expansion)  # not by the linear functions of triangles
+    assert np.allclose(rwg.load_vector(wave, degree=8), by_points @ wave(by_points.points), rtol=0, atol=1e-15)
+    assert np.allclose(rwg.loads(8).rotated @ wave(by_points.points), -snc.load_vector(wave, degree=8), atol=1e-14)
     constant = rwg.load_vector([1.0, 2.0, -1.0])
     parts = rwg.expansion(np.array([[1 / 3, 1 / 3]]))
     assert np.allclose(constant, sum(c * (part.T @ mesh.areas) for c, part in zip([1, 2, -1], parts, strict=True)))

@@ -19,6 +19,10 @@ SMALL, EXTREME = 2e-5, 0.5
 """Tolerance below which so many of the checked rows are those whose errors are likely the largest, not random ones."""
 RANDOM = 3
 """Random vectors with which rows are checked, in addition to a plane wave."""
+NOISE = 0.1
+"""Part of a tolerance that rounding to single precision may have; numbers are in double precision above."""
+LONG, FEW = 0.25, 8
+"""Longest edge times the wavenumber below which fields may cancel so much, and rows that tell."""
 DIRECTION = np.array([0.36, 0.48, 0.8])
 """Of the plane wave with which rows are checked."""
 
@@ -35,10 +39,13 @@ class Check:
     entries: NDArray[Any]
 
     @staticmethod
-    def of(operator: BoundaryOperator, rtol: float, double: bool, terms: Sequence[Any] = ()) -> "Check":
-        """double: precision of the entries; terms: of `errors_of_rows`, for tolerances below SMALL."""
+    def of(
+        operator: BoundaryOperator, rtol: float, double: bool, terms: Sequence[Any] = (), limit: int = CHECKED[1]
+    ) -> "Check":
+        """double: precision of the entries; terms: of `errors_of_rows`, for tolerances below SMALL; limit: rows at
+        most."""
         random, (count, size) = np.random.default_rng(0), operator.shape
-        most = min(count, max(1, min(int(np.clip(ENTRIES / size, *CHECKED)), ROOM // (16 * size))))
+        most = min(count, limit, max(1, min(int(np.clip(ENTRIES / size, *CHECKED)), ROOM // (16 * size))))
         extreme = np.zeros(0, np.int64)
         if rtol < SMALL and most < count:
             extreme = np.argsort(-errors_of_rows(terms, count), kind="stable")[: int(EXTREME * most)]
@@ -97,3 +104,14 @@ class Check:
             change, norm = (np.linalg.norm(weights * each[:, own]) for each in (found - self.exact, self.exact))
             errors.append(change / norm if norm > 0 else change)
         return float(max(errors))
+
+
+def cancels(operator: BoundaryOperator, rtol: float) -> bool:
+    """Whether numbers in single precision lose a tolerance because fields cancel, from a few rows; those of waves that
+    are short against the edges do not."""
+    phases = (
+        abs(complex(each.green.wavenumber)) * float(side.mesh.diameters.max())
+        for each, _ in integrals_of(operator)
+        for side in (each.test, each.trial)
+    )
+    return min(phases) < LONG and Check.of(operator, rtol, False, limit=FEW).rounding > NOISE * rtol

@@ -24,6 +24,7 @@ from calderon.mlfmm.channels import Channel, Listed, factorised, is_of_currents,
 from calderon.mlfmm.cubes import SUMS
 from calderon.mlfmm.degrees import guess, shortest, with_real_part
 from calderon.mlfmm.far import Far, find_degrees, is_vector
+from calderon.mlfmm.levels import Degrees
 from calderon.mlfmm.near import PACKED, NearProducts
 from calderon.mlfmm.points import Points, centres_of, inside_runs
 from calderon.mlfmm.saving import SavedNear
@@ -148,6 +149,7 @@ class Medium:
         self.near: list[tuple[int, int, NearProducts]] = []
         self.mirrored = {(term.left, term.top) for term in terms if term.transposed}
         self.waves: Waves | None = None
+        self.rtol = math.inf
         self.packs = False
         self.far: Far | None = None
         self.transposed: Far | None = None
@@ -276,7 +278,7 @@ class Medium:
     def fill_far(self, rtol: float, degree: int) -> bool:
         """Prepare plane waves and equivalent sources; where numbers do not hold the tolerance nothing is changed, and
         the answer is False. degree: of the quadrature of charges."""
-        if not len(self.lists.far.source):
+        if not len(self.lists.far.source) or (self.waves and (rtol, degree) == (self.rtol, self.waves.degree)):
             return True
         waves = self.waves if self.waves is not None and self.waves.degree == degree else self._charges(degree)
         derivatives = (waves.slopes, False)
@@ -287,9 +289,15 @@ class Medium:
         traversal, low = degrees.levels(self.tree, self.lists, self.k, self.real, is_vector(waves.charges.waves))
         shared = self.k, self.tree, self.lists, traversal
         kinds = waves.charges.waves, waves.tests.waves
-        self.waves, self.far = waves, Far(*shared, *sides, *kinds, low)
+        self.waves, self.far, self.rtol = waves, Far(*shared, *sides, *kinds, low), rtol
         self.transposed = Far(*shared, *sides[::-1], *kinds[::-1], low)
         return True
+
+    @property
+    def degrees(self) -> dict[int, Degrees]:
+        """Degrees of the levels with plane waves, by their number in the tree; none before there are waves."""
+        levels = [] if self.far is None else self.far.traversal.levels
+        return {int(self.tree.level[each.low]): Degrees(each.half.degree, each.full.degree) for each in levels}
 
     def _charges(self, degree: int) -> "Waves":
         """The charges and the tests of all terms."""
@@ -323,13 +331,15 @@ class Medium:
         return own, points._replace(spans=own.spans)
 
     def improve(self, rtol: float, finer: bool, double: bool) -> bool:
-        """Plane waves for a smaller tolerance, finer: and charges of a higher degree; whether numbers hold it. double:
-        in double precision where single does not."""
+        """Plane waves for a smaller tolerance, finer: and charges of a higher degree; whether numbers hold it. Where
+        they do not, charges of a higher degree with the last tolerance come first; double: then double precision."""
         if self.waves is None:
             return False
         most = max(term.atom.quadrature.regular for term in self.terms)
         degree = min(most, self.waves.degree + finer)
         if self.fill_far(rtol, degree):
+            return True
+        if self.waves.degree < most and self.fill_far(self.rtol, self.waves.degree + 1):
             return True
         if self.real == np.float64 or not double:
             return False

@@ -15,7 +15,7 @@ from scipy.sparse.linalg import LinearOperator
 from calderon.backends import Device, Execution, at_once, format_bytes, require_memory, return_memory
 from calderon.fmm.device.operator import DeviceSum, OnOneDevice
 from calderon.mesh.errors import warn_of_accuracy
-from calderon.mlfmm.check import SMALL, Check
+from calderon.mlfmm.check import NOISE, SMALL, Check, cancels
 from calderon.mlfmm.device.product import DeviceMedium, SharedMedium, require_room
 from calderon.mlfmm.medium import RULES, Medium
 from calderon.mlfmm.near import PACKED
@@ -24,8 +24,8 @@ from calderon.mlfmm.plan import (
     SAFETY,
     SINGLE,
     attempts,
+    chosen,
     degree_of,
-    estimate,
     local_of,
     media_of,
     require_waves,
@@ -44,8 +44,6 @@ TIGHTER = 0.1, 0.6
 LIKELY, ENOUGH = 0.9, 0.75
 """Part of a tolerance that the checked error may have, as that of all rows is likely not above the tolerance then, and
 below SMALL, and where single precision holds no smaller one."""
-NOISE = 0.1
-"""Part of a tolerance that rounding to single precision may have; numbers are in double precision above."""
 TRIES, LITTLE = 5, 0.7
 """Tolerances that are tried, and the part of an error above which higher degrees have helped little."""
 ALL_NEAR = 4e8
@@ -204,12 +202,10 @@ def assemble_mlfmm(
         )
     wanted = rtol_of(rtol, precision)
     require_waves(operator)
-    plan, media = estimate(operator, wanted, next(attempts(wanted)))
-    require_memory(plan.nbytes, f"the multilevel fast multipole operator ({plan.details})", ADVICE)
     saved = None if matrix_file is None else SavedNear(matrix_file, operator, wanted, precision)
     with assembly_progress("computing near entries", "parts", progress) as advance, saved or nullcontext():
         precise = wanted < SINGLE and execution.real == np.float64
-        prepared = _prepared(operator, wanted, execution, saved, advance, media, precise)
+        prepared = _prepared(operator, wanted, execution, saved, advance, precise)
         product, name = prepared.product, execution.name
         if len(execution.devices) > 1:
             prepared.share(execution)
@@ -291,36 +287,37 @@ def _there(value: Any) -> Any:
 
 
 def _prepared(
-    operator: BoundaryOperator, rtol: float, execution: Execution, saved: SavedNear | None, advance: Any,
-    media: dict[Any, Medium], precise: bool,
-) -> _Prepared:  # fmt: skip
+    operator: BoundaryOperator, rtol: float, execution: Execution, saved: SavedNear | None, advance: Any, precise: bool
+) -> _Prepared:
     """The first attempt whose rows have the tolerance, at last one without plane waves; RuntimeError where none has.
-    media: of `estimate`; precise: whether numbers are in double precision, which they are, too, where fields cancel."""
-    error, found, near_rtol = np.inf, None, rtol if rtol >= RULES[-1][0] and not precise else 0.0
-    local, waves_help, allowed = local_of(operator), True, rtol * (ENOUGH if rtol < SMALL else LIKELY)
-    check: Check | None = None
+    precise: whether numbers are in double precision, which they are, too, where fields cancel."""
     tried = [each._replace(real=np.dtype(np.float64)) if precise else each for each in attempts(rtol)]
     if math.prod(operator.shape) <= ALL_NEAR:
         tried.append(tried[-1]._replace(edge=0.0))
-    if saved is not None and (saved.attempt or 0) >= len(tried):
-        raise ValueError(f"matrix_file is damaged: its leaves are those of attempt {saved.attempt}, of {len(tried)}")
-    for number, attempt in enumerate(tried):
+    known = (saved.attempt or 0) if saved is not None else 0
+    if known >= len(tried):
+        raise ValueError(f"matrix_file is damaged: its leaves are those of attempt {known}, of {len(tried)}")
+    choose, check = partial(chosen, operator, rtol, precise), None
+    if rtol >= SMALL:
+        choice, check = at_once(choose, partial(Check.of, operator, rtol, precise))
+        if not precise and execution.real == np.float64 and check.rounding > NOISE * rtol:  # fields cancel
+            del choice  # what it took is free for numbers in double precision
+            return _prepared(operator, rtol, execution, saved, advance, True)
+    else:
+        choice = choose()
+    require_memory(choice.plan.nbytes, f"the multilevel fast multipole operator ({choice.plan.details})", ADVICE)
+    error, found, near_rtol = np.inf, None, rtol if rtol >= RULES[-1][0] and not (precise or known) else 0.0
+    local, waves_help, allowed = local_of(operator), True, rtol * (ENOUGH if rtol < SMALL else LIKELY)
+    for number, attempt in list(enumerate(tried))[max(known, choice.number) :]:
         if not waves_help and attempt.edge:  # larger leaves help plane waves alone
             continue
         if saved is not None:
-            if number < (saved.attempt or 0):
-                near_rtol = 0.0
-                continue
             saved.begin(number)
         found = None  # what an attempt took is free for the next one
         rules = near_rtol if attempt.edge else 0.0  # those that suit waves would be the error of all entries
-        parts = _Parts(rtol, rules, attempt, execution, saved, advance, {} if number else media)
-        if check is None and rtol >= SMALL:
-            found, check = at_once(partial(parts.of, operator), partial(Check.of, operator, rtol, precise))
-            if not precise and execution.real == np.float64 and check.rounding > NOISE * rtol:  # fields cancel
-                return _prepared(operator, rtol, execution, saved, advance, _doubled(operator, rtol, attempt), True)
-        else:
-            found = parts.of(operator)
+        media = choice.media if number == choice.number and not known else {}
+        parts = _Parts(rtol, rules, attempt, execution, saved, advance, media)
+        found = parts.of(operator)
         if found is None:
             continue
         if check is None or rtol < SMALL:  # rows of the largest errors depend on where leaves end
@@ -352,13 +349,6 @@ def _prepared(
     raise ToleranceError(f"plane waves have {what} for rtol={rtol:g}: increase rtol, or use method='hmatrix'")
 
 
-def _doubled(operator: BoundaryOperator, rtol: float, attempt: Any) -> dict[Any, Medium]:
-    """The media of the same attempt in double precision; MemoryError where they do not fit."""
-    plan, media = estimate(operator, rtol, attempt._replace(real=np.dtype(np.float64)))
-    require_memory(plan.nbytes, f"the multilevel fast multipole operator ({plan.details})", ADVICE)
-    return media
-
-
 def _improved(
     parts: "_Parts", rtol: float, products: Callable[[], NDArray[Any]], check: "Check", lacking: Any = 0.0,
     first: NDArray[Any] | None = None,
@@ -378,7 +368,9 @@ def _improved(
 def plan_mlfmm(operator: BoundaryOperator, rtol: float | None = None, precision: str = "double") -> Plan:
     """Levels, degrees, bytes and seconds of `assemble_mlfmm`; ValueError as there."""
     require_waves(operator)
-    return estimate(operator, wanted := rtol_of(rtol, precision), next(attempts(wanted)))[0]
+    wanted = rtol_of(rtol, precision)
+    precise = precision == "double" and (wanted < SINGLE or cancels(operator, wanted))
+    return chosen(operator, wanted, precise).plan
 
 
 class _Parts:
@@ -413,8 +405,8 @@ class _Parts:
         edge, real, _, mixed = self.attempt
         medium = self.made.pop(k, None) or Medium(terms, shape, edge, real, mixed)
         medium.packs = self.near_rtol >= PACKED
-        degree = min(degree_of(self.rtol), *(term.atom.quadrature.regular for term in terms))
-        self.held = self.held and medium.fill_far(self.attempt.share * self.rtol, degree)
+        share = self.attempt.share * self.rtol
+        self.held = self.held and medium.fill_far(share, degree_of(self.rtol, terms))
         self.products.append(MediumProduct(medium, self.execution.dtype(True)))
         return self.products[-1]
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from calderon.backends import thread_count
+from calderon.backends import free_memory, thread_count
 from calderon.mlfmm.channels import factorised, is_of_currents, table_of
 from calderon.mlfmm.cubes import SUMS, Cubes, likely_points
 from calderon.mlfmm.degrees import guess
@@ -36,6 +36,10 @@ SAFETY = 0.5
 SPECIAL, BEGIN, CALL = 7e-5, 0.5, 0.008
 """Estimates: processor seconds of the touching and near pairs of a triangle, for each term in single precision;
 processor seconds of set-up, and wall-clock seconds of a product, that do not depend on the size."""
+QUADRATIC, PART = (1.9e-4, 1.05, 3.4), 0.3
+"""Error of a plane wave by charges with the quadrature of degree 2, on triangles whose longest edge is this much by
+the wavenumber, and the power of the edge that it grows with: on spheres of 7 to 14 elements a wavelength, for electric
+and combined fields. Part of a tolerance that it may be."""
 FINE, TRIED = 9e-6, (1.0, 1.5, 2.5)
 """A tolerance, and how many attempts are expected: with numbers in single precision, at that tolerance and above, and
 below it."""
@@ -82,9 +86,22 @@ def attempts(rtol: float) -> Iterator[Attempt]:
         edge = LARGER * max(USUAL, edge)
 
 
-def degree_of(rtol: float) -> int:
-    """Of the quadrature of charges at first, on triangles of a tenth of a wavelength."""
-    return 2 if rtol >= SINGLE else 3 if rtol >= FINE else 4
+def degree_of(rtol: float, terms: list[Term]) -> int:
+    """Degree of the quadrature of charges at first, at most that of the operators."""
+    wanted = 2 if rtol >= SINGLE else 3 if rtol >= FINE else 4
+    if wanted == 2 and quadratic_error(terms) > PART * rtol:
+        wanted = 3
+    return min(wanted, *(term.atom.quadrature.regular for term in terms))
+
+
+def quadratic_error(terms: list[Term]) -> float:
+    """Relative error of products with a plane wave whose charges have the quadrature of degree 2, by measurement; the
+    root mean square over the surface with the coarser triangles."""
+    found, (size, kh, power) = 0.0, QUADRATIC
+    for mesh in {id(side.mesh): side.mesh for term in terms for side in (term.atom.test, term.atom.trial)}.values():
+        ratio = abs(complex(terms[0].atom.green.wavenumber)) * mesh.diameters / kh
+        found = max(found, size * float(np.sqrt(np.average(ratio ** (2 * power), weights=mesh.areas))))
+    return found
 
 
 def media_of(operator: BoundaryOperator) -> tuple[dict[complex, list[Term]], list[Term]]:
@@ -123,6 +140,32 @@ def _part_of(term: Term) -> tuple[Any, ...]:
     return k, *((term.left, term.top) if term.transposed else (term.top, term.left))
 
 
+class Choice(NamedTuple):
+    """An attempt, its number and its estimate, and its media: of plain terms by wavenumber."""
+
+    number: int
+    attempt: Attempt
+    plan: Plan
+    media: dict[Any, Medium]
+
+
+def chosen(operator: BoundaryOperator, rtol: float, precise: bool = False, first: int = 0) -> Choice:
+    """The first attempt, from a number on, whose leaves have plane waves and equivalent sources for the tolerance, with
+    these, unless they do not fit into memory; the first one where no attempt has any. precise: with numbers in double
+    precision."""
+    found: Choice | None = None
+    for number, attempt in list(enumerate(attempts(rtol)))[first:]:
+        own = attempt._replace(real=np.dtype(np.float64)) if precise else attempt
+        plan, media = estimate(operator, rtol, own)
+        found = found or Choice(number, own, plan, media)
+        if plan.nbytes > free_memory():
+            break
+        if all(medium.fill_far(own.share * rtol, degree_of(rtol, medium.terms)) for medium in media.values()):
+            return Choice(number, own, _plan(operator, rtol, own, media), media)
+    assert found is not None
+    return found
+
+
 def estimate(operator: BoundaryOperator, rtol: float, attempt: Attempt) -> tuple[Plan, dict[Any, Medium]]:
     """Of an attempt, from its trees, and the media with these: of plain terms by wavenumber."""
     media, others = media_of(operator)
@@ -132,25 +175,41 @@ def estimate(operator: BoundaryOperator, rtol: float, attempt: Attempt) -> tuple
             groups.setdefault(each.key, ([Term(1.0, each)], each.shape))
     edge, real, _, mixed = attempt
     made = {key: Medium(terms, shape, edge, real, mixed) for key, (terms, shape) in groups.items()}
-    parts: list[Any] = [_part(medium, rtol) for medium in made.values()]
-    nbytes = sum(each[0] for each in parts) + max(each[1] for each in parts) + preparation_bytes(operator)
-    seconds, product = (sum(each[n] for each in parts) / thread_count() for n in (2, 3))
+    for medium in made.values():
+        medium.packs = real == np.float32 and rtol >= PACKED
+    return _plan(operator, rtol, attempt, made), made
+
+
+def _plan(operator: BoundaryOperator, rtol: float, attempt: Attempt, media: dict[Any, Medium]) -> Plan:
+    """What these media will take, with the plane waves that they have, or else likely ones."""
+    parts = [_part(medium, rtol) for medium in media.values()]
+    nbytes = sum(each.stay for each in parts) + max(each.passing for each in parts) + preparation_bytes(operator)
+    seconds, product = (sum(each) / thread_count() for each in zip(*(part[2:4] for part in parts), strict=True))
     seconds *= TRIED[0 if attempt.real == np.float32 else 1 if rtol >= FINE else 2]
-    levels, half, full, low = max((each[4] for each in parts), default=(0, 0, 0, 0))
+    levels, half, full, low = max((each.levels for each in parts), default=(0, 0, 0, 0))
     text = f"{levels} levels" if levels else "all leaves are neighbours"
     text += f", degrees to {half} and {full}" if full else ""
     text += f", {low} of them low-frequency ones" if low else ""
     numbers = "single" if attempt.real == np.float32 else "double"
-    return Plan("mlfmm", int(nbytes), seconds, CALL + product, text, numbers), made
+    return Plan("mlfmm", int(nbytes), seconds, CALL + product, text, numbers)
 
 
-def _part(medium: Medium, rtol: float) -> tuple[float, float, float, float, tuple[int, int, int, int]]:
-    """Bytes that stay and that pass, seconds of set-up and of a product; of levels the number, the largest degrees,
-    and how many of them have equivalent sources."""
+class Part(NamedTuple):
+    """Of a medium: bytes that stay and that pass, seconds of set-up and of a product; of levels the number, the largest
+    degrees, and how many of them have equivalent sources."""
+
+    stay: float
+    passing: float
+    seconds: float
+    product: float
+    levels: tuple[int, int, int, int]
+
+
+def _part(medium: Medium, rtol: float) -> Part:
     real, tree, lists = medium.real, medium.tree, medium.lists
     size = real.itemsize
     counts = medium.near_counts()
-    near = sum(entries for entries, _ in counts) * (PACKED_BYTES if rtol >= PACKED and size == 4 else 2 * size)
+    near = sum(entries for entries, _ in counts) * (PACKED_BYTES if medium.packs else 2 * size)
     seconds = sum(entries * NEAR * terms for entries, terms in counts)
     seconds += SPECIAL * sum(len(term.atom.test.triangles) for term in medium.terms)
     seconds = BEGIN + seconds * size / 4  # twice as much in double precision
@@ -170,8 +229,9 @@ def _part(medium: Medium, rtol: float) -> tuple[float, float, float, float, tupl
             stay += (33 * cube**2 + 4 * (high - low) * columns * sums * cube) * 2 * size + 16 * pairs
             product += PAIR * pairs * columns * sums * cube**2
             continue
+        known = medium.degrees.get(n)
         kd = abs(medium.k) * edge * math.sqrt(3) * (1.15 if edge * abs(medium.k) < 4 else 1.0)
-        full, half = Grid(guess(kd, rtol)), Grid(guess(kd / 2, rtol))
+        full, half = (Grid(each) for each in (known[::-1] if known else (guess(kd, rtol), guess(kd / 2, rtol))))
         if pairs and full.degree > HIGHEST:
             size = tree.cube.edge * abs(medium.k) / (2 * math.pi)
             raise ValueError(
@@ -189,7 +249,9 @@ def _part(medium: Medium, rtol: float) -> tuple[float, float, float, float, tupl
     leaf = Grid(guess(abs(medium.k) * tree.cube.edge * 0.5 ** float(tree.level[-1]) * 0.9, rtol))
     product += 2 * POINT * points * (2 * cube * sums if found[3] else leaf.count)
     stay += points * (60 + 30 * columns) * spectra
-    return near + stay, passing, seconds, near / STREAM + product * size / 4, found
+    if medium.far is not None:
+        stay = medium.nbytes
+    return Part(near + stay, passing, seconds, near / STREAM + product * size / 4, found)
 
 
 def local_of(operator: BoundaryOperator) -> sp.csr_array | None:

@@ -12,9 +12,13 @@ from numpy.typing import NDArray
 from scipy.sparse.linalg import splu
 
 from calderon.mesh import TriangleMesh
+from calderon.mesh.geometry import FlatTriangles
 from calderon.quadrature import triangle_rule
 from calderon.spaces.coefficients import function_in
 from calderon.spaces.supports import support_boxes
+
+CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
+"""Corners of the reference triangle."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,26 +26,37 @@ class Loads:
     """A quadrature on the surface for many functions or fields, with points and test functions tabulated once.
 
     points, normals (n, 3); tested: weights times the test functions (dimension, n), or for tangential fields times
-    their x, y and z components.
+    their x, y and z components. shapes (3, q): where test functions are linear on flat triangles of q points each,
+    weights of the rule times the three linear functions of a triangle; `tested` then has the values at the corners.
     """
 
     points: NDArray[np.float64]
     normals: NDArray[np.float64]
     tested: tuple[sp.csr_array, ...]
+    shapes: NDArray[np.float64] | None = None
 
     def __matmul__(self, values: NDArray[Any]) -> NDArray[Any]:
         """The integrals (dimension,) of values (n,), or of a field (n, 3), at the points against the test functions."""
-        components = values.reshape(len(values), -1).T
-        bad = np.count_nonzero(~np.isfinite(components).all(axis=0))
+        components = values.reshape(len(values), -1)
+        bad = np.count_nonzero(~np.isfinite(components).all(axis=1))
         if bad:
             raise ValueError(
                 f"{bad} of {len(values)} values on the surface are NaN or infinite: does a source lie on it?"
             )
+        components = self._moments(components).T
         return sum(part @ each for part, each in zip(self.tested, components, strict=True))  # type: ignore[return-value]
+
+    def _moments(self, values: NDArray[Any]) -> NDArray[Any]:
+        """(triangles * 3, m) integrals of values (n, m) against the linear functions of each triangle over twice its
+        area; the values where functions are not linear."""
+        if self.shapes is None:
+            return values
+        split = values.reshape(-1, self.shapes.shape[1], values.shape[1])
+        return np.asarray(self.shapes @ split).reshape(-1, values.shape[1])
 
     def plane_waves(self, phases: NDArray[Any], vectors: NDArray[np.float64]) -> NDArray[Any]:
         """(dimension, m) integrals of vectors (m, 3) times phases (n, m), complex numbers one after the other."""
-        numbers = phases.view(np.float64)
+        numbers = self._moments(phases.view(np.float64))
         parts = ((part @ numbers).view(np.complex128) * vectors[:, c] for c, part in enumerate(self.tested))
         return sum(parts)  # type: ignore[return-value]
 
@@ -56,20 +71,37 @@ class Loads:
     @cached_property
     def rotated(self) -> "Loads":
         """Those whose integrals of a field v are the ones of n x v here: t . (n x v) = (t x n) . v."""
-        (x, y, z), (a, b, c) = self.tested, map(sp.diags_array, self.normals.T)
-        return Loads(
-            self.points, self.normals, tuple(each.tocsr() for each in (y @ c - z @ b, z @ a - x @ c, x @ b - y @ a))
-        )
+        normals = self.normals if self.shapes is None else np.repeat(self.normals[:: self.shapes.shape[1]], 3, axis=0)
+        (x, y, z), (a, b, c) = self.tested, map(sp.diags_array, normals.T)
+        tested = tuple(each.tocsr() for each in (y @ c - z @ b, z @ a - x @ c, x @ b - y @ a))
+        return Loads(self.points, self.normals, tested, self.shapes)
 
 
 def tabulated_loads(
-    mesh: TriangleMesh, triangles: NDArray[np.int64], degree: int, expansion: Callable[[Any], list[sp.csr_array]]
+    mesh: TriangleMesh,
+    triangles: NDArray[np.int64],
+    degree: int,
+    expansion: Callable[[Any], list[sp.csr_array]],
+    linear: bool = False,
 ) -> Loads:
-    """By a rule of that degree on triangles (m,), with the expansion of a space on these triangles."""
+    """By a rule of that degree on triangles (m,), with the expansion of a space on these triangles. linear: whether its
+    functions are linear on each triangle, so that those that are flat take three numbers of a function instead of one
+    at each point."""
     rule, geometry = triangle_rule(degree), mesh.geometry(triangles)
-    weights = sp.diags_array(geometry.weights(rule).ravel())
     points, normals = geometry.points(rule.points).reshape(-1, 3), geometry.normals_at(rule.points).reshape(-1, 3)
-    return Loads(points, normals, tuple((weights @ part).T.tocsr() for part in expansion(rule.points)))
+    shapes, places, weights = None, rule.points, geometry.weights(rule).ravel()
+    if linear and isinstance(geometry, FlatTriangles):
+        (u, v), places, weights = rule.points.T, CORNERS, np.repeat(geometry.jacobian, len(CORNERS))
+        shapes = rule.weights * np.stack([1 - u - v, u, v])
+    scale = sp.diags_array(weights)
+    return Loads(points, normals, tuple(_compact((scale @ part).T.tocsr()) for part in expansion(places)), shapes)
+
+
+def _compact(matrix: sp.csr_array) -> sp.csr_array:
+    """The matrix with indices of 32 bits, where they are enough."""
+    if max(matrix.nnz, *matrix.shape) < np.iinfo(np.int32).max:
+        matrix.indices, matrix.indptr = (each.astype(np.int32) for each in (matrix.indices, matrix.indptr))
+    return matrix
 
 
 class ProjectionSpace(ABC):

@@ -108,7 +108,8 @@ class VectorSpace(ProjectionSpace):
 
     def loads(self, degree: int | None = None) -> Loads:
         """The quadrature of `load_vector`, for many fields."""
-        return tabulated_loads(self.base.mesh, self.support, DEGREE if degree is None else degree, self.expansion)
+        degree = DEGREE if degree is None else degree
+        return tabulated_loads(self.base.mesh, self.support, degree, self.expansion, linear=True)
 
 
 def _common_expansions(
