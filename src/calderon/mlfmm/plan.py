@@ -149,16 +149,16 @@ class Choice(NamedTuple):
     media: dict[Any, Medium]
 
 
-def chosen(operator: BoundaryOperator, rtol: float, precise: bool = False, first: int = 0) -> Choice:
-    """The first attempt, from a number on, whose leaves have plane waves and equivalent sources for the tolerance, with
-    these, unless they do not fit into memory; the first one where no attempt has any. precise: with numbers in double
-    precision."""
+def chosen(operator: BoundaryOperator, rtol: float, precise: bool = False, likely: bool = False) -> Choice:
+    """The first attempt whose leaves have plane waves and equivalent sources for the tolerance, with these, unless they
+    do not fit into memory; the first one where no attempt has any. precise: with numbers in double precision; likely:
+    the first one, without preparing its waves."""
     found: Choice | None = None
-    for number, attempt in list(enumerate(attempts(rtol)))[first:]:
+    for number, attempt in enumerate(attempts(rtol)):
         own = attempt._replace(real=np.dtype(np.float64)) if precise else attempt
         plan, media = estimate(operator, rtol, own)
         found = found or Choice(number, own, plan, media)
-        if plan.nbytes > free_memory():
+        if likely or plan.nbytes > free_memory():
             break
         if all(medium.fill_far(own.share * rtol, degree_of(rtol, medium.terms)) for medium in media.values()):
             return Choice(number, own, _plan(operator, rtol, own, media), media)
