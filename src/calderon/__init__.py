@@ -29,14 +29,18 @@ def __getattr__(name: str) -> object:
         name = _RENAMED[name]
     if name == "__version__":
         return _package_version()
+    if name not in __all__ and not _is_folder(name):
+        raise AttributeError(f"module 'calderon' has no attribute {name!r}")
     with _lasting_imports():
-        if name in __all__:
-            return _import_name(name)
-        if name.isidentifier() and not name.startswith("_"):
-            found = _find_spec(f"calderon.{name}")
-            if found is not None and found.submodule_search_locations is not None:
-                return _import_module(f"calderon.{name}")
-    raise AttributeError(f"module 'calderon' has no attribute {name!r}")
+        return _import_name(name) if name in __all__ else _import_module(f"calderon.{name}")
+
+
+def _is_folder(name: str) -> bool:
+    """Whether a folder of the package has that name."""
+    if not name.isidentifier() or name.startswith("_"):
+        return False
+    found = _find_spec(f"calderon.{name}")
+    return found is not None and found.submodule_search_locations is not None
 
 
 def __dir__() -> list[str]:
