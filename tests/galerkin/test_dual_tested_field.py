@@ -47,10 +47,16 @@ def test_dual_tests_by_all_methods(space):
         assert np.linalg.norm(compressed @ x - exact @ x) < rtol * np.linalg.norm(exact @ x)
         adjoint = exact.conj().T @ x
         assert np.linalg.norm(compressed.rmatmat(x) - adjoint) < rtol * np.linalg.norm(adjoint)
-    for precision in ("single", "mixed"):
-        assert relative(operator.assemble(precision=precision).to_array(), exact) < 2e-6
     rows, columns = [3, 40, 7], [1, 2, 30, 5]
     assert relative(operator.entries(rows, columns), exact[np.ix_(rows, columns)]) < 1e-13
+
+
+@pytest.mark.variant
+def test_dual_tests_in_single_precision(space):
+    operator = magnetic_field(2.0, space, dual_tests(space))
+    exact = operator.assemble().to_array()
+    for precision in ("single", "mixed"):
+        assert relative(operator.assemble(precision=precision).to_array(), exact) < 2e-6
 
 
 def test_distant_functions_see_the_same_field_as_by_the_dual_functions():

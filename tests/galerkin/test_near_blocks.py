@@ -72,13 +72,13 @@ def test_two_integrands_in_one_pass_are_the_sum_of_both_alone(mesh, monkeypatch)
 def test_distant_pairs_have_the_rule_of_charges(mesh):
     """Of triangles more than some edges apart; those of functions that are close have all their digits."""
     space, green = cal.P1(mesh), cal.Helmholtz(1.5)
-    clusters, single = boxes(space, 20), Execution.of("numba", "single")
+    clusters = boxes(space, 20)
     pairs = np.array([(i, j) for i in range(len(clusters.start)) for j in range(i + 1)])
 
     def matrix(rules):
         terms = [(-1.0, cal.double_layer(green, space, quadrature=rules)),
                  (0.5j, cal.hypersingular(green, space, quadrature=rules))]  # fmt: skip
-        return near_blocks(terms, clusters, clusters, pairs, single).matrix().tocoo()
+        return near_blocks(terms, clusters, clusters, pairs, EXECUTION).matrix().tocoo()
 
     exact, loose = matrix(Quadrature()), matrix(NearQuadrature(distant=2))
     error, (rows, columns) = np.abs(loose.data - exact.data), exact.coords

@@ -8,6 +8,7 @@ import calderon as cal
 from calderon.pairs import rules as pair_rules
 from calderon.pairs.classes import closest_points, distances, near_pairs, touching_pairs
 from calderon.quadrature import triangle_rule
+from catalogue import cases
 
 
 def reference_entry(test, trial, cuts=3):
@@ -57,7 +58,7 @@ def test_all_pair_classes_against_the_closed_form(stretch):
     assert np.abs(computed - expected).max() < 2e-5 * expected.max()
 
 
-@pytest.mark.parametrize("shape", ["flat box", "long box", "almond"])
+@pytest.mark.parametrize("shape", cases(["flat box", "long box", "almond"], ["long box"]))
 def test_single_precision_holds_five_digits_of_the_largest_entry(shape):
     """Also on coarse meshes with sharp edges, where many pairs are near."""
     shapes = {

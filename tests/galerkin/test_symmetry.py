@@ -63,7 +63,7 @@ def test_both_orders_at_once(space, green, regular):
         assert np.abs(turned - 1j * entries).max() < 1e-13 * np.abs(entries).max()
 
 
-@pytest.mark.parametrize("gap", [1e-2, 1e-5, 1e-8])
+@pytest.mark.parametrize("gap", [1e-2, 1e-8])
 def test_near_pairs_left_to_the_rule_of_distant_ones(gap):
     """Of points much closer than their triangles are large squared distances must not lose digits, where a user wants
     no other rule for near pairs."""
@@ -79,7 +79,7 @@ def test_near_pairs_left_to_the_rule_of_distant_ones(gap):
         assert error < bound * np.abs(entries).max(), precision
 
 
-@pytest.mark.parametrize("gap", [1e-1, 1e-3, 1e-5])
+@pytest.mark.parametrize("gap", [1e-1, 1e-5])
 def test_near_pairs_of_single_layers_by_the_rule_of_distant_ones(gap):
     """Against sums over the points of both triangles, term by term."""
     plate = cal.mesh.plate(h=0.25)

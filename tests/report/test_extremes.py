@@ -69,13 +69,17 @@ def test_names_are_shown_as_they_are_and_signs_as_the_output_can(tmp_path, encod
     box = cal.mesh.box([0, 0, 0], [1, 1, 1], cells=1)
     cal.TetrahedralMesh(box.vertices, box.tetrahedra, names={"[/red]": 0}).write(tmp_path / "box.vtu")
     cal.mesh.cube(1.0, 0.5).write(tmp_path / "cube.stl")
-    program = "import sys, calderon.cli as c; c.app(['mesh', sys.argv[1]])"
-    for name, wanted in (("box.vtu", ["part [/red]", "m³"]), ("cube.stl", ["m²", "45.0°"]), (":x:.stl", [":x:.stl"])):
-        environment = os.environ | {"PYTHONIOENCODING": encoding, "PYTHONPATH": os.pathsep.join(sys.path)}
-        done = subprocess.run(
-            [sys.executable, "-c", program, str(tmp_path / name)], env=environment, capture_output=True
-        )
-        said = done.stdout.decode(encoding) + done.stderr.decode(encoding)
-        if encoding == "ascii":
-            wanted = [each.replace("²", "2").replace("³", "3").replace("°", " deg") for each in wanted]
-        assert all(each in said for each in wanted) and "Traceback" not in said
+    program = """if True:
+        import contextlib, sys, calderon.cli as c
+        for name in sys.argv[1:]:
+            with contextlib.suppress(SystemExit):
+                c.app(["mesh", name])
+    """
+    names = {"box.vtu": ["part [/red]", "m³"], "cube.stl": ["m²", "45.0°"], ":x:.stl": [":x:.stl"]}
+    environment = os.environ | {"PYTHONIOENCODING": encoding, "PYTHONPATH": os.pathsep.join(sys.path)}
+    given = [str(tmp_path / name) for name in names]
+    done = subprocess.run([sys.executable, "-c", program, *given], env=environment, capture_output=True)
+    said, wanted = done.stdout.decode(encoding) + done.stderr.decode(encoding), sum(names.values(), [])
+    if encoding == "ascii":
+        wanted = [each.replace("²", "2").replace("³", "3").replace("°", " deg") for each in wanted]
+    assert all(each in said for each in wanted) and "Traceback" not in said

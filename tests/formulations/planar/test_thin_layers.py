@@ -22,7 +22,7 @@ def impedance(layers, frequency, z, ports=PROBE):
 def test_the_capacitance_of_a_patch_becomes_that_of_parallel_plates():
     """C d / (eps A) falls to 1 with d, by the fringing field: d (1 + log(2 pi w / d)) / w and less."""
     found = []
-    for ratio in (0.1, 1e-2, 1e-4):
+    for ratio in (0.1, 1e-4):
         d, f = ratio * H, 1e6
         z = impedance([cal.Layer(d, 2.2)], f, d)
         found.append(d / (2.2 * EPS0 * LENGTH * WIDTH * 2 * np.pi * f * z.imag) - 1)
@@ -47,12 +47,11 @@ def test_two_plates_that_become_one():
     one = cal.planar.patch(LENGTH, WIDTH, H, z=BOARD.thickness)
     alone = cal.PlanarProblem(cal.Stack([BOARD], below="pec"), one, method="dense").scatter(5e9, 0.3, 0.2)
     expected = float(np.ravel(alone.rcs(0.3, 0.2))[0])
-    for d, bound in ((1e-5, 1.2e-2), (1e-6, 1.2e-3)):
-        stack = cal.Stack([BOARD, cal.Layer(d, 4.4, tan_delta=0.02)], below="pec")
-        both = cal.mesh.merge([one, one.translated([0, 0, d])])
-        found = [
-            float(np.ravel(cal.PlanarProblem(stack, both, method=method).scatter(5e9, 0.3, 0.2).rcs(0.3, 0.2))[0])
-            for method in (("dense", "fft") if d == 1e-6 else ("dense",))
-        ]
-        assert abs(found[0] / expected - 1) < bound
-        assert abs(found[-1] / found[0] - 1) < 1e-3
+    stack = cal.Stack([BOARD, cal.Layer(1e-6, 4.4, tan_delta=0.02)], below="pec")
+    both = cal.mesh.merge([one, one.translated([0, 0, 1e-6])])
+    found = [
+        float(np.ravel(cal.PlanarProblem(stack, both, method=method).scatter(5e9, 0.3, 0.2).rcs(0.3, 0.2))[0])
+        for method in ("dense", "fft")
+    ]
+    assert abs(found[0] / expected - 1) < 1.2e-3
+    assert abs(found[1] / found[0] - 1) < 1e-3
