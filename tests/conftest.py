@@ -43,7 +43,7 @@ ON_DEVICES = (
     "operators/test_every_form.py::",
     "operators/test_layered_field.py::test_devices_give_the_matrix_of_the_processor[double-",
     "galerkin/test_device_matrices.py::test_entries_are_those_of_the_processor[blocks]",
-    "galerkin/test_device_matrices.py::test_mixed_precision[edges-numba]",
+    "galerkin/test_device_matrices.py::test_mixed_precision[symmetric-numba]",
     "galerkin/test_device_matrices.py::test_solutions_stay_with_the_host_s",
     "galerkin/test_device_matrices.py::test_refusals",
     "potentials/test_device_potentials.py::test_layers_agree_with_the_processor[helmholtz-double-evaluate-",

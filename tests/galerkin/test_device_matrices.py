@@ -62,6 +62,7 @@ def test_single_precision(opencl):
     ("name", "backend"),
     [
         ("symmetric", "opencl"),
+        ("symmetric", "numba"),
         ("edges", "numba"),
         ("edges", "opencl"),
         ("blocks", "numba+opencl"),

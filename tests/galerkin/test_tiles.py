@@ -7,6 +7,7 @@ import calderon as cal
 from calderon.galerkin.block import STRIP
 
 
+@pytest.mark.variant
 def test_rules_agree():
     """Rules with and without points in threes, of higher degree, have one limit."""
     mesh = cal.mesh.sphere(1.0, 0.6)

@@ -48,6 +48,7 @@ def test_flat_faces_and_edges_of_a_cube():
         assert deviation(operator.assemble("hmatrix", rtol=rtol), dense) < rtol
 
 
+@pytest.mark.variant
 def test_different_spaces():
     operator = cal.double_layer(HELMHOLTZ, cal.P0(MESH), SPACE)
     compressed = operator.assemble("hmatrix", rtol=1e-5)
