@@ -6,6 +6,7 @@ import pytest
 import calderon.mesh as meshes
 from calderon.formulations import ImpedanceScattering, LaplaceDirichlet, SoundHardScattering, SoundSoftScattering
 from calderon.waves import PlaneWave
+from catalogue import cases
 
 KINDS = {
     "hard": SoundHardScattering,
@@ -41,15 +42,14 @@ def test_iterations_grow_slowly_with_the_wavenumber():
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_fewer_steps_to_the_same_solution(kind):
-    mesh = meshes.cube(1.0, 0.25)
-    for k in (3.0, 3.0 + 0.5j):
-        problem, wave = KINDS[kind](mesh, k), PlaneWave([1, 0.5, 0.2], k)
-        direct = problem.solve(wave, solver="lu").surface.coefficients
-        by_name = {name: problem.solve(wave, rtol=1e-8, preconditioner=name) for name in ("osrc", "mass")}
-        for solution in by_name.values():
-            assert np.linalg.norm(solution.surface.coefficients - direct) < 1e-6 * np.linalg.norm(direct)
-        assert by_name["osrc"].info.iterations < by_name["mass"].info.iterations
+@pytest.mark.parametrize("k", cases([3.0, 3.0 + 0.5j], [3.0]))
+def test_fewer_steps_to_the_same_solution(kind, k):
+    problem, wave = KINDS[kind](meshes.cube(1.0, 0.25), k), PlaneWave([1, 0.5, 0.2], k)
+    direct = problem.solve(wave, solver="lu").surface.coefficients
+    by_name = {name: problem.solve(wave, rtol=1e-8, preconditioner=name) for name in ("osrc", "mass")}
+    for solution in by_name.values():
+        assert np.linalg.norm(solution.surface.coefficients - direct) < 1e-6 * np.linalg.norm(direct)
+    assert by_name["osrc"].info.iterations < by_name["mass"].info.iterations
 
 
 @pytest.mark.parametrize("space", ["P1", pytest.param("P2", marks=pytest.mark.variant)])

@@ -7,6 +7,7 @@ from calderon import Layer, Stack
 from calderon.layers import tables
 from calderon.layers.images import NO_IMAGES, static_images
 from calderon.layers.tables import table_of
+from catalogue import cases
 
 SIZE = 2e-3
 
@@ -20,8 +21,8 @@ def static_charge_potential(eps, d, rho):
     return 2 / (1 + eps) * total / (4 * np.pi)
 
 
-@pytest.mark.parametrize("eps", [1.0, 2.2, 10.0])
-@pytest.mark.parametrize("ratio", [0.1, 1e-3, 1e-4])
+@pytest.mark.parametrize("eps", cases([1.0, 2.2, 10.0], [1.0, 10.0]))
+@pytest.mark.parametrize("ratio", cases([0.1, 1e-3, 1e-4], [0.1, 1e-4]))
 def test_tables_of_a_thin_layer_over_a_conductor(eps, ratio):
     d = ratio * SIZE
     sections = Stack([Layer(d, eps)], below="pec").at(1e6)

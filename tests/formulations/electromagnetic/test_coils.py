@@ -10,6 +10,7 @@ from calderon.mesh import TriangleMesh
 from calderon.operators import electric_field
 from calderon.spaces import RWG
 from calderon.spaces.loops import FlowGraph
+from catalogue import cases
 
 RADIUS, WIDTH = 0.05, 0.002
 MU0 = VACUUM_IMPEDANCE / SPEED_OF_LIGHT
@@ -68,7 +69,7 @@ def inductance(impedance: complex, frequency: float) -> float:
     return -impedance.imag / (2 * np.pi * frequency)
 
 
-RING, COARSE = ring(around=54), ring(around=24)
+RING, COARSE = ring(around=36), ring(around=24)
 
 
 @pytest.mark.parametrize("by", BY)
@@ -134,7 +135,7 @@ def test_voltages_of_any_phase_and_files_keep_the_resistance(tmp_path):
     assert one.gain(np.pi / 2, 0.3) == pytest.approx(1.5, rel=2e-2)  # of a magnetic dipole
 
 
-@pytest.mark.parametrize("by", BY)
+@pytest.mark.parametrize("by", cases(BY, ["LU", "GMRES"]))
 def test_a_short_dipole_has_its_capacitance_and_its_charges(by):
     """Charges between open ends are the other limit: C does not depend on the frequency, R grows with its square."""
     strip = cal.planar.strip_dipole(0.1, 0.004, 0.012, cells=3)
