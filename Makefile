@@ -29,8 +29,9 @@ format:           ## rewrite the sources in the project's style
 gallery:          ## run the examples; their pictures go into the documentation
 	$(BIN)/python -m examples docs/gallery/pictures
 
-pictures: gallery ## run cases and examples, and make all pictures of the documentation again
+pictures: gallery ## run cases and examples, and make all pictures and tables of figures of the documentation again
 	$(BIN)/python docs/tools/make_pictures.py
+	$(BIN)/python docs/tools/figures.py
 
 docs:             ## HTML documentation in docs/_build (with pictures of the examples after `make gallery`)
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build
