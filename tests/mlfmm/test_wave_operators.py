@@ -44,7 +44,7 @@ def distance(one, other):
     return np.linalg.norm(one - other) / np.linalg.norm(other)
 
 
-@pytest.mark.parametrize("name", cases(OPERATORS, OPERATORS.keys() - {"double, DP1 to P0", "magnetic, SNC"}))
+@pytest.mark.parametrize("name", cases(OPERATORS, ["single", "combined", "electric", "magnetic", "combined field"]))
 def test_products_hold_the_tolerance(name):
     operator = OPERATORS[name]
     fast, dense = operator.assemble("mlfmm", rtol=1e-3), operator.assemble("dense", precision="single")
@@ -56,7 +56,7 @@ def test_products_hold_the_tolerance(name):
     assert 0.3 < fast.error / distance(fast @ x, dense @ x) < 12
 
 
-@pytest.mark.parametrize("k", [0.02, 0.02 + 0.004j])
+@pytest.mark.parametrize("k", cases([0.02, 0.02 + 0.004j], [0.02]))
 def test_long_waves_cancel_in_double_precision(k):
     """W of a constant is k^2 V of it nearly, a millionth of the entries' size: single precision holds no 1e-4 of it."""
     operator = cal.hypersingular(cal.Helmholtz(k), P1)
@@ -89,6 +89,7 @@ def test_waves_that_decay_alone_have_equivalent_sources_at_all_levels(green):
         assert distance(fast.T @ part, dense.T @ part) <= 1.5e-3
 
 
+@pytest.mark.variant
 @pytest.mark.filterwarnings("ignore:plane waves do not hold")
 def test_larger_leaves_of_waves_that_decay_alone_have_equivalent_sources_too():
     """There are no plane waves instead; few points do not hold this tolerance."""
