@@ -4,6 +4,7 @@ Two workers of pytest-xdist would compile the same kernels at the same time. The
 take about as long as each other.
 """
 
+import gc
 import sys
 
 import numpy as np
@@ -60,5 +61,6 @@ HALVES = (
 )
 
 if __name__ == "__main__":
+    gc.set_threshold(100_000, 50)  # compiling makes many objects, and few of them are garbage
     for compute in HALVES[int(sys.argv[1])]:
         compute()

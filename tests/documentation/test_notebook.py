@@ -12,6 +12,7 @@ nbformat = pytest.importorskip("nbformat", reason="runs a notebook")
 NOTEBOOK = Path(__file__).parents[2] / "examples" / "sphere.ipynb"
 
 
+@pytest.mark.variant
 def test_the_notebook_runs_and_shows_views(tmp_path, monkeypatch):
     monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path))
     kernel = tmp_path / "kernels" / "python3"  # this Python, whatever kernels are installed

@@ -62,7 +62,6 @@ def test_single_precision(opencl):
     ("name", "backend"),
     [
         ("symmetric", "opencl"),
-        ("symmetric", "numba"),
         ("edges", "numba"),
         ("edges", "opencl"),
         ("blocks", "numba+opencl"),

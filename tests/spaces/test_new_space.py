@@ -68,6 +68,7 @@ def test_the_single_layer_is_symmetric_and_its_rows_are_those_of_the_matrix(sphe
     assert np.abs(compressed - dense).max() < 1e-6 * largest
 
 
+@pytest.mark.variant
 def test_double_layers_with_another_space(sphere):
     """Gauss: K 1 = -1/2."""
     one, two = P3(sphere), cal.P0(sphere)
@@ -81,6 +82,7 @@ def test_the_hypersingular_operator_takes_it(sphere):
     assert np.abs(matrix.sum(axis=1)).max() < 1e-13 * np.abs(matrix).max()
 
 
+@pytest.mark.variant
 def test_close_triangles_converge():
     """Two plates a hundredth of their size apart, against finer rules."""
     first = cal.mesh.plate([1.0, 1.0], h=1.0)

@@ -27,6 +27,7 @@ def test_jerusalem_crosses_have_the_phase_of_two_other_methods():
     assert np.abs(sweep.power - 1).max() < 1e-10 and sweep.transmission is None
 
 
+@pytest.mark.variant
 def test_squares_have_the_phase_of_two_other_methods():
     cell = cal.PeriodicCell(planar.patch(7e-3, 7e-3, 1e-3, z=BOARD.top), 12.5e-3, BOARD)
     phase = degrees(cell.sweep([11e9, 12e9, 13e9]).reflection[:, 0, 0])

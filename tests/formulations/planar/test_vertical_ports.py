@@ -51,6 +51,7 @@ def test_a_shorted_patch_and_its_image():
     assert problem.impedance_matrix(f)[0, 0] == pytest.approx(expected, rel=1e-4)
 
 
+@pytest.mark.variant
 def test_power_of_a_patch_that_a_via_feeds_through_two_layers():
     """What is accepted is radiated or travels along the layers."""
     board = cal.Stack([cal.Layer(2e-3, 2.33), cal.Layer(1e-3, 4.0)], below="pec")
