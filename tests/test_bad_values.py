@@ -23,9 +23,9 @@ BAD = (
 )  # fmt: skip
 WITHOUT = {
     "AccuracyWarning", "ConvergenceError", "DamagedFile", "Fixed", "Laplace", "MeshError", "MeshWarning",
-    "BondedSolids", "available", "cell_inverse", "frequency_sweep", "layered_electric_field", "line_parameters", "load",
+    "available",
 }  # fmt: skip
-"""Public names that have no arguments to replace, or whose valid calls are long."""
+"""Public names that have no arguments to replace."""
 
 
 @functools.cache

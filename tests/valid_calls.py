@@ -1,17 +1,14 @@
 """A valid call of every public constructor, function and method, small enough that any of its arguments can be replaced
 by nonsense many times."""
 
-import functools
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 
 import calderon as cal
-
-X, Z = [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]
-POINTS = [[2.0, 0.1, 0.2], [0.0, 3.0, 0.0]]
-STEEL = {"youngs_modulus": 200e9, "poissons_ratio": 0.3}
+import valid_methods
+from valid_methods import POINTS, STEEL, X, Z, bars, plate, signal, sphere, tetrahedra
 
 
 class Call(NamedTuple):
@@ -22,36 +19,13 @@ class Call(NamedTuple):
     arguments: dict[str, Any]
 
 
-@functools.cache
-def sphere() -> Any:
-    """A mesh of few triangles."""
-    return cal.mesh.sphere(radius=1.0, h=1.0)
-
-
-@functools.cache
-def plate() -> Any:
-    """A mesh of a plate in two parts, tags 1 and 2."""
-    mesh = cal.mesh.plate([0.02, 0.01], 0.005)
-    return cal.TriangleMesh(mesh.vertices, mesh.triangles, np.where(mesh.centroids[:, 0] < 0, 1, 2))
-
-
-@functools.cache
-def tetrahedra() -> Any:
-    """Few tetrahedra."""
-    return cal.mesh.box([0, 0, 0], [1, 1, 1], cells=1)
-
-
-def signal(t: float) -> float:
-    """A current in time."""
-    return t
-
-
 def constructors() -> Iterator[Call]:
     """Those of waves, media, conditions, ports, spaces and meshes."""
     mesh, space = sphere(), cal.P1(sphere())
     gap = cal.DeltaGap(between=(1, 2))
     given: dict[str, dict[str, Any]] = {
         "BC": {"mesh": mesh},
+        "BondedSolids": {"parts": dict(zip(("low", "high"), bars(), strict=True))},
         "Conductor": {"sigma": 5.8e7},
         "CurrentDipole": {"position": [0, 0, 0], "moment": Z, "signal": signal, "radius": 0.1},
         "CurrentSource": {"part": "a", "direction": Z, "current": signal},
@@ -189,15 +163,22 @@ def operations() -> Iterator[Call]:
     density = cal.Function(space, np.ones(space.dimension))
     current = cal.VectorFunction(edges, np.ones(edges.dimension))
     matrix, vector = 2 * np.eye(4) + 0.1, np.ones(4)
+    board, k = cal.Stack([cal.Layer(1e-3)], below="pec"), {"wavenumbers": [1.0]}
+    flat = cal.RWG(plate().translated([0, 0, 1e-3]))
+    layered = cal.layered_electric_field(board, 1e9, flat)
+    saved = valid_methods.FOLDER / "solution.h5"
+    cal.LaplaceDirichlet(sphere()).solve(1.0).save(saved)
     given: dict[str, dict[str, Any]] = {
         "adjoint_double_layer": {"green": green, "trial": space, "test": None, "quadrature": None},
         "blocks": {"table": [[cal.identity(space)]]},
+        "cell_inverse": {"operator": layered.assemble("fft"), "cells": np.zeros(flat.dimension, int)},
         "cg": {"A": matrix, "b": vector, "rtol": 1e-6, "maxiter": 10},
         "double_layer": {"green": green, "trial": space, "test": None, "quadrature": None},
         "double_layer_potential": {"green": green, "density": density, "quadrature": None},
         "dual_tests": {"space": edges},
         "electric_field": {"green": green, "trial": edges, "test": None},
         "electric_field_potential": {"green": green, "density": current},
+        "frequency_sweep": {"problem": cal.SoundSoftScattering(sphere(), 1.0), "wave": cal.PlaneWave(X, 1.0), **k},
         "gmres": {"A": matrix, "b": vector, "rtol": 1e-6, "maxiter": 10},
         "helmholtz_sums": {"points": POINTS, "charges": [1.0, 2.0], "wavenumber": 1.0, "targets": [Z], "rtol": 1e-4},
         "hlu": {"matrix": cal.single_layer(cal.Laplace(), space).assemble("hmatrix", rtol=1e-3), "rtol": 1e-2},
@@ -205,6 +186,15 @@ def operations() -> Iterator[Call]:
         "identity": {"trial": space, "test": None},
         "laplace_beltrami": {"space": space},
         "laplace_sums": {"points": POINTS, "charges": [1.0, 2.0], "targets": [Z], "rtol": 1e-4},
+        "layered_electric_field": {
+            "stack": board,
+            "frequency": 1e9,
+            "trial": flat,
+            "quadrature": None,
+            "charges": True,
+        },
+        "line_parameters": {"stack": board, "width": 1e-3, "frequency": 1e9, "z": None},
+        "load": {"path": saved},
         "lu": {"A": matrix, "overwrite": False},
         "magnetic_field": {"green": green, "trial": edges, "test": None},
         "magnetic_field_potential": {"green": green, "density": current},
@@ -222,66 +212,9 @@ def operations() -> Iterator[Call]:
 
 
 def methods() -> Iterator[Call]:
-    """Methods of meshes, problems and solutions."""
-    mesh, line = sphere(), [[2.0, 0.1, 0.2]]
-    sound, static = cal.SoundHardScattering(mesh, 1.0), cal.LaplaceDirichlet(mesh)
-    wave, radar = cal.PlaneWave(X, 1.0), cal.PECScattering(mesh, 1.0)
-    solution, fixed = sound.solve(wave), static.solve(1.0)
-    echo = radar.solve(cal.PlaneWave(X, 1.0, polarization=Z))
-    solid = cal.ElasticSolid(mesh, cal.ElasticMaterial(**STEEL), loads={0: cal.Pressure(1e6)})
-    board = cal.PlanarProblem(cal.Stack(), plate(), [cal.DeltaGap(between=(1, 2))])
-    owners: dict[str, tuple[Any, dict[str, dict[str, Any]]]] = {
-        "mesh": (
-            mesh,
-            {
-                "contains": {"points": POINTS}, "divided": {"times": 1}, "merged_vertices": {"tolerance": 1e-6},
-                "refine_edges": {"ratio": 0.5}, "restricted": {"tags": 0}, "rotated": {"matrix": np.eye(3)},
-                "scaled": {"factor": 2.0}, "sharp_edges": {"angle": 0.5}, "tag_numbers": {"tags": 0},
-                "translated": {"vector": X}, "turned": {"chosen": np.zeros(sphere().number_of_triangles, bool)},
-            },
-        ),
-        "sound": (
-            sound,
-            {
-                "at": {"wavenumber": 1.1}, "plan": {"method": "auto", "rtol": 1e-5},
-                "solve": {
-                    "data": wave, "method": "dense", "rtol": 1e-4, "solver": "gmres", "precision": "double",
-                    "backend": "numba", "preconditioner": "osrc", "maxiter": 100, "progress": False,
-                },
-                "monostatic_target_strength": {"theta": 0.5, "phi": 0.1, "method": "dense"},
-                "solve_all": {"data": [wave]},
-            },
-        ),
-        "statics": (
-            static,
-            {
-                "solve": {"data": 1.0, "method": "dense", "rtol": 1e-4}, "capacitance_matrix": {"permittivity": 1.0},
-            },
-        ),
-        "radar": (
-            radar,
-            {"at": {"wavenumber": 1.1}, "monostatic_rcs": {"theta": 0.5, "phi": 0.1, "polarization": "VV"}},
-        ),
-        "solid": (solid, {"solve": {"method": "auto", "rtol": 1e-4}, "plan": {"method": "auto", "rtol": 1e-4}}),
-        "board": (board, {"solve": {"frequency": 1e9, "voltages": 1.0}, "plan": {"frequency": 1e9}}),
-        "solution": (
-            solution,
-            {
-                "field": {"points": line}, "far_field": {"theta": 0.1, "phi": 0.1},
-                "target_strength": {"theta": 0.1, "phi": 0.1},
-            },
-        ),
-        "potential": (fixed, {"field": {"points": line}, "gradient": {"points": line}}),
-        "echo": (
-            echo,
-            {
-                "field": {"points": line}, "far_field": {"theta": 0.1, "phi": 0.1}, "rcs": {"theta": 0.1, "phi": 0.1},
-                            },
-        ),
-    }  # fmt: skip
-    for owner, (found, calls) in owners.items():
-        for name, arguments in calls.items():
-            if hasattr(found, name):
-                yield Call(f"{owner}.{name}", getattr(found, name), arguments)
-            else:
-                print("MISSING", owner, name)
+    """Methods of the objects of `valid_methods`."""
+    for source in valid_methods.SOURCES:
+        for owner, calls in source():
+            kind = owner.__name__ if isinstance(owner, type) else type(owner).__name__
+            for name, arguments in calls.items():
+                yield Call(f"{kind}.{name}", getattr(owner, name), arguments)

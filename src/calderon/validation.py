@@ -7,7 +7,7 @@ allowed.
 import functools
 import numbers
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
 import numpy as np
@@ -19,6 +19,10 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 
 SMALLEST, LARGEST = 1e-100, 1e100
 """Magnitudes of numbers with a unit whose powers are numbers in double precision, too."""
+
+
+MOST = np.iinfo(np.int64).max
+"""The largest number of anything."""
 
 
 def describe(value: Any) -> str:
@@ -58,9 +62,10 @@ def points_in_space(values: ArrayLike, name: str = "points") -> np.ndarray:
     if array.ndim != 2 or array.shape[1] != 3:
         raise ValueError(f"{name} must have shape (n, 3), got {array.shape}")
     array = np.asarray(array, dtype=np.float64)
-    bad = np.flatnonzero(~np.isfinite(array).all(axis=1))
+    bad = np.flatnonzero(~(np.abs(array) <= LARGEST).all(axis=1))
     if len(bad):
-        raise ValueError(f"{len(bad)} of {len(array)} {name} are NaN or infinite, the first is number {bad[0]}")
+        wrong = "NaN or infinite" if not np.isfinite(array[bad]).all() else f"beyond {LARGEST:g}"
+        raise ValueError(f"{len(bad)} of {len(array)} {name} are {wrong}, the first is number {bad[0]}")
     return array
 
 
@@ -121,9 +126,9 @@ def _within(array: np.ndarray, name: str) -> np.ndarray:
 
 
 def whole_number(value: Any, name: str, least: int = 1, most: int | None = None) -> int:
-    """A whole number, at least `least` and at most `most`; ValueError for others, also for True and False."""
+    """A whole number, at least `least` and at most `most` (or MOST); ValueError for others, also for True and False."""
     real = _is_number(value, numbers.Real) and np.isfinite(as_complex(value, name))
-    if not real or value != int(value) or value < least or (most is not None and value > most):
+    if not real or value != int(value) or not least <= value <= (MOST if most is None else most):
         wanted = f"a whole number of at least {least} is needed" if most is None else ""
         raise ValueError(f"{name}={value!r}: {wanted or f'choose a whole number from {least} to {most}'}")
     return int(value)
@@ -155,10 +160,64 @@ def list_of(values: Any, kinds: Any, what: str) -> tuple[Any, ...]:
     return tuple(values)
 
 
+def _largest(array: np.ndarray) -> float:
+    """The largest magnitude, in double precision; NaN where one is NaN."""
+    return float(np.abs(array.astype(np.complex128)).max(initial=0.0))
+
+
+def real_array(values: ArrayLike, name: str, what: str) -> NDArray[np.float64]:
+    """Finite real numbers, at most LARGEST, in an array of any shape; what: what they are, in an error."""
+    array = unmasked(values, name)
+    if array.dtype.kind not in "fiu":
+        raise TypeError(f"{name} must be real numbers, {what}, got an array of {array.dtype}")
+    if not _largest(array) <= LARGEST:
+        raise ValueError(f"{name} must be finite {what}, at most {LARGEST:g}, got {values!r}")
+    return array.astype(np.float64)
+
+
+def broadcast(given: Mapping[str, ArrayLike], what: str) -> tuple[NDArray[np.float64], ...]:
+    """Real numbers by name as arrays of one shape, that of the largest; what: what they are, in an error."""
+    arrays = {name: real_array(values, name, what) for name, values in given.items()}
+    try:
+        return tuple(np.broadcast_arrays(*arrays.values()))
+    except ValueError:
+        raise ValueError(
+            f"{' and '.join(f'{name} of shape {each.shape}' for name, each in arrays.items())} do not go together: "
+            "give one number for one of them, or arrays of the same shape"
+        ) from None
+
+
+def finite_numbers(values: ArrayLike, count: int, name: str, what: str) -> NDArray[np.complex128]:
+    """(count,) numbers, real or complex, at most LARGEST, from a list or, of one, the number; what: what is needed, in
+    an error."""
+    array = np.atleast_1d(unmasked(values, name))
+    if array.dtype.kind not in "fiuc" or array.shape != (count,) or not _largest(array) <= LARGEST:
+        raise ValueError(f"{what}, got {name}={values!r}")
+    return array.astype(np.complex128)
+
+
+def positive_numbers(values: ArrayLike, name: str, what: str) -> NDArray[np.float64]:
+    """(n,) positive numbers of usual size, from a list of them or one alone; what: what is needed, in an error."""
+    array = np.atleast_1d(unmasked(values, name))
+    if array.dtype.kind in "fiu" and array.ndim == 1 and array.size:
+        array = array.astype(np.float64)
+        if np.all((array >= SMALLEST) & (array <= LARGEST)):
+            return array
+    raise ValueError(f"{what}, from {SMALLEST:g} to {LARGEST:g}, got {name}={values!r}")
+
+
+def several(value: Any, count: int, name: str, check: Callable[[Any, str], Any]) -> list[Any]:
+    """One value for all directions, or one for each, as a list, each checked."""
+    given = unmasked(value, name)
+    if given.shape not in ((), (count,)):
+        raise ValueError(f"{name} is one value or a list of {count}, got {value!r}")
+    return [check(each, name) for each in np.broadcast_to(given, (count,)).tolist()]
+
+
 def real_numbers(values: ArrayLike, shape: tuple[int, ...], name: str, what: str) -> NDArray[np.float64]:
     """An array of real numbers of a shape, at most LARGEST; what: what they are, in an error."""
     array = unmasked(values, name)
-    if array.dtype.kind not in "fiu" or array.shape != shape or not np.abs(array).max() <= LARGEST:
+    if array.dtype.kind not in "fiu" or array.shape != shape or not _largest(array) <= LARGEST:
         raise ValueError(f"{name} is {what}, got {values!r}")
     return array.astype(np.float64)
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.data.far_fields import decibels
-from calderon.files import whole_file
+from calderon.files import file_path, whole_file
 from calderon.processes import package_version
 
 Array = NDArray[np.float64]
@@ -55,7 +55,7 @@ class Pattern:
 def write_patterns(path: str | os.PathLike[str], patterns: Sequence[Pattern]) -> None:
     """Write patterns of one or more frequencies to a .ffe or .ffs file. Atomic. ValueError for another ending."""
     writers = {".ffe": _ffe, ".ffs": _ffs}
-    ending = Path(path).suffix.lower()
+    ending = file_path(path, "a far field", "antenna.ffe").suffix.lower()
     if ending not in writers:
         raise ValueError(f"far fields of antennas are written to .ffe or .ffs files, got {str(path)!r}")
     text = writers[ending](patterns)

@@ -1,6 +1,6 @@
 """Where a field is evaluated: single points, lines, planes, grids and spheres, with names for their coordinates."""
 
-import operator
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -8,8 +8,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from calderon.backends import require_memory
 from calderon.data.labelled import Axis, LabelledArrays, Quantity
-from calderon.validation import one_or_more_points, one_point, positive_length, unit_vector
+from calderon.validation import (
+    one_or_more_points,
+    one_point,
+    positive_length,
+    real_array,
+    several,
+    unit_vector,
+    whole_number,
+)
 
 Array = NDArray[np.float64]
 AXES = ("x", "y", "z")
@@ -61,7 +70,7 @@ def line_places(start: ArrayLike, end: ArrayLike, points: int) -> Places:
     length = float(np.linalg.norm(b - a))
     if not length > 0:
         raise ValueError(f"a line runs between two different points, got {a.tolist()} twice")
-    part = np.linspace(0.0, 1.0, _count(points, 2, "points"))
+    part = np.linspace(0.0, 1.0, *_counts(points, 1, 2))
     x = a + part[:, None] * (b - a)
     return Places(x, (Axis("distance", part * length, "m"),), _coordinates(x))
 
@@ -79,10 +88,10 @@ def angle_axes(theta: ArrayLike, phi: ArrayLike) -> tuple[Axis, Axis]:
     """The axes of all pairs of angles in radians, numbers or 1-D arrays."""
     found = []
     for name, values, label in (("theta", theta, "angle from z"), ("phi", phi, "angle from x toward y")):
-        angles = np.atleast_1d(np.asarray(values))
-        if angles.ndim != 1 or angles.size == 0 or angles.dtype.kind not in "fiu" or not np.isfinite(angles).all():
-            raise ValueError(f"{name} is an angle in radians or a 1-D array of them, got shape {np.shape(values)}")
-        found.append(Axis(name, angles.astype(float), "rad", label))
+        angles = np.atleast_1d(real_array(values, name, "angles in radians"))
+        if angles.ndim != 1 or angles.size == 0:
+            raise ValueError(f"{name} is an angle in radians or a 1-D array of them, got {values!r}")
+        found.append(Axis(name, angles, "rad", label))
     return found[0], found[1]
 
 
@@ -98,8 +107,7 @@ def plane_places(origin: ArrayLike, normal: ArrayLike, size: Any, points: Any) -
     up = _rounded(up / np.linalg.norm(up))
     across = _rounded(np.cross(up, n))
     across = across * np.sign(across[np.argmax(np.abs(across))])
-    sides = _pair(size, "size", lambda value: positive_length(value, "size"))
-    counts = _pair(points, "points", lambda value: _count(value, 2, "points"))
+    sides, counts = several(size, 2, "size", positive_length), _counts(points, 2, 2)
     s, t = (np.linspace(-0.5, 0.5, counts[i]) * sides[i] for i in range(2))
     return rectangle_places(centre + s[None, :, None] * across + t[:, None, None] * up)
 
@@ -125,7 +133,7 @@ def rectangle_places(points: Array) -> Places:
 def grid_places(low: ArrayLike, high: ArrayLike, points: Any) -> Places:
     """A box of points between two corners, both included; points: along x, y, z, or one number for all."""
     a, b = one_point(low, "low"), one_point(high, "high")
-    counts = [_count(value, 1, "points") for value in np.broadcast_to(points, (3,)).tolist()]
+    counts = _counts(points, 3, 1)
     if any(not h > l and n > 1 for l, h, n in zip(a, b, counts, strict=True)):
         raise ValueError(f"the corners of a grid: low {a.tolist()} must be below high {b.tolist()}")
     ticks = [np.linspace(l, h, n) for l, h, n in zip(a, b, counts, strict=True)]
@@ -150,19 +158,8 @@ def _axis_of(vector: Array) -> int | None:
     return int(along[0]) if len(along) else None
 
 
-def _count(value: Any, least: int, name: str) -> int:
-    try:
-        count = operator.index(value)
-    except TypeError:
-        raise TypeError(f"{name} are counted by whole numbers, got {value!r}") from None
-    if count < least:
-        raise ValueError(f"{name}={count}: at least {least} are needed along each side")
-    return count
-
-
-def _pair(value: Any, name: str, check: Any) -> tuple[Any, Any]:
-    """One value for both directions, or two."""
-    given = [value, value] if np.ndim(value) == 0 else list(value)
-    if len(given) != 2:
-        raise ValueError(f"{name} is one value or a pair, (width, height), got {value!r}")
-    return check(given[0]), check(given[1])
+def _counts(points: Any, directions: int, least: int) -> list[int]:
+    """Points along each of the directions, at least so many; MemoryError for more than memory holds."""
+    counts = several(points, directions, "points", lambda value, name: whole_number(value, name, least))
+    require_memory(3 * 8 * math.prod(counts), "a field at all points", "ask for fewer points")
+    return counts

@@ -5,7 +5,6 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 from calderon.data.image_file import write_image
 from calderon.data.labelled import LabelledArrays, Quantity
 from calderon.data.places import Places, grid_places, line_places, plane_places, point_places, sphere_places
-from calderon.files import whole_file
+from calderon.files import file_path, whole_file
+from calderon.validation import describe
 from calderon.view import Described, Field, Grid
 
 ENDINGS = (".vti", ".npz", ".csv")
@@ -71,7 +71,7 @@ class Samples(Described):
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write a .vti file for ParaView (planes and grids), .npz for NumPy (`points`, a unit for each field under
         "units of NAME") or a tidy .csv. Atomic: the file appears whole or not at all."""
-        ending = Path(path).suffix.lower()
+        ending = file_path(path, "a field", "plane.vti").suffix.lower()
         if ending == ".csv":
             self.arrays.write_csv(path)
         elif ending == ".npz":
@@ -137,6 +137,8 @@ class SampledField(Sampling):
     """A solution whose fields can be evaluated at points."""
 
     def samples(self, places: Places) -> Samples:
+        if not isinstance(places, Places):
+            raise TypeError(f"fields are sampled at Places, got {describe(places)}: try at_points(points)")
         x = places.points.reshape(-1, 3)
         there = self._has_field(x)
         shape, quantities = places.points.shape[:-1], []

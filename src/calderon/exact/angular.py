@@ -13,7 +13,7 @@ import numpy as np
 from numpy.polynomial.legendre import legval
 from numpy.typing import ArrayLike
 
-from calderon.validation import unit_vectors, unmasked
+from calderon.validation import broadcast, unit_vectors, unmasked
 
 
 def multipole_angles(last: int, cosine: np.ndarray) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
@@ -82,19 +82,7 @@ def _checked_angles(theta: ArrayLike, phi: ArrayLike) -> tuple[np.ndarray, np.nd
         raise TypeError(
             f"phi must be angles in radians, got {phi!r}: name the options that follow, as polarization='V'"
         )
-    for name, values in (("theta", theta), ("phi", phi)):
-        kind = unmasked(values, name).dtype
-        if kind.kind not in "fiu":
-            raise TypeError(f"{name} must be real numbers, angles in radians, got an array of {kind}")
-    try:
-        t, p = np.broadcast_arrays(np.asarray(theta, np.float64), np.asarray(phi, np.float64))
-    except ValueError:
-        raise ValueError(
-            f"theta of shape {np.shape(theta)} and phi of shape {np.shape(phi)} do not go together: give one number "
-            "for one of them, or arrays of the same shape"
-        ) from None
-    if not (np.all(np.isfinite(t)) and np.all(np.isfinite(p))):
-        raise ValueError("theta and phi must be finite angles in radians")
+    t, p = broadcast({"theta": theta, "phi": phi}, "angles in radians")
     for name, values, turns in (("theta", t, 1), ("phi", p, 4)):
         largest = float(np.abs(values).max(initial=0.0))
         if largest > turns * np.pi * (1 + 1e-6):  # single precision rounds pi upward
@@ -124,7 +112,7 @@ def radar_cross_section(
     """4 pi |F|^2 / |amplitude|^2 in m^2 in directions as for `unit_directions`, F = far_field(directions (n, 3)) in V
     for an incident wave of that amplitude in V/m; of its part along the polarization "V" or "H", of all of it for None.
     """
-    if polarization is not None and polarization not in RECEIVERS:
+    if polarization is not None and not (isinstance(polarization, str) and polarization in RECEIVERS):
         raise ValueError(f"unknown polarization {polarization!r}: choose 'V' (theta), 'H' (phi) or None (both)")
     frame = line_of_sight(theta, phi)
     far = far_field(frame[0].reshape(-1, 3)).reshape(frame[0].shape) / amplitude

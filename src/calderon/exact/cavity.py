@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from calderon.validation import positive_length, real_numbers, unmasked
+from calderon.validation import points_in_space, positive_length, real_number, real_numbers, unmasked
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,8 @@ class CavityMode:
         """E (n, 3) at points (n, 3) and a time."""
         sines, cosines = self._functions(points)
         fields = [cosines[:, i] * sines[:, i - 1] * sines[:, i - 2] for i in range(3)]
-        return np.stack(fields, axis=1) * np.array(self.amplitude) * np.cos(self.angular_frequency * time)
+        turn = self.angular_frequency * real_number(time, "time")
+        return np.stack(fields, axis=1) * np.array(self.amplitude) * np.cos(turn)
 
     def magnetic(self, points: ArrayLike, time: float) -> NDArray[np.float64]:
         """H (n, 3) at points (n, 3) and a time."""
@@ -45,10 +46,10 @@ class CavityMode:
         rotated = np.cross(self.wavevector, self.amplitude)  # of curl E: sine on its own axis, cosines on the others
         fields = [sines[:, i] * cosines[:, i - 1] * cosines[:, i - 2] for i in range(3)]
         w = self.angular_frequency
-        return -np.stack(fields, axis=1) * rotated * np.sin(w * time) / w
+        return -np.stack(fields, axis=1) * rotated * np.sin(w * real_number(time, "time")) / w
 
     def _functions(self, points: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        phase = np.asarray(points, float) * self.wavevector
+        phase = points_in_space(points) * self.wavevector
         return np.sin(phase), np.cos(phase)
 
 

@@ -388,7 +388,8 @@ class RadiatingSphere(OutgoingSeries):
         if np.imag(self.wavenumber) != 0:
             raise ValueError("the radiated power needs a real wavenumber")
         peak = self.far_field(self.axis[None])[0]
-        return float(4 * np.pi / (2 * self.order + 1) * abs(peak) ** 2 / (2 * density * sound_speed))
+        impedance = positive_length(density, "density") * positive_length(sound_speed, "sound_speed")
+        return float(4 * np.pi / (2 * self.order + 1) * abs(peak) ** 2 / (2 * impedance))
 
 
 def radiating_sphere(k: complex, radius: float = 1.0, order: int = 0, axis: ArrayLike = (0, 0, 1)) -> RadiatingSphere:

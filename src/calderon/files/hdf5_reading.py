@@ -7,7 +7,6 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, NoReturn
 
 import h5py
@@ -18,6 +17,7 @@ from calderon.backends import require_memory
 from calderon.files.damaged_file import DamagedFile
 from calderon.files.hdf5_contents import DIGEST, PART, ArrayDigest, entries, file_digest
 from calderon.files.hdf5_writing import FileKind
+from calderon.files.whole_file import file_path
 from calderon.validation import callers_level
 
 RAW = KeyError, OSError, RuntimeError, TypeError, ValueError, AttributeError, OverflowError, IndexError
@@ -59,7 +59,7 @@ def saved_file(path: str | os.PathLike[str], kind: FileKind) -> Iterator["SavedG
 
 @contextmanager
 def _opened(path: str | os.PathLike[str], kind: FileKind) -> Iterator[h5py.File]:
-    if not Path(path).is_file():
+    if not file_path(path, kind.what, "result.h5").is_file():
         raise FileNotFoundError(f"no file {str(path)!r}")
     try:
         file = h5py.File(path, "r")

@@ -9,12 +9,16 @@ from typing import Any
 
 from calderon.files.full_disk import named
 from calderon.processes import leftovers, mark, remove
+from calderon.validation import describe
 
 
-def file_path(path: Any, what: str, example: str) -> Path:
-    """The path of a file that holds what is named; TypeError, with an example, if it is not a path."""
+def file_path(path: Any, what: str, example: str, place: str = "a file") -> Path:
+    """The path of a file (or another place) that holds what is named; TypeError, with an example, if it is not a path,
+    ValueError for one with a character that no path has."""
     if not isinstance(path, str | os.PathLike):
-        raise TypeError(f"{what} is stored in a file, got {path!r}: give a path such as {example!r}")
+        raise TypeError(f"{what} is stored in {place}, got {describe(path)}: give a path such as {example!r}")
+    if "\0" in str(path):
+        raise ValueError(f"{what} is stored in {place}, and {str(path)!r} has a zero character: no path has one")
     return Path(path)
 
 
@@ -30,7 +34,7 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
     After an error it is removed, and an old file at `path` stays. FileNotFoundError for a folder that does not exist,
     OSError with this name where the disk is full.
     """
-    path = Path(path)
+    path = file_path(path, "a result", "result.csv")
     if not path.parent.is_dir():
         raise FileNotFoundError(f"cannot write {path}: the folder {path.parent} does not exist; create it first")
     if path.is_dir():

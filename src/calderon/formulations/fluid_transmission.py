@@ -35,7 +35,7 @@ from calderon.mesh import AccuracyWarning, TriangleMesh
 from calderon.potentials import Potential, double_layer_potential, single_layer_potential
 from calderon.spaces import Function, Loads, Space
 from calderon.spaces.lagrange import discontinuous
-from calderon.validation import callers_level, finite_complex
+from calderon.validation import callers_level, finite_complex, wavenumber_of_a_wave
 
 LARGEST_ECHO_ERROR = 0.02  # fraction of an echo that may be lost without a warning
 
@@ -169,7 +169,7 @@ class FluidTransmission(ScatteringProblem):
 
     def at(self, wavenumber: complex) -> Self:
         """The same problem at another wavenumber, all in the same ratio (fluids without dispersion)."""
-        k, factor = self.interior_wavenumber, wavenumber / self.wavenumber
+        k, factor = self.interior_wavenumber, wavenumber_of_a_wave(wavenumber) / self.wavenumber
         inside: Any = {tag: value * factor for tag, value in k.items()} if isinstance(k, Mapping) else k * factor
         return replace(self, wavenumber=wavenumber, interior_wavenumber=inside, frequency=None)
 

@@ -19,7 +19,7 @@ from calderon.operators import single_layer
 from calderon.potentials import single_layer_potential
 from calderon.spaces import Function, Space
 from calderon.spaces.space import Tags
-from calderon.validation import one_of, positive_length
+from calderon.validation import describe, one_of, positive_length
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +85,9 @@ class LaplaceDirichlet(Problem[PotentialSolution]):
         mesh = self.mesh
         if conductors is None:
             return np.arange(mesh.number_of_components)[:, None] == mesh.components
-        member = np.stack([np.isin(mesh.tags, mesh.tag_numbers(tags)) for tags in conductors if tags is not None])
+        if not isinstance(conductors, Sequence) or isinstance(conductors, str | bytes) or not len(conductors):
+            raise TypeError(f"conductors are a list with the tags of each, got {describe(conductors)}")
+        member = np.stack([np.isin(mesh.tags, mesh.tag_numbers(tags)) for tags in conductors])
         if wrong := int(np.count_nonzero(member.sum(axis=0) != 1)):
             raise ValueError(f"{wrong} of {mesh.number_of_triangles} triangles belong to no conductor or to several")
         return np.asarray(member)

@@ -41,7 +41,7 @@ from calderon.solvers import (
 from calderon.solvers.iteration import tolerance
 from calderon.solvers.system import applied
 from calderon.spaces import Space, VectorSpace
-from calderon.validation import callers_level, one_of
+from calderon.validation import callers_level, one_of, truth
 from calderon.view import Described
 
 SOLVERS = ("gmres", "lu")
@@ -84,6 +84,7 @@ class SolveOptions:
         if isinstance(self.preconditioner, str):
             one_of(self.preconditioner, PRECONDITIONERS, "preconditioner")
         tolerance(self.rtol)
+        truth(self.keep_on_device, "keep_on_device")
         if self.compression_rtol is not None:
             tolerance(self.compression_rtol, "compression_rtol")
         candidates(self.method)  # refuses an unknown name

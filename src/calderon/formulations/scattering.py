@@ -31,6 +31,7 @@ from calderon.greens import Helmholtz
 from calderon.mesh import TriangleMesh
 from calderon.potentials import Potential
 from calderon.spaces import Loads, Space
+from calderon.validation import truth
 from calderon.waves import PlaneWave, Wave
 
 
@@ -133,7 +134,7 @@ class ScatteringProblem(Problem[ScatteringSolution]):
         """
         toward = unit_directions(theta, phi)
         d = toward.reshape(-1, 3)
-        chosen = replace(self._sweep_options(method, rtol, options), accept=info)
+        chosen = replace(self._sweep_options(method, rtol, options), accept=truth(info, "info"))
         if np.imag(self.wavenumber) != 0:
             raise ValueError(
                 "a target strength needs a medium without loss (a real wavenumber): look at .scattered(points)"

@@ -3,7 +3,6 @@
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,8 +13,9 @@ from calderon.data.collections import write_collection
 from calderon.data.labelled import stacked
 from calderon.data.pattern_files import write_patterns
 from calderon.data.samples import Sampling
+from calderon.files import file_path
 from calderon.formulations.planar.touchstone import write_touchstone
-from calderon.validation import unmasked
+from calderon.validation import positive_numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +78,7 @@ class Sweep(Sampling, Sequence[Any]):
     def write_pvd(self, path: str | os.PathLike[str]) -> None:
         """Write what was solved for on the surface at all frequencies for ParaView: a .pvd file, and next to it one
         .vtu file for each frequency (and surface)."""
-        place, files = Path(path), []
+        place, files = file_path(path, "a collection", "fields.pvd"), []
         for number, solution in enumerate(self.solutions, start=1):
             parts = getattr(solution, "electric_currents", None) or (solution.surface,)
             for part, function in enumerate(parts):
@@ -92,7 +92,7 @@ class Sweep(Sampling, Sequence[Any]):
         requires."""
         if self.s is None:
             raise ValueError("a Touchstone file holds S-parameters, those of the feeds of an antenna")
-        write_touchstone(Path(path), self.frequencies, self.s, self.reference)
+        write_touchstone(path, self.frequencies, self.s, self.reference)
 
     def write_far_field(self, path: str | os.PathLike[str], theta: Any = None, phi: Any = None) -> None:
         """Write far fields of an antenna at all frequencies to a .ffe or .ffs file; see `AntennaSolution`."""
@@ -110,9 +110,6 @@ class Sweep(Sampling, Sequence[Any]):
 
 def frequencies_of(given: Iterable[float]) -> NDArray[np.float64]:
     """Positive frequencies (n,) in Hz, one at least."""
-    array = np.asarray(unmasked(given if isinstance(given, np.ndarray) else list(given), "frequencies"))
-    if array.ndim != 1 or array.size == 0 or array.dtype.kind not in "fiu" or not np.all(array > 0):
-        raise ValueError(f"a sweep needs positive frequencies in Hz, a list or an array, got {given!r}")
-    if not np.isfinite(array).all():
-        raise ValueError("frequencies of a sweep must be finite")
-    return array.astype(float)
+    listed = isinstance(given, Iterable) and not isinstance(given, np.ndarray | str | bytes)
+    needed = "a sweep needs positive frequencies in Hz, one or a list"
+    return positive_numbers(list(given) if listed else given, "frequencies", needed)  # type: ignore[arg-type]

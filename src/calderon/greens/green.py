@@ -97,11 +97,16 @@ def checked_quadrature(what: str, green: Any, quadrature: Any, waves: bool = Fal
             f"{what} needs a Green's function, got {describe(green)}: try Laplace(), Helmholtz(k) or "
             "ModifiedHelmholtz(w)"
         )
-    if not isinstance(quadrature, Quadrature | None):
-        raise TypeError(f"{what} needs a Quadrature or None, got {describe(quadrature)}: try Quadrature(regular=6)")
     if waves and not getattr(green, "solves_helmholtz", False):
         raise NotImplementedError(
             f"{what} needs a solution of Laplacian G + k^2 G = -delta, got {describe(green)}, whose solves_helmholtz "
             "is not True: single_layer, double_layer and adjoint_double_layer accept any function of the distance"
         )
+    return quadrature_or_usual(what, quadrature)
+
+
+def quadrature_or_usual(what: str, quadrature: Any) -> Quadrature:
+    """The quadrature, the default one for None; TypeError for other values."""
+    if not isinstance(quadrature, Quadrature | None):
+        raise TypeError(f"{what} needs a Quadrature or None, got {describe(quadrature)}: try Quadrature(regular=6)")
     return Quadrature() if quadrature is None else quadrature

@@ -12,6 +12,7 @@ from calderon.mesh.errors import MeshError
 from calderon.mesh.files.writing import BOUNDARIES, PARTS, Tagged, write_volume
 from calderon.mesh.topology import row_numbers
 from calderon.mesh.validation import checked_elements, checked_names, checked_tags, checked_vertices, set_frozen
+from calderon.validation import index_array
 from calderon.view import PART_COLOURS, Scene, Surface, Viewable
 
 FACES = np.array([[1, 2, 3], [0, 2, 3], [0, 1, 3], [0, 1, 2]])
@@ -111,7 +112,8 @@ class TetrahedralMesh(Viewable):
 
     def skin(self, own: NDArray[np.bool_]) -> NDArray[np.int64]:
         """Faces (n, 3) between the chosen tetrahedra (nt,) and others or nothing, their normals outward."""
-        across = self.neighbours
+        chosen, across = index_array(own, len(self.tetrahedra), "tetrahedron")[0], self.neighbours
+        own = np.isin(np.arange(len(self.tetrahedra)), chosen)
         tetrahedron, local = np.nonzero(own[:, None] & ((across < 0) | ~own[np.maximum(across, 0)]))
         faces = self.tetrahedra[tetrahedron[:, None], FACES[local]]
         a, b, c = (self.vertices[faces[:, k]] for k in range(3))

@@ -12,6 +12,7 @@ from calderon.backends import free_memory
 from calderon.galerkin.layered.matrix import LayeredMatrix
 from calderon.galerkin.layered.metal import LayeredMetal
 from calderon.galerkin.layered.vertical import VerticalMatrix
+from calderon.greens.green import quadrature_or_usual
 from calderon.integrands import ELECTRIC_FIELD, Integrand
 from calderon.layers import Sections, Stack
 from calderon.layers.parts import MetalParts, parts_of
@@ -19,7 +20,7 @@ from calderon.operators.algebra import BoundaryOperator, Index, with_spaces
 from calderon.operators.methods import AUTO
 from calderon.quadrature import Quadrature
 from calderon.spaces import EdgeSpace
-from calderon.validation import describe
+from calderon.validation import describe, truth
 
 METHODS = ("dense", "hmatrix", "fft")
 
@@ -118,7 +119,7 @@ class LayeredElectricField(BoundaryOperator):
 
 def _require(method: str) -> None:
     """ValueError for a method that has no tables of Green's functions."""
-    if method not in METHODS:
+    if not isinstance(method, str) or method not in METHODS:
         raise ValueError(
             f"the electric field in layers is assembled by method='dense', 'hmatrix' or 'fft', got {method!r}"
         )
@@ -147,4 +148,5 @@ def layered_electric_field(
         raise TypeError(f"the layers must be a Stack, got {describe(stack)}")
     if not isinstance(trial, EdgeSpace) or trial.rotated:
         raise TypeError(f"currents in a layered medium need RWG functions, got {describe(trial)}: try RWG(mesh)")
-    return LayeredElectricField(stack.at(frequency), trial, quadrature or Quadrature(), charges)
+    chosen = quadrature_or_usual("the electric field in layers", quadrature)
+    return LayeredElectricField(stack.at(frequency), trial, chosen, truth(charges, "charges"))

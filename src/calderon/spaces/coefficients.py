@@ -42,11 +42,7 @@ class Coefficients(Described, Generic[S]):
     __array_ufunc__ = None  # NumPy's scalars leave the product to the function
 
     def __post_init__(self) -> None:
-        if not isinstance(self.space, self.kind):
-            raise TypeError(
-                f"a {type(self).__name__} belongs to a space such as {self.example}(mesh), got "
-                f"{type(self.space).__name__}"
-            )
+        self._require(self.space)
         if not (isinstance(self.label, str) and isinstance(self.unit, str)):
             raise TypeError(f"label and unit are texts, got {self.label!r} and {self.unit!r}")
         coefficients = np.array(unmasked(self.coefficients, "coefficients"))
@@ -64,6 +60,14 @@ class Coefficients(Described, Generic[S]):
         coefficients.flags.writeable = False
         object.__setattr__(self, "coefficients", coefficients)
 
+    @classmethod
+    def _require(cls, space: Any) -> None:
+        """TypeError for another kind of space."""
+        if not isinstance(space, cls.kind):
+            raise TypeError(
+                f"a {cls.__name__} belongs to a space such as {cls.example}(mesh), got {type(space).__name__}"
+            )
+
     @property
     def brief(self) -> str:
         """Label, unit and space."""
@@ -73,11 +77,13 @@ class Coefficients(Described, Generic[S]):
     def interpolate(cls, space: S, data: Any, label: str = "u", unit: str = "") -> Self:
         """The function of `space` with the degrees of freedom of `data`: values at the nodes of scalar spaces, normal
         components on the edges of RWG (tangential for SNC). data: a constant, f(x) or f(x, n)."""
+        cls._require(space)
         return cls(space, space.interpolation(data).coefficients, label, unit)
 
     @classmethod
     def project(cls, space: S, data: Any, label: str = "u", unit: str = "") -> Self:
         """The function of `space` nearest to `data` in L2."""
+        cls._require(space)
         return cls(space, space.projection(data).coefficients, label, unit)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:

@@ -1,13 +1,12 @@
 """Fields on a surface as a file for ParaView."""
 
 import os
-from pathlib import Path
 from xml.sax.saxutils import escape
 
 import meshio
 
 from calderon.data.named_fields import Fields
-from calderon.files import whole_file
+from calderon.files import file_path, whole_file
 from calderon.mesh import TriangleMesh
 
 
@@ -19,7 +18,7 @@ def _escaped(name: str) -> str:
 def write_fields(path: str | os.PathLike[str], mesh: TriangleMesh, at_vertices: Fields, on_triangles: Fields) -> None:
     """Write mesh, tags and fields to a .vtu file. Atomic: it appears whole or not at all. ValueError for another
     ending."""
-    if Path(path).suffix.lower() != ".vtu":
+    if file_path(path, "a field", "u.vtu").suffix.lower() != ".vtu":
         raise ValueError(
             f"fields on surfaces are written to .vtu files, got {str(path)!r}: give a name such as 'u.vtu'"
         )

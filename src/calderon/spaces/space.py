@@ -17,7 +17,7 @@ from calderon.spaces.coefficients import function_in
 from calderon.spaces.element import Element
 from calderon.spaces.projection import Loads, ProjectionSpace, tabulated_loads
 from calderon.spaces.supports import Carriers, carriers_of
-from calderon.validation import unmasked
+from calderon.validation import LARGEST, unmasked
 
 Data = complex | Callable[..., Any]
 Tags = int | str | Iterable[int | str] | None
@@ -236,10 +236,12 @@ def evaluate_data(
             f"{points.shape}: it must be vectorised, f(x, n) with x and n of shape (points, 3) and values of shape "
             f"{('points', *components)}".replace("'", "")
         )
-    wrong = ~np.isfinite(values) & ~(infinite & np.isinf(values))
+    sizes = np.abs(values)
+    wrong = ~(sizes <= np.float64(LARGEST)) & ~(infinite & np.isinf(sizes))
     if wrong.any():
         bad = np.unique(np.nonzero(wrong)[0])
-        raise ValueError(f"{len(bad)} of {len(values)} values are NaN or infinite, the first at {points[bad[0]]}")
+        kind = f"beyond {LARGEST:g}" if np.isfinite(sizes[wrong]).all() else "NaN or infinite"
+        raise ValueError(f"{len(bad)} of {len(values)} values are {kind}, the first at {points[bad[0]]}")
     return values
 
 

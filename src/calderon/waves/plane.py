@@ -13,6 +13,7 @@ from calderon.validation import (
     nonzero_wavenumber,
     points_in_space,
     positive_length,
+    real_number,
     transverse_polarization,
     unit_vector,
 )
@@ -159,10 +160,14 @@ class TransientPlaneWave:
         polarization: Any = self.polarization
         return ElectromagneticPlaneWave(direction, polarization, wavenumber, self.amplitude, impedance=VACUUM_IMPEDANCE)
 
+    def _turn(self, time: float) -> complex:
+        """exp(-i w t)."""
+        return complex(np.exp(-1j * self.angular_frequency * real_number(time, "time")))
+
     def electric(self, points: ArrayLike, time: float) -> NDArray[np.float64]:
         """(n, 3) E in V/m at points (n, 3) and a time."""
-        return np.real(self.amplitudes.electric(points) * np.exp(-1j * self.angular_frequency * time))
+        return np.real(self.amplitudes.electric(points) * self._turn(time))
 
     def magnetic(self, points: ArrayLike, time: float) -> NDArray[np.float64]:
         """(n, 3) H in A/m at points (n, 3) and a time."""
-        return np.real(self.amplitudes.magnetic(points) * np.exp(-1j * self.angular_frequency * time))
+        return np.real(self.amplitudes.magnetic(points) * self._turn(time))

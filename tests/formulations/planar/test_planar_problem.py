@@ -287,5 +287,5 @@ def test_mistakes_are_named():
         cal.PlanarProblem(BOARD, cal.planar.patch(57e-3, 38e-3, h=7e-3, z=1e-3), ports=[PROBE])
     with pytest.raises(ValueError, match=r"probes at \(-0.008, 0.0\) and \(-0.008, 0.0\) m touch"):
         cal.PlanarProblem(BOARD, PATCH, ports=[PROBE, PROBE])
-    with pytest.raises(ValueError, match="points of a sweep must be a whole number, at least 1, got 0"):
+    with pytest.raises(ValueError, match="points=0: a whole number of at least 1 is needed"):
         cal.PlanarProblem(BOARD, PATCH, ports=[PROBE]).sweep(2e9, 3e9, points=0)

@@ -15,7 +15,7 @@ from calderon.exact.angular import radar_cross_section, unit_directions
 from calderon.files import whole_file
 from calderon.mesh import TetrahedralMesh
 from calderon.mesh.tetrahedral.location import Search, locate
-from calderon.validation import one_or_more_points
+from calderon.validation import finite_number, one_or_more_points, positive_length
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,6 +132,7 @@ class PeriodicFields:
         where there is too little tissue, MemoryError.
         """
         mesh, medium = self._mesh, self._domain.medium
+        mass, voxel = positive_length(mass, "mass"), positive_length(voxel, "voxel")
         corner, shape = voxel_midpoints(mesh, self.densities, voxel)
         rho = np.nan_to_num(self._density())
         field, search = self._domain.element_blocks.vectors(self._electric), Search(mesh)
@@ -170,6 +171,7 @@ class PeriodicFields:
 
     def scaled(self, factor: complex) -> "PeriodicFields":
         """The same with all fields multiplied by a factor, such as sqrt(0.25 / power fed) for a quarter of a watt."""
+        factor = finite_number(factor, "the factor of fields")
         ports = {name: each.scaled(factor) for name, each in self.ports.items()}
         incident = None if self.incident_amplitude is None else factor * self.incident_amplitude
         fields = self._electric * factor, self._magnetic * factor

@@ -21,6 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from calderon.backends import require_memory
 from calderon.mesh import TetrahedralMesh
+from calderon.validation import points_in_space, positive_length, unmasked
 
 AIR = 0.10
 """Part of a valid cube's volume that may be air."""
@@ -93,7 +94,10 @@ class AveragedSAR:
 
     def at(self, points: ArrayLike) -> NDArray[np.float64]:
         """(...) averages of the voxels that hold points (..., 3); NaN outside of tissue."""
-        index = np.round((np.asarray(points, float) - self.corner) / self.voxel).astype(int)
+        x = unmasked(points, "points")
+        x = points_in_space(x.reshape(-1, 3) if x.shape[-1:] == (3,) else x).reshape(x.shape)
+        outside = np.array(self.averaged.shape, float)  # also of points so far away that no integer holds their number
+        index = np.clip(np.round((x - self.corner) / self.voxel), -1, outside).astype(int)
         inside = np.asarray(((index >= 0) & (index < self.averaged.shape)).all(axis=-1))
         values = self.averaged[tuple(np.moveaxis(np.where(inside[..., None], index, 0), -1, 0))]
         return np.where(inside, values, np.nan)
@@ -123,7 +127,8 @@ def voxel_midpoints(
 
 def require_tissue(mesh: TetrahedralMesh, densities: Mapping[str, float | None], mass: float, voxel: float) -> None:
     """Errors as for `voxel_midpoints`, and ValueError for less tissue than the mass of a cube in kg."""
-    voxel_midpoints(mesh, densities, voxel)
+    mass = positive_length(mass, "mass")
+    voxel_midpoints(mesh, densities, positive_length(voxel, "voxel"))
     parts = [(mesh.tags == tag, densities.get(name)) for name, tag in mesh.names.items()]
     require_mass(sum(float(mesh.volumes[own].sum()) * density for own, density in parts if density), mass)
 

@@ -1,7 +1,6 @@
 """Both fields on the whole mesh at chosen times, as files for ParaView."""
 
 import os
-from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
 import meshio
@@ -10,7 +9,7 @@ from numpy.typing import NDArray
 
 from calderon.dg.domain import Domain
 from calderon.dg.run.observer import Instant, Observer, State
-from calderon.files import whole_file
+from calderon.files import file_path, whole_file
 from calderon.mesh import TetrahedralMesh
 from calderon.validation import whole_number
 
@@ -31,7 +30,7 @@ class Snapshots(Observer):
 
     def __init__(self, folder: str | os.PathLike[str], stride: int, first: int, domain: Domain, mesh: TetrahedralMesh):
         self._stride, self._first = whole_number(stride, "stride"), whole_number(first, "first")
-        self.folder = Path(folder)
+        self.folder = file_path(folder, "a snapshot of fields", "fields", "a folder")
         self._domain, self._mesh = domain, mesh
         self.files: list[tuple[str, float]] = []
         if domain.communicator.rank == 0:

@@ -10,10 +10,11 @@ from calderon.backends import require_memory
 from calderon.dg.domain import Domain
 from calderon.dg.results.periodic import PeriodicFields
 from calderon.dg.run.observer import Instant, Observer, Span, State
-from calderon.validation import whole_number
+from calderon.validation import positive_length, positive_numbers, whole_number
 
 PART = 1 << 16
 """Numbers processed at a time, which fit a cache."""
+NEEDED = "one or several frequencies in Hz, positive numbers, are needed"
 Result = Callable[
     [float, NDArray[np.complexfloating], NDArray[np.complexfloating], complex | str | None], PeriodicFields
 ]
@@ -90,7 +91,9 @@ class RunningTransform(Observer):
     """
 
     def __init__(self, domain: Domain, frequencies: ArrayLike, stride: int, h_offset: float, result: Result) -> None:
-        self.frequencies = _positive(frequencies)
+        self.frequencies = positive_numbers(
+            frequencies, "frequencies", "one or several frequencies in Hz, positive numbers, are needed"
+        )
         self._stride = whole_number(stride, "stride")
         self._domain, self._h_offset, self._result = domain, h_offset, result
         self._span: Span | None = None
@@ -156,6 +159,7 @@ class RunningTransform(Observer):
         of 1 A; by default the only port, or 1 where there is none or several (then fields are in V s/m). ValueError for
         an unknown frequency or port. The result's `change` is NaN.
         """
+        frequency = positive_length(frequency, "frequency")
         found = np.flatnonzero(np.isclose(self.frequencies, frequency, rtol=1e-9))
         if not len(found):
             raise ValueError(f"frequency={frequency!r}: choose one of {', '.join(f'{f:g}' for f in self.frequencies)}")
@@ -179,16 +183,6 @@ class RunningTransform(Observer):
                 getattr(self, name)[n].ravel()[:] = self._domain.restricted(state[f"{name}_{n}"])
         self._last, self._next = state["times"]
         self._left, self._samples = map(int, state["counts"])
-
-
-def _positive(frequencies: ArrayLike) -> NDArray[np.float64]:
-    """(f,) frequencies. ValueError unless all are positive."""
-    values = np.atleast_1d(np.asarray(frequencies))
-    if values.dtype.kind not in "fiu" or values.ndim != 1 or not len(values):
-        raise ValueError(f"frequencies={frequencies!r}: one or several positive numbers in Hz are needed")
-    if not (np.isfinite(values) & (values > 0)).all():
-        raise ValueError(f"frequencies={frequencies!r}: positive numbers are needed")
-    return values.astype(np.float64)
 
 
 def add_multiple(total: NDArray[np.complexfloating], factor: complex, field: NDArray[np.floating]) -> None:

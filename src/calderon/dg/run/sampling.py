@@ -4,14 +4,13 @@ import math
 import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from calderon.dg.domain import Domain
 from calderon.mesh import MeshWarning
-from calderon.validation import callers_level
+from calderon.validation import callers_level, positive_length, real_number
 from calderon.waves import RampedSine, TransientPlaneWave
 
 SAMPLES = 24
@@ -59,8 +58,7 @@ class Sampling:
 
 def sampling(frequency: float, longest: float) -> Sampling:
     """With steps as long as possible, at most `longest` s. ValueError for a frequency that is not positive."""
-    if not (isinstance(frequency, Real) and math.isfinite(frequency) and frequency > 0):
-        raise ValueError(f"frequency={frequency!r}: a positive number is needed")
+    frequency = positive_length(frequency, "frequency")
     if frequency * longest * LEAST_STEPS > 1:
         raise ValueError(
             f"frequency={frequency!r}: a period lasts {1 / frequency:.3g} and the longest stable step {longest:.3g}: "
@@ -86,9 +84,9 @@ def require_period(sources: Iterable[Any], frequency: float) -> None:
 def steps_until(until: float, now: float, longest: float) -> tuple[float, int]:
     """The span from now until then, and the number of steps that it takes. ValueError for an invalid or past time,
     and for more steps than LARGEST_COUNT."""
-    if not (isinstance(until, Real) and math.isfinite(until) and until >= now):
+    if (until := real_number(until, "until")) < now:
         raise ValueError(f"until={until!r}: a time not before the present one, {now!r}, is needed")
-    span = float(until) - now
+    span = until - now
     count = span / longest * (1 - 1e-12)  # perhaps infinite
     if count > LARGEST_COUNT:
         raise ValueError(

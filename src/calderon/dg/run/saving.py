@@ -8,13 +8,11 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from calderon.dg.run.checkpoint import Expected, Moment, RunKey, read_checkpoint, write_checkpoint
 from calderon.files import sweep
 from calderon.parallel import Communicator, agreed
 from calderon.processes import Postponed, held
-from calderon.validation import callers_level
+from calderon.validation import callers_level, real_number, truth
 
 
 class Checkpoints:
@@ -24,12 +22,10 @@ class Checkpoints:
     def __init__(
         self, path: str | os.PathLike[str] | None, seconds: Any, kept: bool, key: RunKey, ranks: Communicator
     ) -> None:
-        if not (isinstance(seconds, int | float | np.number) and seconds >= 0):
+        if (pause := real_number(seconds, "checkpoint_seconds")) < 0:
             raise ValueError(f"checkpoint_seconds={seconds!r}: a number of seconds, not negative, is needed")
-        if not isinstance(kept, bool):
-            raise ValueError(f"keep_checkpoint={kept!r}: True or False is needed")
-        self.path, self.kept = path, kept
-        self._seconds, self._key, self._ranks = float(seconds), key, ranks
+        self.path, self.kept = path, truth(kept, "keep_checkpoint")
+        self._seconds, self._key, self._ranks = pause, key, ranks
         self._last, self._warned = time.monotonic(), False
 
     @contextmanager

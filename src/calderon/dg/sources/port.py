@@ -2,13 +2,13 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from numbers import Complex
 
 import numpy as np
 from numpy.typing import NDArray
 
 from calderon.dg.sources.currents import Load
 from calderon.parallel import Communicator
+from calderon.validation import finite_complex
 
 FAINT = 1e-9
 """Part of a pulse that carries no information: rounding is as large."""
@@ -96,7 +96,7 @@ def divisor(ports: Mapping[str, Port], per: complex | str | None, frequency: flo
         if per not in ports:
             raise ValueError(f"per={per!r}: unknown port, choose {', '.join(map(repr, ports)) or 'a number'}")
         return ports[per].driven(frequency)
-    if not isinstance(per, Complex) or per == 0 or not np.isfinite(per):
+    if (per := finite_complex(per, "per")) == 0:
         raise ValueError(f"per={per!r}: a number other than zero, or the name of a port, is needed")
     return complex(per)
 

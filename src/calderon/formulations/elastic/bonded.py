@@ -160,7 +160,7 @@ class BondedSolids:
 
         cases: {name: {part: LoadCase(loads, body) or loads by tag}}; they replace the loads of all parts, and a part
         that a case does not name has none. The same options and errors as `solve`; KeyError for unknown parts."""
-        if not isinstance(cases, Mapping) or not all(isinstance(case, Mapping) for case in cases.values()):
+        if not isinstance(cases, Mapping) or not cases or not all(isinstance(case, Mapping) for case in cases.values()):
             raise TypeError(f"load cases of bonded solids are {{name: {{part: loads by tag}}}}, got {describe(cases)}")
         systems = [self._loaded_by(named_cases(case)) for case in cases.values()]
         return dict(zip(cases, self._solutions(systems, method, rtol, backend), strict=True))

@@ -22,7 +22,7 @@ from calderon.formulations.sweep_results import Sweep, frequencies_of
 from calderon.mesh import TriangleMesh
 from calderon.operators.methods import candidates
 from calderon.spaces import EdgeSpace, VectorFunction
-from calderon.validation import positive_length, unmasked
+from calderon.validation import finite_complex, finite_numbers, positive_length, several
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +117,7 @@ class PECAntenna(Problem[AntennaSolution]):
         """
         vacuum_impedance(self.impedance)
         hertz, ports = frequencies_of(frequencies), len(self.feeds)
-        given = np.broadcast_to(voltages, (ports,)) if np.ndim(voltages) == 0 else voltages
+        given = self._checked(several(voltages, ports, "voltages", finite_complex))
         r, solutions, matrices = reference_resistance(reference), [], []
         for each in hertz:
             fed, *unit = self.at(2 * np.pi * each / SPEED_OF_LIGHT).solve_all([given, *np.eye(ports)], **options)
@@ -169,14 +169,9 @@ class PECAntenna(Problem[AntennaSolution]):
         return np.stack([one.weights(self.function_space) for one in self.feeds], axis=1)
 
     def _checked(self, data: Any) -> NDArray[np.complex128]:
-        voltages = np.atleast_1d(unmasked(data, "voltages"))
-        if voltages.dtype.kind not in "fiuc":
-            raise TypeError(f"voltages are numbers in V, got {data!r}")
-        if voltages.shape != (len(self.feeds),):
-            raise ValueError(f"this antenna has {len(self.feeds)} feed(s): give one voltage for each, got {data!r}")
-        if not np.isfinite(voltages).all():
-            raise ValueError(f"voltages must be finite, got {data!r}")
-        return voltages.astype(np.complex128)
+        feeds = len(self.feeds)
+        needed = f"this antenna has {feeds} feed(s): give one voltage for each, finite numbers in V"
+        return finite_numbers(data, feeds, "voltages", needed)
 
     def _right_hand_side(self, data: Any) -> NDArray[Any]:
         return -(self._weights @ data) / self.impedance

@@ -17,6 +17,7 @@ from calderon.formulations.saving.solution_file import Record
 from calderon.formulations.scenes import currents_scene, directional_scene, pattern_rows
 from calderon.quadrature import Quadrature
 from calderon.spaces import VectorFunction
+from calderon.validation import truth
 from calderon.view import Described, Scene, Viewable
 
 VALUES = "voltages", "feed_currents", "feeds", "info", "quadrature", "wavenumber", "impedance"  # of a saved solution
@@ -161,7 +162,7 @@ class AntennaSolution(RadiatedField, Feeds, Viewable, Described):
             raise ValueError(f"a gain needs a positive power, this antenna has {power:g} W: are all voltages zero?")
         amplitude = np.sqrt(2 * self._eta * power)
         value = radar_cross_section(self.far_field, amplitude, theta, phi, polarization)
-        if not decibels:
+        if not truth(decibels, "decibels"):
             return value
         with np.errstate(divide="ignore"):
             return 10 * np.log10(value)

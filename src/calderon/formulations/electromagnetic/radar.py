@@ -17,7 +17,7 @@ from calderon.formulations.media.wavenumbers import wavenumber_and_frequency
 from calderon.formulations.problem import Problem, SolveChoices, monostatic_sweep, named_options
 from calderon.formulations.sweep import sweep_of
 from calderon.formulations.sweep_results import Sweep
-from calderon.validation import one_of, positive_length
+from calderon.validation import one_of, positive_length, truth
 from calderon.waves import ElectromagneticWave
 
 Solution = TypeVar("Solution")
@@ -108,7 +108,7 @@ class RadarProblem(Problem[Solution]):
         pairs = [receive + transmit for receive in RECEIVERS for transmit in RECEIVERS]
         one_of(polarization, pairs, "polarization")
         chosen = self._sweep_options(options.pop("method", None), options.pop("rtol", 1e-6), options)
-        chosen = replace(chosen, accept=info)
+        chosen = replace(chosen, accept=truth(info, "info"))
         frame = line_of_sight(theta, phi)
         r, v, h = (part.reshape(-1, 3) for part in frame)
         vectors = {"V": v, "H": h}

@@ -26,7 +26,7 @@ from calderon.mesh import MeshError, TriangleMesh
 from calderon.mesh.errors import AccuracyWarning
 from calderon.operators import identity
 from calderon.solvers.iteration import tolerance
-from calderon.validation import callers_level, describe, finite_number, one_of, positive_length, real_number
+from calderon.validation import broadcast, callers_level, describe, finite_number, one_of, positive_length, real_number
 from calderon.view import Described
 
 ANOMALY = 1e-9
@@ -105,7 +105,7 @@ class PeriodicCell(Described):
         self, frequency: ArrayLike, theta: ArrayLike = 0.0, phi: ArrayLike = 0.0, side: str = "above"
     ) -> CellSweep:
         """Reflection at several frequencies and directions, arrays that are broadcast against each other."""
-        f, t, p = np.broadcast_arrays(*(np.asarray(each, dtype=float) for each in (frequency, theta, phi)))
+        f, t, p = broadcast({"frequency": frequency, "theta": theta, "phi": phi}, "in Hz and radians")
         points = zip(f.ravel().tolist(), t.ravel().tolist(), p.ravel().tolist(), strict=True)
         found = [self.solve(*each, side=side) for each in points]
         through = all(each.transmitted is not None for each in found)

@@ -24,7 +24,7 @@ from calderon.floquet import voltages
 from calderon.layers import Sections, Stack
 from calderon.layers.sections import WALL
 from calderon.quadrature import gauss
-from calderon.validation import describe, positive_length
+from calderon.validation import describe, positive_length, real_number
 
 FUNCTIONS = 3
 """Along, and across the strip."""
@@ -54,7 +54,7 @@ def line_parameters(stack: Stack, width: float, frequency: float, z: float | Non
     if not isinstance(stack, Stack):
         raise TypeError(f"the layers must be a Stack, got {describe(stack)}")
     sections, w = stack.at(frequency), positive_length(width, "the width of a line in m")
-    height = stack.top if z is None else float(z)
+    height = stack.top if z is None else real_number(z, "z")
     if WALL not in sections.ends:
         raise ValueError("a line needs a conductor below or above, and this stack has none: give Stack(below='pec')")
     low, high = sections.k0, float(np.sqrt((sections.eps * sections.mu).real.max())) * sections.k0

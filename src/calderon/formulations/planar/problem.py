@@ -2,7 +2,7 @@
 
 import itertools
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -47,7 +47,16 @@ from calderon.operators.layered import LayeredElectricField, layered_electric_fi
 from calderon.quadrature import Quadrature
 from calderon.solvers.iteration import tolerance
 from calderon.spaces import RWG, EdgeSpace, VectorFunction, half_functions
-from calderon.validation import callers_level, describe, list_of, one_of, positive_length, real_number, unmasked
+from calderon.validation import (
+    callers_level,
+    describe,
+    finite_numbers,
+    list_of,
+    one_of,
+    positive_length,
+    real_number,
+    whole_number,
+)
 from calderon.view import Described
 
 EDGES_PER_WAVELENGTH = 8
@@ -381,8 +390,8 @@ class PlanarProblem(Described):
         low, high = (positive_length(each, "frequency in Hz") for each in (start, stop))
         if high < low:
             raise ValueError(f"a sweep goes from a lower to a higher frequency, got {start!r} to {stop!r} Hz")
-        if not isinstance(points, int | np.integer) or points < 1:
-            raise ValueError(f"points of a sweep must be a whole number, at least 1, got {points!r}")
+        points = whole_number(points, "points")
+        require_memory(16 * points * len(self.ports) ** 2, "a sweep", "ask for fewer points")
         tolerance(rtol, example="1e-3")
         frequencies = np.linspace(low, high, points)
         resistance = reference_resistance(reference)
@@ -399,6 +408,8 @@ class PlanarProblem(Described):
     def solve_all(self, frequency: float, voltages: Sequence[ArrayLike]) -> list[PlanarSolution]:
         """Solutions as by `solve` for several sets of voltages, with one factorisation: np.eye(p) are the ports one by
         one, with 1 V."""
+        if isinstance(voltages, str | bytes) or not isinstance(voltages, Iterable):
+            raise TypeError(f"voltages are a list with those of each solution, got {describe(voltages)}")
         checked = [self._voltages(each) for each in voltages]
         currents, system = self._port_currents(frequency)
         admittances, found = self._admittances(frequency, currents, system), []
@@ -409,11 +420,10 @@ class PlanarProblem(Described):
         return found
 
     def _voltages(self, given: ArrayLike) -> Complex:
-        numbers = np.atleast_1d(unmasked(given, "voltages"))
-        if numbers.shape != (len(self.ports),) or numbers.dtype.kind not in "fiuc":
-            raise ValueError(f"this problem has {len(self.ports)} port(s): give one voltage for each, got {given!r}")
-        u = numbers.astype(complex)
-        if self.ports and not (np.isfinite(u).all() and u.any()):
+        ports = len(self.ports)
+        needed = f"this problem has {ports} port(s): give one voltage for each, finite numbers in V"
+        u = finite_numbers(given, ports, "voltages", needed)
+        if ports and not u.any():
             raise ValueError(f"voltages are finite numbers in V, one of them not zero, got {given!r}")
         return u
 

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from calderon.exact.angular import line_of_sight
 from calderon.formulations.electromagnetic.feeds import Feeds
 from calderon.formulations.planar.layered_currents import LayeredCurrents
+from calderon.validation import positive_length, real_number, truth
 from calderon.view import Scene, Viewable
 
 CUT = 721
@@ -69,11 +70,12 @@ class PlanarSolution(LayeredCurrents, Feeds, Viewable):
         _, theta_hat, phi_hat = line_of_sight(theta, phi)
         field = self.far_field(theta, phi)
         value = ellipse_ratio((field * theta_hat).sum(axis=-1), (field * phi_hat).sum(axis=-1))
-        return np.asarray(20 * np.log10(value) if decibels else value)
+        return np.asarray(20 * np.log10(value) if truth(decibels, "decibels") else value)
 
     def beam_width(self, phi: float, level: float = 0.5) -> float:
         """Angle in radians around the strongest direction of the upper half-space in the plane of the azimuth phi,
         within which the gain is above `level` of the largest there."""
+        phi, level = real_number(phi, "phi in radians"), positive_length(level, "level")
         theta = np.linspace(-np.pi / 2, np.pi / 2, CUT)
         gain = self.gain(np.abs(theta), np.where(theta < 0, phi + np.pi, phi))
         top = int(gain.argmax())
@@ -99,7 +101,7 @@ class PlanarSolution(LayeredCurrents, Feeds, Viewable):
         eta = np.where(radial[..., 2] >= 0, self.radiator.impedance(-1), self.radiator.impedance(0))
         square = (np.abs(self.far_field(theta, phi)) ** 2).sum(axis=-1)
         value = 4 * np.pi * square / (2 * eta * power)
-        if not decibels:
+        if not truth(decibels, "decibels"):
             return np.asarray(value)
         with np.errstate(divide="ignore"):
             return np.asarray(10 * np.log10(value))

@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 
 from calderon.mesh.errors import MeshError, warn_of_accuracy
+from calderon.mesh.files.path import mesh_path
 from calderon.mesh.shapes.gmsh_volumes import MeshedModel, gmsh_model, mesh_surfaces
 from calderon.mesh.sizes import REMESHED, positive, room_for_surface
 from calderon.mesh.triangles import TriangleMesh
@@ -24,7 +25,7 @@ def read_cad(path: str | Path, h: float) -> TriangleMesh:
     or unknown file, for one without faces, for h above the size of the model or too long for its walls, and if gmsh is
     not installed. AccuracyWarning where flat triangles of that size change the area or the volume by more than 5 %.
     """
-    path, h = Path(path), positive("h", h)
+    path, h = mesh_path(path), positive("h", h)
     if path.suffix.lower() not in CAD_FORMATS:
         raise MeshError(f"{path}: CAD files end in {', '.join(CAD_FORMATS)}: meshes are read by mesh.read")
     if not path.is_file():

@@ -57,7 +57,7 @@ def read_tetrahedra(path: str | Path, scale: float = 1.0) -> TetrahedralMesh:
 
 def holds_tetrahedra(path: str | Path) -> bool:
     """Whether it is a file of tetrahedra that `read_tetrahedra` accepts; False for one that cannot be read."""
-    path = Path(path)
+    path = mesh_path(path)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # those who read the mesh repeat them
         try:

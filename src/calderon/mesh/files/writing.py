@@ -122,7 +122,7 @@ def _writer(suffix: str, version: str | None) -> Writer:
     writers: dict[str, Writer] = {".vtu": vtu, ".stl": _stl, ".obj": _obj, ".ply": _ply, ".inp": _inp}
     if suffix == ".msh":
         versions: dict[str | None, Writer] = {None: _msh41, "4.1": _msh41, "2.2": msh22}
-        if version not in versions:
+        if not isinstance(version, str | None) or version not in versions:
             raise MeshError(f"unknown .msh version {version!r}: choose '2.2' or '4.1'")
         return versions[version]
     if suffix not in writers:

@@ -1,0 +1,327 @@
+"""Valid calls of methods of meshes, problems, solutions, results and exact fields, for `valid_calls`: an object of each
+class, and for each of its methods arguments that can be replaced by nonsense."""
+
+import functools
+import pathlib
+import tempfile
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+import calderon as cal
+
+X, Y, Z = [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]
+POINTS, ONE = [[2.0, 0.1, 0.2], [0.0, 3.0, 0.0]], [[2.0, 0.1, 0.2]]
+ANGLES = {"theta": 0.4, "phi": 0.1}
+FOLDER = pathlib.Path(tempfile.mkdtemp())
+"""Where files are written."""
+STEEL = {"youngs_modulus": 200e9, "poissons_ratio": 0.3}
+
+Methods = dict[str, dict[str, Any]]
+"""Arguments by the name of a method."""
+
+
+@functools.cache
+def sphere() -> Any:
+    """A mesh of few triangles."""
+    return cal.mesh.sphere(radius=1.0, h=1.0)
+
+
+@functools.cache
+def plate() -> Any:
+    """A mesh of a plate in two parts, tags 1 and 2."""
+    mesh = cal.mesh.plate([0.02, 0.01], 0.005)
+    return cal.TriangleMesh(mesh.vertices, mesh.triangles, np.where(mesh.centroids[:, 0] < 0, 1, 2))
+
+
+@functools.cache
+def tetrahedra() -> Any:
+    """Few tetrahedra."""
+    return cal.mesh.box([0, 0, 0], [1, 1, 1], cells=1)
+
+
+def signal(t: float) -> float:
+    """A current in time."""
+    return t
+
+
+def steady(points: Any, time: float = 0.0) -> Any:
+    """A field that is zero."""
+    return np.zeros((len(points), 3))
+
+
+def everywhere(field: Any) -> Methods:
+    """What every sampled field has."""
+    return {
+        "at_points": {"points": POINTS}, "on_grid": {"low": [2, 2, 2], "high": [3, 3, 3], "points": (2, 2, 2)},
+        "on_line": {"start": [2, 0, 0], "end": [3, 0, 0], "points": 2},
+        "on_plane": {"origin": [3, 0, 0], "normal": Z, "size": (1, 1), "points": (2, 2)},
+        "on_sphere": {"radius": 3.0, "theta": [0.1, 0.2], "phi": [0.0], "centre": [0, 0, 0]},
+        "samples": {"places": field.at_points(POINTS).places},
+    }  # fmt: skip
+
+
+def meshes() -> Iterator[tuple[Any, Methods]]:
+    """Meshes, functions and waves."""
+    mesh, space, edges = sphere(), cal.P1(sphere()), cal.RWG(sphere())
+    chosen = np.zeros(mesh.number_of_triangles, bool)
+    yield mesh, {
+        "contains": {"points": POINTS}, "divided": {"times": 1}, "merged_vertices": {"tolerance": 1e-6},
+        "refine_edges": {"ratio": 0.5, "angle": 0.5}, "restricted": {"tags": 0}, "rotated": {"matrix": np.eye(3)},
+        "scaled": {"factor": 2.0}, "sharp_edges": {"angle": 0.5}, "tag_numbers": {"tags": 0},
+        "translated": {"vector": X}, "turned": {"chosen": chosen}, "remesh": {"h": 0.8, "angle": 0.5},
+        "flat_triangles": {"triangles": [0, 1], "what": "this"}, "geometry": {"triangles": [0, 1]},
+        "write": {"path": FOLDER / "mesh.msh", "version": "4.1"},
+        "to_html": {"path": FOLDER / "view.html"},
+    }  # fmt: skip
+    yield tetrahedra(), {"skin": {"own": np.arange(6) < 3}, "write": {"path": FOLDER / "volume.msh"}}
+    pressure = cal.Function(space, np.ones(space.dimension))
+    yield pressure, {
+        "integral": {"tags": None}, "l2_error": {"exact": 1.0, "degree": 4}, "named": {"label": "p", "unit": "Pa"},
+        "values": {"points": [[1 / 3, 1 / 3]]}, "surface_curl": {"points": [[1 / 3, 1 / 3]]},
+        "surface_gradient": {"points": [[1 / 3, 1 / 3]]}, "write": {"path": FOLDER / "pressure.vtu"},
+    }  # fmt: skip
+    yield (
+        cal.Function,
+        {
+            "interpolate": {"space": space, "data": 1.0, "label": "p", "unit": "Pa"},
+            "project": {"space": space, "data": 1.0, "label": "p", "unit": "Pa"},
+        },
+    )
+    yield cal.VectorFunction(edges, np.ones(edges.dimension)), {
+        "integral": {"tags": None}, "l2_error": {"exact": lambda x, n: 0 * x, "degree": 4},
+        "values": {"points": [[1 / 3, 1 / 3]]}, "write": {"path": FOLDER / "current.vtu"},
+    }  # fmt: skip
+    wave = {"electric": {"points": POINTS}, "magnetic": {"points": POINTS}, "at": {"wavenumber": 1.1, "impedance": 2.0}}
+    yield cal.ElectromagneticPlaneWave(X, Z, 1.0), wave
+    yield cal.ElectricDipole([0, 0, 5], Z, 1.0), {**wave, "far_field": ANGLES}
+    normals = [[0.0, 0.0, 1.0]] * 2
+    sound = {"gradient": {"x": POINTS}, "normal_derivative": {"x": POINTS, "n": normals}, "at": {"wavenumber": 1.1}}
+    yield cal.PlaneWave(X, 1.0), sound
+    yield cal.PointSource([0, 0, 5], 1.0), {**sound, "far_field": ANGLES}
+    pulse = cal.TransientPlaneWave(X, Z, 1e9)
+    yield pulse, {name: {"points": POINTS, "time": 1e-9} for name in ("electric", "magnetic")}
+    for dispersive in (cal.Conductor(5.8e7), cal.SurfaceImpedance(1.0), cal.Lumped(cal.DeltaGap(between=(1, 2)), 1.0)):
+        yield dispersive, {"impedance": {"frequency": 1e9}}
+    yield cal.Layer(1e-3, eps_r=2.0), {"permittivity": {"frequency": 1e9}}
+    yield cal.Stack([cal.Layer(1e-3)], below="pec"), {"at": {"frequency": 1e9}}
+
+
+def sound_and_potentials() -> Iterator[tuple[Any, Methods]]:
+    """Scattering of sound, statics, their solutions."""
+    mesh = sphere()
+    wave, options = cal.PlaneWave(X, 1.0), {"method": "dense", "rtol": 1e-4}
+    sound, static = cal.SoundHardScattering(mesh, 1.0, speed_of_sound=1500.0), cal.LaplaceDirichlet(mesh)
+    yield sound, {
+        "at": {"wavenumber": 1.1},
+        "plan": {"method": "auto", "rtol": 1e-5, "compression_rtol": 1e-6, "precision": "double"},
+        "solve": {
+            "data": wave, **options, "compression_rtol": None, "solver": "gmres", "precision": "double",
+            "backend": "numba", "preconditioner": "osrc", "maxiter": 100, "progress": False, "keep_on_device": False,
+            "matrix_file": None,
+        },
+        "monostatic_target_strength": {**ANGLES, **options, "info": False, "sweep_file": None},
+        "solve_all": {"data": [wave], **options}, "sweep": {"frequencies": [50.0], "wave": wave, **options},
+    }  # fmt: skip
+    yield cal.FluidTransmission(mesh, 1.0, 1.2, 2.0), {"at": {"wavenumber": 1.1}}
+    yield static, {
+        "solve": {"data": 1.0, **options}, "solve_all": {"data": [1.0]},
+        "capacitance_matrix": {"conductors": None, "permittivity": 1.0, **options},
+    }  # fmt: skip
+    solution, fixed = sound.solve(wave), static.solve(1.0)
+    near = {"points": ONE, "backend": "numba", "precision": "double"}
+    power = {"density": 1000.0, "speed_of_sound": 1500.0}
+    yield solution, {
+        "field": near, "scattered": near, "gradient": near, "far_field": {**ANGLES, "backend": "numba"},
+        "far_field_arrays": ANGLES, "far_field_data": ANGLES, "target_strength": ANGLES, "absorbed_power": power,
+        "radiated_power": power, "save": {"path": FOLDER / "sound.h5"}, **everywhere(solution),
+    }  # fmt: skip
+    yield fixed, {"field": near, "gradient": near}
+    yield solution.at_points(POINTS), {"write": {"path": FOLDER / "samples.csv"}}
+    yield solution.far_field_arrays(**ANGLES), {"write_csv": {"path": FOLDER / "pattern.csv"}}
+
+
+def radar() -> Iterator[tuple[Any, Methods]]:
+    """Scattering of electromagnetic waves, and antennas."""
+    mesh, k = sphere(), {"wavenumber": 1.1}
+    wave, options = cal.PlaneWave(X, 1.0, polarization=Z), {"method": "dense", "rtol": 1e-4}
+    metal, glass = cal.PECScattering(mesh, 1.0), cal.DielectricScattering(mesh, 1.0, 2.0)
+    echo = {**ANGLES, "polarization": "VV", **options}
+    yield metal, {
+        "at": k, "monostatic_rcs": echo, "scattering_amplitude": echo,
+        "sweep": {"frequencies": [5e7], "wave": wave, **options},
+    }  # fmt: skip
+    near = {"points": ONE, "backend": "numba", "precision": "double"}
+    fields = {name: near for name in ("electric", "magnetic", "field")}
+    scattered = {name: near for name in ("scattered_electric", "scattered_magnetic")}
+    far = {"far_field": {**ANGLES, "backend": "numba"}, "far_field_arrays": ANGLES, "far_field_data": ANGLES}
+    solution = metal.solve(wave)
+    saved = {"save": {"path": FOLDER / "echo.h5"}}
+    yield solution, {**fields, **scattered, **far, "rcs": {**ANGLES, "polarization": "V"}, **saved}
+    inside = glass.solve(wave)
+    yield inside, {
+        **fields, **scattered, "absorbed_power": {"by": "auto"}, "absorption_cross_section": {"by": "auto"},
+        "region_numbers": {"points": POINTS},
+    }  # fmt: skip
+    antenna = cal.PECAntenna(plate(), 100.0, cal.DeltaGap(between=(1, 2)))
+    yield antenna, {
+        "at": k, "solve": {"voltages": 1.0, **options}, "solve_all": {"data": [1.0]}, "admittance_matrix": options,
+        "impedance_matrix": options, "scattering_matrix": {"reference": 50.0, **options},
+        "sweep": {"frequencies": [5e9], "voltages": 1.0, "reference": 50.0},
+    }  # fmt: skip
+    gain = {**ANGLES, "polarization": None, "decibels": True}
+    yield antenna.solve(1.0), {
+        **fields, **far, "available_power": {"reference": 50.0}, "directivity": gain, "gain": gain,
+        "pattern": {"theta": [0.1, 0.2], "phi": [0.0], "reference": 50.0},
+        "realized_gain": {**gain, "reference": 50.0}, "reflection_coefficient": {"reference": 50.0},
+        "write_far_field": {"path": FOLDER / "antenna.ffe", "theta": [0.1, 0.2], "phi": [0.0], "reference": 50.0},
+    }  # fmt: skip
+
+
+def solids() -> Iterator[tuple[Any, Methods]]:
+    """Elastic solids, bonded ones, and their solutions."""
+    material, options = cal.ElasticMaterial(**STEEL), {"method": "dense", "rtol": 1e-4, "backend": "numba"}
+    solid = cal.ElasticSolid(sphere(), material, loads={0: cal.Pressure(1e6)})
+    cases = {"cases": {"a": cal.LoadCase({0: cal.Pressure(1e6)})}}
+    yield solid, {"solve": options, "plan": {"method": "auto", "rtol": 1e-4}, "solve_cases": {**cases, **options}}
+    yield material, {"required": {"name": "youngs_modulus", "what": "stiffness"}, "stress_of": {"gradient": np.eye(3)}}
+    solution = solid.solve(method="dense")
+    yield solution, {
+        "field": {"points": [[0.1, 0, 0]]}, "stress": {"points": [[0.1, 0, 0]]},
+        "save": {"path": FOLDER / "solid.h5"}, "write": {"path": FOLDER / "solid.vtu"},
+    }  # fmt: skip
+    low, high = bars()
+    bonded = cal.BondedSolids({"low": low, "high": high})
+    yield bonded, {
+        "solve": options, "plan": {"method": "auto", "rtol": 1e-4},
+        "solve_cases": {"cases": {"a": {"high": {6: cal.Pressure(1e6)}}}, **options},
+    }  # fmt: skip
+    yield bonded.solve(method="dense"), {
+        "save": {"path": FOLDER / "bonded.h5"}, "at_points": {"points": [[0.1, 0.1, 0.1]]},
+    }  # fmt: skip
+
+
+@functools.cache
+def bars() -> tuple[Any, Any]:
+    """Two cubes, one on the other."""
+    material, cube = cal.ElasticMaterial(**STEEL), cal.mesh.cube(1.0, 1.0)
+    z = cube.centroids[:, 2]
+    cube = cal.TriangleMesh(cube.vertices, cube.triangles, np.where(z > 0.49, 6, np.where(z < -0.49, 5, 0)))
+    return cal.ElasticSolid(cube, material, {5: cal.Fixed()}), cal.ElasticSolid(cube.translated(Z), material)
+
+
+def boards() -> Iterator[tuple[Any, Methods]]:
+    """Planar circuits, periodic cells, reflectarrays."""
+    gap, hertz = cal.DeltaGap(between=(1, 2)), {"frequency": 1e9}
+    board = cal.PlanarProblem(cal.Stack(), plate(), [gap])
+    yield board, {
+        **{name: hertz for name in ("admittance_matrix", "currents", "impedance_matrix", "matrix", "plan")},
+        "line_parameters": hertz, "line_waves": hertz,
+        "monostatic_rcs": {**hertz, **ANGLES, "polarization": "VV"},
+        "scatter": {**hertz, **ANGLES, "polarization": "V"},
+        "scattering_matrix": {**hertz, "reference": 50.0}, "solve": {**hertz, "voltages": 1.0},
+        "solve_all": {**hertz, "voltages": [[1.0]]},
+        "sweep": {"start": 1e9, "stop": 1.1e9, "points": 3, "reference": 50.0, "rtol": 1e-2},
+    }  # fmt: skip
+    solution, near = board.solve(1e9), {"points": [[0.0, 0.0, 1.0]]}
+    shown = {**ANGLES, "decibels": True}
+    yield solution, {
+        "available_power": {"reference": 50.0}, "axial_ratio": shown, "directivity": shown, "gain": shown,
+        "beam_width": {"phi": 0.0, "level": 3.0}, "electric": near, "magnetic": near, "far_field": ANGLES,
+        "pattern": {"theta": [0.1, 0.2], "phi": [0.0], "reference": 50.0}, "save": {"path": FOLDER / "board.h5"},
+        "write_far_field": {"path": FOLDER / "board.ffe", "theta": [0.1, 0.2], "phi": [0.0], "reference": 50.0},
+    }  # fmt: skip
+    yield board.scatter(1e9, **ANGLES), {
+        "electric": near, "magnetic": near, "far_field": ANGLES, "rcs": {**ANGLES, "polarization": "V"},
+        "save": {"path": FOLDER / "echo_of_board.h5"},
+    }  # fmt: skip
+    yield board.sweep(1e9, 1.1e9, 3, rtol=1e-2), {"write_touchstone": {"path": FOLDER / "board.s1p"}}
+    cell, came = cal.PeriodicCell(plate(), [0.03, 0.03], cal.Stack()), {**hertz, **ANGLES, "side": "above"}
+    yield cell, {name: came for name in ("reflection", "transmission", "solve", "sweep")}
+    yield cell.solve(1e9), {"current": {"polarisation": "TE"}, "save": {"path": FOLDER / "cell.h5"}}
+    yield cell.sweep([1e9, 2e9]), {"phase": {"polarisation": "TE"}}
+
+
+def transients() -> Iterator[tuple[Any, Methods]]:
+    """Fields in time."""
+    frequencies, names = [1e7], {"electric": steady, "magnetic": steady}
+
+    def simulation() -> Any:
+        tissue = cal.Material(permittivity=2.0, conductivity=0.1, density=1000.0)
+        made = cal.MaxwellDG(tetrahedra(), order=1, materials=dict.fromkeys(tetrahedra().material_names(), tissue))
+        made.set_fields(steady, steady)
+        return made
+
+    ran = simulation()
+    transform = ran.add_transform(frequencies)
+    ran.run(until=1e-9)
+    yield ran, {
+        "electric": {"points": [[0.1, 0.2, 0.3]]}, "magnetic": {"points": [[0.1, 0.2, 0.3]]}, "l2_error": names,
+        "steps_per_period": {"frequency": 1e7}, "require_tissue": {"mass": 1.0, "voxel": 0.1}, "set_fields": names,
+    }  # fmt: skip
+    yield transform, {"fields": {"frequency": 1e7, "per": None}}
+    made: dict[str, dict[str, Any]] = {
+        "add_probe": {"points": [[0.1, 0.2, 0.3]], "stride": 1}, "add_transform": {"frequencies": [1e7], "stride": 1},
+        "add_snapshots": {"folder": FOLDER / "snapshots", "stride": 1, "first": 1},
+        "run": {
+            "until": 1e-9, "progress": False, "checkpoint": FOLDER / "run.h5", "checkpoint_seconds": 60.0,
+            "keep_checkpoint": False,
+        },
+        "run_until_periodic": {"frequency": 1e7, "periods": 2, "progress": False},
+    }  # fmt: skip
+    yield Fresh(simulation), made
+    periodic = simulation().run_until_periodic(1e7, periods=2)
+    yield periodic, {
+        "electric": {"points": [[0.1, 0.2, 0.3]]}, "magnetic": {"points": [[0.1, 0.2, 0.3]]},
+        "field": {"points": [[0.1, 0.2, 0.3]]}, "scaled": {"factor": 2.0}, "write": {"path": FOLDER / "periodic.vtu"},
+        "local_sar": {"points": [[0.1, 0.2, 0.3]]}, "averaged_sar": {"mass": 1.0, "voxel": 0.1},
+    }  # fmt: skip
+    around = {"radius": None, "center": None}
+    wave = cal.TransientPlaneWave(X, Z, 1e7)
+    lit = cal.MaxwellDG(tetrahedra(), 1, materials={}, boundaries={"wall": "absorbing"}, sources=[wave])
+    yield lit.run_until_periodic(1e7, periods=2), {
+        "far_field": {**ANGLES, **around}, "radiated_power": around, "rcs": {**ANGLES, "polarization": None, **around},
+    }  # fmt: skip
+
+
+class Fresh:
+    """A new object for each call of a method."""
+
+    def __init__(self, make: Callable[[], Any]) -> None:
+        self.make, self.kind = make, type(make())
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        @functools.wraps(getattr(self.kind, name))
+        def call(**arguments: Any) -> Any:
+            return getattr(self.make(), name)(**arguments)
+
+        return call
+
+
+def exact_fields() -> Iterator[tuple[Any, Methods]]:
+    """Series and closed forms."""
+    points = {"points": POINTS}
+    mode = cal.exact.cubic_cavity((1, 1, 0), 1.0)
+    yield mode, {name: {"points": [[0.1, 0.2, 0.3]], "time": 0.1} for name in ("electric", "magnetic")}
+    yield cal.exact.hertz_dipole(1.0, Z), {"electric": points, "magnetic": points, "far_field": ANGLES}
+    ball = cal.exact.mie_dielectric_sphere(1.0, 1.0, 2.0)
+    fields = ("electric", "magnetic", "incident_electric", "incident_magnetic", "scattered_electric")
+    yield ball, {
+        **{name: points for name in (*fields, "scattered_magnetic")}, "far_field": ANGLES,
+        "rcs": {**ANGLES, "polarization": "V"},
+    }  # fmt: skip
+    sound = {"scattered": points, "incident": points, "total": points, "scattered_radial_derivative": points}
+    surface = {name: {"points": [X]} for name in ("surface_pressure", "surface_normal_derivative", "interior")}
+    far = {"far_field": ANGLES, "target_strength": ANGLES}
+    yield cal.exact.fluid_sphere(1.0, 1.0, 2.0, 2.0, X), {**sound, **far, **surface}
+    layered = cal.exact.layered_fluid_sphere(1.0, [0.5, 1.0], [2.0, 3.0], [2.0, 2.0], X)
+    yield layered, {**sound, **far, "interior": {"points": [X]}}
+    sources = cal.exact.point_sources([[0, 0, 0]], [1.0], 1.0)
+    yield sources, {"gradient": {"x": POINTS}, "normal_derivative": {"x": POINTS, "n": [Z, Z]}, "far_field": ANGLES}
+    yield cal.exact.radiating_sphere(1.0, 1.0), {
+        "far_field": ANGLES, "radial_derivative": points, "radiated_power": {"density": 1.0, "sound_speed": 300.0},
+    }  # fmt: skip
+
+
+SOURCES = (meshes, sound_and_potentials, radar, solids, boards, transients, exact_fields)
