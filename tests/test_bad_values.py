@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import calderon as cal
+import calderon.formulations as results
 import valid_calls
 
 PACKAGE = Path(cal.__file__).parent
@@ -26,6 +27,21 @@ WITHOUT = {
     "available",
 }  # fmt: skip
 """Public names that have no arguments to replace."""
+CALLED_BY_EQUATIONS = {
+    "BodyLoad", "DeltaGap", "EdgePort", "Elastostatic", "Fixed", "Force", "Gravity", "Helmholtz", "Laplace", "LinePort",
+    "ModifiedHelmholtz", "Moment", "Prescribed", "Pressure", "ProbePort", "Quadrature", "RemoteStress", "RigidMotion",
+    "Roller", "Rotation", "SteadyTemperature", "Support", "TemperatureChange", "Traction",
+}  # fmt: skip
+"""Classes whose methods equations call, with points, spaces and materials that they have checked."""
+WITHOUT_METHODS = {
+    "ElasticMaterial.required", *(f"ElasticSolid.{name}" for name in (
+        "body_force", "corner_stresses", "estimated_errors", "free_expansion", "particular_displacement",
+        "particular_stress", "planned_layers", "source", "source_stress", "surface_fields", "temperature", "tested_rows",
+        "volume_integral",
+    )), "Exchange.from_gmsh", "Exchange.from_pyvista", "Exchange.from_trimesh", "TriangleMesh.flat_triangles",
+    "TriangleMesh.geometry", "Viewable.show", "Viewable.view",
+}  # fmt: skip
+"""Further ones, those that need other packages, and those that open a window."""
 
 
 @functools.cache
@@ -78,6 +94,23 @@ SOURCES = (
 @pytest.mark.parametrize("source", SOURCES)
 def test_nonsense_is_refused_in_words(source):
     assert not [text for call in calls(source) for text in complaints(call)]
+
+
+def methods_of(kind):
+    """The methods of a class that are called with arguments, by their own name; one that is inherited counts once."""
+    for name, method in inspect.getmembers(kind, lambda found: inspect.isfunction(found) or inspect.ismethod(found)):
+        own = (method.__module__ or "").startswith("calderon")
+        if own and not name.startswith("_") and set(inspect.signature(method).parameters) - {"self", "cls"}:
+            yield getattr(method, "__func__", method).__qualname__
+
+
+@pytest.mark.variant
+def test_every_public_method_with_arguments_has_a_valid_call():
+    named = [getattr(module, name) for module in (cal, results) for name in module.__all__]
+    public = {method for kind in named if inspect.isclass(kind) for method in methods_of(kind)}
+    walked = {getattr(call.function, "__func__", call.function).__qualname__ for call in calls("methods")}
+    left = {method for method in public - walked if method.split(".")[0] not in CALLED_BY_EQUATIONS}
+    assert left == WITHOUT_METHODS
 
 
 def test_every_public_name_with_arguments_has_a_valid_call():

@@ -8,7 +8,7 @@ import numpy as np
 
 import calderon as cal
 import valid_methods
-from valid_methods import POINTS, STEEL, X, Z, bars, plate, signal, sphere, tetrahedra
+from valid_methods import POINTS, STEEL, X, Z, bars, file, parts, plate, signal, sphere, tetrahedra
 
 
 class Call(NamedTuple):
@@ -114,16 +114,30 @@ def shapes() -> Iterator[Call]:
             "hollow_sphere": {"radius": 1.0, "inner_radius": 0.5, "h": 0.6},
             "layered_cuboid": {"lengths": [1.0, 1.0], "thicknesses": [0.5, 0.5], "h": 0.6},
             "merge": {"meshes": [sphere(), plate()]},
+            "check": {"mesh": sphere()},
+            "layered_ball": {"radii": [0.5, 1.0], "names": ["a", "b"], "air_radius": 2.0, "h": 1.0},
             "metres_per": {"unit": "mm"},
             "ogive": {"length": 1.0, "h": 0.1},
             "plate": {"lengths": [1.0, 1.0], "h": 0.5},
             "sample": {"name": "submarine", "resolution": "coarse"},
+            "phantom_sizes": {"frequency": 1e9, "width": 0.004},
+            "read": {"path": file("mesh.msh", sphere()), "scale": 1.0, "tolerance": None, "h": None},
+            "read_tetrahedra": {"path": file("volume.msh", tetrahedra()), "scale": 1.0},
+            "holds_tetrahedra": {"path": file("volume.msh", tetrahedra())},
+            "step_report": {"mesh": tetrahedra(), "materials": None},
+            "warn_wavenumber": {"mesh": sphere(), "wavenumber": 1.0},
+            "without_part": {"mesh": parts(), "part": "a", "faces": "metal"},
+            "write": {"mesh": sphere(), "path": file("mesh.msh", sphere()), "version": "4.1"},
             "sphere": {"radius": 1.0, "h": 0.6, "volume": True},
             "torus": {"major_radius": 1.0, "minor_radius": 0.3, "h": 0.3},
             "tube": {"radius": 1.0, "inner_radius": 0.5, "length": 1.0, "h": 0.5},
         },
         cal.planar: {
             "patch": {"width": 1.0, "length": 1.0, "h": 0.4, "z": 0.0},
+            "line_fed_patch": {"length": 3.0, "width": 2.0, "line_width": 0.5, "line_length": 1.0, "h": 0.6},
+            "outline": {"points": [[0, 0], [1, 0], [0, 1]], "holes": (), "h": 0.5, "edge": None, "z": 0.0},
+            "rectangles": {"metal": [[0, 1, 0, 1]], "h": 0.4, "cells": 2, "z": 0.0},
+            "via": {"mesh": cal.mesh.plate([1, 1], 0.2), "place": (0, 0), "radius": 0.1, "heights": [0, 0.2]},
             "ribbon": {"line": [[0, 0], [1, 0]], "heights": [0, 0.2], "h": 0.2},
             "ring": {"radius": 1.0, "inner_radius": 0.5, "h": 0.3},
             "spiral": {"turns": 1.5, "width": 0.2, "gap": 0.2, "inner_radius": 1.0, "h": 0.5, "cells": 1},
@@ -139,6 +153,19 @@ def shapes() -> Iterator[Call]:
             "fluid_sphere": {"k": 1.0, "radius": 1.0, "interior_wavenumber": 2.0, "density_ratio": 2.0, "direction": X},
             "hertz_dipole": {"k": 1.0, "moment": Z, "position": [0, 0, 0], "kind": "electric"},
             "impedance_sphere": {"k": 1.0, "radius": 1.0, "admittance": 0.5, "direction": X},
+            "layered_fluid_sphere": {
+                "k": 1.0,
+                "radii": [0.5, 1.0],
+                "wavenumbers": [2.0, 3.0],
+                "density_ratios": [2.0, 2.0],
+                "direction": X,
+                "core": "fluid",
+            },
+            "layered_sphere": {
+                "radii": [0.5, 1.0],
+                "materials": {"a": cal.Material(2.0), "b": cal.Material(3.0)},
+                "frequency": 1e8,
+            },
             "mie_layered_sphere": {"k": 1.0, "radii": [1.0, 2.0], "permittivities": [2.0, 3.0], "direction": X},
             "mie_dielectric_sphere": {"k": 1.0, "radius": 1.0, "permittivity": 2.0, "permeability": 1.0},
             "mie_pec_sphere": {"k": 1.0, "radius": 1.0, "direction": X, "polarization": Z},

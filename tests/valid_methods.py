@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import meshio
 import numpy as np
 
 import calderon as cal
@@ -41,6 +42,19 @@ def tetrahedra() -> Any:
     return cal.mesh.box([0, 0, 0], [1, 1, 1], cells=1)
 
 
+@functools.cache
+def parts() -> Any:
+    """Two materials of tetrahedra, "a" and "b"."""
+    mesh = cal.mesh.box([0, 0, 0], [2, 1, 1], cells=[2, 1, 1])
+    return cal.TetrahedralMesh(mesh.vertices, mesh.tetrahedra, mesh.centroids[:, 0] > 1, {"a": 0, "b": 1})
+
+
+def file(name: str, mesh: Any) -> pathlib.Path:
+    """The file of a mesh."""
+    mesh.write(FOLDER / name)
+    return FOLDER / name
+
+
 def signal(t: float) -> float:
     """A current in time."""
     return t
@@ -71,10 +85,10 @@ def meshes() -> Iterator[tuple[Any, Methods]]:
         "refine_edges": {"ratio": 0.5, "angle": 0.5}, "restricted": {"tags": 0}, "rotated": {"matrix": np.eye(3)},
         "scaled": {"factor": 2.0}, "sharp_edges": {"angle": 0.5}, "tag_numbers": {"tags": 0},
         "translated": {"vector": X}, "turned": {"chosen": chosen}, "remesh": {"h": 0.8, "angle": 0.5},
-        "flat_triangles": {"triangles": [0, 1], "what": "this"}, "geometry": {"triangles": [0, 1]},
         "write": {"path": FOLDER / "mesh.msh", "version": "4.1"},
         "to_html": {"path": FOLDER / "view.html"},
     }  # fmt: skip
+    yield cal.TriangleMesh, {"from_meshio": {"mesh": meshio.Mesh(mesh.vertices, [("triangle", mesh.triangles)])}}
     yield tetrahedra(), {"skin": {"own": np.arange(6) < 3}, "write": {"path": FOLDER / "volume.msh"}}
     pressure = cal.Function(space, np.ones(space.dimension))
     yield pressure, {
@@ -105,7 +119,14 @@ def meshes() -> Iterator[tuple[Any, Methods]]:
     for dispersive in (cal.Conductor(5.8e7), cal.SurfaceImpedance(1.0), cal.Lumped(cal.DeltaGap(between=(1, 2)), 1.0)):
         yield dispersive, {"impedance": {"frequency": 1e9}}
     yield cal.Layer(1e-3, eps_r=2.0), {"permittivity": {"frequency": 1e9}}
-    yield cal.Stack([cal.Layer(1e-3)], below="pec"), {"at": {"frequency": 1e9}}
+    yield cal.Stack([cal.Layer(1e-3)], below="pec"), {"at": {"frequency": 1e9}, "surface_waves": {"count": 2}}
+    operator = cal.single_layer(cal.Laplace(), space)
+    matrix, saved = operator.assemble("hmatrix", rtol=1e-3), FOLDER / "matrix.h5"
+    yield matrix, {"save": {"path": saved}}
+    matrix.save(saved)
+    yield type(matrix), {"load": {"path": saved}}
+    for factors in (cal.hlu(matrix, 1e-2), cal.lu(np.eye(space.dimension) + 0.1)):
+        yield factors, {"solve": {"b": np.ones(space.dimension), "adjoint": False}}
 
 
 def sound_and_potentials() -> Iterator[tuple[Any, Methods]]:
@@ -159,6 +180,7 @@ def radar() -> Iterator[tuple[Any, Methods]]:
     solution = metal.solve(wave)
     saved = {"save": {"path": FOLDER / "echo.h5"}}
     yield solution, {**fields, **scattered, **far, "rcs": {**ANGLES, "polarization": "V"}, **saved}
+    yield solution.currents, {name: near for name in ("electric", "magnetic")} | {"far_field": ANGLES}
     inside = glass.solve(wave)
     yield inside, {
         **fields, **scattered, "absorbed_power": {"by": "auto"}, "absorption_cross_section": {"by": "auto"},
@@ -185,7 +207,7 @@ def solids() -> Iterator[tuple[Any, Methods]]:
     solid = cal.ElasticSolid(sphere(), material, loads={0: cal.Pressure(1e6)})
     cases = {"cases": {"a": cal.LoadCase({0: cal.Pressure(1e6)})}}
     yield solid, {"solve": options, "plan": {"method": "auto", "rtol": 1e-4}, "solve_cases": {**cases, **options}}
-    yield material, {"required": {"name": "youngs_modulus", "what": "stiffness"}, "stress_of": {"gradient": np.eye(3)}}
+    yield material, {"stress_of": {"gradient": np.eye(3)}}
     solution = solid.solve(method="dense")
     yield solution, {
         "field": {"points": [[0.1, 0, 0]]}, "stress": {"points": [[0.1, 0, 0]]},
@@ -241,6 +263,11 @@ def boards() -> Iterator[tuple[Any, Methods]]:
     yield cell, {name: came for name in ("reflection", "transmission", "solve", "sweep")}
     yield cell.solve(1e9), {"current": {"polarisation": "TE"}, "save": {"path": FOLDER / "cell.h5"}}
     yield cell.sweep([1e9, 2e9]), {"phase": {"polarisation": "TE"}}
+    array = cal.ReflectArray(
+        element=lambda size: cal.planar.patch(size, size, 1e-2, z=1e-3), sizes=[4e-3, 8e-3], period=0.01, count=(2, 2),
+        frequency=1e10, focus=[0, 0, 0.1], stack=cal.Stack([cal.Layer(1e-3)], below="pec"),
+    )  # fmt: skip
+    yield array, {"scatter": {"method": "dense", "grid": None}}
 
 
 def transients() -> Iterator[tuple[Any, Methods]]:
@@ -271,15 +298,24 @@ def transients() -> Iterator[tuple[Any, Methods]]:
         "run_until_periodic": {"frequency": 1e7, "periods": 2, "progress": False},
     }  # fmt: skip
     yield Fresh(simulation), made
+    source = cal.CurrentSource("a", X, cal.GaussianPulse(1e-8))
+    fed = cal.MaxwellDG(parts(), 1, materials=dict.fromkeys("ab", cal.Material()), sources=[source])
+    fed.run(until=1e-7)
+    (port,) = fed.ports.values()
+    yield port, {
+        "spectrum": {"frequency": 1e7}, "driven": {"frequency": 1e7}, "amplitudes": {"frequency": 1e7, "count": 10},
+    }  # fmt: skip
+    yield port.spectrum(1e7), {"scaled": {"factor": 2.0}}
     periodic = simulation().run_until_periodic(1e7, periods=2)
     yield periodic, {
         "electric": {"points": [[0.1, 0.2, 0.3]]}, "magnetic": {"points": [[0.1, 0.2, 0.3]]},
         "field": {"points": [[0.1, 0.2, 0.3]]}, "scaled": {"factor": 2.0}, "write": {"path": FOLDER / "periodic.vtu"},
         "local_sar": {"points": [[0.1, 0.2, 0.3]]}, "averaged_sar": {"mass": 1.0, "voxel": 0.1},
     }  # fmt: skip
-    around = {"radius": None, "center": None}
-    wave = cal.TransientPlaneWave(X, Z, 1e7)
-    lit = cal.MaxwellDG(tetrahedra(), 1, materials={}, boundaries={"wall": "absorbing"}, sources=[wave])
+    yield periodic.averaged_sar(1.0, 0.1), {"at": {"points": [[0.1, 0.2, 0.3]]}}
+    around = {"radius": 0.3, "center": [0.5, 0.5, 0.5]}
+    wave, cells = cal.TransientPlaneWave(X, Z, 1e7), cal.mesh.box([0, 0, 0], [1, 1, 1], cells=4)
+    lit = cal.MaxwellDG(cells, 1, materials={}, boundaries={"wall": "absorbing"}, sources=[wave])
     yield lit.run_until_periodic(1e7, periods=2), {
         "far_field": {**ANGLES, **around}, "radiated_power": around, "rcs": {**ANGLES, "polarization": None, **around},
     }  # fmt: skip

@@ -148,6 +148,13 @@ def text(value: Any, name: str) -> str:
     return value
 
 
+def instance(value: Any, kinds: Any, what: str) -> Any:
+    """The value, if it is of one of the kinds; TypeError for others. what: "a mesh of triangles is needed"."""
+    if not isinstance(value, kinds):
+        raise TypeError(f"{what}, got {describe(value)}")
+    return value
+
+
 def list_of(values: Any, kinds: Any, what: str) -> tuple[Any, ...]:
     """Objects of some kinds, or one alone, as a tuple; TypeError for others. what: "ports are a list of Port"."""
     if isinstance(values, kinds):
@@ -162,7 +169,7 @@ def list_of(values: Any, kinds: Any, what: str) -> tuple[Any, ...]:
 
 def _largest(array: np.ndarray) -> float:
     """The largest magnitude, in double precision; NaN where one is NaN."""
-    return float(np.abs(array.astype(np.complex128)).max(initial=0.0))
+    return float(np.abs(array.astype(np.result_type(array, np.float64), copy=False)).max(initial=0.0))
 
 
 def real_array(values: ArrayLike, name: str, what: str) -> NDArray[np.float64]:
@@ -214,11 +221,16 @@ def several(value: Any, count: int, name: str, check: Callable[[Any, str], Any])
     return [check(each, name) for each in np.broadcast_to(given, (count,)).tolist()]
 
 
-def real_numbers(values: ArrayLike, shape: tuple[int, ...], name: str, what: str) -> NDArray[np.float64]:
-    """An array of real numbers of a shape, at most LARGEST; what: what they are, in an error."""
+def real_numbers(
+    values: ArrayLike, shape: tuple[int | None, ...], name: str, what: str, error: type[ValueError] = ValueError
+) -> NDArray[np.float64]:
+    """An array of real numbers of a shape (None: any length but 0), at most LARGEST; what: what they are, in an
+    error."""
     array = unmasked(values, name)
-    if array.dtype.kind not in "fiu" or array.shape != shape or not _largest(array) <= LARGEST:
-        raise ValueError(f"{name} is {what}, got {values!r}")
+    lengths = zip(array.shape, shape, strict=False)
+    fits = array.ndim == len(shape) and all(n == wanted or (wanted is None and n) for n, wanted in lengths)
+    if array.dtype.kind not in "fiu" or not fits or not _largest(array) <= LARGEST:
+        raise error(f"{name} is {what}, got {values!r}")
     return array.astype(np.float64)
 
 

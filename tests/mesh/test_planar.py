@@ -160,7 +160,7 @@ def test_mistakes_of_vertical_shapes():
     patch = planar.patch(30e-3, 20e-3, h=5e-3, z=1e-3)
     with pytest.raises(cal.MeshError, match=r"do not cover the line from \[1.1 0. \] to \[ 1.1 12. \] mm"):
         planar.ribbon(((1.1e-3, 0), (1.1e-3, 12e-3)), (0, 1e-3), 1e-3, patch)
-    with pytest.raises(cal.MeshError, match="heights are two or more z in metres that increase, or decrease"):
+    with pytest.raises(cal.MeshError, match="heights is two or more z in metres that increase, or decrease"):
         planar.ribbon(((0, 0), (1e-3, 0)), (0, 1e-3, 1e-3), 1e-3)
     with pytest.raises(cal.MeshError, match=r"no metal at \(20, 0\) mm .* a post that stands free is a ribbon"):
         planar.via(patch, (20e-3, 0.0), 0.5e-3, (0, 1e-3))

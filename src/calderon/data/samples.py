@@ -14,7 +14,7 @@ from calderon.data.image_file import write_image
 from calderon.data.labelled import LabelledArrays, Quantity
 from calderon.data.places import Places, grid_places, line_places, plane_places, point_places, sphere_places
 from calderon.files import file_path, whole_file
-from calderon.validation import describe
+from calderon.validation import instance
 from calderon.view import Described, Field, Grid
 
 ENDINGS = (".vti", ".npz", ".csv")
@@ -137,8 +137,7 @@ class SampledField(Sampling):
     """A solution whose fields can be evaluated at points."""
 
     def samples(self, places: Places) -> Samples:
-        if not isinstance(places, Places):
-            raise TypeError(f"fields are sampled at Places, got {describe(places)}: try at_points(points)")
+        instance(places, Places, "fields are sampled at Places, as by at_points(points)")
         x = places.points.reshape(-1, 3)
         there = self._has_field(x)
         shape, quantities = places.points.shape[:-1], []

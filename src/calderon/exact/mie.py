@@ -24,7 +24,9 @@ from calderon.exact.angular import PolarFrame, multipole_angles, radar_cross_sec
 from calderon.exact.sphere_layers import Layer, Outside, Radial, refractive_index, solve
 from calderon.exact.vacuum import SPEED_OF_LIGHT, VACUUM_IMPEDANCE, conducting_permittivity
 from calderon.validation import (
+    describe,
     finite_number,
+    instance,
     points_in_space,
     positive_length,
     relative_constant,
@@ -323,6 +325,10 @@ def layered_sphere(
     `mie_layered_sphere`.
     """
     omega = 2 * np.pi * positive_length(frequency, "frequency")
+    instance(materials, Mapping, "materials are {name: Material}, from the inside out")
+    for name, each in materials.items():
+        if not all(hasattr(each, one) for one in ("permittivity", "permeability", "conductivity")):
+            raise TypeError(f"materials are {{name: Material}}, and {name!r} is {describe(each)}")
     layers = list(materials.values())
     e = np.array([conducting_permittivity(each.permittivity, each.conductivity, frequency) for each in layers])
     m = np.array([each.permeability for each in layers])

@@ -10,7 +10,7 @@ from scipy.sparse.linalg import LinearOperator
 from calderon.backends import require_memory, run_tasks
 from calderon.fft.kernels import add_rows
 from calderon.fft.operator import ROWS, GridOperator
-from calderon.validation import describe, unmasked
+from calderon.validation import instance, unmasked
 
 
 class CellInverse(LinearOperator):
@@ -37,8 +37,7 @@ def cell_inverse(operator: GridOperator, cells: ArrayLike | None = None) -> Cell
     cells: the number of the element of each function; None: the tags of the triangles of the mesh, as those of
     `ReflectArray.mesh`. A few large elements take much memory: then "near" is the better preconditioner.
     """
-    if not isinstance(operator, GridOperator):
-        raise TypeError(f"a matrix assembled by method='fft' is needed, got {describe(operator)}")
+    instance(operator, GridOperator, "a matrix assembled by method='fft' is needed")
     space: Any = operator.matrix.metal.space
     labels = space.mesh.tags[space.pairs[:, 0]] if cells is None else unmasked(cells, "cells")
     if labels.shape != (space.dimension,):

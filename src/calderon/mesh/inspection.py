@@ -12,6 +12,7 @@ from calderon.mesh.crossings import crossing_pairs
 from calderon.mesh.topology import connected, row_numbers
 from calderon.mesh.triangulation import Triangulation
 from calderon.mesh.validation import listed
+from calderon.validation import instance
 
 SLIVER = np.radians(1.0)
 HOLE = 0.5  # boundary loops shorter than the square root of this fraction of the area are holes, not outer boundaries
@@ -59,6 +60,7 @@ def check(mesh: Triangulation) -> MeshReport:
     holes of a closed surface, and a problem, as are open edges that coincide with others (a surface torn by duplicate
     vertices).
     """
+    instance(mesh, Triangulation, "a mesh of triangles is checked")
     problems: list[Finding] = []
     notes: list[Finding] = []
     _open_edges(mesh, problems, notes)

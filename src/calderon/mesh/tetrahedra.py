@@ -12,7 +12,7 @@ from calderon.mesh.errors import MeshError
 from calderon.mesh.files.writing import BOUNDARIES, PARTS, Tagged, write_volume
 from calderon.mesh.topology import row_numbers
 from calderon.mesh.validation import checked_elements, checked_names, checked_tags, checked_vertices, set_frozen
-from calderon.validation import index_array
+from calderon.validation import index_array, instance, text
 from calderon.view import PART_COLOURS, Scene, Surface, Viewable
 
 FACES = np.array([[1, 2, 3], [0, 2, 3], [0, 1, 3], [0, 1, 2]])
@@ -255,7 +255,9 @@ def without_part(mesh: TetrahedralMesh, part: str, faces: str = "metal") -> Tetr
     faces: name of the faces where the part met others; it may be one of the mesh already. Those at which the mesh ended
     are removed with the part. Raises ValueError for a part that the mesh does not have or that is all of it.
     """
-    if part not in mesh.names:
+    instance(mesh, TetrahedralMesh, "a mesh of tetrahedra is needed")
+    text(faces, "faces")
+    if text(part, "part") not in mesh.names:
         raise ValueError(f"the mesh has no part {part!r}: choose {', '.join(map(repr, mesh.names))}")
     kept = mesh.tags != mesh.names[part]
     if not kept.any():

@@ -24,7 +24,7 @@ from calderon.mesh.sizes import positive, scale_factor
 from calderon.mesh.topology import edge_pairs
 from calderon.mesh.triangulation import Triangulation
 from calderon.mesh.validation import set_frozen
-from calderon.validation import index_array, one_or_more_points, unmasked
+from calderon.validation import index_array, one_or_more_points, real_numbers, unmasked
 from calderon.view import PART_COLOURS, Scene, Surface, Viewable
 
 SHARP = np.radians(30.0)  # between the normals of two triangles
@@ -90,9 +90,7 @@ class TriangleMesh(Triangulation, Viewable, Exchange):
 
     def translated(self, vector: ArrayLike) -> "TriangleMesh":
         """The mesh moved by a vector (3,)."""
-        step = unmasked(vector, "the vector")
-        if step.shape != (3,) or step.dtype.kind not in "fiu" or not np.isfinite(step).all():
-            raise MeshError(f"a mesh is moved by a vector of three finite real numbers, got {vector!r}")
+        step = real_numbers(vector, (3,), "what a mesh is moved by", "a vector of three finite real numbers", MeshError)
         return TriangleMesh(self.vertices + step, self.triangles, self.tags, self.names, self.note)
 
     def rotated(self, matrix: ArrayLike) -> "TriangleMesh":

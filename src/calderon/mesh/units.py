@@ -2,6 +2,7 @@
 
 from calderon.mesh.errors import MeshError, warn
 from calderon.mesh.triangles import TriangleMesh
+from calderon.validation import finite_complex, instance
 
 METRES = {"m": 1.0, "cm": 1e-2, "mm": 1e-3, "um": 1e-6, "km": 1e3, "in": 0.0254, "ft": 0.3048}
 LARGEST, SMALLEST = 3000.0, 1e-3  # k times diameter outside these is nearly always a mistake of units
@@ -16,7 +17,8 @@ def metres_per(unit: str) -> float:
 
 def warn_wavenumber(mesh: TriangleMesh, wavenumber: complex) -> None:
     """MeshWarning if |k| times the mesh's diameter is above 3000 or below 1e-3: are mesh and k in the same unit?"""
-    size = abs(wavenumber) * mesh.diameter
+    instance(mesh, TriangleMesh, "a mesh of triangles is needed")
+    size = abs(finite_complex(wavenumber, "wavenumber")) * mesh.diameter
     if 0 < size < SMALLEST or size > LARGEST:
         hint = (
             "mesh in millimetres? read(path, scale=1e-3)"

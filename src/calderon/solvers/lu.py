@@ -53,6 +53,7 @@ class Factorisation(ABC):
 
     def solve(self, b: Any, adjoint: bool = False) -> np.ndarray:
         """The solution x of A x = b, or of A^* x = b; b is (n,) or (n, m), x the same, in the precision of A."""
+        truth(adjoint, "adjoint")
         columns, shape = checked_columns(b, self.shape[0], "the right-hand side", empty=True)
         if columns.shape[1] == 0:
             return np.empty(shape, np.result_type(self.dtype, columns.dtype))

@@ -111,7 +111,8 @@ def enclosed(
     else:
         ends = mesh.vertices[mesh.tetrahedra[body if body.any() else slice(None)]].reshape(-1, 3)
         middle = (ends.min(axis=0) + ends.max(axis=0)) / 2 if center is None else one_point(center, "center")
-        inside = np.linalg.norm(mesh.centroids - middle, axis=1) <= positive_length(radius, "radius")
+        radius = positive_length(radius, "radius")
+        inside = np.linalg.norm(mesh.centroids - middle, axis=1) <= radius
         advice = f"choose another radius than {radius:.4g} m or another center than {middle.round(4).tolist()}"
     if (inside & opened).any():
         raise ValueError(f"the surface around the body meets absorbing faces: {advice}")

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from calderon.dg.sources.currents import Load
 from calderon.parallel import Communicator
-from calderon.validation import finite_complex
+from calderon.validation import finite_complex, positive_length, real_number, whole_number
 
 FAINT = 1e-9
 """Part of a pulse that carries no information: rounding is as large."""
@@ -64,11 +64,13 @@ class Port:
 
     def amplitudes(self, frequency: float, count: int) -> "PortAmplitudes":
         """Discrete Fourier transform of the last `count` steps, which are whole periods."""
+        frequency, count = positive_length(frequency, "frequency"), whole_number(count, "count")
         factors = 2 / count * np.exp(2j * np.pi * frequency * self.times[-count:])
         return PortAmplitudes(complex(factors @ self.current[-count:]), complex(factors @ self.voltage[-count:]))
 
     def spectrum(self, frequency: float) -> "PortAmplitudes":
         """int exp(i w t) dt of current in A s and voltage in V s over all steps so far."""
+        frequency = real_number(frequency, "frequency")
         if len(self._times) < 2:
             return PortAmplitudes(0j, 0j)
         factors = np.gradient(self.times) * np.exp(2j * np.pi * frequency * self.times)
@@ -124,4 +126,5 @@ class PortAmplitudes:
 
     def scaled(self, factor: complex) -> "PortAmplitudes":
         """Current and voltage multiplied by a factor."""
+        factor = finite_complex(factor, "the factor of amplitudes")
         return PortAmplitudes(self.current * factor, self.voltage * factor)

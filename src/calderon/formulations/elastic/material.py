@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from calderon.greens import Elastostatic
 from calderon.mesh import TriangleMesh
 from calderon.mesh.errors import warn
-from calderon.validation import positive_length, real_number
+from calderon.validation import positive_length, real_array, real_number
 
 Array = NDArray[np.float64]
 LARGEST_BODY, SOFTEST = 10.0, 1e6
@@ -62,6 +62,9 @@ class ElasticMaterial:
 
     def stress_of(self, gradient: Array) -> Array:
         """Stresses (..., 3, 3) of gradients (..., 3, 3) of the displacement, Hooke's law."""
+        gradient = real_array(gradient, "gradient", "gradients of a displacement")
+        if gradient.shape[-2:] != (3, 3):
+            raise ValueError(f"gradients have the shape (..., 3, 3), got {gradient.shape}")
         strain = (gradient + np.swapaxes(gradient, -1, -2)) / 2
         trace = np.trace(strain, axis1=-2, axis2=-1)[..., None, None]
         return np.asarray(self.lame * trace * np.eye(3) + 2 * self.shear_modulus * strain)

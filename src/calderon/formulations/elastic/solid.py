@@ -2,7 +2,7 @@
 
 import copy
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any
@@ -36,7 +36,7 @@ from calderon.operators.methods import AUTO, candidates
 from calderon.quadrature import Quadrature
 from calderon.solvers.iteration import tolerance
 from calderon.spaces import DP1, P0, P1, P2, Function
-from calderon.validation import describe, one_of
+from calderon.validation import instance, list_of, one_of
 
 Array = NDArray[np.float64]
 SPACES = {"P1": (P1, P0), "P2": (P2, DP1)}
@@ -82,20 +82,15 @@ class ElasticSolid:
     units: str = "SI"
 
     def __post_init__(self) -> None:
-        if not isinstance(self.material, ElasticMaterial):
-            raise TypeError(f"an elastic solid needs an ElasticMaterial, got {describe(self.material)}")
+        instance(self.material, ElasticMaterial, "an elastic solid needs an ElasticMaterial")
         one_of(self.space, SPACES, "space")
         one_of(self.units, UNITS, "units")
         object.__setattr__(self, "mesh", _out_of_the_material(self.mesh, self.exterior))
         object.__setattr__(self, "supports", by_tag(self.mesh, self.supports, Support, "supports", "Fixed()"))
         object.__setattr__(self, "loads", by_tag(self.mesh, self.loads, Load, "loads", "Pressure(1e6)"))
-        body = (self.body,) if not isinstance(self.body, Iterable) else tuple(self.body)
+        needed = "body holds loads of the volume, such as Gravity([0, 0, -9.81]), Rotation(w) or TemperatureChange(dT)"
+        body = list_of(self.body, BodyLoad, needed)
         for each in body:
-            if not isinstance(each, BodyLoad):
-                raise TypeError(
-                    f"body holds loads of the volume, got {describe(each)}: try Gravity([0, 0, -9.81]), Rotation(w) or "
-                    "TemperatureChange(dT)"
-                )
             if self.exterior != isinstance(each, RemoteStress):
                 raise ValueError(
                     f"{type(each).__name__} is no load of a solid {'without' if self.exterior else 'with'} an outer "

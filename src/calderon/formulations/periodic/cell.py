@@ -26,7 +26,15 @@ from calderon.mesh import MeshError, TriangleMesh
 from calderon.mesh.errors import AccuracyWarning
 from calderon.operators import identity
 from calderon.solvers.iteration import tolerance
-from calderon.validation import broadcast, callers_level, describe, finite_number, one_of, positive_length, real_number
+from calderon.validation import (
+    broadcast,
+    callers_level,
+    finite_number,
+    instance,
+    one_of,
+    positive_length,
+    real_number,
+)
 from calderon.view import Described
 
 ANOMALY = 1e-9
@@ -62,10 +70,8 @@ class PeriodicCell(Described):
     rtol: float = field(default=1e-4, kw_only=True)
 
     def __post_init__(self) -> None:
-        if not isinstance(self.mesh, TriangleMesh):
-            raise TypeError(f"a cell needs a TriangleMesh, got {describe(self.mesh)}")
-        if not isinstance(self.stack, Stack):
-            raise TypeError(f"a cell needs a Stack of layers, got {describe(self.stack)}")
+        instance(self.mesh, TriangleMesh, "a cell needs a TriangleMesh")
+        instance(self.stack, Stack, "a cell needs a Stack of layers")
         if np.abs(self.mesh.normals[:, 2]).min() < 1 - 1e-9:
             raise MeshError("metal of a periodic cell is horizontal: all normals must be along z")
         if np.real(finite_number(self.sheet, "the sheet impedance in ohm")) < 0:

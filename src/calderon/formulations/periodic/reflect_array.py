@@ -16,7 +16,7 @@ from calderon.formulations.planar.echo import PlanarEcho
 from calderon.formulations.planar.problem import PlanarProblem
 from calderon.layers import Stack
 from calderon.mesh import TriangleMesh, merge
-from calderon.validation import one_of, positive_length, unmasked, whole_number
+from calderon.validation import one_of, positive_length, positive_numbers, unmasked, whole_number
 
 STEPS = 720
 """Of the circle: phases that are tabulated, and offsets that are tried."""
@@ -57,16 +57,11 @@ class ReflectArray:
     polarisation: str = field(default="TM", kw_only=True)
 
     def __post_init__(self) -> None:
-        sizes = unmasked(self.sizes, "sizes")
-        if (
-            sizes.dtype.kind not in "fiu"
-            or sizes.ndim != 1
-            or len(sizes) < 2
-            or not (np.diff(sizes) > 0).all()
-            or not sizes[0] > 0
-        ):
-            raise ValueError(f"sizes must be two or more lengths in m, ascending, got {self.sizes!r}")
-        object.__setattr__(self, "sizes", sizes.astype(float))
+        needed = "sizes must be two or more lengths in m, ascending"
+        sizes = positive_numbers(self.sizes, "sizes", needed)
+        if len(sizes) < 2 or not (np.diff(sizes) > 0).all():
+            raise ValueError(f"{needed}, got {self.sizes!r}")
+        object.__setattr__(self, "sizes", sizes)
         positive_length(self.period, "the period in m")
         positive_length(self.frequency, "frequency in Hz")
         one_of(self.polarisation, POLARISATIONS, "polarisation")

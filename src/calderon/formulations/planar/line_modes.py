@@ -24,7 +24,7 @@ from calderon.floquet import voltages
 from calderon.layers import Sections, Stack
 from calderon.layers.sections import WALL
 from calderon.quadrature import gauss
-from calderon.validation import describe, positive_length, real_number
+from calderon.validation import instance, positive_length, real_number
 
 FUNCTIONS = 3
 """Along, and across the strip."""
@@ -51,8 +51,7 @@ def line_parameters(stack: Stack, width: float, frequency: float, z: float | Non
 
     frequency: in Hz. Z_c is that of power and current. Raises ValueError without a conductor below or above.
     """
-    if not isinstance(stack, Stack):
-        raise TypeError(f"the layers must be a Stack, got {describe(stack)}")
+    instance(stack, Stack, "the layers must be a Stack")
     sections, w = stack.at(frequency), positive_length(width, "the width of a line in m")
     height = stack.top if z is None else real_number(z, "z")
     if WALL not in sections.ends:

@@ -51,6 +51,7 @@ from calderon.validation import (
     callers_level,
     describe,
     finite_numbers,
+    instance,
     list_of,
     one_of,
     positive_length,
@@ -110,10 +111,8 @@ class PlanarProblem(Described):
     grid: Mapping[str, Any] = field(default_factory=dict, kw_only=True)
 
     def __post_init__(self) -> None:
-        if not isinstance(self.stack, Stack):
-            raise TypeError(f"the layers must be a Stack, got {describe(self.stack)}")
-        if not isinstance(self.mesh, TriangleMesh):
-            raise TypeError(f"a planar problem needs a TriangleMesh, got {describe(self.mesh)}")
+        instance(self.stack, Stack, "the layers must be a Stack")
+        instance(self.mesh, TriangleMesh, "a planar problem needs a TriangleMesh")
         one_of(self.method, METHODS, "method")
         tolerance(self.rtol)
         if not isinstance(self.grid, Mapping) or set(self.grid) - set(GRID):

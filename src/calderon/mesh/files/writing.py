@@ -24,6 +24,7 @@ from calderon.mesh.errors import MeshError, warn
 from calderon.mesh.files.path import mesh_path
 from calderon.mesh.triangulation import Triangulation
 from calderon.mesh.validation import area_vectors_of
+from calderon.validation import instance
 
 COMMENT, PARTS, BOUNDARIES = "calderon tags: ", "calderon parts: ", "calderon boundaries: "
 """Begin the comments with the names of surfaces, and of the tetrahedra and faces of volumes."""
@@ -67,6 +68,7 @@ def write(mesh: Triangulation, path: str | Path, version: str | None = None) -> 
     Raises MeshError for an unknown ending or version, and for names and numbers that the format cannot hold. STL has no
     place for tags, and keeps seven digits: a MeshWarning reports where some are lost.
     """
+    instance(mesh, Triangulation, "a mesh of triangles is written")
     path = _target(path)
     suffix = path.suffix.lower()
     writer = _writer(suffix, version)

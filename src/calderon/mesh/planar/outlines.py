@@ -10,7 +10,7 @@ from calderon.mesh.planar.grid import height
 from calderon.mesh.shapes.gmsh_volumes import MeshedModel, gmsh_model
 from calderon.mesh.sizes import exceeds, positive, room_for_surface
 from calderon.mesh.triangles import TriangleMesh
-from calderon.validation import unmasked
+from calderon.validation import instance, real_numbers
 
 GROWTH = 0.5
 """How fast edges may grow with the distance from the outline."""
@@ -24,6 +24,7 @@ def outline(
     h: edge length. edge: that along the outline and the holes, from which it grows to h (default h). Needs gmsh. Raises
     MeshError for polygons that cross themselves or others, and for holes outside.
     """
+    instance(holes, Sequence | np.ndarray, "holes are a list of polygons")
     rings = [_polygon(points, "points"), *(_polygon(each, f"hole {k + 1}") for k, each in enumerate(holes))]
     h = positive("h", h)
     edge = h if edge is None else positive("edge", edge)
@@ -61,12 +62,11 @@ def outline(
 
 
 def _polygon(points: ArrayLike, name: str) -> NDArray[np.float64]:
-    array = unmasked(points, name)
-    if array.ndim != 2 or array.shape[1] != 2 or len(array) < 3 or array.dtype.kind not in "fiu":
-        raise MeshError(f"{name} must be three or more corners (n, 2) of a polygon in metres, got shape {array.shape}")
-    if not np.isfinite(array).all():
-        raise MeshError(f"{name} contains NaN or infinite coordinates")
-    return array.astype(np.float64)
+    what = "three or more finite corners (n, 2) of a polygon in metres"
+    corners = real_numbers(points, (None, 2), name, what, MeshError)
+    if len(corners) < 3:
+        raise MeshError(f"{name} is {what}, got {len(corners)}")
+    return corners
 
 
 def _area(ring: NDArray[np.float64]) -> float:

@@ -15,7 +15,7 @@ from calderon.mesh.planar.grid import (
 )
 from calderon.mesh.sizes import positive, room_for_surface
 from calderon.mesh.triangles import TriangleMesh
-from calderon.validation import describe, real_number, unmasked
+from calderon.validation import real_number, real_numbers
 
 
 def patch(width: float, length: float, h: float, z: float = 0.0) -> TriangleMesh:
@@ -80,9 +80,8 @@ def rectangles(metal: ArrayLike, h: float, cells: int = 3, z: float = 0.0) -> Tr
     Lines of cells run along all sides through all of the metal. Between two of them are cells of at most h, smaller
     ones next to both, or, where they are close together, at least so many cells.
     """
-    array, cells = unmasked(metal, "metal").astype(float), cells_across(cells)
-    if array.ndim != 2 or array.shape[1] != 4 or not len(array) or not np.isfinite(array).all():
-        raise MeshError(f"metal is a list of (x low, x high, y low, y high) in metres, got {describe(metal)}")
+    needed = "a list of (x low, x high, y low, y high) in metres"
+    array, cells = real_numbers(metal, (None, 4), "metal", needed, MeshError), cells_across(cells)
     empty = (array[:, 1] <= array[:, 0]) | (array[:, 3] <= array[:, 2])
     if empty.any():
         first = int(empty.argmax())

@@ -9,9 +9,9 @@ from numpy.typing import ArrayLike, NDArray
 from calderon.mesh.errors import MeshError
 from calderon.mesh.planar.contacts import SIDES, contact_ring, with_contact
 from calderon.mesh.planar.grid import cells_across, cells_of, strip_lines
-from calderon.mesh.sizes import LARGEST, positive, room_for_surface
+from calderon.mesh.sizes import positive, room_for_surface
 from calderon.mesh.triangles import TriangleMesh
-from calderon.validation import place_in_plane, unmasked
+from calderon.validation import instance, place_in_plane, real_numbers, unmasked
 
 CLOSE = 1e-6
 """Of the size of a mesh: points that are one."""
@@ -26,14 +26,11 @@ def ribbon(
     greatest height of its cells. mesh: flat metal with edges on the line at one of the heights, which the ribbon joins
     there; without it, a strip of so many cells, narrower at its edges. Raises MeshError where the mesh has no edges.
     """
-    ends = unmasked(line, "line")
-    if (
-        ends.dtype.kind not in "fiu"
-        or ends.shape != (2, 2)
-        or np.array_equal(*ends)
-        or not np.abs(ends).max() <= LARGEST
-    ):
-        raise MeshError(f"line is a pair of different points (x, y) in metres, got {line!r}")
+    pair = "a pair of different points (x, y) in metres"
+    ends = real_numbers(line, (2, 2), "line", pair, MeshError)
+    if np.array_equal(*ends):
+        raise MeshError(f"line is {pair}, got {line!r}")
+    instance(mesh, TriangleMesh | None, "a ribbon joins a mesh of triangles or None")
     h = positive("h", h)
     levels = _levels(heights, h)
     length = float(np.linalg.norm(ends[1] - ends[0]))
@@ -55,6 +52,7 @@ def via(
     heights: as of `ribbon`. h: greatest height of its cells, by default four sides. Raises MeshError where metal
     does not surround it.
     """
+    instance(mesh, TriangleMesh, "a via is cut into a mesh of triangles")
     x, y = place_in_plane(place, "the place of a via in m")
     radius = positive("radius", radius)
     side = 2 * np.pi * radius / SIDES
@@ -77,14 +75,11 @@ def via(
 
 def _levels(heights: ArrayLike, h: float) -> NDArray[np.float64]:
     """All heights of vertices."""
-    text = f"heights are two or more z in metres that increase, or decrease, got {heights!r}"
-    given = unmasked(heights, "heights")
-    if given.dtype.kind not in "fiu" or given.ndim != 1 or len(given) < 2 or not np.abs(given).max() <= LARGEST:
-        raise MeshError(text)
-    z = given.astype(float)
+    needed = "two or more z in metres that increase, or decrease"
+    z = real_numbers(heights, (None,), "the list of heights", needed, MeshError)
     steps = np.diff(z)
-    if not ((steps > 0).all() or (steps < 0).all()):
-        raise MeshError(text)
+    if len(z) < 2 or not ((steps > 0).all() or (steps < 0).all()):
+        raise MeshError(f"the list of heights is {needed}, got {heights!r}")
     parts: Sequence[NDArray[np.float64]] = [
         low + (high - low) * np.arange(cells_of(abs(high - low), h)) / cells_of(abs(high - low), h)
         for low, high in zip(z[:-1], z[1:], strict=True)

@@ -26,7 +26,7 @@ KINDS = {3: 2, 4: 4}
 @contextmanager
 def gmsh_model(name: str) -> Iterator[Any]:
     """gmsh with an empty model and its default options, without output. At the end it is shut down or, where the
-    caller uses gmsh, back at the caller's model and options. MeshError if gmsh is not installed."""
+    caller uses gmsh, back at the caller's model and options. MeshError if gmsh is not installed, and for its errors."""
     try:
         import gmsh
     except ImportError:
@@ -34,7 +34,12 @@ def gmsh_model(name: str) -> Iterator[Any]:
     with _kept_session(gmsh) if gmsh.isInitialized() else _own_session(gmsh):
         gmsh.option.setNumber("General.Terminal", 0)
         gmsh.model.add(name)
-        yield gmsh
+        try:
+            yield gmsh
+        except Exception as error:
+            if type(error) is not Exception:  # gmsh raises nothing narrower
+                raise
+            raise MeshError(f"gmsh could not mesh the {name}: {error}; try another length of edges") from None
 
 
 @contextmanager

@@ -90,7 +90,7 @@ def phantom(
 def phantom_sizes(frequency: float, width: float = 0.004) -> dict[str, float]:
     """Edge lengths of `phantom` in metres: five edges to the wavelength in tissue, at most a centimetre; ten in air,
     finer at the phone, the antenna and the feed."""
-    wavelength = speed_of_light / frequency
+    wavelength, width = speed_of_light / positive("frequency", frequency), positive("width", width)
     sizes = {name: min(wavelength / REFRACTION[name] / PER_WAVELENGTH, 0.010) for name in TISSUES}
     return sizes | {"air": wavelength / 10, "phone": wavelength / 28, "antenna": 1.5 * width, "feed": width}
 

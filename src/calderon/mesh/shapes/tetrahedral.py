@@ -9,9 +9,9 @@ from numpy.typing import ArrayLike
 
 from calderon.backends import require_memory
 from calderon.mesh.shapes.gmsh_volumes import concentric_spheres, keep_volume
-from calderon.mesh.sizes import TETRAHEDRON, room_for_volume
+from calderon.mesh.sizes import TETRAHEDRON, positive, room_for_volume
 from calderon.mesh.tetrahedra import TetrahedralMesh
-from calderon.validation import real_numbers, unmasked
+from calderon.validation import list_of, positive_numbers, real_numbers, several, unmasked
 
 
 def box(low: ArrayLike, high: ArrayLike, cells: int | ArrayLike) -> TetrahedralMesh:
@@ -46,14 +46,14 @@ def layered_ball(
     one for each layer and the air, in the unit of the radii. Interfaces are moved so that the polyhedra have the
     volumes of the spheres. Needs gmsh. Raises ValueError for radii that do not increase or lists of other lengths.
     """
-    bounds = [*map(float, radii), float(air_radius)]
-    sizes = [float(each) for each in (h if isinstance(h, Sequence) else [h] * len(bounds))]
-    if not bounds[0] > 0 or any(b <= a for a, b in pairwise(bounds)):
-        raise ValueError(f"radii={list(radii)!r}, air_radius={air_radius!r}: positive lengths that increase are needed")
-    if len(names) != len(radii) or len(set(names) | {"air"}) != len(names) + 1:
-        raise ValueError(f"names={list(names)!r}: {len(radii)} different names, none of them 'air', are needed")
-    if len(sizes) != len(bounds) or not all(size > 0 for size in sizes):
-        raise ValueError(f"h={h!r}: one positive length, or {len(bounds)} of them (layers, then air), is needed")
+    inner = positive_numbers(radii, "radii", "one or more lengths are needed").tolist()
+    bounds = [*inner, positive("air_radius", air_radius)]
+    if any(b <= a for a, b in pairwise(bounds)):
+        raise ValueError(f"radii={inner!r}, air_radius={air_radius!r}: positive lengths that increase are needed")
+    names = list_of(names, str, "names are a list of texts")
+    if len(names) != len(inner) or len(set(names) | {"air"}) != len(names) + 1:
+        raise ValueError(f"names={list(names)!r}: {len(inner)} different names, none of them 'air', are needed")
+    sizes = several(h, len(bounds), "h", lambda value, name: positive(name, value))
     balls = np.array([0.0, *bounds]) ** 3 * 4 / 3 * np.pi
     room_for_volume(list(np.diff(balls)), sizes)
     vertices, tetrahedra, tags, faces = concentric_spheres(bounds, sizes)

@@ -9,6 +9,7 @@ from scipy.constants import speed_of_light
 
 from calderon.mesh.material import Material
 from calderon.mesh.tetrahedra import TetrahedralMesh
+from calderon.validation import instance
 
 SLIVER = 0.1
 """Quality below which a tetrahedron counts as a sliver."""
@@ -64,11 +65,14 @@ class StepReport:
 
 def step_report(mesh: TetrahedralMesh, materials: Mapping[str, Material] | None = None) -> StepReport:
     """The shapes of a mesh's tetrahedra, part by part; parts without a material count as vacuum."""
+    instance(mesh, TetrahedralMesh, "steps are those on a mesh of tetrahedra")
+    instance(materials, Mapping | None, "materials are {name of a part: Material}")
     names = mesh.material_names()
     known, number = np.unique(names, return_inverse=True)
     index = np.ones(len(known))
     for place, name in enumerate(known):
         if (material := (materials or {}).get(str(name))) is not None:
+            instance(material, Material, f"the part {name!r} has a Material")
             index[place] = np.sqrt(material.permittivity * material.permeability)
     delay = mesh.inradii * index[number] / speed_of_light
     sliver = mesh.quality < SLIVER
