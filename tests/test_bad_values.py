@@ -36,8 +36,8 @@ CALLED_BY_EQUATIONS = {
 WITHOUT_METHODS = {
     "ElasticMaterial.required", *(f"ElasticSolid.{name}" for name in (
         "body_force", "corner_stresses", "estimated_errors", "free_expansion", "particular_displacement",
-        "particular_stress", "planned_layers", "source", "source_stress", "surface_fields", "temperature", "tested_rows",
-        "volume_integral",
+        "particular_stress", "planned_layers", "source", "source_stress", "surface_fields", "temperature",
+        "tested_rows", "volume_integral",
     )), "Exchange.from_gmsh", "Exchange.from_pyvista", "Exchange.from_trimesh", "TriangleMesh.flat_triangles",
     "TriangleMesh.geometry", "Viewable.show", "Viewable.view",
 }  # fmt: skip

@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, PrivateAttr, model_validator
 from calderon.case.media import Dispersive, Media, Permittivity, RelativeOrMedium, Use
 from calderon.case.physics import Frequencies
 from calderon.case.quantities import Angle, Conductivity, Size
-from calderon.case.table import OneOf, Table, choices, key
+from calderon.case.table import OneOf, Table, chosen, key
 from calderon.layers import Layer, Stack
 from calderon.mesh import TriangleMesh, planar
 
@@ -41,9 +41,7 @@ def given(table: Table, shape: Shape) -> dict[str, float | int]:
 
 
 def _shape(name: str) -> str:
-    if name not in SHAPES:
-        raise ValueError(choices(name, SHAPES))
-    return name
+    return chosen(name, SHAPES)
 
 
 class Element(Table):

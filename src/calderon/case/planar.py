@@ -9,7 +9,7 @@ from calderon.case.circuit_parts import SLOTS, LumpedLoad, Point, Ribbon, Via, r
 from calderon.case.mesh import Unit
 from calderon.case.periodic import SHAPES, Boarded, PeriodicSolver, Shape, Wall, board, given, lies_at
 from calderon.case.quantities import Conductivity, Frequency, Length, Size
-from calderon.case.table import OneOf, Table, choices, key
+from calderon.case.table import OneOf, Table, chosen, key
 from calderon.formulations import DeltaGap, EdgePort, LinePort, ProbePort
 from calderon.layers import Conductor, Stack
 from calderon.mesh import TriangleMesh, planar
@@ -29,9 +29,7 @@ PORTS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 
 
 def _circuit(name: str) -> str:
-    if name not in CIRCUITS:
-        raise ValueError(choices(name, CIRCUITS))
-    return name
+    return chosen(name, CIRCUITS)
 
 
 class Band(Table):

@@ -14,6 +14,7 @@ from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler, ValidationInfo
 from pydantic_core.core_schema import CoreSchema, with_info_before_validator_function
 
 from calderon.mesh.units import METRES
+from calderon.validation import LARGEST, SMALLEST
 
 DEGREE = math.pi / 180
 UNITS: dict[str, dict[str, float]] = {
@@ -99,6 +100,8 @@ def quantity(value: Any, kind: str, limit: str = "positive", system: str = "SI")
             number = math.inf
     if not math.isfinite(number):
         raise ValueError(f"{one} must be finite")
+    if number and not SMALLEST <= abs(number) <= LARGEST:
+        raise ValueError(f"{one} must be 0 or between {SMALLEST:g} and {LARGEST:g}: check the unit")
     fits, text = LIMITS[limit]
     if not fits(number):
         raise ValueError(f"{one} here {text}")

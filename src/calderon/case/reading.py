@@ -29,8 +29,8 @@ from calderon.case.table import Table, choices
 
 TAGS = "function-", "tagged-", "tuple[", "dict[", "literal["
 """Names in pydantic of the ways in which a key may be given."""
-LARGEST, MOST_PROBLEMS = 1_000_000, 100
-"""Bytes of a case file, and mistakes in one that are explained."""
+LARGEST, MOST_PROBLEMS, SHOWN = 1_000_000, 100, 200
+"""Bytes of a case file, mistakes in one that are explained, and characters of a value that is wrong."""
 
 
 class CaseError(ValueError):
@@ -127,7 +127,7 @@ def parse(text: str, name: str = "case", folder: Path = Path()) -> AnyCaseFile:
     try:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise CaseError(name, [f"not valid TOML: {error}"]) from None
+        raise CaseError(name, [_syntax(str(error), text)]) from None
     except RecursionError:
         raise CaseError(name, ["not valid TOML: lists or tables lie too deep within each other"]) from None
     model = _model_of(data)
@@ -165,6 +165,16 @@ def _model_of(data: dict[str, Any]) -> AnyModel:
     physics = data.get("physics")
     transient = isinstance(physics, dict) and physics.get("problem") == TRANSIENT
     return TransientCase if transient else Case
+
+
+def _syntax(message: str, text: str) -> str:
+    """A mistake against the rules of TOML, with its line."""
+    place = re.fullmatch(r"(.*) \(at line (\d+), column (\d+)\)", message, re.DOTALL)
+    if place is None:
+        return f"not valid TOML: {message}"
+    line = text.splitlines()[int(place[2]) - 1].strip()
+    twice = ": the key is given twice" if place[1] == "Cannot overwrite a value" else ""
+    return f"line {place[2]}: not valid TOML: {place[1]}{twice}, at column {place[3]} of {_short(line)!r}"
 
 
 def _line(problem: str) -> int:
@@ -206,6 +216,8 @@ def _explain(details: Any, lines: dict[Keys, int], model: type[Table]) -> str:
         return f"{where}{key} = {_toml(value)}: {choices(value, allowed)}"
     message = str(details["ctx"]["error"]) if kind == "value_error" else details["msg"].replace("Input", "it")
     if isinstance(value, (dict, BaseModel)):
+        named = re.findall(r"[a-z]\w*(?:\.[a-z]\w*)+", message) if not path else []
+        where = where or next((found for each in named if (found := _where(_dotted(each), lines))), "")
         return f"{where}{key if path else 'the case'}: {message}"
     return f"{where}{key} = {_toml(value)}: {message}"
 
@@ -247,13 +259,23 @@ def _is_no_table(value: Any) -> str:
     return " is a list of tables" if several else f" = {_toml(value)} is no table"
 
 
+def _short(text: str) -> str:
+    """A text of at most SHOWN characters, the rest counted."""
+    return text if len(text) <= SHOWN else f"{text[:SHOWN]}... ({len(text)} characters)"
+
+
 def _toml(value: Any) -> str:
+    """A value as in a case file, of long ones the beginning."""
+    return _short(_whole_toml(value))
+
+
+def _whole_toml(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, list):
-        return f"[{', '.join(map(_toml, value))}]"
+        return f"[{', '.join(map(_whole_toml, value))}]"
     if isinstance(value, dict):
-        return f"{{ {', '.join(f'{name} = {_toml(one)}' for name, one in value.items())} }}"
+        return f"{{ {', '.join(f'{name} = {_whole_toml(one)}' for name, one in value.items())} }}"
     if isinstance(value, complex):
         return f"{value.real:g}" if value.imag == 0 else f"[{value.real:g}, {value.imag:g}]"
     return f'"{value}"' if isinstance(value, str) else str(value)

@@ -82,6 +82,14 @@ def choices(value: Any, allowed: Iterable[str]) -> str:
     return f"choose {', '.join(map(repr, names))}{hint}"
 
 
+def chosen(value: Any, allowed: Iterable[str]) -> str:
+    """The value, if it is one of the names; ValueError with what may be chosen otherwise."""
+    names = list(allowed)
+    if not isinstance(value, str) or value not in names:
+        raise ValueError(choices(value, names))
+    return value
+
+
 def backend_name(value: str) -> str:
     """The name of a backend, of one of its devices, or "auto"."""
     name, _, number = value.partition(":")

@@ -142,7 +142,7 @@ def _refuse_overlaps(mesh: TriangleMesh, lattice: Lattice) -> None:
         if any(step) and not (len(own) and len(copy)):
             continue
         both = np.concatenate([corners[own], corners[copy] + move])
-        numbers = np.round(both.reshape(-1, 3) / margin).astype(np.int64)
+        numbers = np.round((both.reshape(-1, 3) - low) / margin).astype(np.int64)
         vertices = np.unique(numbers, axis=0, return_inverse=True)[1].reshape(-1, 3)
         found = crossing_pairs(both, vertices)[:, 0]
         found = np.concatenate([found, _repeated(vertices)])

@@ -17,7 +17,9 @@ from calderon.validation import list_of, positive_numbers, real_numbers, several
 def box(low: ArrayLike, high: ArrayLike, cells: int | ArrayLike) -> TetrahedralMesh:
     """The box between two corners: `cells` (one number, or three) hexahedra along each side, each cut into the six
     tetrahedra that share its diagonal. All outer faces carry the name "wall"."""
-    start, stop = (real_numbers(each, (3,), f"the corner {each!r}", "x, y, z in m") for each in (low, high))
+    start, stop = (
+        real_numbers(each, (3,), name, "a corner (x, y, z) in m") for name, each in (("low", low), ("high", high))
+    )
     if not (stop > start).all():
         raise ValueError(f"low={low!r}, high={high!r}: two corners (x, y, z) with high above low are needed")
     counts = unmasked(cells, "cells")
