@@ -117,6 +117,24 @@ def test_import_needs_no_extra_and_waits_for_nothing_that_few_programs_use():
     assert run.returncode == 0, run.stderr
 
 
+def test_formats_wait_for_files(tmp_path):
+    """A mesh and a solution need none of the packages that read, write or draw; files that are written import theirs."""
+    program = (
+        "import sys\n"
+        "import calderon as cal\n"
+        "mesh = cal.mesh.sphere(radius=1.0, h=1.0)\n"
+        "solution = cal.LaplaceDirichlet(mesh).solve(1.0, method='dense')\n"
+        "assert not {'h5py', 'meshio', 'matplotlib', 'pyvista', 'gmsh'} & set(sys.modules)\n"
+        "mesh.write('mesh.vtu')\n"
+        "assert 'meshio' in sys.modules and 'h5py' not in sys.modules\n"
+        "solution.save('solution.h5')\n"
+        "assert cal.load('solution.h5').surface.coefficients.tobytes() == solution.surface.coefficients.tobytes()\n"
+        "assert len(cal.mesh.read('mesh.vtu').triangles) == len(mesh.triangles)\n"
+    )
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert run.returncode == 0, run.stderr
+
+
 def test_help_waits_for_no_numbers():
     program = (
         "import sys\n"

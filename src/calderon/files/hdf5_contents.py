@@ -4,6 +4,8 @@ The SHA-256 of every dataset is an attribute of it. That of the file, an attribu
 types, shapes and attributes of everything, these digests included, so that all bytes enter it and each is read once.
 """
 
+from __future__ import annotations
+
 import hashlib
 import json
 from collections.abc import Iterator
@@ -11,9 +13,10 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from math import isfinite
 from typing import Any
 
-import h5py
 import numpy as np
 from numpy.typing import NDArray
+
+from calderon.files.formats import h5py
 
 DIGEST = "sha256"
 PART = 1 << 22

@@ -1,5 +1,7 @@
 """HDF5 files that are read back: nothing of a file is used before it is verified."""
 
+from __future__ import annotations
+
 import json
 import math
 import os
@@ -9,12 +11,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-import h5py
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from calderon.backends import require_memory
 from calderon.files.damaged_file import DamagedFile
+from calderon.files.formats import h5py
 from calderon.files.hdf5_contents import DIGEST, PART, ArrayDigest, entries, file_digest
 from calderon.files.hdf5_writing import FileKind
 from calderon.files.whole_file import file_path

@@ -1,5 +1,7 @@
 """HDF5 files that will be read back: written whole or not at all, with a digest."""
 
+from __future__ import annotations
+
 import io
 import json
 import os
@@ -10,10 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import h5py
 import numpy as np
 from numpy.typing import ArrayLike
 
+from calderon.files.formats import h5py
 from calderon.files.hdf5_contents import DIGEST, ArrayDigest, file_digest
 from calderon.files.whole_file import whole_file
 from calderon.processes import package_version

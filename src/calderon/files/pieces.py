@@ -3,6 +3,8 @@
 Each piece is a file of its own next to that of the result, whole or not at all. The result replaces all of them.
 """
 
+from __future__ import annotations
+
 import json
 import os
 import re
@@ -12,10 +14,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import h5py
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from calderon.files.formats import h5py
 from calderon.files.hdf5_reading import SavedGroup, saved_file
 from calderon.files.hdf5_writing import FileKind, new_file, put, put_texts
 from calderon.files.whole_file import file_path, sweep

@@ -5,6 +5,8 @@ The file holds arrays alone: the cluster trees (under "rows" and, unless it is t
 sums (composed_operator.py) and of assemblies (SavedParts) have a group of this kind for each H-matrix.
 """
 
+from __future__ import annotations
+
 import json
 import os
 from collections.abc import Iterator
@@ -13,7 +15,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import h5py
 import numpy as np
 import scipy.sparse as sp
 
@@ -31,6 +32,7 @@ from calderon.files import (
     sweep,
     warn_unsaved,
 )
+from calderon.files.formats import h5py
 from calderon.hmatrix import saved_tables
 from calderon.hmatrix.block_tree import BlockTree
 from calderon.hmatrix.cluster_tree import ClusterTree

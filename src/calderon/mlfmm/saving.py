@@ -3,15 +3,17 @@
 Trees, maps and plane waves are set up again: nothing of the file says where a number belongs but its place.
 """
 
+from __future__ import annotations
+
 import os
 from collections.abc import Sequence
 from typing import Any
 
-import h5py
 import numpy as np
 from numpy.typing import NDArray
 
 from calderon.files import OTHER, FileKind, Pieces, SavedGroup, checked_path, put, saved_file, warn_unsaved
+from calderon.files.formats import h5py
 from calderon.galerkin.rows.near_blocks import NearBlocks
 from calderon.mlfmm.near import NearProducts
 from calderon.operators.algebra import BoundaryOperator

@@ -3,10 +3,9 @@
 import os
 from xml.sax.saxutils import escape
 
-import meshio
-
 from calderon.data.named_fields import Fields
 from calderon.files import file_path, whole_file
+from calderon.files.formats import meshio
 from calderon.mesh import TriangleMesh
 
 

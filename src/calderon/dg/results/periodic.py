@@ -3,7 +3,6 @@
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import meshio
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -13,6 +12,7 @@ from calderon.dg.results.sar import AveragedSAR, averaged_sar, voxel_midpoints
 from calderon.dg.sources.port import PortAmplitudes
 from calderon.exact.angular import radar_cross_section, unit_directions
 from calderon.files import whole_file
+from calderon.files.formats import meshio
 from calderon.mesh import TetrahedralMesh
 from calderon.mesh.tetrahedral.location import Search, locate
 from calderon.validation import finite_number, one_or_more_points, positive_length

@@ -3,13 +3,13 @@
 import os
 from xml.sax.saxutils import quoteattr
 
-import meshio
 import numpy as np
 from numpy.typing import NDArray
 
 from calderon.dg.domain import Domain
 from calderon.dg.run.observer import Instant, Observer, State
 from calderon.files import file_path, whole_file
+from calderon.files.formats import meshio
 from calderon.mesh import TetrahedralMesh
 from calderon.validation import whole_number
 

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import h5py
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -22,6 +21,7 @@ from calderon.dg.operator.medium import medium_of
 from calderon.dg.run.observer import Span, State
 from calderon.dg.sources.currents import Load
 from calderon.files import FileKind, SavedGroup, file_path, new_file, put, saved_file
+from calderon.files.formats import h5py
 from calderon.mesh import Material, TetrahedralMesh
 from calderon.waves import CurrentDipole, CurrentSource, GaussianPulse, RampedSine, TransientPlaneWave
 

@@ -1,9 +1,11 @@
 """Tables of edge functions in files: those of metal between layers and in periodic cells, which no mesh alone gives."""
 
-import h5py
+from __future__ import annotations
+
 import numpy as np
 
 from calderon.files import SavedGroup, put
+from calderon.files.formats import h5py
 from calderon.mesh import TriangleMesh
 from calderon.spaces import RWG, EdgeSpace
 

@@ -1,5 +1,7 @@
 """Solutions as HDF5 files: small values as JSON, meshes and coefficients as arrays, all under checksums; no pickle."""
 
+from __future__ import annotations
+
 import json
 import os
 import warnings
@@ -8,10 +10,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
-import h5py
 import numpy as np
 
 from calderon.files import DamagedFile, FileKind, SavedGroup, checked_path, new_file, put, put_texts, saved_file
+from calderon.files.formats import h5py
 from calderon.formulations.saving.edge_table import put_table, read_table, whole_space
 from calderon.formulations.saving.encoding import decoded, encoded
 from calderon.mesh import MeshWarning, TriangleMesh

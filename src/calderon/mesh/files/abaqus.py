@@ -4,14 +4,16 @@ meshio keeps the last of several *NODE blocks, loses or mixes up sets that *ELEM
 stand between elements.
 """
 
+from __future__ import annotations
+
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-import meshio
 import numpy as np
 from numpy.typing import NDArray
 
+from calderon.files.formats import meshio
 from calderon.mesh.errors import MeshError
 from calderon.mesh.files.included import included
 

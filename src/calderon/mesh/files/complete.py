@@ -1,12 +1,13 @@
 """Files that meshio reads although they are incomplete, or in part: .ply and .vtu are read whole or refused."""
 
+from __future__ import annotations
+
 import contextlib
 import re
 from io import BytesIO, StringIO
 from pathlib import Path
 
-import meshio
-
+from calderon.files.formats import meshio
 from calderon.mesh.errors import MeshError
 
 KINDS = {6: "triangle strips", 11: "voxels"}

@@ -1,5 +1,7 @@
 """Contents of mesh files, of surfaces and volumes alike: elements with tags and names, or an error with advice."""
 
+from __future__ import annotations
+
 import contextlib
 import json
 import textwrap
@@ -10,10 +12,10 @@ from io import StringIO
 from pathlib import Path
 from typing import NamedTuple
 
-import meshio
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from calderon.files.formats import meshio
 from calderon.mesh.errors import MeshError, warn
 from calderon.mesh.files.abaqus import read_abaqus
 from calderon.mesh.files.complete import read_ply, read_vtu

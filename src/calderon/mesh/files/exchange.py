@@ -1,13 +1,15 @@
 """What surfaces of other packages become, and what a surface becomes for them."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Self
 
-import meshio
 import numpy as np
 from numpy.typing import NDArray
 
+from calderon.files.formats import meshio
 from calderon.mesh.errors import MeshError
 from calderon.mesh.files.live import (
     as_meshio,

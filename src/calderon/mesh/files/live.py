@@ -1,12 +1,14 @@
 """Meshes in memory of other packages, meshio, PyVista, trimesh and gmsh, as the contents of files are."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from typing import Any
 
-import meshio
 import numpy as np
 from numpy.typing import NDArray
 
+from calderon.files.formats import meshio
 from calderon.mesh.errors import MeshError
 
 GMSH_KINDS = {2: "triangle", 3: "quad", 9: "triangle6", 10: "quad9", 16: "quad8", 21: "triangle10"}

@@ -4,12 +4,14 @@ meshio reads neither files with normals or colours of vertices, as Blender and M
 from the end, nor lines that go on.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from pathlib import Path
 
-import meshio
 import numpy as np
 
+from calderon.files.formats import meshio
 from calderon.mesh.errors import MeshError
 
 

@@ -1,5 +1,7 @@
 """Mesh formats of other programs that meshio, gmsh or PyVista read; what is read is checked like everything else."""
 
+from __future__ import annotations
+
 import shutil
 from collections import Counter
 from collections.abc import Callable
@@ -7,9 +9,9 @@ from io import BytesIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import meshio
 import numpy as np
 
+from calderon.files.formats import meshio
 from calderon.mesh.errors import MeshError
 from calderon.mesh.files.live import gmsh_content, pyvista_content
 from calderon.mesh.files.nastran.reading import read_nastran

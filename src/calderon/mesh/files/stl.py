@@ -4,14 +4,16 @@ meshio takes no capitals, no comments, no normals such as -1.#IND, and no names.
 Interface Specification" (1989).
 """
 
+from __future__ import annotations
+
 import re
 from pathlib import Path
 from typing import NoReturn
 
-import meshio
 import numpy as np
 from numpy.typing import NDArray
 
+from calderon.files.formats import meshio
 from calderon.mesh.errors import MeshError
 from calderon.mesh.topology import row_numbers
 

@@ -1,13 +1,15 @@
 """The triangles of a mesh from elsewhere: joined, cleaned with a warning, or refused with advice."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-import meshio
 import numpy as np
 from numpy.typing import NDArray
 
+from calderon.files.formats import meshio
 from calderon.mesh.coincident import compacted, joining_tolerance, sound_triangles, torn_vertices
 from calderon.mesh.errors import MeshError, warn
 from calderon.mesh.files.content import Elements, elements, held, named_tags, refuse_mixed_volumes

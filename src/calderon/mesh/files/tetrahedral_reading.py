@@ -1,12 +1,14 @@
 """Tetrahedral meshes from files."""
 
+from __future__ import annotations
+
 import warnings
 from pathlib import Path
 
-import meshio
 import numpy as np
 from numpy.typing import NDArray
 
+from calderon.files.formats import meshio
 from calderon.mesh.coincident import compacted
 from calderon.mesh.errors import MeshError, warn
 from calderon.mesh.files.content import (

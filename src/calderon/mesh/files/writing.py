@@ -14,11 +14,11 @@ from io import StringIO
 from pathlib import Path
 from typing import NamedTuple
 
-import meshio
 import numpy as np
 from numpy.typing import NDArray
 
 from calderon.files import whole_file
+from calderon.files.formats import meshio
 from calderon.mesh.coincident import coincident_points
 from calderon.mesh.errors import MeshError, warn
 from calderon.mesh.files.path import mesh_path

@@ -3,10 +3,10 @@
 import shutil
 from typing import Any
 
-import meshio
 import numpy as np
 
 from calderon.data import Quantity
+from calderon.files.formats import meshio
 from calderon.report.folder import BestEffort
 from calderon.report.formatting import Column, write_csv
 from calderon.report.planes import write_plane

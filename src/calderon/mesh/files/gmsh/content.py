@@ -2,11 +2,10 @@
 
 from dataclasses import dataclass, replace
 
-import meshio._common
-import meshio.gmsh
 import numpy as np
 from numpy.typing import NDArray
 
+from calderon.files.formats import meshio
 from calderon.mesh.files.gmsh.sections import Section
 
 NO_GROUP = 0

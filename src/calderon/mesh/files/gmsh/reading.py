@@ -5,16 +5,18 @@ A reader of its own: meshio accepts files that end within their elements, fails 
 and makes a table as long as the largest node number, which may be any number.
 """
 
+from __future__ import annotations
+
 import re
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-import meshio
 import numpy as np
 from numpy.typing import NDArray
 
+from calderon.files.formats import meshio
 from calderon.mesh.errors import MeshError
 from calderon.mesh.files.gmsh.content import NO_GROUP, Block, Content
 from calderon.mesh.files.gmsh.element_data import element_data

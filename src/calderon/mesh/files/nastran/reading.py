@@ -4,15 +4,17 @@ A reader of its own, which takes what surfaces need from any deck and refuses wh
 docs/decisions/58-nastran-decks.md.
 """
 
+from __future__ import annotations
+
 import itertools
 from collections import Counter
 from collections.abc import Collection
 from pathlib import Path
 
-import meshio
 import numpy as np
 from numpy.typing import NDArray
 
+from calderon.files.formats import meshio
 from calderon.mesh.errors import MeshError
 from calderon.mesh.files.nastran.cards import cards
 from calderon.mesh.files.nastran.deck import ELEMENTS, NO_PROPERTY, NO_SYSTEM, SOLIDS, SURFACES, WANTED, Deck

@@ -1,0 +1,22 @@
+"""The packages h5py and meshio, imported when something of them is first used: a program that reads and writes no files
+does not wait for them."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+
+class _Later:
+    """A package by its name: its attributes are those of the package, which the first of them imports."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, attribute: str) -> Any:
+        return getattr(import_module(self._name), attribute)
+
+
+if TYPE_CHECKING:
+    import h5py as h5py
+    import meshio as meshio
+else:
+    h5py, meshio = _Later("h5py"), _Later("meshio")
