@@ -4,6 +4,8 @@ does not wait for them."""
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+__all__ = ["h5py", "meshio"]
+
 
 class _Later:
     """A package by its name: its attributes are those of the package, which the first of them imports."""
@@ -16,7 +18,7 @@ class _Later:
 
 
 if TYPE_CHECKING:
-    import h5py as h5py
-    import meshio as meshio
+    import h5py
+    import meshio
 else:
     h5py, meshio = _Later("h5py"), _Later("meshio")

@@ -27,7 +27,7 @@ RAW = KeyError, OSError, RuntimeError, TypeError, ValueError, AttributeError, Ov
 
 
 @contextmanager
-def saved_file(path: str | os.PathLike[str], kind: FileKind) -> Iterator["SavedGroup"]:
+def saved_file(path: str | os.PathLike[str], kind: FileKind) -> Iterator[SavedGroup]:
     """The root of a file of a kind, whose names, types, shapes and attributes are verified; arrays are verified when
     they are read.
 
@@ -125,13 +125,13 @@ class SavedGroup:
     def __contains__(self, name: str) -> bool:
         return name in self.names
 
-    def __getitem__(self, name: str) -> "SavedGroup":
+    def __getitem__(self, name: str) -> SavedGroup:
         with self._raw(f"group {name}"):
             found = self.group[name]
             self.require(isinstance(found, h5py.Group), f"{name} is no group")
         return SavedGroup(self.path, self.remedy, self.checked, found)
 
-    def numbered(self, count: int | None = None) -> list["SavedGroup"]:
+    def numbered(self, count: int | None = None) -> list[SavedGroup]:
         """The groups 0, 1, ..., as many as given."""
         count = len(self.names) if count is None else count
         self.require(self.names == sorted(map(str, range(count))), f"{count} numbered groups are expected")

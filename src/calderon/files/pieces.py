@@ -107,7 +107,7 @@ class Pieces:
             self.close()
             raise
 
-    def __enter__(self) -> "Pieces":
+    def __enter__(self) -> Pieces:
         return self
 
     def __exit__(self, *details: Any) -> None:

@@ -43,7 +43,7 @@ class SavedNear:
             self.pieces.close()
             raise
 
-    def __enter__(self) -> "SavedNear":
+    def __enter__(self) -> SavedNear:
         return self
 
     def __exit__(self, *details: Any) -> None:

@@ -20,6 +20,8 @@ def element_data(data: bytes, form: Format, blocks: list[Block]) -> dict[str, li
     values. MeshError where one of these is damaged.
     """
     found: dict[str, list[NDArray[np.float64]]] = {}
+    if "ElementData" not in form.sections:
+        return found
     for match in re.finditer(re.escape(MARK) + rb"\r?\n", data):
         body = data[match.end() : data.index(b"$EndElementData", match.end())]
         try:

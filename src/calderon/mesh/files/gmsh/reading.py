@@ -44,13 +44,13 @@ def read_gmsh(path: Path) -> meshio.Mesh:
     data = data if b"\n" in data else data.replace(b"\r", b"\n")
     form = format_of(data)
     for name in ("Nodes", "Elements"):
-        if not re.search(rb"\n\$(Parametric)?%s" % name.encode(), data):
+        if not {name, f"Parametric{name}"} & form.sections:
             raise MeshError(f"no section ${name}: it holds no mesh; mesh the model, save all elements")
     names = _names(data)
     content = read_version_2(data, form) if form.version.startswith("2") else read_version_4(data, form)
     nodes = _places(content)
     grouped = max((block.dimension for block in content.blocks if block.groups.shape[1]), default=-1)
-    blocks, notes = _in_one_group(content.blocks, names)
+    blocks, notes = _in_one_group(content.blocks, names, form.version.startswith("2"))
     return meshio.Mesh(
         content.points,
         [(block.kind, nodes(block)) for block in blocks],
@@ -81,8 +81,11 @@ def _places(content: Content) -> Callable[[Block], NDArray[np.int64]]:
             f"its section $Nodes has several nodes of the number {twice[0]}: it is damaged; export it again"
         )
 
+    gapless = len(known) > 0 and known[-1] - known[0] == len(known) - 1
+
     def nodes(block: Block) -> NDArray[np.int64]:
-        at = np.minimum(np.searchsorted(known, block.nodes), len(known) - 1)
+        at = np.clip(block.nodes - known[0], 0, len(known) - 1) if gapless else np.searchsorted(known, block.nodes)
+        at = np.minimum(at, len(known) - 1)
         if not len(known) or (known[at] != block.nodes).any():
             missing = block.nodes[known[at] != block.nodes][0] if len(known) else block.nodes[0, 0]
             raise MeshError(
@@ -110,9 +113,9 @@ def _tags(blocks: list[Block], grouped: int) -> dict[str, list[NDArray[np.int64]
     }
 
 
-def _in_one_group(blocks: list[Block], names: Names) -> tuple[list[Block], list[str]]:
+def _in_one_group(blocks: list[Block], names: Names, repeats: bool) -> tuple[list[Block], list[str]]:
     """Elements once, with one group (n, 1): the smallest of several, and of equal ones the later, 0 for none; and a
-    message about those in several."""
+    message about those in several. repeats: whether elements are listed once for each group."""
     blocks = [
         block if block.groups.shape[1] else replace(block, groups=NONE.repeat(len(block.nodes), 0)) for block in blocks
     ]
@@ -130,12 +133,13 @@ def _in_one_group(blocks: list[Block], names: Names) -> tuple[list[Block], list[
                 several += len(block.nodes)
                 met.update((block.dimension, abs(tag)) for tag in own)
         chosen.append(block)
-    chosen, repeated, others = _once(chosen, sizes)
-    several, met = several + repeated, met | others
+    if repeats:
+        chosen, repeated, others = _once(chosen, sizes)
+        several, met = several + repeated, met | others
     known = {key: name for name, key in names.items()}
     named = ", ".join(known.get(each, str(each[1])) for each in sorted(met))
     text = f"{several} elements are in several physical groups ({named}): the smallest of them is used"
-    return chosen, [text] if several else []
+    return [block for block in chosen if len(block.nodes)], [text] if several else []
 
 
 def _once(blocks: list[Block], sizes: Counter[tuple[int, int]]) -> tuple[list[Block], int, set[tuple[int, int]]]:
@@ -159,4 +163,4 @@ def _once(blocks: list[Block], sizes: Counter[tuple[int, int]]) -> tuple[list[Bl
             ends = np.cumsum([len(each.nodes) for each in own])[:-1]
             for i, part in zip(places, np.split(kept, ends), strict=True):
                 blocks[i] = blocks[i].taken(part)
-    return [block for block in blocks if len(block.nodes)], several, met
+    return blocks, several, met

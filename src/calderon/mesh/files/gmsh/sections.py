@@ -3,6 +3,7 @@
 Source: gmsh reference manual, "Gmsh file formats".
 """
 
+import re
 import warnings
 from dataclasses import dataclass
 
@@ -14,6 +15,7 @@ from calderon.mesh.errors import MeshError
 NAMES = (
     "MeshFormat PhysicalNames Entities PartitionedEntities Nodes ParametricNodes Elements Periodic NodeData ElementData"
 ).split()
+_MARK = re.compile(rb"\$(End)?(%s)" % "|".join(NAMES).encode())
 EXACT = 2.0**53
 """Largest whole number of text that is read exactly."""
 LONGEST_HEAD = 200
@@ -22,10 +24,11 @@ LONGEST_HEAD = 200
 
 @dataclass(frozen=True)
 class Format:
-    """The version of a file, whether it is binary, and the types of its numbers."""
+    """The version of a file, whether it is binary, its sections, and the types of its numbers."""
 
     version: str
     binary: bool
+    sections: frozenset[str]
     integer: np.dtype[np.signedinteger]
     count: np.dtype[np.unsignedinteger]
     real: np.dtype[np.floating]
@@ -42,17 +45,25 @@ def format_of(data: bytes) -> Format:
     version, binary = words[0].decode("latin-1"), words[1] == b"1"
     if version.partition(".")[0] != "2" and version not in ("4", "4.0", "4.1"):
         raise MeshError(f"version {version!r} of gmsh's format is not supported: save version 4.1 or 2.2")
+    begins, ends = {"MeshFormat": start}, dict[str, int]()
+    for mark in _MARK.finditer(data):  # all in one pass: files are long
+        name, place = mark[2].decode(), mark.start()
+        new_line = data[place - 1 : place] == b"\n"
+        if mark[1] and (binary or new_line):  # behind binary numbers there may be no new line
+            ends[name] = place
+        elif not mark[1] and new_line:
+            begins.setdefault(name, place)
     for name in NAMES:
-        mark = b"" if binary else b"\n"  # behind binary numbers there may be no new line
-        begin = start if name == "MeshFormat" else data.find(b"\n$%s" % name.encode())
-        if begin >= 0 and data.find(mark + b"$End%s" % name.encode(), begin) < 0:
+        if name in begins and ends.get(name, -1) < begins[name]:
             raise MeshError(f"its section ${name} has no end mark $End{name}: it is incomplete; export it again")
     order = "<"
     if binary:
         one = data[data.index(b"\n", data.index(words[0], start)) + 1 :][:4]
         order = ">" if one == b"\0\0\0\1" else "<"
     size = 8 if version in ("4", "4.0") else int(words[2])
-    return Format(version, binary, np.dtype(f"{order}i4"), np.dtype(f"{order}u{size}"), np.dtype(f"{order}f8"))
+    return Format(
+        version, binary, frozenset(begins), np.dtype(f"{order}i4"), np.dtype(f"{order}u{size}"), np.dtype(f"{order}f8")
+    )
 
 
 class Section:

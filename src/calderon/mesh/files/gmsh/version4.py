@@ -27,7 +27,7 @@ def read_version_4(data: bytes, form: Format) -> Content:
     """Nodes and elements with their groups. MeshError where a section has other counts than it says."""
     entities: Entities = {}
     for name in ("Entities", "PartitionedEntities"):
-        if b"\n$%s" % name.encode() in data:
+        if name in form.sections:
             entities.update(_entities(Section(data, name, form)))
     numbers, points = _nodes(Section(data, "Nodes", form))
     return Content(numbers, points, _elements(Section(data, "Elements", form), entities))
