@@ -1,5 +1,8 @@
 """Bodies far below the wavelength, with and without handles: fields keep the static limit, or are refused."""
 
+import re
+import warnings
+
 import numpy as np
 import pytest
 
@@ -8,6 +11,7 @@ import calderon as cal
 pytestmark = [
     pytest.mark.filterwarnings("ignore:wavenumber times diameter"),
     pytest.mark.filterwarnings("ignore:formulation='mfie'"),
+    pytest.mark.filterwarnings("ignore:the currents leave 0.8"),
 ]
 DIRECTION = np.array([1.0, 2.0, -1.0]) / np.sqrt(6)
 POLARIZATION = np.array([1.0, 0.0, 1.0]) / np.sqrt(2)
@@ -87,6 +91,32 @@ def test_a_ring_has_the_static_limit_of_the_electric_equation(ring, electric_lim
         assert decibels(far_field(problem), found) < 1e-3  # by GMRES
 
 
+@pytest.mark.parametrize("h", [0.3, 0.18])
+def test_errors_above_005_db_are_stated_at_every_size(h):
+    """The part of the incident wave that is left inside of a ring is an estimate of the error of combined equations,
+    which is one of the mesh: it does not depend on the size."""
+    ring = cal.mesh.torus(1.0, 0.3, h)
+    for size in (1.0, 1e-2, 1e-6):
+        k = size / ring.diameter
+        right = far_field(cal.PECScattering(ring, k, formulation="efie"), solver="lu")
+        for name in ("dual", "primal"):
+            with warnings.catch_warnings(record=True) as given:
+                warnings.simplefilter("always")
+                found = far_field(cal.PECScattering(ring, k, testing=name), solver="lu")
+            texts = [str(each.message) for each in given if "of the incident wave" in str(each.message)]
+            stated = [float(re.search(r"leave (\S+) % ", text)[1]) / 100 for text in texts]
+            wrong = difference(found, right)
+            assert stated or (name == "dual" and wrong < 0.0058)
+            assert all(wrong < each < 12 * wrong for each in stated)
+            assert all(("take testing='dual'" in text) == (name == "primal") for text in texts)
+
+
+def test_meshes_too_coarse_for_an_estimate_are_warned_of(pretzel):
+    with pytest.warns(cal.AccuracyWarning, match=r"the error is not known, .* refine the mesh"):
+        far_field(cal.PECScattering(pretzel, 0.1), solver="lu")
+
+
+@pytest.mark.filterwarnings("ignore:no point inside")
 @pytest.mark.parametrize("name", FORMULATIONS)
 def test_a_body_of_genus_2_keeps_its_static_limit(pretzel, name):
     """Each formulation its own: two triangles a face are coarse for the combined ones."""
