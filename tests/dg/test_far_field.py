@@ -46,6 +46,34 @@ def test_dipole_inside_and_plane_wave_from_outside():
     assert currents.radiated_power() == pytest.approx(dipole.radiated_power(), rel=2e-3)
 
 
+def driven_dipole(order, radius, materials, speed):
+    """A dipole of 0.01 A m in a box of a wavelength."""
+    mesh = cal.mesh.box([-LENGTH / 2] * 3, [LENGTH / 2] * 3, cells=6)
+    source = cal.CurrentDipole([0.01, 0.02, -0.01], [0, 0, 0.01], cal.RampedSine(speed / LENGTH), radius=radius)
+    options = {"materials": materials, "boundaries": {"wall": "absorbing"}, "sources": [source]}
+    return cal.MaxwellDG(mesh, order, **options).run_until_periodic(speed / LENGTH, periods=4)
+
+
+def test_units_of_fields_and_powers():
+    """Without materials eta = 1: E, F and powers of a current are those in SI units over eta, and H is the same. The
+    far field carries the power of the dipole."""
+    found, point, own = [], [[0.25, 0, 0.16]], {"radius": 0.35 * LENGTH, "center": [0, 0, 0]}
+    for materials, speed in (({}, cal.exact.SPEED_OF_LIGHT), (None, 1.0)):
+        result = driven_dipole(2, LENGTH / 6, materials, speed)
+        powers = [result.ports["dipole"].power, result.outward_power(), result.radiated_power(**own)]
+        fields = result.electric(point), result.far_field(1.0, 0.3, **own), np.array(powers)
+        found.append([result.magnetic(point), *fields])
+    for one, other, ratio in zip(*found, [1.0] + 3 * [IMPEDANCE], strict=True):
+        assert relative_error(one, ratio * other) < 1e-6
+    exact = cal.exact.hertz_dipole(WAVENUMBER, [0, 0, 0.01], impedance=IMPEDANCE).radiated_power()
+    assert powers[2] * IMPEDANCE == pytest.approx(exact, rel=0.01)
+
+
+def test_what_is_fed_leaves_through_the_walls():
+    result = driven_dipole(3, 0.3 * LENGTH, {}, cal.exact.SPEED_OF_LIGHT)
+    assert result.outward_power() == pytest.approx(result.ports["dipole"].power, rel=0.01)
+
+
 def sphere_in_a_wave(body, radius, room):
     """A simulation of a sphere of one material in air up to `room`, and its series."""
     mesh = cal.mesh.layered_ball([radius], ["body"], room, [LENGTH / 10, LENGTH / 4])

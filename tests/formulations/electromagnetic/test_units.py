@@ -5,6 +5,7 @@ import pytest
 
 import calderon as cal
 from calderon.exact import SPEED_OF_LIGHT, VACUUM_IMPEDANCE
+from calderon.exact.angular import line_of_sight
 
 ETA = VACUUM_IMPEDANCE
 FREQUENCY = 45e6
@@ -62,6 +63,48 @@ def test_powers_are_extinction_times_intensity(solved, name):
         assert absorbed + scattered == pytest.approx(extinction, rel=1e-3)
     exact = cal.exact.mie_dielectric_sphere(K, 1.0, LOSSY, impedance=ETA)
     assert absorbed == pytest.approx(exact.absorbed_power(), rel=0.2)
+
+
+def balance(solution):
+    """Scattered and absorbed power over extinction times intensity, less one."""
+    powers = solution.currents.far_field_square() / (2 * ETA) + solution.absorbed_power().sum()
+    return powers / (solution.extinction_cross_section() / (2 * ETA)) - 1
+
+
+def test_mueller_balances_powers_with_the_square_of_the_mesh_size(solved):
+    finer = cal.DielectricScattering(cal.mesh.sphere(1.0, 0.4), frequency=FREQUENCY, permittivity=LOSSY,
+                                     formulation="muller").solve(PLANE, solver="lu")  # fmt: skip
+    assert balance(solved["Mueller"][0][0]) / balance(finer) == pytest.approx(1.5**2, rel=0.1)
+    assert balance(finer) < 5e-3
+
+
+@pytest.mark.parametrize("core", [np.inf, 5.0 + 0.5j])
+def test_coated_bodies_have_si_units(core):
+    conducting = bool(np.isinf(core))
+    problem = cal.DielectricScattering([BALL, cal.mesh.sphere(0.7, 0.42)], frequency=FREQUENCY,
+                                       permittivity=[LOSSY, core])  # fmt: skip
+    solution = problem.solve(PLANE, solver="lu")
+    assert abs(balance(solution)) < 1e-6
+    constants = [LOSSY] if conducting else [core, LOSSY]
+    exact = cal.exact.mie_layered_sphere(K, [0.7, 1.0], constants, conducting_core=conducting, impedance=ETA)
+    assert solution.absorbed_power().sum() == pytest.approx(exact.absorbed_power(), rel=5e-3)
+    found, right = solution.magnetic(POINTS), exact.magnetic(POINTS)
+    assert np.abs(found - right).max() < 5e-3 * np.abs(right).max()
+
+
+def test_planar_metal_has_the_units_of_a_sheet():
+    """In vacuum a sheet between layers of nothing is one without layers; powers are those of its extinction."""
+    plate, (r,), *vectors = cal.mesh.plate((1.0, 1.0), 0.35), *line_of_sight([0.5], [0.3])
+    mesh = cal.TriangleMesh(plate.vertices * [1, 1, 0] + [0, 0, 0.1], plate.triangles)
+    layered = cal.PlanarProblem(cal.Stack([cal.Layer(0.1)]), mesh).scatter(FREQUENCY, 0.5, 0.3, "V")
+    wave = cal.PlaneWave(-r, polarization=vectors[0][0])
+    free = cal.PECScattering(mesh, frequency=FREQUENCY, formulation="efie").solve(wave, solver="lu")
+    for found, exact in ((layered.magnetic(POINTS), free.magnetic(POINTS)),
+                         (layered.surface.coefficients, free.surface.coefficients)):  # fmt: skip
+        assert np.abs(found - exact).max() < 1e-6 * np.abs(exact).max()
+    assert layered.surface.unit == "A/m"
+    assert layered.power.taken == pytest.approx(free.extinction_cross_section() / (2 * ETA), rel=1e-6)
+    assert layered.power.radiated == pytest.approx(free.scattering_cross_section() / (2 * ETA), rel=1e-6)
 
 
 def test_magnetic_fields_are_those_of_a_conducting_sphere(solved):

@@ -32,6 +32,11 @@ class Medium:
         return np.asarray((self.permittivity != 1) | (self.permeability != 1) | (self.loss != 0))
 
     @property
+    def magnetic_unit(self) -> str:
+        """That of H for E in V/m: without materials eta is 1, and it is no unit of its own."""
+        return "E0/eta" if self.impedance == 1 else "A/m"
+
+    @property
     def admittance(self) -> NDArray[np.float64]:
         """sqrt(epsilon / mu) relative to vacuum."""
         return np.sqrt(self.permittivity / self.permeability)

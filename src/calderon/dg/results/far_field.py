@@ -14,7 +14,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from calderon.dg.domain import Domain
 from calderon.dg.operator.boundary import FacesOf
-from calderon.exact import VACUUM_IMPEDANCE
 from calderon.mesh import TetrahedralMesh
 from calderon.mesh.tetrahedra import FACES
 from calderon.parallel import Communicator
@@ -32,9 +31,10 @@ which a closed surface should not see, is wrong by the mesh's dispersion, the mo
 @dataclass(frozen=True, eq=False)
 class EquivalentCurrents:
     """Moments of dipoles at points (p, 3) of a surface, each times its area: electric (p, 3) in A m, magnetic (p, 3) in
-    V m. Those of one rank."""
+    V m. Those of one rank. impedance: of free space, in the units of the computation."""
 
     wavenumber: float
+    impedance: float
     points: NDArray[np.float64]
     electric: NDArray[np.complex128]
     magnetic: NDArray[np.complex128]
@@ -43,7 +43,7 @@ class EquivalentCurrents:
     def far_field(self, directions: ArrayLike) -> NDArray[np.complex128]:
         """F (n, 3) in V in directions (n, 3) of any length but zero."""
         d = unit_vectors(directions)
-        both = np.concatenate([VACUUM_IMPEDANCE * self.electric, self.magnetic], axis=1)
+        both = np.concatenate([self.impedance * self.electric, self.magnetic], axis=1)
         step = max(1, AT_A_TIME // max(1, len(self.points)))
         parts = [
             np.exp(-1j * self.wavenumber * (d[n : n + step] @ self.points.T)) @ both for n in range(0, len(d), step)
@@ -54,9 +54,9 @@ class EquivalentCurrents:
         return np.asarray(1j * self.wavenumber / (4 * np.pi) * (across - np.cross(d, magnetic)))
 
     def radiated_power(self) -> float:
-        """Integral of |F|^2 / (2 Z0) over all directions in W."""
+        """Integral of |F|^2 / (2 impedance) over all directions in W."""
         points = np.concatenate(self.communicator.gather(self.points))
-        return far_field_square(self.far_field, points, self.wavenumber) / (2 * VACUUM_IMPEDANCE)
+        return far_field_square(self.far_field, points, self.wavenumber) / (2 * self.impedance)
 
 
 def equivalent_currents(
@@ -86,7 +86,7 @@ def equivalent_currents(
     fields = [np.einsum("fqn,fni->fqi", values, each[elements]) for each in (magnetic, electric)]
     flat = [np.cross(areas, each).reshape(-1, 3) for each in fields]
     points = (barycentric @ faces.corners).reshape(-1, 3)
-    return EquivalentCurrents(wavenumber, points, flat[0], -flat[1], domain.communicator)
+    return EquivalentCurrents(wavenumber, domain.medium.impedance, points, flat[0], -flat[1], domain.communicator)
 
 
 def enclosed(

@@ -47,7 +47,8 @@ class PeriodicFields:
         return self.electric(points)
 
     def magnetic(self, points: ArrayLike) -> NDArray[np.complex128]:
-        """(n, 3) amplitudes of H in A/m at points (n, 3) of the mesh. ValueError for points outside."""
+        """(n, 3) amplitudes of H in A/m, without materials in E0/eta, at points (n, 3) of the mesh. ValueError for
+        points outside."""
         return self._at(points, self._magnetic) / self._domain.medium.impedance
 
     def far_field(
@@ -87,8 +88,8 @@ class PeriodicFields:
         return radar_cross_section(far_field, self.incident_amplitude, theta, phi, polarization)
 
     def radiated_power(self, radius: float | None = None, center: ArrayLike | None = None) -> float:
-        """Power in W scattered from waves or radiated by currents: |F|^2 / (2 Z0) over all directions.
-        Surface as for `far_field`."""
+        """Power in W scattered from waves or radiated by currents: |F|^2 / (2 Z0) over all directions, Z0 = 1 without
+        materials. Surface as for `far_field`."""
         return self._outgoing(radius, center).radiated_power()
 
     def _outgoing(self, radius: float | None, center: ArrayLike | None) -> EquivalentCurrents:

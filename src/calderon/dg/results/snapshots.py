@@ -20,10 +20,9 @@ class Snapshots(Observer):
     """VTU files fields_0001.vtu, ... and the collection fields.pvd, which lists their times, in a folder; made by
     `MaxwellDG.add_snapshots`.
 
-    Each holds E in V/m and H in A/m (without materials in units where epsilon = mu = 1) in single precision at the four
-    corners of every tetrahedron, which share no points: fields may jump across faces. The folder is created if needed.
-    H of leap-frog is half a step ahead. folder: where they are. files: names and times in s
-    so far.
+    Each holds "E (V/m)" and "H (A/m)", without materials "H (E0/eta)" with epsilon = mu = 1, in single precision at the
+    four corners of every tetrahedron, which share no points: fields may jump across faces. The folder is created if
+    needed. H of leap-frog is half a step ahead. folder: where they are. files: names and times in s so far.
     """
 
     grows = True
@@ -48,7 +47,7 @@ class Snapshots(Observer):
     def record(self, now: Instant) -> None:
         fields = {
             "E (V/m)": self._at_corners(now.electric),
-            "H (A/m)": self._at_corners(now.magnetic) / self._domain.medium.impedance,
+            f"H ({self._domain.medium.magnetic_unit})": self._at_corners(now.magnetic) / self._domain.medium.impedance,
         }
         name = f"fields_{len(self.files) + 1:04d}.vtu"
         self.files.append((name, float(now.time)))
