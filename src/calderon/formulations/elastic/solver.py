@@ -36,6 +36,9 @@ then made for."""
 NOISY, QUIET = 0.004, 0.001
 """The same of the largest strain of the error of rotations by 1, about the relative error of the largest stress of
 bodies that do not bend."""
+SUSPICIOUS = 0.002
+"""The same that M finds, above which rules are made finer: of triangles 650 times as long as high it found a quarter of
+what the inverse of A makes of the errors of rules, of 4,000 times a tenth."""
 FINEST = 5e-9
 """Smallest tolerance for which products are made again."""
 FINE = Quadrature(regular=8, singular=11)
@@ -183,7 +186,7 @@ class Posed(NamedTuple):
             return Posed(equation, right, Solver.of(equation, method, rtol), tolerance, fine, cause)
 
         found = attempt(rtol, False)
-        while (cause := found.doubt) and (finer := found.finer(method, rtol, rules)):
+        while (cause := found.suspicion(method)) and (finer := found.finer(method, rtol, rules)):
             last, cause = (found.rtol, found.fine, found.cause), found.cause or cause
             del found  # there is no room for two
             try:
@@ -200,6 +203,11 @@ class Posed(NamedTuple):
         """What makes errors of the matrix too large, "" for nothing."""
         return "slender parts" if self.error > DOUBTFUL else "small triangles" if self.solver.noise > NOISY else ""
 
+    def suspicion(self, method: str) -> str:
+        """The same, or what may make them too large where M stands for the inverse."""
+        seen = method != "dense" and self.solver.noise > SUSPICIOUS
+        return self.doubt or ("small triangles" if seen else "")
+
     @property
     def error(self) -> float:
         """A bound of the relative error of displacements that the matrix causes."""
@@ -209,7 +217,7 @@ class Posed(NamedTuple):
         """Tolerance and rules of the next attempt; None where there is no other one."""
         excess = max(self.error / WANTED, self.solver.noise / QUIET)
         tolerance = max(self.rtol / excess, FINEST)
-        if is_approximate(method) and tolerance < self.rtol == rtol:
+        if self.doubt and is_approximate(method) and tolerance < self.rtol == rtol:
             return tolerance, self.fine
         return (self.rtol, True) if rules and not self.fine else None
 
