@@ -19,6 +19,7 @@ from calderon.operators import BoundaryOperator
 from calderon.operators.methods import (
     AUTO,
     Method,
+    Plan,
     candidates,
     fastest,
     first_that,
@@ -320,6 +321,12 @@ class LinearSystem:
             )
             for history, residual, converged in columns
         ]  # fmt: skip
+
+    def plan(self, options: SolveOptions) -> Plan:
+        """What the matrix of these options will take; ValueError where it loses the loops."""
+        if (scales := self.scales_for(options)) is not None:
+            scales.check(options.chosen, options.assembly_rtol)
+        return self.operator.plan(options.method, options.assembly_rtol, options.precision)
 
     def assemble(self, options: SolveOptions) -> float:
         """Make the matrix of these options available; the seconds that took, 0 where it was."""

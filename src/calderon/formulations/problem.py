@@ -114,10 +114,9 @@ class Problem(Described, ABC, Generic[Solution]):
     ) -> Plan:
         """What the matrix of `solve` with these options will take, before memory is taken: bytes, seconds of set-up and
         of a product, precision of its numbers, for "mlfmm" and "fmm" levels and degrees. ValueError for a method
-        without estimates."""
-        options = SolveOptions(method, rtol, compression_rtol=compression_rtol, precision=precision)
-        options = options.for_unknowns(self.unknowns, self.system.operator)
-        return self.system.operator.plan(options.method, options.assembly_rtol, precision)
+        without estimates, and for what `solve` refuses."""
+        given = SolverChoices(compression_rtol=compression_rtol, precision=precision)
+        return self.system.plan(self._options(method, rtol, given))
 
     @named_options
     def solve_all(

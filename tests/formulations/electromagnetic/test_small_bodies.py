@@ -194,6 +194,23 @@ def test_what_loses_currents_without_charges_is_refused(ball):
         metal.solve(cal.PlaneWave(DIRECTION, 1e-7, polarization=POLARIZATION))
 
 
+def test_plans_are_those_of_the_finer_matrices_that_loops_need(ball):
+    """What is taken without a request is planned, and what a solution refuses is refused; two matrices are two."""
+    small = cal.DielectricScattering(ball, 0.02 / ball.diameter, 3.0)
+    far_field(small, method="hmatrix", rtol=1e-4)
+    taken = small.system.key[1]
+    assert taken < 4.1e-6
+    assert small.plan("hmatrix", 1e-4) == small.plan("hmatrix", 1e-4, compression_rtol=taken)
+    assert small.plan("hmatrix", 1e-4).nbytes > small.system.operator.plan("hmatrix", 1e-5).nbytes
+    with pytest.raises(ValueError, match="take compression_rtol="):
+        small.plan("hmatrix", 1e-4, compression_rtol=1e-4)
+    with pytest.raises(ValueError, match="take precision='double'"):
+        small.plan("hmatrix", precision="single")
+    metal = cal.PECScattering(ball, 0.02 / ball.diameter, formulation="efie")
+    both, one = metal.plan("hmatrix", 1e-4), metal.system.operator.plan("hmatrix", 1e-5)
+    assert both.nbytes > 1.5 * one.nbytes and "two matrices" in str(both)
+
+
 @pytest.mark.parametrize("permittivity", [-2 + 0.1j, -2 + 0.01j])
 def test_mueller_near_a_plasmon_is_warned_of(ball, permittivity):
     exact = cal.exact.mie_dielectric_sphere(0.3, 1.0, permittivity, 1.0, DIRECTION, POLARIZATION)

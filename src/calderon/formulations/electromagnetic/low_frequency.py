@@ -31,6 +31,7 @@ from calderon.formulations.linear_system import LinearSystem, SolutionInfo, Solv
 from calderon.formulations.preconditioners import Preconditioner, sharing
 from calderon.mesh.locality import locality_order
 from calderon.operators import BoundaryOperator
+from calderon.operators.methods import Plan
 from calderon.solvers import CompressedSides, sparse_inverse
 from calderon.spaces import EdgeSpace
 from calderon.spaces.loops import FlowGraph
@@ -209,6 +210,16 @@ class LowFrequencySystem(LinearSystem):
         self._chosen = splitting
         if isinstance(self.matrix, SplitMatrix):
             self.matrix = SplitMatrix(self.matrix.currents, self.matrix.whole, splitting)
+
+    def plan(self, options: SolveOptions) -> Plan:
+        """What both matrices will take."""
+        if not self.splits(options):
+            return super().plan(options)
+        both = [each.plan(options.method, options.assembly_rtol, options.precision)
+                for each in (self.operator, self.currents)]  # fmt: skip
+        sums = [sum(each) for each in zip(*(plan[1:4] for plan in both), strict=True)]
+        details = ", ".join(filter(None, (both[0].details, "two matrices, of currents with and without charges")))
+        return Plan(both[0].method, *sums, details, both[0].precision)
 
     def assemble(self, options: SolveOptions) -> float:
         """Make the matrices of these options available; for LU factors as one array."""
