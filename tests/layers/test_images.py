@@ -28,7 +28,7 @@ def test_tables_of_a_thin_layer_over_a_conductor(eps, ratio):
     sections = Stack([Layer(d, eps)], below="pec").at(1e6)
     images = static_images(sections, d, d, SIZE)
     assert images.distances[:2].tolist() == [0.0, 2 * d] and len(images.distances) < 40
-    table = table_of(sections, d, d, 20 * SIZE, images, SIZE / 10)
+    table = table_of(sections, d, d, 20 * SIZE, images, (SIZE / 10, np.inf))
     rho = SIZE * np.array([0.1, 0.3, 1.0, 3.0, 15.0])
     errors = np.abs(table(rho)[1] / static_charge_potential(eps, d, rho) - 1)
     assert errors[:3].max() < 1e-6 and errors.max() < 1e-3  # of what is 1e-10 of the source's potential

@@ -9,14 +9,16 @@ Two functions exp(-w r) / (4 pi r), whose spectra are 1 / (2 sqrt(k^2 + w^2)), h
 a_1 + a_2 = 1, a_1 w_1^2 + a_2 w_2^2 = -q^2. They vanish two cells away, and touching pairs are integrated exactly.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from calderon.backends import require_memory
 from calderon.floquet.functions import NEIGHBOURS, BlochFunctions
+from calderon.floquet.lattice import Lattice
 from calderon.greens import ModifiedHelmholtz
 from calderon.layers import Sections
 from calderon.mesh import TriangleMesh
@@ -74,8 +76,7 @@ class NearPart:
         halves, steps = functions.halves, np.array([(0, 0), *NEIGHBOURS])
         own = np.flatnonzero(level[halves.pairs[:, 0]])
         require_memory(64 * len(steps) * len(own) ** 2, f"near parts of {len(own)} functions", "use a coarser mesh")
-        decays = np.array([1.0, 2.0]) * DECAY / functions.lattice.spacing
-        copies = _copies(functions, level)
+        decays, copies = decays_of(functions.lattice), repeated(functions, level)
         corners = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
         rows = np.repeat(level[halves.support], 3)
         fields = [each[rows][:, own] for each in halves.expansion(corners)[:2]]
@@ -95,19 +96,55 @@ class NearPart:
 
     def matrix(self, k0: float, tail: tuple[Tail, Tail], transverse: Floats) -> NDArray[np.complex128]:
         """(n, n) -<f_i, E> of the currents f_j with the phase k_t, for tails of G_xx and K; eta0 = 1."""
-        phase = self.shifts @ transverse
+        phase, odd = self.shifts @ transverse, bool(np.any(transverse))
         total = np.zeros((len(self.own), len(self.own)), dtype=complex)
         for each, factor, parts in zip(tail, (-1j * k0, 1j / k0), (self.vectors, self.charges), strict=True):
             for weight, part in zip(factor * each.weights(self.decays), parts, strict=True):
-                even = np.tensordot(np.cos(phase), part[1:], 1)
-                total += weight * (part[0] + even + even.T)
-                if np.any(transverse):
-                    odd = np.tensordot(np.sin(phase), part[1:], 1)
-                    total += 1j * weight * (odd - odd.T)
+                total += weight * phased(part, phase, odd)
         return total
 
 
-def _copies(functions: BlochFunctions, level: NDArray[np.bool_]) -> TriangleMesh:
+@dataclass(frozen=True, eq=False)
+class PlaneParts:
+    """The tails of all planes of metal at one frequency: there are none between two of them."""
+
+    near: Sequence[NearPart]
+    heights: Sequence[float]
+    sections: Sections
+
+    def spectrum(self, a: int, b: int, k: Floats) -> tuple[NDArray[Any], NDArray[Any]]:
+        """(n,) of G_xx and K in m between the planes a and b, at wavenumbers k (n,)."""
+        if a != b:
+            return np.zeros(len(k)), np.zeros(len(k))
+        vector, charge = (each.spectrum(self.near[a].decays, k) for each in tails(self.sections, self.heights[a]))
+        return vector, charge
+
+    def matrix(self, transverse: Floats) -> NDArray[np.complex128]:
+        """(n, n) -<f_i, E> of the currents f_j with the phase k_t, of all whole and half functions; eta0 = 1."""
+        count = sum(len(each.own) for each in self.near)
+        total = np.zeros((count, count), complex)
+        for each, z in zip(self.near, self.heights, strict=True):
+            total[np.ix_(each.own, each.own)] = each.matrix(self.sections.k0, tails(self.sections, z), transverse)
+        return total
+
+
+def decays_of(lattice: Lattice) -> Floats:
+    """w_1 and w_2 in 1/m."""
+    return np.array([1.0, 2.0]) * DECAY / lattice.spacing
+
+
+def phased(parts: NDArray[Any], phase: Floats, odd: bool) -> NDArray[Any]:
+    """(n, n) sum of parts (1 + m, n, n): of a cell, and between it and copies with phases (m,), which stand for the
+    opposite ones, too; odd: whether some phase is not zero."""
+    even = np.tensordot(np.cos(phase), parts[1:], 1)
+    total = parts[0] + even + even.T
+    if odd:
+        sines = np.tensordot(np.sin(phase), parts[1:], 1)
+        total = total + 1j * (sines - sines.T)
+    return np.asarray(total)
+
+
+def repeated(functions: BlochFunctions, level: NDArray[np.bool_]) -> TriangleMesh:
     """The triangles of a level (tag 0), and those moved by each of NEIGHBOURS (tags 1 to 4), with common vertices."""
     mesh = functions.halves.mesh
     shifts = np.array([(0, 0), *NEIGHBOURS]) @ functions.lattice.periods

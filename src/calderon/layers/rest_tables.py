@@ -90,12 +90,12 @@ def rest_table(sections: Sections, observers: Heights, sources: Heights, reach: 
     def series(low: Real, size: float) -> Real:
         return _series(sections, observers, sources, low, size)
 
-    def misses(found: Real, high: Real) -> Real:
+    def misses(found: Real, low: Real, high: Real) -> Real:
         largest = np.abs(found).sum(axis=-1).max(axis=(1, 2, 3))
         bound = ACCURACY * np.maximum(largest, 1 / (4 * np.pi * high))
         return np.asarray(np.abs(found[..., -2:]).max(axis=(1, 2, 3, 4)) > bound)
 
-    ends, interval, found = bisected(sections, reach, HALVINGS, series, misses)
+    ends, interval, found = bisected(sections.densest, reach, HALVINGS, series, misses)
     return RestTable(observers, sources, float(reach), interval, ends, found)
 
 

@@ -33,6 +33,7 @@ CLOSE = 1.0
 layer over a conductor the sum may be 1e-5 of it."""
 OWN, AWAY, WHOLE = 0, -1, 4
 """Tables with r G at first, with G at first, and with the same in both halves: where loops begin, if not negative."""
+ALL = 0.0, np.inf
 NODES = np.cos(np.pi * (np.arange(DEGREE + 1) + 0.5) / (DEGREE + 1))
 SERIES = np.cos(np.arange(DEGREE + 1)[:, None] * np.arccos(NODES)) * (2 - (np.arange(DEGREE + 1) == 0)[:, None])
 SERIES = SERIES / (DEGREE + 1)
@@ -156,16 +157,21 @@ def _values(rho, table, first, out):  # type: ignore[no-untyped-def]
 
 
 def table_of(
-    sections: Sections, z: float, source_z: float, reach: float, images: Images = NO_IMAGES, closest: float = 0.0
+    sections: Sections,
+    z: float,
+    source_z: float,
+    reach: float,
+    images: Images = NO_IMAGES,
+    requested: tuple[float, float] = ALL,
 ) -> Table:
     """The table between two heights in m, up to a horizontal distance in m. images: static ones, which are taken out in
-    place of the direct part; closest: distance in m from which on values with them are requested.
+    place of the direct part; requested: distances in m from which on values with them, and up to which those without
+    them are.
 
     Raises ValueError where values change too fast for the intervals.
     """
     direct = direct_part(sections, z) if z == source_z and not len(images.distances) else NOTHING
     distant = distant_greens(sections, z, source_z, reach)
-    away = z != source_z and len(images.distances) > 0
 
     def greens(r: np.ndarray) -> np.ndarray:
         """(2, ...) both at distances (n, nodes) without the direct part."""
@@ -184,19 +190,37 @@ def table_of(
         out[:, ~close] -= images(r[~close])
         return out
 
+    named = f"heights of {1e3 * z:g} and {1e3 * source_z:g} mm"
+    return tabulated(greens, sections.densest, reach, named, direct, images, z != source_z, requested)
+
+
+def tabulated(
+    greens: Callable[[np.ndarray], np.ndarray],
+    densest: float,
+    reach: float,
+    named: str,
+    direct: Direct,
+    images: Images,
+    apart: bool,
+    requested: tuple[float, float] = ALL,
+) -> Table:
+    """The table of any two functions of the distance. greens: (2, n, nodes) both at distances (n, nodes) without the
+    direct part and images; densest: wavenumber in 1/m; named: the heights, for errors; apart: whether these differ."""
+    away, far = apart and len(images.distances) > 0, requested if len(images.distances) else ALL
+
     def series(low: np.ndarray, size: float) -> np.ndarray:
         return _series(greens, direct, images, away, low, size)
 
-    def misses(found: np.ndarray, high: np.ndarray) -> np.ndarray:
-        return np.asarray(_error(found, high, away, closest) > ACCURACY)
+    def misses(found: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+        return np.asarray(_error(found, low, high, away, far) > ACCURACY)
 
-    ends, interval, found = bisected(sections, reach, HALVINGS, series, misses)
+    ends, interval, found = bisected(densest, reach, HALVINGS, series, misses)
     table = Table(direct, images, float(reach), ends, interval, found)
-    error = _error(found, ends[:, 0] + 1 / ends[:, 1], away, closest)
+    error = _error(found, *(ends[:, 0] + side / ends[:, 1] for side in (-1, 1)), away, far)
     if error.max() > REFUSED:
         low, high = (1e3 * (ends[error.argmax(), 0] + side / ends[error.argmax(), 1]) for side in (-1, 1))
         raise ValueError(
-            f"Green's functions between heights of {1e3 * z:g} and {1e3 * source_z:g} mm change so fast at distances "
+            f"Green's functions between {named} change so fast at distances "
             f"of {low:.3g} to {high:.3g} mm that their table has an error of {error.max():.1g}, and {REFUSED:g} is "
             "allowed: make the layers next to the metal thicker, or leave out those that are too thin to matter"
         )
@@ -204,22 +228,24 @@ def table_of(
 
 
 def bisected(
-    sections: Sections,
+    densest: float,
     reach: float,
     halvings: int,
     series: Callable[[np.ndarray, float], np.ndarray],
-    misses: Callable[[np.ndarray, np.ndarray], np.ndarray],
+    misses: Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray],
 ) -> tuple[np.ndarray, NDArray[np.int64], np.ndarray]:
-    """Series on intervals of distances up to `reach`, at most half a wavelength long and halved so often at most where
-    they miss the accuracy: middle and 2 / length of each (n, 2), which interval each of the equal pieces is in, and
-    the series. series(low, size): of intervals; misses(series, high): which of them are halved."""
-    count = max(1, int(np.ceil(reach * sections.densest / np.pi)))
+    """Series on intervals of distances up to `reach`, at most half a wavelength long, that of the wavenumber `densest`,
+    and halved so often at most where they miss the accuracy: middle and 2 / length of each (n, 2), which interval each
+    of the equal pieces is in, and the series. series(low, size): of intervals; misses(series, low, high): which of
+    them are halved.
+    """
+    count = max(1, int(np.ceil(reach * densest / np.pi)))
     width = reach / count
     todo, level, done = np.arange(count), 0, []
     while len(todo):
         size = width / 2**level
         found = series(todo * size, size)
-        bad = misses(found, (todo + 1) * size) & (level < halvings)
+        bad = misses(found, todo * size, (todo + 1) * size) & (level < halvings)
         done += [(int(n) << (halvings - level), level, each) for n, each in zip(todo[~bad], found[~bad], strict=True)]
         todo, level = np.stack([2 * todo[bad], 2 * todo[bad] + 1], axis=1).ravel(), level + 1
     done.sort(key=lambda each: each[0])
@@ -248,10 +274,14 @@ def _series(
     return np.stack([series.real, series.imag], axis=2).reshape(len(low), 8, DEGREE + 1)
 
 
-def _error(series: np.ndarray, high: np.ndarray, away: bool, closest: float) -> np.ndarray:
-    """(n,) The last two terms of all series over the largest value of r G, or FLOOR; of G itself from `closest` on."""
+def _error(
+    series: np.ndarray, low: np.ndarray, high: np.ndarray, away: bool, requested: tuple[float, float]
+) -> np.ndarray:
+    """(n,) The last two terms of all series over the largest value of r G, or FLOOR, of those that are requested."""
+    closest, farthest = requested
     scale = np.where(np.arange(8) < (0 if away else 4), 1.0, high[:, None])
     scale[:, :4] *= (high > closest)[:, None]
+    scale[:, 4:] *= (low < farthest)[:, None]
     last = np.abs(series[:, :, -2:]).max(axis=2) * scale
     sizes = np.abs(series[:, :4]).sum(axis=2) * (high[:, None] if away else 1.0)
     sizes = sizes.reshape(-1, 2, 2).max(axis=2)  # of G_xx, and of K

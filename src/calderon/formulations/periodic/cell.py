@@ -11,9 +11,11 @@ from numpy.typing import ArrayLike, NDArray
 from calderon.exact.vacuum import VACUUM_IMPEDANCE
 from calderon.floquet import (
     BlochFunctions,
+    ImageParts,
     Lattice,
     NearPart,
     Plane,
+    PlaneParts,
     admittances,
     cell_matrix,
     directions,
@@ -138,7 +140,8 @@ class PeriodicCell(Described):
             self._refuse_anomaly(sections, layer, wave.transverse)
         self._warn_of_long_edges(sections)
         functions, combination = self.functions, self.functions.combination(wave.transverse)
-        matrix = cell_matrix(functions, self._planes, sections, wave.transverse, self.rtol)
+        slow = self._slow_part(sections)
+        matrix = cell_matrix(functions, self._planes, sections, slow, wave.transverse, self.rtol)
         matrix += self.sheet / VACUUM_IMPEDANCE * (combination.conj().T @ (self._masses @ combination))
         field = functions.spectra(wave.transverse[None], wave.first[None], wave.transverse)[:, 0]
         sides = np.zeros((functions.dimension, 2), dtype=complex)
@@ -183,10 +186,17 @@ class PeriodicCell(Described):
     @cached_property
     def _planes(self) -> tuple[Plane, ...]:
         """Metal by height, from below."""
-        return tuple(
-            Plane(self._interface(z), NearPart.of(self.functions, level), members)
-            for z, level, members in self.functions.planes()
-        )
+        return tuple(Plane(self._interface(z), members) for z, _, members in self.functions.planes())
+
+    @cached_property
+    def _near(self) -> tuple[NearPart, ...]:
+        """Of each plane: they depend on the mesh and the period alone."""
+        return tuple(NearPart.of(self.functions, level) for _, level, _ in self.functions.planes())
+
+    def _slow_part(self, sections: Sections) -> ImageParts | PlaneParts:
+        """What is summed in space: next to thin layers with their images."""
+        heights = [plane.z for plane in self._planes]
+        return ImageParts.of(self.functions, heights, sections) or PlaneParts(self._near, heights, sections)
 
     @cached_property
     def _masses(self) -> Any:

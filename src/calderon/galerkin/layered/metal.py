@@ -57,6 +57,8 @@ class TakenImages(NamedTuple):
 
 CLOSE = 0.5
 """Horizontal distance over size up to which pairs of triangles have static images integrated apart."""
+NEAR = 2.0 + CLOSE
+"""Distance over size of points of such pairs."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,19 +113,28 @@ class LayeredMetal:
     @cached_property
     def tables(self) -> list[Table]:
         """Of all pairs of heights; both orders have one."""
-        reach = 1.001 * float(np.hypot(*np.ptp(self.corners[..., :2].reshape(-1, 2), axis=0))) + self.margin
-        sizes, smallest = self._sizes, float(extents(self.corners).size.min())
+        reach, sizes, smallest = self.reach, self.sizes, self.smallest
         found = []
         for a, b in self.pairs:
             z, source_z = float(self.heights[a]), float(self.heights[b])
             close = (np.abs(self.heights - z) < THIN * np.maximum(sizes, sizes[a])).sum() > 1
             images = static_images(self.sections, z, source_z, max(sizes[a], sizes[b]), a == b and close)
             closest = 0.0 if abs(z - source_z) > smallest else CLOSE * smallest
-            found.append(table_of(self.sections, z, source_z, reach, images, closest))
+            found.append(table_of(self.sections, z, source_z, reach, images, (closest, NEAR * max(sizes[a], sizes[b]))))
         return found
 
     @cached_property
-    def _sizes(self) -> list[float]:
+    def reach(self) -> float:
+        """Of tables in m."""
+        return 1.001 * float(np.hypot(*np.ptp(self.corners[..., :2].reshape(-1, 2), axis=0))) + self.margin
+
+    @cached_property
+    def smallest(self) -> float:
+        """The least diameter in m of a triangle."""
+        return float(extents(self.corners).size.min())
+
+    @cached_property
+    def sizes(self) -> list[float]:
         """The largest diameter in m of triangles at each height."""
         size = extents(self.corners).size
         return [float(size[self.flat.heights == n].max()) for n in range(len(self.heights))]
