@@ -252,7 +252,7 @@ def _evaluated(
     flat = np.ascontiguousarray(rho).ravel()
     places = sections.data, float(heights[0]), layers[0], float(heights[1]), layers[1]
     close = [abs(k) for c, k in zip(direct[:2], direct[2:], strict=True) if c and k.imag < TURN * k.real]
-    end = 1.2 * max(sections.densest, *close) + 0.2 * sections.k0
+    end = 1.2 * max([sections.densest, *close]) + 0.2 * sections.k0
     depths, rule = (DEPTH[0] * sections.k0, DEPTH[1]), gauss(16)
     points, weights = rule.points.copy(), rule.weights.copy()
     out = np.empty((len(flat), components), dtype=complex)
