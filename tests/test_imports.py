@@ -118,7 +118,7 @@ def test_import_needs_no_extra_and_waits_for_nothing_that_few_programs_use():
 
 
 def test_formats_wait_for_files(tmp_path):
-    """A mesh and a solution need none of the packages that read, write or draw; files that are written import theirs."""
+    """A mesh and a solution import no package that reads, writes or draws; writing a file imports its package."""
     program = (
         "import sys\n"
         "import calderon as cal\n"

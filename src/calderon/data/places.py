@@ -70,7 +70,8 @@ def line_places(start: ArrayLike, end: ArrayLike, points: int) -> Places:
     length = float(np.linalg.norm(b - a))
     if not length > 0:
         raise ValueError(f"a line runs between two different points, got {a.tolist()} twice")
-    part = np.linspace(0.0, 1.0, *_counts(points, 1, 2))
+    (count,) = _counts(points, 1, 2)
+    part = np.linspace(0.0, 1.0, count)
     x = a + part[:, None] * (b - a)
     return Places(x, (Axis("distance", part * length, "m"),), _coordinates(x))
 
@@ -161,5 +162,5 @@ def _axis_of(vector: Array) -> int | None:
 def _counts(points: Any, directions: int, least: int) -> list[int]:
     """Points along each of the directions, at least so many; MemoryError for more than memory holds."""
     counts = several(points, directions, "points", lambda value, name: whole_number(value, name, least))
-    require_memory(3 * 8 * math.prod(counts), "a field at all points", "ask for fewer points")
+    require_memory(3 * 8 * math.prod(counts), "a field at all points", "choose fewer points")
     return counts

@@ -1,6 +1,6 @@
 """Laplace's equation with given boundary values."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal, Unpack
@@ -18,7 +18,6 @@ from calderon.mesh import TriangleMesh
 from calderon.operators import single_layer
 from calderon.potentials import single_layer_potential
 from calderon.spaces import Function, Space
-from calderon.spaces.space import Tags
 from calderon.validation import describe, one_of, positive_length
 
 
@@ -56,7 +55,7 @@ class LaplaceDirichlet(Problem[PotentialSolution]):
     @named_options
     def capacitance_matrix(
         self,
-        conductors: Sequence[Tags] | None = None,
+        conductors: Sequence[int | str | Iterable[int | str]] | None = None,
         permittivity: float = VACUUM_PERMITTIVITY,
         **options: Unpack[SolveChoices],
     ) -> NDArray[np.float64]:
@@ -80,7 +79,7 @@ class LaplaceDirichlet(Problem[PotentialSolution]):
         densities, _ = self.system.solve(loads, solver)
         return np.asarray(permittivity * (loads.T @ densities))
 
-    def _members(self, conductors: Sequence[Tags] | None) -> NDArray[np.bool_]:
+    def _members(self, conductors: Sequence[int | str | Iterable[int | str]] | None) -> NDArray[np.bool_]:
         """(n, triangles) which triangles each conductor has."""
         mesh = self.mesh
         if conductors is None:

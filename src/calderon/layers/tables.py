@@ -216,7 +216,7 @@ def tabulated(
 
     ends, interval, found = bisected(densest, reach, HALVINGS, series, misses)
     table = Table(direct, images, float(reach), ends, interval, found)
-    error = _error(found, *(ends[:, 0] + side / ends[:, 1] for side in (-1, 1)), away, far)
+    error = _error(found, ends[:, 0] - 1 / ends[:, 1], ends[:, 0] + 1 / ends[:, 1], away, far)
     if error.max() > REFUSED:
         low, high = (1e3 * (ends[error.argmax(), 0] + side / ends[error.argmax(), 1]) for side in (-1, 1))
         raise ValueError(

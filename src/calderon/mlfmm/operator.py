@@ -337,11 +337,7 @@ def _prepared(
         error, _ = _improved(parts, rtol, partial(check.products, found), check, first=first)
         if error <= allowed:
             if not attempt.edge:
-                nbytes = format_bytes(sum(each.nbytes for each in parts.media))
-                warn_of_accuracy(
-                    f"plane waves do not hold rtol={rtol:g} for {short_label(operator)}: all its entries are computed, "
-                    f"{nbytes}; increase rtol, or use method='dense'"
-                )
+                _warn_of_all_entries(operator, rtol, sum(each.nbytes for each in parts.media))
             if saved is not None:
                 saved.finish()
             return _Prepared(found, parts.terms, parts.products, error, len(check.rows), number)
@@ -349,6 +345,13 @@ def _prepared(
         near_rtol = 0.0  # so that rules of near entries are no cause of the next error
     what = f"an error of {error:.1e} on {len(check.rows)} rows" if check and error < np.inf else "no degrees"
     raise ToleranceError(f"plane waves have {what} for rtol={rtol:g}: increase rtol, or use method='hmatrix'")
+
+
+def _warn_of_all_entries(operator: BoundaryOperator, rtol: float, nbytes: int) -> None:
+    warn_of_accuracy(
+        f"plane waves do not hold rtol={rtol:g} for {short_label(operator)}: all its entries are computed, "
+        f"{format_bytes(nbytes)}; increase rtol, or use method='dense'"
+    )
 
 
 def _improved(

@@ -1,7 +1,7 @@
 """What an operator by plane waves will take, before memory is taken, and which leaves and numbers are tried."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -86,7 +86,7 @@ def attempts(rtol: float) -> Iterator[Attempt]:
         edge = LARGER * max(USUAL, edge)
 
 
-def degree_of(rtol: float, terms: list[Term]) -> int:
+def degree_of(rtol: float, terms: Sequence[Term]) -> int:
     """Degree of the quadrature of charges at first, at most that of the operators."""
     wanted = 2 if rtol >= SINGLE else 3 if rtol >= FINE else 4
     if wanted == 2 and quadratic_error(terms) > PART * rtol:
@@ -94,7 +94,7 @@ def degree_of(rtol: float, terms: list[Term]) -> int:
     return min(wanted, *(term.atom.quadrature.regular for term in terms))
 
 
-def quadratic_error(terms: list[Term]) -> float:
+def quadratic_error(terms: Sequence[Term]) -> float:
     """Relative error of products with a plane wave whose charges have the quadrature of degree 2, by measurement; the
     root mean square over the surface with the coarser triangles."""
     found, (size, kh, power) = 0.0, QUADRATIC

@@ -217,9 +217,9 @@ class LowFrequencySystem(LinearSystem):
             return super().plan(options)
         both = [each.plan(options.method, options.assembly_rtol, options.precision)
                 for each in (self.operator, self.currents)]  # fmt: skip
-        sums = [sum(each) for each in zip(*(plan[1:4] for plan in both), strict=True)]
+        nbytes, seconds, product = (sum(each) for each in zip(*(plan[1:4] for plan in both), strict=True))
         details = ", ".join(filter(None, (both[0].details, "two matrices, of currents with and without charges")))
-        return Plan(both[0].method, *sums, details, both[0].precision)
+        return Plan(both[0].method, int(nbytes), seconds, product, details, both[0].precision)
 
     def assemble(self, options: SolveOptions) -> float:
         """Make the matrices of these options available; for LU factors as one array."""

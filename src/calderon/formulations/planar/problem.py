@@ -390,7 +390,7 @@ class PlanarProblem(Described):
         if high < low:
             raise ValueError(f"a sweep goes from a lower to a higher frequency, got {start!r} to {stop!r} Hz")
         points = whole_number(points, "points")
-        require_memory(16 * points * len(self.ports) ** 2, "a sweep", "ask for fewer points")
+        require_memory(16 * points * len(self.ports) ** 2, "a sweep", "choose fewer points")
         tolerance(rtol, example="1e-3")
         frequencies = np.linspace(low, high, points)
         resistance = reference_resistance(reference)
