@@ -1,9 +1,9 @@
 """Scattering matrices over a band of frequencies, from few solved ones by rational functions."""
 
+import os
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -86,7 +86,7 @@ class PortSweep(Described):
         kept = (poles.real >= low) & (poles.real <= high) & (poles.imag < 0) & (-poles.imag < poles.real / 2)
         return list(poles[kept & (peak > LEAST_RESIDUE * np.abs(values).max())])
 
-    def write_touchstone(self, path: str | Path) -> None:
+    def write_touchstone(self, path: str | os.PathLike[str]) -> None:
         """Write S to a file NAME.sPp with as many ports P, for exp(+j omega t) as that format requires."""
         write_touchstone(path, self.frequencies, self.s, self.reference, self.of_lines)
 

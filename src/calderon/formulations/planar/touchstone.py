@@ -1,6 +1,6 @@
 """Scattering matrices in Touchstone files (version 1.1), which circuit simulators and scikit-rf read."""
 
-from pathlib import Path
+import os
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +10,7 @@ from calderon.validation import describe
 
 
 def write_touchstone(
-    path: str | Path,
+    path: str | os.PathLike[str],
     frequencies: NDArray[np.float64],
     s: NDArray[np.complex128],
     reference: float,
