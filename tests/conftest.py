@@ -64,7 +64,6 @@ ON_DEVICES = (
     "hmatrix/test_shared_hmatrices.py::test_the_processor_has_the_small_blocks",
     "fmm/test_device_products.py::test_layers_of_laplace[0.001]",
     "mlfmm/test_waves_on_devices.py::test_sound_by_plane_waves_and_equivalent_sources",
-    "mlfmm/test_waves_on_two_devices.py::test_a_combined_field_of_currents_and_a_block_system",
     "mlfmm/test_waves_on_two_devices.py::test_refusals",
     "solvers/test_device_solves.py::test_products[complex128]",
     "solvers/test_device_solves.py::test_gmres_ends_as_on_the_host",
