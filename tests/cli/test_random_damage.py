@@ -210,8 +210,8 @@ def outcomes(kind, count, folder):
     ("kind", "count"),
     [
         ("meshes", 100),
-        pytest.param("meshes", 1000, marks=pytest.mark.variant),
-        pytest.param("cases", 200, marks=pytest.mark.variant),
+        pytest.param("meshes", 400, marks=pytest.mark.variant),
+        pytest.param("cases", 100, marks=pytest.mark.variant),
     ],
 )
 def test_random_damage_is_refused_in_words_or_gives_valid_numbers(kind, count):

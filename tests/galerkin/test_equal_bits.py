@@ -43,18 +43,18 @@ import numpy as np
 
 import calderon as cal
 
-mesh = cal.mesh.cuboid((1.0, 1.0, 1.0), 0.1)
+mesh = cal.mesh.cuboid((1.0, 1.0, 1.0), 0.14)
 tags = np.where(mesh.centroids[:, 0] < 1e-9, 1, 0)
 mesh = cal.TriangleMesh(mesh.vertices, mesh.triangles, tags, {"free": 0, "wall": 1})
 load = {"free": cal.Traction(lambda x, n: x)}
 solid = cal.ElasticSolid(mesh, cal.ElasticMaterial(2.1, 0.3), {"wall": cal.Fixed()}, load)
-for _ in range(3):
+for _ in range(2):
     print(hashlib.sha256(solid.solve("fmm", rtol=1e-4).displacement.at_nodes).hexdigest())
 """
 
 
 @pytest.mark.parametrize(
-    ("program", "results", "kinds"), [(PROGRAM, 18, 6), pytest.param(SOLID, 3, 1, marks=pytest.mark.variant)]
+    ("program", "results", "kinds"), [(PROGRAM, 18, 6), pytest.param(SOLID, 2, 1, marks=pytest.mark.variant)]
 )
 def test_two_processes_give_equal_bits_on_several_threads(program, results, kinds):
     """Four threads on fewer processors end their tasks in another order each time."""

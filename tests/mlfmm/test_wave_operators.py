@@ -35,6 +35,9 @@ OPERATORS = {
 }
 
 
+VARIANTS = {"single, P0 to P1", "double, DP1 to P0", "adjoint", "magnetic, SNC"}
+
+
 def vectors(size, count=3):
     random = np.random.default_rng(1)
     return random.standard_normal((size, count)) + 1j * random.standard_normal((size, count))
@@ -44,7 +47,7 @@ def distance(one, other):
     return np.linalg.norm(one - other) / np.linalg.norm(other)
 
 
-@pytest.mark.parametrize("name", cases(OPERATORS, ["single", "combined", "electric", "magnetic", "combined field"]))
+@pytest.mark.parametrize("name", cases(OPERATORS, OPERATORS.keys() - VARIANTS))
 def test_products_hold_the_tolerance(name):
     operator = OPERATORS[name]
     fast, dense = operator.assemble("mlfmm", rtol=1e-3), operator.assemble("dense", precision="single")
@@ -56,10 +59,9 @@ def test_products_hold_the_tolerance(name):
     assert 0.3 < fast.error / distance(fast @ x, dense @ x) < 12
 
 
-@pytest.mark.parametrize("k", cases([0.02, 0.02 + 0.004j], [0.02]))
-def test_long_waves_cancel_in_double_precision(k):
+def test_long_waves_cancel_in_double_precision():
     """W of a constant is k^2 V of it nearly, a millionth of the entries' size: single precision holds no 1e-4 of it."""
-    operator = cal.hypersingular(cal.Helmholtz(k), P1)
+    operator = cal.hypersingular(cal.Helmholtz(0.02), P1)
     fast, dense = operator.assemble("mlfmm", rtol=1e-4), operator.assemble("dense")
     for x in (np.ones(P1.dimension), vectors(P1.dimension)):
         assert distance(fast @ x, dense @ x) <= 1e-4

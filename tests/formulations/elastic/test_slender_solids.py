@@ -9,6 +9,7 @@ import scipy.sparse as sp
 
 import calderon as cal
 from calderon.formulations.elastic.solver import DOUBTFUL, Posed, Solver
+from catalogue import cases
 
 STEEL = cal.ElasticMaterial(2.1, 0.3)
 GRADIENT = np.array([[0.3, -0.5, 0.8], [0.1, 0.4, -0.2], [0.6, 0.9, -0.7]])
@@ -37,17 +38,14 @@ def error(solution):
     return np.linalg.norm(solution.displacement.at_nodes - exact) / np.linalg.norm(exact)
 
 
-@pytest.mark.parametrize(("method", "space", "thickness", "bound"), [
-    ("fmm", "P1", 0.05, 1e-3), pytest.param("hmatrix", "P1", 0.05, 1e-3, marks=pytest.mark.variant),
-    pytest.param("dense", "P2", 0.05, 2e-3, marks=pytest.mark.variant),
-])  # fmt: skip
-def test_a_linear_displacement(method, space, thickness, bound):
-    """Plates of 40:1: with a residual of 1e-5 and the first matrix the errors are 1.1, 2.9 and 0.5 %."""
-    solution = linear_solid(plate(thickness, 0.35), space=space).solve(method)
+@pytest.mark.parametrize(("method", "space"), cases([("fmm", "P1"), ("dense", "P2")], [("fmm", "P1")]))
+def test_a_linear_displacement(method, space):
+    """Plates of 40:1: with a residual of 1e-5 and the first matrix the errors are 2.9 and 0.5 %."""
+    solution = linear_solid(plate(0.05, 0.35), space=space).solve(method)
     info = solution.info
-    assert error(solution) < bound
+    assert error(solution) < (2e-3 if space == "P2" else 1e-3)
     assert info.amplification > 1e3 and info.amplification * info.rotation_error < DOUBTFUL
-    assert ("slender parts need" in info.plan) == (method != "hmatrix")  # whose first matrix is accurate enough
+    assert "slender parts need" in info.plan
     assert "amplified by bending up to" in str(info)
 
 
@@ -168,8 +166,7 @@ def test_attempts():
 
 
 @pytest.mark.parametrize(("method", "power", "bound"), [
-    ("dense", 3, 0.01), ("fmm", 4, 0.01), pytest.param("dense", 5, 0.01, marks=pytest.mark.variant),
-    pytest.param("fmm", 5, 0.01, marks=pytest.mark.variant),
+    ("dense", 3, 0.01), ("fmm", 4, 0.01), pytest.param("fmm", 5, 0.01, marks=pytest.mark.variant),
 ])  # fmt: skip
 def test_stresses_on_small_triangles(method, power, bound):
     """A bar in tension whose layers become thin, edges from 5e-4 on: products of rtol leave 6 %, for 5 60 %."""
