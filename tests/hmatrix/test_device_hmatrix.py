@@ -57,7 +57,6 @@ def check(operator, rtol):
 @pytest.mark.parametrize(
     "layer,green",
     [
-        ("single_layer", HELMHOLTZ),
         ("double_layer", LAPLACE),
         ("hypersingular", HELMHOLTZ),
     ],
