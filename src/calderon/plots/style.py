@@ -4,6 +4,7 @@ Figures carry their own Agg canvas: nothing here touches Matplotlib's global sta
 and in a notebook without leaving a figure open.
 """
 
+import io
 import os
 from collections.abc import Callable
 from functools import wraps
@@ -19,7 +20,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from PIL import Image
 
-from calderon.files import whole_file
+from calderon.files import file_path, whole_file
 
 # Okabe and Ito (2008), Color Universal Design: distinguishable with every common colour vision; the yellow is left
 # out on white.
@@ -112,7 +113,7 @@ def plain_axes(axes: Axes) -> None:
 
 def checked_path(file: str | os.PathLike[str]) -> Path:
     """The path of a picture, its format given by the ending; ValueError for another ending or a missing folder."""
-    path = Path(file)
+    path = file_path(file, "a picture", "picture.png")
     if path.suffix.lower() not in FORMATS:
         raise ValueError(f"a picture's file name ends in {', '.join(FORMATS)}: got {str(path)!r}")
     if not path.absolute().parent.is_dir():
@@ -133,7 +134,9 @@ def save(figure: Figure, file: str | os.PathLike[str], dpi: int = 300) -> Path:
             picture.save(scratch, "PNG", dpi=(dpi, dpi), compress_level=COMPRESSION)
         else:
             details = metadata[path.suffix.lower()]
-            figure.savefig(scratch, dpi=dpi, metadata=details, bbox_inches="tight", pad_inches=0.06)
+            drawn, kind = io.BytesIO(), path.suffix[1:].lower()
+            figure.savefig(drawn, format=kind, dpi=dpi, metadata=details, bbox_inches="tight", pad_inches=0.06)
+            scratch.write_bytes(drawn.getvalue())  # Matplotlib hides the error of a full disk
     return path
 
 

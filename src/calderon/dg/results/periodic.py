@@ -11,7 +11,7 @@ from calderon.dg.results.far_field import EquivalentCurrents, enclosed, equivale
 from calderon.dg.results.sar import AveragedSAR, averaged_sar, voxel_midpoints
 from calderon.dg.sources.port import PortAmplitudes
 from calderon.exact.angular import radar_cross_section, unit_directions
-from calderon.files import whole_file
+from calderon.files import file_path, whole_file
 from calderon.files.formats import meshio
 from calderon.mesh import TetrahedralMesh
 from calderon.mesh.tetrahedral.location import Search, locate
@@ -179,7 +179,10 @@ class PeriodicFields:
         return replace(self, ports=ports, incident_amplitude=incident, _electric=fields[0], _magnetic=fields[1])
 
     def write(self, path: str | Path) -> None:
-        """VTU file: |E| (root of the mean square over the element, peak value in time), SAR and material."""
+        """VTU file: |E| (root of the mean square over the element, peak value in time), SAR and material. ValueError
+        for another ending."""
+        if file_path(path, "a field", "fields.vtu").suffix.lower() != ".vtu":
+            raise ValueError(f"fields in tetrahedra are written to .vtu files, got {str(path)!r}")
         mesh = self._mesh
         data = {
             "|E| (V/m)": [self.mean_electric()],

@@ -92,8 +92,8 @@ def mesh_surfaces(gmsh: Any, h: float) -> None:
         _mean_edge(gmsh, best)
     if not h / (1 + ALLOWED) < means[best] < h * (1 + ALLOWED):
         warn(
-            f"the mean edge is {means[best] / h:.3g} h: features that are shorter than h need shorter edges, and few "
-            "edges fit in a short side; choose another h"
+            f"the mean edge is {means[best] / h:.3g} h: features that are shorter than h need shorter edges, and on "
+            "other sides a whole number of edges must fit; a smaller h comes closer to its mean"
         )
 
 

@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 
 import calderon as cal
+from calderon.data.collections import write_collection
 from calderon.files import whole_file
+from calderon.formulations.planar.touchstone import write_touchstone
 
 resource = pytest.importorskip("resource", reason="limits of the size of files are those of POSIX")
 MESH = cal.mesh.sphere(1.0, 0.3)
@@ -31,6 +33,28 @@ def test_the_error_names_the_file_and_not_its_hidden_place(tmp_path):
             scratch.write_bytes(bytes(1000))
     assert caught.value.errno == errno.EFBIG and caught.value.filename == str(path)
     assert list(tmp_path.iterdir()) == []
+
+
+def _draw(path):
+    cal.plots.cartesian([0, 1], {"a": [1, 2]}, "x", "y", file=path)
+
+
+WRITERS = {
+    **{f"m{ending}": MESH.write for ending in (".msh", ".vtu", ".stl", ".obj", ".ply", ".inp")},
+    "box.msh": cal.mesh.box([0, 0, 0], [1, 1, 1], 1).write,
+    "u.vtu": cal.Function(cal.P0(MESH), np.ones(MESH.number_of_triangles)).write,
+    "view.html": MESH.to_html,
+    "a.s2p": lambda path: write_touchstone(path, np.arange(1.0, 9), np.zeros((8, 2, 2), complex), 50.0),
+    "a.pvd": lambda path: write_collection(path, [(1.0, 0, "a.vtu")] * 9),
+    **{f"c{end}": _draw for end in (".png", ".pdf", ".svg")},
+}
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_every_writer_names_its_file_and_leaves_none(tmp_path, name):
+    with pytest.raises(OSError, match="cannot write all of the file") as caught, files_of_at_most(50):
+        WRITERS[name](tmp_path / name)
+    assert caught.value.filename == str(tmp_path / name) and list(tmp_path.iterdir()) == []
 
 
 def test_other_errors_stay_as_they_are(tmp_path):
