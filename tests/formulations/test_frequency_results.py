@@ -86,3 +86,6 @@ def test_a_collection_names_a_file_for_each_frequency(dipole, tmp_path):
     assert len(mesh.cells_dict["triangle"]) == STRIP.number_of_triangles
     with pytest.raises(ValueError, match=".pvd"):
         dipole.write_pvd(tmp_path / "current.vtk")
+    with pytest.raises(ValueError, match="is no text in UTF-8"):
+        dipole.write_pvd(tmp_path / "curr\udce4nt.pvd")
+    assert len(list(tmp_path.glob("*curr*"))) == 3

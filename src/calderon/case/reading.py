@@ -215,6 +215,7 @@ def _explain(details: Any, lines: dict[Keys, int], model: type[Table]) -> str:
         allowed = re.findall(r"'([^']*)'", details["ctx"]["expected"])
         return f"{where}{key} = {_toml(value)}: {choices(value, allowed)}"
     message = str(details["ctx"]["error"]) if kind == "value_error" else details["msg"].replace("Input", "it")
+    message = re.sub(rf"\S{{{SHOWN},}}", lambda word: _short(word[0]), message)
     if isinstance(value, (dict, BaseModel)):
         named = re.findall(r"[a-z]\w*(?:\.[a-z]\w*)+", message) if not path else []
         where = where or next((found for each in named if (found := _where(_dotted(each), lines))), "")

@@ -9,11 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calderon.data import Axis, LabelledArrays, Places, Quantity, Samples
-from calderon.data.collections import write_collection
+from calderon.data.collections import collection_path, write_collection
 from calderon.data.labelled import stacked
 from calderon.data.pattern_files import write_patterns
 from calderon.data.samples import Sampling
-from calderon.files import file_path
 from calderon.formulations.planar.touchstone import write_touchstone
 from calderon.validation import positive_numbers
 
@@ -78,7 +77,7 @@ class Sweep(Sampling, Sequence[Any]):
     def write_pvd(self, path: str | os.PathLike[str]) -> None:
         """Write what was solved for on the surface at all frequencies for ParaView: a .pvd file, and next to it one
         .vtu file for each frequency (and surface)."""
-        place, files = file_path(path, "a collection", "fields.pvd"), []
+        place, files = collection_path(path), []
         for number, solution in enumerate(self.solutions, start=1):
             parts = getattr(solution, "electric_currents", None) or (solution.surface,)
             for part, function in enumerate(parts):
