@@ -76,10 +76,10 @@ def test_constants_of_a_material(values, message):
 @pytest.mark.parametrize(
     ("ask", "message"),
     [
-        (lambda: made().run("1 ns"), "until='1 ns': a time not before the present one"),
+        (lambda: made().run("1 ns"), "until must be a finite number, got '1 ns'"),
         (lambda: made().run(-1.0), "until=-1.0: a time not before the present one, 0.0"),
         (lambda: made(materials={}).run(1.0), "steps of .*, more than 1e.08: is the time in seconds .* mesh in metres"),
-        (lambda: driven().run_until_periodic("1 GHz"), "frequency='1 GHz': a positive number"),
+        (lambda: driven().run_until_periodic("1 GHz"), "frequency must be a positive number, got '1 GHz'"),
         (
             lambda: made(materials={}).run_until_periodic(1.0),
             "that takes .*e.10 steps of .* use fewer periods",

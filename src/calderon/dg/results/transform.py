@@ -14,7 +14,7 @@ from calderon.validation import positive_length, positive_numbers, whole_number
 
 PART = 1 << 16
 """Numbers processed at a time, which fit a cache."""
-NEEDED = "one or several frequencies in Hz, positive numbers, are needed"
+NEEDED = "frequencies are one or several positive numbers in Hz"
 Result = Callable[
     [float, NDArray[np.complexfloating], NDArray[np.complexfloating], complex | str | None], PeriodicFields
 ]

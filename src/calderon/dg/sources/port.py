@@ -98,9 +98,10 @@ def divisor(ports: Mapping[str, Port], per: complex | str | None, frequency: flo
         if per not in ports:
             raise ValueError(f"per={per!r}: unknown port, choose {', '.join(map(repr, ports)) or 'a number'}")
         return ports[per].driven(frequency)
-    if (per := finite_complex(per, "per")) == 0:
+    number = finite_complex(per, "per, a number or the name of a port,")
+    if number == 0:
         raise ValueError(f"per={per!r}: a number other than zero, or the name of a port, is needed")
-    return complex(per)
+    return number
 
 
 @dataclass(frozen=True)
