@@ -198,7 +198,9 @@ def finite_numbers(values: ArrayLike, count: int, name: str, what: str) -> NDArr
     """(count,) numbers, real or complex, at most LARGEST, from a list or, of one, the number; what: what is needed, in
     an error."""
     array = np.atleast_1d(unmasked(values, name))
-    if array.dtype.kind not in "fiuc" or array.shape != (count,) or not _largest(array) <= LARGEST:
+    if array.dtype.kind not in "fiuc":
+        raise TypeError(f"{what}, got {name}={values!r}")
+    if array.shape != (count,) or not _largest(array) <= LARGEST:
         raise ValueError(f"{what}, got {name}={values!r}")
     return array.astype(np.complex128)
 

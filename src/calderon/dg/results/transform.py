@@ -91,9 +91,7 @@ class RunningTransform(Observer):
     """
 
     def __init__(self, domain: Domain, frequencies: ArrayLike, stride: int, h_offset: float, result: Result) -> None:
-        self.frequencies = positive_numbers(
-            frequencies, "frequencies", "one or several frequencies in Hz, positive numbers, are needed"
-        )
+        self.frequencies = positive_numbers(frequencies, "frequencies", NEEDED)
         self._stride = whole_number(stride, "stride")
         self._domain, self._h_offset, self._result = domain, h_offset, result
         self._span: Span | None = None

@@ -420,10 +420,12 @@ class PlanarProblem(Described):
 
     def _voltages(self, given: ArrayLike) -> Complex:
         ports = len(self.ports)
-        needed = f"this problem has {ports} port(s): give one voltage for each, finite numbers in V"
-        u = finite_numbers(given, ports, "voltages", needed)
+        rule = "voltages are finite numbers in V, one of them not zero"
+        u = finite_numbers(
+            given, ports, "voltages", f"this problem has {ports} port(s): give one voltage for each; {rule}"
+        )
         if ports and not u.any():
-            raise ValueError(f"voltages are finite numbers in V, one of them not zero, got {given!r}")
+            raise ValueError(f"{rule}, got {given!r}")
         return u
 
     def scatter(self, frequency: float, theta: float, phi: float, polarization: str = "V") -> PlanarEcho:

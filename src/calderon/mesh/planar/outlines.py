@@ -62,7 +62,7 @@ def outline(
 
 
 def _polygon(points: ArrayLike, name: str) -> NDArray[np.float64]:
-    what = "three or more finite corners (n, 2) of a polygon in metres"
+    what = "three or more corners (n, 2) of a polygon in metres, none of them NaN or infinite"
     corners = real_numbers(points, (None, 2), name, what, MeshError)
     if len(corners) < 3:
         raise MeshError(f"{name} is {what}, got {len(corners)}")
