@@ -1,5 +1,7 @@
 """Solids with a steady temperature: no stress under a linear one, and a hot pipe."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -76,6 +78,62 @@ def test_a_hot_pipe():
         found = turn @ solution.stress(point)[0] @ turn.T / unit
         assert np.abs(found - np.diag([radial, hoop, axial])).max() < 0.04
         assert solid.temperature(np.array(point))[0] == pytest.approx(drop * log / np.log(2), abs=0.03 * drop)
+
+
+def test_a_linear_temperature_makes_no_stress_in_quadratic_displacements():
+    """P2 has the displacement, so that the rules alone leave stress."""
+    mesh = cal.mesh.cube(1.0, 0.5)
+    heat = cal.SteadyTemperature({0: lambda x: 5 * x[:, 0] - 2 * x[:, 2]})
+    solution = cal.ElasticSolid(mesh, METAL, space="P2", body=[heat]).solve()
+    assert np.abs(solution.stress(mesh.bounds.mean(axis=0) + [[0.1, 0.2, 0.05]])).max() < 1e-3 * UNIT
+
+
+@pytest.mark.parametrize("bore", ["temperature", "heat"])
+def test_a_hot_hollow_sphere(bore):
+    """S. P. Timoshenko, J. N. Goodier, Theory of Elasticity, article 152: T = 80 (1 / r - 1) between 0.5 and 1."""
+    meshes = cal.mesh.sphere(1.0, 0.45), cal.mesh.sphere(0.5, 0.25)
+    mesh = cal.mesh.merge(meshes)
+    tags = np.repeat([0, 1], [len(each.triangles) for each in meshes])
+    mesh = cal.TriangleMesh(mesh.vertices, mesh.triangles, tags, {"outside": 0, "bore": 1})
+    given = {"outside": lambda x: np.full(len(x), 20.0)}
+    heat = cal.SteadyTemperature(given, {"bore": 10.0 * 80 / 0.25}, 10.0, reference=20.0)
+    if bore == "temperature":
+        heat = cal.SteadyTemperature({**given, "bore": 100.0}, reference=20.0)
+    solid = cal.ElasticSolid(mesh, METAL, body=[heat])
+    solution = solid.solve()
+    unit = 2.1 * 0.02 * 80 / (1 - METAL.poissons_ratio) * 0.5 / (1 - 0.125)
+    for r in (0.6, 0.75, 0.9):
+        n = np.array([0.48, 0.6, 0.64])
+        radial, hoop = 1.5 - 1.75 / r + 0.25 / r**3, 1.5 - 0.875 / r - 0.125 / r**3
+        exact = radial * np.outer(n, n) + hoop * (np.eye(3) - np.outer(n, n))
+        assert np.abs(solution.stress([r * n])[0] / unit - exact).max() < 0.01
+        assert solid.temperature(r * n[None])[0] == pytest.approx(80 * (1 / r - 1), abs=0.01 * 80)
+
+
+def test_bonded_parts_need_the_temperature_of_common_faces():
+    """A linear temperature through both makes no stress; parts that are insulated from each other are warned of."""
+    parts = {}
+    for name, low in (("one", 0.0), ("two", 1.0)):
+        mesh = cal.mesh.cuboid((1.0, 1.0, 1.0), 0.5)
+        ends = 1 + np.rint(mesh.normals[:, 0]).astype(int)
+        places = mesh.vertices - mesh.bounds[0] + [low, 0, 0]
+        parts[name] = cal.TriangleMesh(places, mesh.triangles, ends, {"left": 0, "side": 1, "right": 2})
+    slope = lambda x: 10 * x[:, 0] + 3  # noqa: E731
+
+    def solved(*tags):
+        loads = (cal.SteadyTemperature(dict.fromkeys(each, slope), reference=n) for n, each in enumerate(tags))
+        return cal.BondedSolids({
+            name: cal.ElasticSolid(mesh, METAL, body=[load])
+            for (name, mesh), load in zip(parts.items(), loads, strict=True)
+        }).solve()  # fmt: skip
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", cal.AccuracyWarning)
+        found = solved(("left", "right"), ("left", "right", "side"))
+    assert found["one"].solid.temperature(np.array([[0.5, 0.4, 0.5]])) == pytest.approx(8.0, abs=1e-3)
+    assert found["two"].solid.temperature(np.array([[1.5, 0.4, 0.5]])) == pytest.approx(17.0, abs=1e-3)
+    with pytest.warns(cal.AccuracyWarning, match=r"differ by up to 20 K on their common faces"):
+        solved(("left",), ("right",))
 
 
 def test_what_a_steady_temperature_needs(cube):

@@ -28,12 +28,15 @@ from calderon.formulations.elastic.solid import LARGEST_DENSE, ElasticSolid, wit
 from calderon.formulations.elastic.solution import BondedSolution, ElasticInfo, ElasticSolution, warn_of_reactions
 from calderon.formulations.elastic.solver import FINE, Posed, Solved
 from calderon.formulations.elastic.surface_conditions import SurfaceConditions
+from calderon.mesh.errors import warn_of_accuracy
 from calderon.operators.methods import AUTO, candidates
 from calderon.quadrature import Quadrature
 from calderon.solvers.iteration import tolerance
 from calderon.validation import describe
 
 Array = NDArray[np.float64]
+JUMP = 0.01
+"""Difference of the steady temperatures of two parts on a common face, over their range, that is warned of."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -201,6 +204,8 @@ class BondedSolids:
         began, found = time.perf_counter(), []
         posed = Posed.of(pose, plan.method, rtol, rules)
         assembly, began = time.perf_counter() - began, time.perf_counter()
+        for each in systems:
+            each._warn_of_jumps()
         for each, b in zip(systems, posed.right.T, strict=True):
             solved = posed.solver.solved(b)
             seconds, began = time.perf_counter() - began, time.perf_counter()
@@ -226,6 +231,24 @@ class BondedSolids:
             found[name] = ElasticSolution(part, u, t, info)
         warn_of_reactions(found)
         return found
+
+    def _warn_of_jumps(self) -> None:
+        """AccuracyWarning for steady temperatures of parts that differ on common faces."""
+        found = [part.steady_temperature for part in self.solids]
+        numbers = joined([part.mesh.vertices for part in self.solids], self.size)
+        low, high = (np.full(1 + max(int(each.max()) for each in numbers), sign * np.inf) for sign in (1, -1))
+        for part, number, own, common in zip(self.solids, numbers, found, self.faces.triangles, strict=True):
+            if own is not None:
+                met = np.unique(part.mesh.triangles[common])
+                low[number[met]] = np.minimum(low[number[met]], own[met])
+                high[number[met]] = np.maximum(high[number[met]], own[met])
+        jump = float((high - low).max(initial=0.0))
+        known = np.concatenate([each for each in found if each is not None] or [np.zeros(1)])
+        if jump > JUMP * np.ptp(known):
+            warn_of_accuracy(
+                f"the steady temperatures of bonded parts differ by up to {jump:.3g} K on their common faces: no heat "
+                "passes there between parts that are solved apart; give the temperature of common faces to both parts"
+            )
 
     @property
     def solids(self) -> list[ElasticSolid]:

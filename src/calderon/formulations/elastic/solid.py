@@ -24,6 +24,7 @@ from calderon.formulations.elastic.material import ElasticMaterial, warn_units
 from calderon.formulations.elastic.plan import FAST, Plan
 from calderon.formulations.elastic.solution import ElasticInfo, ElasticSolution, warn_of_reactions
 from calderon.formulations.elastic.solver import FINE, Posed, Solved
+from calderon.formulations.elastic.steady_temperature import HeatedBody
 from calderon.formulations.elastic.surface_conditions import SurfaceConditions, by_tag, faces_of, surface_conditions
 from calderon.formulations.elastic.surface_stress import corner_stresses, estimated_errors
 from calderon.formulations.elastic.tested_rows import Layers, Spaces, TestedRows, restricted, source_points
@@ -150,6 +151,13 @@ class ElasticSolid:
         """(n,) the change of temperature at points (n, 3) in K."""
         parts = (each.temperature(x - self.centre) for each in self._body_loads)
         return np.asarray(sum(parts, np.zeros(len(x))))
+
+    @property
+    def steady_temperature(self) -> Array | None:
+        """(vertices,) the steady temperature, not its change; None without one."""
+        found = [each for each in self._body_loads if isinstance(each, HeatedBody)]
+        vertices = self.mesh.vertices - self.centre
+        return sum((each.temperature(vertices) + each.given.reference for each in found), 0.0) if found else None
 
     def source(self, x: Array) -> Array:
         """(n, 3) displacement at points (n, 3) of loads of the volume that have no particular displacement."""
