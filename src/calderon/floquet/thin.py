@@ -24,7 +24,7 @@ from calderon.galerkin.layered.metal import CLOSE, NEAR, LayeredMetal
 from calderon.layers import Sections
 from calderon.layers.images import NO_IMAGES, Images, static_images
 from calderon.layers.sommerfeld import NOTHING
-from calderon.layers.tables import Table, tabulated
+from calderon.layers.tables import Table, is_far, tabulated
 from calderon.spaces import EdgeSpace
 
 SHARE = 0.125
@@ -46,16 +46,18 @@ class CellMetal(LayeredMetal):
         return [self._table(images, a != b) for images, (a, b) in zip(self.found, self.pairs, strict=True)]
 
     def _table(self, images: Images, apart: bool) -> Table:
+        where, requested = "the planes of a periodic cell", (CLOSE * self.smallest, NEAR * max(self.sizes))
+
         def left(r: Floats) -> Complex:
-            """What is left without 1 / R and R."""
-            distance = np.hypot(r[..., None], images.distances)
+            """What is left without 1 / R and R, far away all."""
+            distance, far = np.hypot(r[..., None], images.distances), is_far(r, images, requested)
             total = np.zeros((2, *r.shape), complex)
             for w, factors in zip(self.decays, weights(images, self.decays), strict=True):
-                rest = (np.expm1(-w * distance) / distance - 0.5 * w**2 * distance) / (4 * np.pi)
-                total += np.einsum("...m,cm->c...", rest, factors)
+                wave = np.where(far[:, None, None], np.exp(-w * distance) / distance,
+                                np.expm1(-w * distance) / distance - 0.5 * w**2 * distance)  # fmt: skip
+                total += np.einsum("...m,cm->c...", wave, factors) / (4 * np.pi)
             return total
 
-        where, requested = "the planes of a periodic cell", (CLOSE * self.smallest, NEAR * max(self.sizes))
         return tabulated(left, self.decays[1], self.reach, where, NOTHING, images, apart, requested)
 
 

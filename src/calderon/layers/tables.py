@@ -176,18 +176,18 @@ def table_of(
     def greens(r: np.ndarray) -> np.ndarray:
         """(2, ...) both at distances (n, nodes) without the direct part."""
         close, beyond = r.max(axis=1) * sections.k0 < CLOSE, np.full(len(r), False)
+        far = is_far(r, images, requested)
         if distant is not None:
             beyond = r.min(axis=1) >= distant.start
-        out, whole = np.empty((2, *r.shape), complex), ~close & ~beyond
-        out[:, close] = horizontal_greens(sections, r[close], z, source_z, direct, images[:3]) - images.growing(
-            r[close]
-        )
+        out, whole, near = np.empty((2, *r.shape), complex), ~close & ~beyond, close & ~far
+        out[:, near] = horizontal_greens(sections, r[near], z, source_z, direct, images[:3]) - images.growing(r[near])
+        out[:, close & far] = horizontal_greens(sections, r[close & far], z, source_z, direct)
         out[:, whole] = horizontal_greens(sections, r[whole], z, source_z)
         if distant is not None and beyond.any():
             out[:, beyond] = distant(r[beyond])
         for n, (c, k) in enumerate(zip(direct[:2], direct[2:], strict=True)):
             out[n, ~close] -= c * np.exp(1j * k * r[~close]) / (4 * np.pi * r[~close])
-        out[:, ~close] -= images(r[~close])
+        out[:, ~close & ~far] -= images(r[~close & ~far])
         return out
 
     named = f"heights of {1e3 * z:g} and {1e3 * source_z:g} mm"
@@ -205,18 +205,19 @@ def tabulated(
     requested: tuple[float, float] = ALL,
 ) -> Table:
     """The table of any two functions of the distance. greens: (2, n, nodes) both at distances (n, nodes) without the
-    direct part and images; densest: wavenumber in 1/m; named: the heights, for errors; apart: whether these differ."""
-    away, far = apart and len(images.distances) > 0, requested if len(images.distances) else ALL
+    direct part and, unless `is_far`, images; densest: wavenumber in 1/m; named: the heights, for errors; apart: whether
+    these differ."""
+    away, asked = apart and len(images.distances) > 0, requested if len(images.distances) else ALL
 
     def series(low: np.ndarray, size: float) -> np.ndarray:
-        return _series(greens, direct, images, away, low, size)
+        return _series(greens, direct, images, away, asked, low, size)
 
     def misses(found: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
-        return np.asarray(_error(found, low, high, away, far) > ACCURACY)
+        return np.asarray(_error(found, low, high, away, asked) > ACCURACY)
 
     ends, interval, found = bisected(densest, reach, HALVINGS, series, misses)
     table = Table(direct, images, float(reach), ends, interval, found)
-    error = _error(found, ends[:, 0] - 1 / ends[:, 1], ends[:, 0] + 1 / ends[:, 1], away, far)
+    error = _error(found, ends[:, 0] - 1 / ends[:, 1], ends[:, 0] + 1 / ends[:, 1], away, asked)
     if error.max() > REFUSED:
         low, high = (1e3 * (ends[error.argmax(), 0] + side / ends[error.argmax(), 1]) for side in (-1, 1))
         raise ValueError(
@@ -257,13 +258,26 @@ def bisected(
     return ends, interval, np.array([each[2] for each in done])
 
 
+def is_far(r: np.ndarray, images: Images, requested: tuple[float, float]) -> NDArray[np.bool_]:
+    """(n,) whether intervals with nodes (n, nodes) lie where nobody asks for values without images: next to good
+    conductors these are large there, and lose digits."""
+    return np.asarray((r.min(axis=1) > requested[1]) & (len(images.distances) > 0))
+
+
 def _series(
-    greens: Callable[[np.ndarray], np.ndarray], direct: Direct, images: Images, away: bool, low: np.ndarray, size: float
+    greens: Callable[[np.ndarray], np.ndarray],
+    direct: Direct,
+    images: Images,
+    away: bool,
+    requested: tuple[float, float],
+    low: np.ndarray,
+    size: float,
 ) -> np.ndarray:
     """Series (n, 8, DEGREE + 1) on the intervals from low (n,) of that size."""
     r = low[:, None] + size * (1 + NODES) / 2
-    values = []
-    for rest, c, k, static in zip(greens(r), direct[:2], direct[2:], images(r), strict=True):
+    values, taken = [], images(r)
+    taken[:, is_far(r, images, requested)] = 0
+    for rest, c, k, static in zip(greens(r), direct[:2], direct[2:], taken, strict=True):
         # special pairs have one wavenumber, that of G_xx, for both
         wave, first = np.exp(1j * k * r), np.exp(1j * direct.k_xx * r)
         whole = (1.0 if away else r) * (rest + static) + c / (4 * np.pi) * wave
