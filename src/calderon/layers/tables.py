@@ -259,8 +259,8 @@ def bisected(
 
 
 def is_far(r: np.ndarray, images: Images, requested: tuple[float, float]) -> NDArray[np.bool_]:
-    """(n,) whether intervals with nodes (n, nodes) lie where nobody asks for values without images: next to good
-    conductors these are large there, and lose digits."""
+    """(n,) whether intervals with nodes (n, nodes) lie where no integral uses values without images: next to
+    good conductors these are large there, and lose digits."""
     return np.asarray((r.min(axis=1) > requested[1]) & (len(images.distances) > 0))
 
 

@@ -157,7 +157,7 @@ class ElasticSolid:
         """(vertices,) the steady temperature, not its change; None without one."""
         found = [each for each in self._body_loads if isinstance(each, HeatedBody)]
         vertices = self.mesh.vertices - self.centre
-        return sum((each.temperature(vertices) + each.given.reference for each in found), 0.0) if found else None
+        return np.sum([each.temperature(vertices) + each.given.reference for each in found], axis=0) if found else None
 
     def source(self, x: Array) -> Array:
         """(n, 3) displacement at points (n, 3) of loads of the volume that have no particular displacement."""
