@@ -44,6 +44,12 @@ WITHOUT_METHODS = {
 """Further ones, those that need other packages, and those that open a window."""
 
 
+@pytest.fixture(autouse=True)
+def folder(monkeypatch, tmp_path):
+    """For files whose path is one of these values."""
+    monkeypatch.chdir(tmp_path)
+
+
 @functools.cache
 def raising_lines(file):
     """The lines of a file that belong to a raise statement."""
