@@ -18,14 +18,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import lu_factor, lu_solve, qr, svd
-from scipy.sparse.linalg import LinearOperator, onenormest
+from scipy.sparse.linalg import LinearOperator
 
 from calderon.backends import format_bytes, require_memory
 from calderon.hmatrix.cluster_tree import ClusterTree
 from calderon.hmatrix.hmatrix import HMatrix
 from calderon.hmatrix.off_diagonal import ABOVE, BELOW, WITHIN, Division, Part, Term, parts_of
 from calderon.solvers.iteration import tolerance
-from calderon.solvers.lu import NOT_FINITE, Factorisation
+from calderon.solvers.lu import NOT_FINITE, Factorisation, norm_estimate
 
 LEAF = 256
 """Unknowns of a cluster that is factorised dense, at most (more where the tree's own leaves are larger)."""
@@ -54,7 +54,7 @@ class HierarchicalLU(Factorisation):
     @property
     def condition(self) -> float:
         """Estimate of |A| |A^-1| in the 1-norm (Higham and Tisseur 2000)."""
-        return float(onenormest(self._matrix, t=COLUMNS) * onenormest(self.as_preconditioner(), t=COLUMNS))
+        return norm_estimate(self._matrix, COLUMNS) * norm_estimate(self.as_preconditioner(), COLUMNS)
 
     def _solve(self, columns: NDArray[Any], adjoint: bool) -> NDArray[Any]:
         order = self._tree.order
