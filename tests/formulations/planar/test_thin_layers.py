@@ -1,5 +1,7 @@
 """Metal next to layers much thinner than its triangles: capacitors, coats that vanish, plates that become one."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -55,3 +57,14 @@ def test_two_plates_that_become_one():
     ]
     assert abs(found[0] / expected - 1) < 1.2e-3
     assert abs(found[1] / found[0] - 1) < 1e-3
+
+
+def test_a_plane_closer_to_a_probe_than_its_radius_is_warned_of():
+    """The field of a probe is that of a line within its radius: a patch 0.1 mm above that which it feeds sees it."""
+    stack = cal.Stack([BOARD, cal.Layer(1e-4, 2.2), cal.Layer(9e-4, 2.2)], below="pec")
+    one = cal.planar.patch(LENGTH, WIDTH, H, z=BOARD.thickness)
+    with pytest.warns(cal.AccuracyWarning, match="conductor 0.1 mm above the end of the probe .* planar.via"):
+        cal.PlanarProblem(stack, cal.mesh.merge([one, one.translated([0, 0, 1e-4])]), PROBE)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        cal.PlanarProblem(stack, cal.mesh.merge([one, one.translated([0, 0, 1e-3])]), PROBE)

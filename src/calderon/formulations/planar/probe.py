@@ -1,18 +1,20 @@
 """Probes: thin vertical currents from the ground to a round contact in the metal."""
 
+import warnings
 from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy
 from numpy.typing import ArrayLike, NDArray
 
-from calderon.layers import Sections
+from calderon.layers import Layer, Sections, Stack
 from calderon.layers.vertical import horizontal_field, require_ground, self_reaction
 from calderon.mesh import TriangleMesh
+from calderon.mesh.errors import AccuracyWarning
 from calderon.mesh.planar.contacts import SIDES, contact_in, with_contact
 from calderon.quadrature import triangle_rule
 from calderon.spaces import EdgeSpace
-from calderon.validation import place_in_plane, positive_length, text
+from calderon.validation import callers_level, place_in_plane, positive_length, text
 
 DISTANCES = 50
 """At which the field of a probe is computed."""
@@ -81,6 +83,27 @@ class ProbePort:
         kept, out = space.dofs >= 0, np.zeros(space.dimension, complex)
         np.add.at(out, space.dofs[kept], local[kept])
         return out
+
+
+def warn_of_planes(probes: list[ProbePort], mesh: TriangleMesh, stack: Stack, height: float) -> None:
+    """AccuracyWarning for metal, or a wall, that is closer above the end of a probe at that height than its radius: the
+    field of its current there is that of a line."""
+    for probe in probes:
+        offset = np.linalg.norm(mesh.centroids[:, :2] - np.array(probe.place), axis=1)
+        reach = 2 * probe.radius + np.sqrt(mesh.areas)
+        above = mesh.centroids[(offset < reach) & (mesh.centroids[:, 2] > height * (1 + 1e-6)), 2]
+        above = above if isinstance(stack.above, Layer) else np.append(above, stack.top)
+        gap = float(above.min(initial=np.inf)) - height
+        if gap < probe.radius:
+            x, y = np.ravel(probe.place)
+            warnings.warn(
+                f"a conductor {1e3 * gap:.3g} mm above the end of the probe at ({1e3 * x:g}, {1e3 * y:g}) mm is closer "
+                f"than its radius of {1e3 * probe.radius:g} mm, next to which the field of its current is that of a "
+                "line: impedances may be some per cent off; use a smaller radius, or a planar.via with an "
+                "EdgePort(around=(x, y, radius))",
+                AccuracyWarning,
+                stacklevel=callers_level(),
+            )
 
 
 def probe_matrix(probes: list[ProbePort], sections: Sections, space: EdgeSpace, z: float) -> NDArray[np.complex128]:

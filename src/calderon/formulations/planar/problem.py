@@ -36,7 +36,7 @@ from calderon.formulations.planar.planar_system import (
     compressed,
 )
 from calderon.formulations.planar.port_sweep import PortSweep, adaptive_sweep, scattering
-from calderon.formulations.planar.probe import ProbePort, probe_matrix
+from calderon.formulations.planar.probe import ProbePort, probe_matrix, warn_of_planes
 from calderon.formulations.planar.radiator import Complex, Radiator
 from calderon.formulations.planar.solution import PlanarSolution
 from calderon.layers import Conductor, Stack, SurfaceImpedance
@@ -172,6 +172,7 @@ class PlanarProblem(Described):
                 "planar.via with an EdgePort(around=(x, y, radius))"
             )
         require_ends(self.stack, mesh, ANY)
+        warn_of_planes(self.probes, mesh, self.stack, self.height)
         for probe in self.probes:
             mesh = probe.inserted(mesh, self.height)
         feet = feet_of(self.stack.at(ANY), mesh)
