@@ -323,10 +323,12 @@ class LinearSystem:
         ]  # fmt: skip
 
     def plan(self, options: SolveOptions) -> Plan:
-        """What the matrix of these options will take; ValueError where it loses the loops."""
+        """What the matrix of these options will take, with the factors of its near entries; ValueError where it loses
+        the loops."""
         if (scales := self.scales_for(options)) is not None:
             scales.check(options.chosen, options.assembly_rtol)
-        return self.operator.plan(options.method, options.assembly_rtol, options.precision)
+        plan = self.operator.plan(options.method, options.assembly_rtol, options.precision)
+        return plan._replace(nbytes=plan.nbytes + getattr(options.preconditioner, "nbytes", 0))
 
     def assemble(self, options: SolveOptions) -> float:
         """Make the matrix of these options available; the seconds that took, 0 where it was."""

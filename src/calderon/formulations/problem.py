@@ -112,9 +112,9 @@ class Problem(Described, ABC, Generic[Solution]):
         compression_rtol: float | None = None,
         precision: Literal["double", "single", "mixed"] = "double",
     ) -> Plan:
-        """What the matrix of `solve` with these options will take, before memory is taken: bytes, seconds of set-up and
-        of a product, precision of its numbers, for "mlfmm" and "fmm" levels and degrees. ValueError for a method
-        without estimates, and for what `solve` refuses."""
+        """What the matrix of `solve` with these options will take, before memory is taken: bytes, with those of its
+        usual preconditioner, seconds of set-up and of a product, precision of its numbers, for "mlfmm" and "fmm" levels
+        and degrees. ValueError for a method without estimates, and for what `solve` refuses."""
         given = SolverChoices(compression_rtol=compression_rtol, precision=precision)
         return self.system.plan(self._options(method, rtol, given))
 

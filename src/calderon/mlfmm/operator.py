@@ -46,8 +46,8 @@ LIKELY, ENOUGH = 0.9, 0.75
 below SMALL, and where single precision holds no smaller one."""
 TRIES, LITTLE = 5, 0.7
 """Tolerances that are tried, and the part of an error above which higher degrees have helped little."""
-MANY = 400_000
-"""Unknowns above which a plan does not prepare plane waves, which takes 15 to 30 processor seconds a million."""
+PREPARED = 6e8
+"""Bytes of plane waves that a plan prepares, those of 300,000 unknowns, in 5 processor seconds."""
 ALL_NEAR = 4e8
 """Entries of a matrix that are all computed where plane waves do not hold the tolerance."""
 
@@ -371,12 +371,11 @@ def _improved(
 
 
 def plan_mlfmm(operator: BoundaryOperator, rtol: float | None = None, precision: str = "double") -> Plan:
-    """Levels, degrees, bytes and seconds of `assemble_mlfmm`; ValueError as there. Many unknowns have the leaves that
-    are likely to hold the tolerance."""
+    """Levels, degrees, bytes and seconds of `assemble_mlfmm`; ValueError as there."""
     require_waves(operator)
     wanted = rtol_of(rtol, precision)
     precise = precision == "double" and (wanted < SINGLE or cancels(operator, wanted))
-    return chosen(operator, wanted, precise, likely=max(operator.shape) > MANY).plan
+    return chosen(operator, wanted, precise, most=PREPARED).plan
 
 
 class _Parts:

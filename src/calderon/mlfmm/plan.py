@@ -149,16 +149,17 @@ class Choice(NamedTuple):
     media: dict[Any, Medium]
 
 
-def chosen(operator: BoundaryOperator, rtol: float, precise: bool = False, likely: bool = False) -> Choice:
+def chosen(operator: BoundaryOperator, rtol: float, precise: bool = False, most: float = math.inf) -> Choice:
     """The first attempt whose leaves have plane waves and equivalent sources for the tolerance, with these, unless they
-    do not fit into memory; the first one where no attempt has any. precise: with numbers in double precision; likely:
-    the first one, without preparing its waves."""
+    do not fit into memory; the first one where no attempt has any. precise: with numbers in double precision; most:
+    bytes of waves above which they are not prepared, and the first attempt is likely to hold the tolerance."""
     found: Choice | None = None
     for number, attempt in enumerate(attempts(rtol)):
         own = attempt._replace(real=np.dtype(np.float64)) if precise else attempt
         plan, media = estimate(operator, rtol, own)
         found = found or Choice(number, own, plan, media)
-        if likely or plan.nbytes > free_memory():
+        parts = [_part(medium, rtol) for medium in media.values()]
+        if plan.nbytes > free_memory() or sum(part.waves for part in parts) > most:
             break
         if all(medium.fill_far(own.share * rtol, degree_of(rtol, medium.terms)) for medium in media.values()):
             return Choice(number, own, _plan(operator, rtol, own, media), media)
@@ -183,8 +184,12 @@ def estimate(operator: BoundaryOperator, rtol: float, attempt: Attempt) -> tuple
 def _plan(operator: BoundaryOperator, rtol: float, attempt: Attempt, media: dict[Any, Medium]) -> Plan:
     """What these media will take, with the plane waves that they have, or else likely ones."""
     parts = [_part(medium, rtol) for medium in media.values()]
-    nbytes = sum(each.stay for each in parts) + max(each.passing for each in parts) + preparation_bytes(operator)
-    seconds, product = (sum(each) / thread_count() for each in zip(*(part[2:4] for part in parts), strict=True))
+    nbytes = (
+        sum(each.near + each.waves for each in parts)
+        + max(each.passing for each in parts)
+        + preparation_bytes(operator)
+    )
+    seconds, product = (sum(each) / thread_count() for each in zip(*(part[3:5] for part in parts), strict=True))
     seconds *= TRIED[0 if attempt.real == np.float32 else 1 if rtol >= FINE else 2]
     levels, half, full, low = max((each.levels for each in parts), default=(0, 0, 0, 0))
     text = f"{levels} levels" if levels else "all leaves are neighbours"
@@ -195,10 +200,11 @@ def _plan(operator: BoundaryOperator, rtol: float, attempt: Attempt, media: dict
 
 
 class Part(NamedTuple):
-    """Of a medium: bytes that stay and that pass, seconds of set-up and of a product; of levels the number, the largest
-    degrees, and how many of them have equivalent sources."""
+    """Of a medium: bytes of near entries, of waves, and of those that pass, seconds of set-up and of a product; of
+    levels the number, the largest degrees, and how many of them have equivalent sources."""
 
-    stay: float
+    near: float
+    waves: float
     passing: float
     seconds: float
     product: float
@@ -251,7 +257,7 @@ def _part(medium: Medium, rtol: float) -> Part:
     stay += points * (60 + 30 * columns) * spectra
     if medium.far is not None:
         stay = medium.nbytes
-    return Part(near + stay, passing, seconds, near / STREAM + product * size / 4, found)
+    return Part(near, stay, passing, seconds, near / STREAM + product * size / 4, found)
 
 
 def local_of(operator: BoundaryOperator) -> sp.csr_array | None:

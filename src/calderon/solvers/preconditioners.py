@@ -22,7 +22,11 @@ def jacobi(matrix: Any) -> LinearOperator:
 
 
 def sparse_inverse(matrix: Any) -> LinearOperator:
-    """The inverse of a sparse matrix, such as a mass matrix, by a sparse LU factorisation (SuperLU) that is kept."""
+    """The inverse of a sparse matrix, such as a mass matrix, by a sparse LU factorisation (SuperLU) that is kept.
+
+    Unknowns are ordered by minimum degree: of A + A^T where entries lie symmetrically, as those of Galerkin matrices
+    do, which halves the factors of a surface, else of A^T A.
+    """
     if not issparse(matrix):
         raise TypeError(
             f"sparse_inverse needs a SciPy sparse matrix, got {type(matrix).__name__}: use lu for a dense one"
@@ -30,8 +34,10 @@ def sparse_inverse(matrix: Any) -> LinearOperator:
     if matrix.shape[0] != matrix.shape[1]:
         raise ValueError(f"sparse_inverse needs a square matrix, got shape {matrix.shape}")
     dtype = np.dtype(np.complex128 if matrix.dtype.kind == "c" else np.float64)
+    columns = csc_matrix(matrix, dtype=dtype)
+    ordering = "MMD_AT_PLUS_A" if _is_structurally_symmetric(columns) else "COLAMD"
     try:
-        factors = splu(csc_matrix(matrix, dtype=dtype))
+        factors = splu(columns, permc_spec=ordering)
     except RuntimeError as error:
         raise np.linalg.LinAlgError(f"the sparse matrix of shape {matrix.shape} is singular") from error
 
@@ -43,3 +49,12 @@ def sparse_inverse(matrix: Any) -> LinearOperator:
 
     forward, adjoint = partial(solve, trans="N"), partial(solve, trans="H")
     return LinearOperator(matrix.shape, matvec=forward, rmatvec=adjoint, matmat=forward, rmatmat=adjoint, dtype=dtype)
+
+
+def _is_structurally_symmetric(matrix: csc_matrix) -> bool:
+    """Whether an entry is stored at (j, i) for each that is stored at (i, j)."""
+    sides = matrix.copy(), csc_matrix(matrix.T)
+    for each in sides:
+        each.sum_duplicates()
+    same = (np.array_equal(*(getattr(each, name) for each in sides)) for name in ("indptr", "indices"))
+    return all(same)
