@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 SLOWEST = 5e-3
 """Largest wavenumber times extent of metal below which Green's functions of vertical currents lose all digits to the
@@ -65,7 +66,12 @@ class Sections:
     def densest(self) -> float:
         """The largest |k| in 1/m of vacuum and of layers in which waves travel: no singularity of transforms beyond it
         is close to the real axis, and fields far from conductors do not vary faster."""
-        return float(max(self.k0, np.abs(self.wavenumbers[self.travels]).max(initial=0.0)))
+        return self.densest_of(np.arange(len(self.wavenumbers)))
+
+    def densest_of(self, layers: ArrayLike) -> float:
+        """The same of some layers, by number."""
+        chosen = np.asarray(layers, dtype=int)
+        return float(max(self.k0, np.abs(self.wavenumbers[chosen][self.travels[chosen]]).max(initial=0.0)))
 
     @property
     def spans(self) -> tuple[np.ndarray, np.ndarray]:

@@ -25,7 +25,9 @@ ACCURACY = 3e-8
 """Last terms of a series over the largest value of r G in its interval."""
 FLOOR = 1e-4 / (4 * np.pi)
 """Fields between conductors decay below all rounding errors."""
-HALVINGS = 18
+HALVINGS, WIDE = 18, (600, 8)
+"""Of an interval at most, and intervals of one length from which none is halved: so many, and so many times those at
+the beginning. Where values change fast few intervals are short; where rounding covers the last terms, all would be."""
 REFUSED = 1e-5
 """Error from which on a table is refused."""
 CLOSE = 1.0
@@ -246,7 +248,8 @@ def bisected(
     while len(todo):
         size = width / 2**level
         found = series(todo * size, size)
-        bad = misses(found, todo * size, (todo + 1) * size) & (level < halvings)
+        ends = level == halvings or len(todo) > max(WIDE[0], WIDE[1] * count)
+        bad = misses(found, todo * size, (todo + 1) * size) & (not ends)
         done += [(int(n) << (halvings - level), level, each) for n, each in zip(todo[~bad], found[~bad], strict=True)]
         todo, level = np.stack([2 * todo[bad], 2 * todo[bad] + 1], axis=1).ravel(), level + 1
     done.sort(key=lambda each: each[0])

@@ -84,3 +84,12 @@ def test_far_cells_do_not_see_each_other():
 def test_what_is_too_thin_is_refused():
     with pytest.raises(ValueError, match="layers and gaps next to the metal thicker than 1e-09 m"):
         solved(patch(1e-12), [cal.Layer(1e-12, 4.0)])
+
+
+def test_metal_on_conductors():
+    """A film changes little, in proportion to its thickness; a layer thicker than its skin depth is refused."""
+    bare = solved(patch(HEIGHT), [BOARD])
+    changes = [solved(patch(HEIGHT), [BOARD, cal.Layer(t, conductivity=1e2)]) - bare for t in (1e-9, 1e-8)]
+    assert np.abs(changes[1] - 10 * changes[0]).max() < 0.05 * np.abs(changes[1]).max()
+    with pytest.raises(ValueError, match=r"metal at z = 0.035 mm lies on a layer that conducts, with a skin depth of"):
+        solved(patch(3.5e-5), [cal.Layer(3.5e-5, conductivity=5.8e7)])

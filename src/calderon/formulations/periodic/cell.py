@@ -23,6 +23,7 @@ from calderon.floquet import (
 )
 from calderon.formulations.periodic.cell_solution import CellSolution, CellSweep
 from calderon.formulations.periodic.floquet_orders import FloquetOrders
+from calderon.galerkin.layered.metal import LayeredMetal
 from calderon.layers import Layer, Sections, Stack
 from calderon.mesh import MeshError, TriangleMesh
 from calderon.mesh.errors import AccuracyWarning
@@ -129,8 +130,8 @@ class PeriodicCell(Described):
     def solve(self, frequency: float, theta: float = 0.0, phi: float = 0.0, side: str = "above") -> CellSolution:
         """Currents and all waves for incident TM and TE waves; arguments as for `reflection`.
 
-        Raises ValueError for frequency 0, theta of 90 degrees or more, a side that is a wall or absorbs, and where an
-        order travels exactly along the surface (Wood's anomaly).
+        Raises ValueError for frequency 0, theta of 90 degrees or more, a side that is a wall or absorbs, metal on a
+        layer that conducts well, and where an order travels exactly along the surface (Wood's anomaly).
         """
         sections = self.stack.at(positive_length(frequency, "frequency in Hz"))
         theta, phi = _direction(theta, phi)
@@ -138,6 +139,7 @@ class PeriodicCell(Described):
         wave = self._incident(sections, ends, one_of(side, SIDES, "side"), theta, phi)
         for layer, _ in ends.values():
             self._refuse_anomaly(sections, layer, wave.transverse)
+        LayeredMetal(sections, self.functions.halves).refuse_conductors()
         self._warn_of_long_edges(sections)
         functions, combination = self.functions, self.functions.combination(wave.transverse)
         slow = self._slow_part(sections)
@@ -255,11 +257,8 @@ class PeriodicCell(Described):
 
     def _warn_of_long_edges(self, sections: Sections) -> None:
         """A warning where edges are longer than an eighth of the wavelength next to the metal."""
-        shortest = min(
-            2 * np.pi / np.abs(sections.wavenumbers[sections.layer_of(plane.z, side)])
-            for plane in self._planes
-            for side in ("below", "above")
-        )
+        sides = [sections.layer_of(plane.z, side) for plane in self._planes for side in ("below", "above")]
+        shortest = 2 * np.pi / sections.densest_of(sides)
         longest = self.mesh.edge_lengths.max()
         if longest > 2**0.5 * shortest / EDGES_PER_WAVELENGTH:  # the diagonal of a cell
             warnings.warn(

@@ -468,7 +468,7 @@ class PlanarProblem(Described):
 
     def _warn_of_coarse_meshes(self, frequency: float) -> None:
         """AccuracyWarning for edges above an eighth of the wavelength in the densest medium next to metal."""
-        wavelength = 2 * np.pi / float(np.abs(self.stack.at(frequency).wavenumbers[self._touched]).max())
+        wavelength = 2 * np.pi / self.stack.at(frequency).densest_of(self._touched)
         longest = float(self.mesh.edge_lengths.max())
         if longest > wavelength / EDGES_PER_WAVELENGTH:
             warnings.warn(

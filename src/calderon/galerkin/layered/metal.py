@@ -116,7 +116,7 @@ class LayeredMetal:
     @cached_property
     def tables(self) -> list[Table]:
         """Of all pairs of heights; both orders have one."""
-        self._refuse_conductors()
+        self.refuse_conductors()
         reach, sizes, smallest = self.reach, self.sizes, self.smallest
         found = []
         for a, b in self.pairs:
@@ -143,7 +143,7 @@ class LayeredMetal:
         size = extents(self.corners).size
         return [float(size[self.flat.heights == n].max()) for n in range(len(self.heights))]
 
-    def _refuse_conductors(self) -> None:
+    def refuse_conductors(self) -> None:
         """ValueError for metal on a layer whose skin depth is much less than its triangles."""
         sections = self.sections
         bottom, top = sections.spans
