@@ -163,8 +163,10 @@ def test_potentials_need_a_density_and_real_points_within_reach(space, layer):
             values([0, 1])
     for values in (potential.evaluate, potential.gradient):
         with pytest.raises(ValueError, match="1 of 2 points are farther than 1e.15 diameters .* the first is number 1"):
+            values([[0, 0, 2], [0, 1e90, 0]])
+        with pytest.raises(ValueError, match=r"1 of 2 points are beyond 1e\+100, the first is number 1"):
             values([[0, 0, 2], [0, 1e300, 0]])
-    assert np.allclose(potential.far_field([[0, 0, 1e300]]), potential.far_field([[0, 0, 1]]))
+    assert np.allclose(potential.far_field([[0, 0, 1e90]]), potential.far_field([[0, 0, 1]]))
     with pytest.raises(ValueError, match="1 of 2 directions have length zero, the first is number 1"):
         potential.far_field([[0, 0, 1], [0, 0, 0]])
 
