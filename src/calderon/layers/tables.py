@@ -248,8 +248,8 @@ def bisected(
     while len(todo):
         size = width / 2**level
         found = series(todo * size, size)
-        ends = level == halvings or len(todo) > max(WIDE[0], WIDE[1] * count)
-        bad = misses(found, todo * size, (todo + 1) * size) & (not ends)
+        is_last = level == halvings or len(todo) > max(WIDE[0], WIDE[1] * count)
+        bad = misses(found, todo * size, (todo + 1) * size) & (not is_last)
         done += [(int(n) << (halvings - level), level, each) for n, each in zip(todo[~bad], found[~bad], strict=True)]
         todo, level = np.stack([2 * todo[bad], 2 * todo[bad] + 1], axis=1).ravel(), level + 1
     done.sort(key=lambda each: each[0])

@@ -23,6 +23,7 @@ from calderon.mlfmm.plan import (
     ADVICE,
     SAFETY,
     SINGLE,
+    Attempt,
     attempts,
     chosen,
     degree_of,
@@ -293,13 +294,13 @@ def _prepared(
 ) -> _Prepared:
     """The first attempt whose rows have the tolerance, at last one without plane waves; RuntimeError where none has.
     precise: whether numbers are in double precision, which they are, too, where fields cancel."""
-    tried = [each._replace(real=np.dtype(np.float64)) if precise else each for each in attempts(rtol)]
+    tried = _attempts(rtol, precise)
+    choose, check = partial(chosen, operator, rtol, list(tried)), None
     if math.prod(operator.shape) <= ALL_NEAR:
         tried.append(tried[-1]._replace(edge=0.0))
     known = (saved.attempt or 0) if saved is not None else 0
     if known >= len(tried):
         raise ValueError(f"matrix_file is damaged: its leaves are those of attempt {known}, of {len(tried)}")
-    choose, check = partial(chosen, operator, rtol, precise), None
     if rtol >= SMALL:
         choice, check = at_once(choose, partial(Check.of, operator, rtol, precise))
         if not precise and execution.real == np.float64 and check.rounding > NOISE * rtol:  # fields cancel
@@ -347,6 +348,11 @@ def _prepared(
     raise ToleranceError(f"plane waves have {what} for rtol={rtol:g}: increase rtol, or use method='hmatrix'")
 
 
+def _attempts(rtol: float, precise: bool) -> list[Attempt]:
+    """Those of a tolerance; precise: with numbers in double precision."""
+    return [each._replace(real=np.dtype(np.float64)) if precise else each for each in attempts(rtol)]
+
+
 def _warn_of_all_entries(operator: BoundaryOperator, rtol: float, nbytes: int) -> None:
     warn_of_accuracy(
         f"plane waves do not hold rtol={rtol:g} for {short_label(operator)}: all its entries are computed, "
@@ -375,7 +381,7 @@ def plan_mlfmm(operator: BoundaryOperator, rtol: float | None = None, precision:
     require_waves(operator)
     wanted = rtol_of(rtol, precision)
     precise = precision == "double" and (wanted < SINGLE or cancels(operator, wanted))
-    return chosen(operator, wanted, precise, most=PREPARED).plan
+    return chosen(operator, wanted, _attempts(wanted, precise), PREPARED).plan
 
 
 class _Parts:

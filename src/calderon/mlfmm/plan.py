@@ -141,28 +141,26 @@ def _part_of(term: Term) -> tuple[Any, ...]:
 
 
 class Choice(NamedTuple):
-    """An attempt, its number and its estimate, and its media: of plain terms by wavenumber."""
+    """The number of an attempt, its estimate, and its media: of plain terms by wavenumber."""
 
     number: int
-    attempt: Attempt
     plan: Plan
     media: dict[Any, Medium]
 
 
-def chosen(operator: BoundaryOperator, rtol: float, precise: bool = False, most: float = math.inf) -> Choice:
+def chosen(operator: BoundaryOperator, rtol: float, tried: Sequence[Attempt], most: float = math.inf) -> Choice:
     """The first attempt whose leaves have plane waves and equivalent sources for the tolerance, with these, unless they
-    do not fit into memory; the first one where no attempt has any. precise: with numbers in double precision; most:
-    bytes of waves above which they are not prepared, and the first attempt is likely to hold the tolerance."""
+    do not fit into memory; the first one where no attempt has any. most: bytes of waves above which they are not
+    prepared, and the first attempt is likely to hold the tolerance."""
     found: Choice | None = None
-    for number, attempt in enumerate(attempts(rtol)):
-        own = attempt._replace(real=np.dtype(np.float64)) if precise else attempt
-        plan, media = estimate(operator, rtol, own)
-        found = found or Choice(number, own, plan, media)
+    for number, attempt in enumerate(tried):
+        plan, media = estimate(operator, rtol, attempt)
+        found = found or Choice(number, plan, media)
         parts = [_part(medium, rtol) for medium in media.values()]
         if plan.nbytes > free_memory() or sum(part.waves for part in parts) > most:
             break
-        if all(medium.fill_far(own.share * rtol, degree_of(rtol, medium.terms)) for medium in media.values()):
-            return Choice(number, own, _plan(operator, rtol, own, media), media)
+        if all(medium.fill_far(attempt.share * rtol, degree_of(rtol, medium.terms)) for medium in media.values()):
+            return Choice(number, _plan(operator, rtol, attempt, media), media)
     assert found is not None
     return found
 
