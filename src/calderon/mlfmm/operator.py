@@ -386,8 +386,8 @@ def plan_mlfmm(operator: BoundaryOperator, rtol: float | None = None, precision:
 
 class _Parts:
     """The media of one assembly: plain terms of one wavenumber together, all other integral operators apart. near_rtol:
-    tolerance that rules of near entries suit, 0 for those of a dense matrix; media: those of plain terms that are
-    there, by wavenumber."""
+    tolerance that rules of near entries suit, 0 for those of a dense matrix; media: those that are there, of plain
+    terms by wavenumber, of others by their key."""
 
     def __init__(
         self, rtol: float, near_rtol: float, attempt: Any, execution: Execution, saved: SavedNear | None, advance: Any,
@@ -401,7 +401,7 @@ class _Parts:
         """The products, as yet without near entries; None where plane waves cannot hold the tolerance with these
         leaves."""
         groups, others = media_of(operator)
-        products = Products(self.execution, lambda leaf: self._medium([Term(1.0, leaf)], leaf.shape))
+        products = Products(self.execution, lambda leaf: self._medium([Term(1.0, leaf)], leaf.shape, leaf.key))
         self.terms: list[tuple[Term, Any]] = [(term, products.value(term.atom)) for term in others]
         self.terms += [(Term(1.0, None), self._medium(terms, operator.shape, k)) for k, terms in groups.items()]
         return SumOfProducts(self.terms, operator.shape, self.execution.dtype(True)) if self.held else None
@@ -412,9 +412,9 @@ class _Parts:
         for each in self.media:
             each.fill_near(numbers, self.near_rtol, self.saved, self.advance)
 
-    def _medium(self, terms: list[Term], shape: tuple[int, int], k: complex | None = None) -> MediumProduct:
+    def _medium(self, terms: list[Term], shape: tuple[int, int], key: Any) -> MediumProduct:
         edge, real, _, mixed = self.attempt
-        medium = self.made.pop(k, None) or Medium(terms, shape, edge, real, mixed)
+        medium = self.made.pop(key, None) or Medium(terms, shape, edge, real, mixed)
         medium.packs = self.near_rtol >= PACKED
         share = self.attempt.share * self.rtol
         self.held = self.held and medium.fill_far(share, degree_of(self.rtol, terms))

@@ -141,7 +141,7 @@ def _part_of(term: Term) -> tuple[Any, ...]:
 
 
 class Choice(NamedTuple):
-    """The number of an attempt, its estimate, and its media: of plain terms by wavenumber."""
+    """The number of an attempt, its estimate, and its media: of plain terms by wavenumber, of others by their key."""
 
     number: int
     plan: Plan
@@ -166,7 +166,8 @@ def chosen(operator: BoundaryOperator, rtol: float, tried: Sequence[Attempt], mo
 
 
 def estimate(operator: BoundaryOperator, rtol: float, attempt: Attempt) -> tuple[Plan, dict[Any, Medium]]:
-    """Of an attempt, from its trees, and the media with these: of plain terms by wavenumber."""
+    """The estimate of an attempt, from its trees, and the media with these: of plain terms by wavenumber, of others by
+    their key."""
     media, others = media_of(operator)
     groups: dict[Any, tuple[list[Term], tuple[int, int]]] = {k: (terms, operator.shape) for k, terms in media.items()}
     for term in others:
