@@ -23,7 +23,8 @@ FINER = 1.5
 """The same for each halving of a layer next to it, whose faces make images at twice its thickness."""
 ACCURACY = 1e-5
 """Last terms of a series over the largest value, or that of 1 / (4 pi r) at the end of its interval."""
-HALVINGS = 8
+HALVINGS, REFUSED = 8, 1e-3
+"""Halvings of an interval at most, and the error from which on a table is refused."""
 Real = NDArray[np.float64]
 
 
@@ -85,17 +86,26 @@ class RestTable:
 
 
 def rest_table(sections: Sections, observers: Heights, sources: Heights, reach: float) -> RestTable:
-    """The table up to the horizontal distance `reach` in m."""
+    """The table up to the horizontal distance `reach` in m. ValueError where values change too fast for it."""
 
     def series(low: Real, size: float) -> Real:
         return _series(sections, observers, sources, low, size)
 
-    def misses(found: Real, low: Real, high: Real) -> Real:
+    def errors(found: Real, high: Real) -> Real:
+        """Last terms of series over the largest value, (n,)."""
         largest = np.abs(found).sum(axis=-1).max(axis=(1, 2, 3))
-        bound = ACCURACY * np.maximum(largest, 1 / (4 * np.pi * high))
-        return np.asarray(np.abs(found[..., -2:]).max(axis=(1, 2, 3, 4)) > bound)
+        return np.asarray(np.abs(found[..., -2:]).max(axis=(1, 2, 3, 4)) / np.maximum(largest, 1 / (4 * np.pi * high)))
+
+    def misses(found: Real, low: Real, high: Real) -> Real:
+        return np.asarray(errors(found, high) > ACCURACY)
 
     ends, interval, found = bisected(sections.densest, reach, HALVINGS, series, misses)
+    if (error := float(errors(found, ends[:, 0] + 1 / ends[:, 1]).max())) > REFUSED:
+        raise ValueError(
+            f"Green's functions of vertical metal change so fast that their table has an error of {error:.1g}, and "
+            f"{REFUSED:g} is allowed: make the layers next to the metal thicker, or leave out those that are too thin "
+            "to matter"
+        )
     return RestTable(observers, sources, float(reach), interval, ends, found)
 
 
