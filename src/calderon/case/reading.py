@@ -172,7 +172,7 @@ def _syntax(message: str, text: str) -> str:
     place = re.fullmatch(r"(.*) \(at line (\d+), column (\d+)\)", message, re.DOTALL)
     if place is None:
         return f"not valid TOML: {message}"
-    line = text.splitlines()[int(place[2]) - 1].strip()
+    line = text.split("\n")[int(place[2]) - 1].strip()
     twice = ": the key is given twice" if place[1] == "Cannot overwrite a value" else ""
     return f"line {place[2]}: not valid TOML: {place[1]}{twice}, at column {place[3]} of {_short(line)!r}"
 

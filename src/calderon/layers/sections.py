@@ -69,7 +69,7 @@ class Sections:
         return self.densest_of(np.arange(len(self.wavenumbers)))
 
     def densest_of(self, layers: ArrayLike) -> float:
-        """The same of some layers, by number."""
+        """The largest |k| in 1/m of vacuum and of those of some layers, by number, in which waves travel."""
         chosen = np.asarray(layers, dtype=int)
         return float(max(self.k0, np.abs(self.wavenumbers[chosen][self.travels[chosen]]).max(initial=0.0)))
 

@@ -26,8 +26,9 @@ ACCURACY = 3e-8
 FLOOR = 1e-4 / (4 * np.pi)
 """Fields between conductors decay below all rounding errors."""
 HALVINGS, WIDE = 18, (600, 8)
-"""Of an interval at most, and intervals of one length from which none is halved: so many, and so many times those at
-the beginning. Where values change fast few intervals are short; where rounding covers the last terms, all would be."""
+"""Halvings of an interval at most, and the number of intervals of one length above which none is halved: the larger one
+of 600 and 8 times those at the beginning. Where values change fast few intervals are short; where rounding covers the
+last terms, all would be."""
 REFUSED = 1e-5
 """Error from which on a table is refused."""
 CLOSE = 1.0

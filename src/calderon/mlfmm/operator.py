@@ -349,7 +349,7 @@ def _prepared(
 
 
 def _attempts(rtol: float, precise: bool) -> list[Attempt]:
-    """Those of a tolerance; precise: with numbers in double precision."""
+    """The attempts of a tolerance; precise: with numbers in double precision."""
     return [each._replace(real=np.dtype(np.float64)) if precise else each for each in attempts(rtol)]
 
 

@@ -181,7 +181,7 @@ def estimate(operator: BoundaryOperator, rtol: float, attempt: Attempt) -> tuple
 
 
 def _plan(operator: BoundaryOperator, rtol: float, attempt: Attempt, media: dict[Any, Medium]) -> Plan:
-    """What these media will take, with the plane waves that they have, or else likely ones."""
+    """The plan of these media, with the plane waves that they have, or else likely ones."""
     parts = [_part(medium, rtol) for medium in media.values()]
     nbytes = (
         sum(each.near + each.waves for each in parts)
@@ -199,8 +199,8 @@ def _plan(operator: BoundaryOperator, rtol: float, attempt: Attempt, media: dict
 
 
 class Part(NamedTuple):
-    """Of a medium: bytes of near entries, of waves, and of those that pass, seconds of set-up and of a product; of
-    levels the number, the largest degrees, and how many of them have equivalent sources."""
+    """Estimates of a medium: bytes of near entries, of waves, and of those that pass, seconds of set-up and of a
+    product; of levels the number, the largest degrees, and how many of them have equivalent sources."""
 
     near: float
     waves: float

@@ -37,9 +37,9 @@ NOISY, QUIET = 0.004, 0.001
 """The same of the largest strain of the error of rotations by 1, about the relative error of the largest stress of
 bodies that do not bend."""
 SUSPICIOUS, TINY = 0.002, 1e-3
-"""The same that M finds, above which rules are made finer where the shortest edge over the size is below the second
-number: of triangles 650 times as long as high it found a quarter of what the inverse of A makes of the errors of rules,
-of 4,000 times a tenth."""
+"""Strain that M finds, above which rules are made finer where the shortest edge over the size is below the second
+number: for triangles 650 times as long as high M found a quarter of what the inverse of A makes of the errors of
+rules, for triangles 4,000 times as long as high a tenth."""
 FINEST = 5e-9
 """Smallest tolerance for which products are made again."""
 FINE = Quadrature(regular=8, singular=11)
@@ -205,7 +205,7 @@ class Posed(NamedTuple):
         return "slender parts" if self.error > DOUBTFUL else "small triangles" if self.solver.noise > NOISY else ""
 
     def suspicion(self, method: str) -> str:
-        """The same, or what may make them too large where M stands for the inverse."""
+        """The cause of `doubt`, or what may make errors too large where M stands for the inverse."""
         seen = method != "dense" and self.equation.shortest < TINY and self.solver.noise > SUSPICIOUS
         return self.doubt or ("small triangles" if seen else "")
 

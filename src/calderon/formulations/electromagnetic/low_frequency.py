@@ -212,7 +212,7 @@ class LowFrequencySystem(LinearSystem):
             self.matrix = SplitMatrix(self.matrix.currents, self.matrix.whole, splitting)
 
     def plan(self, options: SolveOptions) -> Plan:
-        """What both matrices will take."""
+        """The sum of the plans of both matrices."""
         if not self.splits(options):
             return super().plan(options)
         both = [each.plan(options.method, options.assembly_rtol, options.precision)
