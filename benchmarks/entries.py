@@ -24,8 +24,8 @@ from calderon.backends.numba import kernel
 from calderon.backends.vectors import aligned
 from calderon.galerkin.rows.entry_kernels import Clusters
 from calderon.galerkin.rows.galerkin_entries import compiled_rows
-from calderon.galerkin.rows.near_blocks import add_entries, near_blocks, strips_of
 from calderon.mesh.locality import locality_order
+from calderon.products.near_entries import add_entries, near_blocks, strips_of
 from calderon.spaces import dual_tests
 from calderon.spaces.supports import support_boxes
 

@@ -15,8 +15,8 @@ from rich.console import Console
 import calderon as cal
 from benchmarks.common.machine import Floor
 from benchmarks.fmm import COLUMNS, least
-from calderon.fmm.point_tree import Kinds
 from calderon.mlfmm.sums import direct_sums
+from calderon.products.point_sums import Kinds
 
 POINTS = 100_000
 SUMS = (

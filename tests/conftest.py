@@ -149,7 +149,8 @@ def opencl():
     from calderon.backends import available, get, survey
 
     if "opencl" not in available():
-        pytest.skip(f"OpenCL is not at hand: {survey('opencl').reason}")
+        found = survey("opencl")
+        pytest.skip(f"OpenCL is not at hand: {found.missing or found.failures}")
     return get("opencl")
 
 
@@ -157,7 +158,7 @@ def opencl():
 def two(opencl, monkeypatch):
     """The first OpenCL device twice, with queues of its own each: "opencl:0" and "opencl:1"."""
     from calderon.backends import backend, survey
-    from calderon.backends import opencl as driver
+    from calderon.backends.devices import opencl as driver
 
     devices = [driver.OpenCLDevice(opencl._device, number) for number in range(2)]
     monkeypatch.setitem(backend._DRIVERS, "opencl", lambda: devices)

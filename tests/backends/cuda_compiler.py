@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from calderon.backends import Source
-from calderon.backends.cuda import options
+from calderon.backends.devices.cuda import options
 
 ARCHITECTURE = "sm_90"
 KERNEL = re.compile(r"Compiling entry function '(\w+)'")

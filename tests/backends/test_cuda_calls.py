@@ -11,7 +11,7 @@ import pytest
 import scipy.linalg
 
 from calderon.backends import BuildError, LinearAlgebra, Source, get, survey
-from calderon.backends.cuda import CudaDevice
+from calderon.backends.devices.cuda import CudaDevice
 
 
 class Memory:
@@ -126,8 +126,8 @@ def cuda(monkeypatch):
 def test_probed_and_launched(cuda):
     assert isinstance(cuda, CudaDevice) and cuda.name == "cuda:1" and cuda.label == "NumPy"
     assert cuda.memory() == 1_500_000_000
-    program = cuda.build(Source("backends/probe.c", "double"))
-    assert program is cuda.build(Source("backends/probe.c", "double"))
+    program = cuda.build(Source("backends/devices/probe.c", "double"))
+    assert program is cuda.build(Source("backends/devices/probe.c", "double"))
     assert program.launches == [("probe", (4,), (32,))]  # 100 threads
     cuda.launch(program, "probe", (0,), (32,))
     assert len(program.launches) == 1
@@ -147,7 +147,7 @@ def test_copies(cuda):
 
 def test_a_source_that_does_not_build(cuda):
     with pytest.raises(BuildError, match=r"cuda:1 \(NumPy\) cannot build .*broken=1.*\n.*no such thing"):
-        cuda.build(Source("backends/probe.c", "float", (("broken", 1),)))
+        cuda.build(Source("backends/devices/probe.c", "float", (("broken", 1),)))
 
 
 @pytest.mark.parametrize("overwrite", [False, True])

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from calderon.backends import BuildError, Source, available, backend, get, survey
-from calderon.backends import opencl as opencl_driver
+from calderon.backends.devices import opencl as opencl_driver
 
+PROBE = "backends/devices/probe.c"
 NUMBERS = np.linspace(0.5, 3.0, 100)
 
 
@@ -85,7 +86,7 @@ def test_a_kernel_gives_the_right_numbers(device, real, kind, bound):
         pytest.skip(f"{device.label} has no double precision")
     x = NUMBERS.astype(kind)
     y = device.empty(x.shape, kind)
-    device.launch(device.build(Source("backends/probe.c", real)), "probe", x.shape, (32,), device.array(x), y, len(x))
+    device.launch(device.build(Source(PROBE, real)), "probe", x.shape, (32,), device.array(x), y, len(x))
     device.synchronize()
     exact = 1 / np.sqrt(x) + 2 * np.exp(-x)
     assert np.abs(device.to_host(y) / exact - 1).max() < bound
@@ -94,7 +95,7 @@ def test_a_kernel_gives_the_right_numbers(device, real, kind, bound):
 def test_a_kernel_stays_inside_of_its_array(device):
     """100 numbers in groups of 32: the last group is not full; the 20 numbers beyond n stay."""
     x, y = device.array(NUMBERS), device.array(np.full(100, -1.0))
-    device.launch(device.build(Source("backends/probe.c", "double")), "probe", (100,), (32,), x, y, 80)
+    device.launch(device.build(Source(PROBE, "double")), "probe", (100,), (32,), x, y, 80)
     result = device.to_host(y)
     assert (result[:80] > 0).all() and (result[80:] == -1).all()
 
@@ -112,27 +113,27 @@ def test_arrays_come_back_as_they_went(device):
 
 
 def test_a_program_is_built_once(device):
-    assert device.build(Source("backends/probe.c", "float")) is device.build(Source("backends/probe.c", "float"))
-    assert device.build(Source("backends/probe.c", "double")) is not device.build(Source("backends/probe.c", "float"))
+    assert device.build(Source(PROBE, "float")) is device.build(Source(PROBE, "float"))
+    assert device.build(Source(PROBE, "double")) is not device.build(Source(PROBE, "float"))
 
 
 def test_a_kernel_that_does_not_build_is_named_with_the_log_of_the_compiler(device):
-    source = Source("backends/probe.c", "float", (("y", 1),))
+    source = Source(PROBE, "float", (("y", 1),))
     with pytest.raises(BuildError) as raised:
         device.build(source)
     text = str(raised.value)
-    assert "backends/probe.c (float, y=1)" in text  # which variant
+    assert "backends/devices/probe.c (float, y=1)" in text  # which variant
     assert device.name in text and "probe" in text
     assert "error:" in text.lower() and text.count("\n") > 2  # what the compiler said
 
 
 def test_the_text_of_a_source_includes_each_file_once():
-    source = Source("backends/probe.c", "double", (("SIZE", 3), ("GREEN", '"greens/helmholtz.h"')))
+    source = Source(PROBE, "double", (("SIZE", 3), ("GREEN", '"greens/helmholtz.h"')))
     text = source.text
     assert text.startswith("#define REAL double\n#define REAL_IS_DOUBLE 1\n#define SIZE 3\n")
     assert "#include" not in text and "KERNEL probe" in text
     assert text.count("#define NO_UNROLL _Pragma") == 1
-    single = Source("backends/probe.c", "float").text
+    single = Source(PROBE, "float").text
     assert single.startswith("#define REAL float\n#define REAL_IS_DOUBLE 0\n")
 
 
@@ -140,7 +141,7 @@ def test_a_green_function_is_included_by_name_and_brings_its_files_once(tmp_path
     (tmp_path / "a.c").write_text('#include GREEN\n#include "b.h"\n#include "b.h"\nlast\n')
     (tmp_path / "b.h").write_text("from b\n")
     (tmp_path / "g.h").write_text('#include "b.h"\nfrom g\n')
-    monkeypatch.setattr("calderon.backends.device.resources.files", lambda package: tmp_path)
+    monkeypatch.setattr("calderon.backends.devices.device.resources.files", lambda package: tmp_path)
     lines = Source("a.c", "float", (("GREEN", '"g.h"'),)).text.splitlines()
     assert lines[-3:] == ["from b", "from g", "last"]
 
@@ -263,7 +264,7 @@ def test_the_page_for_developers_tells_the_lines_that_opencl_takes():
     stated = {name: int(number) for name, number in rows}
     folder = Path(backend.__file__).parent
     prelude = (folder / "prelude.h").read_text(encoding="utf-8").split("#ifdef __OPENCL_VERSION__")[1].split("#else")[0]
-    assert stated["opencl.py"] == len((folder / "opencl.py").read_text(encoding="utf-8").splitlines())
+    assert stated["devices/opencl.py"] == len((folder / "devices/opencl.py").read_text(encoding="utf-8").splitlines())
     assert stated["prelude.h"] == len([line for line in prelude.splitlines() if line.strip()])
     assert stated["backend.py"] == sum("opencl." in line or "import cuda, opencl" in line for line in
                                      (folder / "backend.py").read_text(encoding="utf-8").splitlines())  # fmt: skip

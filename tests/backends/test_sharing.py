@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from calderon.backends import HandedOver, SharingWarning, share_tasks
-from calderon.backends.sharing import Speeds
+from calderon.backends.devices.sharing import Speeds
 from calderon.backends.threads import TaskQueue
 
 COUNT = 300

@@ -148,7 +148,7 @@ def test_a_run_goes_on_with_other_ranks_and_backends(opencl, tmp_path):
 
 FAILING = """
 import calderon as cal
-from calderon.backends.opencl import OpenCLDevice
+from calderon.backends.devices.opencl import OpenCLDevice
 from calderon.parallel import world
 
 simulation = cal.MaxwellDG(cal.mesh.box([0, 0, 0], [1, 1, 1], cells=3), 1, backend="opencl")

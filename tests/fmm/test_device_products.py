@@ -6,7 +6,7 @@ import pytest
 import calderon as cal
 from calderon.backends import OnDevice, get
 from calderon.fmm import galerkin, orders
-from calderon.fmm.device.functions import indices
+from calderon.products.device.tables import indices
 from catalogue import NODAL_SPACES
 
 BOUNDS = {9e-5: 1e-12, 1e-3: 1e-5}

@@ -5,8 +5,8 @@ import pytest
 
 import calderon as cal
 from calderon.fmm import galerkin, orders
-from calderon.fmm.coarse import far
 from calderon.formulations.elastic import preconditioner
+from calderon.formulations.elastic.coarse import far
 from catalogue import NODAL_SPACES
 
 GREEN = cal.Elastostatic(2.5, 0.3)

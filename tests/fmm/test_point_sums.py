@@ -5,8 +5,8 @@ import pytest
 
 import calderon as cal
 from calderon.fmm import sums as module
-from calderon.fmm.lists import lists_of
-from calderon.fmm.octree import octree
+from calderon.products.lists import lists_of
+from calderon.products.octree import octree
 
 RANDOM = np.random.default_rng(0)
 N = 6000

@@ -6,15 +6,14 @@ import numpy as np
 import pytest
 
 import calderon as cal
-from calderon.fmm.lists import lists_of
-from calderon.fmm.octree import octree
-from calderon.fmm.point_tree import Kinds
-from calderon.fmm.tables import OFFSETS
 from calderon.mlfmm import sums
 from calderon.mlfmm.cubes import TURNS, Cubes, potentials, standing
 from calderon.mlfmm.degrees import Samples, Search
 from calderon.mlfmm.far import Far, find_degrees
 from calderon.mlfmm.points import Points, centres_of
+from calderon.products.lists import OFFSETS, lists_of
+from calderon.products.octree import octree
+from calderon.products.point_sums import Kinds
 from catalogue import cases
 
 RANDOM = np.random.default_rng(5)

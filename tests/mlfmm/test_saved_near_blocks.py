@@ -9,8 +9,8 @@ import pytest
 
 import calderon as cal
 from calderon.files import DamagedFile, Pieces
-from calderon.mlfmm import near as near_module
 from calderon.mlfmm import operator as operator_module
+from calderon.products import near_store as near_module
 
 MESH = cal.mesh.sphere(radius=1.0, h=0.22)
 RTOL = 1e-3

@@ -5,11 +5,11 @@ import pytest
 
 import calderon as cal
 from calderon.backends import Execution
-from calderon.fmm.point_tree import Kinds
 from calderon.mlfmm import sums
 from calderon.mlfmm.plan import Attempt
 from calderon.mlfmm.sums import direct_sums
 from calderon.potentials.summation import fast_sums
+from calderon.products.point_sums import Kinds
 
 
 def sphere(count):

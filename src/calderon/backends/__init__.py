@@ -1,12 +1,12 @@
 """Where kernels run. Knows nothing of meshes or equations."""
 
 from calderon.backends.backend import DEVICE_BACKENDS, available, get, real_type, survey
-from calderon.backends.device import BuildError, Defines, Device, LinearAlgebra, OnDevice, Source, real_name
-from calderon.backends.device_matrix import DeviceMatrix, require_device_memory
+from calderon.backends.devices.device import BuildError, Defines, Device, LinearAlgebra, OnDevice, Source, real_name
+from calderon.backends.devices.device_matrix import DeviceMatrix, require_device_memory
+from calderon.backends.devices.sharing import Deliver, HandedOver, SharingWarning, share_tasks
 from calderon.backends.execution import Execution
 from calderon.backends.memory import format_bytes, free_memory, require_memory, return_memory
 from calderon.backends.numba import thread_count
-from calderon.backends.sharing import Deliver, HandedOver, SharingWarning, share_tasks
 from calderon.backends.threads import InOrder, at_once, counted, one_thread, run_tasks
 
 __all__ = [

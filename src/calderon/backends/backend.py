@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from calderon.backends import cuda, opencl
 from calderon.backends import numba as cpu
-from calderon.backends.device import Device, Source
+from calderon.backends.devices import cuda, opencl
+from calderon.backends.devices.device import Device, Source
 
 DEVICE_BACKENDS = (opencl.NAME, cuda.NAME)
 KNOWN = (cpu.NAME, *DEVICE_BACKENDS)
@@ -89,7 +89,7 @@ def probe_failure(device: Device) -> str:
     for real, kind, bound in kinds if device.has_double else kinds[:1]:
         x = np.linspace(0.5, 3.0, 100).astype(kind)
         try:
-            program = device.build(Source("backends/probe.c", real))
+            program = device.build(Source("backends/devices/probe.c", real))
             y = device.empty(x.shape, kind)
             device.launch(program, "probe", x.shape, (32,), device.array(x), y, len(x))
             result = device.to_host(y)

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from calderon.backends import numba as cpu
 from calderon.backends.backend import get, real_type
-from calderon.backends.device import Device
+from calderon.backends.devices.device import Device
 
 Implementation = TypeVar("Implementation")
 

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends.device import Defines
+from calderon.backends.devices.device import Defines
 
 
 class Record:

@@ -27,6 +27,9 @@ from threadpoolctl import ThreadpoolController
 from calderon.backends.memory import share_memory
 from calderon.backends.numba import thread_count
 
+TASKS, MORE = 2, 8
+"""Tasks of each thread, and of all threads together."""
+
 
 @functools.cache
 def linear_algebra() -> Any:
@@ -356,3 +359,14 @@ def run_tasks(
 
     with one_thread:
         queue.run([independent if neighbours is None and advance is None else loop] * min(thread_count(), count))
+
+
+def in_parts(work: Callable[[int, int], Any], count: int) -> None:
+    """work(low, high) for parts of range(count) on all threads; a single thing is done at once."""
+    if count <= 1 or thread_count() == 1:
+        if count:
+            work(0, count)
+        return
+    parts = min(count, TASKS * thread_count() + MORE)
+    bounds = np.linspace(0, count, parts + 1).astype(np.int64).tolist()
+    run_tasks(lambda n: work(bounds[n], bounds[n + 1]), parts)

@@ -10,15 +10,17 @@ from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
 from calderon.backends import Execution, require_memory, return_memory, run_tasks
+from calderon.backends.threads import in_parts
 from calderon.fmm.device.products import Block, Functions, Plan
 from calderon.fmm.elastic_moments import SUMS, Fields, elastic_moments, move_origin, piece_kernels
 from calderon.fmm.layout import Layout, near_products
-from calderon.fmm.near import Near, RealProducts, products
+from calderon.fmm.near import Near, products
 from calderon.fmm.orders import CHECKED, Promise
 from calderon.fmm.packed import ROUNDING, RTOL, Digits
 from calderon.fmm.tables import Tables, tables
-from calderon.fmm.translations import Translations, in_parts
+from calderon.fmm.translations import Translations
 from calderon.operators.tree import Term
+from calderon.products.operator import RealProducts
 from calderon.quadrature import NearQuadrature
 from calderon.spaces.pieces import Pieces
 

@@ -24,15 +24,17 @@ from numpy.typing import NDArray
 
 from calderon.backends import run_tasks
 from calderon.backends.numba import kernel
+from calderon.backends.vector_loads import total
 from calderon.backends.vectors import aligned, jitable, lanes, load, number, store, width, zero
 from calderon.fmm.harmonics import Basis, gradients
-from calderon.fmm.lists import Lists
-from calderon.fmm.near import load_plain, total
-from calderon.fmm.octree import Octree
+from calderon.fmm.near import load_plain
 from calderon.fmm.packed import GROUP, Digits, load_digits, load_halves, pitches
-from calderon.fmm.point_expansions import inverse_products, moment_kernel, padded
+from calderon.fmm.point_expansions import inverse_products, moment_kernel
 from calderon.fmm.tables import Tables
 from calderon.fmm.translations import multiply
+from calderon.products.lists import Lists
+from calderon.products.octree import Octree
+from calderon.products.point_sums import padded
 from calderon.spaces.charges import charges
 
 Array = NDArray[np.float64]

@@ -14,13 +14,15 @@ from numpy.typing import NDArray
 
 from calderon.backends import run_tasks
 from calderon.backends.numba import kernel
+from calderon.backends.threads import in_parts
+from calderon.backends.vector_loads import load_as, total
 from calderon.backends.vectors import aligned, lanes, load, number, store, width, zero
-from calderon.fmm.lists import BLOCK, Lists, Runs
-from calderon.fmm.near import load_as, total
-from calderon.fmm.octree import Octree
-from calderon.fmm.point_expansions import inverse_products, moment_kernel, padded
+from calderon.fmm.point_expansions import inverse_products, moment_kernel
 from calderon.fmm.tables import Tables
-from calderon.fmm.translations import Translations, in_parts, multiply
+from calderon.fmm.translations import Translations, multiply
+from calderon.products.lists import BLOCK, Lists, Runs
+from calderon.products.octree import Octree
+from calderon.products.point_sums import padded
 from calderon.spaces.charges import KINDS, charges
 from calderon.spaces.pieces import Pieces
 

@@ -19,13 +19,12 @@ from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
 from calderon.backends import Device, Execution, format_bytes, require_memory, return_memory
-from calderon.fmm.device.operator import DeviceSum, OnOneDevice, Part
 from calderon.fmm.device.products import Block, DeviceProduct, Functions
 from calderon.fmm.device.products import Plan as DevicePlan
 from calderon.fmm.elastic import Check, ElasticFar, ElasticProduct, is_joint, layout_of, near_of
 from calderon.fmm.functions import FarProducts, moments_of
 from calderon.fmm.layout import Layout, near_products
-from calderon.fmm.near import Near, RealProducts
+from calderon.fmm.near import Near
 from calderon.fmm.orders import CHECKED, ELASTIC, FUNCTIONS, SAFETY, Promise, better_orders, first_order
 from calderon.fmm.plan import Planner
 from calderon.fmm.tables import tables
@@ -38,6 +37,8 @@ from calderon.operators.progress import assembly_progress
 from calderon.operators.transformed import TransformedOperator
 from calderon.operators.tree import Products, Term, terms_of
 from calderon.pairs.rules import forget_rules
+from calderon.products.device.sums import DeviceSum, OnOneDevice, Part
+from calderon.products.operator import RealProducts
 from calderon.solvers.iteration import tolerance
 from calderon.spaces import Space
 

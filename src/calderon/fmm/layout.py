@@ -9,16 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.backends import Execution, run_tasks, thread_count
-from calderon.fmm.lists import Lists, lists_of
 from calderon.fmm.near import Near
-from calderon.fmm.octree import DEEPEST, Cube, Octree, octree
 from calderon.fmm.orders import Promise
 from calderon.fmm.tables import SLACK, Order
 from calderon.galerkin.bilinear_form import BilinearForm
 from calderon.galerkin.rows.entry_kernels import Clusters
-from calderon.galerkin.rows.near_blocks import empty_blocks, fill_blocks
 from calderon.galerkin.rows.special_pairs import FoundPairs
 from calderon.mesh import TriangleMesh
+from calderon.products.lists import Lists, lists_of
+from calderon.products.near_entries import empty_blocks, fill_blocks
+from calderon.products.octree import DEEPEST, Cube, Octree, octree
 from calderon.spaces import NodalVectorSpace, Space
 from calderon.spaces.pieces import Pieces
 

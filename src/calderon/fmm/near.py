@@ -6,15 +6,12 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from llvmlite import ir
-from numba.core import types
-from numba.extending import intrinsic
 from numpy.typing import NDArray
-from scipy.sparse.linalg import LinearOperator
 
 from calderon.backends import require_memory, run_tasks, thread_count
 from calderon.backends.numba import jitable_part, kernel
-from calderon.backends.vectors import FLAGS, VectorType, aligned, jitable, lanes, load, number, store, width, zero
+from calderon.backends.vector_loads import load_as, total
+from calderon.backends.vectors import aligned, jitable, lanes, load, number, store, width, zero
 from calderon.fmm.packed import COMPONENTS, GROUP, PARTS, Tensors, unpack_block, unpack_row
 from calderon.spaces.pieces import Pieces
 
@@ -23,78 +20,6 @@ BEYOND = 32
 SHARES = 3
 """Parts of blocks for each thread, where they have rows of their own."""
 ADVICE = "increase rtol, or use method='matrix-free', which stores vectors only"
-
-
-def _load_as(typing_context, array, index, like):  # type: ignore[no-untyped-def]
-    """The vector array[index : index + width] with the width and precision of the row `like`; contiguous 1-D arrays of
-    numbers in that precision, in single precision or of 16 bits. No bounds are checked."""
-    kind = VectorType(like.dtype)
-    bits, wanted = array.dtype.bitwidth, like.dtype.bitwidth
-
-    def generate(context, builder, sig, args):  # type: ignore[no-untyped-def]
-        stored = ir.IntType(16) if bits == 16 else ir.FloatType() if bits == 32 else ir.DoubleType()
-        vector = ir.VectorType(ir.FloatType() if wanted == 32 else ir.DoubleType(), kind.width)
-        data = context.make_array(array)(context, builder, args[0]).data
-        place = builder.gep(data, [args[1]], inbounds=True)
-        pointer = builder.bitcast(place, ir.VectorType(stored, kind.width).as_pointer())
-        value = builder.load(pointer, align=bits // 8)
-        if bits == 16:
-            return builder.sitofp(builder.sext(value, ir.VectorType(ir.IntType(32), kind.width)), vector)
-        return builder.fpext(value, vector) if bits < wanted else value
-
-    return kind(array, types.intp, like), generate
-
-
-load_as = intrinsic(_load_as)
-load_as._set_uuid(f"{__name__}.load_as")
-
-
-def _total(typing_context, vector):  # type: ignore[no-untyped-def]
-    """The sum of the components of a vector, by halves."""
-    if not isinstance(vector, VectorType):
-        return None
-
-    def generate(context, builder, sig, args):  # type: ignore[no-untyped-def]
-        value, count, index = args[0], vector.width, ir.IntType(32)
-        while count > 1:
-            count //= 2
-            halves = (ir.Constant(ir.VectorType(index, count), list(range(n, n + count))) for n in (0, count))
-            value = builder.fadd(*(builder.shuffle_vector(value, value, each) for each in halves), flags=FLAGS)
-        return builder.extract_element(value, ir.Constant(index, 0))
-
-    return vector.scalar(vector), generate
-
-
-total = intrinsic(_total)
-total._set_uuid(f"{__name__}.total")
-
-
-class RealProducts(LinearOperator):  # type: ignore[misc]
-    """A real matrix by `_products`(x, transposed) of real columns x (n, k), `together` at a time; the real and the
-    imaginary parts of complex ones are columns of their own."""
-
-    @property
-    def together(self) -> int:
-        """Columns that are multiplied at a time; here one."""
-        return 1
-
-    def _matmat(self, x: NDArray[Any]) -> NDArray[Any]:
-        return self._both(x, False)
-
-    def _rmatmat(self, x: NDArray[Any]) -> NDArray[Any]:
-        return self._both(x, True)
-
-    def _both(self, x: NDArray[Any], transposed: bool) -> NDArray[Any]:
-        if x.dtype.kind == "c":
-            both = self._both(np.concatenate([x.real, x.imag], axis=1), transposed)
-            return both[:, : x.shape[1]] + 1j * both[:, x.shape[1] :]
-        if x.shape[1] <= (together := self.together):
-            return self._products(x, transposed)
-        parts = [self._products(x[:, n : n + together], transposed) for n in range(0, x.shape[1], together)]
-        return np.concatenate(parts, axis=1)
-
-    def _products(self, x: NDArray[Any], transposed: bool) -> NDArray[Any]:
-        raise NotImplementedError
 
 
 @jitable

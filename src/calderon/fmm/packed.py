@@ -22,13 +22,13 @@ from numpy.typing import NDArray
 from calderon.backends import run_tasks, thread_count
 from calderon.backends.numba import jitable_part, kernel
 from calderon.backends.vectors import VectorType, aligned, jitable, store, zero
+from calderon.products.near_store import LARGEST, exponent_of
 
 GROUP = 8
 """Numbers with one exponent."""
 FURTHER = 16
 """Largest difference of the exponents of a number's digits: with it sums of digits are exact in single precision, as
 devices store them."""
-LARGEST = 2**15 - 1
 RTOL = 1e-4
 """Tolerance of products from which their numbers may be packed."""
 COMPONENTS = 3
@@ -166,12 +166,6 @@ class Digits(NamedTuple):
 
         run_tasks(work, len(bounds) - 1)
         return out
-
-
-@jitable_part
-def exponent_of(largest, most):  # type: ignore[no-untyped-def]
-    """The least e with largest <= most 2^e."""
-    return max(math.frexp(largest / most)[1], -127) if largest > 0 else -127
 
 
 @jitable_part

@@ -14,22 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.backends.numba import kernel
+from calderon.backends.vector_loads import total
 from calderon.backends.vectors import aligned, jitable, lanes, load, number, store, width, zero
 from calderon.fmm.harmonics import Basis
-from calderon.fmm.near import total
+from calderon.products.point_sums import padded
 
 
 def inverse_products(p: int, real: Any) -> NDArray[np.floating]:
     """1 / ((n + m) (n - m)) for m = 0 .. p and n = m + 1 .. p, in this order."""
     return np.array([1 / ((n + m) * (n - m)) for m in range(p + 1) for n in range(m + 1, p + 1)], real)
-
-
-def padded(rows: NDArray[Any], real: Any) -> NDArray[Any]:
-    """Rows (m, n) with a vector of zeros and more at their ends, aligned."""
-    lanes = width(real)
-    out = aligned((len(rows), (rows.shape[1] // lanes + 2) * lanes), real)
-    out[:, : rows.shape[1]] = rows
-    return out
 
 
 def through_functions(visit: Callable[..., Any]) -> Callable[..., Any]:

@@ -9,9 +9,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from calderon.backends import format_bytes, require_memory
 from calderon.fmm.orders import POINTS, Promise, first_order
-from calderon.fmm.point_tree import Array, Kinds, PointTree, direct_sums
+from calderon.fmm.point_tree import Array, PointTree
 from calderon.greens import Laplace
 from calderon.potentials.summation import FastSums
+from calderon.products.point_sums import Kinds, direct_sums
 from calderon.solvers.iteration import tolerance
 from calderon.validation import points_in_space, unmasked
 

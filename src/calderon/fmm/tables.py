@@ -21,18 +21,9 @@ from calderon.backends.memory import bounded_cache
 from calderon.backends.vectors import aligned, width
 from calderon.fmm.harmonics import Array, Basis, LocalExpansions, gradients, irregular
 from calderon.fmm.point_expansions import regular
+from calderon.products.lists import offsets
 from calderon.quadrature.sphere import sphere_rule
 
-
-def offsets(apart: int) -> NDArray[np.int64]:
-    """(n, 3) from a source to a target box, in edges, whose parents are neighbours and which are not: centres of
-    neighbours are at most `apart` edges away in each direction. offsets[::-1] are the opposite ones."""
-    found: NDArray[np.int64] = np.indices(3 * [4 * apart + 3]).reshape(3, -1).T - 2 * apart - 1
-    return found[np.abs(found).max(axis=1) > apart]
-
-
-OFFSETS = offsets(1)
-"""(316, 3) where neighbours touch."""
 OCTANTS = np.array([(i, j, k) for i in (0, 1) for j in (0, 1) for k in (0, 1)])
 """(8, 3) the children of a box."""
 SAMPLES, PER_BOX = 8, 12

@@ -4,7 +4,6 @@ Vectors of r numbers of all boxes stand one after the other, those of several co
 Pairs of boxes with one matrix are done together (register_tiles.py); tasks write to boxes of their own.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -12,32 +11,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends import run_tasks, thread_count
 from calderon.backends.numba import jitable_part, kernel
+from calderon.backends.register_tiles import add_products
+from calderon.backends.threads import in_parts
 from calderon.backends.vectors import aligned, lanes, width
-from calderon.fmm.lists import BLOCK, Runs
-from calderon.fmm.octree import Octree
-from calderon.fmm.register_tiles import add_products
 from calderon.fmm.tables import Tables
+from calderon.products.lists import BLOCK, Runs
+from calderon.products.octree import Octree
 
 TOGETHER, LISTED = 24, 240
 """Vectors whose products with the first factor of a matrix are held at a time, in the first-level cache, and vectors
 of pairs whose places are listed at a time."""
-TASKS, MORE = 2, 8
-"""Tasks of each thread, and of all threads together."""
 TIMES, ROOM = 8, 64_000_000
 """Columns of a matrix that are passed at once at most, and bytes of their expansions, unless one takes more."""
-
-
-def in_parts(work: Callable[[int, int], Any], count: int) -> None:
-    """work(low, high) for parts of range(count) on all threads; a single thing is done at once."""
-    if count <= 1 or thread_count() == 1:
-        if count:
-            work(0, count)
-        return
-    parts = min(count, TASKS * thread_count() + MORE)
-    bounds = np.linspace(0, count, parts + 1).astype(np.int64).tolist()
-    run_tasks(lambda n: work(bounds[n], bounds[n + 1]), parts)
 
 
 @kernel

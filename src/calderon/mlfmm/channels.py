@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.backends.numba import kernel
-from calderon.fmm.translations import in_parts
+from calderon.backends.threads import in_parts
 from calderon.mlfmm.far import KINDS
 from calderon.spaces.charges import entries_of_charges, places_of_charges, shares
 

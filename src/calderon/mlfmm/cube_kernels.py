@@ -4,9 +4,9 @@ import functools
 from collections.abc import Callable
 
 from calderon.backends.numba import jitable_part, kernel
+from calderon.backends.register_tiles import add_products
+from calderon.backends.vector_loads import total
 from calderon.backends.vectors import lanes, load, number, put, store, zero
-from calderon.fmm.near import total
-from calderon.fmm.register_tiles import add_products
 from calderon.greens.elementary import decaying_exponential, inverse_square_root, sine_cosine
 
 TOGETHER = 24

@@ -9,10 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.backends import require_memory
+from calderon.backends.threads import in_parts
 from calderon.backends.vectors import aligned, width
-from calderon.fmm.lists import Lists
-from calderon.fmm.octree import Octree
-from calderon.fmm.translations import in_parts
 from calderon.mlfmm.cubes import LEAST, PARTS, SUMS, WAVES, Cubes, find_points, from_sums, to_sums
 from calderon.mlfmm.degrees import Degrees, Samples, Search
 from calderon.mlfmm.levels import Level, Pairs, Patterns, Traversal, levels_of, pairs_of_levels
@@ -20,6 +18,8 @@ from calderon.mlfmm.lowfrequency import LowFrequency
 from calderon.mlfmm.patterns import POINTS, emission_kernel, reception_kernel
 from calderon.mlfmm.points import Points, PointsOfLevel, leaves_of_boxes
 from calderon.mlfmm.spectrum import Grid
+from calderon.products.lists import Lists
+from calderon.products.octree import Octree
 
 SLOPES = 0.7
 """Tolerance of values on cubes by that of derivatives, which are mostly those of nearby points."""

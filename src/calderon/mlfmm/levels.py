@@ -7,14 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.backends import thread_count
+from calderon.backends.threads import in_parts
 from calderon.backends.vectors import aligned, width
-from calderon.fmm.lists import Lists, counting_order
-from calderon.fmm.octree import Octree
-from calderon.fmm.tables import OFFSETS
-from calderon.fmm.translations import in_parts
 from calderon.mlfmm.passes import downward, expand, translate, upward
 from calderon.mlfmm.spectrum import Grid, Interpolation, flat
 from calderon.mlfmm.translation import translators
+from calderon.products.lists import OFFSETS, Lists, counting_order
+from calderon.products.octree import Octree
 
 TOGETHER = 8
 """Patterns of a box that are on the full grid of a level at a time: of fewer, threads are started too often."""

@@ -11,15 +11,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from calderon.backends.threads import in_parts
 from calderon.backends.vectors import aligned, width
-from calderon.fmm.lists import Lists, Runs
-from calderon.fmm.octree import Octree
-from calderon.fmm.translations import in_parts
 from calderon.mlfmm.cube_kernels import TOGETHER, multiply, receiving_kernel, sending_kernel
 from calderon.mlfmm.cubes import TURNS, Cubes, Factors, potentials, standing
 from calderon.mlfmm.levels import Level, Pairs
 from calderon.mlfmm.points import Points
 from calderon.mlfmm.spectrum import Array, flat
+from calderon.products.lists import Lists, Runs
+from calderon.products.octree import Octree
 
 BLOCKS, BLOCK = 24, 256
 """Blocks of target boxes of a level, at least, and boxes of one, at most."""

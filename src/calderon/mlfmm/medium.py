@@ -16,8 +16,6 @@ import scipy
 from numpy.typing import NDArray
 
 from calderon.backends import Execution
-from calderon.fmm.lists import Lists, lists_of
-from calderon.fmm.octree import DEEPEST, Cube, Octree, octree
 from calderon.galerkin.rows.entry_kernels import Clusters
 from calderon.integrands import MAGNETIC_FIELD
 from calderon.mlfmm.channels import Channel, Listed, factorised, is_of_currents, listed, mixed, table_of, weighted
@@ -25,12 +23,14 @@ from calderon.mlfmm.cubes import SUMS
 from calderon.mlfmm.degrees import guess, shortest, with_real_part
 from calderon.mlfmm.far import Far, find_degrees, is_vector
 from calderon.mlfmm.levels import Degrees
-from calderon.mlfmm.near import PACKED, NearProducts
-from calderon.mlfmm.points import Points, centres_of, inside_runs
-from calderon.mlfmm.saving import SavedNear
+from calderon.mlfmm.points import Points, centres_of
 from calderon.mlfmm.spectrum import Array, Grid
 from calderon.operators.methods import PRODUCTS
 from calderon.operators.tree import Congruence, Term
+from calderon.products.lists import Lists, lists_of
+from calderon.products.near_file import SavedNear
+from calderon.products.near_store import PACKED, NearProducts, inside_runs
+from calderon.products.octree import DEEPEST, Cube, Octree, octree
 from calderon.quadrature import NearQuadrature, Quadrature
 
 LEAF, LOW_LEAVES = 24, (40, 100)

@@ -13,12 +13,10 @@ from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
 from calderon.backends import Device, Execution, at_once, format_bytes, require_memory, return_memory
-from calderon.fmm.device.operator import DeviceSum, OnOneDevice
 from calderon.mesh.errors import warn_of_accuracy
 from calderon.mlfmm.check import NOISE, SMALL, Check, cancels
 from calderon.mlfmm.device.product import DeviceMedium, SharedMedium, require_room
 from calderon.mlfmm.medium import RULES, Medium
-from calderon.mlfmm.near import PACKED
 from calderon.mlfmm.plan import (
     ADVICE,
     SAFETY,
@@ -32,11 +30,13 @@ from calderon.mlfmm.plan import (
     require_waves,
     rtol_of,
 )
-from calderon.mlfmm.saving import SavedNear
 from calderon.operators.algebra import BoundaryOperator, short_label
 from calderon.operators.methods import Plan, ToleranceError
 from calderon.operators.progress import assembly_progress
 from calderon.operators.tree import Congruence, Products, SumOfProducts, Term
+from calderon.products.device.sums import DeviceSum, OnOneDevice
+from calderon.products.near_file import SavedNear
+from calderon.products.near_store import PACKED
 
 AIM = 0.4
 """Part of the tolerance that the error should have with higher degrees."""

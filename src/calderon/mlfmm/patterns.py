@@ -17,8 +17,8 @@ import functools
 from collections.abc import Callable
 
 from calderon.backends.numba import jitable_part, kernel
+from calderon.backends.vector_loads import total
 from calderon.backends.vectors import lanes, load, number, store, zero
-from calderon.fmm.near import total
 from calderon.greens.elementary import decaying_exponential, sine_cosine
 
 POINTS = 8

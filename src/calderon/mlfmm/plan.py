@@ -12,13 +12,13 @@ from calderon.mlfmm.channels import factorised, is_of_currents, table_of
 from calderon.mlfmm.cubes import SUMS, Cubes, likely_points
 from calderon.mlfmm.degrees import guess
 from calderon.mlfmm.medium import NEAR, PAIR, POINT, Medium
-from calderon.mlfmm.near import PACKED
 from calderon.mlfmm.spectrum import Grid
 from calderon.operators.algebra import BoundaryOperator, integrals_of
 from calderon.operators.boundary import transformed
 from calderon.operators.memory_estimate import preparation_bytes
 from calderon.operators.methods import STREAM, Plan
 from calderon.operators.tree import Term, terms_of
+from calderon.products.near_store import PACKED
 from calderon.solvers.iteration import tolerance
 
 DEFAULT_RTOL = 1e-3

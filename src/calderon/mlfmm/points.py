@@ -8,11 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.backends.numba import kernel
+from calderon.backends.vector_loads import total
 from calderon.backends.vectors import jitable, lanes, load, number, store, where_less, zero
-from calderon.fmm.lists import Lists
-from calderon.fmm.near import total
-from calderon.fmm.octree import DEEPEST, Octree
-from calderon.fmm.point_tree import places_of
 from calderon.greens.elementary import (
     decaying_exponential,
     inverse_square_root,
@@ -20,6 +17,10 @@ from calderon.greens.elementary import (
     sine_cosine,
 )
 from calderon.mlfmm.spectrum import Array
+from calderon.products.lists import Lists
+from calderon.products.near_store import inside_runs
+from calderon.products.octree import DEEPEST, Octree
+from calderon.products.point_sums import places_of
 
 TINY = 1e-24, 1e-18
 """Squared distance, in wavelengths over 2 pi or edges of the smallest leaf, below which points coincide and add
@@ -100,12 +101,6 @@ def leaves_of_boxes(tree: Octree, lists: Lists, low: int, high: int) -> list[NDA
     key = tree.first_key
     ends = key[low:high] + 8 ** (DEEPEST - tree.level[low:high].astype(np.int64))
     return [np.searchsorted(key[lists.leaves], each) for each in (key[low:high], ends)]
-
-
-def inside_runs(first: NDArray[np.int64], last: NDArray[np.int64], count: int) -> NDArray[np.bool_]:
-    """(count,) which numbers are in one of the disjoint runs first .. last."""
-    steps = np.bincount(first, minlength=count + 1) - np.bincount(last, minlength=count + 1)
-    return np.asarray(np.cumsum(steps[:count]) > 0)
 
 
 def centres_of(tree: Octree) -> Array:

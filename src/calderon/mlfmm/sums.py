@@ -10,12 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calderon.backends import InOrder, format_bytes, one_thread, run_tasks, thread_count
+from calderon.backends.threads import TASKS, in_parts
 from calderon.backends.vectors import aligned, width
-from calderon.fmm.lists import Lists, lists_of
-from calderon.fmm.octree import DEEPEST, Cube, Octree, octree
-from calderon.fmm.point_expansions import padded
-from calderon.fmm.point_tree import Kinds, in_two
-from calderon.fmm.translations import TASKS, in_parts
 from calderon.greens import Green, Helmholtz
 from calderon.greens.elementary import SHORT
 from calderon.greens.helmholtz import helmholtz
@@ -25,6 +21,9 @@ from calderon.mlfmm.plan import SAFETY, SINGLE, Attempt, attempts, rtol_of
 from calderon.mlfmm.points import TINY, Points, centres_of, mutual_kernel, near_kernel
 from calderon.mlfmm.spectrum import Array
 from calderon.potentials.summation import FastSums
+from calderon.products.lists import Lists, lists_of
+from calderon.products.octree import DEEPEST, Cube, Octree, octree
+from calderon.products.point_sums import Kinds, in_two, padded
 from calderon.validation import points_in_space, unmasked
 
 FEW, DIRECT = 5e6, 3e10

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from calderon.backends import Device
-from calderon.backends.device_matrix import GROUP, matrix_program, on_device, on_host, pairs, vector_type
+from calderon.backends.devices.device_matrix import GROUP, matrix_program, on_device, on_host, pairs, vector_type
 from calderon.solvers.arnoldi import Basis
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from calderon.backends import OnDevice
-from calderon.backends.device_matrix import on_host
+from calderon.backends.devices.device_matrix import on_host
 from calderon.solvers.arnoldi import Basis, KrylovSpace
 from calderon.solvers.device_basis import DeviceBasis
 from calderon.solvers.iteration import Callback, Column, Iteration, SolverInfo, limits, positive, stack

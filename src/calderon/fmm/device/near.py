@@ -6,12 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.backends import Device, Source, real_name
-from calderon.fmm.device.functions import counted, indices, runs_of
 from calderon.fmm.near import Near
+from calderon.products.device.tables import WORD, counted, indices, runs_of
 
 GROUP, TILE = 128, 32
 """Threads of a group, and rows of a strip."""
-WORD = 1 << 16
 
 Index = NDArray[np.int64]
 

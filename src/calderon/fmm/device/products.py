@@ -11,12 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.backends import Device, require_device_memory
-from calderon.backends.device_matrix import on_device, on_host, vector_type
+from calderon.backends.devices.device_matrix import on_device, on_host, vector_type
 from calderon.fmm.device.functions import DeviceLine, Leaves
 from calderon.fmm.device.near import DeviceNear, Strips
 from calderon.fmm.device.translations import DevicePasses
-from calderon.fmm.near import Near, RealProducts
+from calderon.fmm.near import Near
 from calderon.fmm.translations import Translations
+from calderon.products.device.sums import DeviceTransposed
+from calderon.products.operator import RealProducts
 from calderon.spaces.pieces import Pieces
 
 ADVICE = 'increase rtol, try a coarser mesh, or backend="numba"'
@@ -119,14 +121,3 @@ class DeviceProduct(RealProducts):
 
     def _transpose(self) -> "DeviceTransposed":
         return DeviceTransposed(self)
-
-
-class DeviceTransposed(RealProducts):
-    """The transposed matrix."""
-
-    def __init__(self, product: DeviceProduct) -> None:
-        super().__init__(dtype=product.dtype, shape=product.shape[::-1])
-        self.product = product
-
-    def _products(self, x: NDArray[Any], transposed: bool) -> NDArray[Any]:
-        return self.product._products(x, not transposed)

@@ -7,10 +7,10 @@ from numpy.typing import NDArray
 
 from calderon.backends import Device, Source, real_name
 from calderon.backends.vectors import width
-from calderon.fmm.device.functions import indices
-from calderon.fmm.lists import Runs
 from calderon.fmm.tables import Tables
 from calderon.fmm.translations import Translations
+from calderon.products.device.tables import indices
+from calderon.products.lists import Runs
 
 WIDEST, LANES = 256, 32
 """Threads of a group at most, in multiples of LANES."""

@@ -18,12 +18,12 @@ from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
 from calderon.backends import return_memory, run_tasks, thread_count
-from calderon.fmm.coarse.columns import Columns, groups_of_leaves
-from calderon.fmm.coarse.far import far_sums
-from calderon.fmm.coarse.near import BlockSums, near_sums
-from calderon.fmm.coarse.squares import Squares
 from calderon.fmm.elastic import ElasticProduct
 from calderon.formulations.elastic.balance import rigid_motions
+from calderon.formulations.elastic.coarse.columns import Columns, groups_of_leaves
+from calderon.formulations.elastic.coarse.far import far_sums
+from calderon.formulations.elastic.coarse.near import BlockSums, near_sums
+from calderon.formulations.elastic.coarse.squares import Squares
 from calderon.formulations.elastic.equations import Equation
 from calderon.formulations.elastic.surface_conditions import sparse
 from calderon.mesh.locality import block_order

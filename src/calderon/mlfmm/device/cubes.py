@@ -7,14 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.backends import Device, Source, real_name
-from calderon.fmm.device.functions import indices
-from calderon.fmm.lists import Lists, Runs
 from calderon.mlfmm.cube_kernels import TURNED
 from calderon.mlfmm.cubes import PARTS, SUMS, table_of
 from calderon.mlfmm.device.points import DevicePoints
-from calderon.mlfmm.device.vectors import GROUP
 from calderon.mlfmm.far import KINDS, parts_of
 from calderon.mlfmm.lowfrequency import CubeLevel, LowFrequency
+from calderon.products.device.tables import GROUP, indices
+from calderon.products.lists import Lists, Runs
 
 LOCAL, TOGETHER = 40_000, 4
 """Bytes of local memory, and vectors that share the numbers of a matrix, at most."""

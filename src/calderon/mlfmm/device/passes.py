@@ -6,10 +6,9 @@ import numpy as np
 
 from calderon.backends import Device, Source, real_name
 from calderon.backends.vectors import width
-from calderon.fmm.device.functions import indices
-from calderon.mlfmm.device.vectors import GROUP
 from calderon.mlfmm.levels import Level, Traversal
 from calderon.mlfmm.spectrum import Interpolation, Sizes
+from calderon.products.device.tables import GROUP, indices
 
 ROWS = 4
 """Angles theta of a thread."""

@@ -7,11 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.backends import Device, Source, real_name
-from calderon.fmm.device.functions import indices, runs_of
-from calderon.mlfmm.device.vectors import GROUP
 from calderon.mlfmm.far import KINDS, WavesOfLevel
 from calderon.mlfmm.levels import Level, Traversal
 from calderon.mlfmm.points import Points
+from calderon.products.device.tables import GROUP, indices, runs_of
 
 Leaves = tuple[NDArray[np.int64], NDArray[np.int64]]
 """Of a level: which groups of points, and the numbers of their boxes."""

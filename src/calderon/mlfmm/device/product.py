@@ -12,16 +12,17 @@ from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
 from calderon.backends import Device, require_device_memory
-from calderon.backends.device_matrix import pairs, vector_type
+from calderon.backends.devices.device_matrix import pairs, vector_type
 from calderon.backends.threads import TaskQueue
 from calderon.mlfmm.cubes import SUMS
 from calderon.mlfmm.device.cubes import DeviceCubes, PointsOfCubes
-from calderon.mlfmm.device.near import DeviceNear
 from calderon.mlfmm.device.passes import DevicePasses, passing_bytes
 from calderon.mlfmm.device.points import DevicePoints, DeviceWaves
-from calderon.mlfmm.device.vectors import DeviceMaps, Vectors
+from calderon.mlfmm.device.vectors import DeviceMaps
 from calderon.mlfmm.far import Far
 from calderon.mlfmm.medium import Medium
+from calderon.products.device.near import DeviceNear
+from calderon.products.device.vectors import Vectors
 
 ADVICE = 'increase rtol, try a coarser mesh, or backend="numba"'
 

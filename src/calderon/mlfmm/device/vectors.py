@@ -6,28 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.backends import Device, Source, real_name
-from calderon.backends.device_matrix import vector_type
-from calderon.fmm.device.functions import indices
+from calderon.backends.devices.device_matrix import vector_type
 from calderon.mlfmm.channels import Listed, ListedMap
-
-GROUP = 128
-"""Threads of a group, of all kernels."""
-
-
-class Vectors(NamedTuple):
-    """`columns` vectors of pairs (n, 2) in an array of the device: the first from element `first` on, others `pitch`
-    elements apart; conjugated: whether their conjugates are meant."""
-
-    array: Any
-    first: int
-    pitch: int
-    columns: int
-    conjugated: bool = False
-
-    @property
-    def sign(self) -> float:
-        """Of imaginary parts."""
-        return -1.0 if self.conjugated else 1.0
+from calderon.products.device.tables import GROUP, indices
+from calderon.products.device.vectors import Vectors
 
 
 class Map(NamedTuple):

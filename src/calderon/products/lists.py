@@ -6,11 +6,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.backends.numba import jitable_part, kernel
-from calderon.fmm.octree import DEEPEST, Octree
-from calderon.fmm.tables import offsets
+from calderon.products.octree import DEEPEST, Octree
 
 BLOCK = 128
 """Target boxes of a block, whose pairs are sorted by direction."""
+
+
+def offsets(apart: int) -> NDArray[np.int64]:
+    """(n, 3) from a source to a target box, in edges, whose parents are neighbours and which are not: centres of
+    neighbours are at most `apart` edges away in each direction. offsets[::-1] are the opposite ones."""
+    found: NDArray[np.int64] = np.indices(3 * [4 * apart + 3]).reshape(3, -1).T - 2 * apart - 1
+    return found[np.abs(found).max(axis=1) > apart]
+
+
+OFFSETS = offsets(1)
+"""(316, 3) where neighbours touch."""
 
 
 class Runs(NamedTuple):

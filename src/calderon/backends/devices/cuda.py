@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends.device import BuildError, Source, rounded, scalar
+from calderon.backends.devices.device import BuildError, Source, rounded, scalar
 
 NAME = "cuda"
 

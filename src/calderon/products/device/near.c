@@ -1,4 +1,4 @@
-/* Products with complex dense blocks between neighbouring leaves; the twin of mlfmm/near.py. A group takes some rows, or
+/* Products with complex dense blocks between neighbouring leaves; the twin of products/near_store.py. A group takes some rows, or
    columns, of a leaf and reads their numbers once, by consecutive threads: 4 operations for 4, 8 or 16 bytes.
 
    REAL: of all sums, and of blocks unless PACKED: then 16-bit integers, GROUPED of which have one exponent. VECTOR_REAL: of

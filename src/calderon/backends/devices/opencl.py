@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends.device import BuildError, Source, rounded, scalar
+from calderon.backends.devices.device import BuildError, Source, rounded, scalar
 
 NAME = "opencl"
 _ignoring = threading.Lock()  # two threads that ignore warnings for a while would leave them ignored

@@ -8,14 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.backends.numba import kernel
+from calderon.backends.register_tiles import add_products
+from calderon.backends.threads import in_parts
+from calderon.backends.vector_loads import total
 from calderon.backends.vectors import aligned, lanes, load, width, zero
-from calderon.fmm.coarse.columns import REAL, Columns, Index, add_in_panels, shares
 from calderon.fmm.elastic import ElasticProduct, Line
 from calderon.fmm.elastic_moments import SUMS, of_runs
-from calderon.fmm.near import total
-from calderon.fmm.register_tiles import add_products
 from calderon.fmm.tables import Tables
-from calderon.fmm.translations import in_parts
+from calderon.formulations.elastic.coarse.columns import REAL, Columns, Index, add_in_panels, shares
 
 KEPT = 32
 """Combinations of harmonics, the first of a table, that far sums have: they are for approximate inverses."""

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
-from calderon.backends.device import Device, Source, real_name
+from calderon.backends.devices.device import Device, Source, real_name
 from calderon.backends.memory import format_bytes
 
 GROUP = 128
@@ -134,7 +134,7 @@ def matrix_program(device: Device, real: np.dtype[Any], is_complex: bool) -> Any
         ("GROUP_SIZE", GROUP),
         ("SQUARE", SQUARE),
     )
-    return device.build(Source("backends/device_matrix.c", real_name(real), defines))
+    return device.build(Source("backends/devices/device_matrix.c", real_name(real), defines))
 
 
 def vector_type(device: Device) -> np.dtype[Any]:

@@ -7,10 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.backends.numba import kernel
+from calderon.backends.threads import in_parts
+from calderon.backends.vector_loads import load_as, total
 from calderon.backends.vectors import aligned, lanes, load, zero
-from calderon.fmm.coarse.columns import Index
-from calderon.fmm.near import BEYOND, load_as, total
-from calderon.fmm.translations import in_parts
+from calderon.fmm.near import BEYOND
+from calderon.formulations.elastic.coarse.columns import Index
 
 LARGEST = 2**15 - 1
 

@@ -7,8 +7,8 @@ import calderon as cal
 from calderon.backends import Execution
 from calderon.galerkin.rows.entry_kernels import Clusters
 from calderon.galerkin.rows.galerkin_entries import corrections, go_together
-from calderon.galerkin.rows.near_blocks import near_blocks
 from calderon.mesh.locality import locality_order
+from calderon.products.near_entries import near_blocks
 from calderon.quadrature import NearQuadrature, Quadrature
 from calderon.spaces.charges import charges
 from calderon.spaces.supports import support_boxes

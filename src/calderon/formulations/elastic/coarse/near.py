@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from calderon.backends.numba import jitable_part, kernel
 from calderon.backends.vectors import aligned
-from calderon.fmm.coarse.columns import REAL, Columns, Index, add_in_panels, shares
 from calderon.fmm.elastic import ElasticProduct
 from calderon.fmm.near import Near
 from calderon.fmm.packed import GROUP, PARTS, unpack_block
+from calderon.formulations.elastic.coarse.columns import REAL, Columns, Index, add_in_panels, shares
 
 
 class BlockSums:

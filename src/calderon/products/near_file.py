@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 
 from calderon.files import OTHER, FileKind, Pieces, SavedGroup, checked_path, put, saved_file, warn_unsaved
 from calderon.files.formats import h5py
-from calderon.galerkin.rows.near_blocks import NearBlocks
-from calderon.mlfmm.near import NearProducts
 from calderon.operators.algebra import BoundaryOperator
 from calderon.operators.fingerprint import digest, fingerprint_of_all
 from calderon.processes import refuse_held
+from calderon.products.near_entries import NearBlocks
+from calderon.products.near_store import NearProducts
 
 NEAR = FileKind("calderon near blocks", "near blocks", "remove it and assemble again", version=1, former=1)
 

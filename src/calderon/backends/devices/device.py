@@ -8,7 +8,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-PACKAGE = __package__.rpartition(".")[0]
+PACKAGE = __package__.partition(".")[0]
 
 
 class BuildError(RuntimeError):

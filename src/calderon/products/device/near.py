@@ -6,12 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.backends import Device, Source, real_name
-from calderon.backends.device_matrix import vector_type
-from calderon.fmm.device.functions import indices, runs_of
-from calderon.fmm.device.near import WORD
+from calderon.backends.devices.device_matrix import vector_type
 from calderon.galerkin.rows.entry_kernels import Clusters
-from calderon.mlfmm.device.vectors import GROUP, Vectors
-from calderon.mlfmm.near import POWERS, NearProducts
+from calderon.products.device.tables import GROUP, WORD, indices, runs_of
+from calderon.products.device.vectors import Vectors
+from calderon.products.near_store import POWERS, NearProducts
 
 LANES, TOGETHER = 32, 4
 """Threads of a row, and columns for which a number is read once, unless there is one alone."""
@@ -57,7 +56,7 @@ class DeviceNear:
     def _program(self, together: int) -> Any:
         """The kernels for so many columns at a time."""
         own = ("PACKED", int(self._is_packed)), ("VECTOR_REAL", real_name(self.vector)), ("COLUMNS", together)
-        return self.device.build(Source("mlfmm/device/near.c", real_name(self.real), own))
+        return self.device.build(Source("products/device/near.c", real_name(self.real), own))
 
     def add(self, x: Vectors, y: Vectors, factor: complex, transposed: bool) -> None:
         """y += factor A x or A^T x, of vectors that begin where those of the whole matrix do."""

@@ -1,4 +1,4 @@
-"""Sums, blocks and transposes of operators on a device, for vectors that stay there (operator.c)."""
+"""Sums, blocks and transposes of operators on a device, for vectors that stay there (sums.c)."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol, runtime_checkable
@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
 from calderon.backends import Device, Source, real_name
-from calderon.backends.device_matrix import on_device, on_host, vector_type
-from calderon.fmm.device.functions import GROUP, indices
-from calderon.fmm.device.products import DeviceTransposed
+from calderon.backends.devices.device_matrix import on_device, on_host, vector_type
 from calderon.operators.tree import Congruence, Term
+from calderon.products.device.tables import GROUP, indices
+from calderon.products.operator import RealProducts
 
 
 @runtime_checkable
@@ -170,7 +170,7 @@ def zero_vector(device: Device, program: Any, length: int) -> Any:
 def operator_program(device: Device) -> Any:
     """The kernels of vectors."""
     real = real_name(vector_type(device))
-    return device.build(Source("fmm/device/operator.c", real, (("VECTOR_REAL", real),)))
+    return device.build(Source("products/device/sums.c", real, (("VECTOR_REAL", real),)))
 
 
 class OnOneDevice:
@@ -190,3 +190,14 @@ class OnOneDevice:
     def adjoint_times(self, x: Any) -> Any:
         """A^* x on the device, a new vector."""
         return self.product.adjoint_times(x)
+
+
+class DeviceTransposed(RealProducts):
+    """The transposed matrix."""
+
+    def __init__(self, product: Any) -> None:
+        super().__init__(dtype=product.dtype, shape=product.shape[::-1])
+        self.product = product
+
+    def _products(self, x: NDArray[Any], transposed: bool) -> NDArray[Any]:
+        return self.product._products(x, not transposed)

@@ -14,13 +14,12 @@ from numpy.typing import NDArray
 
 from calderon.backends import Execution, require_memory, return_memory
 from calderon.backends.numba import jitable_part, kernel
+from calderon.backends.threads import in_parts
+from calderon.backends.vector_loads import load_as, total
 from calderon.backends.vectors import add, aligned, lanes, load, number, store, width, zero
-from calderon.fmm.near import load_as, total
-from calderon.fmm.packed import LARGEST, exponent_of
-from calderon.fmm.translations import in_parts
 from calderon.galerkin.bilinear_form import BilinearForm
 from calderon.galerkin.rows.entry_kernels import Clusters
-from calderon.galerkin.rows.near_blocks import (
+from calderon.products.near_entries import (
     ADVICE,
     BEYOND,
     NearBlocks,
@@ -29,7 +28,6 @@ from calderon.galerkin.rows.near_blocks import (
     compiled_terms,
     strips_for,
 )
-from calderon.mlfmm.points import inside_runs
 
 CHUNK, MOST = 16_000_000, 64
 """Bytes of a chunk at least, and chunks of a region of the matrix, about, at most."""
@@ -41,10 +39,24 @@ POWERS = np.ldexp(np.float32(1), np.arange(-128, 128, dtype=np.int32))
 """Of two."""
 MANY = 8
 """Columns from which on those of a vector are its lanes in products."""
+LARGEST = 2**15 - 1
+"""The largest integer of 16 bits."""
 GROUP = 16
 """Integers with one exponent, a multiple of the numbers of a vector."""
 
 Terms = Sequence[tuple[complex, BilinearForm]]
+
+
+@jitable_part
+def exponent_of(largest, most):  # type: ignore[no-untyped-def]
+    """The least e with largest <= most 2^e."""
+    return max(math.frexp(largest / most)[1], -127) if largest > 0 else -127
+
+
+def inside_runs(first: NDArray[np.int64], last: NDArray[np.int64], count: int) -> NDArray[np.bool_]:
+    """(count,) which numbers are in one of the disjoint runs first .. last."""
+    steps = np.bincount(first, minlength=count + 1) - np.bincount(last, minlength=count + 1)
+    return np.asarray(np.cumsum(steps[:count]) > 0)
 
 
 @dataclass(frozen=True, eq=False)

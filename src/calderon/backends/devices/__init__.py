@@ -1,0 +1,1 @@
+"""Devices that run kernels written with the macros of prelude.h: CUDA and OpenCL, their arrays and matrices."""

@@ -1,0 +1,1 @@
+"""Products on devices: near blocks, sums of parts, vectors."""

@@ -1,0 +1,37 @@
+"""Tables of integers on a device: runs of a group of threads, and indices of 32 bits."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calderon.backends import Device
+
+WORD = 1 << 16
+"""Places beyond 32 bits are sent as quotient and remainder of this."""
+GROUP = 128
+"""Threads of a group, of all kernels of products."""
+
+
+def runs_of(starts: NDArray[np.int64], most: int) -> NDArray[np.int64]:
+    """(n, 3) runs of at most so many things of a group, from starts[group] on: first, how many, which group."""
+    sizes = np.diff(starts)
+    pieces = -(-sizes // most)
+    group = np.repeat(np.arange(len(sizes)), pieces)
+    first = starts[:-1][group] + most * counted(pieces)
+    return np.stack([first, np.minimum(most, starts[1:][group] - first), group], axis=1)
+
+
+def counted(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+    """0, 1, ... for each of these numbers, so many."""
+    return np.asarray(np.arange(numbers.sum()) - np.repeat(np.cumsum(numbers) - numbers, numbers))
+
+
+def indices(device: Device, numbers: NDArray[Any]) -> Any:
+    """Integers on the device; MemoryError for those beyond 32 bits."""
+    if numbers.size and int(numbers.max()) > np.iinfo(np.int32).max:
+        raise MemoryError(
+            f"a table of the fast multipole operator counts to {int(numbers.max())}, and {device.name} counts to "
+            '2147483647: try a coarser mesh, or backend="numba"'
+        )
+    return device.array(np.ascontiguousarray(numbers, np.int32))
