@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: setup fast test lint format docs gallery pictures bench ci
+.PHONY: setup fast test lint format docs gallery pictures bench counts ci
 
 setup:            ## environment with everything for development
 	$(PYTHON) -m venv .venv
@@ -35,6 +35,10 @@ pictures: gallery ## run cases and examples, and make all pictures and tables of
 
 docs:             ## HTML documentation in docs/_build (with pictures of the examples after `make gallery`)
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build
+
+counts:           ## figures of the structure: files, lines, constants, comments, functions that commands enter
+	$(BIN)/python scripts/count_structure.py
+	$(BIN)/python scripts/trace_calls.py
 
 bench:            ## speed of assembly, potentials and solution
 	$(BIN)/python -m benchmarks assembly potentials solve
