@@ -35,7 +35,7 @@ def no_matrix(monkeypatch):
 
 def test_plane_waves_print_levels_degrees_bytes_and_seconds(tmp_path):
     text = planned(surface_case(SMALL + '"mlfmm"', FINE, wavenumber=10), tmp_path)
-    plan = cal.SoundHardScattering(cal.mesh.sphere(1.0, 0.1), 10.0).plan("mlfmm", 1e-3)
+    plan = cal.SoundHardScattering(cal.mesh.sphere(1.0, 0.1), 10.0).plan(method="mlfmm", rtol=1e-3)
     assert "method mlfmm, multilevel fast multipole operator numbers single precision" in text
     assert f"tree {plan.details}" in text and "degrees to" in plan.details
     assert re.search(r"memory [\d.]+ MB, [\d.]+ .B are free", text)
@@ -44,8 +44,8 @@ def test_plane_waves_print_levels_degrees_bytes_and_seconds(tmp_path):
 
 def test_the_choice_of_auto_is_explained(tmp_path, monkeypatch):
     few = planned(surface_case(SMALL + '"auto"', FINE), tmp_path)
-    assert 'method dense, dense matrix why "auto" stores the entries of up to 8000 unknowns' in few
-    monkeypatch.setattr("calderon.formulations.linear_system.LARGEST_DENSE", 100)
+    assert 'method dense, dense matrix why "auto" stores the entries of up to 8192 unknowns' in few
+    monkeypatch.setattr("calderon.operators.methods.DENSE_BYTES", 16 * 100**2)
     text = planned(surface_case(SMALL + '"auto"', FINE, wavenumber=10), tmp_path)
     chosen = re.search(r"method (\w+), .* why chosen as (\w+): about .*, not (\w+): about", text)
     assert chosen and chosen[1] == chosen[2]
@@ -66,14 +66,14 @@ def test_a_plan_has_the_precision_of_the_case(tmp_path):
     problem, plans = cal.SoundHardScattering(cal.mesh.sphere(1.0, 0.1), 10.0), []
     for precision in ("single", "double"):
         text = planned(surface_case(SMALL + f'"hmatrix"\nprecision = "{precision}"', FINE, wavenumber=10), tmp_path)
-        plan = problem.plan("hmatrix", 1e-3, precision=precision)
+        plan = problem.plan(method="hmatrix", rtol=1e-3, precision=precision)
         assert f"numbers {precision} precision memory {cal.backends.format_bytes(plan.nbytes)}," in text
         assert f" in {precision} precision" in str(plan)
         plans.append(plan)
     single, double = plans  # what prepares the matrix is the same
     assert single.nbytes < double.nbytes and single.product_seconds == double.product_seconds / 2
     with pytest.raises(ValueError, match="hold 8e-05 and above with precision='single'"):
-        problem.plan("mlfmm", 1e-4, precision="single")
+        problem.plan(method="mlfmm", rtol=1e-4, precision="single")
 
 
 def test_h_matrices_of_short_waves_are_larger():

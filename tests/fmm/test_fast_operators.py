@@ -252,7 +252,7 @@ def test_formulations_accept_the_method(monkeypatch):
     places = np.array([[0.0, 0.0, 2.0], [3.0, 0.0, 0.0]])
     assert difference(fast.field(places), dense.field(places)) < 1e-5
     assert "fast multipole operator" in str(fast.info)
-    monkeypatch.setattr("calderon.formulations.linear_system.LARGEST_DENSE", 10)
+    monkeypatch.setattr("calderon.operators.methods.DENSE_BYTES", 16 * 10**2)
     auto = cal.LaplaceDirichlet(mesh, space="P1").solve(1.0, method="auto", rtol=1e-5)
     assert "chosen as " in str(auto.info) and ", not hmatrix: about" in str(auto.info)
     with pytest.raises(ValueError, match="method='fmm' is for operators of Laplace's equation"):

@@ -11,9 +11,8 @@ from calderon.formulations import (
     PECScattering,
     SoundHardScattering,
     SoundSoftScattering,
-    linear_system,
 )
-from calderon.formulations.linear_system import SolveOptions
+from calderon.formulations.options import SolveOptions, largest_dense
 from calderon.greens import Helmholtz
 from calderon.operators import single_layer
 from calderon.operators.methods import ToleranceError, fastest, plans
@@ -64,7 +63,7 @@ def test_auto_is_dense_for_few_unknowns_and_compressed_above(body, monkeypatch):
     assert "dense" in problem.solve(WAVE, method="auto", compression_rtol=1e-3).info.matrix
     matrix = problem.system.matrix
     assert problem.solve(WAVE).info.assembly_seconds == 0 and problem.system.matrix is matrix
-    monkeypatch.setattr(linear_system, "LARGEST_DENSE", problem.unknowns - 1)
+    monkeypatch.setattr("calderon.operators.methods.DENSE_BYTES", 16 * problem.unknowns**2 - 1)
     assert "H-matri" in problem.solve(WAVE, method="auto", rtol=1e-3).info.matrix
     assert problem.system.key[:2] == ("hmatrix", 1e-3 / 10)
     problem.solve(WAVE, method="auto", rtol=1e-3, compression_rtol=1e-2)
@@ -78,7 +77,7 @@ def test_auto_is_dense_for_few_unknowns_and_compressed_above(body, monkeypatch):
 
 
 def test_options_for_a_number_of_unknowns():
-    few, many = linear_system.LARGEST_DENSE, linear_system.LARGEST_DENSE + 1
+    few, many = largest_dense(), largest_dense() + 1
     assert SolveOptions("auto").for_unknowns(few).method == "dense"
     assert SolveOptions("auto").for_unknowns(many).method == "hmatrix"
     for method in ("dense", "matrix-free", "hmatrix"):
@@ -87,7 +86,7 @@ def test_options_for_a_number_of_unknowns():
 
 def test_products_of_plane_waves_have_a_tolerance_that_they_hold(body):
     """A tenth of the solver's by default is 1e-7, which they hold for few operators: "auto" failed, or took minutes."""
-    assert [SolveOptions(method).assembly_rtol for method in ("hmatrix", "mlfmm", "auto")] == [1e-7, 1e-6, 1e-6]
+    assert [SolveOptions(method, 1e-6).assembly_rtol for method in ("hmatrix", "mlfmm", "auto")] == [1e-7, 1e-6, 1e-6]
     assert SolveOptions("mlfmm", 1e-3).assembly_rtol == 1e-4
     assert SolveOptions("mlfmm", compression_rtol=1e-7).assembly_rtol == 1e-7
     operator = SoundHardScattering(body, K).system.operator
@@ -108,7 +107,7 @@ def test_auto_compresses_where_plane_waves_do_not_hold_the_tolerance(body, monke
     def refuse(*_):
         raise ToleranceError("plane waves have an error of 2.8e-06 on 64 rows for rtol=1e-06: increase rtol")
 
-    monkeypatch.setattr(linear_system, "LARGEST_DENSE", 1)
+    monkeypatch.setattr("calderon.operators.methods.DENSE_BYTES", 1)
     monkeypatch.setattr("calderon.mlfmm.operator._prepared", refuse)
     monkeypatch.setattr("calderon.hmatrix.galerkin.SECONDS", 1e9)  # so that plane waves seem to be the fastest
     problem = SoundHardScattering(body, K)

@@ -245,7 +245,7 @@ def test_a_problem_is_solved_again_from_the_file(tmp_path, computed):
     with pytest.raises(ValueError, match="another problem"):
         cal.SoundHardScattering(SPACE.mesh, 2.0).solve(wave, **(options | {"rtol": 1e-5}))
     with pytest.raises(ValueError, match="method 'dense' saves nothing"):
-        cal.SoundHardScattering(SPACE.mesh, 2.0).solve(wave, "auto", matrix_file=path)
+        cal.SoundHardScattering(SPACE.mesh, 2.0).solve(wave, matrix_file=path)
 
 
 def test_a_file_that_does_not_fit_into_memory_is_refused(tmp_path, monkeypatch):

@@ -35,7 +35,7 @@ def test_a_method_is_entered_from_one_file(halved):
 
 def test_a_method_solves_problems(halved):
     problem = cal.LaplaceDirichlet(SPACE.mesh)
-    solutions = [problem.solve(1.0, method, rtol=1e-8, solver="lu") for method in ("dense", "halved")]
+    solutions = [problem.solve(1.0, method=method, rtol=1e-8, solver="lu") for method in ("dense", "halved")]
     first, second = (solution.surface.coefficients for solution in solutions)
     assert np.allclose(2 * first, second)
     assert halved == [{"rtol": 1e-9}]

@@ -86,7 +86,7 @@ def test_a_good_case_is_in_si_units():
         ("[output]", "[solver]\nrtol = 2.0\n[output]", "line 13: solver.rtol = 2.0: it should be less than 1"),
         (
             "[output]",
-            "[solver]\ncompression_rtol = 1e-6\n[output]",
+            '[solver]\nmethod = "dense"\ncompression_rtol = 1e-6\n[output]',
             "compression_rtol= is supported by method='hmatrix' or method='fmm' or method='mlfmm' only: method",
         ),
         (

@@ -12,6 +12,7 @@ from calderon.case.output import Output, TransientOutput
 from calderon.case.physics import BY_TAG, Physics
 from calderon.case.quantities import Conductivity, Density, Frequency, Time
 from calderon.case.table import OneOf, Table, backend_name, key
+from calderon.formulations.options import DEFAULTS
 from calderon.mesh import Material
 from calderon.operators.methods import AUTO, candidates, require, require_tolerance
 
@@ -41,22 +42,23 @@ class Solver(Table):
     nothing if there is none.
     """
 
-    method: MethodName = key('how operators are stored; "auto" takes the expectedly fastest', "dense")
-    solver: Literal["gmres", "lu"] = key("iterations, or a factorisation of a dense matrix", "gmres")
-    rtol: float = key("relative residual at which GMRES stops", 1e-5, gt=0, lt=1)
+    method: MethodName = key('how operators are stored; "auto" takes the expectedly fastest', DEFAULTS["method"])
+    solver: Literal["gmres", "lu"] = key("iterations, or a factorisation of a dense matrix", DEFAULTS["solver"])
+    rtol: float = key("relative residual at which GMRES stops", DEFAULTS["rtol"], gt=0, lt=1)
     compression_rtol: float | None = key(
         "relative error of a compressed matrix; a tenth of rtol unless given", gt=0, lt=1
     )
     preconditioner: Literal["mass", "osrc", "hlu"] | None = key("of GMRES; the usual one of the problem unless given")
-    precision: Precision = key("of matrices", "double")
+    precision: Precision = key("of matrices", DEFAULTS["precision"])
     backend: Backend = key(
-        'where kernels run: "numba" (processors), "opencl", "cuda", a device such as "cuda:1", or "auto"', "numba"
+        'where kernels run: "numba" (processors), "opencl", "cuda", a device such as "cuda:1", or "auto"',
+        DEFAULTS["backend"],
     )
     compare: Backend | None = key("a backend that solves again, for the deviation of its far field")
     matrix_file: str | None = key(
         "a .h5 file in the folder of the case that keeps finished parts of a matrix for later runs"
     )
-    max_iterations: int = key("of GMRES", 1000, ge=1)
+    max_iterations: int = key("of GMRES", DEFAULTS["maxiter"], ge=1)
 
     @model_validator(mode="after")
     def _fits_together(self) -> "Solver":

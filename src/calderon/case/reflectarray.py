@@ -7,6 +7,7 @@ from pydantic import model_validator
 from calderon.case.periodic import SHAPES, VACUUM, Boarded, Element, PeriodicSolver, Wall, board, lies_at
 from calderon.case.quantities import Frequency, Size
 from calderon.case.table import Table, key
+from calderon.formulations.options import DEFAULTS
 from calderon.layers import Stack
 from calderon.mesh import TriangleMesh
 
@@ -40,8 +41,8 @@ class Reflectarray(Table):
 class ReflectarraySolver(PeriodicSolver):
     """[solver]: rtol of the residual of the equations of all elements together."""
 
-    rtol: float = key("relative residual", 1e-5, gt=0, lt=1)
-    method: Literal["auto", "dense", "fft"] = key("of the matrix of all elements", "auto")
+    rtol: float = key("relative residual", DEFAULTS["rtol"], gt=0, lt=1)
+    method: Literal["auto", "dense", "fft"] = key("of the matrix of all elements", DEFAULTS["method"])
 
 
 class ReflectarrayCase(Boarded):

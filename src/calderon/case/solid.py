@@ -30,6 +30,7 @@ from calderon.case.quantities import (
     quantity,
 )
 from calderon.case.table import Table, key
+from calderon.formulations.options import DEFAULTS
 
 
 def _tag(value: Any) -> int | str:
@@ -262,10 +263,10 @@ class SolidSolver(Table):
     """[solver]: method "auto": dense for few unknowns, else compressed. rtol: of GMRES."""
 
     method: MethodName = key(
-        'how operators are stored; "auto" takes dense for few unknowns, else a compressed one', "auto"
+        'how operators are stored; "auto" takes dense for few unknowns, else a compressed one', DEFAULTS["method"]
     )
-    rtol: float = key("relative residual at which GMRES stops", 1e-5, gt=0, lt=1)
-    backend: Backend = key("where kernels run, as for other problems", "numba")
+    rtol: float = key("relative residual at which GMRES stops", DEFAULTS["rtol"], gt=0, lt=1)
+    backend: Backend = key("where kernels run, as for other problems", DEFAULTS["backend"])
     precision: ClassVar = "double"
 
 

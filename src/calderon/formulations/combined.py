@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from calderon.formulations.linear_system import SolveOptions
+from calderon.formulations.options import SolveOptions
 from calderon.formulations.scattering import ScatteringProblem
 from calderon.onsurface import SurfaceOperator, SurfaceProduct, osrc_dtn
 from calderon.onsurface.surface_operator import TestedSurfaceOperator

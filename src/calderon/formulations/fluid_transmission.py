@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
 from calderon.formulations.checks import warn_thin
-from calderon.formulations.linear_system import LinearSystem, SolutionInfo, SolveOptions
+from calderon.formulations.linear_system import LinearSystem, SolutionInfo
 from calderon.formulations.media.equations import (
     SURROUNDINGS,
     Body,
@@ -27,6 +27,7 @@ from calderon.formulations.media.fluids import bodies_of, places_of
 from calderon.formulations.media.inverses import inverses
 from calderon.formulations.media.pieces import spread, summed
 from calderon.formulations.media.wavenumbers import wavenumber_and_frequency
+from calderon.formulations.options import SolveOptions
 from calderon.formulations.preconditioners import Preconditioner
 from calderon.formulations.scattering import ScatteringProblem
 from calderon.formulations.scattering_solution import ScatteringSolution

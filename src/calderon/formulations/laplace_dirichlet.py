@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from calderon.exact import VACUUM_PERMITTIVITY
 from calderon.formulations.checks import closed_surface, space_named, surface_mesh, warn_thin
 from calderon.formulations.linear_system import LinearSystem, SolutionInfo
+from calderon.formulations.options import SolveChoices, named_options
 from calderon.formulations.potential_solution import PotentialSolution
-from calderon.formulations.problem import Problem, SolveChoices, named_options
+from calderon.formulations.problem import Problem
 from calderon.greens import Laplace
 from calderon.mesh import TriangleMesh
 from calderon.operators import single_layer
@@ -75,8 +76,7 @@ class LaplaceDirichlet(Problem[PotentialSolution]):
         whole = self.function_space
         parts = [replace(whole, triangles=np.flatnonzero(own), dofs=whole.dofs[own]) for own in member]
         loads = np.stack([part.load_vector(1.0) for part in parts], axis=1)
-        solver = self._options(options.pop("method", "dense"), options.pop("rtol", 1e-6), options)
-        densities, _ = self.system.solve(loads, solver)
+        densities, _ = self.system.solve(loads, self._options(options))
         return np.asarray(permittivity * (loads.T @ densities))
 
     def _members(self, conductors: Sequence[int | str | Iterable[int | str]] | None) -> NDArray[np.bool_]:

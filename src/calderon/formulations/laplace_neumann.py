@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.formulations.checks import closed_surface, separate_parts, space_named, warn_thin
-from calderon.formulations.linear_system import LinearSystem, SolutionInfo, SolveOptions, ThinTerm
+from calderon.formulations.linear_system import LinearSystem, SolutionInfo, ThinTerm
+from calderon.formulations.options import SolveOptions
 from calderon.formulations.potential_solution import PotentialSolution
 from calderon.formulations.problem import Problem
 from calderon.greens import Laplace

@@ -1,6 +1,5 @@
 """The discrete equation of a problem: its matrix and factors, kept between solutions, and how it was solved."""
 
-import os
 import time
 import warnings
 from collections.abc import Callable
@@ -12,22 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
-from calderon.backends import DeviceMatrix, Execution, require_memory
+from calderon.backends import DeviceMatrix, require_memory
 from calderon.formulations.electromagnetic.loops_and_charges import LoopScales
+from calderon.formulations.options import SolveOptions
 from calderon.mesh.errors import AccuracyWarning
 from calderon.operators import BoundaryOperator
-from calderon.operators.methods import (
-    AUTO,
-    Method,
-    Plan,
-    candidates,
-    fastest,
-    first_that,
-    method_named,
-    products_rtol,
-    require,
-    require_tolerance,
-)
+from calderon.operators.methods import Plan, require
 from calderon.solvers import (
     CompressedSides,
     ConvergenceError,
@@ -39,14 +28,11 @@ from calderon.solvers import (
     refined,
     wide_product,
 )
-from calderon.solvers.iteration import tolerance
 from calderon.solvers.system import applied
 from calderon.spaces import Space, VectorSpace
-from calderon.validation import callers_level, one_of, truth
+from calderon.validation import callers_level
 from calderon.view import Described
 
-SOLVERS = ("gmres", "lu")
-PRECONDITIONERS = ("mass", "osrc", "near", "dual", "hlu")
 HLU_RTOL = 1e-2
 """Tolerance of the hierarchical factors that precondition a compressed matrix."""
 ROUNDING = 1e4
@@ -54,96 +40,6 @@ ROUNDING = 1e4
 requested: no more can be had in its precision."""
 WARN_ABOVE = 10.0
 """Tolerances above which the residual of a solution that is returned is warned of."""
-LARGEST_DENSE = 8000  # where an H-matrix takes less time: 1 GB of complex numbers
-"""Unknowns up to which method "auto" stores the entries; above, it compresses."""
-
-
-@dataclass(frozen=True)
-class SolveOptions:
-    """How a problem is assembled and solved; see `Problem.solve`. ValueError for unknown choices.
-
-    accept: whether solutions above the tolerance are returned instead of a ConvergenceError. reason: why "auto" took
-    the method.
-    """
-
-    method: str = "dense"
-    rtol: float = 1e-6
-    compression_rtol: float | None = None
-    solver: str = "gmres"
-    backend: str = "numba"
-    precision: str = "double"
-    preconditioner: Any = "mass"
-    maxiter: int = 1000
-    progress: bool | None = None
-    keep_on_device: bool = False
-    matrix_file: str | os.PathLike[str] | None = None
-    accept: bool = False
-    reason: str = ""
-
-    def __post_init__(self) -> None:
-        one_of(self.solver, SOLVERS, "solver")
-        if isinstance(self.preconditioner, str):
-            one_of(self.preconditioner, PRECONDITIONERS, "preconditioner")
-        tolerance(self.rtol)
-        truth(self.keep_on_device, "keep_on_device")
-        if self.compression_rtol is not None:
-            tolerance(self.compression_rtol, "compression_rtol")
-        candidates(self.method)  # refuses an unknown name
-        for option, given in (
-            ("compression_rtol", self.compression_rtol is not None),
-            ("matrix_file", self.matrix_file is not None),
-            ("solver='lu'", self.solver == "lu"),
-        ):
-            if given:
-                require(self.method, option)
-        require_tolerance(self.method, self.rtol, self.compression_rtol, self.precision)
-        methods = candidates(self.method)
-        several, mixed = any(each.several for each in methods), any(each.mixed for each in methods)
-        Execution.of(self.backend, self.precision, several=several, mixed=mixed)
-
-    def for_unknowns(self, unknowns: int, operator: BoundaryOperator | None = None) -> "SolveOptions":
-        """The options with a method instead of "auto": one that stores entries for few unknowns and for LU, which
-        needs no compression_rtol, else the expectedly fastest of those that compress; the first of them where there is
-        no operator yet, on devices, and for options that only such a one has."""
-        if self.method != AUTO:
-            return self
-        bound = self.backend != "numba" or self.matrix_file is not None or self.preconditioned_by("hlu")
-        if unknowns <= LARGEST_DENSE or self.solver == "lu":
-            name, reason = first_that("stores_entries").name, ""
-        elif operator is None or bound or self.precision == "mixed":
-            name, reason = first_that("compresses").name, ""
-        else:
-            name, reason = fastest(operator, self.assembly_rtol, compressing=True, precision=self.precision)
-        kept = self.compression_rtol if method_named(name).compresses else None
-        return replace(self, method=name, compression_rtol=kept, reason=reason)
-
-    @property
-    def chosen(self) -> Method:
-        """The method itself; ValueError for "auto"."""
-        return method_named(self.method)
-
-    def preconditioned_by(self, name: str) -> bool:
-        """Whether the preconditioner is the one of that name; a matrix has none."""
-        return isinstance(self.preconditioner, str) and self.preconditioner == name
-
-    @property
-    def assembly_rtol(self) -> float | None:
-        """The accuracy required of a compressed matrix, unless given a tenth of the solver's, or what the method holds;
-        None for an exact one."""
-        methods = candidates(self.method)
-        if not any(each.compresses for each in methods):
-            return None
-        return products_rtol(self.method, self.rtol) if self.compression_rtol is None else self.compression_rtol
-
-    @property
-    def execution(self) -> dict[str, Any]:
-        """Where and how accurately the matrix is computed, as options of `assemble`."""
-        return {"backend": self.backend, "precision": self.precision, "rtol": self.assembly_rtol}
-
-    @property
-    def matrix_key(self) -> tuple[Any, ...]:
-        """What the entries of the matrix depend on."""
-        return self.method, self.assembly_rtol, self.backend, self.precision, self.keep_on_device
 
 
 @dataclass(frozen=True, eq=False)

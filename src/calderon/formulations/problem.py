@@ -1,69 +1,29 @@
 """What every problem does: turn data into right-hand sides, solve them together, and wrap the solutions."""
 
-import inspect
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, ClassVar, Generic, Literal, TypedDict, TypeVar, Unpack, get_args, get_type_hints
+from typing import Any, ClassVar, Generic, TypeVar, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from calderon.backends import Execution, LinearAlgebra
-from calderon.formulations.linear_system import LinearSystem, SolutionInfo, SolveOptions
+from calderon.formulations.linear_system import LinearSystem, SolutionInfo
+from calderon.formulations.options import PlanChoices, SolveChoices, SolveOptions, checked_choices, named_options
 from calderon.formulations.preconditioners import near_preconditioner
 from calderon.formulations.saved_sweep import solve_and_save
 from calderon.hmatrix import is_sum
-from calderon.operators.methods import AUTO, Plan, ToleranceError, candidates, require
+from calderon.operators.methods import AUTO, Plan, ToleranceError, candidates, first_that, require
 from calderon.solvers import CompressedSides
 from calderon.validation import one_of
 from calderon.view import Described
 
-MethodName = Literal["dense", "hmatrix", "matrix-free", "fmm", "mlfmm", "fft", "auto"]
-"""How a matrix is stored; see `Problem.solve`."""
 Solution = TypeVar("Solution")
 DIRECTIONS_AT_ONCE = 64  # right-hand sides of a monostatic sweep that are in memory together
 COMPRESSION = 0.1  # part of the solver's tolerance to which they are compressed
-
-
-class SolverChoices(TypedDict, total=False):
-    """The options of `Problem.solve` by name; their defaults are those of `SolveOptions`."""
-
-    compression_rtol: float | None
-    solver: Literal["gmres", "lu"]
-    backend: str
-    precision: Literal["double", "single", "mixed"]
-    preconditioner: Any
-    maxiter: int
-    progress: bool | None
-    keep_on_device: bool
-    matrix_file: str | os.PathLike[str] | None
-
-
-class SolveChoices(SolverChoices, total=False):
-    """The same with the method and the tolerance."""
-
-    method: MethodName
-    rtol: float
-
-
-Function = TypeVar("Function", bound=Callable[..., Any])
-
-
-def named_options(function: Function) -> Function:
-    """The function with its **options by name in its signature, which help(), notebooks and editors show and complete;
-    their defaults stand in the description, as they depend on each other."""
-    signature = inspect.signature(function)
-    *others, last = signature.parameters.values()
-    (choices,) = get_args(last.annotation)
-    named = [
-        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=..., annotation=kind)
-        for name, kind in get_type_hints(choices).items()
-    ]
-    function.__signature__ = signature.replace(parameters=[*others, *named])  # type: ignore[attr-defined]
-    return function
 
 
 class Problem(Described, ABC, Generic[Solution]):
@@ -80,48 +40,39 @@ class Problem(Described, ABC, Generic[Solution]):
     title: ClassVar[str]
 
     @named_options
-    def solve(
-        self, data: Any, method: MethodName = "dense", rtol: float = 1e-6, **options: Unpack[SolverChoices]
-    ) -> Solution:
-        """Solve for one incident wave (scattering) or boundary datum (Laplace).
+    def solve(self, data: Any = None, **options: Unpack[SolveChoices]) -> Solution:
+        """Solve for one incident wave (scattering), boundary datum (Laplace) or set of voltages (antennas).
 
-        method: how the matrix is stored: "dense", "hmatrix", "matrix-free", "fmm" (Laplace), "mlfmm" (acoustic and
-        electromagnetic waves), or "auto": "dense" up to 8000 unknowns, above what is expected to take the least
-        seconds, which `info` states. rtol: relative residual at which GMRES ends.
-
-        Further options, by name. compression_rtol: accuracy of a compressed matrix, default rtol / 10, and of "mlfmm"
-        1e-6 at least. solver: "gmres" (default) or "lu". backend: "numba" or a device. precision: "double" (default) or
-        "single". preconditioner: a name out of `preconditioners`, whose first is the default; "mass" is the inverse
-        mass matrix; with method "hmatrix" also "hlu", hierarchical factors, for equations of the first kind; or None,
-        or anything with a product M @ x. maxiter: limit of GMRES, default 1000. progress: whether to show live
-        progress; by default, on a terminal or in a notebook, of work over two seconds. keep_on_device: leave a dense
-        matrix on the device of `backend`, where GMRES and (on CUDA) LU then run. matrix_file: an HDF5 file in which the
-        parts of an H-matrix, or the near blocks of "mlfmm", are saved as they are ready; solving again, after an
-        interrupt or another day, takes from it what is there.
+        Options, by name, with the same defaults for every physics. method: how the matrix is stored: "dense",
+        "hmatrix", "matrix-free", "fmm" (Laplace), "mlfmm" (acoustic and electromagnetic waves), or "auto": "dense" up
+        to 8192 unknowns, whose complex entries take 1 GB, above what is expected to take the least seconds, which
+        `info` states. rtol: relative residual at which GMRES ends, by default 1e-5. compression_rtol: accuracy of a
+        compressed matrix, default rtol / 10, and of "mlfmm" 1e-6 at least. solver: "gmres" (default) or "lu".
+        preconditioner: a name out of `preconditioners`, whose first is the default; "mass" is the inverse mass matrix;
+        with method "hmatrix" also "hlu", hierarchical factors, for equations of the first kind; or None, or anything
+        with a product M @ x. precision: "double" (default), "single", or for dense matrices "mixed". backend: "numba"
+        or a device. progress: whether to show live progress; by default, on a terminal or in a notebook, of work over
+        two seconds. keep_on_device: leave a dense matrix on the device of `backend`, where GMRES and (on CUDA) LU then
+        run. matrix_file: an HDF5 file in which the parts of an H-matrix, or the near blocks of "mlfmm", are saved as
+        they are ready; solving again, after an interrupt or another day, takes from it what is there. maxiter: limit
+        of GMRES, default 1000.
 
         Raises ConvergenceError (with history and last iterate) when the residual stays above rtol, MemoryError before a
         matrix that does not fit is begun, ValueError or TypeError for data and options that do not
         fit, ValueError for a matrix_file of another mesh, wavenumber or tolerance.
         """
-        return self._solved([data], method, rtol, options)[0]
+        return self._solved([data], options)[0]
 
-    def plan(
-        self,
-        method: MethodName = "auto",
-        rtol: float = 1e-6,
-        compression_rtol: float | None = None,
-        precision: Literal["double", "single", "mixed"] = "double",
-    ) -> Plan:
+    @named_options
+    def plan(self, **options: Unpack[PlanChoices]) -> Plan:
         """What the matrix of `solve` with these options will take, before memory is taken: bytes, with those of its
         usual preconditioner, seconds of set-up and of a product, precision of its numbers, for "mlfmm" and "fmm" levels
         and degrees. ValueError for a method without estimates, and for what `solve` refuses."""
-        given = SolverChoices(compression_rtol=compression_rtol, precision=precision)
-        return self.system.plan(self._options(method, rtol, given))
+        checked_choices(options, PlanChoices)
+        return self.system.plan(self._options(options))
 
     @named_options
-    def solve_all(
-        self, data: Sequence[Any], method: MethodName = "dense", rtol: float = 1e-6, **options: Unpack[SolverChoices]
-    ) -> list[Solution]:
+    def solve_all(self, data: Sequence[Any], **options: Unpack[SolveChoices]) -> list[Solution]:
         """Solve for several waves or data at once: one matrix, products for all together; options as in `solve`."""
         if not hasattr(data, "__len__") or isinstance(data, str):
             raise TypeError(
@@ -129,20 +80,21 @@ class Problem(Described, ABC, Generic[Solution]):
             )
         if len(data) == 0:
             raise ValueError("solve_all needs at least one wave or boundary datum")
-        return self._solved(list(data), method, rtol, options)
+        return self._solved(list(data), options)
 
-    def _solved(self, data: list[Any], method: str, rtol: float, choices: SolverChoices) -> list[Solution]:
+    def _solved(self, data: list[Any], choices: SolveChoices) -> list[Solution]:
         """The solutions. Where products of a faster method do not hold the tolerance, "auto" takes an H-matrix, unless
         preconditioner="near" is given: an H-matrix has no such preconditioner."""
-        options = self._options(method, rtol, choices)
+        options = self._options(choices)
         try:
             return self._solve(data, options)
         except ToleranceError as error:
             given = choices.get("preconditioner")
-            if method != AUTO or (isinstance(given, str) and given == "near"):
+            if choices.get("method", AUTO) != AUTO or (isinstance(given, str) and given == "near"):
                 raise
             reason = f"not {options.method}: {str(error).partition(':')[0]}"
-        return self._solve(data, replace(self._options("hmatrix", rtol, choices), reason=reason))
+        compressed = self._options({**choices, "method": first_that("compresses").name})  # type: ignore[typeddict-item]
+        return self._solve(data, replace(compressed, reason=reason))
 
     @property
     def preconditioners(self) -> tuple[str, ...]:
@@ -154,15 +106,13 @@ class Problem(Described, ABC, Generic[Solution]):
         """The usual preconditioner where a method keeps no entries."""
         return next(each for each in self.preconditioners if each != "near")
 
-    def _options(self, method: str, rtol: float, choices: SolverChoices) -> SolveOptions:
+    def _options(self, choices: SolveChoices) -> SolveOptions:
         """Checked options, with the method that "auto" stands for and the operator of a named preconditioner."""
-        if unknown := sorted(set(choices) - set(SolverChoices.__annotations__)):
-            known = ", ".join(["method", "rtol", *SolverChoices.__annotations__])
-            raise TypeError(f"unknown options {', '.join(unknown)}: choose from {known}")
-        options = SolveOptions(method, rtol, **choices).for_unknowns(self.unknowns, self.system.operator)
-        scales, given = self.system.scales_for(options), options.assembly_rtol
-        if scales is not None and options.compression_rtol is None and given is not None:
-            if (needed := scales.holding(given)) < given:
+        given = SolveOptions(**checked_choices(choices))  # type: ignore[arg-type]
+        options = given.for_unknowns(self.unknowns, self.system.operator)
+        scales, accuracy = self.system.scales_for(options), options.assembly_rtol
+        if scales is not None and options.compression_rtol is None and accuracy is not None:
+            if (needed := scales.holding(accuracy)) < accuracy:
                 options = replace(options, compression_rtol=needed)
         if "preconditioner" not in choices:
             usual = self.preconditioners[0] if options.chosen.stores_near else self._usual_without_entries
@@ -172,22 +122,21 @@ class Problem(Described, ABC, Generic[Solution]):
             one_of(options.preconditioner, (*self.preconditioners, *hlu), "preconditioner")
         return self._preconditioned(options)
 
-    def _sweep_options(self, method: str | None, rtol: float, choices: SolverChoices) -> SolveOptions:
-        """The same for many right-hand sides: by default with the available matrix, which is factorised: a dense one to
-        solve with (not left on a device that cannot), a compressed one roughly, to precondition where the problem
-        knows nothing better."""
-        kept = self.system.key or SolveOptions().matrix_key
-        if method is not None:
-            candidates(method)  # refuses what is no method
-        usual: SolverChoices = {"backend": kept[2], "precision": kept[3]}
-        if method in (None, kept[0]):
-            usual["compression_rtol"] = kept[1]
-            usual["keep_on_device"] = kept[4] and "backend" not in choices
-        factorised = all(each.factorise for each in candidates(method or kept[0])) and is_sum(self.system.operator)
-        if factorised and self._usual_without_entries == "mass":
-            usual["preconditioner"] = "hlu"
+    def _sweep_options(self, choices: SolveChoices) -> SolveOptions:
+        """Checked options for many right-hand sides: by default with the available matrix, which is factorised: a dense
+        one to solve with (not left on a device that cannot), a compressed one roughly, to precondition where the
+        problem knows nothing better."""
+        usual: SolveChoices = {}
+        if (kept := self.system.key) is not None:
+            usual = {"method": kept[0], "backend": kept[2], "precision": kept[3]}
+            if choices.get("method", kept[0]) == kept[0]:
+                usual["compression_rtol"] = kept[1]
+                usual["keep_on_device"] = kept[4] and "backend" not in choices
         usual.update(choices)
-        options = self._options(method or kept[0], rtol, usual)
+        factorised = all(each.factorise for each in candidates(usual.get("method", AUTO)))
+        if factorised and is_sum(self.system.operator) and self._usual_without_entries == "mass":
+            usual.setdefault("preconditioner", "hlu")
+        options = self._options(usual)
         if "solver" in choices or not options.chosen.stores_entries:
             return options
         if options.keep_on_device and "keep_on_device" not in choices:

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.files import FileKind, Pieces, put
-from calderon.formulations.linear_system import LinearSystem, SolutionInfo, SolveOptions
+from calderon.formulations.linear_system import LinearSystem, SolutionInfo
+from calderon.formulations.options import SolveOptions
 from calderon.operators.fingerprint import digest, fingerprint_of_all
 from calderon.solvers import CompressedSides
 

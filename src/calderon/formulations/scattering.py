@@ -23,7 +23,8 @@ from calderon.formulations.checks import (
 )
 from calderon.formulations.linear_system import SolutionInfo
 from calderon.formulations.media.wavenumbers import wavenumber_and_frequency
-from calderon.formulations.problem import Problem, SolveChoices, SolverChoices, monostatic_sweep, named_options
+from calderon.formulations.options import SolveChoices, named_options
+from calderon.formulations.problem import Problem, monostatic_sweep
 from calderon.formulations.scattering_solution import ScatteringSolution
 from calderon.formulations.sweep import sweep_of
 from calderon.formulations.sweep_results import Sweep
@@ -112,11 +113,9 @@ class ScatteringProblem(Problem[ScatteringSolution]):
         theta: ArrayLike,
         phi: ArrayLike | None = None,
         *,
-        method: str | None = None,
-        rtol: float = 1e-6,
         info: bool = False,
         sweep_file: str | os.PathLike[str] | None = None,
-        **options: Unpack[SolverChoices],
+        **options: Unpack[SolveChoices],
     ) -> Any:
         """Target strength (...) in dB re 1 m, seen by a sonar in the given directions from the body.
 
@@ -134,7 +133,7 @@ class ScatteringProblem(Problem[ScatteringSolution]):
         """
         toward = unit_directions(theta, phi)
         d = toward.reshape(-1, 3)
-        chosen = replace(self._sweep_options(method, rtol, options), accept=truth(info, "info"))
+        chosen = replace(self._sweep_options(options), accept=truth(info, "info"))
         if np.imag(self.wavenumber) != 0:
             raise ValueError(
                 "a target strength needs a medium without loss (a real wavenumber): look at .scattered(points)"

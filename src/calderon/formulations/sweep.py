@@ -5,7 +5,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from calderon.formulations.problem import SolveChoices, named_options
+from calderon.formulations.options import SolveChoices, named_options
 from calderon.formulations.sweep_results import Sweep, frequencies_of
 
 

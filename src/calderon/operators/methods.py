@@ -6,7 +6,7 @@ other code compares names: `assemble`, the formulations and case files refuse op
 
 import importlib
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -21,6 +21,10 @@ THRIFTY, SLOWER = 10, 3
 """A method that takes less memory by the first factor is taken though it takes longer by the second one."""
 STREAM = 8e9
 """Bytes per second that products read, in estimates."""
+DENSE_BYTES = 1 << 30
+"""Bytes of all that a dense solution holds, entries and factors, up to which "auto" takes one without a comparison. A
+hundred products read them in DENSE_BYTES * 100 / STREAM = 13 seconds at most, and plans of other methods, which sort
+triangles into trees, take up to a second themselves."""
 
 
 class ToleranceError(RuntimeError):
@@ -165,11 +169,17 @@ def plans(
     return sorted(found, key=lambda each: each.seconds + PRODUCTS * each.product_seconds)
 
 
-def fastest(
-    operator: Any, rtol: float | None, backend: str = "numba", compressing: bool = False, precision: str = "double"
-) -> tuple[str, str]:
-    """The name of the method that "auto" stands for, and why. MemoryError where there is room for none."""
-    choices, free = plans(operator, rtol, backend, compressing, precision), free_memory()
+def automatic(nbytes: float, best: Callable[[], tuple[str, str]]) -> tuple[str, str]:
+    """The name of the method that "auto" stands for, and why: the one that stores entries where all that its solution
+    holds takes `nbytes` of at most DENSE_BYTES (without a reason, as nothing is compared), else `best`, which compares
+    plans by `least_of`."""
+    return (first_that("stores_entries").name, "") if nbytes <= DENSE_BYTES else best()
+
+
+def least_of(choices: Sequence[Plan]) -> tuple[str, str]:
+    """The name of the method whose plan takes the least seconds, of those that there is memory for, and why.
+    MemoryError where there is room for none. choices: the fastest first."""
+    free = free_memory()
     fitting = [each for each in choices if each.nbytes <= free]
     fitting = [each for each in fitting if not any(_is_thriftier(other, each) for other in fitting)]
     if not fitting:
@@ -178,6 +188,11 @@ def fastest(
                           "a larger rtol, or method='matrix-free'")  # fmt: skip
     others = [each for each in choices if each is not fitting[0]]
     return fitting[0].method, "chosen as " + ", not ".join(map(str, [fitting[0], *others]))
+
+
+def fastest(operator: Any, rtol: float | None, backend: str = "numba", precision: str = "double") -> tuple[str, str]:
+    """The name of the method of least seconds that assembles an operator, and why; see `plans` and `least_of`."""
+    return least_of(plans(operator, rtol, backend, precision=precision))
 
 
 def _is_thriftier(one: Plan, other: Plan) -> bool:

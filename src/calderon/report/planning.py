@@ -14,7 +14,7 @@ from calderon.case import (
     elastic_solid,
     solid_mesh,
 )
-from calderon.formulations.linear_system import LARGEST_DENSE, SolveOptions
+from calderon.formulations.options import SolveOptions, largest_dense
 from calderon.formulations.planar.planar_system import chosen_method
 from calderon.operators.methods import AUTO, rounded
 from calderon.report.formatting import Row, frequency_text
@@ -119,8 +119,8 @@ def _costs(nbytes: int, seconds: float, what: str = "set-up") -> list[Row]:
 
 def _why(case: Case, unknowns: int) -> str:
     """Of a method that "auto" took without a comparison."""
-    if unknowns <= LARGEST_DENSE:
-        return f'"auto" stores the entries of up to {LARGEST_DENSE} unknowns'
+    if unknowns <= (limit := largest_dense()):
+        return f'"auto" stores the entries of up to {limit} unknowns'
     if case.solver.solver == "lu":
         return '"auto" stores the entries, as solver = "lu" needs'
     return '"auto" takes the method that supports the other keys in [solver]'

@@ -200,14 +200,14 @@ def test_plans_are_those_of_the_finer_matrices_that_loops_need(ball):
     far_field(small, method="hmatrix", rtol=1e-4)
     taken = small.system.key[1]
     assert taken < 4.1e-6
-    assert small.plan("hmatrix", 1e-4) == small.plan("hmatrix", 1e-4, compression_rtol=taken)
-    assert small.plan("hmatrix", 1e-4).nbytes > small.system.operator.plan("hmatrix", 1e-5).nbytes
+    assert small.plan(method="hmatrix", rtol=1e-4) == small.plan(method="hmatrix", rtol=1e-4, compression_rtol=taken)
+    assert small.plan(method="hmatrix", rtol=1e-4).nbytes > small.system.operator.plan("hmatrix", 1e-5).nbytes
     with pytest.raises(ValueError, match="take compression_rtol="):
-        small.plan("hmatrix", 1e-4, compression_rtol=1e-4)
+        small.plan(method="hmatrix", rtol=1e-4, compression_rtol=1e-4)
     with pytest.raises(ValueError, match="take precision='double'"):
-        small.plan("hmatrix", precision="single")
+        small.plan(method="hmatrix", precision="single")
     metal = cal.PECScattering(ball, 0.02 / ball.diameter, formulation="efie")
-    both, one = metal.plan("hmatrix", 1e-4), metal.system.operator.plan("hmatrix", 1e-5)
+    both, one = metal.plan(method="hmatrix", rtol=1e-4), metal.system.operator.plan("hmatrix", 1e-5)
     assert both.nbytes > 1.5 * one.nbytes and "two matrices" in str(both)
 
 

@@ -80,7 +80,7 @@ def test_a_run_takes_the_matrix_that_another_has_saved(tmp_path):
     [
         (
             "[solver]",
-            '[solver]\nmatrix_file = "ball.h5"',
+            '[solver]\nmethod = "dense"\nmatrix_file = "ball.h5"',
             "matrix_file= is supported by method='hmatrix' or method='mlfmm' only",
         ),
         ("[solver]", '[solver]\nmethod = "hmatrix"\nmatrix_file = "ball"', "should end in .h5"),

@@ -15,12 +15,12 @@ from calderon.formulations.electromagnetic.pec import PECScattering
 from calderon.formulations.electromagnetic.power_balance import admittances, balanced
 from calderon.formulations.electromagnetic.radar import vacuum_impedance
 from calderon.formulations.electromagnetic.radiating_currents import RadiatingCurrents, magnetic_unit
-from calderon.formulations.linear_system import LinearSystem, SolutionInfo, SolveOptions
+from calderon.formulations.linear_system import LinearSystem, SolutionInfo
+from calderon.formulations.options import SolveChoices, SolveOptions, checked_choices, named_options
 from calderon.formulations.planar.port_sweep import scattering
-from calderon.formulations.problem import MethodName, Problem, SolveChoices, SolverChoices, named_options
+from calderon.formulations.problem import Problem
 from calderon.formulations.sweep_results import Sweep, frequencies_of
 from calderon.mesh import TriangleMesh
-from calderon.operators.methods import candidates
 from calderon.spaces import EdgeSpace, VectorFunction
 from calderon.validation import finite_complex, finite_numbers, positive_length, several
 
@@ -89,17 +89,11 @@ class PECAntenna(Problem[AntennaSolution]):
         return replace(self, wavenumber=wavenumber, frequency=None)
 
     @named_options
-    def solve(
-        self,
-        voltages: ArrayLike = 1.0,
-        method: MethodName = "dense",
-        rtol: float = 1e-6,
-        **options: Unpack[SolverChoices],
-    ) -> AntennaSolution:
+    def solve(self, voltages: ArrayLike = 1.0, **options: Unpack[SolveChoices]) -> AntennaSolution:
         """Solve for voltages in V, one number for each feed; options as for every problem, but solver="lu" by default
         for a dense matrix: the electric equation iterates slowly, and factors serve all feeds.
         """
-        return super().solve(voltages, method, rtol, **options)
+        return super().solve(voltages, **options)
 
     @named_options
     def sweep(
@@ -107,7 +101,7 @@ class PECAntenna(Problem[AntennaSolution]):
         frequencies: Iterable[float],
         voltages: ArrayLike = 1.0,
         reference: float = 50.0,
-        **options: Unpack[SolverChoices],
+        **options: Unpack[SolveChoices],
     ) -> Sweep:
         """The antenna at frequencies in Hz, in vacuum: solutions for the voltages, one for all feeds or one for each,
         and S for lines of `reference` ohm. Options as in `solve`.
@@ -125,11 +119,12 @@ class PECAntenna(Problem[AntennaSolution]):
             matrices.append(scattering(admittances(unit), r))
         return Sweep(hertz, tuple(solutions), np.array(matrices), r)
 
-    def _options(self, method: str, rtol: float, choices: SolverChoices) -> SolveOptions:
-        method, rtol, choices = self.conductor._settled(method, rtol, choices)
-        if all(each.stores_entries for each in candidates(method)) and "solver" not in choices:
-            choices = {**choices, "solver": "lu"}
-        return super()._options(method, rtol, choices)
+    def _options(self, choices: SolveChoices) -> SolveOptions:
+        settled = self.conductor._settled(choices)
+        chosen = SolveOptions(**checked_choices(settled)).for_unknowns(self.unknowns).chosen
+        if chosen.stores_entries and "solver" not in settled:
+            settled = {**settled, "solver": "lu"}
+        return super()._options(settled)
 
     @property
     def preconditioners(self) -> tuple[str, ...]:

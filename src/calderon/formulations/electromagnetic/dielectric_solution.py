@@ -9,7 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 from calderon.formulations.electromagnetic.dielectric_regions import Region, innermost, regions_between
 from calderon.formulations.electromagnetic.radiating_currents import RadiatingCurrents, currents_of
 from calderon.formulations.electromagnetic.scattering_solution import ElectromagneticSolution
-from calderon.formulations.linear_system import LARGEST_DENSE, SolutionInfo
+from calderon.formulations.linear_system import SolutionInfo
+from calderon.formulations.options import largest_dense
 from calderon.formulations.saving.solution_file import Record
 from calderon.spaces import VectorFunction
 from calderon.validation import of_any_shape, one_of, one_or_more_points
@@ -126,11 +127,11 @@ class DielectricSolution(ElectromagneticSolution):
         with the fields E, H that they have in it, which for the PMCHWT equations adds up with what is scattered to the
         extinction to the accuracy of solver and quadrature, and takes as long as an assembly of T and K; "flux", the
         flow of power through the surfaces from J and M alone, at once, with two to ten times the error; "auto",
-        the first up to 8000 unknowns, the second above. ValueError for another word.
+        the first up to 8192 unknowns, the second above. ValueError for another word.
         """
         one_of(by, ("auto", "fields", "flux"), "by")
         unknowns = sum(len(j.coefficients) + len(m.coefficients) for j, m in self._current_pairs())
-        if by == "fields" or (by == "auto" and unknowns <= LARGEST_DENSE):
+        if by == "fields" or (by == "auto" and unknowns <= largest_dense()):
             inside = self.regions[1:]
             return np.array([0.0 if r.is_conductor else self._currents_of(r).delivered_power() for r in inside])
         inward = np.array([_inward_power(*pair) for pair in self._current_pairs()])

@@ -27,7 +27,8 @@ from scipy.sparse.linalg import LinearOperator
 
 from calderon.backends import require_memory
 from calderon.formulations.electromagnetic.loops_and_charges import LoopScales
-from calderon.formulations.linear_system import LinearSystem, SolutionInfo, SolveOptions
+from calderon.formulations.linear_system import LinearSystem, SolutionInfo
+from calderon.formulations.options import SolveOptions
 from calderon.formulations.preconditioners import Preconditioner, sharing
 from calderon.mesh.locality import locality_order
 from calderon.operators import BoundaryOperator

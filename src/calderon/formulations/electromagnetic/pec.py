@@ -34,9 +34,9 @@ from calderon.formulations.electromagnetic.low_frequency import SMALL, LowFreque
 from calderon.formulations.electromagnetic.radar import RadarProblem
 from calderon.formulations.electromagnetic.radiating_currents import RadiatingCurrents, currents_of, magnetic_unit
 from calderon.formulations.electromagnetic.scattering_solution import ElectromagneticSolution
-from calderon.formulations.linear_system import LinearSystem, SolutionInfo, SolveOptions
+from calderon.formulations.linear_system import LinearSystem, SolutionInfo
+from calderon.formulations.options import SolveChoices, SolveOptions, checked_choices
 from calderon.formulations.preconditioners import Preconditioner
-from calderon.formulations.problem import SolverChoices
 from calderon.formulations.saving.solution_file import Record
 from calderon.greens import Helmholtz
 from calderon.mesh import TriangleMesh
@@ -260,19 +260,18 @@ class PECScattering(RadarProblem[PECSolution]):
     def _usual_without_entries(self) -> str:
         return "near" if self._is_split else super()._usual_without_entries
 
-    def _options(self, method: str, rtol: float, choices: SolverChoices) -> SolveOptions:
-        return super()._options(*self._settled(method, rtol, choices))
+    def _options(self, choices: SolveChoices) -> SolveOptions:
+        return super()._options(self._settled(choices))
 
-    def _settled(self, method: str, rtol: float, choices: SolverChoices) -> tuple[str, float, SolverChoices]:
+    def _settled(self, choices: SolveChoices) -> SolveChoices:
         """The same, with what "auto" stands for where loops and charges are apart, which methods of entries alone
         support, and with the usual preconditioner where the options do not keep them apart."""
         if isinstance(self.system, LowFrequencySystem):
-            plain: Any = {name: value for name, value in choices.items() if name in SolverChoices.__annotations__}
-            chosen = SolveOptions(method, rtol, **plain).for_unknowns(self.unknowns)
-            if not (self.system.splits(chosen) or chosen.chosen.stores_near or "preconditioner" in choices):
-                choices = {**choices, "preconditioner": "mass"}
-            method = chosen.method
-        return method, rtol, choices
+            chosen = SolveOptions(**checked_choices(choices)).for_unknowns(self.unknowns)
+            choices = {**choices, "method": chosen.method}  # type: ignore[typeddict-item]
+            if not (self.system.splits(chosen) or chosen.chosen.stores_near):
+                choices.setdefault("preconditioner", "mass")
+        return choices
 
     def _preconditioned(self, options: SolveOptions) -> SolveOptions:
         if self.formulation == "efie":

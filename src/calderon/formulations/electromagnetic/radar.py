@@ -12,9 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 from calderon.exact import SPEED_OF_LIGHT, VACUUM_IMPEDANCE
 from calderon.exact.angular import RECEIVERS, line_of_sight
 from calderon.formulations.checks import SAME_IMPEDANCE
-from calderon.formulations.linear_system import SolveOptions
 from calderon.formulations.media.wavenumbers import wavenumber_and_frequency
-from calderon.formulations.problem import Problem, SolveChoices, monostatic_sweep, named_options
+from calderon.formulations.options import SolveChoices, SolveOptions, named_options
+from calderon.formulations.problem import Problem, monostatic_sweep
 from calderon.formulations.sweep import sweep_of
 from calderon.formulations.sweep_results import Sweep
 from calderon.validation import one_of, positive_length, truth
@@ -107,8 +107,7 @@ class RadarProblem(Problem[Solution]):
         `monostatic_rcs`."""
         pairs = [receive + transmit for receive in RECEIVERS for transmit in RECEIVERS]
         one_of(polarization, pairs, "polarization")
-        chosen = self._sweep_options(options.pop("method", None), options.pop("rtol", 1e-6), options)
-        chosen = replace(chosen, accept=truth(info, "info"))
+        chosen = replace(self._sweep_options(options), accept=truth(info, "info"))
         frame = line_of_sight(theta, phi)
         r, v, h = (part.reshape(-1, 3) for part in frame)
         vectors = {"V": v, "H": h}

@@ -18,7 +18,7 @@ from calderon.case import Case, CaseFile, require_posed, surface_mesh
 from calderon.case.incident import Incident
 from calderon.data import Places
 from calderon.files import discard
-from calderon.formulations.linear_system import SolveOptions
+from calderon.formulations.options import SolveOptions
 from calderon.mesh import AccuracyWarning, MeshError, MeshWarning, TriangleMesh
 from calderon.operators.methods import AUTO, candidates
 from calderon.plots import inside
