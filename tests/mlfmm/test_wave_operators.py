@@ -271,7 +271,7 @@ def test_scattering_by_a_rigid_and_by_a_conducting_sphere():
     angles = np.linspace(0, np.pi, 91)
     sections = [conductor.solve(wave, method=name, rtol=1e-3).rcs(angles, 0.0) for name in ("mlfmm", "dense")]
     assert np.abs(10 * np.log10(sections[0] / sections[1])).mean() < 0.02
-    assert conductor.plan("mlfmm", 1e-3).method == "mlfmm"
+    assert conductor.plan(method="mlfmm", rtol=1e-3).method == "mlfmm"
 
 
 @pytest.mark.parametrize("rtol", [1e-3, 1e-4])
