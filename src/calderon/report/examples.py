@@ -2,20 +2,24 @@
 
 from pathlib import Path
 
-from calderon.case import AnyCaseFile, choices, parse
+from calderon.case import AnyCaseFile, choices, read
 
 FOLDER = Path(__file__).parent / "cases"
 
 
+def _paths() -> dict[str, Path]:
+    """The case files by name, in alphabetical order."""
+    return {path.stem: path for path in sorted(FOLDER.glob("*/*.toml"), key=lambda path: path.stem)}
+
+
 def examples() -> dict[str, AnyCaseFile]:
     """All examples by name, in alphabetical order."""
-    files = sorted(FOLDER.glob("*/*.toml"), key=lambda path: path.stem)
-    return {path.stem: parse(path.read_text(encoding="utf-8"), path.name, path.parent) for path in files}
+    return {name: read(path) for name, path in _paths().items()}
 
 
 def example(name: str) -> AnyCaseFile:
-    """The example of that name; ValueError lists the existing names."""
-    known = examples()
-    if name not in known:
-        raise ValueError(f"no example {name!r}: {choices(name, known)}")
-    return known[name]
+    """The example of that name, the only file that is read; ValueError lists the existing names."""
+    paths = _paths()
+    if name not in paths:
+        raise ValueError(f"no example {name!r}: {choices(name, paths)}")
+    return read(paths[name])
