@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calderon.mesh.errors import MeshError
-from calderon.mesh.files.writing import BOUNDARIES, PARTS, Tagged, write_volume
+from calderon.mesh.files.formats.format import BOUNDARIES, PARTS, Tagged
+from calderon.mesh.files.writing import write_volume
 from calderon.mesh.topology import row_numbers
 from calderon.mesh.validation import checked_elements, checked_names, checked_tags, checked_vertices, set_frozen
 from calderon.validation import index_array, instance, text

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 import calderon as cal
-from calderon.mesh.shapes.gmsh_volumes import MeshedModel, gmsh_model
+from calderon.mesh.shapes.gmsh_session import gmsh_model
+from calderon.mesh.shapes.gmsh_volumes import MeshedModel
 
 gmsh = pytest.importorskip("gmsh")
 pytestmark = pytest.mark.variant

@@ -6,7 +6,8 @@ import numpy as np
 
 from calderon.mesh.errors import MeshError, warn_of_accuracy
 from calderon.mesh.files.path import mesh_path
-from calderon.mesh.shapes.gmsh_volumes import MeshedModel, gmsh_model, mesh_surfaces
+from calderon.mesh.shapes.gmsh_session import gmsh_model
+from calderon.mesh.shapes.gmsh_volumes import MeshedModel, mesh_surfaces
 from calderon.mesh.sizes import REMESHED, positive, room_for_surface
 from calderon.mesh.triangles import TriangleMesh
 

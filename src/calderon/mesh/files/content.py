@@ -7,7 +7,7 @@ import json
 import textwrap
 import traceback
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from io import StringIO
 from pathlib import Path
 from typing import NamedTuple
@@ -17,22 +17,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from calderon.files.formats import meshio
 from calderon.mesh.errors import MeshError, warn
-from calderon.mesh.files.abaqus import read_abaqus
-from calderon.mesh.files.complete import read_ply, read_vtu
-from calderon.mesh.files.gmsh.reading import read_gmsh
-from calderon.mesh.files.obj import read_obj
-from calderon.mesh.files.others import OTHERS
-from calderon.mesh.files.stl import read_stl
+from calderon.mesh.files.formats.catalogue import format_of, suffixes
 
-READERS = {
-    ".msh": read_gmsh,
-    ".vtu": read_vtu,
-    ".stl": read_stl,
-    ".obj": read_obj,
-    ".ply": read_ply,
-    ".inp": read_abaqus,
-}
-"""Readers that parse a format themselves, or check the result of meshio."""
 SCRIPTS = (".geo", ".geo_unrolled")
 """Endings of gmsh's programs, which are not run."""
 HEAD = 65536
@@ -52,8 +38,8 @@ class Elements(NamedTuple):
     sets: Mapping[str, NDArray[np.int64]]
 
 
-def file_content(path: Path, suffixes: Collection[str] = READERS) -> meshio.Mesh:
-    """The content of a file with one of these endings, its points with three coordinates.
+def file_content(path: Path, volumes: bool = False) -> meshio.Mesh:
+    """The content of a file, its points with three coordinates; volumes: in a format that holds tetrahedra.
 
     The messages of the format's reader are issued as warnings. Raises MeshError that reports what is wrong.
     """
@@ -63,8 +49,10 @@ def file_content(path: Path, suffixes: Collection[str] = READERS) -> meshio.Mesh
             f"{path}: {suffix} files are programs of gmsh, which may run others: mesh it by gmsh -2 {path.name}, and "
             "read the .msh file"
         )
-    if suffix not in suffixes:
-        raise MeshError(f"{path}: unknown mesh format {suffix!r}; choose {', '.join(suffixes)}")
+    form = format_of(suffix)
+    if form is None or form.read is None or (volumes and form.write_volume is None):
+        known = ", ".join(suffixes(read=True, volumes=volumes))
+        raise MeshError(f"{path}: unknown mesh format {suffix!r}; choose {known}")
     try:
         with contextlib.suppress(FileNotFoundError, NotADirectoryError):
             path.stat()
@@ -77,7 +65,7 @@ def file_content(path: Path, suffixes: Collection[str] = READERS) -> meshio.Mesh
     output = StringIO()
     try:
         with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output), np.errstate(all="ignore"):
-            content = {**READERS, **OTHERS}[suffix](path)
+            content = form.read(path)
             points = np.zeros((len(content.points), 3))
             points[:, : content.points.shape[1]] = content.points
     except MeshError as error:

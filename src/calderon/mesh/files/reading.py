@@ -10,11 +10,11 @@ import numpy as np
 from calderon.mesh.coincident import joining_tolerance
 from calderon.mesh.errors import MeshError, warn
 from calderon.mesh.files.cad import CAD_FORMATS, read_cad
-from calderon.mesh.files.content import HEAD, READERS, SCRIPTS, commented_names, file_content
-from calderon.mesh.files.others import OTHERS
+from calderon.mesh.files.content import HEAD, SCRIPTS, commented_names, file_content
+from calderon.mesh.files.formats.catalogue import format_of
+from calderon.mesh.files.formats.format import COMMENT, COUNT, Format
 from calderon.mesh.files.path import mesh_path
 from calderon.mesh.files.surfaces import surface_of
-from calderon.mesh.files.writing import COMMENT, COUNT, LAST_LINE
 from calderon.mesh.sizes import scale_factor
 from calderon.mesh.triangles import TriangleMesh
 
@@ -52,29 +52,35 @@ def read(
         return read_cad(path, h) if scale == 1.0 else read_cad(path, h / scale).scaled(scale)
     if h is not None and path.suffix.lower() not in SCRIPTS:
         raise MeshError(f"{path}: h is for CAD models ({', '.join(CAD_FORMATS)}); see mesh.remesh(h) for others")
-    content = file_content(path, (*READERS, *OTHERS))
+    content = file_content(path)
+    form = format_of(path.suffix.lower())
+    assert form is not None
     names = commented_names(path, COMMENT)
-    surface = surface_of(content, path, scale, tolerance, names, lambda number: _refuse_cut_text(path, number))
+
+    def count(number: int) -> None:
+        _refuse_cut_text(path, form, number)
+
+    surface = surface_of(content, path, scale, tolerance, names, count, form.is_soup)
     try:
         return TriangleMesh(*surface)
     except MeshError as error:
         raise MeshError(f"{path}: {error}") from None
 
 
-def _refuse_cut_text(path: Path, number: int) -> None:
+def _refuse_cut_text(path: Path, form: Format, number: int) -> None:
     """MeshError for fewer triangles than were written, if a comment says how many, and without the last line that one
     promises; a notice where a text that has no end mark ends within a line."""
     with path.open("rb") as file:
         head = file.read(HEAD)
         file.seek(-1, os.SEEK_END)
         last = file.read()
-    if LAST_LINE.encode() in head and b"\n" + LAST_LINE.encode() not in path.read_bytes():
-        raise MeshError(f"{path}: incomplete, its last line {LAST_LINE!r} is missing; export it again")
+    end = form.last_line.encode()
+    if end and end in head and b"\n" + end not in path.read_bytes():
+        raise MeshError(f"{path}: incomplete, its last line {form.last_line!r} is missing; export it again")
     counted = re.search(re.escape(COUNT.encode()) + rb"(\d+)", head)
     if counted and number < int(counted[1]):
         raise MeshError(f"{path}: incomplete, it holds {number} of {int(counted[1])} triangles; export it again")
-    is_text = path.suffix.lower() in (".obj", ".inp") or head.startswith(b"ply") and b"format ascii" in head
-    if is_text and last not in b"\r\n":
+    if form.is_text(head) and last not in b"\r\n":
         warn(f"{path}: the last line does not end; if the file is incomplete, its last triangle is wrong")
 
 

@@ -35,12 +35,13 @@ def surface_of(
     tolerance: float | None = None,
     names: dict[str, int] | None = None,
     count: Callable[[int], None] = lambda number: None,
+    is_soup: bool = False,
 ) -> Surface:
     """The surface of the content of a file, or of a mesh of another package, whose name is the path.
 
     names: of tags that comments of a file give; others without triangles are left out with a warning, but kept if there
-    is no file. count: a check of the number of triangles before they are cleaned. What is wrong beyond repair is left
-    to the checks of the mesh.
+    is no file. count: a check of the number of triangles before they are cleaned. is_soup: as of `Format`. What
+    is wrong beyond repair is left to the checks of the mesh.
     """
     given, commented = named_tags(content, 2), names
     names = {**given, **(commented or {})}
@@ -55,7 +56,7 @@ def surface_of(
     numbered = len(triangles) == 0 or (triangles.min() >= 0 and triangles.max() < len(vertices))
     if not numbered or not np.isfinite(vertices[triangles]).all():
         return Surface(vertices, triangles, tags, names)
-    vertices, triangles, tags = _cleaned(path, vertices, triangles, tags, tolerance)
+    vertices, triangles, tags = _cleaned(path, vertices, triangles, tags, tolerance, is_soup)
     return Surface(vertices * scale, triangles, tags, names)
 
 
@@ -121,14 +122,14 @@ def _triangles_and_tags(path: Path, blocks: list[Elements], names: dict[str, int
 
 
 def _cleaned(
-    path: Path, vertices: NDArray, triangles: NDArray, tags: NDArray, tolerance: float | None
+    path: Path, vertices: NDArray, triangles: NDArray, tags: NDArray, tolerance: float | None, is_soup: bool
 ) -> tuple[NDArray, NDArray, NDArray]:
     """Torn vertices joined, useless triangles and unused vertices dropped, each with a warning."""
     used = vertices[triangles.ravel()]
     size = float(np.linalg.norm(used.max(axis=0) - used.min(axis=0)))
     joined = torn_vertices(vertices, triangles, joining_tolerance(tolerance, size))
     moved = np.count_nonzero(joined != np.arange(len(joined)))
-    if moved and path.suffix.lower() != ".stl":
+    if moved and not is_soup:
         warn(f"{path}: {moved} vertices on open edges coincide with others and are joined to them")
     triangles = joined[triangles]
     with_area, once = sound_triangles(vertices, triangles)

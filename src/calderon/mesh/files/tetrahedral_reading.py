@@ -19,8 +19,8 @@ from calderon.mesh.files.content import (
     named_tags,
     refuse_mixed_volumes,
 )
+from calderon.mesh.files.formats.format import BOUNDARIES, PARTS
 from calderon.mesh.files.path import mesh_path
-from calderon.mesh.files.writing import BOUNDARIES, PARTS, VOLUME_FORMATS
 from calderon.mesh.sizes import scale_factor
 from calderon.mesh.tetrahedra import TetrahedralMesh
 
@@ -36,7 +36,7 @@ def read_tetrahedra(path: str | Path, scale: float = 1.0) -> TetrahedralMesh:
     as TetrahedralMesh.
     """
     path, scale = mesh_path(path), scale_factor(scale)
-    content = file_content(path, VOLUME_FORMATS)
+    content = file_content(path, volumes=True)
     refuse_mixed_volumes(content, path)
     cells, tags = _cells(content, path, "tetra", 4)
     if not len(cells):
@@ -63,7 +63,7 @@ def holds_tetrahedra(path: str | Path) -> bool:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # those who read the mesh repeat them
         try:
-            content = file_content(path, VOLUME_FORMATS)
+            content = file_content(path, volumes=True)
         except MeshError:
             return False
     return any(block.type.startswith("tetra") and len(block.data) for block in content.cells)

@@ -7,7 +7,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from calderon.mesh.errors import MeshError
 from calderon.mesh.planar.grid import height
-from calderon.mesh.shapes.gmsh_volumes import MeshedModel, gmsh_model
+from calderon.mesh.shapes.gmsh_session import gmsh_model
+from calderon.mesh.shapes.gmsh_volumes import MeshedModel
 from calderon.mesh.sizes import exceeds, positive, room_for_surface
 from calderon.mesh.triangles import TriangleMesh
 from calderon.validation import instance, real_numbers

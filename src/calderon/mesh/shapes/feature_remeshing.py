@@ -7,7 +7,8 @@ from numpy.typing import NDArray
 from calderon.mesh.errors import MeshError
 from calderon.mesh.files.live import into_gmsh
 from calderon.mesh.shapes.division import quartered
-from calderon.mesh.shapes.gmsh_volumes import MeshedModel, gmsh_model, mesh_surfaces
+from calderon.mesh.shapes.gmsh_session import gmsh_model
+from calderon.mesh.shapes.gmsh_volumes import MeshedModel, mesh_surfaces
 
 SAMPLES = 200_000
 """Of points of the old surface, at most about, by which new triangles find their tags."""

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.constants import speed_of_light
 
-from calderon.mesh.shapes.gmsh_volumes import GROWTH, MeshedModel, fill, gmsh_model, keep_volume
+from calderon.mesh.shapes.gmsh_session import gmsh_model
+from calderon.mesh.shapes.gmsh_volumes import GROWTH, MeshedModel, fill, keep_volume
 from calderon.mesh.sizes import positive, positive_lengths, room_for_volume
 from calderon.mesh.tetrahedra import TetrahedralMesh
 

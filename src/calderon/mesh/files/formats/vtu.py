@@ -1,37 +1,26 @@
-"""Files that meshio reads although they are incomplete, or in part: .ply and .vtu are read whole or refused."""
+"""Unstructured grids of VTK (.vtu), of surfaces and volumes, with tags as cell data: read whole or refused."""
 
 from __future__ import annotations
 
 import contextlib
+import json
 import re
-from io import BytesIO, StringIO
+from io import StringIO
 from pathlib import Path
 
 from calderon.files.formats import meshio
 from calderon.mesh.errors import MeshError
+from calderon.mesh.files.formats.format import Format, Written, write_by_meshio
 
 KINDS = {6: "triangle strips", 11: "voxels"}
 """By VTK's numbers (vtkCellType.h): cells that have a surface, and that meshio does not know."""
+_DASHES = "-\\u002d"  # of JSON; two plain ones would end a comment of XML
 PASSED = {2, 4}
 """Clouds of points and chains of lines, which are ignored like single ones."""
 
 
-def read_ply(path: Path) -> meshio.Mesh:
-    """What meshio reads; corners may be called vertex_index, too. MeshError where header or faces end early: meshio
-    would search the end of the header indefinitely, and accept the faces found so far."""
-    head, mark, rest = path.read_bytes().partition(b"\nend_header")
-    if not mark:
-        raise MeshError("incomplete, its header does not end: export it again")
-    head = re.sub(rb"(property list \S+ \S+ )vertex_index\b", rb"\1vertex_indices", head)
-    content = meshio.read(BytesIO(head + mark + rest), file_format="ply")
-    promised, found = re.search(rb"(?m)^element face (\d+)", head), sum(len(cells.data) for cells in content.cells)
-    if promised and found < int(promised[1]):
-        raise MeshError(f"incomplete, it holds {found} of {int(promised[1])} faces: export it again")
-    return content
-
-
 def read_vtu(path: Path) -> meshio.Mesh:
-    """What meshio reads. MeshError if it leaves out cells: those of kinds that it does not know, other than points and
+    """The content by meshio. MeshError if meshio leaves out cells: kinds that it does not know, other than points and
     lines, and all pieces of a grid but the last."""
     output = StringIO()
     try:
@@ -52,3 +41,14 @@ def read_vtu(path: Path) -> meshio.Mesh:
             f"{found} of {promised} cells can be read: those of the last piece of several; write the grid in one piece"
         )
     return content
+
+
+def write_vtu(mesh: Written, path: Path) -> None:
+    """Write a surface or a volume, the names of tags in comments."""
+    write_by_meshio(path, "vtu", mesh, {"cell_data": {"tags": [block.tags for block in mesh.blocks]}})
+    head, mark, rest = path.read_bytes().partition(b"<VTKFile")
+    named = [block.comment + json.dumps(dict(block.names)).replace("--", _DASHES) for block in mesh.blocks]
+    path.write_bytes(head + "".join(f"<!-- {comment} -->\n" for comment in named).encode() + mark + rest)
+
+
+VTU = Format((".vtu",), read_vtu, write_vtu, write_volume=write_vtu)

@@ -13,6 +13,7 @@ import numpy as np
 
 from calderon.files.formats import meshio
 from calderon.mesh.errors import MeshError
+from calderon.mesh.files.formats.format import COUNT, Format, Written, refuse_names, rows_text
 
 
 def read_obj(path: Path) -> meshio.Mesh:
@@ -87,3 +88,24 @@ def _require_vertices(faces: dict[int, list[list[int]]], count: int) -> None:
             f"{len(wrong)} faces refer to missing vertices, such as {wrong[0]}; the file has {count}, numbered from "
             "1; is the file incomplete?"
         )
+
+
+def write_obj(mesh: Written, path: Path) -> None:
+    """Write a surface with a group for each run of equal tags."""
+    (block,) = mesh.blocks
+    names = block.used_names
+    with path.open("w", encoding="utf-8") as file:
+        file.write(f"# {COUNT}{len(block.elements)}\n# {block.commented(names)}\n")
+        file.write(rows_text(mesh.vertices, "v %.17g %.17g %.17g"))
+        change = np.flatnonzero(np.diff(block.tags)) + 1
+        for own in np.split(np.arange(len(block.tags)), change):
+            file.write(f"g {names[int(block.tags[own[0]])]}\n" + rows_text(block.elements[own] + 1, "f %d %d %d"))
+
+
+OBJ = Format(
+    (".obj",),
+    read_obj,
+    write_obj,
+    is_text=lambda head: True,
+    refuses=lambda mesh: refuse_names(".obj", mesh, r"\\$|\t", "tabs, a backslash at its end"),
+)

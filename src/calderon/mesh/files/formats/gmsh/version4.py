@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.mesh.files.gmsh.content import Block, Content, kind_of
-from calderon.mesh.files.gmsh.sections import Format, Section
+from calderon.mesh.files.formats.gmsh.content import Block, Content, kind_of
+from calderon.mesh.files.formats.gmsh.sections import Format, Section
 
 
 class Entity(NamedTuple):

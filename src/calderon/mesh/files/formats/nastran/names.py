@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable
 
-from calderon.mesh.files.nastran.cards import Card
+from calderon.mesh.files.formats.nastran.cards import Card
 
 PROPERTIES = {"PSHELL", "PSOLID", "PCOMP", "PCOMPG", "PCOMPP", "PSHEAR", "PLPLANE", "PLSOLID", "PSHLN1", "PSLDN1"}
 """Cards of surfaces and solids that a name before them is meant for."""

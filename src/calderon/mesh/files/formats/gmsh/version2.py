@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.mesh.files.gmsh.content import NO_GROUP, Block, Content, kind_of
-from calderon.mesh.files.gmsh.sections import Format, Section
+from calderon.mesh.files.formats.gmsh.content import NO_GROUP, Block, Content, kind_of
+from calderon.mesh.files.formats.gmsh.sections import Format, Section
 
 PARAMETRIC = "ParametricNodes"
 """The section of nodes with their entities and parameters, which gmsh writes for Mesh.SaveParametric."""

@@ -13,9 +13,9 @@ import numpy as np
 
 from calderon.files.formats import meshio
 from calderon.mesh.errors import MeshError
+from calderon.mesh.files.formats.format import Format
 from calderon.mesh.files.live import gmsh_content, pyvista_content
-from calderon.mesh.files.nastran.reading import read_nastran
-from calderon.mesh.shapes.gmsh_volumes import gmsh_model
+from calderon.mesh.shapes.gmsh_session import gmsh_model
 
 HEAD = 512
 """Bytes of a .vtk file in which the kind of its data stands."""
@@ -76,16 +76,9 @@ def _med(path: Path) -> meshio.Mesh:
     return content
 
 
-OTHERS: dict[str, Callable[[Path], meshio.Mesh]] = {
-    ".vtk": _vtk,
-    ".vtp": _by_pyvista,
-    ".off": _by_meshio("off"),
-    ".med": _med,
-    ".xdmf": _by_meshio("xdmf"),
-    ".bdf": read_nastran,
-    ".nas": read_nastran,
-    ".fem": read_nastran,
-    ".dat": read_nastran,
-    ".unv": _by_gmsh,
-}
-"""Readers by ending."""
+VTK = Format((".vtk",), _vtk)
+VTP = Format((".vtp",), _by_pyvista)
+OFF = Format((".off",), _by_meshio("off"))
+MED = Format((".med",), _med)
+XDMF = Format((".xdmf",), _by_meshio("xdmf"))
+UNV = Format((".unv",), _by_gmsh)

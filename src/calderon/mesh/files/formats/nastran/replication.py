@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from itertools import zip_longest
 from typing import NoReturn
 
-from calderon.mesh.files.nastran.numbers import integer, real
+from calderon.mesh.files.formats.nastran.numbers import integer, real
 
 AGAIN = re.compile(r"=\s*(?:\((\d{1,9})\)|(\d{1,9}))?")
 """The first field of a line that repeats: =, or =(n) and =n for n times more."""

@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 
 from calderon.files.formats import meshio
 from calderon.mesh.errors import MeshError
-from calderon.mesh.files.gmsh.content import NO_GROUP, Block, Content
-from calderon.mesh.files.gmsh.element_data import element_data
-from calderon.mesh.files.gmsh.sections import format_of
-from calderon.mesh.files.gmsh.version2 import read_version_2
-from calderon.mesh.files.gmsh.version4 import read_version_4
+from calderon.mesh.files.formats.gmsh.content import NO_GROUP, Block, Content
+from calderon.mesh.files.formats.gmsh.element_data import element_data
+from calderon.mesh.files.formats.gmsh.sections import format_of
+from calderon.mesh.files.formats.gmsh.version2 import read_version_2
+from calderon.mesh.files.formats.gmsh.version4 import read_version_4
 from calderon.mesh.topology import row_numbers
 
 Names = dict[str, tuple[int, int]]

@@ -14,12 +14,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.files.formats import meshio
-from calderon.mesh.errors import MeshError
+from calderon.mesh.coincident import coincident_points
+from calderon.mesh.errors import MeshError, warn
+from calderon.mesh.files.formats.format import Format, Written, write_by_meshio
 from calderon.mesh.topology import row_numbers
+from calderon.mesh.validation import area_vectors_of
 
 HEADER, TRIANGLE = 84, 50
 """Bytes of a binary file: before the first triangle, and of each."""
 FACET = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])
+NOTICED, ALLOWED = 1e-6, 1e-2
+"""By how much of the diameter single precision moves vertices: with a notice, and at most."""
 _COMMENT = re.compile(rb"(?m)^[ \t]*(?:#|;|//|!|\$|%).*$")
 _SOLID = re.compile(rb"(?im)^[ \t]*(end[ \t]*)?solid\b[ \t]*(.*)$")
 _VERTEX = rb"vertex\s+(\S+)\s+(\S+)\s+(\S+)\s+"
@@ -127,3 +132,41 @@ def _mesh(solids: list[NDArray[np.float64]], names: list[str]) -> meshio.Mesh:
             if name:
                 fields[name if name not in fields else f"{name} ({tag})"] = np.array([tag, 2])
     return meshio.Mesh(points, [("triangle", number.reshape(-1, 3))], {}, data, fields)
+
+
+def _refuse_what_is_lost(mesh: Written) -> None:
+    """A notice of what an STL file does not keep; MeshError where triangles do not survive single precision."""
+    (block,) = mesh.blocks
+    if len(np.unique(block.tags)) > 1 or block.names:
+        warn("STL files hold no tags: they are lost (.msh, .vtu, .ply, .obj and .inp keep them)")
+    used = np.unique(block.elements)
+    low, high = mesh.vertices[used].min(axis=0), mesh.vertices[used].max(axis=0)
+    diameter = float(np.linalg.norm(high - low))
+    with np.errstate(over="ignore"):
+        rounded = mesh.vertices.astype(np.float32).astype(np.float64)
+    moved = float(np.abs(rounded - mesh.vertices)[used].max())
+    distinct = [len(np.unique(coincident_points(points[used]))) for points in (mesh.vertices, rounded)]
+    try:
+        if moved > ALLOWED * diameter or distinct[1] < distinct[0]:
+            raise MeshError("written vertices are merged, or moved too far")
+        area_vectors_of(rounded, block.elements)
+    except MeshError:
+        corners = (f"({', '.join(f'{x:g}' for x in corner)})" for corner in (low, high))
+        raise MeshError(
+            f"STL files keep seven digits up to 3e38, too few for this mesh from {' to '.join(corners)}: move it to "
+            "the origin (translated), use another unit (scaled), or write .msh or .vtu"
+        ) from None
+    if moved > NOTICED * diameter:
+        warn(
+            f"STL files keep seven digits: vertices move by up to {moved:.2g}, {moved / diameter:.1g} of the "
+            "diameter; move the mesh to the origin first (translated), or use .msh or .vtu"
+        )
+
+
+STL = Format(
+    (".stl",),
+    read_stl,
+    lambda mesh, path: write_by_meshio(path, "stl", mesh, {}, binary=True),
+    is_soup=True,
+    refuses=_refuse_what_is_lost,
+)

@@ -8,7 +8,7 @@ from typing import NamedTuple, NoReturn
 
 from calderon.backends import require_memory
 from calderon.mesh.errors import MeshError
-from calderon.mesh.files.included import included
+from calderon.mesh.files.formats.included import included
 
 BYTES = 16
 """Peak memory for each byte of text: measured on grids and triangles in small fields."""

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from calderon.files.formats import meshio
 from calderon.mesh.errors import MeshError
-from calderon.mesh.files.included import included
+from calderon.mesh.files.formats.format import COUNT, Format, Written, refuse_names, write_by_meshio
+from calderon.mesh.files.formats.included import included
 
 TYPES = {
     ("triangle", 3): "S3 S3R S3RS S3T S3RT DS3 STRI3 CPS3 CPS3T CPE3 CPE3T DC2D3 AC2D3 M3D3 R3D3 SFM3D3",
@@ -33,6 +34,8 @@ SOLIDS = ("C3D", "DC3D", "AC3D", "SC6", "SC8", "CSS8")
 """Begin the names of elements with a volume."""
 LINES = ("T2D", "T3D", "B2", "B3", "PIPE", "MASS", "ROTARYI", "SPRING", "DASHPOT", "CONN", "GAP")
 """Begin the names of bars and points, which are ignored silently, as in other formats."""
+LAST_LINE = "** calderon: end"
+"""Ends files of this package, in which sets follow the triangles; the comment with their number promises it."""
 MAKERS = {"ELGEN", "ELCOPY", "NGEN", "NFILL", "NCOPY", "NMAP", "MIRROR"}
 """Keywords that generate elements and nodes from others."""
 
@@ -153,3 +156,24 @@ def _placed(elements: NDArray[np.int64], places: dict[int, int]) -> NDArray[np.i
     if missing:
         raise MeshError(f"elements refer to {len(missing)} missing nodes, such as {missing[0]}")
     return np.array([[places[node] for node in row] for row in elements[:, 1:].tolist()], np.int64)
+
+
+def write_abaqus(mesh: Written, path: Path) -> None:
+    """Write a surface with an element set for each tag."""
+    (block,) = mesh.blocks
+    names = block.used_names
+    sets = {name: [np.flatnonzero(block.tags == tag)] for tag, name in names.items()}
+    write_by_meshio(path, "abaqus", mesh, {"cell_sets": sets})
+    first, rest = path.read_text(encoding="utf-8").split("\n", 1)
+    count = f"** {COUNT}{len(block.elements)}, and the last line is {LAST_LINE}"
+    path.write_text(f"{first}\n{count}\n** {block.commented(names)}\n{rest.rstrip()}\n{LAST_LINE}\n", encoding="utf-8")
+
+
+INP = Format(
+    (".inp",),
+    read_abaqus,
+    write_abaqus,
+    is_text=lambda head: True,
+    last_line=LAST_LINE,
+    refuses=lambda mesh: refuse_names(".inp", mesh, ",", "commas"),
+)

@@ -7,9 +7,9 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NoReturn
 
-from calderon.mesh.files.nastran.lines import Line, without_comment
-from calderon.mesh.files.nastran.numbers import integer, real
-from calderon.mesh.files.nastran.replication import successor, times
+from calderon.mesh.files.formats.nastran.lines import Line, without_comment
+from calderon.mesh.files.formats.nastran.numbers import integer, real
+from calderon.mesh.files.formats.nastran.replication import successor, times
 
 SMALL, LARGE = 8, 4
 """Fields of data in a line of small and of large fields."""

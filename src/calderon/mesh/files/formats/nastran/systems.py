@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.mesh.errors import MeshError
-from calderon.mesh.files.nastran.cards import Card
+from calderon.mesh.files.formats.nastran.cards import Card
 
 BASIC = 0
 LEAST_ANGLE = 1e-9

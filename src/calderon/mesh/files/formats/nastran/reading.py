@@ -16,10 +16,11 @@ from numpy.typing import NDArray
 
 from calderon.files.formats import meshio
 from calderon.mesh.errors import MeshError
-from calderon.mesh.files.nastran.cards import cards
-from calderon.mesh.files.nastran.deck import ELEMENTS, NO_PROPERTY, NO_SYSTEM, SOLIDS, SURFACES, WANTED, Deck
-from calderon.mesh.files.nastran.lines import bulk_lines
-from calderon.mesh.files.nastran.systems import BASIC, Frames
+from calderon.mesh.files.formats.format import Format
+from calderon.mesh.files.formats.nastran.cards import cards
+from calderon.mesh.files.formats.nastran.deck import ELEMENTS, NO_PROPERTY, NO_SYSTEM, SOLIDS, SURFACES, WANTED, Deck
+from calderon.mesh.files.formats.nastran.lines import bulk_lines
+from calderon.mesh.files.formats.nastran.systems import BASIC, Frames
 from calderon.mesh.files.skins import skin
 from calderon.mesh.topology import row_numbers
 
@@ -159,3 +160,6 @@ def _notes(deck: Deck, counts: Counter[str], flat: bool) -> list[str]:
 
 def _listed(counts: Counter[str]) -> str:
     return ", ".join(f"{counts[name]} {name}" for name in sorted(counts))
+
+
+NASTRAN = Format((".bdf", ".nas", ".fem", ".dat"), read_nastran)

@@ -2,11 +2,11 @@
 
 from collections import Counter
 
-from calderon.mesh.files.nastran.cards import Card
-from calderon.mesh.files.nastran.lines import Line
-from calderon.mesh.files.nastran.names import PROPERTIES, Names
-from calderon.mesh.files.nastran.numbers import real
-from calderon.mesh.files.nastran.systems import BY_GRIDS, BY_POINTS, System, systems_of
+from calderon.mesh.files.formats.nastran.cards import Card
+from calderon.mesh.files.formats.nastran.lines import Line
+from calderon.mesh.files.formats.nastran.names import PROPERTIES, Names
+from calderon.mesh.files.formats.nastran.numbers import real
+from calderon.mesh.files.formats.nastran.systems import BY_GRIDS, BY_POINTS, System, systems_of
 
 SURFACES = {
     "CTRIA3": ("triangle", 3, 3),

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.mesh.errors import MeshError
-from calderon.mesh.files.gmsh.content import Block
-from calderon.mesh.files.gmsh.sections import Format
+from calderon.mesh.files.formats.gmsh.content import Block
+from calderon.mesh.files.formats.gmsh.sections import Format
 
 MARK = b"\n$ElementData"
 NAMES = {"tags", "tag", "cell_tags"}

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.files.formats import meshio
-from calderon.mesh.files.gmsh.sections import Section
+from calderon.mesh.files.formats.gmsh.sections import Section
 
 NO_GROUP = 0
 

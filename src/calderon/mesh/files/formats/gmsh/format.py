@@ -1,0 +1,89 @@
+"""Files of gmsh (.msh): written as text of the versions 2.2 and 4.1, with tags as physical groups."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+
+from calderon.mesh.errors import MeshError
+from calderon.mesh.files.formats.format import (
+    Format,
+    Tagged,
+    Written,
+    refuse_large_tags,
+    refuse_names,
+    rows_text,
+    write_by_meshio,
+)
+from calderon.mesh.files.formats.gmsh.reading import read_gmsh
+
+_DIMENSION = {"triangle": 2, "tetra": 3}
+
+
+def write_version_2(mesh: Written, path: Path) -> None:
+    """Write a surface or a volume in version 2.2."""
+    tags = [block.tags.astype(np.int32) for block in mesh.blocks]
+    data = {
+        "cell_data": {"gmsh:physical": tags, "gmsh:geometrical": tags},
+        "field_data": {n: np.array([tag, _DIMENSION[b.kind]]) for b in mesh.blocks for n, tag in b.names.items()},
+    }
+    write_by_meshio(path, "gmsh22", mesh, data, binary=False)
+    if comments := _comment_section(mesh.blocks):
+        head, mark, rest = path.read_text(encoding="utf-8").partition("$EndMeshFormat\n")
+        path.write_text(head + mark + comments + rest, encoding="utf-8")
+
+
+def write_version_4(mesh: Written, path: Path) -> None:
+    """Write a surface in version 4.1, one entity for each tag (gmsh reference manual, section 'MSH file format')."""
+    (block,) = mesh.blocks
+    tags, number = np.unique(block.tags, return_inverse=True)
+    points, count, triangles = mesh.vertices[np.unique(block.elements)], len(mesh.vertices), len(block.elements)
+    box = " ".join(f"{value:.17g}" for value in [*points.min(axis=0), *points.max(axis=0)])
+    with path.open("w", encoding="utf-8") as file:
+        file.write("$MeshFormat\n4.1 0 8\n$EndMeshFormat\n" + _comment_section(mesh.blocks))
+        if block.names:
+            lines = "".join(f'2 {tag} "{name}"\n' for name, tag in block.names.items())
+            file.write(f"$PhysicalNames\n{len(block.names)}\n{lines}$EndPhysicalNames\n")
+        file.write(f"$Entities\n0 0 {len(tags)} 0\n")
+        file.write("".join(f"{i + 1} {box} 1 {tag} 0\n" for i, tag in enumerate(tags)))
+        file.write(f"$EndEntities\n$Nodes\n1 {count} 1 {count}\n2 1 0 {count}\n")
+        file.write(rows_text(np.arange(1, count + 1), "%d") + rows_text(mesh.vertices, "%.17g"))
+        file.write(f"$EndNodes\n$Elements\n{len(tags)} {triangles} 1 {triangles}\n")
+        ids = np.arange(1, triangles + 1)
+        for i in range(len(tags)):
+            own = np.flatnonzero(number == i)
+            file.write(f"2 {i + 1} 2 {len(own)}\n")
+            file.write(rows_text(np.column_stack([ids[own], block.elements[own] + 1]), "%d"))
+        file.write("$EndElements\n")
+
+
+def _comment_section(blocks: list[Tagged]) -> str:
+    """A section of comments with the names, where some belong to no element: physical groups without elements are
+    not read."""
+    lines = [
+        f"{each.comment}{json.dumps(dict(each.names))}\n"
+        for each in blocks
+        if not set(each.names.values()) <= set(each.tags.tolist())
+    ]
+    return f"$Comments\n{''.join(lines)}$EndComments\n" if lines else ""
+
+
+def _refuse_what_is_lost(mesh: Written) -> None:
+    """MeshError for negative tags, tags beyond 32 bits, and names that gmsh would cut."""
+    refuse_large_tags(".msh", mesh)
+    least = min(int(block.tags.min(initial=0)) for block in mesh.blocks)
+    if least < 0:
+        raise MeshError(f"a negative tag in .msh files means a reversed surface, got {least}: use .vtu or other tags")
+    refuse_names(".msh", mesh, r"\\$|\\\\", "two backslashes together or one at its end")
+
+
+MSH = Format(
+    (".msh",),
+    read_gmsh,
+    write_version_4,
+    versions={"4.1": write_version_4, "2.2": write_version_2},
+    write_volume=write_version_2,
+    refuses=_refuse_what_is_lost,
+)
