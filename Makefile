@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: setup fast test lint format docs gallery pictures bench counts ci
+.PHONY: setup fast test lint format docs gallery pictures bench counts tables ci
 
 setup:            ## environment with everything for development
 	$(PYTHON) -m venv .venv
@@ -42,6 +42,9 @@ counts:           ## figures of the structure: files, lines, constants, comments
 
 bench:            ## speed of assembly, potentials and solution
 	$(BIN)/python -m benchmarks assembly potentials solve
+
+tables:           ## tables of benchmarks/README.md, from benchmarks/results
+	$(BIN)/python -m benchmarks --tables
 
 ci:               ## what must pass before a change lands
 	bash .ci/run

@@ -10,7 +10,7 @@ from benchmarks import assembly, entries, fmm, gpu, hmatrix, layered, mlfmm, pot
 from benchmarks.accuracy import dg as dg_accuracy
 from benchmarks.accuracy import fmm as fmm_accuracy
 from benchmarks.accuracy import mlfmm as mlfmm_accuracy
-from benchmarks.common import results
+from benchmarks.common import results, tables
 from benchmarks.common.machine import describe, measure_floor
 from benchmarks.problems import lens, rigid_sphere, solids, solve
 from benchmarks.time_domain import dg, dg_scaling
@@ -39,7 +39,7 @@ MEASUREMENTS: dict[str, Callable[..., dict[str, Any]]] = {
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("names", nargs="+", choices=list(MEASUREMENTS), metavar="|".join(MEASUREMENTS))
+    parser.add_argument("names", nargs="*", metavar="|".join(MEASUREMENTS))
     parser.add_argument(
         "--triangles",
         type=int,
@@ -52,7 +52,16 @@ def main() -> None:
     parser.add_argument("--only", default="", help="only rows whose name contains this text, or these words")
     parser.add_argument("--seconds", type=float, default=420, help="gpu begins nothing after so many")
     parser.add_argument("--no-save", action="store_true", help="print only")
+    parser.add_argument("--tables", action="store_true", help="write the tables of README.md from results/*.json")
     options = parser.parse_args()
+    if unknown := set(options.names) - set(MEASUREMENTS):
+        parser.error(f"no measurement {', '.join(sorted(unknown))}: choose from {', '.join(MEASUREMENTS)}")
+    if not (options.names or options.tables):
+        parser.error("name a measurement, or --tables")
+    if options.tables:
+        tables.write()
+    if not options.names:
+        return
 
     screen = Console(highlight=False, width=140)
     machine, floor = describe(), measure_floor()
