@@ -28,15 +28,15 @@ from calderon.quadrature import triangle_rule
 WAVENUMBER = 5.0
 OPERATIONS = {("laplace", "double"): 12.6, ("laplace", "single"): 10.6, ("helmholtz", "double"): 46.6}
 OPERATIONS["helmholtz", "single"] = 35.6
-"""Of one evaluation without the sums over test points, with what a pair of triangles takes for all its points."""
+"""Operations of one evaluation without the sums over test points, with the share of the work on a pair of triangles."""
 DIFFERENCES = 3.4
 """So many more where distances come from differences of coordinates: fields of edge functions."""
 SUMS = {"P0": 1.0, "P1": 2.8, "RWG": 6.0}
 """Operations of these sums per evaluation of a real value, at the six points of the default rule."""
 BOTH_ORDERS = {("laplace", "double"): 14.5, ("laplace", "single"): 12.5, ("helmholtz", "double"): 57.5}
-"""The same as OPERATIONS for double layers, with what a pair of triangles takes for all its points."""
+"""OPERATIONS for double layers, with the share of the work on a pair of triangles."""
 BOTH_SUMS = 9.0
-"""Of their sums for both orders and functions of both triangles, P1."""
+"""Operations of their sums for both orders and functions of both triangles, P1."""
 
 
 class Row(NamedTuple):

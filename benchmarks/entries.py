@@ -66,7 +66,7 @@ def measure(screen: Console, floor: Floor, options: Namespace) -> dict[str, Any]
 
 
 def timed(operator: Any, kind: str) -> Callable[[], float]:
-    """What computes the entries of an operator by blocks, rows or columns and returns how many a second."""
+    """A function that computes entries of an operator by blocks, rows or columns and returns how many a second."""
     if kind == "block":
         return _blocks(operator)
     sides = [_clusters(space, RUN) for space in (operator.test, operator.trial)]
@@ -128,6 +128,11 @@ def _loop(function: Callable[..., None], kind: str) -> Callable[..., int]:
 
     @kernel
     def lines(data, pairs, top, bottom, left, right, scratch, out):  # type: ignore[no-untyped-def]
+        """Number of the entries of every tenth row or column of `pairs` (n, 2) of clusters, computed into out (m,).
+
+        data: what the function reads; top, bottom (row clusters,): first row of each and its end; left, right (column
+        clusters,): the same of columns; scratch: its working memory.
+        """
         total = 0
         for i, j in pairs:
             first, last, length = left[j], right[j], bottom[i] - top[i]

@@ -45,7 +45,7 @@ ROWS = [
 CHECKED = (128, 512, 2048)
 """Triangles of the comparisons with the processor."""
 BOUNDS = {"double": 1e-12, "single": 1e-5}
-"""Of its errors, relative to the largest entry."""
+"""Bounds of the device's errors, relative to the largest entry."""
 SIZES = (8192, 32_768, 131_072)
 """Triangles on a graphics processor."""
 STRIP = 1 << 30
@@ -284,7 +284,7 @@ def assemblies(
 
 
 def operations(row: assembly.Row) -> float:
-    """Of one evaluation with the sums over test points, as for the processor."""
+    """Operations of one evaluation with the sums over test points, counted as for the processor."""
     functions = {"P0": 1, "P1": 3, "RWG": 4 if row.layer == "magnetic_field" else 3}[row.space]
     return assembly.OPERATIONS[row.equation, row.precision] + 2 * functions * (2 if row.equation == "helmholtz" else 1)
 

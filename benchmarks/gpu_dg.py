@@ -26,7 +26,7 @@ FEW = 6
 """On others."""
 WARM, STEPS = 5, 50
 BOUNDS = {"double": 1e-11, "single": 1e-4}
-"""Of the largest difference from the processor's field, relative to its largest value."""
+"""Bounds of the largest difference from the processor's field, relative to its largest value."""
 
 
 def measure(

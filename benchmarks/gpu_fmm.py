@@ -19,7 +19,7 @@ from benchmarks.common.spheres import octahedral_sphere
 from calderon.backends import Device, format_bytes
 
 TRIANGLES, FEW = (131_072, 524_288), (512,)
-"""Of Laplace's equation on a graphics processor and on others; elastic bodies have a quarter of them."""
+"""Triangles for Laplace's equation on a graphics processor and on others; elastic bodies have a quarter of them."""
 RTOL = 1e-4
 
 

@@ -19,7 +19,7 @@ from benchmarks.common.spheres import octahedral_sphere
 from calderon.backends import Device, format_bytes
 
 TRIANGLES, FEW = (131_072, 524_288), (2048,)
-"""Of the body for sound on a graphics processor and on others; conductors have a quarter of them."""
+"""Triangles of the body for sound on a graphics processor and on others; conductors have a quarter of them."""
 RTOL, ELEMENTS = 1e-3, 10
 """Tolerance of products, and triangle edges of a wavelength."""
 
@@ -40,7 +40,7 @@ def conductor(triangles: int) -> Any:
 
 
 def wavenumber(triangles: int) -> float:
-    """Of ELEMENTS edges of such a sphere in a wavelength."""
+    """Wavenumber of waves that are ELEMENTS edges of such a sphere long."""
     edge = float(np.sqrt(4 * np.pi / triangles * 4 / np.sqrt(3)))
     return 2 * np.pi / (ELEMENTS * edge)
 

@@ -1,4 +1,4 @@
-"""What stays on a device: matrices there, GMRES and LU with them, and products without a matrix."""
+"""Work that stays on a device: matrices there, GMRES and LU with them, and products without a matrix."""
 
 import time
 from argparse import Namespace
@@ -15,7 +15,7 @@ from calderon.backends import Device, LinearAlgebra, format_bytes
 from calderon.quadrature import triangle_rule
 
 UNKNOWNS, FEW = 32_768, 2048
-"""Of the dense matrix and the products, on a graphics processor and on others."""
+"""Unknowns of the dense matrix and the products, on a graphics processor and on others."""
 WAVENUMBER = 2.0
 
 

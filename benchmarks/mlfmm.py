@@ -27,7 +27,7 @@ SUMS = (
 PEER = 1e-3
 """eps of fmm3dpy, which gives errors of 1e-4."""
 WAVENUMBERS = 12.6, 20.0, 37.7
-"""Of unit spheres with ten elements a wavelength."""
+"""Wavenumbers of unit spheres with ten elements a wavelength."""
 RTOL = 1e-3
 
 

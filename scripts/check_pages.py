@@ -18,7 +18,7 @@ TEX = re.compile(r"\\(?:frac|int|sum|begin|operatorname|varphi|varepsilon|hat|pa
 
 
 class Page(HTMLParser):
-    """What a page loads, and its text without code."""
+    """The addresses that a page loads, and its text without code."""
 
     def __init__(self) -> None:
         super().__init__()

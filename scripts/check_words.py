@@ -1,48 +1,69 @@
-"""Report phrases of docs/words.txt in prose: `python scripts/check_words.py [paths]`, file:line, exit status 1.
+"""Report prose that readers stumble over: `python scripts/check_words.py [paths]`, file:line, exit status 1.
 
-Without paths, PATHS are checked. Lines of fenced code and `code` in backticks are skipped in Markdown files.
+Without paths, PATHS are checked. Three rules:
+- phrases of docs/words.txt; lines of fenced code and `code` in backticks are skipped in Markdown files;
+- elliptic beginnings of docstrings, and of the strings after constants ("Of ...", "What ...", "The same ...");
+- compiled kernels with arguments that their docstring neither names nor leaves to another one ("as in `X`", X in the
+  same file).
+
+The last two hold in the folders of STRICT, which is to grow until it is all of PATHS; kernels of tests are left alone.
 """
 
+import ast
 import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-PATHS = (
-    "README.md",
-    "CHANGELOG.md",
-    "CONTRIBUTING.md",
+PATHS = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "docs", "benchmarks", "src", "examples", "tests", "scripts")
+OPEN = (
+    "fmm",
+    "mlfmm",
+    "galerkin",
+    "integrands",
+    "products",
+    "formulations",
+    "case",
+    "report",
+    "cli.py",
+    "commands.py",
+    *(
+        "backends",
+        "dg",
+        "fft",
+        "floquet",
+        "greens",
+        "hmatrix",
+        "layers",
+        "pairs",
+        "potentials",
+        "quadrature",
+        "solvers",
+    ),
+)
+"""Folders of src/calderon in which the rules of docstrings and kernels do not hold yet."""
+STRICT = (
     "docs",
     "benchmarks",
-    "src/calderon/mesh",
-    "src/calderon/report",
-    "src/calderon/case",
-    "src/calderon/plots",
     "examples",
-    "src/calderon/exact",
-    "src/calderon/dg",
-    "src/calderon/backends",
-    "src/calderon/parallel",
-    "src/calderon/potentials",
-    "src/calderon/solvers",
-    "src/calderon/formulations",
-    "src/calderon/operators",
-    "src/calderon/dense",
-    "src/calderon/onsurface",
-    "src/calderon/hmatrix",
-    "src/calderon/galerkin/rows",
-    "src/calderon/waves",
-    "src/calderon/layers",
-    "src/calderon/quadrature",
-    "src/calderon/cli.py",
-    "src/calderon/commands.py",
-    "src/calderon/methods.py",
-    "src/calderon/validation.py",
+    "tests",
+    "scripts",
+    *sorted(
+        f"src/calderon/{path.name}"
+        for path in (ROOT / "src" / "calderon").iterdir()
+        if path.name not in OPEN and (path.is_dir() or path.suffix == ".py")
+    ),
 )
 SUFFIXES = {".md", ".py", ".c", ".h"}
 WORDS = ROOT / "docs" / "words.txt"
-IGNORED = {"_build", "gallery", "cases"}  # written by sphinx
+IGNORED = {"_build", "gallery", "cases", "__pycache__"}  # written by sphinx, or by Python
+ELLIPTIC = re.compile(r"(Of|What|The same|As|Those)\b")
+COMPILED = {"kernel", "jitable", "jitable_part", "njit"}
+"""Decorators of compiled functions (`backends/numba.py`, `backends/vectors.py`)."""
+REFERENCE = re.compile(r"\bas in ((?:`\w+`(?:, | and )?)+)", re.IGNORECASE)
+
+Documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def banned() -> list[tuple[re.Pattern[str], str]]:
@@ -68,20 +89,96 @@ def prose(path: Path) -> Iterator[tuple[int, str]]:
         yield number, line
 
 
-def main(paths: list[str]) -> int:
-    """Print each finding; 1 if there is any."""
-    rules, found = banned(), 0
-    for start in [ROOT / each for each in paths or PATHS]:
+def _text(statement: ast.stmt) -> str | None:
+    """The string that is this whole statement."""
+    value = statement.value if isinstance(statement, ast.Expr) else None
+    return value.value if isinstance(value, ast.Constant) and isinstance(value.value, str) else None
+
+
+def docstrings(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """Line and text of each docstring, and of each string after an assignment."""
+    for node in ast.walk(tree):
+        body = node.body if isinstance(node, Documented) else []
+        for before, statement in zip([None, *body], body, strict=False):
+            text = _text(statement)
+            if text is not None and (before is None or isinstance(before, ast.Assign | ast.AnnAssign)):
+                yield statement.lineno, text.strip()
+
+
+def kernels(tree: ast.Module) -> Iterator[ast.FunctionDef]:
+    """Functions that are compiled, wherever they are defined."""
+    for node in ast.walk(tree):
+        for decorator in node.decorator_list if isinstance(node, ast.FunctionDef) else []:
+            called = decorator.func if isinstance(decorator, ast.Call) else decorator
+            if (called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")) in COMPILED:
+                yield node
+                break
+
+
+def _described(text: str, file: dict[str, str], seen: frozenset[str] = frozenset()) -> str:
+    """A docstring with those of the file that it refers to by "as in `X`"."""
+    parts = [text]
+    for match in REFERENCE.finditer(text):
+        for name in re.findall(r"\w+", re.sub(r"\band\b", "", match[1])):
+            if name not in seen and name in file:
+                parts.append(_described(file[name], file, seen | {name}))
+    return "\n".join(parts)
+
+
+def unnamed_arguments(tree: ast.Module) -> Iterator[tuple[ast.FunctionDef, list[str]]]:
+    """Each kernel with the arguments that neither its docstring names nor one that it refers to."""
+    file = {
+        node.name: ast.get_docstring(node) or ""
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ClassDef | ast.FunctionDef)
+    }
+    for node in kernels(tree):
+        described = _described(ast.get_docstring(node) or "", file)
+        arguments = [each.arg for each in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
+        yield node, [name for name in arguments if not re.search(rf"(?<!\w){re.escape(name)}(?!\w)", described)]
+
+
+def files(paths: list[str]) -> Iterator[Path]:
+    """Files with prose below these paths of the project."""
+    for start in [ROOT / each for each in paths]:
         if not start.exists():
             raise SystemExit(f"no file or folder {start}")
         for path in [start] if start.is_file() else sorted(start.rglob("*")):
-            if path.suffix not in SUFFIXES or IGNORED & set(path.parts):
-                continue
-            for number, line in prose(path):
-                for pattern, better in rules:
-                    for match in pattern.finditer(line):
-                        found += 1
-                        print(f"{path.relative_to(ROOT)}:{number}: {match.group()!r}: write {better}")
+            if path.suffix in SUFFIXES and not IGNORED & set(path.relative_to(ROOT).parts):
+                yield path
+
+
+def findings(path: Path, rules: list[tuple[re.Pattern[str], str]], strict: bool) -> Iterator[tuple[int, str]]:
+    """Line and complaint, all rules; those of docstrings and kernels only if `strict`."""
+    for number, line in prose(path):
+        for pattern, better in rules:
+            for match in pattern.finditer(line):
+                yield number, f"{match.group()!r}: write {better}"
+    if not strict or path.suffix != ".py":
+        return
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for number, text in docstrings(tree):
+        if begins := ELLIPTIC.match(text):
+            yield number, f"{begins[0]!r} begins a docstring: write a sentence with its subject first"
+    in_tests = path.is_relative_to(ROOT / "tests")
+    for node, missing in unnamed_arguments(tree):
+        if missing and not in_tests:
+            yield node.lineno, f"kernel {node.name}: name {', '.join(missing)} in its docstring, or say 'as in `X`'"
+
+
+def is_strict(path: Path) -> bool:
+    """Whether the rules of docstrings and kernels hold in this file."""
+    return any(path.is_relative_to(ROOT / folder) for folder in STRICT)
+
+
+def main(paths: list[str]) -> int:
+    """Print each finding; 1 if there is any. With --all the rules of docstrings and kernels hold everywhere."""
+    everywhere = "--all" in paths
+    rules, found = banned(), 0
+    for path in files([each for each in paths if each != "--all"] or list(PATHS)):
+        for number, complaint in findings(path, rules, everywhere or is_strict(path)):
+            found += 1
+            print(f"{path.relative_to(ROOT)}:{number}: {complaint}")
     return int(found > 0)
 
 

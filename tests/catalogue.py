@@ -1,4 +1,4 @@
-"""What the package offers, listed once: a line added here inherits the theorems of the tests that read the list."""
+"""Catalogue of what the package offers: a line added here inherits the theorems of the tests that read the list."""
 
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple

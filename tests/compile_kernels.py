@@ -26,7 +26,7 @@ def matrices(form: str, green: str) -> None:
 
 
 def layers(green: str) -> None:
-    """Of P0 and P1, and their potentials."""
+    """Kernels of layers of P0 and P1, and of their potentials."""
     for form in LAYERS:
         matrices(form, green)
     for build in (cal.single_layer, cal.double_layer):
@@ -38,7 +38,7 @@ def layers(green: str) -> None:
 
 
 def fields() -> None:
-    """Of edge functions, and their potentials."""
+    """Kernels of fields of edge functions, and of their potentials."""
     edges = cal.RWG(MESH)
     matrices("electric_field", "helmholtz")
     for potential in CURRENT_POTENTIALS.values():
@@ -47,7 +47,7 @@ def fields() -> None:
 
 
 def time_steps() -> None:
-    """Of degree 1 to 3, for both fluxes."""
+    """Kernels of time steps of degree 1 to 3, for both fluxes."""
     mesh = cal.mesh.box([0, 0, 0], [1, 1, 1], cells=1)
     for order in (1, 2, 3):
         for flux in ("centred", "upwind"):

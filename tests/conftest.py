@@ -24,14 +24,15 @@ def pytest_configure():
 
 
 def pytest_collection_finish():
-    """What is there then stays: later collections of garbage, many while kernels are compiled, need not look at it."""
+    """Freeze all present objects: later collections of garbage, many while kernels are compiled, need not look at
+    it."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000)
 
 
 def _whole(config):
-    """Whether all tests are asked for, as pytest without arguments does; also in a worker."""
+    """Whether all tests are requested, as pytest without arguments does; also in a worker."""
     return [Path(each).name for each in config.args] == ["tests"] and not config.option.ignore
 
 
@@ -150,7 +151,7 @@ def opencl():
 
     if "opencl" not in available():
         found = survey("opencl")
-        pytest.skip(f"OpenCL is not at hand: {found.missing or found.failures}")
+        pytest.skip(f"OpenCL is not available: {found.missing or found.failures}")
     return get("opencl")
 
 

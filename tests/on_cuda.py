@@ -13,7 +13,7 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 OF_DRIVERS = "test_devices.py", "test_cuda_build.py", "test_cuda_calls.py"
-"""Tests of the drivers themselves and of what is compiled without a device: these run as they are, if asked for."""
+"""Tests of the drivers themselves and of what is compiled without a device: these run as they are, if requested."""
 OF_OPENCL = {
     "test_lu_refuses": "CUDA has LU",
     "test_sweeps_after_a_solution_on_a_device_without_factors": "CUDA has LU",

@@ -1,4 +1,4 @@
-"""Nonsense in place of arguments of public constructors, functions and methods: a documented error or a result."""
+"""Nonsense instead of arguments of public constructors, functions and methods: a documented error or a result."""
 
 import ast
 import fractions
@@ -68,7 +68,7 @@ def is_documented(error):
 
 
 def complaints(call):
-    """What is wrong with the answers to nonsense in each argument."""
+    """Complaints about the answers to nonsense in each argument."""
     found = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

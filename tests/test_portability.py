@@ -1,4 +1,4 @@
-"""What only some systems have is used in few places, which ask for the system first."""
+"""Features of some systems only are used in few places, which check the system first."""
 
 import ast
 import os
@@ -34,7 +34,7 @@ GUARDED = {
     "processes/leftovers.py": {"kill"},
     "processes/signals.py": {"kill"},
 }
-"""These ask for the platform, or whether the name exists, or are right everywhere (a signal to the own process)."""
+"""These check the platform, or whether the name exists, or are right everywhere (a signal to the own process)."""
 
 
 def test_names_of_posix_are_used_where_the_system_is_asked_for():

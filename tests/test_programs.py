@@ -1,4 +1,4 @@
-"""What a new user writes: programs of under 25 lines, each with its own assertions."""
+"""Programs of new users, of under 25 lines, each with its own assertions."""
 
 import runpy
 from pathlib import Path

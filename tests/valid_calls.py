@@ -20,7 +20,7 @@ class Call(NamedTuple):
 
 
 def constructors() -> Iterator[Call]:
-    """Those of waves, media, conditions, ports, spaces and meshes."""
+    """Calls of constructors of waves, media, conditions, ports, spaces and meshes."""
     mesh, space = sphere(), cal.P1(sphere())
     gap = cal.DeltaGap(between=(1, 2))
     given: dict[str, dict[str, Any]] = {

@@ -66,7 +66,7 @@ def steady(points: Any, time: float = 0.0) -> Any:
 
 
 def everywhere(field: Any) -> Methods:
-    """What every sampled field has."""
+    """Methods that every sampled field has."""
     return {
         "at_points": {"points": POINTS}, "on_grid": {"low": [2, 2, 2], "high": [3, 3, 3], "points": (2, 2, 2)},
         "on_line": {"start": [2, 0, 0], "end": [3, 0, 0], "points": 2},

@@ -52,7 +52,7 @@ def graded_bracket(triangles: float) -> cal.TriangleMesh:
 
 
 def edge_of(area: float, triangles: float) -> float:
-    """Of equilateral triangles."""
+    """Edge of equilateral triangles, so many on an area."""
     return float(np.sqrt(area / triangles * 4 / np.sqrt(3)))
 
 

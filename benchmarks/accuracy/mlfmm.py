@@ -30,7 +30,7 @@ CURRENTS = (
 
 
 def wave(loss: str, trial: str, mesh: cal.TriangleMesh) -> cal.Helmholtz:
-    """Of the shortest wave for functions on a mesh."""
+    """Green's function of the shortest wave for functions on a mesh."""
     k = 2 * math.pi / (SHORTEST.get(trial, 10.0) * mesh.mean_edge_length)
     return cal.Helmholtz(complex(k, LOSSES[loss] * k) if LOSSES[loss] else k)
 

@@ -1,1 +1,1 @@
-"""What all measurements need: limits of the machine, meshes, rivals, results as JSON."""
+"""Common parts of all measurements: limits of the machine, meshes, rivals, results as JSON."""

@@ -1,8 +1,8 @@
 """Tables of benchmarks/README.md from the JSON records in benchmarks/results: `python -m benchmarks --tables`.
 
 A record is either measured, results/NAME-DATE.json as `python -m benchmarks NAME` writes it, or a table,
-results/tables/NAME.json, with the rows as they are printed. A comment in README.md, `<!-- table NAME ... -->`, stands at
-the end of the paragraph before each table, and the rows of the records that it names are written here.
+results/tables/NAME.json, with the rows as they are printed. A comment in README.md, `<!-- table NAME ... -->`, stands
+at the end of the paragraph before each table, and the rows of the records that it names are written here.
 """
 
 import json

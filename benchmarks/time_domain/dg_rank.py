@@ -24,7 +24,7 @@ class Timeline:
         self.events: list[tuple[str, float, float]] = []
 
     def watched(self, call: Callable[..., Any], name: Callable[..., str]) -> Callable[..., Any]:
-        """The same call, its interval noted under name(*arguments)."""
+        """A function that makes the call and notes its interval under name(*arguments)."""
 
         def timed(*arguments: Any) -> Any:
             begin = time.perf_counter()

@@ -112,7 +112,7 @@ def measure(screen: Console, floor: Floor, options: Namespace) -> dict[str, Any]
 
 
 def run(row: Row, repeat: int) -> list[dict[str, Any]]:
-    """What each rank measured. RuntimeError where there is no mpiexec or a rank failed."""
+    """Measurements of each rank. RuntimeError where there is no mpiexec or a rank failed."""
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
     command = shutil.which("mpiexec", path=path)
     if command is None:

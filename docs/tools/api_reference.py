@@ -53,7 +53,8 @@ class Name(NamedTuple):
 
     @property
     def page(self) -> str:
-        """As `shown`; `hmatrix.HMatrix` and the function `hmatrix.hmatrix` would be one file on some systems."""
+        """Name of the page: `shown`, but `hmatrix.HMatrix` and the function `hmatrix.hmatrix` would be one file on
+        some systems."""
         short = self.shown.removeprefix("calderon.").removeprefix("cal.")
         return f"{short}.function" if short == f"{self.name}.{self.name}" else short
 
@@ -75,7 +76,7 @@ class Name(NamedTuple):
 
 
 def programs(group: str) -> list[str]:
-    """Those of a page, the first of which comes before each other one."""
+    """Programs of a page; the first one comes before each other one."""
     return PROGRAM.findall((PAGES / f"{group}.md").read_text(encoding="utf-8"))
 
 
@@ -170,7 +171,7 @@ def page(one: Name) -> str:
 
 
 def table(block: str) -> str:
-    """What a block becomes: names that users write first, then what these return."""
+    """The table of a block: names that users write first, then what these return."""
     listed = sorted(
         (one for one in names() if one.block == block),
         key=lambda one: not one.is_public,

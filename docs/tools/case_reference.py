@@ -83,7 +83,7 @@ def nested(one: Schema) -> tuple[str, str] | None:
 
 
 def kind_of(one: Schema) -> str:
-    """What a value is, with its units and limits."""
+    """The kind of a value, with its units and limits."""
     if quantity := one.get(UNITS_KEY):
         text = f"{quantity} ({next(iter(UNITS[quantity]))})"
         rest = [

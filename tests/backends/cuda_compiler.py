@@ -20,7 +20,7 @@ REGISTERS = re.compile(r"Used (\d+) registers")
 
 
 class Usage(NamedTuple):
-    """What one thread of a kernel takes: registers; bytes of local memory, of spilled registers."""
+    """Resources of one thread of a kernel: registers; bytes of local memory, of spilled registers."""
 
     registers: int
     stack: int
@@ -40,7 +40,7 @@ def find_compiler() -> tuple[str, Compiler] | None:
 
 
 def usage(log: str) -> dict[str, Usage]:
-    """What each kernel takes, from the log of `ptxas -v`."""
+    """Resources of each kernel, from the log of `ptxas -v`."""
     found = {}
     for part in log.split("Compiling entry function ")[1:]:
         kernel = KERNEL.match("Compiling entry function " + part)

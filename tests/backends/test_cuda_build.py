@@ -61,7 +61,7 @@ def taker():
 
 @pytest.fixture(scope="module")
 def notes(taker):
-    """What that device was asked for by all matrices, products, potentials and simulations in both precisions."""
+    """Requests to that device by all matrices, products, potentials and simulations in both precisions."""
     cases = dense_cases() | product_cases() | field_cases() | solve_cases() | simulation_cases() | hmatrix_cases()
     cases |= fast_cases() | wave_cases() | layered_cases()
     for compute in cases.values():
@@ -91,7 +91,7 @@ def chosen(sources: list[Source]) -> list[Source]:
 
 
 def faults(source: Source, found: dict[str, Usage]) -> list[str]:
-    """What is not as it must be, a line each."""
+    """Faults of the compiled kernels, a line each."""
     lines = []
     for kernel, used in found.items():
         if used.spilled:

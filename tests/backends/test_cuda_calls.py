@@ -1,4 +1,4 @@
-"""What CudaDevice asks of CuPy, with NumPy under CuPy's names in its place: the calls fit together and the numbers
+"""Calls of CudaDevice to CuPy, for which NumPy under CuPy's names stands in: they fit together and the numbers
 come back. It says nothing about CuPy itself, nor about speed."""
 
 import contextlib
@@ -15,7 +15,7 @@ from calderon.backends.devices.cuda import CudaDevice
 
 
 class Memory:
-    """What `cupy.ndarray.data` is."""
+    """Substitute for `cupy.ndarray.data`."""
 
     def __init__(self, array):
         self.array = array

@@ -65,7 +65,7 @@ def test_a_folder_that_others_can_write_is_not_used(tmp_path):
 
 @pytest.fixture
 def two(tmp_path):
-    """What two processes hold of one index."""
+    """One index as two processes hold it."""
     return [KernelIndex(str(tmp_path), "kernel", "stamp") for _ in range(2)]
 
 

@@ -1,4 +1,4 @@
-"""Tasks shared by workers of different speed: each once, none beside a neighbour, parts by speed."""
+"""Tasks shared by workers of different speed: each once, none next to a neighbour, parts by speed."""
 
 import threading
 import time
@@ -15,7 +15,7 @@ NEIGHBOURS = [[other for other in (n - 1, n, n + 1) if 0 <= other < COUNT] for n
 
 
 class Ledger:
-    """Which tasks are written to by whom; notes a task that is written to beside a neighbour."""
+    """Which tasks are written to by whom; notes a task that is written to next to a neighbour."""
 
     def __init__(self):
         self.lock, self.open, self.done, self.clashes = threading.Lock(), set(), [], []

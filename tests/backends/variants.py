@@ -1,4 +1,4 @@
-"""Every variant of the device sources that operators ask for, found by asking: a device that only takes notes."""
+"""Every variant of the device sources that operators request, found by a request: a device that only takes notes."""
 
 from collections.abc import Callable
 from functools import partial
@@ -268,7 +268,7 @@ def _products(operator: Any, backend: str, precision: str) -> Any:
 
 
 def _solution(operator: Any, backend: str, precision: str) -> Any:
-    """Of a matrix that stays on a device by GMRES, and all that is asked of such a matrix."""
+    """Solution by GMRES with a matrix that stays on a device, and everything else that such a matrix offers."""
     matrix = operator.assemble(backend=backend, precision=precision, keep_on_device=backend != "numba")
     b = np.linspace(1.0, 2.0, matrix.shape[0])
     if backend != "numba":

@@ -149,7 +149,7 @@ def test_what_cannot_be_run_is_told_without_a_traceback(tmp_path, change, code, 
 
 
 @pytest.mark.parametrize(
-    ("error", "told"),
+    ("error", "message"),
     [
         (OSError(errno.ENOSPC, "No space left on device", "fields.vtu"), "error fields.vtu: No space left on device\n"),
         (OSError(errno.EBUSY, "Device or resource busy"), "error Device or resource busy\n"),
@@ -157,14 +157,14 @@ def test_what_cannot_be_run_is_told_without_a_traceback(tmp_path, change, code, 
         (OSError("Can't synchronously write data"), "error Can't synchronously write data\n"),
     ],
 )
-def test_errors_of_the_system_are_told_without_a_traceback(tmp_path, monkeypatch, error, told):
+def test_errors_of_the_system_are_reported_without_a_traceback(tmp_path, monkeypatch, error, message):
     def fail(*arguments):
         raise error
 
     monkeypatch.setattr("calderon.report.run", fail)
     (tmp_path / "case.toml").write_text(CASE)
     run = calderon_command("run", tmp_path / "case.toml", "--out", tmp_path / "out")
-    assert run.exit_code == WRONG_INPUT and told in run.output
+    assert run.exit_code == WRONG_INPUT and message in run.output
     assert isinstance(run.exception, SystemExit) and not (tmp_path / "out").exists()
 
 

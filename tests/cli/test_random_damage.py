@@ -1,4 +1,4 @@
-"""Randomly damaged meshes and cases, with fixed seeds: refused in words or right, within 5 s and 500 MB.
+"""Randomly damaged meshes and cases, with fixed seeds: refused with a message or right, within 5 s and 500 MB.
 
 The damage is done, and its outcome judged, in a process of its own (this file with KIND and COUNT as arguments), which
 may not have more memory than that; it prints what is wrong, and a line "done" at the end.
@@ -140,7 +140,7 @@ def changed(text, rng):
 
 
 def numbers_of(results):
-    """What a case has computed, as one row of numbers."""
+    """The results of a case as one row of numbers."""
     if hasattr(results, "final"):
         return np.concatenate([results.final, *([results.signals.electric.ravel()] if results.signals else [])])
     steps = [
@@ -150,7 +150,7 @@ def numbers_of(results):
 
 
 def wrong_mesh(path, reader):
-    """What is wrong with how a file is read; None for a MeshError in words and for a mesh."""
+    """A complaint about how a file is read; None for a MeshError with a message and for a mesh."""
     try:
         mesh = reader(path)
     except MeshError as error:
@@ -161,7 +161,8 @@ def wrong_mesh(path, reader):
 
 
 def wrong_case(text, expected):
-    """The same for a case. One that says what the good one said gives its numbers, others finite ones."""
+    """A complaint about how a case is read. One that says what the good one said gives its numbers, others finite
+    ones."""
     try:
         file = parse(text)
     except CaseError as error:

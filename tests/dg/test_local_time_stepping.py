@@ -110,7 +110,7 @@ def test_the_work_is_what_is_promised():
 
 
 def fed_box():
-    """Lossy matter beside a thin layer of metres over waves, in which a current flows; a wave comes in, too."""
+    """Lossy matter next to a thin layer of metres over waves, in which a current flows; a wave comes in, too."""
     mesh = graded(5, 0.12)
     middle, x = np.abs(mesh.centroids - 0.5), mesh.centroids[:, 0]
     tags = np.where(x > 0.75, 1, 0)
@@ -194,8 +194,8 @@ def test_classes_are_nested_and_spare_open_faces():
     inside = mesh.neighbours >= 0
     whole = ((~inside) & (mesh.centroids[:, None, 0] < 0.2)).any(axis=1)
     found = step_classes(mesh, mesh.inradii, whole)
-    beside = np.where(inside, found.own[np.maximum(mesh.neighbours, 0)], 0).max(axis=1)
-    assert np.array_equal(found.near, np.maximum(found.own, beside)) and (found.near - found.own).max() == 1
+    adjacent = np.where(inside, found.own[np.maximum(mesh.neighbours, 0)], 0).max(axis=1)
+    assert np.array_equal(found.near, np.maximum(found.own, adjacent)) and (found.near - found.own).max() == 1
     assert not found.near[whole].any()
     longest = found.ratio * mesh.inradii.min()
     assert (longest / 2.0**found.own <= mesh.inradii).all()

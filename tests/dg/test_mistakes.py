@@ -1,4 +1,4 @@
-"""What a user may get wrong with fields in time is answered with what came, what is allowed and what to try."""
+"""Mistakes of users with fields in time raise errors that name what came, what is allowed and what to try."""
 
 import warnings
 

@@ -103,7 +103,7 @@ def launched(count, program, *arguments):
     pytest.importorskip("pymetis")
     command = shutil.which("mpiexec", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}")
     if command is None:
-        pytest.skip("mpiexec is not at hand")
+        pytest.skip("mpiexec is not available")
     environment = os.environ | {"NUMBA_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(sys.path)}
     given = [command, "-n", str(count), sys.executable, "-c", program, *map(str, arguments)]
     done = subprocess.run(given, env=environment, capture_output=True, text=True, timeout=300)
@@ -113,7 +113,7 @@ def launched(count, program, *arguments):
 
 
 def numbers_of(program, count, folder, *arguments):
-    """What a program on so many ranks has left in its folder."""
+    """Numbers that a program on so many ranks has left in its folder."""
     folder.mkdir()
     output = launched(count, program, folder, *arguments)
     assert sorted(output.split("\n"))[1:] == [f"{rank} of {count}" for rank in range(count)]

@@ -30,7 +30,7 @@ class Threads:
 
 
 def on_ranks(count, call, each=8):
-    """What call(ranks) returns or raises on each of so many ranks."""
+    """Values that call(ranks) returns, or errors that it raises, on each of so many ranks."""
     table, barrier = [None] * count, threading.Barrier(count)
 
     def one(rank):

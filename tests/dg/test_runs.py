@@ -218,10 +218,10 @@ def test_every_sample_of_a_probe_is_of_its_time():
 
 
 def test_a_listener_hears_how_far_a_run_is():
-    heard = []
+    reports = []
     simulation = cavity()
-    simulation.run(50 * simulation.time_step, progress=lambda done, total: heard.append((done, total)))
-    assert heard == [(20, 50), (40, 50), (50, 50)]
+    simulation.run(50 * simulation.time_step, progress=lambda done, total: reports.append((done, total)))
+    assert reports == [(20, 50), (40, 50), (50, 50)]
 
 
 def test_two_runs_are_one():
@@ -305,11 +305,11 @@ def test_snapshots_hold_the_field_at_the_corners(tmp_path):
 
 @pytest.mark.parametrize("options", [{}, {"flux": "upwind"}, {"local_time_stepping": True}])
 def test_a_listener_hears_how_far_the_search_for_the_step_is(options):
-    heard = []
+    reports = []
     mesh = cal.mesh.box([0, 0, 0], [1, 1, 1], cells=4)
     vertices = mesh.vertices * np.where(mesh.vertices < 0.3, 0.2, 1.0)
     names = {"face_names": mesh.face_names}
     mesh = cal.TetrahedralMesh(vertices, mesh.tetrahedra, faces=mesh.faces, face_tags=mesh.face_tags, **names)
-    cal.MaxwellDG(mesh, 1, progress=lambda *parts: heard.append(parts), **options)
-    done, total = np.array(heard).T
+    cal.MaxwellDG(mesh, 1, progress=lambda *parts: reports.append(parts), **options)
+    done, total = np.array(reports).T
     assert len(done) >= 2 and (np.diff(done) == 20).all() and (done <= total).all() and len(set(total)) == 1

@@ -76,10 +76,10 @@ def test_a_tenth_of_a_cube_may_be_air(width, valid):
     first = COUNT // 2 - 1
     density[first : first + width, first : first + width] = 0
     found = cube_averages(density, 0 * density + 1.0, VOXEL, MASS)
-    beside = first + width, first, COUNT // 2
-    assert (found.origin[beside] == OWN) == valid
+    outside = first + width, first, COUNT // 2
+    assert (found.origin[outside] == OWN) == valid
     if valid:
-        side = found.sides[beside]
+        side = found.sides[outside]
         assert (side**2 - (width * VOXEL) ** 2) * side * DENSITY == pytest.approx(MASS, rel=1e-9)
 
 

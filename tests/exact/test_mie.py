@@ -126,7 +126,7 @@ def sphere_rule(degree):
 
 @pytest.mark.parametrize("kind", SPHERES)
 def test_cross_sections_are_integrals_of_the_fields(kind):
-    """Of |F|^2 over all directions, and of the Poynting vector over a sphere outside; F is transverse."""
+    """Integrals of |F|^2 over all directions, and of the Poynting vector over a sphere outside; F is transverse."""
     field = SPHERES[kind](3.0, **WAVE)
     d, weights = sphere_rule(60)
     F = field.far_field(d)

@@ -118,7 +118,7 @@ def flips(kind, path, count):
 
 
 def load_copy(kind, path):
-    """What the undamaged file gives; it stays, though a run removes its checkpoint."""
+    """Content of the undamaged file; it stays, though a run removes its checkpoint."""
     copy = path.with_name(f"first-{path.name}")
     shutil.copyfile(path, copy)
     return load(kind, copy)

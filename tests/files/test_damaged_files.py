@@ -14,7 +14,7 @@ PROGRAM = Path(__file__).with_name("damaged_copies.py")
 
 
 def outcomes(*arguments):
-    """What came of each copy, from one process for all of them."""
+    """Outcome of each copy, from one process for all of them."""
     command = [sys.executable, str(PROGRAM), *map(str, arguments)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, (done.returncode, done.stderr[-2000:])

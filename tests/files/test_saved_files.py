@@ -1,4 +1,4 @@
-"""What is read back is verified: links, sizes, versions and contents, with any checksums."""
+"""Files are verified when they are read back: links, sizes, versions and contents, with any checksums."""
 
 import hashlib
 import json

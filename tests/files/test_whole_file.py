@@ -53,7 +53,7 @@ def test_a_missing_folder_is_named(tmp_path):
 
 @pytest.fixture
 def steps(monkeypatch):
-    """What is flushed and renamed, in order, by name."""
+    """Names of the files that are flushed and renamed, in order."""
     found = []
     fsync, replace, rename = os.fsync, os.replace, os.rename
 

@@ -7,7 +7,7 @@ from calderon.fmm.packed import COMPONENTS, Digits
 
 
 def test_blocks_keep_the_sums_of_their_rows():
-    """Rounding of rows as asked for, sums of each component to one unit, and products of both sides."""
+    """Rounding of rows as requested, sums of each component to one unit, and products of both sides."""
     random, starts, rounding = np.random.default_rng(0), np.array([0, 6, 51]), 1e-4
     pairs = np.array([[0, 1], [1, 0], [1, 1]])
     near = Near.of_tensors(pairs, (starts, starts), False, rounding)

@@ -29,7 +29,7 @@ PLACES = {
 
 @pytest.fixture(autouse=True)
 def own_random_numbers():
-    """Of each test, whichever ran before."""
+    """Random numbers of each test, whichever ran before."""
     global RANDOM
     RANDOM = np.random.default_rng(0)
 

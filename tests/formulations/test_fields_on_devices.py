@@ -10,12 +10,12 @@ MESH = cal.mesh.sphere(radius=1.0, h=0.7)
 SOUND = cal.PlaneWave(direction=[0, 0, 1], wavenumber=K)
 LIGHT = cal.PlaneWave(direction=[0, 0, 1], polarization=[1, 0, 0], wavenumber=K)
 POINTS = np.array([[0.1, 0.3, 0.2], [0.0, 0.0, 1.05], [1.5, -1.0, 0.3], [3.0, 2.0, -5.0]])
-RIM = cal.DeltaGap(between=(0, 1))
+GAP = cal.DeltaGap(between=(0, 1))
 
 
 def antenna():
     halves = cal.TriangleMesh(MESH.vertices, MESH.triangles, MESH.centroids[:, 2] > 0)
-    return cal.PECAntenna(halves, K, RIM).solve()
+    return cal.PECAntenna(halves, K, GAP).solve()
 
 
 SOLUTIONS = {

@@ -109,7 +109,7 @@ def test_a_lossless_springy_wall(b):
 
 
 def test_an_infinite_impedance_is_rigid():
-    """As a number, in tables, arrays and functions, on all of the surface and on a part of it."""
+    """Infinity is accepted as a number, in tables, arrays and functions, on all of the surface and on a part of it."""
     mesh = tagged()
     every, front = np.full(len(mesh.triangles), np.inf), np.where(mesh.tags == 4, np.inf, 2 + 1j)
     for way in (np.inf, -np.inf, complex(np.inf, 1), {1: np.inf, "front": np.inf}, every, lambda x: np.inf):

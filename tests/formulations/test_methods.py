@@ -72,7 +72,7 @@ def test_auto_is_dense_for_few_unknowns_and_compressed_above(body, monkeypatch):
     problem = SoundHardScattering(body, K)
     problem.solve(WAVE, method="auto", rtol=1e-4)
     matrix = problem.system.matrix
-    problem.monostatic_target_strength([[1.0, 0, 0]])  # by the matrix at hand and its accuracy
+    problem.monostatic_target_strength([[1.0, 0, 0]])  # by the given matrix and its accuracy
     assert problem.system.matrix is matrix
 
 
@@ -169,7 +169,7 @@ def test_a_matrix_that_stays_on_a_device_gives_the_same_solution(opencl, body):
 
 
 def test_sweeps_after_a_solution_on_a_device_without_factors(opencl, body):
-    """The default needs LU, which OpenCL has not: the matrix comes to the host. What cannot be is told by option."""
+    """The default needs LU, which OpenCL has not: the matrix comes to the host. Impossible options are named."""
     directions = [[1.0, 0, 0], [0, 1.0, 0]]
     problem = SoundHardScattering(body, K)
     problem.solve(WAVE, backend="opencl", keep_on_device=True)

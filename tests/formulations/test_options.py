@@ -276,7 +276,7 @@ def test_options_and_lists_that_are_none(sphere):
 
 
 def test_matrices_as_preconditioners(sphere):
-    """As an array, a sparse matrix or an operator: the identity leaves the iterations as they
+    """A preconditioner is an array, a sparse matrix or an operator: the identity leaves the iterations as they
     are without a preconditioner."""
     light = PlaneWave([0, 0, 1], K, polarization=[1, 0, 0])
     posed = [

@@ -11,7 +11,7 @@ from calderon.waves import PlaneWave
 
 AXIS = [0.0, 0.0, 1.0]
 RESONANCES = {"hard": np.pi, "soft": 2.0815759778}
-"""Of the inside of the unit ball: k = pi with u = 0 on the surface, the zero of j_1' with du/dn = 0."""
+"""Resonances of the inside of the unit ball: k = pi with u = 0 on the surface, the zero of j_1' with du/dn = 0."""
 
 
 @pytest.fixture(scope="module")

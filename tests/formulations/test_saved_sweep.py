@@ -25,7 +25,7 @@ def strength(problem):
 
 @pytest.fixture
 def computed(monkeypatch):
-    """Counts products that are computed and, when told so, ends the run like Ctrl-C at one of them."""
+    """Counts products that are computed and, on request, ends the run like Ctrl-C at one of them."""
 
     class Count:
         products, last = 0, 10**9

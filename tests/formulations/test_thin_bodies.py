@@ -14,7 +14,7 @@ FORWARD = 0.5049
 """|far field| along the wave of the rigid box 1 x 1 x 1e-4: cells graded by 3, h = 0.2, 0.1, 0.07, extrapolated. The
 open sheet without thickness gives 0.5028, 0.5042 for h = 0.2, 0.1."""
 ADDED_MASS = 0.579 * np.pi / 4
-"""Of a square plate that moves across (W. K. Meyerhoff, J. Ship Res. 14 (1970) 100)."""
+"""Added mass of a square plate that moves across (W. K. Meyerhoff, J. Ship Res. 14 (1970) 100)."""
 
 
 def box(h, **options):

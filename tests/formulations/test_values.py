@@ -113,7 +113,7 @@ def test_objects_say_in_one_line_what_they_are():
 
 
 def test_signatures_name_their_arguments():
-    """Of all public functions and methods, so that editors complete them; several planes may be shown."""
+    """All public functions and methods name them, so that editors complete them; several planes may be shown."""
     import inspect
 
     given = [getattr(cal, name) for name in cal.__all__]

@@ -65,7 +65,7 @@ def cases(d):
         "small": 0.15 * BASE + [0.3, 0.2, d],
         "large": 7 * BASE + [-3, -2, d],
         "needle": complex_product(BASE * [1, 0.05, 1], [0, 0, 1], 0.7) + [0.1, 0.1, d],
-        "beside": BASE + [-0.75, 0.2, d],
+        "lateral": BASE + [-0.75, 0.2, d],
     }
 
 
@@ -165,20 +165,20 @@ def test_many_radians_against_more_points(monkeypatch):
 
 
 def slab(cells, thickness):
-    """A closed plate of 1 by 1, one triangle high at its rim."""
+    """A closed plate of 1 by 1, one triangle high at its boundary."""
     plate = cal.mesh.plate([1.0, 1.0], h=1 / cells)
     count, triangles = plate.number_of_vertices, plate.triangles
     sides = np.concatenate([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]])
     _, place, times = np.unique(np.sort(sides, axis=1), axis=0, return_index=True, return_counts=True)
     a, b = sides[place[times == 1]].T
-    rim = np.concatenate([np.stack([a, b, b + count], axis=1), np.stack([a, b + count, a + count], axis=1)])
+    boundary = np.concatenate([np.stack([a, b, b + count], axis=1), np.stack([a, b + count, a + count], axis=1)])
     vertices = np.concatenate([plate.vertices, plate.vertices + [0, 0, thickness]])
-    return cal.TriangleMesh(vertices, np.concatenate([triangles[:, ::-1], triangles + count, rim]))
+    return cal.TriangleMesh(vertices, np.concatenate([triangles[:, ::-1], triangles + count, boundary]))
 
 
 @pytest.mark.parametrize("ratio", [1e-1, 1e-2, 1e-3])
 def test_gauss_law_on_thin_slabs(ratio, recwarn):
-    """Walls and rim, triangles stretched up to a thousand times: the double layer of 1 is -1/2 on each triangle."""
+    """Walls and boundary, triangles stretched up to a thousand times: the double layer of 1 is -1/2 on each of them."""
     mesh = slab(4, ratio / 4)
     rows = cal.double_layer(cal.Laplace(), cal.P0(mesh)).assemble().to_array().sum(axis=1)
     assert np.abs(rows + mesh.areas / 2).max() < 3e-6 * mesh.areas.max()
@@ -210,7 +210,7 @@ def test_triangles_with_sharp_angles_between_them(height):
 
 
 def test_double_layer_of_long_needles():
-    """Touching triangles a hundred times as long as wide, beside each other and at right angles."""
+    """Touching triangles a hundred times as long as wide, next to each other and at right angles."""
     cube = cal.mesh.cube(1.0, 0.6)
     mesh = cal.TriangleMesh(cube.vertices * [1.0, 1.0, 100.0], cube.triangles)
     matrix = cal.double_layer(cal.Laplace(), cal.P0(mesh)).assemble().to_array()
@@ -218,7 +218,7 @@ def test_double_layer_of_long_needles():
 
 
 def test_capacitance_of_close_plates():
-    """Area over distance, and less and less beside it: what the rim adds is of the order d log(1 / d)."""
+    """Area over distance, and less and less next to it: what the boundary adds is of the order d log(1 / d)."""
     excess = []
     for d in (2e-3, 1e-3, 5e-4):
         lower = cal.mesh.plate([1.0, 1.0], h=1 / 6)

@@ -43,7 +43,7 @@ def probe(board, what, a, b, scratch, out):
 
 
 class Compared:
-    """An operator by compiled rows beside its dense matrix in cluster order."""
+    """An operator by compiled rows compared with its dense matrix in cluster order."""
 
     def __init__(self, operator, precision="double", leaf=24):
         test, trial = operator.test, operator.trial
@@ -63,7 +63,7 @@ class Compared:
         return out
 
     def error_of_rows(self, apart):
-        """Of rows and columns without the entries that are not `apart` (test, trial)."""
+        """Error of rows and columns without the entries that are not `apart` (test, trial)."""
         expected, worst = self.dense - self.special + self.overlap, 0.0
         random = np.random.default_rng(2)
         for c, run in enumerate(zip(self.columns.start, self.columns.stop, strict=True)):
@@ -183,7 +183,7 @@ def test_boxes_of_supports():
 
 
 def fingerprint():
-    """Of what Numba's cache on disk knows a kernel by that captures rows, columns and blocks."""
+    """Key in Numba's cache on disk of a kernel that captures rows, columns and blocks."""
     rule = triangle_rule(4)
     layout = side_table(rule, rule.barycentric.T, True)[0]
     sums = entry_loops(

@@ -92,7 +92,7 @@ def test_mixed_precision_keeps_the_digits_of_touching_pairs(opencl):
 
 
 def test_solutions_stay_with_the_host_s(opencl):
-    """The same steps and, to rounding, the same solution; what the matrix says of itself."""
+    """Device and host take as many steps to one solution, to rounding; the matrix describes itself."""
     operator, b = OPERATORS["sum"], np.ones(P1.dimension)
     matrix = kept(operator)
     expected, host = cal.gmres(operator.assemble(), b, rtol=1e-10)

@@ -72,7 +72,7 @@ def test_the_compressed_matrix_is_the_dense_one():
 
 
 def test_the_trace_of_close_pairs_is_a_multiple_of_the_single_layer():
-    """Of U, (10 - 12 nu) / (16 pi mu (1 - nu) r), between two plates at 1/50 of an edge."""
+    """The trace of U is (10 - 12 nu) / (16 pi mu (1 - nu) r), between two plates at 1/50 of an edge."""
     lower = cal.mesh.plate([1.0, 1.0], h=0.5)
     upper = lower.translated([0.05, 0.03, 0.01])
     count = lower.number_of_triangles

@@ -1,4 +1,4 @@
-"""Triangles that are much longer than high: integrated with little memory, or refused in words."""
+"""Triangles that are much longer than high: integrated with little memory, or refused with a message."""
 
 import warnings
 

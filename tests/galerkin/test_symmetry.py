@@ -65,7 +65,7 @@ def test_both_orders_at_once(space, green, regular):
 
 @pytest.mark.parametrize("gap", [1e-2, 1e-8])
 def test_near_pairs_left_to_the_rule_of_distant_ones(gap):
-    """Of points much closer than their triangles are large squared distances must not lose digits, where a user wants
+    """Squared distances of points much closer than their triangles are large must not lose digits, where a user wants
     no other rule for near pairs."""
     plate = cal.mesh.plate(h=0.25)
     vertices = np.concatenate([plate.vertices, plate.vertices + [0, 0, gap]])

@@ -24,7 +24,7 @@ def test_rules_agree():
 PLATE, SPHERE = cal.mesh.plate((1.0, 1.0), 0.09), cal.mesh.sphere(1.0, 0.3)
 IN_STRIPS = {
     "P0": cal.single_layer(cal.Laplace(), cal.P0(PLATE)),
-    "without the rim": cal.single_layer(cal.Laplace(), cal.P1(PLATE, boundary=False)),
+    "without the boundary": cal.single_layer(cal.Laplace(), cal.P1(PLATE, boundary=False)),
     "curls": cal.hypersingular(cal.Helmholtz(2.0), cal.P1(PLATE, boundary=False)),
     "other spaces": cal.double_layer(cal.Laplace(), cal.P1(SPHERE), cal.P0(PLATE)),
     "open currents": cal.electric_field(2.0, cal.RWG(PLATE)),

@@ -69,7 +69,7 @@ def mesh():
 
 
 def test_every_method_has_it(green, mesh):
-    """As the mean of five functions of the package."""
+    """Each method gives the mean of five functions of the package."""
     space = cal.P1(mesh)
     exact = sum(cal.double_layer(cal.Helmholtz(1j * each), space).assemble().to_array() for each in DECAYS) / 5
     for method in ("dense", "hmatrix"):

@@ -70,7 +70,7 @@ def point_matrix(rows, columns, x, y, k=0.0, shift=0.0, normals=None, dtype=np.f
 
 
 def dense(x, y, k=0.0, shift=0.0, normals=None):
-    """The same matrix by NumPy, in the order of the points."""
+    """The matrix of the points by NumPy, in their order."""
     d = x[:, None] - y[None]
     r = np.linalg.norm(d, axis=2) + shift
     with np.errstate(divide="ignore", invalid="ignore"):

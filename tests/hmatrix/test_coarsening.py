@@ -1,5 +1,5 @@
-"""Blocks put together, and blocks small beside the matrix: less memory, and rough and smooth vectors see less than the
-tolerance."""
+"""Blocks put together, and blocks small compared with the matrix: less memory, and rough and smooth vectors see less
+than the tolerance."""
 
 import numpy as np
 import pytest

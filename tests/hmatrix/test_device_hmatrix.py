@@ -118,7 +118,7 @@ def test_the_magnetic_field_of_two_plates():
 
 
 def test_the_electric_field_of_an_open_surface():
-    """On whose rim triangles have a local function that is no unknown."""
+    """Triangles at its boundary have a local function that is no unknown."""
     check(cal.electric_field(3.0, cal.RWG(cal.mesh.plate((2.0, 1.0), 0.08))), 1e-3)
 
 
@@ -287,7 +287,7 @@ def test_dense_blocks_are_those_of_the_dense_matrix():
 
 
 def test_errors_of_a_device_are_raised(monkeypatch):
-    """What it says, and an interrupt."""
+    """An error of the device is raised with its text, and so is an interrupt."""
     operator = cal.single_layer(LAPLACE, SPACE)
     for error in (KeyboardInterrupt("stop"), OSError("gone")):
 

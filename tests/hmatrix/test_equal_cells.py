@@ -39,7 +39,7 @@ GREEN = cal.Helmholtz(30.0)
 
 
 def largest_errors(operator, rtols):
-    """Of products with a random vector, by the tolerance."""
+    """Errors of products with a random vector, by the tolerance."""
     dense = operator.assemble("dense")
     x = np.random.default_rng(3).standard_normal(operator.shape[1])
     exact = dense @ x

@@ -116,7 +116,7 @@ def test_a_thin_layer_is_a_sheet(sheet):
 
 
 def test_surface_waves_of_any_conductor_carry_no_negative_power():
-    """Those that decay faster than they travel are part of what is lost."""
+    """Waves that decay faster than they travel are part of the losses."""
     for conductivity in (0.1, 3.0, 5.0, 20.0, 1e4):
         found, _ = strip(cal.Stack([BOARD], below=copper(None, conductivity)))
         power = found.power

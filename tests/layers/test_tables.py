@@ -40,7 +40,7 @@ def test_tables_give_the_integrals(stack, frequency, z, source, reach):
 
 
 def test_reference_values():
-    """Those between horizontal currents at heights of interfaces."""
+    """Reference values between horizontal currents at heights of interfaces."""
     if not REFERENCES.exists():
         pytest.skip("the reference values are not next to the project (shared/data/layered_green.json)")
     cases, tables = json.loads(REFERENCES.read_text())["values"], {}

@@ -32,13 +32,13 @@ def test_tags_and_names_are_inherited():
 @pytest.mark.parametrize("mesh", [cal.mesh.sphere(1.0, 0.4), cal.mesh.disc(1.0, 0.3)], ids=["sphere", "disc"])
 def test_neighbours_in_a_fan_share_an_edge_at_its_vertex(mesh):
     around = fans(mesh)
-    rim = set(mesh.boundary_vertices.tolist())
+    boundary = set(mesh.boundary_vertices.tolist())
     assert len(around.closed) == len(mesh.used_vertices)
     for fan, closed in enumerate(around.closed):
         corners = around.corners[around.start[fan] : around.start[fan + 1]]
         assert (around.fan[corners] == fan).all() and (around.place[corners] == np.arange(len(corners))).all()
         (vertex,) = np.unique(mesh.triangles.ravel()[corners])
-        assert closed == (int(vertex) not in rim)
+        assert closed == (int(vertex) not in boundary)
         triangle, local = np.divmod(corners, 3)
         into = mesh.triangles[triangle, (local + 2) % 3]  # the edge to this vertex ends a triangle ...
         out = mesh.triangles[triangle, (local + 1) % 3]  # ... and the same one begins the next

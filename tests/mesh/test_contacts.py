@@ -14,8 +14,8 @@ def test_a_contact_keeps_area_and_border(h, place):
     mesh = with_contact(plate, place, 0.05, 0.5)
     assert mesh.areas.sum() == pytest.approx(6.0, rel=1e-12)
     assert np.all(mesh.normals[:, 2] > 1 - 1e-12)
-    rims = [np.sort(each.edge_lengths[each.edge_triangle_counts == 1]) for each in (plate, mesh)]
-    assert np.allclose(*rims)
+    boundaries = [np.sort(each.edge_lengths[each.edge_triangle_counts == 1]) for each in (plate, mesh)]
+    assert np.allclose(*boundaries)
     mesh.check()
     triangles, opposite = contact_in(mesh, place, 0.05, 0.5)
     ends = [np.delete(mesh.triangles[t], o) for t, o in zip(triangles, opposite, strict=True)]

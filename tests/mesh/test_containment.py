@@ -72,7 +72,7 @@ def test_one_point_none_and_what_is_refused():
 
 def test_a_wall_inside_bounds_no_volume():
     cube = meshes.cube(1.0, 0.5)
-    wall = meshes.plate((1.0, 1.0), 0.5)  # in the plane z = 0, its rim on edges of the cube
+    wall = meshes.plate((1.0, 1.0), 0.5)  # in the plane z = 0, its boundary on edges of the cube
     joined = meshes.merge([cube, wall]).merged_vertices()
     assert joined.is_closed and not joined.is_manifold
     assert len(joined.unbalanced_edges) == 8

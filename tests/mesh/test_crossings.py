@@ -21,7 +21,7 @@ CASES = {
     "fold": ([[0.0, 0, 0], [1, 0, 0], [0.3, 0, 1]], False),
     "corner on the inside": ([[0.3, 0.3, 0], [0.1, 0.1, 1], [0.6, 0.6, 1]], False),
     "above": (BASE + [0, 0, 1e-3], False),
-    "beside": (BASE + [2, 0, 0], False),
+    "lateral": (BASE + [2, 0, 0], False),
 }
 
 
@@ -81,8 +81,8 @@ SHARING = {
     "sector within the other": ([0, 3, 4], [[2, 1, 0], [1, 2, 0]], True),
     "folded": ([0, 1, 3], [[0.5, 0.6, 0]], True),
     "opposite sectors": ([0, 3, 4], [[-1, 0, 0], [0, -1, 0]], False),
-    "beside": ([0, 2, 3], [[-1, 1, 0]], False),
-    "beside, with a hanging corner": ([0, 3, 4], [[0, 0.5, 0], [-1, 1, 0]], False),
+    "lateral": ([0, 2, 3], [[-1, 1, 0]], False),
+    "lateral, with a hanging corner": ([0, 3, 4], [[0, 0.5, 0], [-1, 1, 0]], False),
     "on the other side of the vertex": ([0, 3, 4], [[-0.5, -0.2, -1], [-0.5, -0.2, 1]], False),
     "from below": ([0, 3, 4], [[0.5, 0.2, -1], [0.2, 0.5, -1]], False),
     "an edge lies on the other": ([0, 3, 4], [[0.5, 0.2, 0], [0.2, 0.5, -1]], False),

@@ -1,4 +1,4 @@
-"""Elements of files: those that are not read are named, and none is dropped in silence."""
+"""Elements of files: those that are not read are named, and none is dropped silently."""
 
 import itertools
 
@@ -43,12 +43,12 @@ def grid(*pieces):
     """The text of a .vtu file with cells (VTK's type, corners) in each piece."""
     texts = []
     for cells in pieces:
-        words = {
+        texts_of = {
             "corners": [corner for _, corners in cells for corner in corners],
             "ends": itertools.accumulate(len(corners) for _, corners in cells),
             "types": [kind for kind, _ in cells],
         }
-        texts.append(PIECE.format(number=len(cells), **{k: " ".join(map(str, each)) for k, each in words.items()}))
+        texts.append(PIECE.format(number=len(cells), **{k: " ".join(map(str, each)) for k, each in texts_of.items()}))
     return VTU.format(pieces="".join(texts))
 
 

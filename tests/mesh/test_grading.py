@@ -38,9 +38,9 @@ def test_sizes_follow_the_root_of_the_radius_and_grow_slowly_away_from_sharp_pla
     points, triangles = geodesic_sphere(36)
     h = 0.15
     wanted = curvature_sizes(points * AXES, triangles, ONTO, h)
-    end, rim, flat = wanted(poles()[0])
-    assert end < rim < flat == pytest.approx(1.1)
-    assert rim / end == pytest.approx(np.sqrt(0.25 / 0.125), rel=0.1)
+    end, boundary, flat = wanted(poles()[0])
+    assert end < boundary < flat == pytest.approx(1.1)
+    assert boundary / end == pytest.approx(np.sqrt(0.25 / 0.125), rel=0.1)
     sizes = wanted(points * AXES)
     rise = np.abs(sizes[triangles] - sizes[triangles[:, [1, 2, 0]]])
     lengths = np.linalg.norm((points[triangles] - points[triangles[:, [1, 2, 0]]]) * AXES, axis=2)
@@ -51,6 +51,6 @@ def test_the_almond_is_finer_on_its_rim():
     mesh = almond(h=0.006, volume=False)
     centres = mesh.vertices[mesh.edges].mean(axis=1)
     lengths = mesh.edge_lengths
-    near = (np.abs(centres[:, 0]) < 0.02) & (np.abs(centres[:, 2]) < 0.004)  # the rim at the widest section
+    near = (np.abs(centres[:, 0]) < 0.02) & (np.abs(centres[:, 2]) < 0.004)  # the boundary at the widest section
     flat = (np.abs(centres[:, 0]) < 0.02) & (np.abs(centres[:, 1]) < 0.02)
     assert lengths[near].mean() < 0.8 * lengths[flat].mean()

@@ -52,8 +52,8 @@ def test_the_feed_joins_box_and_monopole(head):
         end = corners[np.isclose(corners[:, :, 2], height).all(axis=1)]
         area = np.linalg.norm(np.cross(end[:, 1] - end[:, 0], end[:, 2] - end[:, 0]), axis=1).sum() / 2
         assert area == pytest.approx(WIDTH**2, rel=1e-9)
-    beside = set(head.tags[across[across >= 0]])
-    assert beside == {head.names["feed"], head.names["air"]}
+    adjacent = set(head.tags[across[across >= 0]])
+    assert adjacent == {head.names["feed"], head.names["air"]}
 
 
 def test_few_tetrahedra_are_flat(head):
@@ -94,6 +94,6 @@ def test_the_number_of_tetrahedra_is_known_before(head, monkeypatch):
         raise MemoryError(needed)
 
     monkeypatch.setattr("calderon.mesh.sizes.require_memory", stop)
-    with pytest.raises(MemoryError) as told:
+    with pytest.raises(MemoryError) as error:
         cal.mesh.phantom(h=COARSE)
-    assert told.value.args[0] / 1500 == pytest.approx(head.number_of_tetrahedra, rel=0.4)
+    assert error.value.args[0] / 1500 == pytest.approx(head.number_of_tetrahedra, rel=0.4)

@@ -139,8 +139,8 @@ def test_boxes_and_plates_have_ceil_size_over_h_cells(h):
 @pytest.mark.parametrize("h", [0.1, 0.2, 0.5, 1.0])
 def test_disc(h):
     mesh = disc(1.0, h)
-    rim = len(mesh.boundary_edges)
-    assert mesh.area == pytest.approx(0.5 * rim * np.sin(2 * np.pi / rim))
+    count = len(mesh.boundary_edges)
+    assert mesh.area == pytest.approx(0.5 * count * np.sin(2 * np.pi / count))
     assert abs(mesh.mean_edge_length / h - 1) < 0.1 and mesh.edge_lengths.max() < 1.5 * h
     assert euler(mesh) == 1 and (mesh.normals[:, 2] > 0).all()
     assert np.degrees(mesh.angles).min() > 25

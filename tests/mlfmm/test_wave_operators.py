@@ -300,7 +300,7 @@ def test_few_pairs_in_corners_do_not_break_a_small_tolerance():
 
 
 def test_likely_errors_of_composed_products():
-    """Of 2 I_r^T A with the rows in the opposite order."""
+    """Errors of 2 I_r^T A with the rows in the opposite order."""
     single = Term(1.0, cal.single_layer(GREEN, P1))
     product = assembly.MediumProduct(Medium([single], single.atom.shape, 0.3, np.float64), np.dtype(complex))
     turned = 2.0 * sp.csr_array(sp.identity(P1.dimension).tocsr()[::-1])

@@ -24,7 +24,7 @@ def vectors(size, count):
 
 
 def on_processor(fast, x, transposed=False):
-    """The same products by the processor: of a plain expression, which has one medium."""
+    """Products by the processor: those of a plain expression, which has one medium."""
     local = fast.local.T if transposed else fast.local
     return fast.media[0].product(x, transposed) + local @ x
 

@@ -1,4 +1,4 @@
-"""What operators, their entries and potentials are given: read as NumPy would, or refused in words."""
+"""Arguments of operators, their entries and potentials: read as NumPy would, or refused with a message."""
 
 import inspect
 import warnings
@@ -181,11 +181,14 @@ def test_far_away_a_charge_is_a_point():
 def test_triangles_of_too_many_wavelengths_are_refused(monkeypatch):
     space = cal.P0(cal.mesh.cube(size=1.0, h=0.5))
     for green in (cal.Helmholtz(200.0), cal.Helmholtz(200j), cal.ModifiedHelmholtz(1e6)):
-        operator, told = cal.single_layer(green, space), "radians along the longest edge of 0.707, .* up to 50: refine"
+        operator, message = (
+            cal.single_layer(green, space),
+            "radians along the longest edge of 0.707, .* up to 50: refine",
+        )
         for method in ("dense", "hmatrix", "matrix-free"):
-            with pytest.raises(ValueError, match=told):
+            with pytest.raises(ValueError, match=message):
                 operator.assemble(method)
-        with pytest.raises(ValueError, match=told):
+        with pytest.raises(ValueError, match=message):
             operator.entries([0], [1])
     monkeypatch.setattr("calderon.backends.memory.free_memory", lambda: 10**8)
     with pytest.raises(MemoryError, match="the rules of triangles of 28.3 radians needs? 251.* are free"):

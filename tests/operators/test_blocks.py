@@ -53,8 +53,8 @@ def test_memory_announced_is_an_upper_bound(monkeypatch):
     space = cal.P1(cal.mesh.sample("submarine"))
     layer = cal.double_layer(cal.Laplace(), space)
     for operator in (layer, cal.blocks([[layer, layer]])):
-        beside, matrix = excess(operator)
-        assert matrix + beside < announced[-1] < matrix + 4 * beside
+        others, matrix = excess(operator)
+        assert matrix + others < announced[-1] < matrix + 4 * others
 
 
 def excess(operator):

@@ -64,7 +64,7 @@ def test_a_part_of_the_matrix_and_finer_rules():
 
 
 def test_hmatrices_are_the_dense_matrix():
-    """Of strips on two interfaces whose near pairs lie in blocks of low rank, too."""
+    """Strips on two interfaces have near pairs in blocks of low rank, too."""
     strip = cal.mesh.plate((1.2, 0.1), 0.04)
     space = cal.RWG(cal.mesh.merge([strip.translated([0, 0, z]) for z in (0.03, 0.05)]))
     operator = cal.layered_electric_field(SLAB, FREQUENCY, space, quadrature=cal.Quadrature(near=4.0))

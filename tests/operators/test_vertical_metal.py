@@ -76,7 +76,7 @@ def test_a_conductor_makes_an_image_into_which_currents_flow():
 
 
 def test_equal_layers_are_one():
-    """What passes through an interface is what one layer has."""
+    """An interface between equal layers changes nothing."""
     mesh = ribbon_under_plate(0.0, 0.02, HEIGHT)
     one = cal.Stack([cal.Layer(HEIGHT, 4.0)], below="pec")
     two = cal.Stack([cal.Layer(0.02, 4.0), cal.Layer(0.03, 4.0)], below="pec")
@@ -87,7 +87,7 @@ def test_equal_layers_are_one():
 
 
 def test_entries_are_sums_over_the_five_components():
-    """Of distant functions in different layers, one of them magnetic, with loss."""
+    """Distant functions lie in different layers, one of them magnetic, with loss."""
     stack = cal.Stack([cal.Layer(0.05, 3.0 + 0.1j), cal.Layer(0.05, 2.0, mu_r=1.2)], below="pec")
     one = np.array([[0, 0, 0.01], [0.03, 0.02, 0.01], [0.03, 0.02, 0.04], [0, 0, 0.04]])
     two = np.array([[0.2, 0, 0.06], [0.22, -0.02, 0.06], [0.22, -0.02, 0.08], [0.2, 0, 0.08]])

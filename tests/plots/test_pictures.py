@@ -15,7 +15,7 @@ from calderon.mesh import TriangleMesh, cube, plate, sphere
 
 @dataclass(frozen=True)
 class Field:
-    """What a picture needs to know of a function."""
+    """Substitute for a function, with the attributes that pictures read."""
 
     mesh: TriangleMesh
     values: np.ndarray

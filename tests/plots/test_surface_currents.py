@@ -14,7 +14,7 @@ from calderon.mesh import TriangleMesh, plate, sphere
 
 @dataclass(frozen=True)
 class Current:
-    """What a picture needs to know of a field: vectors (nt, 3) at the centroids."""
+    """Substitute for a field, as pictures read it: vectors (nt, 3) at the centroids."""
 
     mesh: TriangleMesh
     vectors: np.ndarray

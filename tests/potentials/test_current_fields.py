@@ -131,7 +131,7 @@ def test_eigenvalues_on_the_sphere():
     mean = 0.5j * (psi * dzeta + dpsi * zeta)
 
     def gradient(x, n):
-        """Of x y, along the surface."""
+        """Gradient of x y along the surface."""
         along = np.stack([x[:, 1], x[:, 0], 0 * x[:, 0]], axis=1)
         return along - (2 * x[:, 0] * x[:, 1] / (x**2).sum(axis=1))[:, None] * x
 

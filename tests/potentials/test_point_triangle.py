@@ -20,7 +20,7 @@ KINDS = [(False, False), (True, False), (False, True), (True, True)]
 """(double layer, gradient)."""
 FEET = {
     "inside": CENTRE + 0.05 * (CORNERS[0] - CORNERS[1]),
-    "beside an edge": (CORNERS[0] + CORNERS[1]) / 2 + 0.003 * (CORNERS[2] - CENTRE),
+    "next to an edge": (CORNERS[0] + CORNERS[1]) / 2 + 0.003 * (CORNERS[2] - CENTRE),
     "outside": CORNERS[0] - 0.2 * (CENTRE - CORNERS[0]),
     "at a vertex": CORNERS[1],
 }
@@ -115,7 +115,7 @@ def test_the_rest_is_the_same_by_its_series_and_beyond(monkeypatch, k, kind):
 
 @pytest.mark.parametrize("exponent", [1, 3, 6, 9, 12])
 def test_layers_are_one_sided_at_every_distance(exponent):
-    """Of D 1 the values -1 and 0; grad S f jumps by -f along the normal, grad D f by grad f."""
+    """D 1 has the values -1 and 0; grad S f jumps by -f along the normal, grad D f by grad f."""
     mesh = cal.mesh.sphere(1.0, 0.6)
     many = cal.Quadrature(regular=12)  # of triangles that are not near
     step = 10.0**-exponent * mesh.diameters[:, None] * mesh.normals

@@ -46,8 +46,8 @@ def test_on_the_surface_there_is_the_mean_of_both_sides(shape, digits):
         gradient = single.gradient(mesh.centroids.astype(digits))
     sides = [single.gradient(mesh.centroids + sign * step) for sign in (1, -1)]
     assert np.abs(gradient - (sides[0] + sides[1]) / 2).max() < 1e-3
-    beside = single.evaluate(mesh.centroids + step)
-    assert np.abs(single.evaluate(mesh.centroids.astype(digits)) - beside).max() < 1e-3
+    nearby = single.evaluate(mesh.centroids + step)
+    assert np.abs(single.evaluate(mesh.centroids.astype(digits)) - nearby).max() < 1e-3
 
 
 def test_representation_formula_outside_gives_the_field_and_inside_nothing():

@@ -38,7 +38,7 @@ def test_a_signal_in_a_destructor_is_not_lost():
 
 
 def test_what_a_process_was_started_to_ignore_stays_ignored():
-    """As nohup does with SIGHUP."""
+    """A process under nohup ignores SIGHUP, for instance."""
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
         with stops_raise() as stops, postponed() as later:

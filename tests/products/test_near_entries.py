@@ -1,4 +1,4 @@
-"""What fast methods ask of the Galerkin integrals: blocks between boxes, and corrections of sums over points."""
+"""Galerkin integrals for fast methods: blocks between boxes, and corrections of sums over points."""
 
 import numpy as np
 import pytest
@@ -70,7 +70,7 @@ def test_two_integrands_in_one_pass_are_the_sum_of_both_alone(mesh, monkeypatch)
 
 
 def test_distant_pairs_have_the_rule_of_charges(mesh):
-    """Of triangles more than some edges apart; those of functions that are close have all their digits."""
+    """Triangles more than some edges apart have it; pairs of functions that are close have all their digits."""
     space, green = cal.P1(mesh), cal.Helmholtz(1.5)
     clusters = boxes(space, 20)
     pairs = np.array([(i, j) for i in range(len(clusters.start)) for j in range(i + 1)])
@@ -109,7 +109,7 @@ def test_terms_on_other_spaces_are_refused(mesh):
 
 
 def test_a_sum_over_points_with_corrections_is_the_dense_matrix(mesh):
-    """Of charges at the points of a rule, as a fast multipole method sums them."""
+    """The sum is that of charges at the points of a rule, as a fast multipole method sums them."""
     space, degree = cal.P1(mesh), 4
     operator = cal.single_layer(cal.Laplace(), space)
     sources = charges(space, degree, "value")

@@ -65,7 +65,7 @@ def test_few_points_of_a_fibre_are_those_of_gauss(shared, power, nodes):
         element, most = Element(degree), 2 * nodes - 1 - 2 * degree
         rule = condensed_rule(shared, (6,) * number, nodes, power, 2 * degree)
         errors = []
-        for exponent in (most, most + 2):  # of |x - y|, beside the singularity
+        for exponent in (most, most + 2):  # of |x - y|, next to the singularity
             of = [power_of_distance(shared, exponent - power, each) for each in (full, rule)]
             left, right = element.values(full.test_points), element.values(full.trial_points)
             expected = np.einsum("q,aq,bq->ab", full.weights * of[0], left, right)

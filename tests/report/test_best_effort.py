@@ -1,4 +1,4 @@
-"""What of a result cannot be written is left out and told; the rest is kept."""
+"""Parts of a result that cannot be written are left out with a message; the rest is kept."""
 
 import json
 from dataclasses import replace
@@ -22,7 +22,7 @@ def results():
     return run(parse(CASE))
 
 
-def told(folder):
+def notes(folder):
     summary = json.loads((folder / "summary.json").read_text())
     assert set(summary["files"]) == {path.name for path in folder.iterdir()}
     return summary["warnings"]
@@ -36,7 +36,7 @@ def test_a_picture_of_nothing_costs_no_numbers(results, tmp_path):
     expected = {"far_field.csv", "residuals.csv", "surface.vtu", "far_field.png", "convergence.png", "report.html"}
     assert expected < set(names) and "slice.png" not in names
     assert "slice.png could not be written" in (tmp_path / "out" / "report.html").read_text()
-    assert [text for text in told(tmp_path / "out") if "slice.png could not be written" in text]
+    assert [text for text in notes(tmp_path / "out") if "slice.png could not be written" in text]
 
 
 def test_a_table_or_a_page_that_fails_is_told_and_leaves_the_others(results, tmp_path, monkeypatch):
@@ -54,7 +54,7 @@ def test_a_table_or_a_page_that_fails_is_told_and_leaves_the_others(results, tmp
         names = write(results, tmp_path / "out").files
     assert {"far_field.csv", "surface.vtu", "slice.png"} < set(names)
     assert not {"residuals.csv", "report.html"} & set(names)  # half of a file is none
-    assert told(tmp_path / "out")[-2:] == [
+    assert notes(tmp_path / "out")[-2:] == [
         "residuals.csv could not be written and is left out: OSError: disk full",
         "report.html could not be written and is left out: ZeroDivisionError: by zero",
     ]

@@ -1,4 +1,4 @@
-"""A mistake in a case file is answered with line, key, value and what is allowed."""
+"""A mistake in a case file is reported with line, key, value and what is allowed."""
 
 from pathlib import Path
 

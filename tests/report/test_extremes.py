@@ -1,4 +1,4 @@
-"""Numbers and names at the ends of what is allowed: an error in words, or the right text; no traceback."""
+"""Numbers and names at the ends of what is allowed: an error with a message, or the right text; no traceback."""
 
 import os
 import subprocess

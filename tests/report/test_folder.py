@@ -20,7 +20,7 @@ def fill(folder, text="1"):
 
 
 def text_of(folder):
-    """Of a result that is whole."""
+    """Text of the report of a result that is whole."""
     text = json.loads((folder / "summary.json").read_text())["text"]
     assert (folder / f"{text}.csv").read_text() == (folder / "deep" / "a").read_text() == text
     return text

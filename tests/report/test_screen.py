@@ -1,4 +1,4 @@
-"""What a terminal says of long stages."""
+"""Messages of a terminal about long stages."""
 
 from io import StringIO
 

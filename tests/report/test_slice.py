@@ -1,4 +1,4 @@
-"""The field in a plane, beside the body and on its surface."""
+"""The field in a plane, next to the body and on its surface."""
 
 import numpy as np
 import pytest

@@ -16,7 +16,7 @@ N = 61
 
 @pytest.fixture(autouse=True)
 def own_random_numbers():
-    """Of each test, whichever ran before."""
+    """Random numbers of each test, whichever ran before."""
     global RNG
     RNG = np.random.default_rng(0)
 

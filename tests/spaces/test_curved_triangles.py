@@ -1,4 +1,4 @@
-"""Curved triangles: a quadratic map onto a sphere, where points, normals and Jacobians at rule points are asked for."""
+"""Curved triangles: a quadratic map onto a sphere, where points, normals and Jacobians at rule points are requested."""
 
 from dataclasses import dataclass
 

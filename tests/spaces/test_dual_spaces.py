@@ -32,7 +32,7 @@ def test_dimension_and_numbering_are_those_of_rwg(mesh):
 
 
 def test_each_cell_spreads_its_charge_evenly_over_its_fine_triangles(mesh):
-    """Hence div BC lies in the span of one field per dual cell: +l in one cell, -l in the other; none at the rim."""
+    """Hence div BC lies in the span of one field per dual cell: +l in one cell, -l in the other; 0 at the boundary."""
     bc = cal.BC(mesh)
     charge, cell = charges(mesh, bc)
     order = np.argsort(cell, kind="stable")
@@ -70,7 +70,7 @@ def test_divergence_has_the_rank_of_the_cells_that_can_be_charged(mesh):
 
 
 def test_normal_components_are_continuous_on_the_refined_mesh(mesh):
-    """Across every inner fine edge, from the vectors themselves; on the rim flow leaves only at open fans."""
+    """Across every inner fine edge, from the vectors themselves; on the boundary flow leaves only at open fans."""
     bc = cal.BC(mesh)
     fine = mesh.barycentric_refinement.mesh
     function = cal.VectorFunction(bc, np.random.default_rng(1).standard_normal(bc.dimension))
@@ -112,9 +112,9 @@ def test_coefficients_around_an_interior_vertex_are_those_of_andriulli():
         assert np.allclose(np.sort(at), np.sort(expected[expected > 0]), rtol=1e-12)
 
 
-def test_flow_into_a_rim_cell_leaves_through_the_nearer_end_of_the_rim_first():
-    """Of an edge after k of the N triangles around a rim vertex: (N - k) / N through the first end, k / N through the
-    last."""
+def test_flow_into_a_boundary_cell_leaves_through_the_nearer_end_of_the_boundary_first():
+    """The edge lies after k of the N triangles around a boundary vertex: (N - k) / N through the first end, k / N
+    through the last."""
     mesh = MESHES["plate"]
     bc, around = cal.BC(mesh), fans(mesh)
     fine, checked = bc.base.mesh, 0
@@ -127,8 +127,8 @@ def test_flow_into_a_rim_cell_leaves_through_the_nearer_end_of_the_rim_first():
             triangles = around.corners[around.start[fan] : around.start[fan + 1]] // 3
             n, k = len(triangles), np.flatnonzero((mesh.triangle_edges[triangles] == edge).any(axis=1))[1]
             for end, share in ((triangles[0], (n - k) / n), (triangles[-1], k / n)):
-                rim = [e for e in mesh.triangle_edges[end] if vertex in mesh.edges[e] and e in mesh.boundary_edges]
-                middle = mesh.number_of_vertices + rim[0]
+                edges = [e for e in mesh.triangle_edges[end] if vertex in mesh.edges[e] and e in mesh.boundary_edges]
+                middle = mesh.number_of_vertices + edges[0]
                 half = np.flatnonzero((fine.edges == sorted([vertex, middle])).all(axis=1))[0]
                 assert abs(flow[int(half)]) == pytest.approx(share, rel=1e-12)
                 checked += n > 2

@@ -68,14 +68,14 @@ def mesh(request):
 
 @pytest.mark.parametrize("make", [cal.RWG, cal.SNC])
 def test_components_across_edges_are_continuous_and_vanish_on_the_rim(mesh, make):
-    """The net flow out of every edge is zero: of one triangle (rim), of two, and of three or more (junction)."""
+    """The net flow out of every edge is zero: of one triangle (boundary), of two, and of three or more (junction)."""
     space = make(mesh)
     function = anything(space)
     assert np.abs(across_edges(space, function)).max() > 0.5
     if not space.rotated or mesh.is_manifold:
         assert np.abs(net_flow(space, function)).max() < 1e-12
-    rim = np.isin(mesh.triangle_edges.ravel(), mesh.boundary_edges)
-    assert np.abs(across_edges(space, function)[rim]).max(initial=0) < 1e-12
+    boundary = np.isin(mesh.triangle_edges.ravel(), mesh.boundary_edges)
+    assert np.abs(across_edges(space, function)[boundary]).max(initial=0) < 1e-12
 
 
 def test_the_space_holds_all_fields_without_net_flow(mesh):
@@ -127,7 +127,7 @@ def test_the_divergence_integrates_to_the_length_of_the_edge(mesh):
 
 @pytest.mark.parametrize("rotated", [False, True])
 def test_fields_of_constant_divergence_are_reproduced_on_a_plate(rotated):
-    """a + b x, by interpolation inside and, with half functions on the rim, everywhere and by projection too."""
+    """a + b x, by interpolation inside and, with half functions on the boundary, everywhere and by projection too."""
     mesh = cal.mesh.plate([1.0, 0.7], 0.15)
 
     def field(x, n):

@@ -119,7 +119,7 @@ def test_devices_have_the_numbers_of_the_processor(sphere, opencl, layer):
 
 
 def test_potentials_near_the_surface_refuse_it(sphere):
-    """Those at a distance agree with the interpolated function of degree 2."""
+    """Potentials at a distance agree with the interpolated function of degree 2."""
     potentials = []
     for space in (P3(sphere), cal.P2(sphere)):
         density = space.interpolation(lambda x: 1 + x[:, 0] * x[:, 1])

@@ -60,7 +60,7 @@ CAMERA = "(c => [c.azimuth, c.elevation, c.half])(document.querySelector('figure
 
 
 def tip(page, point):
-    """What is shown while the mouse is at a point (3,) in space."""
+    """Text that is shown while the mouse is at a point (3,) in space."""
     x, y = page.evaluate(PIXEL, point.tolist())
     page.mouse.move(x, y)
     page.wait_for_function("!document.querySelector('.cv-tip').hidden")

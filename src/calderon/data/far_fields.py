@@ -46,7 +46,7 @@ class Directions:
         return LabelledArrays(self.axes, tuple(quantities), self.places, attributes)
 
     def components(self, far: Complex, unit: str = "V") -> list[Quantity]:
-        """Of a far electric field (..., 3): the amplitudes along theta and phi, and their phases in rad."""
+        """Amplitudes along theta and phi, and their phases in rad, of a far electric field (..., 3)."""
         parts = {"theta": np.sum(far * self.polar, axis=-1), "phi": np.sum(far * self.azimuthal, axis=-1)}
         found = [Quantity(f"amplitude_{name}", part, unit, f"far field along {name}") for name, part in parts.items()]
         return found + [

@@ -23,7 +23,7 @@ from calderon.validation import (
 Array = NDArray[np.float64]
 AXES = ("x", "y", "z")
 ALIGNED = 1 - 1e-12
-"""Of a unit vector along x, y or z."""
+"""Least largest component of a unit vector along x, y or z."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +47,7 @@ class Places:
     image: Image | None = None
 
     def in_unit(self, unit: str) -> "Places":
-        """The same numbers, as lengths in another unit than m."""
+        """These places with their numbers taken as lengths in another unit than m."""
         axes = tuple(replace(each, unit=unit) if each.unit == "m" else each for each in self.axes)
         coordinates = tuple(replace(each, unit=unit) if each.unit == "m" else each for each in self.coordinates)
         return replace(self, axes=axes, coordinates=coordinates)

@@ -90,7 +90,7 @@ class Samples(Described):
 
 
 class Sampling:
-    """What can be evaluated at named places."""
+    """Anything whose fields can be evaluated at named places."""
 
     def at_points(self, points: ArrayLike) -> Samples:
         """Fields at points (n, 3) in m, with labels: NaN where the solution has none, inside of rigid bodies. See
@@ -151,7 +151,7 @@ class SampledField(Sampling):
 
     @property
     def _attributes(self) -> dict[str, Any]:
-        """What is true of all data."""
+        """Attributes that all data share, by name."""
         return {}
 
     @abstractmethod

@@ -45,7 +45,7 @@ class DenseMatrix(LinearOperator):
     toarray = to_array
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
-        """What np.asarray(matrix) gives: the entries."""
+        """The entries, for np.asarray(matrix)."""
         return np.array(self._array, dtype=dtype, copy=copy)
 
     def _matvec(self, x: NDArray[Any]) -> NDArray[Any]:

@@ -45,7 +45,7 @@ class SparseMatrix(LinearOperator):
     toarray = to_array
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
-        """What np.asarray(matrix) gives: all entries."""
+        """All entries, zeros included, for np.asarray(matrix)."""
         return np.asarray(self.to_array(), dtype=dtype)
 
     def _matvec(self, x: NDArray[Any]) -> NDArray[Any]:

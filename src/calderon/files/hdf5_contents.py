@@ -1,4 +1,4 @@
-"""What an HDF5 file holds, name by name, and its digest.
+"""The contents of an HDF5 file, name by name, and its digest.
 
 The SHA-256 of every dataset is an attribute of it. That of the file, an attribute of the root, is taken over the names,
 types, shapes and attributes of everything, these digests included, so that all bytes enter it and each is read once.
@@ -73,7 +73,7 @@ class ArrayDigest:
         self._parts: list[Future[None]] = []
 
     def add(self, values: NDArray[Any]) -> None:
-        """The next part, which must stay as it is until the digest is asked for."""
+        """The next part, which must stay as it is until the digest is requested."""
         if self._worker is None and values.nbytes >= PART:
             self._worker = ThreadPoolExecutor(1, "calderon-digest")
         if self._worker is None:

@@ -23,7 +23,7 @@ from calderon.files.whole_file import file_path
 from calderon.validation import callers_level
 
 RAW = KeyError, OSError, RuntimeError, TypeError, ValueError, AttributeError, OverflowError, IndexError
-"""What h5py raises for a damaged file."""
+"""Errors that h5py raises for a damaged file."""
 
 
 @contextmanager
@@ -118,7 +118,7 @@ class SavedGroup:
 
     @property
     def names(self) -> list[str]:
-        """Of what is in the group."""
+        """Names of the members of the group."""
         with self._raw("the table of contents"):
             return sorted(self.group)
 

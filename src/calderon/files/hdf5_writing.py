@@ -75,7 +75,7 @@ class Patient(io.FileIO):
             return size or 0
 
     def readinto(self, buffer: Any) -> int:
-        """What is there, and zeros where nothing is, since nothing could be written."""
+        """Read into the buffer; zeros stand where nothing could be written."""
         found = super().readinto(buffer) or 0
         buffer[found:] = bytes(len(buffer) - found)
         return len(buffer)

@@ -34,7 +34,8 @@ def put_identity(file: h5py.Group, identity: Identity) -> None:
 
 
 def identity_of(text: str, file: SavedGroup) -> Identity:
-    """What a text of a file says that it belongs to; DamagedFile for another text."""
+    """The identity that a text of a file holds, the names of the problem it belongs to; DamagedFile for another
+    text."""
     try:
         found = json.loads(text)
     except ValueError:
@@ -136,7 +137,7 @@ class Pieces:
             put(file, "values", values)
 
     def piece(self, name: str, shape: tuple[int, ...], dtype: DTypeLike) -> NDArray[Any] | None:
-        """The numbers of a piece, None where it is not there."""
+        """The numbers of a piece, None where it is missing."""
         place = self._place(name)
         if not place.exists():
             return None

@@ -54,7 +54,7 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 
 def _prefix(path: Path) -> str:
-    """What the names of its hidden files begin with: some of its own, since names have at most 255 bytes."""
+    """The beginning of the names of its hidden files, cut since names have at most 255 bytes."""
     return f".{path.stem[:40]}."
 
 

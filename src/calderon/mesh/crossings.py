@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 MARGIN = 1e-9
 """Relative to the size: triangles that overlap by less only touch."""
 ROUNDING = 1e-14
-"""Of determinants of three unit vectors."""
+"""Rounding error of determinants of three unit vectors."""
 AT_A_TIME = 4096
 """Triangles whose neighbours are looked at together."""
 

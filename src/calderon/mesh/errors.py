@@ -1,4 +1,4 @@
-"""What goes wrong with meshes: an error that stops, a warning that reports a repair or a doubt."""
+"""Errors of meshes, which stop, and warnings, which report a repair or a doubt."""
 
 import warnings
 

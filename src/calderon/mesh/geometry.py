@@ -34,7 +34,7 @@ class FlatTriangles(NamedTuple):
     jacobian: Array
 
     def take(self, numbers: NDArray[np.integer]) -> "FlatTriangles":
-        """Those of these numbers (m,)."""
+        """The triangles of these numbers (m,)."""
         return FlatTriangles(self.corners[numbers], self.normals[numbers], self.jacobian[numbers])
 
     def in_frame(self, scale: float, origin: Array) -> "FlatTriangles":
@@ -91,7 +91,7 @@ class CurvedTriangles(ABC):
 
     @abstractmethod
     def take(self, numbers: NDArray[np.integer]) -> "CurvedTriangles":
-        """Those of these numbers (m,)."""
+        """The triangles of these numbers (m,)."""
 
     @abstractmethod
     def points(self, reference: Array) -> Array:

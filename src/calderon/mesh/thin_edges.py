@@ -10,9 +10,9 @@ from calderon.mesh.topology import connected
 from calderon.mesh.triangles import TriangleMesh
 
 THIN = 0.5
-"""Of the height of an element at a sharp edge: a body that is thinner there is a sheet to the elements."""
+"""Fraction of the height of an element at a sharp edge; a body that is thinner there is a sheet to the elements."""
 FLAT = 0.2
-"""Of the width of a face: a body that is thicker is no sheet, but a rod."""
+"""Fraction of the width of a face; a body that is thicker is no sheet, but a rod."""
 OPPOSITE = np.cos(np.radians(10.0))
 """Normals whose product is below minus this belong to the two sides of a sheet: not of a wedge above 10 degrees."""
 

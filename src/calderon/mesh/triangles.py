@@ -57,7 +57,8 @@ class TriangleMesh(Triangulation, Viewable, Exchange):
         return self.flat_triangles(triangles, "")
 
     def flat_triangles(self, triangles: NDArray[np.integer], what: str) -> FlatTriangles:
-        """The same for `what` is made for flat triangles only; ValueError that names it where they are curved."""
+        """The flat triangles of these numbers, for `what`, which is made for flat triangles only; ValueError that
+        names it where they are curved."""
         corners = self.vertices[self.triangles[triangles]]
         return FlatTriangles(corners, self.normals[triangles], 2 * self.areas[triangles])
 
@@ -67,8 +68,8 @@ class TriangleMesh(Triangulation, Viewable, Exchange):
         return barycentric_refinement(self)
 
     def turned(self, chosen: NDArray[np.bool_]) -> "TriangleMesh":
-        """The same mesh with the normals of the chosen triangles (nt,) turned, such as those of a cavity, which then
-        point out of the material; the meshes that are made from it turn them back."""
+        """A copy with the normals of the chosen triangles (nt,) reversed, such as those of a cavity, which then
+        point out of the material; the meshes that are made from it reverse them again."""
         chosen = np.isin(np.arange(len(self.triangles)), index_array(chosen, len(self.triangles), "triangle")[0])
         turned = object.__new__(TriangleMesh)
         order = [0, 2, 1]
@@ -194,7 +195,7 @@ class TriangleMesh(Triangulation, Viewable, Exchange):
         return TriangleMesh(vertices, triangles, np.repeat(self.tags, 4 ** int(times)), self.names, self.note)
 
     def remesh(self, h: float, angle: float = SHARP) -> "TriangleMesh":
-        """The same surface meshed anew by gmsh with edges of about h: finer or coarser.
+        """The surface meshed anew by gmsh with edges of about h: finer or coarser.
 
         Edges at which normals differ by more than the angle in radians (default 30 degrees) stay, and so does the
         boundary; elsewhere new vertices lie on the triangles of this mesh, so that a finer mesh is not rounder. Tags

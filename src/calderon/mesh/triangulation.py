@@ -1,4 +1,4 @@
-"""What a triangulated surface is made of: checked and oriented arrays, and quantities computed from them."""
+"""Arrays of a triangulated surface, checked and oriented, and quantities computed from them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

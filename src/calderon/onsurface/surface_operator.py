@@ -54,7 +54,7 @@ class SurfaceOperator(LinearOperator):
         self.pencil = SymmetricPencil(matrices, space.nodes) if pencil is None else pencil
 
     def symbol(self, eigenvalues: ArrayLike) -> NDArray[np.complex128]:
-        """What functions with -Delta u = lambda u are multiplied by: f(-lambda / k_eps^2), lambda in 1/m^2."""
+        """The factors f(-lambda / k_eps^2) of functions with -Delta u = lambda u; eigenvalues: lambda in 1/m^2."""
         return self.function(-np.asarray(eigenvalues) / self.wavenumber**2)
 
     @property
@@ -116,7 +116,7 @@ class SurfaceOperator(LinearOperator):
 
     @cached_property
     def _factors(self) -> list[SymmetricFactors]:
-        """Of M - b_j L / k_eps^2 for each fraction."""
+        """Sparse factors of M - b_j L / k_eps^2 for each fraction j."""
         coefficients, single = -self.function.shifts / self.wavenumber**2, self.precision == "single"
         nbytes = self.order * self.pencil.nbytes(np.complex64 if single else np.complex128)
         require_memory(nbytes, f"sparse factors of the {self.name}", ADVICE)
@@ -171,7 +171,7 @@ class SurfaceProduct(LinearOperator):
         self.factors = factors
 
     def symbol(self, eigenvalues: ArrayLike) -> NDArray[np.complex128]:
-        """What functions with -Delta u = lambda u are multiplied by, lambda in 1/m^2."""
+        """The factors of functions with -Delta u = lambda u; eigenvalues: lambda in 1/m^2."""
         return np.asarray(np.prod([factor.symbol(eigenvalues) for factor in self.factors], axis=0))
 
     @property

@@ -46,7 +46,7 @@ class BoundaryOperator(ABC):
 
     @property
     def key(self) -> Hashable:
-        """What operators with the same matrix have in common, as far as it is known."""
+        """A value that operators with the same matrix share, as far as that is known."""
         return id(self)
 
     @property
@@ -70,7 +70,7 @@ class BoundaryOperator(ABC):
         return [Term(1.0, self)]
 
     def integrals(self) -> Iterator[Sliced]:
-        """What has a Green's function in an atom; see `Sliced`."""
+        """The parts of an atom that have a Green's function; see `Sliced`."""
         return iter(())
 
     def value(self, products: Products) -> Any:
@@ -125,7 +125,7 @@ class BoundaryOperator(ABC):
         return chosen.build(self, backend=backend, precision=precision, progress=progress, **options)
 
     def plan(self, method: str = AUTO, rtol: float | None = None, precision: str = "double") -> Plan:
-        """What `assemble` will take, estimated before it is begun: bytes, seconds of set-up and of a product, for "fmm"
+        """Estimate of the cost of `assemble` before it is begun: bytes, seconds of set-up and of a product, for "fmm"
         and "mlfmm" levels and orders. method: "auto" is the one with the least seconds for its set-up and 30 products,
         of those that there is memory for. ValueError for a method without estimates, or that does not support the
         operator, MemoryError for "auto" where there is room for none.
@@ -403,25 +403,25 @@ def checked_factor(factor: Any) -> complex:
 
 
 def short_label(operator: BoundaryOperator) -> str:
-    """What an operator is, in at most 100 characters."""
+    """The formula of an operator in at most 100 characters."""
     label = repr(operator)
     return label if len(label) < 100 else label[:97] + "..."
 
 
 def with_spaces(what: str, operator: BoundaryOperator) -> str:
-    """What an operator is, with its spaces and its size."""
+    """A description of an operator, `what`, with its spaces and its size."""
     trial, test = operator.trial, operator.test
     spaces = trial.name if trial is test else f"{trial.name} to {test.name}"
     return f"{what}, {spaces}, {operator.shape[0]} x {operator.shape[1]}"
 
 
 def expression_key(operator: BoundaryOperator) -> Hashable:
-    """What expressions with the same matrix have in common, as far as it is known."""
+    """A value that expressions with the same matrix share, as far as that is known."""
     return tuple((term.atom.key, *term[2:], complex(term.factor)) for term in terms_of(operator))
 
 
 def integrals_of(operator: BoundaryOperator) -> Iterator[Sliced]:
-    """What has a Green's function in an expression."""
+    """The parts of an expression that have a Green's function."""
     return (each for term in terms_of(operator) for each in term.atom.integrals())
 
 

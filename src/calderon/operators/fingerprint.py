@@ -1,4 +1,4 @@
-"""What the matrix of an operator belongs to, as named texts that can be compared and reported."""
+"""Fingerprints of matrices: named texts of the operator a matrix belongs to, which can be compared and reported."""
 
 import hashlib
 from typing import Any
@@ -29,7 +29,7 @@ def fingerprint(operator: IntegralOperator | LayeredElectricField) -> dict[str, 
 
 
 def fingerprint_of_all(operator: BoundaryOperator) -> dict[str, str]:
-    """The same of all integral operators of an expression, and a digest of how it is made of them."""
+    """Fingerprints of all integral operators of an expression, and a digest of how it is made of them."""
     parts = [fingerprint(each) for each, _ in integrals_of(operator)]
     terms = [f"{complex(t.factor)!r} {t.atom!r} {t.transposed} {t.conjugated} {t.top} {t.left}"
              for t in terms_of(operator)]  # fmt: skip
@@ -41,7 +41,7 @@ def fingerprint_of_all(operator: BoundaryOperator) -> dict[str, str]:
 
 
 def digest(*arrays: Any) -> str:
-    """Of arrays of numbers."""
+    """A digest of arrays of numbers."""
     total = hashlib.sha256()
     for array in arrays:
         total.update(np.ascontiguousarray(array).tobytes())

@@ -59,7 +59,7 @@ class LayeredElectricField(BoundaryOperator):
         return self.sections.densest
 
     def assemble(self, method: str = "dense", **options: Any) -> Any:
-        """As every operator, by "dense", "hmatrix" or "fft"; "auto" is "dense" up to half of the free memory, and on
+        """The matrix by "dense", "hmatrix" or "fft"; "auto" is "dense" up to half of the free memory, and on
         devices."""
         if method == AUTO:
             fits = self.plan("dense").nbytes < free_memory() / 2
@@ -83,7 +83,8 @@ class LayeredElectricField(BoundaryOperator):
         return LayeredMatrix(flat, self.quadrature, self._vertical(parts))
 
     def _vertical(self, parts: MetalParts) -> sp.csr_array:
-        """What vertical metal adds; below `SLOWEST` at more times the frequency, with currents and charges scaled."""
+        """Entries that vertical metal adds; below `SLOWEST` they are computed at a multiple of the frequency, with
+        currents and charges scaled."""
         sections, factor = self.sections.hastened(self.trial.mesh.diameter)
         given = sections, self.trial, parts, self.quadrature
         if factor == 1:

@@ -23,12 +23,12 @@ MANY_RULES = 4.0
 
 
 def preparation_bytes(operator: BoundaryOperator) -> int:
-    """What the largest integral operator takes; they are computed one after the other."""
+    """Bytes of the largest integral operator; they are computed one after the other."""
     return max((_bytes_of(*each) for each in integrals_of(operator)), default=0)
 
 
 def _bytes_of(leaf: Any, sliced: tuple[int, int] | None) -> int:
-    """Of one of them; sliced: the shape of the matrix of which some rows are computed at a time."""
+    """Bytes of one integral operator; sliced: the shape of the matrix of which some rows are computed at a time."""
     rows = 0 if sliced is None else max(SLICE, 16 * math.prod(sliced) // 20)
     sides = leaf.test, leaf.trial
     edge = max(float(side.mesh.diameters.max()) for side in sides)

@@ -32,7 +32,7 @@ class ToleranceError(RuntimeError):
 
 
 class Plan(NamedTuple):
-    """What a method will take, estimated before memory is taken: bytes at most at a time, seconds of set-up and of a
+    """Estimated cost of a method before memory is taken: bytes at most at a time, seconds of set-up and of a
     product, further facts as text, and the precision of the numbers that most memory is for."""
 
     method: str
@@ -44,7 +44,7 @@ class Plan(NamedTuple):
 
     @property
     def bytes(self) -> int:
-        """The same as nbytes."""
+        """Another name of `nbytes`."""
         return self.nbytes
 
     def __str__(self) -> str:
@@ -103,7 +103,7 @@ class Method:
     plan: Callable[..., Plan] | None = None
 
     def options(self, **given: Any) -> dict[str, Any]:
-        """Those of the options that are given (neither None nor False); ValueError for one that is not supported."""
+        """The options that are given (neither None nor False); ValueError for one that is not supported."""
         chosen = {name: value for name, value in given.items() if value is not None and value is not False}
         for name in chosen:
             require(self.name, name)
@@ -153,7 +153,7 @@ def candidates(name: str) -> tuple[Method, ...]:
 def plans(
     operator: Any, rtol: float | None, backend: str = "numba", compressing: bool = False, precision: str = "double"
 ) -> list[Plan]:
-    """Of all methods (that compress) that have one, run on the backend, hold rtol and support the operator, the
+    """Plans of all methods (that compress) that have one, run on the backend, hold rtol and support the operator, the
     expectedly fastest first. ValueError for an rtol that is not a tolerance."""
     found = []
     if rtol is not None:

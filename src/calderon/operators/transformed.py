@@ -106,7 +106,7 @@ def transforms(space: Space, fine: Space) -> Matrices:
 
 
 def tangential_derivatives(space: NodalVectorSpace, fine: Space) -> tuple[sp.csr_array, dict[str, Matrices]]:
-    """What the hypersingular operator of elastostatics is made of, for vectors of three components: with the curls
+    """Factors of the hypersingular operator of elastostatics, for vectors of three components: with the curls
     c = n x grad and M_ij = n_j d_i - n_i d_j = -eps_ijk c_k of scalar functions, written in discontinuous functions
     `fine`, the matrix of (M u)_i = sum_j M_ij u_j in vectors of them, and matrices (fine.dimension, space.dimension):
 

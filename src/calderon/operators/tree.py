@@ -58,12 +58,12 @@ class Term(NamedTuple):
         return not (self.transposed or self.conjugated)
 
     def times(self, factor: complex) -> "Term":
-        """The same term with another factor in addition."""
+        """The term multiplied by a further factor."""
         product = factor * self.factor
         return self._replace(factor=product if complex(product).imag else complex(product).real)
 
     def moved(self, top: int, left: int) -> "Term":
-        """The same term further down and to the right."""
+        """The term moved down by `top` rows and to the right by `left` columns."""
         return self._replace(top=self.top + top, left=self.left + left)
 
     def exchanged(self, conjugate: bool) -> "Term":
@@ -99,10 +99,10 @@ class ArrayPlace:
 
     @property
     def target(self) -> NDArray[Any]:
-        """What `add_block` adds to: rows that lie one after the other.
+        """The array that `add_block` adds to: rows that lie one after the other.
 
-        Of a part of an array they are full ones that begin at the first entry of the part, so that its columns have the
-        right numbers. (They end beyond those of the array, the last one beyond the array itself: nothing is written
+        For a part of an array they are full rows that begin at the first entry of the part, so that its columns have
+        the right numbers. (They end beyond those of the array, the last one beyond the array itself: nothing is written
         there, as the part is no wider than its columns.)
         """
         if self.array.flags.c_contiguous:
@@ -214,7 +214,7 @@ def _overlap(one: Region, other: Region) -> bool:
 
 
 def _host(group: list[Term], written: list[Region]) -> Term | None:
-    """Of the terms of an atom one in whose place the atom can be computed for all: nothing is written there, and no
+    """A term of an atom in whose place the atom can be computed for all of its terms: nothing is written there, and no
     other term overlaps it."""
     for term in group:
         others = [*written, *(other.region for other in group if other is not term)]
@@ -284,7 +284,8 @@ def _fill_part(place: Any, operator: Any, rows: Index | None, columns: Index | N
 
 
 def _within(chosen: Index | None, first: int, count: int, size: int) -> tuple[int, int, Index | None]:
-    """Of numbers (ascending; None for all `size`) those in a run of `count`: where they begin, how many, and which."""
+    """The numbers (ascending; None for all `size`) in the run of `count` from `first`: where they begin among the
+    chosen, how many, and which."""
     if chosen is None or len(chosen) == size:
         return first, count, None
     if count == size:

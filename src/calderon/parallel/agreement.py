@@ -1,4 +1,5 @@
-"""What all ranks must have in common, so that none waits indefinitely, and how they end when one of them fails."""
+"""Agreement of ranks: values they must have in common, so that none waits indefinitely, and a common end after
+errors."""
 
 import sys
 import time
@@ -18,7 +19,8 @@ class RankError(RuntimeError):
 
 
 def agreed(ranks: Communicator, make: Callable[[], T]) -> T:
-    """What `make` returns on this rank if it fails on no rank; make must not wait for other ranks.
+    """Call `make` on each rank and return its value on this one if it fails on none; make must not wait for other
+    ranks.
 
     An error that occurs on all ranks is raised as it is, any other as RankError on every rank.
     """

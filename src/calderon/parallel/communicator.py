@@ -1,4 +1,4 @@
-"""What a distributed computation requires of the ranks that share it."""
+"""The interface of a communicator: the messages that a computation on several ranks exchanges."""
 
 import os
 import time

@@ -1,4 +1,5 @@
-"""What is shown of a complex field p: |p|, Re p, Im p, arg p or 20 log10 |p|, each with the colours that suit it.
+"""Real quantities of a complex field p to show: |p|, Re p, Im p, arg p or 20 log10 |p|, each with the colours that suit
+it.
 
 Magnitudes take a sequential map (viridis), signed values a diverging one symmetric about zero (real ones of a
 single sign a sequential one from zero), phases a cyclic one. The

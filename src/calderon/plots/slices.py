@@ -51,7 +51,7 @@ def section(mesh: "TriangleMesh", points: NDArray[np.float64]) -> NDArray[np.flo
 def cut_triangles(
     vertices: NDArray[np.float64], triangles: NDArray[np.int64], points: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """As `section`, of triangles (nt, 3) of any kind."""
+    """Segments in which a plane cuts triangles (nt, 3) of any kind; points and result as in `section`."""
     origin, across, up, _ = _plane(points)
     # a plane exactly through vertices would cut them twice or not at all: it is moved by a part in 1e9 of the body
     diameter = float(np.linalg.norm(np.ptp(vertices, axis=0)))
@@ -176,7 +176,7 @@ def slice_axes(
 
 
 def _finer(points: NDArray[np.float64], factor: int = 5) -> NDArray[np.float64]:
-    """The same rectangle in cells `factor` times finer, at their centres, as a picture covers it."""
+    """Centres of the cells of the rectangle divided `factor` times finer, as a picture covers it."""
     origin, across, up, _ = _plane(points)
     sides = _offset(points)[1]
     rows, columns = factor * points.shape[0], factor * points.shape[1]

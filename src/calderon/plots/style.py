@@ -65,7 +65,7 @@ PAPER: Any = {
 }
 P = ParamSpec("P")
 COMPRESSION = 4
-"""Of zlib: half of the time of 6, which is usual, for files that are a few per cent larger."""
+"""Level of zlib: half of the time of the usual 6, for files that are a few per cent larger."""
 FORMATS = (".png", ".pdf", ".svg")
 
 

@@ -78,7 +78,7 @@ def surface(
 
 
 class Body(NamedTuple):
-    """What is drawn: a surface with shades (nt, 3) or (nt, 1) between 0 and 1, whether it is closed and the edges of
+    """A surface to draw, with shades (nt, 3) or (nt, 1) between 0 and 1, whether it is closed and the edges of
     triangles are shown; strokes: lines that it may hide; around: further points (n, 3) that the picture shows; head:
     inches above it."""
 
@@ -140,7 +140,7 @@ def _contents(shown: Any, smooth: bool) -> tuple[NDArray[np.float64], NDArray[np
 def _refined(
     vertices: NDArray[np.float64], triangles: NDArray[np.int64], field: NDArray
 ) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray]:
-    """The same surface in up to 40,000 triangles, the values at corners interpolated linearly."""
+    """The surface divided into up to 40,000 triangles, the values at corners interpolated linearly."""
     while field.shape[1] == 3 and 4 * len(triangles) <= 40_000:
         pairs = np.sort(np.concatenate([triangles[:, [1, 2]], triangles[:, [2, 0]], triangles[:, [0, 1]]]), axis=1)
         edges, number = np.unique(pairs, axis=0, return_inverse=True)

@@ -1,4 +1,4 @@
-"""What a process shares with others on its machine: signals, places on the disk, files that ended processes left."""
+"""Things shared with other processes of the machine: signals, places on the disk, files that ended processes left."""
 
 from calderon.processes.collection import lasting_imports
 from calderon.processes.leftovers import leftovers, mark, remove

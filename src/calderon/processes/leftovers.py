@@ -16,7 +16,7 @@ from pathlib import Path
 
 MARK = re.compile(r"(\d+)-([\w-]+)-[0-9a-f]{12}")
 SYNCHRONIZE, ACCESS_DENIED = 0x00100000, 5
-"""Of the Windows API."""
+"""Constants of the Windows API: the right to wait for a process, and the error of a process without rights."""
 
 
 def host() -> str:
@@ -25,7 +25,7 @@ def host() -> str:
 
 
 def mark() -> str:
-    """What a name holds of this process; another one at each call."""
+    """A mark for names of files: this process, its host and a random part, so that each call gives another one."""
     return f"{os.getpid()}-{host()}-{secrets.token_hex(6)}"
 
 

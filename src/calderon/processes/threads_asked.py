@@ -1,4 +1,4 @@
-"""The number of threads that the environment asks for."""
+"""The number of threads that the environment requests."""
 
 import os
 

@@ -129,5 +129,6 @@ def _closed_flow(i: Index, k: Index, n: Index) -> Values:
 
 
 def _open_flow(i: Index, k: Index, n: Index) -> Values:
-    """The same on an open fan without charge: all of it leaves at the ends, the more the nearer they are."""
+    """Flow through the edges of an open fan without charge: all of it leaves at the ends, the more the nearer they are.
+    Arguments as in `_closed_flow`."""
     return k / n - 1 + 0.5 * (i >= k) + 0.5 * (i > k)

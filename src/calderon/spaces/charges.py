@@ -33,7 +33,7 @@ KINDS = {
     "rotated": ("current", 3),
     "divergence": ("divergence", 1),
 }
-"""Of each kind the map that is stored for it, and the number of its components."""
+"""By kind of charge: the map that is stored for it, and the number of its components."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,8 +174,8 @@ def charges(space: Space | VectorSpace, degree: int, *kinds: str) -> Charges:
 
 
 class ChargeEntries(NamedTuple):
-    """Of sparse maps, all components together: numbers (n, components) of the functions unknowns (n,) at points (n,),
-    which are numbers below `total`."""
+    """Entries of sparse maps, all components together: numbers (n, components) of the functions unknowns (n,) at points
+    (n,), which are numbers below `total`."""
 
     total: int
     points: NDArray[np.int64]
@@ -184,8 +184,8 @@ class ChargeEntries(NamedTuple):
 
 
 def entries_of_charges(space: Any, degree: int, kind: str) -> ChargeEntries:
-    """What `charges(space, degree, kind).spread(kind)` has, in any order; of tables of tangential fields without
-    sparse matrices."""
+    """Entries of `charges(space, degree, kind).spread(kind)`, in any order; those of tables of tangential fields are
+    made without sparse matrices."""
     if _has_table(space):
         points, weights, normals, _ = _places(space, triangle_rule(degree))
         rule, kept = triangle_rule(degree), space.dofs >= 0

@@ -104,7 +104,7 @@ class Coefficients(Described, Generic[S]):
         return float(np.sqrt(max(product.real, 0.0)))
 
     def named(self, label: str, unit: str = "") -> Self:
-        """The same function under another label and unit."""
+        """This function under another label and unit."""
         return replace(self, label=label, unit=unit)
 
     def __add__(self, other: Self) -> Self:

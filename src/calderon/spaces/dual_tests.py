@@ -29,7 +29,7 @@ class DualTests(VectorSpace):
     corner_values (n, L, 3, 3): [t, a, m] is the value of local function a of triangle t at its vertex m, in between it
     is linear; dofs (n, L): the function that it belongs to, numbered like those of `primal`, -1 for none (its values
     are zero then). Functions jump at edges. They test tangential fields such as n x H and n x (grad G x J); they have
-    neither divergence nor curl to speak of. rows: triangles of the table where it has not all of the mesh.
+    neither divergence nor curl. rows: triangles of the table where it has not all of the mesh.
     """
 
     primal: EdgeSpace

@@ -180,7 +180,7 @@ class EdgeSpace(VectorSpace):
         return interned(self.mesh, key, lambda: replace(self, name=name, rotated=not self.rotated))
 
     def refined(self) -> CombinedSpace:
-        """The same functions on the barycentric refinement: their normal components on its edges."""
+        """The functions on the barycentric refinement, by their normal components on its edges."""
         refinement = self.mesh.barycentric_refinement
         triangles = np.sort(refinement.children[self.support].ravel())
         fine = edge_space(refinement.mesh, triangles, self.boundary)

@@ -88,7 +88,8 @@ class Function(Coefficients[Space | NodalVectorSpace], Viewable):
         return location, np.linalg.norm(values, axis=1) if self.space.value_shape else values
 
     def on_mesh(self) -> tuple[str, NDArray[Any]]:
-        """The same, with vectors (nt, components) or (nv, components) themselves."""
+        """Where values lie ("triangles" or "vertices"), and the vectors (nt, components) or (nv, components)
+        themselves."""
         space, shape = self.space, self.space.value_shape
         missing = complex(np.nan, np.nan) if np.iscomplexobj(self.coefficients) else np.nan
         if space.element.degree == 0:

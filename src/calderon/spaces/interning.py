@@ -26,5 +26,6 @@ def interned(mesh: TriangleMesh, key: Hashable, build: Callable[[], S]) -> S:
 
 
 def support_key(mesh: TriangleMesh, triangles: NDArray[np.int64]) -> bytes | None:
-    """What tells increasing numbers of triangles from others, however they were named; None for all triangles."""
+    """A key that equal sets of triangles (increasing numbers) share, however they were named; None for all
+    triangles."""
     return None if len(triangles) == mesh.number_of_triangles else triangles.tobytes()

@@ -48,7 +48,7 @@ class Pieces(NamedTuple):
         return Pieces(pieces, whole, np.searchsorted(own, np.arange(groups + 1)), space.dimension, group)
 
     def with_components(self, count: int) -> "Pieces":
-        """Of fields with so many components of each function."""
+        """The pieces of fields with `count` components of each function."""
         whole = (count * self.whole[:, None] + np.arange(count)).ravel()
         space = NodalVectorSpace(self.space.scalar, count)
         return Pieces(space, whole, count * self.starts, count * self.dimension, self.group)

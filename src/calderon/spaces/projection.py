@@ -70,7 +70,7 @@ class Loads:
 
     @cached_property
     def rotated(self) -> "Loads":
-        """Those whose integrals of a field v are the ones of n x v here: t . (n x v) = (t x n) . v."""
+        """Loads whose integrals of a field v are those of n x v here: t . (n x v) = (t x n) . v."""
         normals = self.normals if self.shapes is None else np.repeat(self.normals[:: self.shapes.shape[1]], 3, axis=0)
         (x, y, z), (a, b, c) = self.tested, map(sp.diags_array, normals.T)
         tested = tuple(each.tocsr() for each in (y @ c - z @ b, z @ a - x @ c, x @ b - y @ a))

@@ -139,7 +139,7 @@ class Space(ProjectionSpace):
         return [self._scatter(np.swapaxes(gradients[..., c], 1, 2)) for c in range(3)]
 
     def surface_curl(self, points: NDArray[np.float64]) -> list[sp.csr_array]:
-        """The same for the vector surface curl n x grad_Gamma."""
+        """Sparse matrices of the vector surface curl n x grad_Gamma; arguments and result as in `surface_gradient`."""
         geometry = self.geometry
         gradients = geometry.gradients(points, self.element.gradients(points))
         curls = np.cross(geometry.normals_at(points)[:, None], gradients)
@@ -259,7 +259,7 @@ def _called(function: Callable[..., Any], points: NDArray[np.float64], normals: 
 
 
 def _takes_normals(function: Callable[..., Any]) -> bool:
-    """Whether `function` asks for a second positional argument; one with a default, but None, is its own affair."""
+    """Whether `function` requires a second positional argument; one with another default than None is left alone."""
     try:
         signature = inspect.signature(function)
         signature.bind(None, None)

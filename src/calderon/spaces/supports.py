@@ -17,7 +17,7 @@ def support_boxes(space: Any) -> NDArray[np.float64]:
     if size == 1 and np.array_equal(local, np.arange(space.dimension)):
         return boxes
     order = np.argsort(local, kind="stable")
-    order = order[np.searchsorted(local[order], 0) :]  # without local functions that are none
+    order = order[np.searchsorted(local[order], 0) :]  # without the local functions numbered -1
     sides, starts = boxes[order // size], np.searchsorted(local[order], np.arange(space.dimension))
     parts = [least.reduceat(sides[:, side], starts, axis=0) for side, least in enumerate((np.minimum, np.maximum))]
     return np.stack(parts, axis=1)

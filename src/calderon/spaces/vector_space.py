@@ -19,7 +19,7 @@ from calderon.spaces.space import evaluate_data
 VectorData = ArrayLike | Callable[..., Any]
 """A tangential field: three numbers, f(x) or f(x, n) with points and normals (n, 3) and values (n, 3)."""
 DEGREE = 5
-"""Of the quadrature of fields on the surface unless given."""
+"""Default degree of the quadrature of fields on the surface."""
 
 
 class VectorSpace(ProjectionSpace):
@@ -27,8 +27,8 @@ class VectorSpace(ProjectionSpace):
 
     base: the space of the f_i (see `EdgeSpace`, which is its own base); matrix (base.dimension, dimension) sparse. A
     Galerkin matrix of this space is  test.matrix.T @ A @ trial.matrix  with the matrix A of the bases. mesh: the
-    surface that the space was asked for, on which it can be paired with others; base.mesh may be a refinement of it.
-    rotated: whether the f_i are n x f, with curl in place of divergence. support (m,): increasing numbers of the
+    surface that was given for the space, on which it can be paired with others; base.mesh may be a refinement of it.
+    rotated: whether the f_i are n x f, with curl instead of divergence. support (m,): increasing numbers of the
     triangles of base.mesh on which functions live.
     """
 
@@ -42,7 +42,7 @@ class VectorSpace(ProjectionSpace):
 
     @abstractmethod
     def refined(self) -> "VectorSpace":
-        """The same functions as combinations of edge functions of the barycentric refinement of `mesh`."""
+        """The functions as combinations of edge functions of the barycentric refinement of `mesh`."""
 
     @abstractmethod
     def perpendicular(self) -> "VectorSpace":

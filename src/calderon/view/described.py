@@ -19,7 +19,7 @@ class Described:
     @property
     @abstractmethod
     def brief(self) -> str:
-        """What it is, in a few words."""
+        """A description in a few words."""
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.brief})"

@@ -1,4 +1,4 @@
-"""What is shown: layers of triangles with values on them, as arrays, and their JSON for `static/view.js`."""
+"""Scenes: layers of triangles with values on them, as arrays, and their JSON for `static/view.js`."""
 
 import base64
 from collections.abc import Sequence
@@ -160,8 +160,8 @@ class Pattern:
 
 @dataclass(frozen=True)
 class Steps:
-    """What the steps of fields are, such as "frequency", the label of each, and the number of the one shown first,
-    -1: the last. own: at first each has a range of colours of its own."""
+    """The steps of fields with several values: name (such as "frequency"), a label for each step, first: number of the
+    step shown first (-1: the last), own: whether each step has a range of colours of its own at first."""
 
     name: str
     labels: Sequence[str]
@@ -213,7 +213,7 @@ def packed(values: NDArray[Any], kind: Any = np.float32) -> dict[str, Any]:
 
 
 def shortened(values: NDArray[np.float64]) -> dict[str, Any]:
-    """The same in 16 bits with the range {low, high}; an error of at most 1/131,068 of the range."""
+    """{type, data, low, high} of an array in 16 bits; errors are at most 1/131,068 of the range from low to high."""
     finite = np.isfinite(values)
     low, high = (float(values[finite].min()), float(values[finite].max())) if finite.any() else (0.0, 1.0)
     if high == low:

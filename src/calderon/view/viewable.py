@@ -1,4 +1,4 @@
-"""What can be looked at: `show()` and `to_html()`."""
+"""Base class of everything that can be looked at: `show()` and `to_html()`."""
 
 import os
 from abc import abstractmethod

@@ -1,4 +1,4 @@
-"""What incident fields are: functions of points that add and are multiplied by numbers, scalar or electromagnetic."""
+"""Incident fields: functions of points that add and are multiplied by numbers, scalar or electromagnetic."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -27,7 +27,7 @@ class IncidentField(ABC):
         return ((1.0, self),)
 
     def at(self, wavenumber: complex) -> Self:
-        """The same field, from its place, at another wavenumber in 1/m."""
+        """This field, from its place, at another wavenumber in 1/m."""
         return replace(self, wavenumber=wavenumber)  # type: ignore[type-var]
 
     @property
@@ -139,7 +139,7 @@ class ElectromagneticWave(IncidentField):
     takes_impedance: bool = False
 
     def at(self, wavenumber: complex, impedance: complex | None = None) -> Self:
-        """The same field, from its place, at another wavenumber in 1/m, and in a medium of another impedance if one is
+        """This field, from its place, at another wavenumber in 1/m, and in a medium of another impedance if one is
         given."""
         if impedance is None and not self.takes_impedance:
             impedance = self.impedance

@@ -73,7 +73,7 @@ def test_two_cavities_do_not_depend_on_the_ratio(method, space):
 
 @pytest.mark.parametrize("held", [(1,), (0,)])
 def test_prescribed_displacements(held):
-    """Of the wall of the cavity, or of the outer surface: tractions are unknown there."""
+    """Displacements of the wall of the cavity, or of the outer surface, are given: tractions are unknown there."""
     mesh = cal.mesh.merge([cal.mesh.sphere(2.0, 0.9), cal.mesh.sphere(1.0, 0.5)])
     errors = [solved(mesh, ratio, [((0.0, 0.0, 0.0), 1.0)], held)[0] for ratio in (0.3, 0.4999)]
     assert errors[1] < 1.2 * errors[0] < 0.08

@@ -1,4 +1,4 @@
-"""What elastic solids refuse, in words."""
+"""Refusals of elastic solids, with their messages."""
 
 import numpy as np
 import pytest

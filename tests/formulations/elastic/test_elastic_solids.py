@@ -216,7 +216,7 @@ def pressed_sphere(h, space="P1"):
 
 
 def test_errors_of_a_hollow_sphere_fall_with_the_square_of_the_edge():
-    """Of the largest stress; the displacement inside is better still, as the meshes keep the volume."""
+    """The error of the largest stress falls; the displacement inside is better still, as the meshes keep the volume."""
     errors = []
     for h in (0.5, 0.25):
         solution = pressed_sphere(h)

@@ -51,7 +51,7 @@ def test_a_linear_displacement(method, space):
 
 @pytest.mark.variant
 def test_bonded_parts():
-    """The same plate of two parts."""
+    """The plate is made of two parts."""
     parts = {"one": linear_solid(plate(0.05, 0.35, 0.0, 1.0)), "two": linear_solid(plate(0.05, 0.35, 1.0, 2.0))}
     solution = cal.BondedSolids(parts).solve("fmm")
     for part in solution.values():
@@ -95,7 +95,7 @@ def test_rules_that_are_given_are_kept(spring):
 
 
 def test_parts_whose_reactions_do_not_balance_are_named():
-    """The same of two parts: the one that holds the other."""
+    """Two parts of which one holds the other: that one is named."""
     inner, outer = plate(0.05, 0.35, 0.0, 1.0), plate(0.05, 0.35, 1.0, 2.0)
     tags = np.where(outer.normals[:, 0] > 0.5, 3, outer.tags)
     outer = cal.TriangleMesh(outer.vertices, outer.triangles, tags, {**outer.names, "end": 3})

@@ -60,7 +60,7 @@ def test_a_closed_rod_is_a_strip_of_the_same_equivalent_radius():
 
 
 def test_power_is_conserved(half_wave):
-    """What the feed delivers leaves through a large sphere: the Galerkin equation conserves power."""
+    """The power of the feed leaves through a large sphere: the Galerkin equation conserves power."""
     assert abs(half_wave.radiated_power() / half_wave.input_power - 1) < 1e-8
     current = abs(half_wave.feed_currents[0])
     assert half_wave.input_power == pytest.approx(current**2 * half_wave.input_impedance.real / 2)

@@ -16,7 +16,7 @@ def coated():
 
 
 def test_shared_operators_make_the_same_matrix(coated):
-    """As blocks computed one by one; symmetric for PMCHWT."""
+    """The matrix is that of blocks computed one by one; symmetric for PMCHWT."""
     spaces, regions = coated
     shared = pmchwt(spaces, regions)
     plain = np.block([[block.assemble().to_array() for block in row] for row in shared.table])

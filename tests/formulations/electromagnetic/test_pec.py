@@ -55,8 +55,8 @@ def test_testing_with_the_functions_of_the_current_is_of_second_order():
 
 
 def test_a_benchmark_sphere_at_320_megahertz():
-    """Of 0.6 m, ten elements per wavelength: the lobes of a small body (k a = 2) feel its volume most. Asked are 0.13
-    and 0.20 dB; on inscribed triangles the equations miss them with 0.24 and 0.28."""
+    """A sphere of 0.6 m with ten elements per wavelength: the lobes of a small body (k a = 2) feel its volume most.
+    Asked are 0.13 and 0.20 dB; on inscribed triangles the equations miss them with 0.24 and 0.28."""
     k = 2 * np.pi * 320e6 / cal.exact.SPEED_OF_LIGHT
     mesh = cal.mesh.sphere(radius=0.3, h=2 * np.pi / k / 10)
     wave = cal.PlaneWave(direction=[0, 0, 1], polarization=[1, 0, 0], wavenumber=k)
@@ -143,8 +143,8 @@ def test_a_dipole_nearby_is_scattered_reciprocally(problems):
 
 
 def test_bodies_that_are_no_spheres_keep_energy_and_reciprocity():
-    """Of the combined equation: 1e-3 on smooth bodies. The currents at edges and tips, which ten elements do not
-    resolve, leave some times as much (tested with the functions of the current seven times that)."""
+    """Imbalance of the combined equation: 1e-3 on smooth bodies. The currents at edges and tips, which ten elements
+    do not resolve, leave some times as much (tested with the functions of the current seven times that)."""
     bodies = {
         "ellipsoid": (cal.mesh.ellipsoid([0.4, 0.25, 0.2], 0.08), 1e-3),
         "cube": (cal.mesh.cube(0.5, 0.1), 6e-3),
@@ -217,7 +217,7 @@ def test_dual_preconditioner_keeps_iterations_bounded():
 
 @pytest.mark.parametrize("name", ["efie", "cfie"])
 def test_entries_of_neighbours_halve_the_steps(name):
-    """Of the electric equation on open surfaces, and of the combined one."""
+    """Steps of the electric equation on open surfaces, and of the combined one."""
     mesh = cal.mesh.sphere(radius=0.5, h=0.1) if name == "cfie" else cal.mesh.plate((1.0, 1.0), h=0.06)
     problem = cal.PECScattering(mesh, 1.5, formulation=name)
     wave = cal.PlaneWave(direction=[0, 0, 1], polarization=[1, 0, 0])
@@ -268,7 +268,7 @@ def test_open_plate_by_the_electric_equation():
 
 def test_monostatic_rcs_of_a_thin_plate_converges():
     """A sheet of 6 inches at 2.56 GHz, 1.3 wavelengths, over theta: differences fall at least with the first power of
-    the mesh size, which the singular currents along its rim allow."""
+    the mesh size, which the singular currents along its boundary allow."""
     side, k = 0.1524, 2 * np.pi * 2.56e9 / cal.exact.SPEED_OF_LIGHT
     theta, cells = np.radians(np.arange(0, 91, 10)), np.array([8, 14, 20])
     meshes = [cal.mesh.plate([side, side], side / (n - 0.5)) for n in cells]

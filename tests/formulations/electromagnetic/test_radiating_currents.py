@@ -61,7 +61,7 @@ def test_power_that_currents_give_is_what_they_radiate():
 
 
 def test_quadrature_is_far_below_the_interpolation():
-    """What is left of the error at two mesh sizes is the h^2 of the currents: extrapolated, little remains, and a
+    """The rest of the error at two mesh sizes is the h^2 of the currents: extrapolated, little remains, and a
     higher degree of the rules changes nothing that counts."""
     dipole = cal.ElectricDipole(position=[0.1, -0.05, 0.08], moment=[0.3, 1.0, -0.5], wavenumber=K, impedance=ETA)
     coarse, fine = huygens(dipole, 0.2), huygens(dipole, 0.1)

@@ -195,7 +195,7 @@ def test_what_loses_currents_without_charges_is_refused(ball):
 
 
 def test_plans_are_those_of_the_finer_matrices_that_loops_need(ball):
-    """What is taken without a request is planned, and what a solution refuses is refused; two matrices are two."""
+    """Plans assume the choices of a solution and refuse what it refuses; two matrices are counted as two."""
     small = cal.DielectricScattering(ball, 0.02 / ball.diameter, 3.0)
     far_field(small, method="hmatrix", rtol=1e-4)
     taken = small.system.key[1]

@@ -53,7 +53,7 @@ def test_a_frequency_means_si_units(solved, name, number):
 
 @pytest.mark.parametrize("name", ["PMCHWT", "Mueller"])
 def test_powers_are_extinction_times_intensity(solved, name):
-    """What a ball absorbs and scatters of 1 V/m is E^2 / (2 eta) times its cross-sections, in W."""
+    """A ball absorbs and scatters of a wave of 1 V/m E^2 / (2 eta) times its cross-sections, in W."""
     solution = solved[name][0][0]
     absorbed = float(solution.absorbed_power()[0])
     scattered = solution.currents.far_field_square() / (2 * ETA)

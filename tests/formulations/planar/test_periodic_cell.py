@@ -111,7 +111,7 @@ def test_orders_carry_the_power_away_and_are_reciprocal():
 
 
 def test_without_metal_a_stack_alone_reflects():
-    """Of a thin small patch nothing is seen: Fresnel's coefficients, by transverse fields."""
+    """A thin small patch has no effect: Fresnel's coefficients, by transverse fields."""
     stack = cal.Stack([], below=cal.Layer(eps_r=4.0))
     cell = cal.PeriodicCell(planar.patch(1e-6, 1e-6, 1e-6), 1e-3, stack, rtol=1e-2)
     theta = 0.5

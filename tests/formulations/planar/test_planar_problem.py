@@ -126,7 +126,7 @@ def test_losses_of_a_board():
 
 
 def test_losses_of_the_metal():
-    """What a sheet takes is Re Z_s |J|^2 / 2, integrated over it."""
+    """A sheet absorbs Re Z_s |J|^2 / 2, integrated over it."""
     strip, gap = cal.planar.strip_dipole(0.5, 0.02, 0.05), cal.DeltaGap(line=[[0, -0.01, 0], [0, 0.01, 0]])
     solution = cal.PlanarProblem(cal.Stack(), strip, ports=[gap], sheet=2 - 1j).solve(280e6)
     coefficients, mass = solution.surface.coefficients, solution.surface.space.mass_matrix()

@@ -39,7 +39,7 @@ def test_a_coated_sheet_without_gaps_is_a_coated_conductor(eps):
 
 
 def test_coats_and_gaps_that_vanish():
-    """Of a coat, and of a second equal patch above the first one, what is changed falls in proportion to thickness."""
+    """The effect of a coat, and of a second equal patch above the first one, falls in proportion to thickness."""
     bare = solved(patch(HEIGHT), [BOARD])
     double = cal.mesh.merge
     for mesh, eps in (

@@ -53,7 +53,7 @@ def test_a_shorted_patch_and_its_image():
 
 @pytest.mark.variant
 def test_power_of_a_patch_that_a_via_feeds_through_two_layers():
-    """What is accepted is radiated or travels along the layers."""
+    """The accepted power is radiated or travels along the layers."""
     board = cal.Stack([cal.Layer(2e-3, 2.33), cal.Layer(1e-3, 4.0)], below="pec")
     mesh = cal.planar.via(PATCH, VIA, 0.5e-3, board.interfaces)
     port = cal.EdgePort(around=(*VIA, 0.5e-3))

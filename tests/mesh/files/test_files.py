@@ -163,10 +163,10 @@ def test_quadrilaterals_are_split_and_curved_triangles_flattened(tmp_path):
     nodes = np.concatenate([nodes, nodes + [0, 0, 1]])
     blocks = [("triangle6", np.arange(6)[None]), ("triangle6", np.arange(6, 12)[None])]  # a block for each face
     meshio.write(tmp_path / "b.msh", meshio.Mesh(nodes, blocks), file_format="gmsh22", binary=False)
-    with pytest.warns(MeshWarning, match="curved") as told:
+    with pytest.warns(MeshWarning, match="curved") as warned:
         mesh = read(tmp_path / "b.msh")
     assert mesh.number_of_vertices == 6 and mesh.area == pytest.approx(1.0)
-    assert [str(each.message).partition(": ")[2][:17] for each in told] == ["2 curved elements"]
+    assert [str(each.message).partition(": ")[2][:17] for each in warned] == ["2 curved elements"]
 
 
 def test_torn_file_is_joined_with_a_notice(tmp_path):

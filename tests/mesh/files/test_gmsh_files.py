@@ -70,9 +70,11 @@ def test_tetrahedra_beside_entities_without_a_group(tmp_path, binary):
 def test_the_smallest_of_several_groups_counts(tmp_path, version, binary):
     groups = ((2, [1, 2, 3, 4, 5, 6], 1, "all"), (2, [3, 4], 7, "part"))
     path = box(tmp_path, version, binary, groups=groups, save_all=False)
-    with pytest.warns(MeshWarning, match=r"elements are in several physical groups \(all, part\): the smalle") as told:
+    with pytest.warns(
+        MeshWarning, match=r"elements are in several physical groups \(all, part\): the smalle"
+    ) as warned:
         mesh = read(path)
-    assert len(told) == 1 and f"{np.count_nonzero(mesh.tags == 7)} elements" in str(told[0].message)
+    assert len(warned) == 1 and f"{np.count_nonzero(mesh.tags == 7)} elements" in str(warned[0].message)
     assert mesh.is_closed and mesh.names == {"all": 1, "part": 7}
     assert mesh.restricted("part").area == pytest.approx(2.0) and mesh.restricted("all").area == pytest.approx(4.0)
 

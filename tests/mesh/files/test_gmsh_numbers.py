@@ -34,9 +34,9 @@ def renumbered(text, number):
         lines[2:-1] = [" ".join([str(number(int(a))), *rest]) for a, *rest in map(str.split, lines[2:-1])]
         first, corners = 2, 3
     for n in range(first, len(elements) - 1):
-        words = elements[n].split()
-        if len(words) > corners:
-            elements[n] = " ".join(words[:-corners] + [str(number(int(word))) for word in words[-corners:]])
+        parts = elements[n].split()
+        if len(parts) > corners:
+            elements[n] = " ".join(parts[:-corners] + [str(number(int(word))) for word in parts[-corners:]])
     return text[:begin] + "\n".join(lines + elements) + "\n"
 
 

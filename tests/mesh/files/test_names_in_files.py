@@ -1,4 +1,4 @@
-"""Names, tags and digits that the package writes come back, or are refused or told when they are written."""
+"""Names, tags and digits that the package writes come back, or are refused or reported when they are written."""
 
 import re
 import warnings

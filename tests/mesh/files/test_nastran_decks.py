@@ -512,10 +512,10 @@ def test_two_properties_of_one_name_stay_two(tmp_path):
 )
 def test_what_is_left_out_is_reported(tmp_path, lines, message):
     (tmp_path / "a.bdf").write_text(deck(grids(), MIDDLE_GRIDS, lines))
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         read(tmp_path / "a.bdf")
-    assert any(re.search(message, str(each.message)) for each in told)
+    assert any(re.search(message, str(each.message)) for each in warned)
 
 
 def test_included_files(tmp_path):
@@ -577,11 +577,11 @@ def test_decks_cut_short_never_give_a_closed_surface(tmp_path):
     whole = deck(BRICK).encode()
     for stop in range(60, len(whole) - 9, 7):
         (tmp_path / "a.bdf").write_bytes(whole[:stop])
-        with warnings.catch_warnings(record=True) as told:
+        with warnings.catch_warnings(record=True) as warned:
             warnings.simplefilter("always")
             try:
                 mesh = read(tmp_path / "a.bdf")
             except MeshError as error:
                 assert "a.bdf: " in str(error)
                 continue
-        assert not mesh.is_closed and any("no ENDDATA at its end" in str(each.message) for each in told)
+        assert not mesh.is_closed and any("no ENDDATA at its end" in str(each.message) for each in warned)

@@ -38,7 +38,7 @@ ONE = {
     "no name": WHOLE.replace("solid cube", "solid"),
     "another name at the end": WHOLE.replace("endsolid cube", "endsolid"),
     "long names": WHOLE.replace("solid cube", "solid " + "facet normal vertex " * 50),
-    "normals that are none": WHOLE.replace("normal 0 0 1", "normal -1.#IND -1.#IND -1.#IND"),
+    "normals without numbers": WHOLE.replace("normal 0 0 1", "normal -1.#IND -1.#IND -1.#IND"),
     "normals of NaN": WHOLE.replace("normal 0 0 1", "normal nan -nan(ind) 1.#QNAN"),
     "no normals": WHOLE.replace(" normal 0 0 1", " normal"),
     "words apart": WHOLE.replace("endloop", "end loop").replace("endfacet", "end facet"),

@@ -160,7 +160,7 @@ def commented_names(path: Path, comment: str) -> dict[str, int]:
 
 
 def held(content: meshio.Mesh, kinds: Callable[[str], bool] = bool) -> str:
-    """What a file holds, or elements of some kinds, as text: "8 line, 4 tetra"."""
+    """The elements of a file, or those of some kinds, counted as text: "8 line, 4 tetra"."""
     counts: Counter[str] = Counter()
     for cells in content.cells:
         counts[cells.type] += len(cells.data)

@@ -1,4 +1,4 @@
-"""What surfaces of other packages become, and what a surface becomes for them."""
+"""Conversion of surfaces from and to the objects of other packages."""
 
 from __future__ import annotations
 

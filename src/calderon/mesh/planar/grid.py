@@ -13,7 +13,7 @@ from calderon.mesh.triangles import TriangleMesh
 FIRST = np.array([0.1, 0.3])
 """Cells at an edge, in units of those in the middle."""
 SAME = 1e-9
-"""Of the size of all metal: sides that are one."""
+"""Fraction of the size of all metal below which two sides are one."""
 FEWEST = 3
 MOST = 1000
 """Cells across a strip below which a resonance shifts by more than a percent."""

@@ -14,7 +14,7 @@ from calderon.mesh.triangles import TriangleMesh
 from calderon.validation import instance, place_in_plane, real_numbers, unmasked
 
 CLOSE = 1e-6
-"""Of the size of a mesh: points that are one."""
+"""Fraction of the size of a mesh below which two points are one."""
 
 
 def ribbon(

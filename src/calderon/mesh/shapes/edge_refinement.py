@@ -37,7 +37,7 @@ FLAT = 1e-9  # of the longest edge: four points in a plane
 SAMPLES = 8  # nearest points of edges among which the nearest edge is sought
 GOLDEN = (1 + 5**0.5) / 2
 AXES = np.array([[0, 1, GOLDEN], [0, -1, GOLDEN], [1, GOLDEN, 0], [-1, GOLDEN, 0], [GOLDEN, 0, 1], [GOLDEN, 0, -1]])
-"""Of an icosahedron: directions nearest to the same axis are less than 75 degrees apart."""
+"""Axes of an icosahedron: directions nearest to the same axis are less than 75 degrees apart."""
 
 
 def refined_toward(

@@ -11,7 +11,7 @@ from calderon.mesh.shapes.gmsh_session import gmsh_model
 from calderon.mesh.shapes.gmsh_volumes import MeshedModel, mesh_surfaces
 
 SAMPLES = 200_000
-"""Of points of the old surface, at most about, by which new triangles find their tags."""
+"""Largest number (about) of points on the old surface by which new triangles find their tags."""
 
 
 def remeshed_by_gmsh(

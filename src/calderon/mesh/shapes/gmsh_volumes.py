@@ -15,8 +15,8 @@ GROWTH = 0.4
 UNTANGLING = "Netgen"
 """The optimiser that leaves the fewest slivers: see docs/decisions/27-time-domain-sources-and-results.md."""
 CLOSE, ALLOWED, LONGEST, PASSES = 0.03, 0.1, 1.3, 4
-"""Of surfaces: differences of the mean edge from h at which no further pass is made and of which a warning tells, the
-largest size in h (edges reach 1.4 sizes), and passes."""
+"""Meshing of surfaces: relative difference of the mean edge from h below which no further pass is made, difference
+above which a warning is issued, the largest size in units of h (edges reach 1.4 sizes), and the number of passes."""
 KINDS = {3: 2, 4: 4}
 """gmsh's numbers of the types of elements with three or four corners, triangles and tetrahedra."""
 
@@ -53,7 +53,7 @@ def mesh_surfaces(gmsh: Any, h: float) -> None:
 
 
 def _mean_edge(gmsh: Any, size: float) -> float:
-    """Of the surfaces, meshed with edges of that size."""
+    """Mean edge of the surfaces, meshed with edges of that size."""
     gmsh.option.setNumber("Mesh.MeshSizeMin", size)
     gmsh.option.setNumber("Mesh.MeshSizeMax", size)
     gmsh.model.mesh.generate(2)

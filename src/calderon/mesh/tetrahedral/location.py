@@ -45,7 +45,8 @@ class Search:
         return found, local
 
     def among_nearest(self, points: NDArray[np.float64], count: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """As `find`, among that number of tetrahedra with the nearest centroids, or all if there are fewer."""
+        """Tetrahedra of points, searched as by `find`, among the `count` with the nearest centroids, or all if there
+        are fewer."""
         candidates = self._tree.query(points, k=min(count, len(self._origins)))[1].reshape(len(points), -1)
         offsets = points[:, None] - self._origins[candidates]
         local = np.einsum("nkij,nkj->nki", self._inverse[candidates], offsets)

@@ -17,8 +17,8 @@ SLIVER = 0.1
 
 @dataclass(frozen=True)
 class PartShape:
-    """Of the tetrahedra of one part: their number, edges in m (shortest of the longest, longest), least quality, number
-    of slivers, and the least delay in s (see `StepReport`)."""
+    """Statistics of the tetrahedra of one part: their number, edges in m (shortest of the longest, longest), least
+    quality, number of slivers, and the least delay in s (see `StepReport`)."""
 
     name: str
     tetrahedra: int

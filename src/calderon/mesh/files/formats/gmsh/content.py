@@ -1,4 +1,4 @@
-"""What files of gmsh hold, in any version."""
+"""The content of a file of gmsh, in any version."""
 
 from dataclasses import dataclass, replace
 

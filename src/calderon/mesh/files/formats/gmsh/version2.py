@@ -57,7 +57,7 @@ def _block(kind: int, rows: NDArray[np.int64], tags: int, section: Section) -> B
 
 
 def _elements(section: Section) -> list[Block]:
-    """Of a text: one element in each line."""
+    """Elements of a text file, one in each line."""
     lines = [line for line in section.body.splitlines() if line.strip()]
     count = section.count_in_first_line()
     if count != len(lines) - 1:
@@ -75,7 +75,7 @@ def _elements(section: Section) -> list[Block]:
 
 
 def _binary_elements(section: Section) -> list[Block]:
-    """Of a binary file: rows of one kind behind a head of three numbers."""
+    """Elements of a binary file: rows of one kind behind a head of three numbers."""
     total, found, blocks = section.count_in_first_line(), 0, []
     while found < total:
         kind, count, tags = section.integers(1, 3)[0].tolist()

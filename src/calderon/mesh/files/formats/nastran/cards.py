@@ -123,7 +123,7 @@ def cards(lines: Iterable[Line], wanted: Collection[str]) -> Iterator[Card]:
 
 
 class _Finished:
-    """What becomes of cards when the next one begins."""
+    """Collects finished cards: a card ends when the next one begins."""
 
     def __init__(self, wanted: Collection[str]) -> None:
         self._wanted = wanted
@@ -203,7 +203,7 @@ def _marker(text: str) -> str:
 
 
 def _mark(first: str) -> str:
-    """What joins the first field of a line to the end of another, behind + or *."""
+    """The mark behind + or * that joins the first field of a line to the end of another."""
     return first[1:].strip()
 
 

@@ -1,4 +1,4 @@
-"""What surfaces need of a Nastran deck: grids, coordinate systems, elements, names."""
+"""The parts of a Nastran deck that surfaces need: grids, coordinate systems, elements, names."""
 
 from collections import Counter
 
@@ -49,7 +49,7 @@ Element = tuple[str, int, tuple[int, ...]]
 
 
 class Deck:
-    """What is taken from the cards, one after the other; grids, elements and systems by number, and their lines.
+    """Grids, elements and coordinate systems by number, with their lines, taken from the cards one after the other.
 
     Raises MeshError with the place for cards that cannot be read, for numbers given twice with different values, and
     for cards that generate others.

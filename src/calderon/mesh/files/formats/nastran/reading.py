@@ -144,7 +144,7 @@ def _property(deck: Deck, number: int) -> int:
 
 
 def _notes(deck: Deck, counts: Counter[str], flat: bool) -> list[str]:
-    """What is ignored."""
+    """Notes on the cards that are ignored."""
     notes = []
     solids = Counter({name: count for name, count in counts.items() if name in SOLIDS})
     if flat and solids:
