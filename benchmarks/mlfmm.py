@@ -16,7 +16,7 @@ import calderon as cal
 from benchmarks.common.machine import Floor
 from benchmarks.fmm import COLUMNS, least
 from calderon.mlfmm.sums import direct_sums
-from calderon.products.point_sums import Kinds
+from calderon.products.direct_sums import Kinds
 
 POINTS = 100_000
 SUMS = (

@@ -11,9 +11,9 @@ from calderon.mlfmm.cubes import TURNS, Cubes, potentials, standing
 from calderon.mlfmm.degrees import Samples, Search
 from calderon.mlfmm.far import Far, find_degrees
 from calderon.mlfmm.points import Points, centres_of
+from calderon.products.direct_sums import Kinds
 from calderon.products.lists import OFFSETS, lists_of
 from calderon.products.octree import octree
-from calderon.products.point_sums import Kinds
 from catalogue import cases
 
 RANDOM = np.random.default_rng(5)

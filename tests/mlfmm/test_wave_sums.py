@@ -9,7 +9,7 @@ from calderon.mlfmm import sums
 from calderon.mlfmm.plan import Attempt
 from calderon.mlfmm.sums import direct_sums
 from calderon.potentials.summation import fast_sums
-from calderon.products.point_sums import Kinds
+from calderon.products.direct_sums import Kinds
 
 
 def sphere(count):
@@ -73,7 +73,7 @@ def test_boxes_that_are_all_neighbours_of_their_level_pass_on_their_waves():
     points = np.concatenate([sphere(2000), [0.3, 0.5, 0.8] + 0.06 * random.random((60, 3))])
     charges, k = complex_numbers(2060), 60.0 + 0j
     attempt = Attempt(0.35, np.dtype(np.float64), 0.5)
-    found = sums.PointSums.of(points, None, k, 1e-5, sums.ALONE, attempt)
+    found = sums.PointTree.of(points, None, k, 1e-5, sums.ALONE, attempt)
     assert found.far is not None and not len(found.far.traversal.levels[-1].pairs.source)
     wanted = exact_sums(points, points, charges, k, False)[:, 0]
     change = found.product(charges[:, None, None])[:, 0, 0] - wanted

@@ -32,9 +32,9 @@ from calderon.fmm.packed import GROUP, Digits, load_digits, load_halves, pitches
 from calderon.fmm.point_expansions import inverse_products, moment_kernel
 from calderon.fmm.tables import Tables
 from calderon.fmm.translations import multiply
+from calderon.products.direct_sums import padded
 from calderon.products.lists import Lists
 from calderon.products.octree import Octree
-from calderon.products.point_sums import padded
 from calderon.spaces.charges import charges
 
 Array = NDArray[np.float64]

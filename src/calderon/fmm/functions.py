@@ -20,9 +20,9 @@ from calderon.backends.vectors import aligned, lanes, load, number, store, width
 from calderon.fmm.point_expansions import inverse_products, moment_kernel
 from calderon.fmm.tables import Tables
 from calderon.fmm.translations import Translations, multiply
+from calderon.products.direct_sums import padded
 from calderon.products.lists import BLOCK, Lists, Runs
 from calderon.products.octree import Octree
-from calderon.products.point_sums import padded
 from calderon.spaces.charges import KINDS, charges
 from calderon.spaces.pieces import Pieces
 

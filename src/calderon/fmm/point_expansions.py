@@ -17,7 +17,7 @@ from calderon.backends.numba import kernel
 from calderon.backends.vector_loads import total
 from calderon.backends.vectors import aligned, jitable, lanes, load, number, store, width, zero
 from calderon.fmm.harmonics import Basis
-from calderon.products.point_sums import padded
+from calderon.products.direct_sums import padded
 
 
 def inverse_products(p: int, real: Any) -> NDArray[np.floating]:

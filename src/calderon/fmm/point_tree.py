@@ -13,9 +13,9 @@ from calderon.fmm.orders import Promise
 from calderon.fmm.point_expansions import inverse_products, moment_kernel, value_kernel
 from calderon.fmm.tables import Tables, tables
 from calderon.fmm.translations import Translations, multiply
+from calderon.products.direct_sums import Kinds, direct_kernel, in_two, padded, scaled_near
 from calderon.products.lists import Lists, lists_of
 from calderon.products.octree import Octree, octree
-from calderon.products.point_sums import Kinds, direct_kernel, in_two, padded, scaled_near
 
 Array = NDArray[np.float64]
 

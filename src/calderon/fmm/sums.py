@@ -1,20 +1,22 @@
 """Sums of charges and dipoles over points, with a checked error."""
 
 import time
-from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from calderon.backends import format_bytes, require_memory
+from calderon.backends import require_memory
 from calderon.fmm.orders import POINTS, Promise, first_order
 from calderon.fmm.point_tree import Array, PointTree
 from calderon.greens import Laplace
 from calderon.potentials.summation import FastSums
-from calderon.products.point_sums import Kinds, direct_sums
+from calderon.products.attempts import first_that_holds
+from calderon.products.check import POINT_SUMS, ROWS
+from calderon.products.direct_sums import Kinds, direct_sums
+from calderon.products.point_sums import Arguments, PointCheck, PointSums, SumsInfo
 from calderon.solvers.iteration import tolerance
-from calderon.validation import points_in_space, unmasked
 
 FEW = 2e7
 """Pairs of points that are summed one by one: the tree would take as long."""
@@ -22,48 +24,10 @@ SINGLE = 1e-5
 """Tolerance from which potentials of charges are summed in single precision."""
 TWICE = 6
 """Errors of gradients of dipoles by those of gradients of charges."""
-CHECKED = 64
-"""Random targets whose sums are computed directly, too."""
 CANCELLED = 1e-3, 3e-2
-"""Parts of the sums of |q| / r and of |d| / r^2 (for gradients one power more) with which a sum is compared where it is
-smaller: what cancels further, as dipoles on a closed surface do outside, is not resolved."""
-SIZED = 8
-"""Of the random targets, those at which these sums are computed."""
+"""Parts of the sums of |q| / r and of |d| / r^2 (for gradients one power more) with which errors of a smaller sum are
+compared: what cancels further, as dipoles on a closed surface do outside, is not resolved."""
 ADVICE = "split the targets into parts, or increase rtol"
-
-
-class SumsInfo(NamedTuple):
-    """What was computed. method: "fmm" or "direct". order: degree and number of combinations of the harmonics, None for
-    direct sums. error, gradient_error: relative errors in the 2-norm at 64 random targets (0 for direct sums, None
-    where there is no gradient). levels: of the octree. nbytes: of expansions, lists and tables. seconds: wall-clock."""
-
-    method: str
-    rtol: float
-    order: tuple[int, int] | None
-    error: float
-    gradient_error: float | None
-    levels: int
-    nbytes: int
-    seconds: float
-
-    def __str__(self) -> str:
-        if self.order is None:
-            return f"direct sums, {self.seconds:.2f} s"
-        slope = "" if self.gradient_error is None else f", of the gradient {self.gradient_error:.1e}"
-        return (
-            f"fast multipole sums, rtol {self.rtol:g}: error {self.error:.1e}{slope} at {CHECKED} points, degree "
-            f"{self.order[0]} with {self.order[1]} combinations, {self.levels} levels, {format_bytes(self.nbytes)}, "
-            f"{self.seconds:.2f} s"
-        )
-
-
-@dataclass(frozen=True, eq=False)
-class LaplaceSums:
-    """potential (n,), gradient (n, 3) or None, and `info`."""
-
-    potential: NDArray[np.float64]
-    gradient: NDArray[np.float64] | None
-    info: SumsInfo
 
 
 def laplace_sums(
@@ -74,7 +38,7 @@ def laplace_sums(
     targets: ArrayLike | None = None,
     gradient: bool = False,
     rtol: float = 1e-6,
-) -> LaplaceSums:
+) -> PointSums:
     """Potentials of charges q_j and dipoles d_j at points y_j (n, 3),
 
         u(x) = sum_j (q_j + d_j . grad_y) 1 / (4 pi |x - y_j|),
@@ -90,78 +54,67 @@ def laplace_sums(
     there is no room.
     """
     started, wanted = time.perf_counter(), tolerance(rtol)
-    sources = points_in_space(points)
-    places = None if targets is None else points_in_space(targets, "targets")
-    kinds = Kinds(charges is not None, dipoles is not None, bool(gradient))
-    numbers = _numbers(sources, charges, dipoles)
-    at = sources if places is None else places
-    if len(sources) * len(at) <= FEW:
-        found = (
-            direct_sums(sources)(at, numbers, kinds) if len(sources) and len(at) else np.zeros((kinds.fields, len(at)))
-        )
-        error = 0.0, 0.0 if kinds.gradient else None
-        return _result(found, kinds, SumsInfo("direct", wanted, None, *error, 0, 0, time.perf_counter() - started))
-    times = TWICE if kinds.gradient and kinds.dipoles else 1.0
-    chosen = first_order(POINTS, wanted, kinds.gradient or kinds.dipoles, times)
-    check = _Check.of(sources, at, numbers, kinds)
-    for promise in chosen:  # few targets may have none of the largest gradients, and so an error above that of all
-        found, levels, nbytes = _sums(sources, places, numbers, kinds, promise, wanted)
-        errors = check.errors(found)
-        if max(errors) <= wanted:
-            break
-    else:
-        raise RuntimeError(
-            f"fast multipole sums have an error of {max(errors):.1e} at {CHECKED} random targets, and rtol={wanted:g} "
-            "was requested: increase rtol, or sum fewer targets at a time, which is done directly"
-        )
-    slope = errors[1] if kinds.gradient else None
-    order = promise.order.p, promise.order.r
-    seconds = time.perf_counter() - started
-    return _result(found, kinds, SumsInfo("fmm", wanted, order, errors[0], slope, levels, nbytes, seconds))
+    given = Arguments.of(points, charges, dipoles, targets, gradient, real=True)
+    if given.pairs <= FEW:
+        found = _direct(given, given.at) if given.pairs else np.zeros((len(given.at), 1, given.kinds.fields))
+        return given.result(found, SumsInfo.direct(wanted, given.kinds.gradient, time.perf_counter() - started))
+    times = TWICE if given.kinds.gradient and given.kinds.dipoles else 1.0
+    orders = first_order(POINTS, wanted, given.kinds.gradient or given.kinds.dipoles, times)
+    check = PointCheck.of(given, partial(_direct, given), ROWS, CANCELLED, wanted)
+    _, sums, _ = first_that_holds(  # few targets may have none of the largest gradients, and so a larger error
+        orders,
+        prepare=lambda promise: _Sums.of(given, promise, wanted, check),
+        error_of=lambda sums: max(sums.errors),
+        rtol=wanted,
+        accept=POINT_SUMS,
+        refusal=lambda error: (
+            f"fast multipole sums have an error of {error:.1e} at {ROWS} random targets, and rtol={wanted:g} was "
+            "requested: increase rtol, or sum fewer targets at a time, which is done directly"
+        ),
+    )
+    info = SumsInfo(
+        "fmm", wanted, sums.errors[0], sums.errors[1] if given.kinds.gradient else None,
+        seconds=time.perf_counter() - started, checked=ROWS, levels=sums.levels, degree=sums.promise.order.p,
+        combinations=sums.promise.order.r, nbytes=sums.nbytes,
+    )  # fmt: skip
+    return given.result(sums.fields, info)
 
 
-def _numbers(sources: Array, charges: Any, dipoles: Any) -> Array:
-    """(1, 3 or 4, n) charges and dipoles."""
-    if charges is None and dipoles is None:
-        raise ValueError("no charges and no dipoles: give at least one of them")
-    rows = []
-    for values, name, shape in ((charges, "charges", (len(sources),)), (dipoles, "dipoles", (len(sources), 3))):
-        if values is None:
-            continue
-        array = unmasked(values, name)
-        if array.dtype.kind not in "fiu":
-            raise TypeError(
-                f"{name} must be real numbers, got an array of {array.dtype}: sum the two parts of complex ones"
-            )
-        if array.shape != shape:
-            raise ValueError(f"{name} of {len(sources)} points must have shape {shape}, got {array.shape}")
-        array = np.asarray(array, float)
-        if bad := int(np.count_nonzero(~np.isfinite(array))):
-            raise ValueError(f"{bad} of the {name} are NaN or infinite")
-        rows += [array] if array.ndim == 1 else list(array.T)
-    return np.array(rows)
+def _direct(given: Arguments, targets: Array) -> Array:
+    """(m, 1, 1 or 4) direct sums at targets (m, 3)."""
+    return direct_sums(given.sources)(targets, _rows(given), given.kinds).T[:, None] / (4 * np.pi)
 
 
-def _result(found: Array, kinds: Kinds, info: SumsInfo) -> LaplaceSums:
-    found = found / (4 * np.pi)
-    return LaplaceSums(found[0], found[1:].T.copy() if kinds.gradient else None, info)
+def _rows(given: Arguments) -> Array:
+    """(1, 3 or 4, n) charges and components of dipoles."""
+    return np.array(given.numbers[:, 0].T, order="C")
 
 
-def _sums(
-    sources: Array, targets: Array | None, numbers: Array, kinds: Kinds, promise: Promise, rtol: float
-) -> tuple[Array, int, int]:
-    """(fields, m) sums, levels and bytes."""
-    count = len(sources) + (0 if targets is None else len(targets))
-    require_memory(promise.bytes_of_sums(count), f"the sum over {count} points", ADVICE)
-    single = rtol >= SINGLE and kinds == Kinds(True, False, False)
-    tree = PointTree.of(sources, targets, promise, kinds, (single, single))
-    edge = tree.tree.cube.edge
-    if kinds.dipoles:
-        numbers = numbers.copy()
-        numbers[-3:] /= edge
-    found = tree.sums(numbers) / edge
-    found[1:] /= edge
-    return found, int(tree.tree.level[-1]), tree.nbytes
+class _Sums(NamedTuple):
+    """Sums by an order of the harmonics: fields (m, 1, 1 or 4) of potentials and gradients, their errors, levels of the
+    tree and its bytes."""
+
+    promise: Promise
+    fields: Array
+    errors: list[float]
+    levels: int
+    nbytes: int
+
+    @staticmethod
+    def of(given: Arguments, promise: Promise, rtol: float, check: PointCheck) -> "_Sums":
+        """The sums by this order; in single precision where the tolerance and potentials of charges allow it."""
+        kinds, numbers = given.kinds, _rows(given)
+        count = len(given.sources) + (0 if given.targets is None else len(given.targets))
+        require_memory(promise.bytes_of_sums(count), f"the sum over {count} points", ADVICE)
+        single = rtol >= SINGLE and kinds == Kinds(True, False, False)
+        tree = PointTree.of(given.sources, given.targets, promise, kinds, (single, single))
+        edge = tree.tree.cube.edge  # places are in edges of the root
+        if kinds.dipoles:
+            numbers[-3:] /= edge
+        found = tree.sums(numbers) / edge
+        found[1:] /= edge
+        fields = found.T[:, None] / (4 * np.pi)
+        return _Sums(promise, fields, check.errors(fields), int(tree.tree.level[-1]), tree.nbytes)
 
 
 def potential_sums(
@@ -182,42 +135,3 @@ def potential_sums(
 
 LAYERS = FastSums("fmm", "Laplace's equation", lambda green: isinstance(green, Laplace), potential_sums, 1e11)
 """For potentials at points."""
-
-
-class _Check(NamedTuple):
-    """Direct sums at some targets: their numbers, the sums (fields, m), the smallest norms that
-    errors of potentials and gradients are compared with."""
-
-    chosen: NDArray[np.int64]
-    exact: Array
-    least: Array
-
-    @staticmethod
-    def of(sources: Array, targets: Array, numbers: Array, kinds: Kinds) -> "_Check":
-        chosen = np.random.default_rng(0).integers(len(targets), size=CHECKED)
-        sums = direct_sums(sources)
-        exact = sums(targets[chosen], numbers, kinds)
-        if kinds == Kinds(True, False, False):
-            absolute = sums(targets[chosen[:SIZED]], abs(numbers), kinds)
-            return _Check(chosen, exact, CANCELLED[0] * np.linalg.norm(absolute, axis=1) * np.sqrt(CHECKED / SIZED))
-        sizes = np.zeros((2, SIZED))
-        for k, x in enumerate(targets[chosen[:SIZED]]):
-            r = np.linalg.norm(sources - x, axis=1)
-            inverse = np.divide(1.0, r, out=np.zeros_like(r), where=r > 0)
-            strength = np.zeros_like(r)
-            if kinds.charges:
-                strength += CANCELLED[0] * abs(numbers[0])
-            if kinds.dipoles:
-                strength += CANCELLED[1] * np.linalg.norm(numbers[-3:], axis=0) * inverse
-            sizes[:, k] = strength @ inverse, strength @ inverse**2
-        return _Check(chosen, exact, np.linalg.norm(sizes, axis=1) * np.sqrt(CHECKED / SIZED))
-
-    def errors(self, found: Array) -> tuple[float, ...]:
-        """Of the potential, and of the gradient if there is one."""
-        pairs = [(found[:1], self.exact[:1]), (found[1:], self.exact[1:])][: 1 + (len(found) > 1)]
-        errors = []
-        for k, (each, exact) in enumerate(pairs):
-            norm = max(float(np.linalg.norm(exact)), float(self.least[k]))
-            change = float(np.linalg.norm(each[:, self.chosen] - exact))
-            errors.append(change / norm if norm > 0 else (0.0 if change == 0 else np.inf))
-        return tuple(errors)

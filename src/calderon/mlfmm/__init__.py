@@ -2,12 +2,11 @@
 
 from calderon.mlfmm.operator import Multipole, assemble_mlfmm, plan_mlfmm, save_near
 from calderon.mlfmm.plan import ACCEPTED
-from calderon.mlfmm.sums import HelmholtzSums, helmholtz_sums
+from calderon.mlfmm.sums import helmholtz_sums
 from calderon.products.near_file import require_near_file
 
 __all__ = [
     "ACCEPTED",
-    "HelmholtzSums",
     "Multipole",
     "assemble_mlfmm",
     "helmholtz_sums",

@@ -17,10 +17,10 @@ from calderon.greens.elementary import (
     sine_cosine,
 )
 from calderon.mlfmm.spectrum import Array
+from calderon.products.direct_sums import places_of
 from calderon.products.lists import Lists
 from calderon.products.near_store import inside_runs
 from calderon.products.octree import DEEPEST, Octree
-from calderon.products.point_sums import places_of
 
 TINY = 1e-24, 1e-18
 """Squared distance, in wavelengths over 2 pi or edges of the smallest leaf, below which points coincide and add

@@ -3,13 +3,12 @@
 import math
 import time
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from calderon.backends import InOrder, format_bytes, one_thread, run_tasks, thread_count
+from calderon.backends import InOrder, one_thread, run_tasks, thread_count
 from calderon.backends.threads import TASKS, in_parts
 from calderon.backends.vectors import aligned, width
 from calderon.greens import Green, Helmholtz
@@ -17,14 +16,16 @@ from calderon.greens.elementary import SHORT
 from calderon.greens.helmholtz import helmholtz
 from calderon.mlfmm.degrees import shortest, with_real_part
 from calderon.mlfmm.far import Far, find_degrees
-from calderon.mlfmm.plan import SAFETY, SINGLE, Attempt, attempts, rtol_of
+from calderon.mlfmm.plan import SINGLE, Attempt, attempts, rtol_of
 from calderon.mlfmm.points import TINY, Points, centres_of, mutual_kernel, near_kernel
 from calderon.mlfmm.spectrum import Array
 from calderon.potentials.summation import FastSums
+from calderon.products.attempts import first_that_holds
+from calderon.products.check import ROWS, WAVE_SUMS
+from calderon.products.direct_sums import Kinds, in_two, padded
 from calderon.products.lists import Lists, lists_of
 from calderon.products.octree import DEEPEST, Cube, Octree, octree
-from calderon.products.point_sums import Kinds, in_two, padded
-from calderon.validation import points_in_space, unmasked
+from calderon.products.point_sums import Arguments, PointCheck, PointSums, SumsInfo
 
 FEW, DIRECT = 5e6, 3e10
 """Pairs of points that are summed one by one: always, and where plane waves do not hold the tolerance or do not fit
@@ -39,63 +40,20 @@ LITTLE = 2e8, 2e9
 double precision."""
 LOW_SINGLE = 9e-6
 """Tolerance that equivalent sources hold in single precision; points that are close together do not."""
-CHECKED, PAIRS = (64, 1024), 1.3e7
-"""Random targets whose sums are computed directly, too: at least, at most, and pairs of points of these. Few targets,
-those at corners of boxes, have most of the error: of 200 estimates with 128 of 100,000 targets on a sphere one in a
-hundred is below a half of the error, and so it is with 500."""
+CHECKED, PAIRS = (ROWS, 1024), 1.3e7
+"""Random targets whose sums are computed directly, too: at least, at most, and pairs of points of these."""
 ROUNDED = 0.07
 """Part of the tolerance that phases over the edge of the tree are rounded by at most where these are in single
 precision."""
-CANCELLED, SIZED = 1e-3, 8
-"""Part of sums of absolute values with which sums are compared where they are smaller, and the random targets at which
-these are computed."""
+CANCELLED = 1e-3
+"""Part of sums of absolute values with which errors of smaller sums are compared."""
 TOGETHER = 4
 """Columns that take one traversal."""
 ALONE = Kinds(charges=True, dipoles=False, gradient=False)
-FIRST, AIM, TRIES = 0.5, 0.4, 5
-"""Share of tolerances below SINGLE that is tried first, part of the tolerance that the error should have with the next
-one, and how many are tried."""
+FIRST = 0.5
+"""Share of tolerances below SINGLE that is tried first."""
 TIGHTER = 0.3, 0.5
 """Share by the last one, at least and at most."""
-
-
-class HelmholtzInfo(NamedTuple):
-    """What was computed. method: "mlfmm" or "direct". error, gradient_error: relative errors in the 2-norm at `checked`
-    random targets (0 for direct sums, None where there is no gradient). levels: with plane waves. degree: of
-    translations, the highest one. nbytes: of plane waves, equivalent sources, and lists. seconds: wall-clock.
-    low_levels: with equivalent sources, of smaller boxes; edge_points: how many of these an edge of a cube has."""
-
-    method: str
-    rtol: float
-    error: float
-    gradient_error: float | None
-    levels: int
-    degree: int
-    nbytes: int
-    seconds: float
-    low_levels: int = 0
-    edge_points: int = 0
-    checked: int = 0
-
-    def __str__(self) -> str:
-        if self.method == "direct":
-            return f"direct sums, {self.seconds:.2f} s"
-        slope = "" if self.gradient_error is None else f", of the gradient {self.gradient_error:.1e}"
-        low = f", {self.low_levels} low-frequency levels, {self.edge_points} points an edge" if self.low_levels else ""
-        return (
-            f"multilevel fast multipole sums, rtol {self.rtol:g}: error {self.error:.1e}{slope} at {self.checked} "
-            f"points, {self.levels} levels, degrees to {self.degree}{low}, {format_bytes(self.nbytes)}, "
-            f"{self.seconds:.2f} s"
-        )
-
-
-@dataclass(frozen=True, eq=False)
-class HelmholtzSums:
-    """potential (m,), gradient (m, 3) or None, and `info`; of c columns of charges (m, c) and (m, c, 3)."""
-
-    potential: NDArray[np.complex128]
-    gradient: NDArray[np.complex128] | None
-    info: HelmholtzInfo
 
 
 def helmholtz_sums(
@@ -107,7 +65,7 @@ def helmholtz_sums(
     targets: ArrayLike | None = None,
     gradient: bool = False,
     rtol: float = 1e-4,
-) -> HelmholtzSums:
+) -> PointSums:
     """Potentials of charges q_j and dipoles d_j at points y_j (n, 3), in m,
 
         u(x) = sum_j (q_j + d_j . grad_y) exp(i k |x - y_j|) / (4 pi |x - y_j|),
@@ -126,62 +84,76 @@ def helmholtz_sums(
     """
     started, wanted = time.perf_counter(), rtol_of(rtol, "double")
     k = with_real_part(complex(helmholtz(wavenumber, "sum over points").wavenumber))
-    sources = points_in_space(points)
-    places = None if targets is None else points_in_space(targets, "targets")
-    kinds = Kinds(charges is not None, dipoles is not None, bool(gradient))
-    numbers, single = _numbers(charges, dipoles, len(sources))
-    pairs = len(sources) * len(sources if places is None else places) * numbers.shape[1]
-    if pairs > FEW:
+    given = Arguments.of(points, charges, dipoles, targets, gradient, real=False)
+    if given.pairs > FEW:
         try:
-            return _result(*_fast(sources, places, numbers, k, wanted, kinds, started), single)
+            with one_thread:  # matrices are small
+                return given.result(*_fast(given, k, wanted, started))
         except (MemoryError, RuntimeError):
-            if pairs > DIRECT:
+            if given.pairs > DIRECT:
                 raise
-    found = direct_sums(sources, sources if places is None else places, numbers, k, kinds)
-    seconds = time.perf_counter() - started
-    return _result(found, HelmholtzInfo("direct", wanted, 0.0, 0.0 if gradient else None, 0, 0, 0, seconds), single)
+    found = direct_sums(given.sources, given.at, given.numbers, k, given.kinds)
+    return given.result(found, SumsInfo.direct(wanted, given.kinds.gradient, time.perf_counter() - started))
 
 
-def _fast(
-    sources: Array, places: Array | None, numbers: NDArray[np.complex128], k: complex, rtol: float, kinds: Kinds,
-    started: float,
-) -> tuple[NDArray[np.complex128], HelmholtzInfo]:  # fmt: skip
-    """Sums by plane waves. RuntimeError where they do not hold the tolerance, MemoryError where they do not fit."""
-    with one_thread:  # matrices are small
-        sums, found, errors, checked = _checked(sources, places, numbers, k, rtol, kinds)
-    levels, low = (sums.far.traversal.levels, sums.far.low) if sums.far else ([], None)
-    return found, HelmholtzInfo(
-        "mlfmm", rtol, errors[0], errors[1] if kinds.gradient else None, len(levels),
-        max((each.full.degree for each in levels), default=0),
-        sum(each.nbytes(1) for each in levels) + (low.nbytes(1) if low else 0), time.perf_counter() - started,
-        len(low.levels) if low else 0, low.cubes.p if low else 0, checked,
-    )  # fmt: skip
+class _Sums(NamedTuple):
+    """Sums of an attempt: their tree, fields (m, columns, 1 or 4), and the errors of these."""
+
+    attempt: Attempt
+    tree: "PointTree"
+    fields: NDArray[np.complex128]
+    errors: list[float]
+
+    @staticmethod
+    def of(given: Arguments, k: complex, rtol: float, attempt: Attempt, check: PointCheck) -> "_Sums | None":
+        """The checked sums; None where plane waves cannot hold the tolerance with these leaves."""
+        tree = PointTree.of(given.sources, given.targets, k, rtol, given.kinds, attempt)
+        if tree is None:
+            return None
+        fields = tree.product(given.numbers)
+        return _Sums(attempt, tree, fields, check.errors(fields))
+
+    def info(self, rtol: float, checked: int, gradient: bool, seconds: float) -> SumsInfo:
+        """What was computed; checked: at how many targets."""
+        far = self.tree.far
+        levels, low = (far.traversal.levels, far.low) if far else ([], None)
+        return SumsInfo(
+            "mlfmm", rtol, self.errors[0], self.errors[1] if gradient else None, seconds, checked, levels=len(levels),
+            degree=max((each.full.degree for each in levels), default=0),
+            nbytes=sum(each.nbytes(1) for each in levels) + (low.nbytes(1) if low else 0),
+            low_levels=len(low.levels) if low else 0, edge_points=low.cubes.p if low else 0,
+        )  # fmt: skip
 
 
-def _checked(
-    sources: Array, targets: Array | None, numbers: NDArray[np.complex128], k: complex, rtol: float, kinds: Kinds
-) -> tuple["PointSums", NDArray[np.complex128], list[float], int]:
-    """The first sums that hold the tolerance, what they give, its errors, and at how many targets; RuntimeError where
-    there are none."""
-    check = _Check.of(sources, sources if targets is None else targets, numbers, k, kinds, rtol)
-    errors = [math.inf]
-    for attempt in attempts(rtol):  # smaller shares of the tolerance with leaves of one size, then larger leaves
-        sums, share = None, _first(rtol)
-        for _ in range(TRIES):
-            tried = PointSums.of(sources, targets, k, rtol, kinds, attempt._replace(share=share))
-            if tried is None:
-                break
-            sums, found = tried, tried.product(numbers)
-            errors = check.errors(found, SAFETY * rtol)
-            if max(errors) <= SAFETY * rtol:
-                break
-            share *= float(np.clip(AIM * rtol / max(errors), *TIGHTER))
-        if sums is not None and max(errors) <= rtol:
-            return sums, found, errors, len(check.chosen)
-    raise RuntimeError(
-        f"multilevel fast multipole sums have an error of {max(errors):.1e} at {len(check.chosen)} random targets, and "
-        f"rtol={rtol:g} was requested: increase rtol, or sum fewer targets at a time, which is then done directly"
+def _fast(given: Arguments, k: complex, rtol: float, started: float) -> tuple[NDArray[np.complex128], SumsInfo]:
+    """The first sums that hold the tolerance: smaller shares of it with leaves of one size, then larger leaves. Raises
+    ToleranceError where there are none, MemoryError where plane waves do not fit."""
+    count = int(np.clip(PAIRS / max(1, len(given.sources)), *CHECKED))
+    rounding = abs(k) * Cube.around(given.sources, given.at).edge * float(np.finfo(np.float32).eps)
+    real = np.float32 if rtol >= SINGLE and rounding <= ROUNDED * rtol else np.float64
+
+    def direct(targets: Array) -> NDArray[np.complex128]:
+        return direct_sums(given.sources, targets, given.numbers, k, given.kinds, real)
+
+    check = PointCheck.of(given, direct, count, (CANCELLED, CANCELLED), WAVE_SUMS.wished * rtol, abs(k))
+
+    def better(sums: _Sums, error: float) -> _Sums | None:
+        factor = float(np.clip(WAVE_SUMS.aimed * rtol / error, *TIGHTER))
+        return _Sums.of(given, k, rtol, sums.attempt._replace(share=factor * sums.attempt.share), check)
+
+    _, sums, _ = first_that_holds(
+        (attempt._replace(share=_first(rtol)) for attempt in attempts(rtol)),
+        prepare=lambda attempt: _Sums.of(given, k, rtol, attempt, check),
+        error_of=lambda sums: max(sums.errors),
+        rtol=rtol,
+        accept=WAVE_SUMS,
+        refusal=lambda error: (
+            f"multilevel fast multipole sums have an error of {error:.1e} at {count} random targets, and "
+            f"rtol={rtol:g} was requested: increase rtol, or sum fewer targets at a time, which is then done directly"
+        ),
+        better=better,
     )
+    return sums.fields, sums.info(rtol, count, given.kinds.gradient, time.perf_counter() - started)
 
 
 def _first(rtol: float) -> float:
@@ -208,96 +180,16 @@ LAYERS = FastSums("mlfmm", "Helmholtz's equation", oscillates, potential_sums, 2
 """For potentials at points."""
 
 
-def _numbers(charges: ArrayLike | None, dipoles: ArrayLike | None, count: int) -> tuple[NDArray[np.complex128], bool]:
-    """(n, columns, charge and three of the dipole) numbers, and whether they were given without columns."""
-    if charges is None and dipoles is None:
-        raise ValueError("no charges and no dipoles: give at least one of them")
-    parts, single = list[NDArray[np.complex128]](), True
-    for values, name, last in ((charges, "charges", ()), (dipoles, "dipoles", (3,))):
-        if values is None:
-            continue
-        array = unmasked(values, name)
-        if array.dtype.kind not in "fiuc":
-            raise TypeError(f"{name} must be numbers, got an array of {array.dtype}")
-        columns = array.shape[1:2] if array.ndim == 2 + len(last) else ()
-        if array.shape != (count, *columns, *last) or columns == (0,):
-            alone, more = (str((count, *each, *last)).replace("'", "") for each in ((), ("c",)))
-            raise ValueError(f"{name} of {count} points must have shape {alone}, or {more}, got {array.shape}")
-        if bad := int(np.count_nonzero(~np.isfinite(array))):
-            raise ValueError(f"{bad} of the {name} are NaN or infinite")
-        single = not columns
-        parts.append(np.asarray(array, complex).reshape(count, columns[0] if columns else 1, 3 if last else 1))
-    if len({each.shape[1] for each in parts}) > 1:
-        raise ValueError(f"{parts[0].shape[1]} columns of charges and {parts[1].shape[1]} of dipoles: give as many")
-    return np.concatenate(parts, axis=2), single
-
-
-def _result(found: NDArray[np.complex128], info: HelmholtzInfo, single: bool) -> HelmholtzSums:
-    found = found[:, 0] if single else found
-    return HelmholtzSums(found[..., 0].copy(), found[..., 1:].copy() if found.shape[-1] > 1 else None, info)
-
-
-@dataclass(frozen=True, eq=False)
-class _Check:
-    """Direct sums (m, columns, fields) of numbers at chosen targets."""
-
-    sources: Array
-    targets: Array
-    numbers: NDArray[np.complex128]
-    k: complex
-    kinds: Kinds
-    chosen: NDArray[np.int64]
-    exact: NDArray[np.complex128]
-
-    @staticmethod
-    def of(
-        sources: Array, targets: Array, numbers: NDArray[np.complex128], k: complex, kinds: Kinds, rtol: float
-    ) -> "_Check":
-        count = int(np.clip(PAIRS / max(1, len(sources)), *CHECKED))
-        chosen = np.random.default_rng(0).integers(len(targets), size=count)
-        rounding = abs(k) * Cube.around(sources, targets).edge * float(np.finfo(np.float32).eps)
-        single = rtol >= SINGLE and rounding <= ROUNDED * rtol
-        exact = direct_sums(sources, targets[chosen], numbers, k, kinds, np.float32 if single else np.float64)
-        return _Check(sources, targets[chosen], numbers, k, kinds, chosen, exact)
-
-    @cached_property
-    def least(self) -> Array:
-        """The smallest norms that errors of potentials and gradients are compared with."""
-        numbers, sizes = self.numbers, np.zeros((2, SIZED))
-        charge = np.linalg.norm(numbers[:, :, 0], axis=1) if self.kinds.charges else np.zeros(len(self.sources))
-        dipole = np.linalg.norm(numbers[:, :, -3:], axis=(1, 2)) if self.kinds.dipoles else 0.0
-        for n, x in enumerate(self.targets[:SIZED]):
-            r = np.linalg.norm(self.sources - x, axis=1)
-            inverse = np.divide(1.0, r, out=np.zeros_like(r), where=r > 0)
-            slope = inverse + abs(self.k) * (r > 0)
-            strength = charge + dipole * slope
-            for row, part in enumerate((strength * inverse, strength * inverse * slope)):
-                sizes[row, n] = min(CANCELLED * part.sum(), np.linalg.norm(part))
-        return np.asarray(np.linalg.norm(sizes, axis=1) * np.sqrt(len(self.chosen) / SIZED) / (4 * np.pi))
-
-    def errors(self, found: NDArray[np.complex128], enough: float) -> list[float]:
-        """Of potentials, and of gradients if there are some; compared with `least` only where they are not small
-        enough anyway."""
-        errors = []
-        for n, own in enumerate((slice(0, 1), slice(1, None))):
-            if self.exact[..., own].size:
-                exact = self.exact[..., own]
-                change, size = (float(np.linalg.norm(each)) for each in (found[self.chosen][..., own] - exact, exact))
-                size = size if change <= enough * size else max(float(self.least[n]), size)
-                errors.append(change / (size or 1.0))
-        return errors
-
-
 def direct_sums(
     sources: Array, targets: Array, numbers: NDArray[Any], k: complex, kinds: Kinds, real: Any = np.float64
 ) -> NDArray[np.complex128]:
     """(m, columns, 1 or 4) sums without a tree."""
     tree = octree(sources, targets, max(len(sources), len(targets), 1))
-    return PointSums.on(tree, sources, targets, with_real_part(k), kinds, np.dtype(real)).product(numbers)
+    return PointTree.on(tree, sources, targets, with_real_part(k), kinds, np.dtype(real)).product(numbers)
 
 
 @dataclass(frozen=True, eq=False)
-class PointSums:
+class PointTree:
     """A tree of points, and products with charges there. far: None where all leaves are neighbours."""
 
     k: complex
@@ -312,7 +204,7 @@ class PointSums:
     @staticmethod
     def of(
         sources: Array, targets: Array | None, k: complex, rtol: float, kinds: Kinds, attempt: Attempt
-    ) -> "PointSums | None":
+    ) -> "PointTree | None":
         """None where plane waves cannot hold the tolerance with these leaves."""
         cube = Cube.around(sources) if targets is None else Cube.around(sources, targets)
         least = shortest(k, attempt.edge)
@@ -328,7 +220,7 @@ class PointSums:
             limit = np.full(1, deepest)
             limits = limit.repeat(len(sources)), limit.repeat(len(sources if targets is None else targets))
             tree = octree(sources, targets, most, limits, cube)
-            found = PointSums.on(tree, sources, targets, k, kinds, attempt.real)
+            found = PointTree.on(tree, sources, targets, k, kinds, attempt.real)
             full = (np.diff(found.sources.starts) ** 2).sum() > FULL * len(sources)
             if found.near_pairs <= LITTLE[real == np.float64] or (depth and not full):
                 break
@@ -345,10 +237,10 @@ class PointSums:
         out = ("value",) * kinds.charges + ("gradient",) * kinds.dipoles
         into = ("value", "gradient")[: 1 + kinds.gradient]
         far = Far(k, tree, found.lists, traversal, *sides, out, into, low)
-        return PointSums(k, tree, found.lists, far, *ends, kinds, attempt.real)
+        return PointTree(k, tree, found.lists, far, *ends, kinds, attempt.real)
 
     @staticmethod
-    def on(tree: Octree, sources: Array, targets: Array | None, k: complex, kinds: Kinds, real: Any) -> "PointSums":
+    def on(tree: Octree, sources: Array, targets: Array | None, k: complex, kinds: Kinds, real: Any) -> "PointTree":
         """Of neighbouring leaves alone."""
         lists = lists_of(tree)
         centres = centres_of(tree)[lists.leaves]
@@ -358,7 +250,7 @@ class PointSums:
 
         own = side(sources, tree.source_order, tree.sources)
         other = own if targets is None else side(targets, tree.target_order, tree.targets)
-        return PointSums(k, tree, lists, None, own, other, kinds, real)
+        return PointTree(k, tree, lists, None, own, other, kinds, real)
 
     def product(self, numbers: NDArray[Any]) -> NDArray[np.complex128]:
         """(m, columns, 1 or 4) potentials and gradients of charges and dipoles (n, columns, 1, 3 or 4), in the order of

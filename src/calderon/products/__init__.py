@@ -1,1 +1,5 @@
-"""What a fast product is: octree, near entries and their store, sums over points, products on devices."""
+"""Fast products, once for all methods: octree, near entries, check, attempts, cost, and sums over points."""
+
+from calderon.products.point_sums import PointSums, SumsInfo
+
+__all__ = ["PointSums", "SumsInfo"]

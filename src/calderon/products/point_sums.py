@@ -1,202 +1,186 @@
-"""Points of sources and targets, and their direct sums (P2P): potentials of charges and dipoles, and gradients.
+"""Sums over points, by whichever method: their arguments, their result, and its check.
 
-A point is stored relative to the centre of its leaf; in single precision as the sum of two numbers, since points may
-be closer together than the rounding error of one.
+The sums are u(x) = sum_j (q_j + d_j . grad_y) G(x, y_j) over charges q_j and dipoles d_j at sources y_j.
 """
 
-import functools
-import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from calderon.backends.numba import kernel
-from calderon.backends.threads import in_parts
-from calderon.backends.vectors import aligned, jitable, lanes, load, number, store, where_less, width, zero
-from calderon.greens.elementary import inverse_square_root, inverse_square_root_multiple, root_factor
+from calderon.backends import format_bytes
+from calderon.products.check import Check
+from calderon.products.direct_sums import Kinds
+from calderon.validation import points_in_space, unmasked
 
 Array = NDArray[np.float64]
-BLOCK = 256
-"""Targets of a task of direct sums."""
-TINY = 1e-30
-"""Squared distance, in edges of the root, below which points are taken for one: they add nothing."""
+SIZED = 8
+"""Checked targets at which sums of absolute values are computed: they differ little from target to target."""
+NAMES = {"fmm": "fast multipole", "mlfmm": "multilevel fast multipole"}
 
 
-class Kinds(NamedTuple):
-    """Whether sources have charges and dipoles, and whether gradients are wanted."""
+class SumsInfo(NamedTuple):
+    """The record of a sum over points.
 
-    charges: bool
-    dipoles: bool
-    gradient: bool
+    method: "fmm", "mlfmm" or "direct". rtol: the tolerance. error, gradient_error: relative errors in the 2-norm at
+    `checked` random targets (0 for direct sums, None where there is no gradient). seconds: wall-clock. levels: of the
+    octree, with plane waves those that have some. degree: of harmonics, or of translations of plane waves, the highest
+    one; combinations: of harmonics. nbytes: of expansions or plane waves, lists and tables. low_levels: of boxes with
+    equivalent sources; edge_points: how many of these an edge of a cube has.
+    """
+
+    method: str
+    rtol: float
+    error: float
+    gradient_error: float | None
+    seconds: float
+    checked: int = 0
+    levels: int = 0
+    degree: int = 0
+    combinations: int = 0
+    nbytes: int = 0
+    low_levels: int = 0
+    edge_points: int = 0
+
+    @staticmethod
+    def direct(rtol: float, gradient: bool, seconds: float) -> "SumsInfo":
+        """The record of direct sums, which have no error."""
+        return SumsInfo("direct", rtol, 0.0, 0.0 if gradient else None, seconds)
+
+    def __str__(self) -> str:
+        if self.method == "direct":
+            return f"direct sums, {self.seconds:.2f} s"
+        slope = "" if self.gradient_error is None else f", of the gradient {self.gradient_error:.1e}"
+        low = f", {self.low_levels} low-frequency levels, {self.edge_points} points an edge" if self.low_levels else ""
+        terms = f"degree {self.degree} with {self.combinations} combinations"
+        return (
+            f"{NAMES[self.method]} sums, rtol {self.rtol:g}: error {self.error:.1e}{slope} at {self.checked} points, "
+            f"{self.levels} levels, {terms if self.combinations else f'degrees to {self.degree}'}{low}, "
+            f"{format_bytes(self.nbytes)}, {self.seconds:.2f} s"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class PointSums:
+    """potential (m,), gradient (m, 3) or None, and `info`; of c columns of charges (m, c) and (m, c, 3)."""
+
+    potential: NDArray[Any]
+    gradient: NDArray[Any] | None
+    info: SumsInfo
+
+
+class Arguments(NamedTuple):
+    """Sources (n, 3); targets (m, 3), None for the sources themselves; numbers (n, c, 1, 3 or 4), of each source and
+    column the charge and the three components of the dipole; kinds: which of them there are; alone: whether they were
+    given without columns."""
+
+    sources: Array
+    targets: Array | None
+    numbers: NDArray[Any]
+    kinds: Kinds
+    alone: bool
+
+    @staticmethod
+    def of(
+        points: ArrayLike, charges: Any, dipoles: Any, targets: ArrayLike | None, gradient: bool, real: bool
+    ) -> "Arguments":
+        """The checked arguments of a sum. real: whether numbers must be real, in one column. Raises ValueError for
+        other shapes and for numbers that are not finite, TypeError for other types."""
+        sources = points_in_space(points)
+        places = None if targets is None else points_in_space(targets, "targets")
+        kinds = Kinds(charges is not None, dipoles is not None, bool(gradient))
+        if charges is None and dipoles is None:
+            raise ValueError("no charges and no dipoles: give at least one of them")
+        parts = [_numbers(values, name, (len(sources), *last), real)
+                 for values, name, last in ((charges, "charges", ()), (dipoles, "dipoles", (3,)))
+                 if values is not None]  # fmt: skip
+        first, last = parts[0][0].shape[1], parts[-1][0].shape[1]
+        if first != last:
+            raise ValueError(f"{first} columns of charges and {last} of dipoles: give as many")
+        return Arguments(sources, places, np.concatenate([each for each, _ in parts], axis=2), kinds, parts[-1][1])
 
     @property
-    def rows(self) -> slice:
-        """Of `Tables.expand`, those of the numbers of a source."""
-        return slice(0 if self.charges else 1, 4 if self.dipoles else 1)
+    def at(self) -> Array:
+        """(m, 3) the targets, or the sources instead."""
+        return self.sources if self.targets is None else self.targets
 
     @property
-    def numbers(self) -> int:
-        """Numbers of a source."""
-        return self.charges + 3 * self.dipoles
+    def pairs(self) -> int:
+        """Terms of all sums: sources times targets times columns."""
+        return len(self.sources) * len(self.at) * self.numbers.shape[1]
 
-    @property
-    def fields(self) -> int:
-        """Numbers of a target."""
-        return 4 if self.gradient else 1
-
-
-def padded(rows: NDArray[Any], real: Any) -> NDArray[Any]:
-    """Rows (m, n) with a vector of zeros and more at their ends, aligned."""
-    lanes = width(real)
-    out = aligned((len(rows), (rows.shape[1] // lanes + 2) * lanes), real)
-    out[:, : rows.shape[1]] = rows
-    return out
+    def result(self, fields: NDArray[Any], info: SumsInfo) -> PointSums:
+        """The result of sums (m, c, 1 or 4) of potentials and gradients."""
+        fields = fields[:, 0] if self.alone else fields
+        return PointSums(fields[..., 0].copy(), fields[..., 1:].copy() if self.kinds.gradient else None, info)
 
 
-def scaled_near(out: NDArray[Any], kinds: Kinds) -> Array:
-    """What `direct_kernel` gives, in double precision, with the factor that it leaves out."""
-    result = out.astype(float)
-    plain = kinds == Kinds(True, False, False)
-    return result * root_factor(8 * out.dtype.itemsize) if plain else result
+class PointCheck(NamedTuple):
+    """Exact sums at `check.rows`, random targets.
+
+    cancelled: parts of the sums of absolute values of the terms of charges and of dipoles with which errors of smaller
+    sums are compared, as what cancels further is not resolved; k: absolute wavenumber; enough: errors that need no such
+    comparison.
+    """
+
+    given: Arguments
+    check: Check
+    cancelled: tuple[float, float]
+    k: float
+    enough: float
+
+    @staticmethod
+    def of(
+        given: Arguments, direct: Callable[[Array], NDArray[Any]], count: int, cancelled: tuple[float, float],
+        enough: float, k: float = 0.0,
+    ) -> "PointCheck":  # fmt: skip
+        """The check at so many targets, drawn with repetition; direct(targets): exact sums (count, c, 1 or 4). All
+        potentials have one error, and all gradients."""
+        chosen = np.random.default_rng(0).integers(len(given.at), size=count)
+        exact = direct(given.at[chosen])
+        groups = np.minimum(np.arange(exact[0].size) % exact.shape[2], 1)
+        check = Check(chosen, given.numbers, exact.reshape(count, -1), groups)
+        return PointCheck(given, check, cancelled, k, enough)
+
+    def errors(self, fields: NDArray[Any]) -> list[float]:
+        """Relative errors of sums (m, c, 1 or 4): of potentials, and of gradients if there are some."""
+        found = fields[self.check.rows].reshape(len(self.check.rows), -1)
+        return [float(each) for each in self.check.errors(found, self.least, enough=self.enough)]
+
+    def least(self) -> Array:
+        """(groups,) norms of sums below which terms cancel too far: the parts `cancelled` of sums of |q| / r and of
+        |d| s / r with s = |k| + 1 / r, for gradients times s once more. With waves they are at most the root of the sum
+        of squares of the terms."""
+        given, found = self.given, np.zeros((2, SIZED))
+        numbers, kinds, none = given.numbers, given.kinds, np.zeros(len(given.sources))
+        charge = np.linalg.norm(numbers[:, :, 0], axis=1) if kinds.charges else none
+        dipole = np.linalg.norm(numbers[:, :, -3:], axis=(1, 2)) if kinds.dipoles else none
+        for n, x in enumerate(given.at[self.check.rows[:SIZED]]):
+            r = np.linalg.norm(given.sources - x, axis=1)
+            inverse = np.divide(1.0, r, out=np.zeros_like(r), where=r > 0)
+            slope = inverse + self.k * (r > 0)
+            for row, power in enumerate((inverse, inverse * slope)):
+                terms = charge * power, dipole * slope * power
+                size = sum(part * float(each.sum()) for part, each in zip(self.cancelled, terms, strict=True))
+                found[row, n] = min(size, float(np.linalg.norm(terms[0] + terms[1]))) if self.k else size
+        groups = int(self.check.groups.max()) + 1
+        return np.asarray(np.linalg.norm(found, axis=1) * np.sqrt(len(self.check.rows) / SIZED) / (4 * np.pi))[:groups]
 
 
-def direct_sums(sources: Array) -> Callable[[Array, Array, Kinds], Array]:
-    """Sums (fields, m) of numbers at sources, at targets (m, 3), as `PointTree.sums` in units of 1, without a tree."""
-    real, origin = np.dtype(np.float64), sources.mean(axis=0)
-    places = padded((sources - origin).T, real)
-
-    def sums(targets: Array, numbers: Array, kinds: Kinds) -> Array:
-        given, wanted = np.concatenate([places, padded(numbers, real)]), padded((targets - origin).T, real)
-        count, across = math.ceil(len(targets) / BLOCK), wanted.shape[1]
-        starts = np.minimum(np.arange(count + 1) * BLOCK, len(targets))
-        out = np.zeros((kinds.fields, across))
-        arguments = (wanted.ravel(), across, given.ravel(), given.shape[1], starts, np.array([0, len(sources)]),
-                     np.arange(count + 1), np.zeros(count, np.int64), np.zeros((count, 3)), True)  # fmt: skip
-        run = direct_kernel(*kinds)
-        in_parts(lambda low, high: run(*arguments, aligned(4 * width(real), real), out.ravel(), low, high), count)
-        return scaled_near(out[:, : len(targets)], kinds)
-
-    return sums
-
-
-def in_two(places: Array, near: Any) -> Array:
-    """Rows (3, n), in single precision with what that leaves out: points may be closer together than its rounding."""
-    return np.concatenate([places, places - places.astype(near)]) if near == np.float32 else places
-
-
-@functools.lru_cache(maxsize=2)
-def places_of(split: bool) -> tuple[Callable[..., Any], Callable[..., Any], Callable[..., Any]]:
-    """What takes a vector of places from rows (3, `across`), (6, `across`) if split; what moves these places by the
-    difference of two centres; and what gives their distances to a source, whose rest is in the rows from `rest` on."""
-
-    @jitable
-    def taken(rows, s, across):  # type: ignore[no-untyped-def]
-        x, y, z = load(rows, s), load(rows, s + across), load(rows, s + 2 * across)
-        if split:
-            return x, y, z, load(rows, s + 3 * across), load(rows, s + 4 * across), load(rows, s + 5 * across)
-        return x, y, z, x, y, z
-
-    @jitable
-    def shifted(x, x1, shift, like):  # type: ignore[no-untyped-def]
-        d = like.dtype.type(shift)
-        whole = x + d
-        if not split:
-            return whole, x1
-        part = whole - x
-        return whole, x1 + ((x - (whole - part)) + (d - part)) + like.dtype.type(shift - d)
-
-    @jitable
-    def moved(place, to, centre, like):  # type: ignore[no-untyped-def]
-        x, x1 = shifted(place[0], place[3], to[0] - centre[0], like)
-        y, y1 = shifted(place[1], place[4], to[1] - centre[1], like)
-        z, z1 = shifted(place[2], place[5], to[2] - centre[2], like)
-        return x, y, z, x1, y1, z1
-
-    @jitable
-    def distances(place, sources, s, apart, rest):  # type: ignore[no-untyped-def]
-        x, y, z, x1, y1, z1 = place
-        ex, ey, ez = x - number(sources, s), y - number(sources, s + apart), z - number(sources, s + 2 * apart)
-        if split:
-            at = s + rest * apart
-            ex = ex + (x1 - number(sources, at))
-            ey = ey + (y1 - number(sources, at + apart))
-            ez = ez + (z1 - number(sources, at + 2 * apart))
-        return ex, ey, ez
-
-    return taken, moved, distances
-
-
-def interaction(charges: bool, dipoles: bool, gradient: bool, split: bool) -> Callable[..., Any]:
-    """What adds the fields of one source at a vector of targets to t; once: they may coincide. split: places are sums
-    of two numbers, see `in_two`."""
-    plain = charges and not dipoles and not gradient
-    rest, distances = 3 + charges + 3 * dipoles, places_of(split)[2]
-
-    @jitable
-    def interact(t, place, sources, s, apart, once):  # type: ignore[no-untyped-def]
-        ex, ey, ez = distances(place, sources, s, apart, rest)
-        r2 = ex * ex + ey * ey + ez * ez
-        square = where_less(r2, TINY, 1.0, r2) if once else r2
-        u = inverse_square_root_multiple(square) if plain else inverse_square_root(square)
-        if once:
-            u = where_less(r2, TINY, 0.0, u)
-        t0, t1, t2, t3 = t
-        if charges:
-            v = u * number(sources, s + 3 * apart)
-            t0 = t0 + v
-            if gradient:
-                v = v * (u * u)
-                t1, t2, t3 = t1 - v * ex, t2 - v * ey, t3 - v * ez
-        if dipoles:
-            at = s + (4 if charges else 3) * apart
-            dx, dy, dz = number(sources, at), number(sources, at + apart), number(sources, at + 2 * apart)
-            cube = u * (u * u)
-            v = (ex * dx + ey * dy + ez * dz) * cube
-            t0 = t0 + v
-            if gradient:
-                v = v * (u * u) * 3.0
-                t1, t2, t3 = t1 + (cube * dx - v * ex), t2 + (cube * dy - v * ey), t3 + (cube * dz - v * ez)
-        return t0, t1, t2, t3
-
-    return interact
-
-
-@functools.lru_cache(maxsize=16)
-def direct_kernel(charges: bool, dipoles: bool, gradient: bool, split: bool = False) -> Callable[..., None]:
-    """Potentials, and gradients if so, of charges q and dipoles d at distances e = x - y, times 4 pi:
-    q / r + d.e / r^3, and -q e / r^3 + d / r^3 - 3 (d.e) e / r^5. Of charges alone the potential is divided by
-    `root_factor`. split: three more rows of targets and of sources hold the rest of places."""
-    interact = interaction(charges, dipoles, gradient, split)
-    taken, moved, _ = places_of(split)
-
-    @kernel
-    def sums(  # type: ignore[no-untyped-def]
-        targets, across, sources, apart, target_starts, source_starts, near_start, near, centres, same, room, out, low,
-        high,
-    ):  # fmt: skip
-        """out[f across + j] += field f at the points j of the target leaves low .. high. targets: rows x, y, z, of
-        `across` numbers each, sources: the same of `apart`, with those of charges and dipoles. Places are relative to
-        the centres (leaves, 3) of their leaves. same: whether points of different leaves may coincide."""
-        width = lanes(room)
-        for i in range(low, high):
-            for s in range(target_starts[i], target_starts[i + 1], width):
-                own = taken(targets, s, across)
-                t = zero(room), zero(room), zero(room), zero(room)
-                for e in range(near_start[i], near_start[i + 1]):
-                    c = near[e]
-                    place = moved(own, centres[i], centres[c], room)
-                    if c == i or same:
-                        for j in range(source_starts[c], source_starts[c + 1]):
-                            t = interact(t, place, sources, j, apart, True)
-                    else:
-                        for j in range(source_starts[c], source_starts[c + 1]):
-                            t = interact(t, place, sources, j, apart, False)
-                for f in range(4 if gradient else 1):
-                    store(room, f * width, t[f])
-                for w in range(min(width, target_starts[i + 1] - s)):
-                    for f in range(4 if gradient else 1):
-                        out[f * across + s + w] += room[f * width + w]
-
-    return sums
+def _numbers(values: Any, name: str, shape: tuple[int, ...], real: bool) -> tuple[NDArray[Any], bool]:
+    """(n, c, 1 or 3) numbers, and whether they were given without columns; shape: of one column."""
+    array = unmasked(values, name)
+    if array.dtype.kind not in ("fiu" if real else "fiuc"):
+        kind, advice = ("real numbers", ": sum the two parts of complex ones") if real else ("numbers", "")
+        raise TypeError(f"{name} must be {kind}, got an array of {array.dtype}{advice}")
+    alone = array.ndim != len(shape) + 1
+    columns = () if real or alone else array.shape[1:2]
+    if array.shape != (shape[0], *columns, *shape[1:]) or columns == (0,):
+        more = "" if real else f", or {(shape[0], 'c', *shape[1:])}".replace("'", "")
+        raise ValueError(f"{name} of {shape[0]} points must have shape {shape}{more}, got {array.shape}")
+    if bad := int(np.count_nonzero(~np.isfinite(array))):
+        raise ValueError(f"{bad} of the {name} are NaN or infinite")
+    whole = shape[0], columns[0] if columns else 1, *(shape[1:] or (1,))
+    return np.asarray(array, float if real else complex).reshape(whole), not columns
