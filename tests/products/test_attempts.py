@@ -6,7 +6,15 @@ from scipy.sparse.linalg import aslinearoperator
 
 from calderon.operators.methods import ToleranceError
 from calderon.products.attempts import first_that_holds
-from calderon.products.check import FINE_WAVES, FUNCTIONS, WAVES, Acceptance, Check, confidence, random_rows
+from calderon.products.check import (
+    ACCEPT_FINE_WAVES,
+    ACCEPT_FUNCTIONS,
+    ACCEPT_WAVES,
+    Acceptance,
+    Check,
+    confidence,
+    random_rows,
+)
 
 RANDOM = np.random.default_rng(7)
 
@@ -43,9 +51,9 @@ def test_a_product_is_compared_at_the_rows_or_columns(transposed):
 
 def test_factors_of_the_table_hold_the_tolerance_as_often_as_they_say():
     """Errors of normal distribution: 64 rows of a single vector, or with three random complex ones."""
-    assert confidence(1.4 * FUNCTIONS.wished, 64) == pytest.approx(0.96, abs=0.01)
-    assert confidence(WAVES.allowed, 384) == pytest.approx(0.997, abs=0.001)
-    assert confidence(FINE_WAVES.allowed, 192) > 0.999
+    assert confidence(1.4 * ACCEPT_FUNCTIONS.wished, 64) == pytest.approx(0.96, abs=0.01)
+    assert confidence(ACCEPT_WAVES.allowed, 384) == pytest.approx(0.997, abs=0.001)
+    assert confidence(ACCEPT_FINE_WAVES.allowed, 192) > 0.999
     draws = np.random.default_rng(3).normal(size=(20_000, 64))
     assert (np.sqrt((draws**2).mean(axis=1)) > 0.84).mean() == pytest.approx(confidence(0.84, 64), abs=0.005)
 

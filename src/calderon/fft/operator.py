@@ -9,9 +9,8 @@ import numpy as np
 import scipy
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.sparse.linalg import LinearOperator
 
-from calderon.backends import format_bytes, require_memory, run_tasks, thread_count
+from calderon.backends import require_memory, run_tasks, thread_count
 from calderon.fft.grid import SPACINGS, Grid
 from calderon.fft.kernels import add_rows, gather, scatter
 from calderon.fft.near import both_orders, boxes, exact_entries, near_pairs, subtract_grid
@@ -21,11 +20,14 @@ from calderon.galerkin.layered.metal import LayeredMetal
 from calderon.operators.layered import LayeredElectricField
 from calderon.operators.progress import assembly_progress
 from calderon.operators.tree import terms_of
+from calderon.products.check import Check, random_rows
+from calderon.products.operator import FastOperator
 from calderon.validation import one_of, positive_length
 
 ROWS = 1024
 CHECKED = 8
-"""Random rows of the matrix that are computed directly, too."""
+"""Random rows of the matrix that are computed directly: each takes integrals of all pairs of a function, and the error
+is a fact of the result, not compared with a tolerance."""
 ORDERS = range(1, 7)
 
 
@@ -73,13 +75,15 @@ class Parts:
         return Parts(fields[0].atom, fields[0].factor, sparse)
 
 
-class GridOperator(LinearOperator):
+class GridOperator(FastOperator):
     """Near entries less those of the grid, plus convolutions on the grid.
 
     near: sparse, less the grid; touching: entries themselves, of functions with common triangles. matrix: of the field;
-    parts: what that is multiplied by, and what is added.
-    error: relative, in the 2-norm over `checked` random rows of a product with a random vector. nbytes, seconds.
+    parts: what that is multiplied by, and what is added. grid, spectra: nodes, and transformed Green's functions of
+    their differences; factors: of the three components of the field. Further attributes are those of `FastOperator`.
     """
+
+    kind = "pre-corrected FFT operator"
 
     def __init__(
         self,
@@ -91,9 +95,8 @@ class GridOperator(LinearOperator):
         factors: NDArray[np.complex128],
     ) -> None:
         self.touching, self.near = entries
-        super().__init__(dtype=np.dtype(complex), shape=self.near.shape)
+        super().__init__(self.near.shape, np.dtype(complex))
         self.matrix, self.parts, self.grid, self.spectra, self.factors = matrix, parts, grid, spectra, factors
-        self.error, self.checked, self.seconds, self.backend = 0.0, 0, 0.0, "numba"
         self._bands = Bands.of(grid.first, 2 * (grid.order + 1))
 
     @property
@@ -156,16 +159,14 @@ class GridOperator(LinearOperator):
         waves = scipy.fft.ifft(waves, axis=2, workers=workers, overwrite_x=True)[:, :, :nx]
         return np.ascontiguousarray(scipy.fft.ifft(waves, axis=3, workers=workers)[..., :ny])
 
-    def __str__(self) -> str:
+    @property
+    def details(self) -> str:
+        """The grid, and entries of a row that are not the grid's."""
         nx, ny = self.grid.shape
         return (
-            f"pre-corrected FFT operator {self.shape[0]} x {self.shape[1]} {self.dtype}, {format_bytes(self.nbytes)}, "
             f"grid {nx} x {ny} of {1e3 * self.grid.spacing:.3g} mm, order {self.grid.order}, "
-            f"{self.near.nnz / self.shape[0]:.0f} near entries a row, error {self.error:.1e} on {self.checked} rows, "
-            f"{self.seconds:.2f} s"
+            f"{self.near.nnz / self.shape[0]:.0f} near entries a row"
         )
-
-    __repr__ = __str__
 
 
 def assemble_fft(
@@ -219,19 +220,18 @@ def assemble_fft(
     subtract_grid(exact, grid, greens, factors)
     spectra = transformed(greens, np.complex64 if precision == "mixed" else complex, thread_count())
     found = GridOperator(matrix, parts, grid, spectra, (touching, both_orders(exact) + parts.sparse), factors)
-    _check(found, matrix)
+    check = _check_of(found, matrix)
+    found.error, found.checked = check.error(found), len(check.rows)
     found.seconds = time.perf_counter() - began
     return found
 
 
-def _check(found: GridOperator, matrix: LayeredMatrix) -> None:
-    """The error of some rows of a product with a random vector."""
-    random = np.random.default_rng(0)
-    number = found.shape[0]
-    rows = np.sort(random.choice(number, min(CHECKED, number), replace=False))
+def _check_of(found: GridOperator, matrix: LayeredMatrix) -> Check:
+    """Exact products of some rows with a random vector."""
+    random, number = np.random.default_rng(0), found.shape[0]
+    rows = random_rows(random, number, CHECKED)
     x = random.standard_normal(number) + 1j * random.standard_normal(number)
     direct = np.zeros((len(rows), number), complex)
     matrix.add_to(direct, found.parts.factor, rows, None)
-    expected = direct @ x + found.parts.sparse[rows] @ x
-    found.error = float(np.linalg.norm((found @ x)[rows] - expected) / np.linalg.norm(expected))
-    found.checked = len(rows)
+    exact = direct @ x + found.parts.sparse[rows] @ x
+    return Check(rows, x[:, None], exact[:, None], groups=np.zeros(1, np.int64))

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse.linalg import LinearOperator
 
 from calderon.backends import Execution, require_memory, return_memory, run_tasks
 from calderon.backends.threads import in_parts
@@ -15,11 +14,12 @@ from calderon.fmm.device.products import Block, Functions, Plan
 from calderon.fmm.elastic_moments import SUMS, Fields, elastic_moments, move_origin, piece_kernels
 from calderon.fmm.layout import Layout, near_products
 from calderon.fmm.near import Near, products
-from calderon.fmm.orders import CHECKED, Promise
+from calderon.fmm.orders import Promise
 from calderon.fmm.packed import ROUNDING, RTOL, Digits
 from calderon.fmm.tables import Tables, tables
 from calderon.fmm.translations import Translations
 from calderon.operators.tree import Term
+from calderon.products.check import ROWS, Check
 from calderon.products.operator import RealProducts
 from calderon.quadrature import NearQuadrature
 from calderon.spaces.pieces import Pieces
@@ -85,6 +85,7 @@ class ElasticFar:
     """Products of pieces in leaves that are not neighbours."""
 
     def __init__(self, terms: Sequence[Term], layout: Layout, promise: Promise, rtol: float) -> None:
+        self.promise = promise
         self.table: Tables = tables(promise.order, False)
         return_memory()
         self.stored = None if rtol >= RTOL else np.dtype(np.float32 if rtol >= STORED else np.float64)
@@ -174,6 +175,20 @@ class ElasticProduct(RealProducts):
         super().__init__(dtype=real, shape=shape)
         self.terms, self.near, self.far = terms, near, far
 
+    def forget(self) -> None:
+        """Free the moments of functions, which products of another order do not need, and let blocks go."""
+        del self.near, self.far
+
+    @property
+    def layout(self) -> Layout:
+        """The tree of all spaces."""
+        return self.far.layout
+
+    @property
+    def promise(self) -> Promise:
+        """The order of the harmonics, and the errors that it holds."""
+        return self.far.promise
+
     def first(self, columns: int) -> "ElasticProduct":
         """The first columns alone; this object keeps the memory of all."""
         terms = [each for each in self.terms if each.left < columns]
@@ -239,62 +254,46 @@ def near_of(term: Term, layout: Layout, rtol: float, execution: Execution) -> Ne
     return near_products(form, term.factor, layout, execution, stored, rounding)
 
 
-class Check(NamedTuple):
-    """Rows of a table or of its transpose, vectors (n, k) that are zero but for the columns of one layer, and their
-    products with the rows; of each layer there are RANDOM random ones and a constant one."""
+def elastic_check(terms: Sequence[Term], transposed: bool = False) -> Check:
+    """The check of a table of layers, or of its transpose, with vectors that are zero but for the columns of one layer.
+    Each layer has RANDOM random vectors with one error, and a constant one with another."""
+    random, order = np.random.default_rng(0), -1 if transposed else 1
+    # where each term begins, and its shape; of the transpose
+    ends = [((each.top, each.left)[::order], each.shape[::order]) for each in terms]
+    heights = {top: height for (top, _), (height, _) in ends}
+    columns = {left: (width, (each.factor, each.atom.green, each.atom.integrand))
+               for ((_, left), (_, width)), each in zip(ends, terms, strict=True)}  # fmt: skip
+    layers = list(dict.fromkeys(layer for _, layer in columns.values()))
+    chosen = {}  # rows of each row of the table
+    for top, height in heights.items():  # three rows of a function cost as much as one
+        functions = random.choice(height // FIELDS, min(height, ROWS + 2) // FIELDS, replace=False)
+        chosen[top] = (FIELDS * np.sort(functions)[:, None] + np.arange(FIELDS)).ravel()
+    starts = dict(zip(chosen, np.cumsum([0, *(len(each) for each in chosen.values())])[:-1], strict=True))
+    rows = np.concatenate([top + each for top, each in chosen.items()])
+    # vectors of each layer, zero in the columns of the others
+    vectors = np.zeros((max(left + n for left, (n, _) in columns.items()), (RANDOM + 1) * len(layers)))
+    exact = np.zeros((len(rows), vectors.shape[1]))
+    for left, (size, layer) in columns.items():
+        given = np.split(vectors[left : left + size], len(layers), axis=1)[layers.index(layer)]
+        given[:, :RANDOM] = random.standard_normal((size, RANDOM))
+        given[:, RANDOM] = 1.0
+    # exact products of each term, some side by side
+    products, numbers = [np.zeros(0)] * len(terms), iter(range(len(terms)))
 
-    transposed: bool
-    rows: NDArray[np.int64]
-    vectors: NDArray[np.float64]
-    exact: NDArray[np.float64]
+    def line(_: int) -> None:
+        for number in numbers:  # shared: each comes once
+            multiply(number)
 
-    @staticmethod
-    def of(terms: Sequence[Term], transposed: bool = False) -> "Check":
-        random, order = np.random.default_rng(0), -1 if transposed else 1
-        ends = [((each.top, each.left)[::order], each.shape[::order]) for each in terms]
-        heights = {top: height for (top, _), (height, _) in ends}
-        columns = {left: (width, (each.factor, each.atom.green, each.atom.integrand))
-                   for ((_, left), (_, width)), each in zip(ends, terms, strict=True)}  # fmt: skip
-        layers = list(dict.fromkeys(layer for _, layer in columns.values()))
-        chosen = {}
-        for top, height in heights.items():  # three rows of a function cost as much as one
-            functions = random.choice(height // FIELDS, min(height, CHECKED + 2) // FIELDS, replace=False)
-            chosen[top] = (FIELDS * np.sort(functions)[:, None] + np.arange(FIELDS)).ravel()
-        starts = dict(zip(chosen, np.cumsum([0, *(len(each) for each in chosen.values())])[:-1], strict=True))
-        rows = np.concatenate([top + each for top, each in chosen.items()])
-        vectors = np.zeros((max(left + n for left, (n, _) in columns.items()), (RANDOM + 1) * len(layers)))
-        exact = np.zeros((len(rows), vectors.shape[1]))
-        for left, (size, layer) in columns.items():
-            given = np.split(vectors[left : left + size], len(layers), axis=1)[layers.index(layer)]
-            given[:, :RANDOM] = random.standard_normal((size, RANDOM))
-            given[:, RANDOM] = 1.0
-        products, numbers = [np.zeros(0)] * len(terms), iter(range(len(terms)))
+    def multiply(number: int) -> None:
+        (top, left), (_, width), each = *ends[number], terms[number]
+        own = chosen[top]
+        require_memory(8 * len(own) * width, f"{len(own)} rows of {each.atom!r}", "try a coarser mesh")
+        entries = each.atom.entries(slice(None), own).T if transposed else each.atom.entries(own, slice(None))
+        products[number] = each.factor * (entries @ vectors[left : left + width])
 
-        def line(_: int) -> None:
-            for number in numbers:  # shared: each comes once
-                multiply(number)
-
-        def multiply(number: int) -> None:
-            (top, left), (_, width), each = *ends[number], terms[number]
-            own = chosen[top]
-            require_memory(8 * len(own) * width, f"{len(own)} rows of {each.atom!r}", "try a coarser mesh")
-            entries = each.atom.entries(slice(None), own).T if transposed else each.atom.entries(own, slice(None))
-            products[number] = each.factor * (entries @ vectors[left : left + width])
-
-        run_tasks(line, LINES)
-        for ((top, _), _), each in zip(ends, products, strict=True):
-            exact[starts[top] : starts[top] + len(each)] += each
-        return Check(transposed, rows, vectors, exact)
-
-    @property
-    def place(self) -> str:
-        """What is checked, as text."""
-        return f"{len(self.rows)} random {'columns' if self.transposed else 'rows'}"
-
-    def error(self, product: LinearOperator) -> float:
-        """The largest relative error: of a layer with its random vectors, or with the constant one."""
-        found = product.rmatmat(self.vectors) if self.transposed else product.matmat(self.vectors)
-        squares = [(each**2).sum(axis=0).reshape(-1, RANDOM + 1)
-                   for each in (found[self.rows] - self.exact, self.exact)]  # fmt: skip
-        change, size = (np.append(each[:, :RANDOM].sum(axis=1), each[:, RANDOM]) for each in squares)
-        return float(np.sqrt(change / np.where(size > 0, size, 1.0)).max())
+    run_tasks(line, LINES)
+    for ((top, _), _), each in zip(ends, products, strict=True):
+        exact[starts[top] : starts[top] + len(each)] += each
+    groups = 2 * np.repeat(np.arange(len(layers)), RANDOM + 1)
+    groups[RANDOM :: RANDOM + 1] += 1
+    return Check(rows, vectors, exact, groups, transposed=transposed)

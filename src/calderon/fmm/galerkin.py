@@ -18,27 +18,29 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
-from calderon.backends import Device, Execution, format_bytes, require_memory, return_memory
+from calderon.backends import Device, Execution, require_memory, return_memory
 from calderon.fmm.device.products import Block, DeviceProduct, Functions
 from calderon.fmm.device.products import Plan as DevicePlan
-from calderon.fmm.elastic import Check, ElasticFar, ElasticProduct, is_joint, layout_of, near_of
+from calderon.fmm.elastic import ElasticFar, ElasticProduct, elastic_check, is_joint, layout_of, near_of
 from calderon.fmm.functions import FarProducts, moments_of
 from calderon.fmm.layout import Layout, near_products
 from calderon.fmm.near import Near
-from calderon.fmm.orders import CHECKED, ELASTIC, FUNCTIONS, SAFETY, Promise, better_orders, first_order
+from calderon.fmm.orders import ELASTIC, FUNCTIONS, Promise, better_orders, first_order
 from calderon.fmm.plan import Planner
 from calderon.fmm.tables import tables
 from calderon.greens import Laplace
 from calderon.integrands import DOUBLE_LAYER
 from calderon.operators.algebra import BoundaryOperator, integrals_of, short_label
 from calderon.operators.boundary import IntegralOperator
-from calderon.operators.methods import Plan, ToleranceError
+from calderon.operators.methods import Plan
 from calderon.operators.progress import assembly_progress
 from calderon.operators.transformed import TransformedOperator
 from calderon.operators.tree import Products, Term, terms_of
 from calderon.pairs.rules import forget_rules
+from calderon.products.attempts import Held, first_that_holds
+from calderon.products.check import ACCEPT_FUNCTIONS, Check, random_rows
 from calderon.products.device.sums import DeviceSum, OnOneDevice, Part
-from calderon.products.operator import RealProducts
+from calderon.products.operator import FastOperator, RealProducts
 from calderon.solvers.iteration import tolerance
 from calderon.spaces import Space
 
@@ -59,10 +61,13 @@ where normal derivatives are zero: its error is compared with that size."""
 
 
 class Info(NamedTuple):
-    """Of one integral operator. error: relative, in the 2-norm over the random rows of products, and of double layers
-    of transposed products (columns), that `checked` counts, with a random vector (elastic layers: four) and, but for
-    curls, a constant one; the larger one. order: degree and number of combinations of the harmonics, 0 where all leaves
-    are neighbours."""
+    """The record of one integral operator.
+
+    error: relative, in the 2-norm over the random rows of products, and of double layers of transposed products
+    (columns), that `checked` counts in words, with a random vector (elastic layers: four) and, but for curls, a
+    constant one; the larger one. order: degree and number of combinations of the harmonics, 0 where all leaves are
+    neighbours. levels, leaves: of the tree. nbytes: of its products. rows: as many as are checked on one side.
+    """
 
     operator: str
     error: float
@@ -71,29 +76,28 @@ class Info(NamedTuple):
     leaves: int
     nbytes: int
     checked: str
+    rows: int
 
 
-class FastMultipole(LinearOperator):
-    """An operator by fast multipole products. `info`: one entry for each integral operator; error: the largest of their
-    errors; nbytes, seconds, rtol; product: what multiplies; backend: where, "opencl:0 and numba" where the processor
-    adds, or multiplies, parts of what a device does."""
+class FastMultipole(FastOperator):
+    """An operator by fast multipole products. `info`: one entry for each integral operator, whose largest error is
+    `error`; product: what multiplies; backend: where, "opencl:0 and numba" where the processor adds, or multiplies,
+    parts of what a device does. Further attributes are those of `FastOperator`."""
+
+    kind = "fast multipole operator"
 
     def __init__(
         self, product: LinearOperator, info: list[Info], label: str, seconds: float, rtol: float, backend: str
     ) -> None:
-        super().__init__(dtype=product.dtype, shape=product.shape)
-        self.product, self.info, self.label, self.seconds, self.rtol = product, info, label, seconds, rtol
-        self.backend = backend
+        super().__init__(product.shape, product.dtype, label, rtol, backend)
+        self.product, self.info, self.seconds = product, info, seconds
+        self.error = max((each.error for each in info), default=0.0)
+        self.checked = max((each.rows for each in info), default=0)
 
     @property
     def nbytes(self) -> int:
         """Memory of all parts in bytes."""
         return sum(each.nbytes for each in self.info)
-
-    @property
-    def error(self) -> float:
-        """The largest measured error of an integral operator."""
-        return max((each.error for each in self.info), default=0.0)
 
     def first(self, columns: int) -> "FastMultipole":
         """The first columns of a table of elastic layers on the processor, where all of it was checked; this object
@@ -117,18 +121,9 @@ class FastMultipole(LinearOperator):
     def _rmatmat(self, x: NDArray[Any]) -> NDArray[Any]:
         return self.product.rmatmat(x)
 
-    def __str__(self) -> str:
-        size = f"{self.shape[0]} x {self.shape[1]} {self.dtype}, {format_bytes(self.nbytes)}"
-        return (
-            f"fast multipole operator {size}, rtol {self.rtol:g}, error {self.error:.1e}, backend {self.backend}, "
-            f"{self.seconds:.2f} s, {self.label}"
-        )
-
-    __repr__ = __str__
-
 
 class DeviceFastMultipole(OnOneDevice, FastMultipole):
-    """The same where all parts are on one device, and vectors of `gmres` stay there."""
+    """A fast multipole operator whose parts are all on one device, where vectors of `gmres` stay."""
 
     product: DeviceSum
 
@@ -207,7 +202,7 @@ class _Composition:
     def plan(self, operator: BoundaryOperator) -> Plan:
         """What all products will take; the trees stay for them."""
         single = self.rtol >= SINGLE or self.execution.real == np.float32
-        planner = Planner(self.rtol, CHECKED, single, self._layout)
+        planner = Planner(self.rtol, single, self._layout)
         if any(each.is_elastic for each, _ in integrals_of(operator)):
             raise ValueError("method='fmm' has no estimates for elastostatics: see ElasticSolid.plan")
         Products(self.execution, lambda leaf: _plain(leaf, planner.leaf)).of(operator)
@@ -228,29 +223,32 @@ class _Composition:
         """The products of a table of layers of elastostatics, checked; rtol: that of the assembly unless given."""
         rtol = self.rtol if rtol is None else rtol
         double = any(each.atom.integrand.normal != "none" for each in terms)
-        promises = first_order(ELASTIC, rtol, double)
-        layout, near = self._elastic_near(terms, promises[0], rtol)
-        on_host: ElasticProduct | None = None
+        orders = first_order(ELASTIC, rtol, double)
+        layout, near = self._elastic_near(terms, orders[0], rtol)
         name = " and ".join(dict.fromkeys(each.atom.integrand.name for each in terms))
-        checks = [Check.of(terms, transposed) for transposed in (False, True)[: 1 + (double and len(terms) == 1)]]
-        place = " and ".join(each.place for each in checks)
+        checks = [elastic_check(terms, transposed) for transposed in (False, True)[: 1 + (double and len(terms) == 1)]]
         return_memory()
-        for promise in promises:
-            on_host = None  # whose moments are not needed any more
+
+        def prepare(promise: Promise) -> ElasticProduct:
+            nonlocal layout, near
             if not layout.serves(promise.order):
                 near = []
                 layout, near = self._elastic_near(terms, promise, rtol)
-            on_host = ElasticProduct(terms, near, ElasticFar(terms, layout, promise, rtol), self.execution.real)
+            product = ElasticProduct(terms, near, ElasticFar(terms, layout, promise, rtol), self.execution.real)
             return_memory()
-            if (error := max(each.error(on_host) for each in checks)) <= SAFETY * rtol:
-                break
-        if error > rtol:
-            raise _too_large(f"elastic {name}", error, place, rtol)
+            return product
+
+        held = _held(
+            f"elastic {name}", orders, prepare, checks,
+            errors=lambda product: [each.error(product) for each in checks],
+            following=lambda left, error: left[1:],
+            rtol=rtol,
+        )  # fmt: skip
         return_memory()
-        found = self._sent(on_host, on_host)
+        found = self._sent(held.product, held.product)
         if found.nbytes > LARGE:
             forget_rules()
-        self._enter(f"elastic {name}", error, promise, layout, found, place)
+        self._enter(f"elastic {name}", held, checks, found)
         return found
 
     def _elastic_near(self, terms: Sequence[Term], promise: Promise, rtol: float) -> tuple[Layout, list[Near]]:
@@ -272,32 +270,40 @@ class _Composition:
         rtol = self.rtol / CURLS if operator.key in self.under_curls else self.rtol
         execution = Execution.of("numba", "single") if rtol >= SINGLE else self.processor
         sides = (False, True) if integrand.normal != "none" else (False,)
-        checks = [_Check.of(operator, execution, transposed) for transposed in sides]
-        promises = first_order(FUNCTIONS, rtol, integrand.normal != "none")
-        layout = self._layout(operator, promises[0])
+        checks = [_check_of(operator, execution, transposed) for transposed in sides]
+        sizes = [_sizes(operator, each) for each in checks]
+        orders = first_order(FUNCTIONS, rtol, integrand.normal != "none")
+        layout = self._layout(operator, orders[0])
         near = near_products(operator, 1.0, layout, execution)
         return_memory()
-        while True:
-            if not layout.serves(promises[0].order):
-                layout = self._layout(operator, promises[0])
+
+        def prepare(promise: Promise) -> Product:
+            nonlocal layout, near
+            if not layout.serves(promise.order):
+                layout = self._layout(operator, promise)
                 near = near_products(operator, 1.0, layout, execution)
-            on_host = Product(operator, layout, near, promises[0], rtol, self.execution)
-            error, worst = max((check.error(on_host), check.place) for check in checks)
-            better = better_orders(promises, error, rtol) if error > SAFETY * rtol else ()
-            if not better:
-                break
-            promises = better
-        if error > rtol:
-            raise _too_large(integrand.name, error, worst, rtol)
-        found = self._sent(on_host, None)
-        checked = " and ".join(check.place for check in checks)
-        self._enter(integrand.name, error, promises[0], layout, found, checked)
+            return Product(operator, layout, near, promise, rtol, self.execution)
+
+        def errors(product: Product) -> list[float]:
+            return [float(each.errors(each.products(product), lambda size=size: size / product.edge**2, FLAT).max())
+                    for each, size in zip(checks, sizes, strict=True)]  # fmt: skip
+
+        held = _held(
+            integrand.name, orders, prepare, checks, errors,
+            following=lambda left, error: better_orders(left, error, rtol),
+            rtol=rtol,
+        )  # fmt: skip
+        found = self._sent(held.product, None)
+        self._enter(integrand.name, held, checks, found)
         return found
 
-    def _enter(self, name: str, error: float, promise: Promise, layout: Layout, found: Any, checked: str) -> None:
-        order = promise.order[:2] if len(layout.lists.far.source) else (0, 0)
+    def _enter(self, name: str, held: Held[Any, Any], checks: Sequence[Check], found: Any) -> None:
+        """Add the record of products that hold their tolerance; found: where they multiply."""
+        layout, order = held.product.layout, held.product.promise.order[:2]
+        order = order if len(layout.lists.far.source) else (0, 0)
         levels, leaves = int(layout.tree.level[-1]), len(layout.lists.leaves)
-        self.info.append(Info(name, error, order, levels, leaves, found.nbytes, checked))
+        rows, checked = max(len(each.rows) for each in checks), " and ".join(each.place for each in checks)
+        self.info.append(Info(name, held.error, order, levels, leaves, found.nbytes, checked, rows))
 
     def _layout(self, operator: IntegralOperator, promise: Promise) -> Layout:
         key = id(operator.test), id(operator.trial), promise.order.margin, promise.order.apart
@@ -315,11 +321,41 @@ def _plain(operator: IntegralOperator, products: Callable[[IntegralOperator], Li
     return products(replace(operator, integrand=DOUBLE_LAYER, trial=operator.test, test=operator.trial)).T
 
 
-def _too_large(name: str, error: float, place: str, rtol: float) -> ToleranceError:
-    return ToleranceError(
-        f"the {name} has an error of {error:.1e} at {place}, and rtol={rtol:g} was requested: increase rtol, or use "
-        "method='hmatrix'"
-    )
+def _held(
+    name: str,
+    orders: tuple[Promise, ...],
+    prepare: Callable[[Promise], Any],
+    checks: Sequence[Check],
+    errors: Callable[[Any], list[float]],
+    following: Callable[[tuple[Promise, ...], float], tuple[Promise, ...]],
+    rtol: float,
+) -> Held[Promise, Any]:
+    """Products of the first order, or of the next ones until the largest of the errors(product) of the checks is small
+    enough. following(orders, error): those that are left after the first of them had this error. ToleranceError where
+    none holds rtol."""
+    left, worst = orders, checks[0]
+
+    def error_of(product: Any) -> float:
+        nonlocal worst
+        error, number = max((each, n) for n, each in enumerate(errors(product)))
+        worst = checks[number]
+        return error
+
+    def better(product: Any, error: float) -> Any:
+        nonlocal left
+        left = following(left, error)
+        if not left:
+            return None
+        product.forget()
+        return prepare(left[0])
+
+    def refusal(error: float) -> str:
+        return (
+            f"the {name} has an error of {error:.1e} at {worst.place}, and rtol={rtol:g} was requested: increase "
+            "rtol, or use method='hmatrix'"
+        )
+
+    return first_that_holds(orders[:1], prepare, error_of, rtol, ACCEPT_FUNCTIONS, refusal, better)
 
 
 def _require_laplace(operator: IntegralOperator) -> None:
@@ -339,7 +375,7 @@ class Product(RealProducts):
     def __init__(self, operator: IntegralOperator, layout: Layout, near: Near, promise: Promise, rtol: float,
                  execution: Execution) -> None:  # fmt: skip
         super().__init__(dtype=execution.real, shape=operator.shape)
-        self._layout, self._near = layout, near
+        self.layout, self.promise, self._near = layout, promise, near
         self.rows, self.columns = layout.rows.pieces(operator.test), layout.columns.pieces(operator.trial)
         table = tables(promise.order, rtol >= SINGLE and operator.integrand.normal == "none")
         degree, integrand, tree = operator.quadrature.regular, operator.integrand, layout.tree
@@ -356,6 +392,10 @@ class Product(RealProducts):
         starts = self.rows.starts, self.columns.starts
         self._far = FarProducts(tree, layout.lists, table, *starts, numbers[0], numbers[1], scale)
 
+    def forget(self) -> None:
+        """Free the moments of functions, which products of another order do not need."""
+        del self._far
+
     @property
     def together(self) -> int:
         """Columns that are multiplied at a time."""
@@ -364,7 +404,7 @@ class Product(RealProducts):
     @property
     def edge(self) -> float:
         """Of the leaves on average."""
-        tree, leaves = self._layout.tree, self._layout.lists.leaves
+        tree, leaves = self.layout.tree, self.layout.lists.leaves
         return float(tree.edge[leaves].mean()) * tree.cube.edge
 
     @property
@@ -378,7 +418,7 @@ class Product(RealProducts):
         far = self._far
         columns = Functions(0, self.columns, far.trials, False)
         rows = columns if far.tests is far.trials else Functions(0, self.rows, far.tests, False)
-        leaves, passes = self._layout.lists.leaves, (far.forward, far.backward)
+        leaves, passes = self.layout.lists.leaves, (far.forward, far.backward)
         return DevicePlan([rows], [columns], [Block(0, 0, self._near)], leaves, *passes, far.scale, self.nbytes)
 
     def _products(self, x: NDArray[Any], transposed: bool) -> NDArray[Any]:
@@ -388,45 +428,28 @@ class Product(RealProducts):
         return wanted.sums(found).astype(np.result_type(self.dtype, x.dtype), copy=False).T
 
 
-class _Check(NamedTuple):
-    """Rows of a matrix or of its transpose, vectors (n, k), and their products with these rows (rows, k); size (k,): of
-    terms at the distance 1, for operators with derivatives, else 0."""
+def _check_of(operator: IntegralOperator, execution: Execution, transposed: bool) -> Check:
+    """The check of one integral operator, or of its transpose, with a random vector and, but for curls, which take
+    constants to zero, a constant one; each has its own error. execution: precision of the entries."""
+    random = np.random.default_rng(0)
+    count, size = operator.shape[:: -1 if transposed else 1]
+    rows = random_rows(random, count)
+    parts: tuple[Any, Any] = (slice(None), rows) if transposed else (rows, slice(None))
+    vectors = random.standard_normal((size, 1 if operator.integrand.curls else 2))
+    vectors[:, 1:] = 1.0
+    require_memory(8 * len(rows) * size, f"{len(rows)} rows of {operator!r}", "try a coarser mesh")
+    entries = operator.entries(*parts, precision="single" if execution.real == np.float32 else "double")
+    exact = (entries.T if transposed else entries) @ vectors
+    return Check(rows, vectors, exact, np.arange(vectors.shape[1]), transposed=transposed)
 
-    transposed: bool
-    rows: NDArray[np.int64]
-    vectors: NDArray[np.float64]
-    exact: NDArray[np.float64]
-    size: NDArray[np.float64]
 
-    @staticmethod
-    def of(operator: IntegralOperator, execution: Execution, transposed: bool) -> "_Check":
-        random, order = np.random.default_rng(0), -1 if transposed else 1
-        (count, size), spaces = operator.shape[::order], (operator.test, operator.trial)[::order]
-        rows = np.sort(random.choice(count, min(count, CHECKED), replace=False))
-        parts: tuple[Any, Any] = (slice(None), rows) if transposed else (rows, slice(None))
-        vectors = random.standard_normal((size, 1 if operator.integrand.curls else 2))
-        vectors[:, 1:] = 1.0
-        require_memory(8 * len(rows) * size, f"{len(rows)} rows of {operator!r}", "try a coarser mesh")
-        precision = "single" if execution.real == np.float32 else "double"
-        entries = operator.entries(*parts, precision=precision)
-        exact = (entries.T if transposed else entries) @ vectors
-        terms = np.zeros(vectors.shape[1])
-        if operator.integrand.normal != "none":
-            masses = [np.sqrt(np.maximum(space.mass_matrix(space).diagonal(), 0)) for space in spaces]
-            areas = [float(space.mesh.areas.mean()) ** 0.5 for space in spaces]
-            sizes = [mass * area for mass, area in zip(masses, areas, strict=True)]
-            terms = np.linalg.norm(sizes[0][rows]) * np.linalg.norm(sizes[1][:, None] * vectors, axis=0) / (4 * np.pi)
-        return _Check(transposed, rows, vectors, exact, terms)
-
-    @property
-    def place(self) -> str:
-        """What is checked, as text."""
-        return f"{len(self.rows)} random {'columns' if self.transposed else 'rows'}"
-
-    def error(self, product: "Product") -> float:
-        """The larger relative error of the products."""
-        norms, bound = np.linalg.norm(self.exact, axis=0), self.size / product.edge**2
-        norms = np.where(norms < FLAT * bound, bound, norms)
-        found = product.rmatmat(self.vectors) if self.transposed else product.matmat(self.vectors)
-        changes = np.linalg.norm(found[self.rows] - self.exact, axis=0)
-        return float((changes / np.where(norms > 0, norms, 1.0)).max())
+def _sizes(operator: IntegralOperator, check: Check) -> NDArray[np.float64]:
+    """(vectors,) norms of the checked products if terms had the distance 1, of operators with a normal derivative, of
+    which a flat surface has none; else 0."""
+    if operator.integrand.normal == "none":
+        return np.zeros(check.vectors.shape[1])
+    spaces = (operator.test, operator.trial)[:: -1 if check.transposed else 1]
+    masses = [np.sqrt(np.maximum(space.mass_matrix(space).diagonal(), 0)) for space in spaces]
+    rows, columns = (mass * float(space.mesh.areas.mean()) ** 0.5 for mass, space in zip(masses, spaces, strict=True))
+    terms = np.linalg.norm(columns[:, None] * check.vectors, axis=0)
+    return np.asarray(np.linalg.norm(rows[check.rows]) * terms / (4 * np.pi))

@@ -3,15 +3,10 @@
 from typing import NamedTuple
 
 from calderon.fmm.tables import Order
+from calderon.products.check import ACCEPT_FUNCTIONS
 
 PER_POINT, PER_BOX = 500, 9000
 """Bytes of a point (places, charges, fields, keys), and of the lists of a box, upper bounds."""
-
-CHECKED = 64
-"""Random rows of a matrix that are computed directly, too."""
-SAFETY = 0.6
-"""Part of a tolerance that the error of an order should have: 64 rows say what it is to a tenth, and transposed
-products of single layers have up to 1.4 times as much."""
 
 
 class Promise(NamedTuple):
@@ -102,5 +97,7 @@ def first_order(
 def better_orders(promises: tuple[Promise, ...], error: float, rtol: float) -> tuple[Promise, ...]:
     """The orders from which a tolerance may be expected to hold where the first one has this error, else the last."""
     expected = [error * each.potential / promises[0].potential for each in promises]
-    found = tuple(each for each, value in zip(promises[1:], expected[1:], strict=True) if value <= SAFETY * rtol)
+    found = tuple(
+        each for each, value in zip(promises[1:], expected[1:], strict=True) if value <= ACCEPT_FUNCTIONS.wished * rtol
+    )
     return found or promises[1:][-1:]

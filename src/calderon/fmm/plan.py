@@ -10,12 +10,13 @@ from calderon.backends import thread_count
 from calderon.fmm.elastic import FIELDS, SINGLE, STORED, layout_of
 from calderon.fmm.elastic_moments import SUMS
 from calderon.fmm.layout import Layout
-from calderon.fmm.orders import CHECKED, ELASTIC, FUNCTIONS, Promise, first_order
+from calderon.fmm.orders import ELASTIC, FUNCTIONS, Promise, first_order
 from calderon.fmm.packed import RTOL
 from calderon.operators.boundary import IntegralOperator
 from calderon.operators.memory_estimate import preparation_bytes
 from calderon.operators.methods import STREAM, Plan
 from calderon.operators.tree import terms_of
+from calderon.products.check import ROWS
 
 NEAR, SPECIAL, ROW, MOMENT, FAR = 1e-7, 3e-5, 2.5e-8, 2e-8, 3e-9
 """Processor seconds, in estimates, of a near entry, of the special pairs of a triangle, of an entry of a row that is
@@ -40,8 +41,8 @@ class Part(NamedTuple):
     product_seconds: float
 
     @staticmethod
-    def of(operator: IntegralOperator, layout: Layout, promise: Promise, rows: int, single: bool) -> "Part":
-        """rows: of the check. single: whether numbers are in single precision."""
+    def of(operator: IntegralOperator, layout: Layout, promise: Promise, single: bool) -> "Part":
+        """The estimate of one operator. single: whether numbers are in single precision."""
         size, times = (4, 1) if single else (8, 2)
         normal, (p, rank) = operator.integrand.normal != "none", promise.order[:2]
         components = 3 if operator.integrand.curls else 1
@@ -53,20 +54,18 @@ class Part(NamedTuple):
         far = functions * rank + 2 * boxes * components * rank
         stored = size * near + (8 if normal else size) * far + 32 * pairs
         triangles = len(operator.test.triangles) + (0 if one_side else len(operator.trial.triangles))
-        seconds = NEAR * near + SPECIAL * triangles + ROW * rows * operator.shape[1]
+        seconds = NEAR * near + SPECIAL * triangles + ROW * ROWS * operator.shape[1]
         seconds = times * seconds + MOMENT * functions * (p + 1) ** 2
         product = stored / STREAM + (2 if normal else times) * FAR * pairs * components * rank
-        passing = preparation_bytes(operator) + 8 * rows * operator.shape[1]
+        passing = preparation_bytes(operator) + 8 * ROWS * operator.shape[1]
         return Part(int(layout.tree.level[-1]), (p, rank), stored, passing, seconds, product)
 
 
 class Planner:
     """Collects the parts of an expression of operators. layout(operator, promise) gives the tree of one."""
 
-    def __init__(
-        self, rtol: float, rows: int, single: bool, layout: Callable[[IntegralOperator, Promise], Layout]
-    ) -> None:
-        self.rtol, self.rows, self.single, self.layout = rtol, rows, single, layout
+    def __init__(self, rtol: float, single: bool, layout: Callable[[IntegralOperator, Promise], Layout]) -> None:
+        self.rtol, self.single, self.layout = rtol, single, layout
         self.parts: dict[Hashable, Part] = {}
 
     def leaf(self, operator: IntegralOperator) -> LinearOperator:
@@ -74,7 +73,7 @@ class Planner:
         if operator.key not in self.parts:
             promise = first_order(FUNCTIONS, self.rtol, operator.integrand.normal != "none")[0]
             layout = self.layout(operator, promise)
-            self.parts[operator.key] = Part.of(operator, layout, promise, self.rows, self.single)
+            self.parts[operator.key] = Part.of(operator, layout, promise, self.single)
         return aslinearoperator(np.broadcast_to(0.0, operator.shape))
 
     @property
@@ -102,7 +101,7 @@ def plan_elastic(operator: Any, rtol: float) -> Plan:
     stored = read + 2 * SUMS * rank * 8 * len(layout.tree.level) + TABLES[promise.order.apart - 1] * rank**2
     triangles = sum(max(len(side.scalar.triangles) for side in (each.atom.test, each.atom.trial)) for each in terms)
     seconds = times * (ELASTIC_NEAR * sum(near) + ELASTIC_SPECIAL * triangles)
-    seconds += ELASTIC_ROW * CHECKED * sum(each.shape[1] for each in terms) + ELASTIC_MOMENT * (p + 1) ** 2 * moments
+    seconds += ELASTIC_ROW * ROWS * sum(each.shape[1] for each in terms) + ELASTIC_MOMENT * (p + 1) ** 2 * moments
     product = read / STREAM + ELASTIC_FAR * SUMS * rank * len(layout.lists.far.source)
     levels, threads = int(layout.tree.level[-1]), thread_count()
     text = f"{levels} levels, degree {p} with {rank} combinations"

@@ -13,7 +13,7 @@ from calderon.fmm.point_tree import Array, PointTree
 from calderon.greens import Laplace
 from calderon.potentials.summation import FastSums
 from calderon.products.attempts import first_that_holds
-from calderon.products.check import POINT_SUMS, ROWS
+from calderon.products.check import ACCEPT_POINT_SUMS, ROWS
 from calderon.products.direct_sums import Kinds, direct_sums
 from calderon.products.point_sums import Arguments, PointCheck, PointSums, SumsInfo
 from calderon.solvers.iteration import tolerance
@@ -66,7 +66,7 @@ def laplace_sums(
         prepare=lambda promise: _Sums.of(given, promise, wanted, check),
         error_of=lambda sums: max(sums.errors),
         rtol=wanted,
-        accept=POINT_SUMS,
+        accept=ACCEPT_POINT_SUMS,
         refusal=lambda error: (
             f"fast multipole sums have an error of {error:.1e} at {ROWS} random targets, and rtol={wanted:g} was "
             "requested: increase rtol, or sum fewer targets at a time, which is done directly"

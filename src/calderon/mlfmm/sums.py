@@ -21,7 +21,7 @@ from calderon.mlfmm.points import TINY, Points, centres_of, mutual_kernel, near_
 from calderon.mlfmm.spectrum import Array
 from calderon.potentials.summation import FastSums
 from calderon.products.attempts import first_that_holds
-from calderon.products.check import ROWS, WAVE_SUMS
+from calderon.products.check import ACCEPT_WAVE_SUMS, ROWS
 from calderon.products.direct_sums import Kinds, in_two, padded
 from calderon.products.lists import Lists, lists_of
 from calderon.products.octree import DEEPEST, Cube, Octree, octree
@@ -135,10 +135,10 @@ def _fast(given: Arguments, k: complex, rtol: float, started: float) -> tuple[ND
     def direct(targets: Array) -> NDArray[np.complex128]:
         return direct_sums(given.sources, targets, given.numbers, k, given.kinds, real)
 
-    check = PointCheck.of(given, direct, count, (CANCELLED, CANCELLED), WAVE_SUMS.wished * rtol, abs(k))
+    check = PointCheck.of(given, direct, count, (CANCELLED, CANCELLED), ACCEPT_WAVE_SUMS.wished * rtol, abs(k))
 
     def better(sums: _Sums, error: float) -> _Sums | None:
-        factor = float(np.clip(WAVE_SUMS.aimed * rtol / error, *TIGHTER))
+        factor = float(np.clip(ACCEPT_WAVE_SUMS.aimed * rtol / error, *TIGHTER))
         return _Sums.of(given, k, rtol, sums.attempt._replace(share=factor * sums.attempt.share), check)
 
     _, sums, _ = first_that_holds(
@@ -146,7 +146,7 @@ def _fast(given: Arguments, k: complex, rtol: float, started: float) -> tuple[ND
         prepare=lambda attempt: _Sums.of(given, k, rtol, attempt, check),
         error_of=lambda sums: max(sums.errors),
         rtol=rtol,
-        accept=WAVE_SUMS,
+        accept=ACCEPT_WAVE_SUMS,
         refusal=lambda error: (
             f"multilevel fast multipole sums have an error of {error:.1e} at {count} random targets, and "
             f"rtol={rtol:g} was requested: increase rtol, or sum fewer targets at a time, which is then done directly"

@@ -38,18 +38,18 @@ class Acceptance(NamedTuple):
     improvements: int = 12
 
 
-POINT_SUMS = Acceptance(wished=1.0, allowed=1.0, improvements=0)
+ACCEPT_POINT_SUMS = Acceptance(wished=1.0, allowed=1.0, improvements=0)
 """Orders of harmonics have the largest errors of all points of several measured sets: the check is a second lock."""
-FUNCTIONS = Acceptance(wished=0.6, allowed=1.0)
+ACCEPT_FUNCTIONS = Acceptance(wished=0.6, allowed=1.0)
 """Transposed products of single layers, which are not checked, have errors up to 1.4 times as large: 0.6 x 1.4 = 0.84,
 which 64 rows hold with 96 in 100."""
-WAVE_SUMS = Acceptance(wished=0.5, allowed=1.0, aimed=0.4, improvements=4)
+ACCEPT_WAVE_SUMS = Acceptance(wished=0.5, allowed=1.0, aimed=0.4, improvements=4)
 """Few targets, those at corners of boxes, have most of the error, so that it is not normally distributed: of 200
 estimates with 128 of 100,000 targets on a sphere one in a hundred is below a half of the error."""
-WAVES = Acceptance(wished=0.5, allowed=0.9, aimed=0.4, improvements=5)
+ACCEPT_WAVES = Acceptance(wished=0.5, allowed=0.9, aimed=0.4, improvements=5)
 """Whole functions have errors of the same kind. 64 rows with three random complex vectors are 384 numbers: with 0.9 of
 the tolerance they hold it with 997 in 1,000 where errors are normally distributed."""
-FINE_WAVES = Acceptance(wished=0.5, allowed=0.75, aimed=0.4, improvements=5)
+ACCEPT_FINE_WAVES = Acceptance(wished=0.5, allowed=0.75, aimed=0.4, improvements=5)
 """For small tolerances half of the rows are those with the largest expected errors: 32 random ones, 192 numbers, stay
 for all others, and more than that of the error stands in the first half."""
 
