@@ -11,8 +11,6 @@
 
 #ifdef ROWS /* entries.h */
 
-#define COMPONENT SLOPE
-#define COMPONENTS 1
 #define MOST_FUNCTIONS(functions) WIDTH
 #define NODE 4
 #define SENT 6
@@ -20,7 +18,7 @@
 
 /* What h at point p is multiplied by: the column d d_f of d d^T, and d . d. table: weights. */
 DEVICE void node_of(GLOBAL const real_type *table, GLOBAL const real_type *fixed, int function, int functions, int p,
-                    const real_type *d, const real_type *normal, int tests_fixed, real_type *node)
+                    const real_type *d, const real_type *m, const real_type *n, int tests_fixed, real_type *node)
 {
     real_type along = function == 0 ? d[0] : function == 1 ? d[1] : d[2];
     for (int c = 0; c < 3; c++)
@@ -61,8 +59,6 @@ DEVICE void entry_of(GLOBAL const real_type *varying, int f, int functions, cons
 
 #else
 
-#define COMPONENT OUTER
-#define COMPONENTS 6
 #define TEST_LENGTH(functions) DATA_LENGTH
 
 /* As in scalar.h; sums: the components of h d d^T. */

@@ -6,7 +6,6 @@ where G = -r^2 G'/r follows from the six components of (G'/r) d d^T alone. A for
 operator are all that is written: tiles, rows, touching and near pairs are the project's own, on every backend.
 """
 
-import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
@@ -19,7 +18,7 @@ from calderon.galerkin.block import Block
 from calderon.galerkin.device.forms import SCALAR_DATA, scalar_device_form
 from calderon.galerkin.forms.form import Form
 from calderon.galerkin.regular.element_tables import barycentric_functions
-from calderon.integrands import Integrand
+from calderon.integrands import Component, Integrand, monomials
 from calderon.operators.boundary import IntegralOperator
 
 HEADER = Path(__file__).with_name("kelvin.h")
@@ -68,7 +67,7 @@ def fields(s, m, a, b, imaginary, w, x, i, x_step, y, j, y_step, d0, d1, d2, c0,
 def special_fields(s, m, a, b, imaginary, w, x, i, x_step, y, j, y_step, d0, d1, d2, c0, c1, c2, c3):
     step = lanes(s)
     for c in range(6):
-        store(s, w + c * step, load(s, m + 2 * c * imaginary))
+        store(s, w + c * step, load(s, m + c * imaginary // 6))
     trace(s, w, c2)
 
 
@@ -90,7 +89,8 @@ def entries(s, w, a, x, i, x_step, y, j, y_step, e):
         store(s, e + (2 * c + 1) * step, zero(s))
 
 
-KELVIN = Form("kelvin", "slope", "outer", 6, 6, 3, 9, 0, 9, fields, special_fields, entries)
+SLOPE, DYAD = (Component(1),), monomials(1, 2)
+KELVIN = Form("kelvin", SLOPE, DYAD, 6, 6, 3, 9, 0, 9, fields, special_fields, entries)
 WEAKLY_SINGULAR = Integrand("kelvin", "none", symmetric=True)
 
 
@@ -102,13 +102,14 @@ class ElasticBlock(Block):
         return KELVIN
 
     def _coefficients(self, factor):
-        alpha = -complex(factor).real * self.scale**-3 / (16 * math.pi * (1 - POISSON))
+        alpha = -complex(factor).real * self.scaling / (4 * (1 - POISSON))
         return np.array([alpha, 0.0, 3 - 4 * POISSON, 0.0])
 
     @classmethod
     def device_form_of(cls, integrand, test, trial):
         defines = ("FORM", f'"{HEADER}"'), *SCALAR_DATA.defines
-        return scalar_device_form(integrand, test, trial)._replace(defines=defines, sizes=(3, 3), components=6)
+        form = scalar_device_form(integrand, test, trial)
+        return form._replace(defines=defines, sizes=(3, 3), regular=DYAD, special=DYAD, rows=SLOPE)
 
     def moment_functions(self, rule):
         return (barycentric_functions(rule, 6),) * 2

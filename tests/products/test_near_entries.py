@@ -47,10 +47,10 @@ def test_blocks_of_a_sum_are_parts_of_its_dense_matrix(mesh):
 
 def test_two_integrands_in_one_pass_are_the_sum_of_both_alone(mesh, monkeypatch):
     """Normals on one side, curls on both; the search is by half for one of them. No other terms are taken together."""
-    from calderon.galerkin import block
+    from calderon.galerkin import special_part
 
-    calls, search = [], block.near_pairs
-    monkeypatch.setattr(block, "near_pairs", lambda *given: calls.append(1) or search(*given))
+    calls, search = [], special_part.near_pairs
+    monkeypatch.setattr(special_part, "near_pairs", lambda *given: calls.append(1) or search(*given))
     space, green = cal.P1(mesh), cal.Helmholtz(3.0)
     terms = [(0.5j, cal.hypersingular(green, space)), (-2.0, cal.double_layer(green, space))]
     clusters = boxes(space, 20)
@@ -89,11 +89,11 @@ def test_distant_pairs_have_the_rule_of_charges(mesh):
 
 
 def test_special_pairs_are_searched_once(mesh, monkeypatch):
-    from calderon.galerkin import block
+    from calderon.galerkin import special_part
 
     calls = []
-    search = block.near_pairs
-    monkeypatch.setattr(block, "near_pairs", lambda *given: calls.append(1) or search(*given))
+    search = special_part.near_pairs
+    monkeypatch.setattr(special_part, "near_pairs", lambda *given: calls.append(1) or search(*given))
     space, green = cal.RWG(mesh), cal.Helmholtz(2.0)
     clusters = boxes(space, 60)
     other = cal.magnetic_field(green, space)

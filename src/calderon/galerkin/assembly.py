@@ -23,7 +23,7 @@ TILES = 64
 
 def kind_of_whole(kind: type[Block], integrand: Integrand, test: Space, trial: Space) -> type[Block]:
     """What computes a whole matrix on the processor: double layers on one space take both orders of a pair at once."""
-    return MutualBlock if kind is Block and integrand.normal != "none" and test is trial else kind
+    return MutualBlock if kind is Block and integrand.component.normal != "none" and test is trial else kind
 
 
 def block_of(

@@ -26,7 +26,7 @@ from calderon.galerkin.regular.element_tables import (
     test_side,
     trial_side,
 )
-from calderon.galerkin.regular.tile import KERNELS, TileKind, tile_kernel, tile_scratch
+from calderon.galerkin.regular.tile import TileKind, tile_kernel, tile_scratch
 from calderon.galerkin.selection import (
     Rows,
     Selection,
@@ -34,22 +34,13 @@ from calderon.galerkin.selection import (
     filled_rows,
     numbered_rows,
     select,
-    vertex_numbers,
 )
-from calderon.galerkin.special.close_moments import Integral, close_moments
-from calderon.galerkin.special.near_pairs import product_kernel, product_scratch
-from calderon.galerkin.special.scatter import scatter
-from calderon.galerkin.special.touching_pairs import moment_kernel, moment_scratch
+from calderon.galerkin.special_part import SpecialPart
 from calderon.greens import Radial
-from calderon.integrands import HYPERSINGULAR, SINGLE_LAYER, Integrand
+from calderon.integrands import Integrand
 from calderon.mesh.geometry import FlatTriangles
-from calderon.pairs.classes import Pairs, TouchingPairs, near_pairs, touching_pairs
 from calderon.pairs.grouping import grouped
-from calderon.pairs.near import restrict_kernel, restriction
-from calderon.pairs.overlaps import refuse_overlaps
-from calderon.pairs.rules import Batch, Wanted, batch_of, close_batches, special_rules
 from calderon.pairs.search import extents
-from calderon.pairs.tables import ProductTable
 from calderon.quadrature import TriangleRule, triangle_rule
 
 TILE = 512
@@ -63,22 +54,6 @@ TILES = 16
 side."""
 SPANS = 8
 """The same of ranges of test triangles whose touching and near pairs are one task: few pairs fill vectors badly."""
-SHARE = 2048
-"""Touching and near pairs of a task whose moments are held at a time."""
-LEAST = 1e-12
-"""Twice the area, of a mesh of unit size, from which touching and near pairs can be integrated in single precision:
-moments have the product of two of them."""
-
-
-class Renumbered(NamedTuple):
-    """Data and places of the triangles of some pairs alone: of the test triangles from `first` on, and of those trial
-    triangles that `position` (all,) numbers. What a form of curls reads of all triangles would exceed the estimate of
-    memory."""
-
-    first: int
-    position: NDArray[np.int32]
-    data: tuple[NDArray[np.float64], NDArray[np.float64]]
-    places: tuple[NDArray[np.int64], NDArray[np.int64]]
 
 
 class Stage(NamedTuple):
@@ -90,18 +65,14 @@ class Stage(NamedTuple):
     weights: list[float]
 
 
-class Block:
-    """One call of `assembly.add_block`: what its tiles share. DeviceBlock (device/block.py) does it on a device.
+class Block(SpecialPart):
+    """One call of `assembly.add_block`: data that its tiles share. DeviceBlock (device/block.py) does it on a
+    device."""
 
-    by_rule: whether batches of special pairs are sorted by rule, not by test triangle.
-    """
-
-    by_rule = False
     test_side: TestSide
     trial_side: TrialSide
     tile_form: Form | None = None
     """What tiles make entries with, unless these are products of local functions."""
-    digits, mirrored = 6, False  # of pairs.rules.Wanted, unless they are coarse
 
     def __init__(self, out, green, integrand, test, trial, factor, rows, columns, quadrature, real, half=False):  # type: ignore[no-untyped-def]
         self.out, self.integrand, self.quadrature, self.half = out, integrand, quadrature, half
@@ -118,7 +89,7 @@ class Block:
         spread = abs(complex(green.wavenumber)) / scale * (_radius(self.test_surface) + _radius(self.trial_surface))
         radial = self.radial = green.radial(spread)
         rule = triangle_rule(quadrature.regular)
-        self.threes = self.form.kernel != "components" and in_threes(rule, *self.moment_functions(rule))
+        self.threes = self.form.is_plain and in_threes(rule, *self.moment_functions(rule))
         self.moments = self._moment_kernels(self.form.special)
         self._check_range(self._coefficients(complex(factor)))
         self._compile(radial, complex(factor))
@@ -135,41 +106,41 @@ class Block:
             what = f"the {self.integrand.name} on a surface of size {1 / self.scale:.1g}"
             checked_range(self.real, entry, float(np.abs(coefficients).max()), what)
 
-    def _moment_kernels(self, normal: str) -> tuple[Callable[..., None], Callable[..., None]]:
-        """Of touching and of near pairs."""
-        form = self.radial, normal, self.green.is_complex
-        return moment_kernel(*form), product_kernel(*form)
-
     def _coefficients(self, factor: complex) -> NDArray[np.float64]:
         """(4,) Re and Im of what multiplies the integrals, and of what multiplies those with values of curls."""
-        power = {SINGLE_LAYER.name: -3, HYPERSINGULAR.name: -1}.get(self.integrand.name, -2)
         k2 = complex(self.green.wavenumber) ** 2 / self.scale**2
-        alpha = factor * self.scale**power / (4 * math.pi)
-        mass = -alpha * k2 if self.integrand.curls else alpha
+        alpha = factor * self.scaling
+        mass = -alpha * k2 if self.form.curls else alpha
         return np.array([alpha.real, alpha.imag, mass.real, mass.imag])
+
+    @property
+    def scaling(self) -> float:
+        """The factor of integrals in the coordinates of the block, of functions without the factor 1 / (4 pi)."""
+        power: int = self.form.scale_power(self.radial)
+        return float(self.scale) ** power / (4 * math.pi)
 
     def _scalars(self, lacking: float = 1.0, both: bool = True) -> NDArray[Any]:
         """What compiled loops over points read, the coefficients (both, or the first) times what their values lack."""
         coefficients = self.coefficients * np.repeat([lacking, lacking if both else 1.0], 2)
-        values = [self.form.tiny(self.real), *coefficients, *self.parameters]
+        values = [self.form.tiny(self.radial, self.real), *coefficients, *self.parameters]
         return np.array(values).astype(self.real)
 
     def _compile(self, radial: Radial, factor: complex) -> None:
         """Coefficients and compiled kernels."""
-        green, integrand, form = self.green, self.integrand, self.form
+        green, form = self.green, self.form
         self.coefficients = self._coefficients(factor)
         points = self.threes, self._through_centroids(), triangle_rule(self.quadrature.regular).number_of_points
         self.linear = self.test_space.element.degree > 0 and form.mass
         self.single_slot = self.trial_space.element.degree == 0
-        kinds: tuple[Any, ...] = (self.linear, self.single_slot, integrand.curls)
-        trials, normal = 3 if integrand.curls else self.trial.places.shape[1], integrand.normal
+        kinds: tuple[Any, ...] = (self.linear, self.single_slot, form.curls)
+        trials = 3 if form.curls else self.trial.places.shape[1]
         if not form.direct:
-            self.linear, kinds, trials, normal = True, (True, False, False), form.width, "none"
+            self.linear, kinds, trials = True, (True, False, False), form.width
             self.tile_form = form
         kinds = (*kinds, green.is_complex, self.is_complex, *points, trials, self.tile_form)
-        self.tile = tile_kernel(TileKind(radial, normal, *kinds))
-        lacking = form.kernel != "value"
-        self.tile_scalars = self._scalars(radial.lacking(lacking, 8 * self.real.itemsize), form.direct)
+        self.tile = tile_kernel(TileKind(radial, form.regular, *kinds))
+        lacking = radial.lacking(form.regular[0].radial, 8 * self.real.itemsize) if form.is_plain else 1.0
+        self.tile_scalars = self._scalars(lacking, form.direct)
 
     @classmethod
     def device_form_of(cls, integrand: Integrand, test: Any, trial: Any) -> DeviceForm:
@@ -186,8 +157,7 @@ class Block:
         """What makes local matrices of moments."""
         if self.integrand.curls:
             return curl_form(3, self.green.wavenumber != 0)
-        normal, sizes = self.integrand.normal, (self.test_space.element.size, self.trial_space.element.size)
-        return scalar_form(KERNELS[normal], normal, *sizes)
+        return scalar_form(self.integrand.component, self.test_space.element.size, self.trial_space.element.size)
 
     def moment_functions(self, rule: TriangleRule) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """(F, P) functions of the moments of both sides at the points of a rule."""
@@ -235,7 +205,7 @@ class Block:
 
     def _reads_points(self) -> bool:
         """Whether tiles read the points themselves, if not for their distances."""
-        return self.form.direct and self.integrand.normal != "none"
+        return self.form.direct and self.form.reads_normals
 
     def _prepare(self) -> None:
         self._skip()
@@ -280,69 +250,6 @@ class Block:
         table = sp.coo_array(entries, shape=shape).tocsr()
         touching = (table @ table.T).tocsr()
         return [touching.indices[touching.indptr[t] : touching.indptr[t + 1]] for t in range(shape[0])]
-
-    def _special_pairs(self) -> tuple[list[Batch], NDArray[np.int32]]:
-        """Batches of touching and near pairs, and the list (n, 2) of all of them for the regular part to leave out."""
-        touching, pairs, ratio = self._found()
-        special = np.concatenate([touching.pairs, pairs])
-        touching, pairs = touching._replace(pairs=special[: len(touching.pairs)]), special[len(touching.pairs) :]
-        batches = self._batches(self._acting(touching), pairs, ratio)
-        return [each for each in batches if each.rules.size], special
-
-    def _found(self) -> tuple[TouchingPairs, NDArray[np.int32], NDArray[np.float32]]:
-        """Touching pairs, near pairs and the ratio of distance to size of these."""
-        spaces, chosen = (self.test_space, self.trial_space), (self.test.triangles, self.trial.triangles)
-        ids = vertex_numbers(spaces[0], chosen[0], spaces[1], chosen[1])
-        touching = touching_pairs(ids[0], ids[1], self.half)
-        corners = self.test_surface.corners, self.trial_surface.corners
-        pairs, ratio = near_pairs(*corners, ids, self.quadrature.reach(self._coarse()), self.half)
-        refuse_overlaps(spaces, chosen, corners, touching, pairs, ratio)
-        return touching, pairs, ratio.astype(np.float32)
-
-    def _acting(self, touching: TouchingPairs) -> TouchingPairs:
-        """The touching pairs whose integrals do not all vanish. Those of a triangle with itself do if the only kernel
-        has the factor d.n, all in one plane; rounding would leave 1e-6 of the entries of needles."""
-        return touching.part(touching.shared < 3) if self.form.special in ("test", "trial") else touching
-
-    def _batches(self, touching: TouchingPairs, pairs: NDArray[np.int32], ratio: NDArray[np.float32]) -> list[Batch]:
-        """Whole pairs, and parts of pairs if there are any. Both orders of a pair get the same points."""
-        backward = self._backward(touching.pairs), self._backward(pairs)
-        x, y = self.test_surface.corners, self.trial_surface.corners
-        wavenumber = abs(complex(self.green.wavenumber)) / self.scale
-        power = self.form.power
-        elements = self.test_space.element, self.trial_space.element
-        coarse = self._coarse()
-        degree, digits = elements[0].degree + elements[1].degree, 5 if coarse else self.digits
-        wanted = Wanted(self.quadrature.touching(power, coarse), wavenumber, power, degree, digits, self.mirrored)
-        rules = special_rules(touching, pairs, ratio, x, y, backward, wanted)
-        least = min(each.jacobian.min(initial=1.0) for each in (self.test_surface, self.trial_surface))
-        real = np.float32 if coarse and least > LEAST else np.float64
-        whole = [batch_of(each, elements, power, real, None, self.by_rule) for each in (rules.touching, rules.near)]
-        whole += close_batches(rules.close, wanted, self.by_rule)
-        return [*whole, batch_of(rules.pieces, elements, power, real, rules.parts, self.by_rule)]
-
-    def _single(self) -> bool:
-        """Whether the matrix is in single precision."""
-        return bool(np.empty(0, self.out.dtype).real.dtype == np.float32)
-
-    def _coarse(self) -> bool:
-        """Whether touching and near pairs need fewer digits: in single precision, but for quadratic functions, where
-        the rule of distant pairs begins later."""
-        return self._single() and self.test_space.element.degree + self.trial_space.element.degree < 3
-
-    def _backward(self, pairs: NDArray[np.int32]) -> NDArray[np.bool_]:
-        """(n,) where the test triangle comes after the trial triangle: on one space in the order of `select`, so that
-        none of a half does, else by the numbers of the mesh."""
-        test, trial = self.test_space, self.trial_space
-        if (self.half and test is trial) or test.mesh is not trial.mesh:
-            return np.zeros(len(pairs), bool)
-        rank = trial.triangles
-        if test is trial:
-            rank = np.empty(len(trial.triangles), np.int64)
-            order = select(trial, None).triangles
-            rank[order] = np.arange(len(order))
-        first = rank if test is trial else test.triangles
-        return np.asarray(first[self.test.triangles][pairs[:, 0]] > rank[self.trial.triangles][pairs[:, 1]])
 
     def stages(self) -> list[Stage]:
         """All tasks; those of one stage are done before those of the next."""
@@ -424,67 +331,6 @@ class Block:
     def add_span(self, number: int) -> None:
         """The touching and near pairs of one of `spans`."""
         self._add_special_between(self.spans[number : number + 2])
-
-    def _add_special_between(self, bounds: NDArray[np.int64], rows: Rows | None = None) -> None:
-        """The touching and near pairs of the test triangles between two bounds."""
-        lo, hi = (int(each) for each in bounds)
-        target, parts = rows or self.rows(lo, hi), [batch.between(lo, hi) for batch in self.batches]
-        local = self._renumbered(lo, hi, parts, target) if self.integrand.curls and parts else None
-        for part in parts:
-            for start in range(0, len(part.rules), SHARE):
-                self._add_pairs(part.part(slice(start, start + SHARE)), target, local)
-
-    def _renumbered(self, lo: int, hi: int, parts: list[Batch], rows: Rows) -> "Renumbered":
-        """The triangles of the pairs of some batches, whose test triangles are from `lo` to before `hi`."""
-        trials = np.unique(np.concatenate([part.pairs.triangles[:, 1] for part in parts]))
-        position = np.empty(len(self.trial.triangles), np.int32)
-        position[trials] = np.arange(len(trials), dtype=np.int32)
-        data = self.form_data(True, np.arange(lo, hi)), self.form_data(False, trials)
-        return Renumbered(lo, position, data, (rows.places[lo:hi], self.trial.places[trials]))
-
-    def _add_pairs(self, batch: Batch, rows: Rows, local: "Renumbered | None") -> None:
-        """Add all pairs of a batch; local: what is known of their triangles alone."""
-        moments, pairs = self._all_moments(batch), batch.pairs
-        if local is None:
-            self._scatter(moments, pairs, self.data, rows.places, self.trial.places, rows.out, self.half)
-            return
-        i, j = pairs.triangles.T
-        moments[:, :, (i == j) & self.half] *= 0.5
-        pairs = pairs._replace(triangles=np.stack([i - np.int32(local.first), local.position[j]], axis=1))
-        self._scatter(moments, pairs, local.data, *local.places, rows.out, False)
-
-    def _scatter(self, moments, pairs, data, rows, columns, out, half):  # type: ignore[no-untyped-def]
-        """Add the local matrices of pairs with these moments (components, 2, n, A, B)."""
-        elements = self.test_space.element, self.trial_space.element
-        scatter(self.form, moments, pairs, elements, data, (rows, columns), self.coefficients, half, out)
-
-    def _all_moments(self, batch: Batch, kernels: int | None = None) -> NDArray[np.float64]:
-        """(components, 2, n, A, B) real and imaginary integrals of the kernels with test and trial functions of the n
-        pairs of a batch, numbered in the order of its rule; components: of the form, or as many kernels."""
-        kernels = self.form.components if kernels is None else kernels
-        surfaces, pairs = (self.test_surface, self.trial_surface), batch.pairs
-        elements = self.test_space.element, self.trial_space.element
-        count = len(pairs.triangles)
-        if batch.close is not None:
-            normal = "both" if kernels == 2 else self.form.special
-            integral = Integral(self.radial, normal, self.green.is_complex, self.parameters)
-            return close_moments(batch.close, integral, *surfaces, pairs.triangles, elements)
-        if batch.parts is not None:
-            sides = zip(surfaces, pairs.triangles.T, batch.parts, strict=True)
-            surfaces = tuple(side.parts(*cut) for side, *cut in sides)  # type: ignore[assignment]
-            pairs = Pairs(np.repeat(np.arange(count, dtype=np.int32)[:, None], 2, axis=1), *pairs[1:])
-        matrices = np.zeros((kernels, 2, count, elements[0].size, elements[1].size))
-        touching, product = self.moments
-        if isinstance(batch.tables, ProductTable):
-            run, scratch = product, product_scratch(batch.tables, 2 * kernels)
-        else:
-            run, scratch = touching, moment_scratch(batch.tables, kernels)
-        run(*surfaces, pairs, batch.rules, batch.tables, self.parameters, scratch, matrices)
-        if batch.parts is not None:
-            whole = [restriction(*each) for each in zip(elements, batch.parts, strict=True)]
-            for each in matrices:
-                restrict_kernel()(*whole, each)
-        return matrices
 
 
 def _surface(space: Any, selection: Selection, scale: float, origin: NDArray[np.float64]) -> FlatTriangles:

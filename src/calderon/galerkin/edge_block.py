@@ -1,6 +1,5 @@
 """Any block of rows and columns of a Galerkin matrix of edge functions."""
 
-import math
 from typing import Any
 
 import numpy as np
@@ -34,14 +33,13 @@ class EdgeBlock(Block):
     @classmethod
     def device_form_of(cls, integrand: Integrand, test: Any, trial: Any) -> DeviceForm:
         form = MAGNETIC if integrand is MAGNETIC_FIELD else ELECTRIC
-        return edge_device_form(form.name, form.tests, form.components, test.dofs.shape[1])
+        return edge_device_form(form, test.dofs.shape[1])
 
     def _coefficients(self, factor: complex) -> NDArray[np.float64]:
         """(4,) Re and Im of what multiplies the integrals, and of 4 / k^2, or of 0 without charges."""
         k = complex(self.green.wavenumber) / self.scale
         # f_i . f_j has no dimension, div f_i div f_j / k^2 neither
-        alpha = factor * (1j * k * self.scale if self.electric else 1.0) * self.scale ** (-3 + (not self.electric))
-        alpha /= 4 * math.pi
+        alpha = factor * (1j * k * self.scale if self.electric else 1.0) * self.scaling
         if k**2 == 0:
             raise ValueError(f"the square of the wavenumber {self.green.wavenumber:g} is zero in double precision")
         charge = 0j if self.integrand is VECTOR_POTENTIAL else 4 / k**2

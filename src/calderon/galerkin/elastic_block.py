@@ -1,6 +1,5 @@
 """Any block of rows and columns of a Galerkin matrix of elastostatics."""
 
-import math
 from typing import Any
 
 import numpy as np
@@ -23,6 +22,7 @@ class ElasticBlock(Block):
 
     @property
     def form(self) -> Form:
+        """The form of displacements, or of tractions of the normal of the integrand."""
         return elastic_form(self.integrand.normal, self.test_space.element.size, self.trial_space.element.size)
 
     @classmethod
@@ -30,22 +30,20 @@ class ElasticBlock(Block):
         return elastic_device_form(integrand, test, trial)
 
     def _coefficients(self, factor: complex) -> NDArray[np.float64]:
-        """(4,) Re and Im of what multiplies the integrals, and c2, c3 of forms/elastic.py."""
-        ratio, normal = self.green.poissons_ratio, self.integrand.normal
-        if normal == "none":
-            scale, c2, c3 = -(self.scale**-3) / (2 * self.green.shear_modulus), 3 - 4 * ratio, 0.0
-        else:
-            sign = -1.0 if normal == "trial" else 1.0
-            scale, c2, c3 = sign * self.scale**-2, 1 - 2 * ratio, sign
-        alpha = complex(factor) * scale / (8 * math.pi * (1 - ratio))
-        return np.array([alpha.real, alpha.imag, c2, c3])
+        """(4,) Re and Im of what multiplies the integrals, c2 of forms/elastic.py, and 0."""
+        ratio = self.green.poissons_ratio
+        alpha = complex(factor) * self.scaling / (2 * (1 - ratio))
+        if self.integrand.normal != "none":
+            return np.array([alpha.real, alpha.imag, 1 - 2 * ratio, 0.0])
+        alpha /= -2 * self.green.shear_modulus
+        return np.array([alpha.real, alpha.imag, 3 - 4 * ratio, 0.0])
 
     def _coarse(self) -> bool:
         return False  # of triangles in one plane (G'/r) d remains, which double layers do not have
 
     @property
     def digits(self) -> int:  # type: ignore[override]
-        """Of near pairs."""
+        """Decimal digits of near pairs (pairs.rules.Wanted)."""
         fine = self.quadrature.singular >= FINE
         return 7 if fine else 5 if isinstance(self.quadrature, NearQuadrature) and self._single() else 6
 

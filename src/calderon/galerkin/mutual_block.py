@@ -7,16 +7,20 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from calderon.backends import thread_count
-from calderon.galerkin.block import TILE, Block, Renumbered, Stage
+from calderon.galerkin.block import TILE, Block, Stage
 from calderon.galerkin.regular.element_tables import LANES
 from calderon.galerkin.regular.mutual_tile import mutual_kernel, mutual_scratch
 from calderon.galerkin.selection import Rows, filled_rows
+from calderon.galerkin.special_part import Renumbered
 from calderon.greens import Radial
+from calderon.integrands import Component
 from calderon.pairs.rules import Batch
 from calderon.quadrature import triangle_rule
 
 PARTS = 64
 """Parts for each thread at least, if the mesh is large enough: two that write to common entries wait for each other."""
+BOTH = Component(1, normal="trial"), Component(1, normal="test")
+"""Both orders of a pair as components: the double layer, and its adjoint, of the pair in the other order."""
 
 
 class MutualBlock(Block):
@@ -31,8 +35,8 @@ class MutualBlock(Block):
         rule = triangle_rule(self.quadrature.regular)
         form = (self.threes, not self._through_centroids(), rule.number_of_points, self.trial.places.shape[1])
         self.tile = mutual_kernel(radial, self.linear, self.green.is_complex, self.is_complex, *form)
-        self.tile_scalars = self._scalars(radial.lacking(True, 8 * self.real.itemsize))
-        self.moments = self._moment_kernels("both")
+        self.tile_scalars = self._scalars(radial.lacking(BOTH[0].radial, 8 * self.real.itemsize))
+        self.moments = self._moment_kernels(BOTH)
 
     def _prepare(self) -> None:
         self.half = True  # pairs i <= j
@@ -114,8 +118,8 @@ class MutualBlock(Block):
             )  # fmt: skip
 
     def _add_pairs(self, batch: Batch, rows: Rows, local: Renumbered | None) -> None:
-        """Add both orders of all pairs of a batch."""
-        forward, back = self._all_moments(batch, 2)
+        """Add both orders of all pairs of a batch; arguments as in `Block`."""
+        forward, back = self._all_moments(batch, BOTH)
         if self.adjoint:
             forward, back = back, forward
         places = self.test.places, self.trial.places

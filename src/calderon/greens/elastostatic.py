@@ -6,17 +6,29 @@ and T_ij, the displacement i of a unit dislocation j on a surface with normal n_
 
     T_ij = (d.n ((1 - 2 nu) delta_ij + 3 d_i d_j / r^2) - (1 - 2 nu) (d_i n_j - d_j n_i)) / (8 pi (1 - nu) r^3).
 
-Forms make both from 1/r and its derivatives (galerkin/forms/elastic.py).
+Forms make both from 1/r and its derivatives, the radial functions f_0 = 1/r, f_1 = f_0'/r and f_2 = f_1'/r
+(galerkin/forms/elastic.py).
 """
 
 from dataclasses import dataclass
 from typing import ClassVar
 
+from calderon.backends.vectors import jitable
+from calderon.greens.elementary import inverse_cube, inverse_square_root
 from calderon.greens.green import Radial, no_phase
-from calderon.greens.laplace import value
 from calderon.validation import real_number
 
-RADIAL = Radial(value, no_phase, False, 0)
+
+@jitable
+def value(r2, parameters, reference):  # type: ignore[no-untyped-def]
+    """1/r, -1/r^3 and 3/r^5 at squared distances r2; what is not asked for is not computed."""
+    g = inverse_square_root(r2)
+    slope = inverse_cube(r2)
+    curvature = -3.0 * slope * g * g
+    return g, g, slope, slope, curvature, curvature
+
+
+RADIAL = Radial(value, no_phase, False, 0, orders=(1, 3, 5))
 
 
 @dataclass(frozen=True)
@@ -30,7 +42,7 @@ class Elastostatic:
     youngs_modulus: float
     poissons_ratio: float
 
-    source: ClassVar[str] = "greens/laplace.h"
+    source: ClassVar[str] = "greens/elastostatic.h"
     is_complex: ClassVar[bool] = False
     solves_helmholtz: ClassVar[bool] = False
 

@@ -29,17 +29,19 @@ def _no_parameters(numbers, first):  # type: ignore[no-untyped-def]
 
 
 class Radial(NamedTuple):
-    """The compiled radial part of a Green's function, on vectors (backends/vectors.py).
+    """The compiled radial functions f_0, f_1, ... of a Green's function, on vectors (backends/vectors.py).
 
-    value(r2, parameters, reference) -> (Re 4 pi G, Im 4 pi G, Re 4 pi G'/r, Im 4 pi G'/r) at the squared distance r2,
-    all divided by phase(reference, parameters) -> (Re, Im), where `shifts`. A pair of triangles takes the distance of
-    its centroids as reference and multiplies its sums by the phase, so that per quadrature point only the difference
-    r - reference enters oscillation and decay: half the work. Real Green's functions return anything as imaginary
-    parts. All are marked `jitable`.
+    value(r2, parameters, reference) -> (Re f_0, Im f_0, Re f_1, Im f_1, ...) at the squared distance r2, all divided by
+    phase(reference, parameters) -> (Re, Im), where `shifts`. Those of a scalar function are f_0 = 4 pi G and
+    f_1 = 4 pi G'/r; further ones are what a form of the function reads (integrands/component.py). A pair of triangles
+    takes the distance of its centroids as reference and multiplies its sums by the phase, so that per quadrature point
+    only the difference r - reference enters oscillation and decay: half the work. Real Green's functions return
+    anything as imaginary parts. All are marked `jitable`.
 
     parameters: how many numbers of `Green.parameters` they read, as a tuple.
-    multiple: the same as value with fewer operations, where values and slopes lack the factors(bits) of numbers of so
-    many bits, which coefficients take in advance; or None.
+    multiple: gives the same as value with fewer operations, where f_n lacks the factor factors(bits)[n] for numbers of
+    so many bits, which coefficients take in advance; or None.
+    orders: the n-th radial function is singular like 1/r^orders[n], which is also its dimension.
     """
 
     value: Callable[..., Any]
@@ -47,11 +49,12 @@ class Radial(NamedTuple):
     shifts: bool
     parameters: int
     multiple: Callable[..., Any] | None = None
-    factors: Callable[[int], tuple[float, float]] | None = None
+    factors: Callable[[int], tuple[float, ...]] | None = None
+    orders: tuple[int, ...] = (1, 3)
 
-    def lacking(self, slopes: bool, bits: int) -> float:
-        """What values, or slopes, by `multiple` are to be multiplied by."""
-        return 1.0 if self.factors is None else self.factors(bits)[1 if slopes else 0]
+    def lacking(self, function: int, bits: int) -> float:
+        """The factor by which f_n, n = function, by `multiple` is to be multiplied."""
+        return 1.0 if self.factors is None else self.factors(bits)[function]
 
 
 class Green(Protocol):

@@ -1,5 +1,6 @@
 """Integrands: what stands under the double integral, apart from Green's function and basis."""
 
+from calderon.integrands.component import Component, Components, monomials
 from calderon.integrands.integrand import (
     ADJOINT_DOUBLE_LAYER,
     DOUBLE_LAYER,
@@ -19,5 +20,8 @@ __all__ = [
     "MAGNETIC_FIELD",
     "SINGLE_LAYER",
     "VECTOR_POTENTIAL",
+    "Component",
+    "Components",
     "Integrand",
+    "monomials",
 ]

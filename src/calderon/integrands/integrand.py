@@ -8,6 +8,8 @@ own: operators compute these factors outside of their inner loops.
 from dataclasses import dataclass
 from typing import Literal
 
+from calderon.integrands.component import Component
+
 
 @dataclass(frozen=True)
 class Integrand:
@@ -22,6 +24,11 @@ class Integrand:
     normal: Literal["none", "trial", "test"]
     symmetric: bool
     curls: bool = False
+
+    @property
+    def component(self) -> Component:
+        """G, or its normal derivative, as a component."""
+        return Component(0 if self.normal == "none" else 1, normal=self.normal)
 
 
 SINGLE_LAYER = Integrand("single_layer", "none", symmetric=True)

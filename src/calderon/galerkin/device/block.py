@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from calderon.backends import Device, Source, real_name, require_device_memory
 from calderon.galerkin.block import Block
+from calderon.galerkin.device.forms import component_defines
 from calderon.galerkin.device.local_matrices import GROUP, LocalMatrices, out_real
 from calderon.greens import Radial
 from calderon.greens.green import green_defines
@@ -61,12 +62,15 @@ class DeviceBlock(LocalMatrices, Block):
     def _sources(self, real: str, moment: str, stored: str) -> tuple[Source, Source, Source]:
         """The regular part, the moments of other pairs, and where they go. stored: type of local matrices."""
         green, out = green_defines(self.green), ("OUT_COMPLEX", int(self.is_complex))
-        form = self.device_form.defines
+        form, special = self.device_form.defines, component_defines(self.device_form.special)
+        regular = component_defines(self.device_form.regular)
         points = ("POINTS", triangle_rule(self.quadrature.regular).number_of_points)
         return (
-            Source("galerkin/regular/tile.c", real, (*form, *green, out, points, *out_real(real, stored))),
-            Source("galerkin/special/touching_pairs.c", moment, (*form, *green, ("GROUP_SIZE", self._group_size))),
-            Source("galerkin/special/scatter.c", stored, (*form, green[1], out, ("MOMENT_REAL", moment))),
+            Source("galerkin/regular/tile.c", real, (*form, *regular, *green, out, points, *out_real(real, stored))),
+            Source(
+                "galerkin/special/touching_pairs.c", moment, (*form, *special, *green, ("GROUP_SIZE", self._group_size))
+            ),
+            Source("galerkin/special/scatter.c", stored, (*form, *special, green[1], out, ("MOMENT_REAL", moment))),
         )
 
     @property
@@ -85,7 +89,7 @@ class DeviceBlock(LocalMatrices, Block):
         self.tables = [array(table * rule.weights) for table in self.device_form.functions(rule)]
         self.test_points = array(self.test_surface.points(rule.points))
         self.trial_points = array(np.moveaxis(self.trial_surface.points(rule.points), 0, 2))
-        self.scalars = array(np.array([self.form.tiny(self.real), *self.parameters]))
+        self.scalars = array(np.array([self.form.tiny(self.radial, self.real), *self.parameters]))
         test, trial = self.device_form.data(self)
         data = test, trial.T, self.coefficients
         self.test_data, self.trial_data, self.device_coefficients = map(array, data)
@@ -117,7 +121,7 @@ class DeviceBlock(LocalMatrices, Block):
     def keep_special(self) -> None:
         """Let the moments of touching and near pairs stay on the device once they are integrated, if they fit well."""
         count = sum(len(batch.rules) for batch in self.batches) + len(self.pieces[0])
-        numbers = 2 * self.device_form.components * math.prod(self.moment_sizes)
+        numbers = 2 * len(self.device_form.special) * math.prod(self.moment_sizes)
         if KEPT * count * numbers * self._moment_type.itemsize < self.device.memory():
             self.kept = {}
 
@@ -154,7 +158,7 @@ class DeviceBlock(LocalMatrices, Block):
         )  # fmt: skip
         a, b = np.searchsorted(self.idle[:, 0], [lo, hi])
         if a < b:
-            shape = self.device_form.components, b - a, math.prod(self.moment_sizes)
+            shape = len(self.device_form.special), b - a, math.prod(self.moment_sizes)
             nothing = self.device.array(np.zeros(shape, self._moment_type))
             self._place(self._orders(in_order(self.idle[a:b])), nothing, nothing, lo)
 
@@ -177,7 +181,7 @@ class DeviceBlock(LocalMatrices, Block):
             sides.append(np.concatenate([corners.reshape(-1, 9), side.normals[chosen]], axis=1))
         jacobians = test.jacobian[i] * trial.jacobian[j]
         points, products, parameters, starts, all_points = self._on_device(batch.tables)
-        shape = (self.device_form.components, len(i), math.prod(self.moment_sizes))
+        shape = (len(self.device_form.special), len(i), math.prod(self.moment_sizes))
         out = self.device.empty(shape, kind)
         out_i = self.device.empty(shape if self.green.is_complex else (1,), kind)
         self.device.launch(
@@ -206,7 +210,7 @@ class DeviceBlock(LocalMatrices, Block):
     def _united(self, batches: list[Batch]) -> Pieces:
         """The pairs (n, 2 + A + B) that are integrated in parts, sorted by test triangle, and their moments
         (components, n, A * B)."""
-        sizes, components, kind = self.moment_sizes, self.device_form.components, self._moment_type
+        sizes, components, kind = self.moment_sizes, len(self.device_form.special), self._moment_type
         number = math.prod(sizes)
         if not batches:
             return np.zeros((0, 2 + sum(sizes)), np.int32), [np.zeros((components, 0, number), kind)] * 2
@@ -249,7 +253,7 @@ class DeviceBlock(LocalMatrices, Block):
 
     def _host_moments(self, batch: Batch) -> NDArray[np.float64]:
         """(components, 2, n, A, B) moments of the pairs of a batch, integrated by the processor."""
-        return self._all_moments(batch, self.device_form.components)
+        return self._all_moments(batch, self.device_form.special)
 
     def _orders(self, pairs: Pairs) -> NDArray[np.int32]:
         """(n, 2 + A + B) numbers of both triangles, and where their functions are in the order of the rule."""

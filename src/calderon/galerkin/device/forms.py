@@ -8,34 +8,35 @@ from numpy.typing import NDArray
 
 from calderon.backends import Defines
 from calderon.backends.records import Record
+from calderon.galerkin.forms.elastic import elastic_form
+from calderon.galerkin.forms.form import Form
 from calderon.galerkin.regular.element_tables import barycentric_functions
-from calderon.integrands import Integrand
+from calderon.integrands import Component, Components, Integrand
 from calderon.mesh.geometry import FlatTriangles
 from calderon.quadrature import TriangleRule, triangle_rule
 from calderon.spaces import NodalVectorSpace, Space
 
 SCALAR_DATA = Record("DATA", normal=3, jacobian=1, curls=9)
-"""Of a triangle of either side (scalar.h)."""
+"""The numbers of a triangle of either side (scalar.h)."""
 EDGE_DATA = Record("DATA", jacobian=1, centroid=3, vertices=9, functions=None)
-"""Of a triangle of either side (edge_fields.h); vertices from the centroid. At the end are fields of the functions
-of a test triangle, scales of a trial triangle."""
+"""The numbers of a triangle of either side (edge_fields.h); vertices from the centroid. At the end are fields of the
+functions of a test triangle, scales of a trial triangle."""
 FIELD = Record("FIELD", values=9, divergence=1)
-"""Of a test function that is affine on a triangle: values at the vertices."""
-COMPONENTS = {"none": 0, "test": 2, "trial": 3}
-"""Numbers of components of the Green's function (component.h), by the normal of an integrand."""
+"""The numbers of a test function that is affine on a triangle: values at the vertices, divergence."""
 Array = NDArray[np.float64]
 Data = tuple[Array, Array]
 
 
 class DeviceForm(NamedTuple):
-    """What sources are given of a form.
+    """The part of a form that device sources are given.
 
-    defines: of all of them, with FORM, the header of the form. functions(rule): (TESTS, P) and (TRIALS, P) values of
-    the functions whose moments the regular part sums. data(block): (n, numbers) of test and trial triangles. sizes:
+    defines: those of all sources, with FORM, the header of the form. functions(rule): (TESTS, P) and (TRIALS, P) values
+    of the functions whose moments the regular part sums. data(block): (n, numbers) of test and trial triangles. sizes:
     local test and trial functions. numbers: of the data of a triangle at most. row_records(points): in rows and
     columns, the record of a triangle, and of each of its functions if these have one. row_tables(block, test, order,
     surface, rule): the table of a side, and the records of its triangles in that order, which form that surface.
-    components: kernels of touching and near pairs.
+    regular, special: components of regular pairs, and of touching and near ones. rows: the one component that rows and
+    columns sum, times numbers of the form (`node_of`).
     """
 
     defines: Defines
@@ -45,9 +46,11 @@ class DeviceForm(NamedTuple):
     numbers: int
     row_records: Callable[[int], tuple[Record, ...]]
     row_tables: Callable[..., Data]
-    components: int = 1
+    regular: Components
+    special: Components
+    rows: Components
 
-    def rows(self, block: Any, test: bool, order: NDArray[np.int64]) -> tuple[Array, Array, Array]:
+    def row_side(self, block: Any, test: bool, order: NDArray[np.int64]) -> tuple[Array, Array, Array]:
         """The table of a side, records of its triangles in that order, and nothing for their part in a chunk."""
         surface = block.test_surface if test else block.trial_surface
         rule = triangle_rule(block.quadrature.regular)
@@ -61,26 +64,37 @@ def scalar_device_form(
     """Products of local functions, or integrated by parts (scalar.h)."""
     sizes = test.element.size, trial.element.size
     local = ("TESTS", sizes[0]), ("TRIALS", sizes[1]), ("CURLS", int(integrand.curls))
-    component = ("COMPONENT", COMPONENTS[integrand.normal])
-    defines: Defines = ("FORM", '"galerkin/forms/scalar.h"'), *local, component, *SCALAR_DATA.defines
+    defines: Defines = ("FORM", '"galerkin/forms/scalar.h"'), *local, *SCALAR_DATA.defines
+    components = ((integrand.component,),) * 3
 
     def functions(rule: TriangleRule) -> Data:
         return test.element.values(rule.points), trial.element.values(rule.points)
 
-    return DeviceForm(
-        defines, functions, _scalar_data, sizes, SCALAR_DATA.length, scalar_row_records, _scalar_row_tables
-    )
+    given = defines, functions, _scalar_data, sizes, SCALAR_DATA.length, scalar_row_records, _scalar_row_tables
+    return DeviceForm(*given, *components)
 
 
 def elastic_device_form(integrand: Integrand, test: NodalVectorSpace, trial: NodalVectorSpace) -> DeviceForm:
-    """Of vectors with three components (elastic.h)."""
-    scalar = scalar_device_form(integrand, test, trial)
+    """Vectors with three components (elastic.h)."""
+    scalar, normal = scalar_device_form(integrand, test, trial), integrand.normal
     sizes = test.element.size, trial.element.size
-    normal = ("none", "test", "trial").index(integrand.normal)
-    local = ("TESTS", sizes[0]), ("TRIALS", sizes[1]), ("ELASTIC_NORMAL", normal)
+    local = ("TESTS", sizes[0]), ("TRIALS", sizes[1]), ("ELASTIC_NORMAL", ("none", "test", "trial").index(normal))
     defines: Defines = ("FORM", '"galerkin/forms/elastic.h"'), *local, *SCALAR_DATA.defines
-    components = 6 if normal == 0 else 9
-    return scalar._replace(defines=defines, sizes=(3 * sizes[0], 3 * sizes[1]), components=components)
+    form, in_rows = elastic_form(normal, *sizes), (Component(1 if normal == "none" else 2),)
+    sizes = 3 * sizes[0], 3 * sizes[1]
+    return scalar._replace(defines=defines, sizes=sizes, regular=form.regular, special=form.special, rows=in_rows)
+
+
+def component_defines(components: Components, others: Components = ()) -> Defines:
+    """The components for component.h, and whether the normals of the test and of the trial triangle are read, by these
+    or by the others."""
+    listed = (
+        f"PUT({number}, {each.radial}, {', '.join(map(str, each.monomial))}, {each.normal.upper()})"
+        for number, each in enumerate(components)
+    )
+    sides = {each.normal for each in (*components, *others)}
+    reads = (("READS_TEST", int("test" in sides)), ("READS_TRIAL", int("trial" in sides)))
+    return ("COMPONENTS", len(components)), ("COMPONENT_LIST", " ".join(listed)), *reads
 
 
 def _scalar_data(block: Any) -> Data:
@@ -90,7 +104,7 @@ def _scalar_data(block: Any) -> Data:
 
 
 def scalar_row_records(points: int) -> tuple[Record, ...]:
-    """Of a triangle; curls only where they are read."""
+    """The record of a triangle; curls only where they are read."""
     return (Record("ROW", points=3 * points, normal=3, jacobian=1, curls=None),)
 
 
@@ -105,19 +119,17 @@ def _scalar_row_tables(
     return table, record.packed(points=points, normal=surface.normals, jacobian=jacobian, curls=curls)
 
 
-def edge_device_form(name: str, tests: int, components: int, functions: int) -> DeviceForm:
-    """Of edge functions, with that header: functions of the moments on the test side, components of special pairs, test
-    functions of a triangle."""
-    defines = ("FORM", f'"galerkin/forms/{name}.h"'), *EDGE_DATA.defines, *FIELD.defines
+def edge_device_form(form: Form, functions: int) -> DeviceForm:
+    """Edge functions, with the header of that form; functions: test functions of a triangle."""
+    defines = ("FORM", f'"galerkin/forms/{form.name}.h"'), *EDGE_DATA.defines, *FIELD.defines
     numbers = EDGE_DATA.length + FIELD.length * functions
 
     def moment_functions(rule: TriangleRule) -> Data:
-        return barycentric_functions(rule, tests), barycentric_functions(rule, 3)
+        return barycentric_functions(rule, form.tests), barycentric_functions(rule, 3)
 
     sizes = functions, 3
-    return DeviceForm(
-        defines, moment_functions, _edge_data, sizes, numbers, _edge_row_records, _edge_row_tables, components
-    )
+    given = defines, moment_functions, _edge_data, sizes, numbers, _edge_row_records, _edge_row_tables
+    return DeviceForm(*given, form.regular, form.special, form.regular)
 
 
 def _edge_data(block: Any) -> Data:
@@ -134,8 +146,8 @@ def _edge_records(surface: FlatTriangles, last: Array) -> Array:
 
 
 def _edge_row_records(points: int) -> tuple[Record, ...]:
-    """Of a triangle, and of each of its functions: values at the points times weight and Jacobian, and the field times
-    the Jacobian."""
+    """The records of a triangle, and of each of its functions: values at the points times weight and Jacobian, and the
+    field times the Jacobian."""
     triangle = Record("ROW", points=3 * points, functions=None)
     return triangle, Record("FUNCTION", nodes=3 * points, field=FIELD.length)
 

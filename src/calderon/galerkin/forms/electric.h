@@ -2,8 +2,6 @@
    V_m = sum_n M_mn b_n and S_m = sum_n M_mn
 
    F_m = s_b (V_m - S_m b_b),   C = s_b (2 / k^2) sum_m S_m. */
-#define COMPONENT VALUE
-#define COMPONENTS 1
 #define TESTS 3
 #define CHARGES 1
 #define FIELDS 12
@@ -14,7 +12,7 @@
 
 /* What G at point p of the fixed triangle is multiplied by: the function f, and its divergence. */
 DEVICE void node_of(GLOBAL const real_type *table, GLOBAL const real_type *fixed, int function, int functions, int p,
-                    const real_type *d, const real_type *normal, int tests_fixed, real_type *node)
+                    const real_type *d, const real_type *m, const real_type *n, int tests_fixed, real_type *node)
 {
     GLOBAL const real_type *own = function_of(fixed, function);
     for (int c = 0; c < 3; c++)

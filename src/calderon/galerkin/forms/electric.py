@@ -8,28 +8,44 @@ With V_m = sum_n M_mn b_n, S_m = sum_n M_mn and a test function with values c_m 
 from calderon.backends.vectors import jitable, lanes, load, store, zero
 from calderon.galerkin.forms.edge import FIELDS, HEAD, strength, turn_corners
 from calderon.galerkin.forms.form import Form
+from calderon.integrands import Component
 
-ROOM = FIELDS + 20
-"""Corners; S_m, V_m1, V_m2 for each m, real and imaginary; the sum of the charges."""
+VECTORS = 9
+"""Vectors of the fields S_m, V_m1, V_m2 (m = 0, 1, 2) of one part, the real or the imaginary one."""
+CHARGES = FIELDS + 2 * VECTORS
+"""Where (4 / k^2) sum_m S_m stands among the fields, real and imaginary."""
+ROOM = CHARGES + 2
+"""Vectors of all fields: corners of the trial triangle, S and V of both parts, charges."""
+FUNCTION = 7
+"""Numbers of a test function: tangential components of c_m (3, 2), half the divergence q."""
+DIVERGENCE = FUNCTION - 1
+"""Where q stands among these."""
 
 
 @jitable
 def fields(s, m, a, b, imaginary, w, x, i, x_step, y, j, y_step, d0, d1, d2, c0, c1, c2, c3):  # type: ignore[no-untyped-def]
-    """As `Form` says."""
+    """Store the corners b_n, S_m, V_m and the charges of a pair of triangles at s[w:]; arguments as `Form` says.
+
+    c2, c3: real and imaginary part of 4 / k^2.
+    """
     step = lanes(s)
     turn_corners(s, w, x, i, x_step, y, j, y_step)
-    totals, at = w + (FIELDS + 18) * step, w + FIELDS * step
+    totals, at = w + CHARGES * step, w + FIELDS * step
     for part in range(2):
         here, total = m + part * imaginary, zero(s)
         for k in range(3):
+            # S_k = sum_n M_kn
             h0, h1, h2 = load(s, here + k * a), load(s, here + k * a + b), load(s, here + k * a + 2 * b)
             charge = h0 + h1 + h2
             total = total + charge
-            store(s, at + (9 * part + 3 * k) * step, charge)
+            place = at + (VECTORS * part + 3 * k) * step
+            store(s, place, charge)
+            # both tangential components of V_k = sum_n M_kn b_n
             for c in range(2):
                 b0, b1, b2 = load(s, w + c * step), load(s, w + (3 + c) * step), load(s, w + (6 + c) * step)
-                store(s, at + (9 * part + 3 * k + 1 + c) * step, h0 * b0 + h1 * b1 + h2 * b2)
+                store(s, place + (1 + c) * step, h0 * b0 + h1 * b1 + h2 * b2)
         store(s, totals + part * step, total)
+    # charges: (4 / k^2) sum_m S_m
     re, im = load(s, totals), load(s, totals + step)
     store(s, totals, c2 * re - c3 * im)
     store(s, totals + step, c2 * im + c3 * re)
@@ -37,27 +53,28 @@ def fields(s, m, a, b, imaginary, w, x, i, x_step, y, j, y_step, d0, d1, d2, c0,
 
 @jitable
 def entries(s, w, a, x, i, x_step, y, j, y_step, e):  # type: ignore[no-untyped-def]
-    """As `Form` says."""
+    """Store the entries of test function a and the three trial functions at s[e:]; arguments as `Form` says."""
     for part in range(2):
         put_entries(s, w, part, x, i, x_step, y, j, y_step, e + part * lanes(s))
 
 
 @jitable
 def put_entries(s, w, part, x, i, x_step, y, j, y_step, e):  # type: ignore[no-untyped-def]
-    """The real or the imaginary part."""
+    """Store one part of the entries of a test function, the real (part = 0) or the imaginary one (part = 1), two
+    vectors apart from s[e] on; s, w, x, i, x_step, y, j, y_step as in `entries`."""
     step = lanes(s)
-    u, t1, t2 = -(load(x, i + 6 * x_step) * load(s, w + (FIELDS + 18 + part) * step)), zero(s), zero(s)
+    # u = sum_m c_m . V_m - q (4 / k^2) sum_m S_m and t = - sum_m S_m c_m
+    u, t1, t2 = -(load(x, i + DIVERGENCE * x_step) * load(s, w + (CHARGES + part) * step)), zero(s), zero(s)
     for m in range(3):
-        c1, c2, at = (
-            load(x, i + 2 * m * x_step),
-            load(x, i + (2 * m + 1) * x_step),
-            w + (FIELDS + 9 * part + 3 * m) * step,
-        )
+        c1, c2 = load(x, i + 2 * m * x_step), load(x, i + (2 * m + 1) * x_step)
+        at = w + (FIELDS + VECTORS * part + 3 * m) * step
         u = u + c1 * load(s, at + step) + c2 * load(s, at + 2 * step)
         t1, t2 = t1 - c1 * load(s, at), t2 - c2 * load(s, at)
+    # s_b (u + b_b . t)
     for b in range(3):
         along = u + t1 * load(s, w + 3 * b * step) + t2 * load(s, w + (3 * b + 1) * step)
         store(s, e + 2 * b * step, strength(y, j, y_step, b) * along)
 
 
-ELECTRIC = Form("electric", "value", "none", 3, 3, 3, HEAD, 7, ROOM, fields, fields, entries)
+VALUE = (Component(0),)
+ELECTRIC = Form("electric", VALUE, VALUE, 3, 3, 3, HEAD, FUNCTION, ROOM, fields, fields, entries)

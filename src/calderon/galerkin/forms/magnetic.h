@@ -15,12 +15,8 @@
 #define FIELDS 18
 #define NODE 3
 #if SPECIAL
-#define COMPONENT GRADIENT
-#define COMPONENTS 3
 #define TESTS 3
 #else
-#define COMPONENT SLOPE
-#define COMPONENTS 1
 #define TESTS 6
 #endif
 #include "galerkin/forms/edge_fields.h"
@@ -30,7 +26,7 @@
 /* What h at point p of the fixed triangle is multiplied by: f x d, where d is taken from the other point to this one. In
    a row f . (d x g) = (f x d) . g, in a column, where d has the other sign, g x d. */
 DEVICE void node_of(GLOBAL const real_type *table, GLOBAL const real_type *fixed, int function, int functions, int p,
-                    const real_type *d, const real_type *normal, int tests_fixed, real_type *node)
+                    const real_type *d, const real_type *m, const real_type *n, int tests_fixed, real_type *node)
 {
     GLOBAL const real_type *own = function_of(fixed, function) + FUNCTION_NODES + 3 * p;
     real_type f[3] = {own[0], own[1], own[2]};

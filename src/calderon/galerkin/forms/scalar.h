@@ -1,13 +1,12 @@
 /* Scalar functions: alpha M_ab, or integrated by parts (CURLS) alpha curl_a . curl_b sum(M) + mass n_x . n_y M_ab, from the
    moments M_ab of a component with the local functions themselves.
 
-   COMPONENT, TESTS, TRIALS, CURLS: of the operator. coefficients: Re and Im of alpha, Re and Im of mass, which is alpha
+   TESTS, TRIALS: local functions; CURLS: whether integrated by parts. coefficients: Re and Im of alpha, Re and Im of mass, which is alpha
    without CURLS. PARTS: real, and with COMPLEX imaginary moments, one after the other. OUT_COMPLEX: entries have
    imaginary parts. DATA_...: places in the data of a triangle. */
 #include "backends/prelude.h"
 
 #define PARTS (1 + COMPLEX)
-#define COMPONENTS 1
 #define WIDTH TRIALS
 #define MOMENTS (TESTS * TRIALS)
 
@@ -37,7 +36,7 @@ DEVICE void entry(real_type m, real_type mi, real_type cosine, real_type product
 /* What the kernel at point p of the fixed triangle is multiplied by: the function, and with CURLS 1. table: weights times
    local functions, weights. */
 DEVICE void node_of(GLOBAL const real_type *table, GLOBAL const real_type *fixed, int function, int functions, int p,
-                    const real_type *d, const real_type *normal, int tests_fixed, real_type *node)
+                    const real_type *d, const real_type *m, const real_type *n, int tests_fixed, real_type *node)
 {
     node[0] = table[function * POINTS + p];
 #if CURLS

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from calderon.backends.vectors import complex_product, jitable, lanes, load, store, zero
 from calderon.galerkin.forms.form import Form
+from calderon.integrands import Component
 from calderon.mesh.geometry import FlatTriangles
 
 CURL_HEAD = 3
@@ -20,17 +21,17 @@ CURL_HEAD = 3
 
 
 def curl_data(surface: FlatTriangles) -> NDArray[np.float64]:
-    """(n, 12) numbers of the triangles of either side of a curl form."""
+    """(n, 12) numbers of the n triangles of a surface for either side of a curl form: normals, then curls."""
     return np.concatenate([surface.normals, surface.curls.reshape(len(surface.normals), 9)], axis=1)
 
 
 @functools.lru_cache(maxsize=32)
-def scalar_form(kernel: str, special: str, tests: int, trials: int) -> Form:
-    """Products of so many test and trial functions."""
+def scalar_form(component: Component, tests: int, trials: int) -> Form:
+    """The form of one component and products of so many test and trial functions: entries are moments."""
 
     @jitable
     def fields(s, m, a, b, imaginary, w, x, i, x_step, y, j, y_step, d0, d1, d2, c0, c1, c2, c3):  # type: ignore[no-untyped-def]
-        """As `Form` says: entries are moments."""
+        """Copy the moments to s[w:], real and imaginary ones side by side; arguments as `Form` says."""
         step = lanes(s)
         for k in range(tests):
             for n in range(trials):
@@ -40,23 +41,26 @@ def scalar_form(kernel: str, special: str, tests: int, trials: int) -> Form:
 
     @jitable
     def entries(s, w, a, x, i, x_step, y, j, y_step, e):  # type: ignore[no-untyped-def]
-        """As `Form` says."""
+        """Copy the moments of test function a to s[e:]; arguments as `Form` says."""
         step = lanes(s)
         for k in range(2 * trials):
             store(s, e + k * step, load(s, w + (2 * a * trials + k) * step))
 
     sizes = tests, trials, trials, 0, 0, 2 * tests * trials
-    return Form("scalar", kernel, special, *sizes, fields, fields, entries, direct=True)
+    return Form("scalar", (component,), (component,), *sizes, fields, fields, entries, direct=True)
 
 
 @functools.lru_cache(maxsize=8)
 def curl_form(trials: int, mass: bool = True) -> Form:
-    """Integrated by parts, of three test functions and so many trial functions; mass: with values of functions."""
+    """The form that is integrated by parts, of three test functions and so many trial functions; mass: whether values
+    of functions enter."""
     tests = 3
+    total_place = 2 * tests * trials  # of the sum of all moments among the fields
 
     @jitable
     def fields(s, m, a, b, imaginary, w, x, i, x_step, y, j, y_step, d0, d1, d2, c0, c1, c2, c3):  # type: ignore[no-untyped-def]
-        """As `Form` says: moments times the cosine of the normals and the mass, then the sum of all of them."""
+        """Store moments times mass and n_x . n_y, then the sum of all moments times alpha, at s[w:]; arguments as
+        `Form` says. c0, c1: alpha; c2, c3: mass; real and imaginary parts."""
         step, total, total_i = lanes(s), zero(s), zero(s)
         cosine = zero(s)
         for c in range(3):
@@ -70,13 +74,14 @@ def curl_form(trials: int, mass: bool = True) -> Form:
                 store(s, place, re)
                 store(s, place + step, im)
         total, total_i = complex_product(total, total_i, c0, c1)
-        store(s, w + 2 * tests * trials * step, total)
-        store(s, w + (2 * tests * trials + 1) * step, total_i)
+        store(s, w + total_place * step, total)
+        store(s, w + (total_place + 1) * step, total_i)
 
     @jitable
     def entries(s, w, a, x, i, x_step, y, j, y_step, e):  # type: ignore[no-untyped-def]
-        """As `Form` says."""
-        step, sums = lanes(s), w + 2 * tests * trials * lanes(s)
+        """Store curl_a . curl_b times the sum of moments, plus the moment, for all trial functions b at s[e:];
+        arguments as `Form` says."""
+        step, sums = lanes(s), w + total_place * lanes(s)
         a0, a1, a2 = load(x, i), load(x, i + x_step), load(x, i + 2 * x_step)
         for n in range(trials):
             at, place = j + (CURL_HEAD + 3 * n) * y_step, w + 2 * (a * trials + n) * step
@@ -84,5 +89,6 @@ def curl_form(trials: int, mass: bool = True) -> Form:
             store(s, e + 2 * n * step, load(s, place) + product * load(s, sums))
             store(s, e + (2 * n + 1) * step, load(s, place + step) + product * load(s, sums + step))
 
-    sizes, made = (tests, trials, trials, CURL_HEAD, 3, 2 * tests * trials + 2), (fields, fields, entries)
-    return Form("curl", "value", "none", *sizes, *made, scaled=False, direct=True, curls=True, mass=mass)
+    value, made = (Component(0),), (fields, fields, entries)
+    sizes = tests, trials, trials, CURL_HEAD, 3, 2 * tests * trials + 2
+    return Form("curl", value, value, *sizes, *made, scaled=False, direct=True, curls=True, mass=mass, derivatives=2)

@@ -8,14 +8,18 @@ from calderon.galerkin.regular.point_sums import combined, combined_three, folde
 
 
 def moment_sums(height: int, many: int, threes: bool, points: int, oscillates: bool) -> Callable[..., Any]:
-    """The compiled sum of `height` functions of the fixed triangle over the points of the varying ones, with `many`
-    functions there: put(s, w, m, numbers, table, scales, units, f_re, f_im) stores moments (height, many) times f, real
-    and then imaginary ones, at s[m:], from the sums of pair_sums.py at s[w:]. numbers[table:] and scales[units:] are
-    weights and units as `element_tables.by_groups` gives them. Kernels are real unless `many` is one of three."""
+    """The compiled sum of `height` sums with functions of the fixed triangle over the points of the varying ones, with
+    `many` functions there.
+
+    put(s, w, m, numbers, table, scales, units, f_re, f_im) stores moments (height, many) times f = f_re + i f_im, real
+    and then imaginary ones, at s[m:], from the sums of pair_sums.py or component_sums.py at s[w:]. numbers[table:] and
+    scales[units:] are weights and units as `element_tables.by_groups` gives them, threes: whether points are in threes.
+    """
     triples, by_three = points // 3, many % 3 == 0 or threes
 
     @jitable
     def three_at(s, at, stride, numbers, weight):  # type: ignore[no-untyped-def]
+        """The sums from s[at:] on times three functions, whose table begins at numbers[weight]."""
         if threes:
             return folded(s, at, stride, triples, numbers, weight)
         return combined_three(s, at, stride, points, numbers, weight)
@@ -27,8 +31,10 @@ def moment_sums(height: int, many: int, threes: bool, points: int, oscillates: b
         for a in range(height):
             at = w + (points + a) * step
             for n in range(0 if by_three else many):
-                value = combined(s, at, stride, points, numbers, table + n * points)
-                put_product(s, m + (a * many + n) * step, imaginary, value, zero(s), f_re, f_im)
+                value, value_i = combined(s, at, stride, points, numbers, table + n * points), zero(s)
+                if oscillates:
+                    value_i = combined(s, at + height * step, stride, points, numbers, table + n * points)
+                put_product(s, m + (a * many + n) * step, imaginary, value, value_i, f_re, f_im)
             for n in range(0, many if by_three else 0, 3):
                 place = m + (a * many + n) * step
                 unit = number(scales, units + n // 3)

@@ -52,6 +52,9 @@ from calderon.galerkin.regular.tile import add_product, add_three
 from calderon.greens import Radial, parameter_reader
 from calderon.greens.elementary import inverse_square_root
 
+SLOPE = 2
+"""The place of G'/r, real and imaginary, among the values of a Green's function."""
+
 
 def mutual_scratch(rows: int, functions: int, points: int, complex_out: bool, real: DTypeLike) -> NDArray[Any]:
     """Working memory of one call: for its output rows (one more that nobody reads, and whole vectors of them) a block
@@ -194,9 +197,9 @@ def mutual_sums_in_threes(
                 if not close:
                     dots = load(s, (SLOPES + 2 * points) * far + corner + k * step)
                     r2 = load(s, AT_TEST * far + here) + at_q + number(products, q // 3 * triples + p) * dots
-                _g, _gi, slope, slope_i = radial_value(r2, parameters, reference)
-                store(s, SLOPES * far + here, slope)
-                store(s, (SLOPES + points) * far + here, slope_i)
+                values = radial_value(r2, parameters, reference)
+                store(s, SLOPES * far + here, values[SLOPE])
+                store(s, (SLOPES + points) * far + here, values[SLOPE + 1])
 
     @jitable
     def real_slopes(x, o, y0, y1, y2, at_q, z0, z1, z2, product, p, tiny, parameters, reference, s):  # type: ignore[no-untyped-def]
@@ -207,9 +210,9 @@ def mutual_sums_in_threes(
             r0, r1 = squared(x, o + 9 * p, y0, y1, y2, tiny), squared(x, o + 9 * p + 3, y0, y1, y2, tiny)
             r2 = squared(x, o + 9 * p + 6, y0, y1, y2, tiny)
         return (
-            radial_value(r0, parameters, reference)[2],
-            radial_value(r1, parameters, reference)[2],
-            radial_value(r2, parameters, reference)[2],
+            radial_value(r0, parameters, reference)[SLOPE],
+            radial_value(r1, parameters, reference)[SLOPE],
+            radial_value(r2, parameters, reference)[SLOPE],
         )
 
     @jitable
@@ -299,7 +302,8 @@ def mutual_sums(radial: Radial, linear: bool, oscillates: bool, points: int) -> 
                 store(s, BACK * far + q * step, behind)
             for p in range(points):
                 r2 = squared(x, o + 3 * p, y0, y1, y2, tiny)
-                _g, _gi, k0, u0 = radial_value(r2, parameters, reference)
+                values = radial_value(r2, parameters, reference)
+                k0, u0 = values[SLOPE], values[SLOPE + 1]
                 if linear:
                     store(s, (SLOPES + q) * far + p * step, k0)
                     if oscillates:

@@ -15,10 +15,11 @@ from calderon.galerkin.regular.centroid_distances import PRODUCTS, dot, put_pair
 from calderon.galerkin.regular.point_sums import applied, combined, squared, three, totals, zeros
 from calderon.greens import Radial
 from calderon.greens.elementary import inverse_square_root
+from calderon.integrands import Component
 
 
 def held_groups(groups: int, joint: bool) -> int:
-    """Threes of sums at a point, of so many groups of functions, or of two kernels with one group."""
+    """Threes of sums at a point, of so many groups of functions, or of two components with one group (joint)."""
     return 2 if joint else max(1, groups)
 
 
@@ -37,7 +38,7 @@ def value_place(points: int, groups: int, components: int = 1) -> int:
 @functools.lru_cache(maxsize=256)
 def pair_sums(
     radial: Radial,
-    kernel: str,
+    component: Component,
     groups: int,
     every: bool,
     stored: bool,
@@ -46,31 +47,32 @@ def pair_sums(
     threes: bool,
     through_centroids: bool,
     points: int,
-    second: str = "",
+    second: Component | None = None,
 ) -> Callable[..., Any]:
-    """The compiled sums of one Green's function and one kernel or two.
+    """The compiled sums of one Green's function and one component or two, without monomials.
 
-    kernel: "value" G, "slope" G'/r, "fixed" (G'/r) d . m with the normal m of the fixed triangle (d = x - y, x in the
-    fixed one), "varying" -(G'/r) d . n with the normals n of the others. groups: of three functions on the fixed
-    triangle, in threes at most two; 0: one constant function. every: also the sum over all points of both sides, with
-    `measure` on that of y. stored: sums at each point y. exchanged: x and y change places in the loops, functions are
-    those of the others ("varying" or "slope", through centroids). second: another kernel, at most of three functions in
-    threes, not exchanged: distances, roots and phases are found once for both.
-    threes, through_centroids: see element_tables.in_threes and centroid_distances.py. points: of a triangle.
+    component: a radial function f, f d . m with the normal m of the fixed triangle, its "test" side (d = x - y, x in
+    the fixed one), or -f d . n with the normals n of the others, its "trial" side. groups: of three functions on the
+    fixed triangle, in threes at most two; 0: one constant function. every: also the sum over all points of both sides,
+    with `measure` on that of y. stored: sums at each point y. exchanged: x and y change places in the loops, functions
+    are those of the others (not with the normal of the fixed triangle; through centroids). second: another component,
+    at most of three functions in threes, not exchanged: distances, roots and phases are found once for both. threes,
+    through_centroids: see element_tables.in_threes and centroid_distances.py. points: of a triangle.
 
     sums(x, o, m, c, shapes, record, weights, y, here, pitch, e, n, around, there, steps, pairs, ones, measure,
     parameters, tiny, missing, kept, s, w): points x[o:] of the fixed triangle, its normal m and centre c; points,
     centres e and normals n of the others at y[here + (3 q + k) pitch]; shapes[record:] and around[there:] of
     centroid_distances.py.
-    Returns the phase and the sum over all points of both kernels; at s[w:] are offsets (points), then for each y
-    3 `held_groups` real and as many imaginary sums, those of the second kernel last.
+    Returns the phase and the sum over all points of both components; at s[w:] are offsets (points), then for each y
+    3 `held_groups` real and as many imaginary sums, those of the second component last.
     """
     radial_phase, shifts, triples = radial.phase, radial.shifts, points // 3
-    held = held_groups(groups, second != "")
-    functions, of_varying, of_fixed = 3 * held, "varying" in (kernel, second), "fixed" in (kernel, second)
-    scaled = kernel == "fixed" or (exchanged and of_varying)
-    scaled_two = second == "fixed" if second else scaled
-    value = selected_kernel(radial, kernel, exchanged, second)
+    held, joint = held_groups(groups, second is not None), second or component
+    normals = component.normal, joint.normal
+    functions, of_varying, of_fixed = 3 * held, "trial" in normals, "test" in normals
+    scaled = component.normal == "test" or (exchanged and of_varying)
+    scaled_two = joint.normal == "test" if second else scaled
+    value = both_values(radial, component, joint, exchanged)
     at_one_point = sums_one_by_one(value, groups, oscillates, points)
     if threes:
         at_one_point = sums_in_threes(value, groups, held, exchanged, oscillates, through_centroids, points)
@@ -91,6 +93,7 @@ def pair_sums(
         x, o, m, c, shapes, record, weights, y, here, pitch, e, n, around, there, steps, pairs, ones, measure,
         parameters, tiny, missing, kept, s, w,
     ):  # fmt: skip
+        # the distance of the centroids: phase, and distances of points from it
         step, (c0, c1, c2), (e0, e1, e2), (m0, m1, m2) = lanes(s), c, e, m
         d0, d1, d2 = c0 - e0, c1 - e1, c2 - e2
         square, reference = d0 * d0 + tiny + d1 * d1 + d2 * d2, zero(s)
@@ -109,6 +112,7 @@ def pair_sums(
             y0, y1, y2 = zero(s), zero(s), zero(s)
             if of_fixed or not through_centroids:
                 y0, y1, y2 = three(y, here + 3 * q * pitch, pitch)
+            # sums over the points of the fixed triangle, times the distance from its plane
             offset = zero(s)
             one, one_i, two, two_i = at_one_point(
                 x, o, weights, y0, y1, y2, pairs, q, parameters, tiny, reference, s, w
@@ -119,6 +123,7 @@ def pair_sums(
                 one, one_i = times(one, offset), times(one_i, offset)
             if scaled_two:
                 two, two_i = times(two, offset), times(two_i, offset)
+            # sum over all points of both sides; sums at this point
             if every:
                 weight = number(measure, q)
                 total, other = total + weight * (one[0] + one[1] + one[2]), other + weight * (two[0] + two[1] + two[2])
@@ -141,40 +146,42 @@ def pair_sums(
     return sums
 
 
-def selected_kernel(radial: Radial, kernel: str, exchanged: bool, second: str = "") -> Callable[..., Any]:
-    """The compiled kernel, and the second one, or the same again: the value or the slope; the latter times the distance
-    from the plane of a varying triangle at s[place], if that is not applied later (exchanged)."""
+def both_values(radial: Radial, component: Component, second: Component, exchanged: bool) -> Callable[..., Any]:
+    """The compiled values (r2, parameters, reference, s, place) of two components, or twice of one, without the normal
+    of the fixed triangle: pairs of a real and an imaginary part.
+
+    Where the normal is that of a varying triangle, the distance of x from its plane is at s[place]; exchanged: it is
+    applied later.
+    """
     radial_value = radial.multiple or radial.value
-    first, last = (choosing(each, exchanged) for each in (kernel, second or kernel))
+    first, last = (value_of(each, exchanged) for each in (component, second))
 
     @jitable
-    def value(r2, parameters, reference, s, place):  # type: ignore[no-untyped-def]
+    def both(r2, parameters, reference, s, place):  # type: ignore[no-untyped-def]
         values = radial_value(r2, parameters, reference)
         return first(values, s, place), last(values, s, place)
+
+    return both
+
+
+def value_of(component: Component, exchanged: bool) -> Callable[..., Any]:
+    """The compiled value of one component of the values of a Green's function; arguments as in `both_values`."""
+    multiplied, real = component.normal == "trial" and not exchanged, 2 * component.radial
+    imaginary = real + 1
+
+    @jitable
+    def value(values, s, place):  # type: ignore[no-untyped-def]
+        if multiplied:
+            offset = load(s, place)
+            return values[real] * offset, values[imaginary] * offset
+        return values[real], values[imaginary]
 
     return value
 
 
-def choosing(kernel: str, exchanged: bool) -> Callable[..., Any]:
-    """What takes a kernel out of the values of a Green's function."""
-    multiplied = kernel == "varying" and not exchanged
-    slopes = exchanged or kernel in ("fixed", "slope")
-
-    @jitable
-    def chosen(values, s, place):  # type: ignore[no-untyped-def]
-        g, g_i, slope, slope_i = values
-        if multiplied:
-            offset = load(s, place)
-            return slope * offset, slope_i * offset
-        if slopes:
-            return slope, slope_i
-        return g, g_i
-
-    return chosen
-
-
 def putting_offsets(through_centroids: bool, points: int) -> Callable[..., None]:
-    """What stores the distances of the points of the fixed triangle from the planes of the others."""
+    """What stores the distances of the points of the fixed triangle from the planes of the others, at s[w:]; arguments
+    as of the sums of `pair_sums`, d: difference of the centroids."""
     triples = points // 3
 
     @jitable
@@ -203,7 +210,7 @@ def sums_in_threes(
     points: int,
 ) -> Callable[..., Any]:
     """The compiled sums at one point y, three points of the fixed triangle at a time; of two groups, the second one has
-    further functions, or the second kernel with the same ones."""
+    further functions, or the second component with the same ones."""
     triples, functions = points // 3, 3 * held
 
     @jitable
@@ -249,12 +256,12 @@ def sums_in_threes(
 
 
 def sums_one_by_one(value: Callable[..., Any], groups: int, oscillates: bool, points: int) -> Callable[..., Any]:
-    """The same, point by point; of more than two groups the values are kept (`value_place`)."""
+    """The compiled sums at one point y, point by point; of more than two groups the values are kept (`value_place`)."""
     values = value_place(points, groups)
 
     @jitable
     def at_one_point(x, o, weights, y0, y1, y2, pairs, q, parameters, tiny, reference, s, w):  # type: ignore[no-untyped-def]
-        """The same, point by point."""
+        """The sums at point number q of the others, one point of the fixed triangle after the other."""
         z = zero(s)
         s0, s1, s2, s3, s4, s5, i0, i1, i2, i3, i4, i5 = z, z, z, z, z, z, z, z, z, z, z, z
         for p in range(points):
@@ -285,12 +292,13 @@ def sums_one_by_one(value: Callable[..., Any], groups: int, oscillates: bool, po
 
 
 def putting_sums(groups: int, held: int, oscillates: bool) -> Callable[..., None]:
-    """What stores the sums at one point."""
+    """What stores the sums at one point, from s[place] on; one, two: three sums each of the first and the second group,
+    one_i, two_i: their imaginary parts."""
     functions = 3 * held
 
     @jitable
     def put_sums(s, place, one, one_i, two, two_i):  # type: ignore[no-untyped-def]
-        """Store the sums at one point."""
+        """Store real sums, then imaginary ones."""
         step, imaginary = lanes(s), place + functions * lanes(s)
         store(s, place, one[0])
         if oscillates:

@@ -25,17 +25,17 @@ KERNEL regular(GLOBAL const real_type *test_points, GLOBAL const real_type *test
     int inside = j < count;
     int at = inside ? j : count - 1; /* every thread computes: uniform loops, one guarded store */
     GLOBAL const real_type *test = test_data + (size_t)i * TEST_LENGTH(functions), *trial = trial_data + at;
-    real_type sums[PARTS * COMPONENTS * MOMENTS], normal[3], tiny = scalars[0], parameters[PARAMETERS + 1];
+    real_type sums[PARTS * COMPONENTS * MOMENTS], m[3], n[3], tiny = scalars[0], parameters[PARAMETERS + 1];
     read_parameters(scalars + 1, parameters);
-    for (int n = 0; n < PARTS * COMPONENTS * MOMENTS; n++)
-        sums[n] = R(0.0);
+    for (int k = 0; k < PARTS * COMPONENTS * MOMENTS; k++)
+        sums[k] = R(0.0);
     for (int c = 0; c < 3; c++) {
-#if OF_TEST
-        normal[c] = test[DATA_NORMAL + c];
-#elif OF_TRIAL
-        normal[c] = -trial[(size_t)(DATA_NORMAL + c) * count];
-#else
-        normal[c] = R(0.0);
+        m[c] = n[c] = R(0.0);
+#if READS_TEST
+        m[c] = test[DATA_NORMAL + c];
+#endif
+#if READS_TRIAL
+        n[c] = trial[(size_t)(DATA_NORMAL + c) * count];
 #endif
     }
     NO_UNROLL
@@ -43,20 +43,20 @@ KERNEL regular(GLOBAL const real_type *test_points, GLOBAL const real_type *test
         size_t first = (size_t)q * 3 * count + at;
         real_type y[3] = {trial_points[first], trial_points[first + count], trial_points[first + 2 * (size_t)count]};
         real_type s[PARTS * COMPONENTS * TESTS];
-        for (int n = 0; n < PARTS * COMPONENTS * TESTS; n++)
-            s[n] = R(0.0);
+        for (int k = 0; k < PARTS * COMPONENTS * TESTS; k++)
+            s[k] = R(0.0);
         NO_UNROLL
         for (int p = 0; p < POINTS; p++) {
             real_type d[3] = {x[3 * p] - y[0], x[3 * p + 1] - y[1], x[3 * p + 2] - y[2]};
             real_type value[PARTS * COMPONENTS];
-            kernel_values(d, normal, parameters, tiny, value);
+            component_values(d, m, n, parameters, tiny, value);
             for (int a = 0; a < TESTS; a++)
-                for (int n = 0; n < PARTS * COMPONENTS; n++)
-                    s[n * TESTS + a] += test_table[a * POINTS + p] * value[n];
+                for (int k = 0; k < PARTS * COMPONENTS; k++)
+                    s[k * TESTS + a] += test_table[a * POINTS + p] * value[k];
         }
-        for (int n = 0; n < PARTS * COMPONENTS * TESTS; n++)
+        for (int k = 0; k < PARTS * COMPONENTS * TESTS; k++)
             for (int b = 0; b < TRIALS; b++)
-                sums[n * TRIALS + b] += trial_table[b * POINTS + q] * s[n];
+                sums[k * TRIALS + b] += trial_table[b * POINTS + q] * s[k];
     }
     if (inside) {
         real_type factor = upper && j <= i ? R(0.0) : test[DATA_JACOBIAN] * trial[(size_t)DATA_JACOBIAN * count];

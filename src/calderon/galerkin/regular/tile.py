@@ -32,7 +32,7 @@ from calderon.backends.vectors import (
 from calderon.galerkin.forms.form import ALPHA, MASS, PARAMETERS, Form
 from calderon.galerkin.regular.centroid_distances import RECORD
 from calderon.galerkin.regular.component_sums import component_sums
-from calderon.galerkin.regular.element_tables import LANES
+from calderon.galerkin.regular.element_tables import LANES, groups_of
 from calderon.galerkin.regular.flush import take, take_curls, take_values
 from calderon.galerkin.regular.moments import moment_sums
 from calderon.galerkin.regular.pair_mask import first_left_out, left_out, mark, words_for
@@ -46,9 +46,7 @@ from calderon.galerkin.regular.scatter_columns import (
     fetched,
 )
 from calderon.greens import Radial, parameter_reader
-
-KERNELS = {"none": "value", "test": "fixed", "trial": "varying"}
-"""The kernel of `pair_sums` by the normal of an integrand; in a tile the test triangle is the fixed one."""
+from calderon.integrands import Components
 
 
 def tile_scratch(
@@ -62,22 +60,24 @@ def tile_scratch(
     step, slots = width(real), (functions if mass else 0) + (3 if curls else 0)
     rowwise = (2 if complex_out else 1) * (rows // step + 1) * step * slots * LANES
     of_form = 0 if form is None else form.vectors(tests)
-    of_pair = pair_room(points, 1) if form is None else pair_room(points, form.groups, form.summed)
+    of_pair = pair_room(points, 1)
+    if form is not None:
+        of_pair = pair_room(points, groups_of(form.height), len(form.regular))
     return aligned(rowwise + step + column_scratch(functions * LANES, step) + (of_pair + of_form) * step, real)
 
 
 class TileKind(NamedTuple):
-    """What is compiled: a Green's function and an integrand.
+    """What is compiled: a Green's function and its components.
 
-    normal: the integrand's. linear: three local test functions at a time (else one, a constant). single_slot: sum over
-    the trial points at once (constant trial functions). curls: integrate by parts. oscillates: complex values. threes:
-    points and functions as `element_tables.in_threes` says. through_centroids: squared distances as in
+    components: of regular pairs. linear: three local test functions at a time (else one, a constant). single_slot: sum
+    over the trial points at once (constant trial functions). curls: integrate by parts. oscillates: complex values.
+    threes: points and functions as `element_tables.in_threes` says. through_centroids: squared distances as in
     centroid_distances.py, for points in threes. points: quadrature points of a triangle. trials: local trial functions.
     form: what makes entries from moments with barycentric coordinates, in place of products of local functions.
     """
 
     radial: Radial
-    normal: str
+    components: Components
     linear: bool
     single_slot: bool
     curls: bool
@@ -93,20 +93,24 @@ class TileKind(NamedTuple):
 @functools.lru_cache(maxsize=256)
 def tile_kernel(kind: TileKind) -> Callable[..., None]:
     """The compiled tile(test, trial, spread, group, skip_start, skip_position, scalars, lo, hi, upper, tile_rows,
-    row_ids, scratch, out): test triangles lo..hi, one group of local test functions; spread:
-    centroid_distances.Spreads; scalars: forms.form.SCALARS, the coefficients times what `Radial.multiple` lacks;
-    upper: only pairs with trial number > test number; tile_rows (hi - lo, L) numbers the rows of the tile, row_ids are
-    their rows in the output.
+    row_ids, scratch, out), which adds test triangles lo..hi, one group of local test functions, to the matrix `out`.
+
+    test, trial: element_tables.TestSide and TrialSide; spread: centroid_distances.Spreads; skip_start (tests + 1,),
+    skip_position: increasing trial triangles to leave out of each test triangle; scalars: forms.form.SCALARS, the
+    coefficients times what `Radial.multiple` lacks; upper: only pairs with trial number > test number; tile_rows
+    (hi - lo, L) numbers the rows of the tile, row_ids are their rows in the output; scratch: `tile_scratch`.
     """
-    radial, normal, linear, single_slot, curls, oscillates, complex_out, threes, centroids, points, trials, form = kind
+    radial, components, linear, single_slot, curls, oscillates, complex_out, threes, centroids, points, trials, form = (
+        kind
+    )
     has_form = form is not None
     has_mass = linear or not curls
     at_once = single_slot and not linear and has_mass
     functions = 3 if linear else 1
     size, triples = trials * LANES, points // 3
     by_threes = threes and not single_slot
-    exchanged = normal == "trial" and threes and centroids and linear and trials == 3
-    groups = form.groups if form is not None else 1 if linear else 0
+    exchanged = form is None and components[0].normal == "trial" and threes and centroids and linear and trials == 3
+    groups = groups_of(form.height) if form is not None else 1 if linear else 0
     parameters_of = parameter_reader(radial.parameters)
     parts, take_results = 2 if complex_out else 1, taking_results(curls, has_mass, trials)
     add_columns = add_complex_columns if complex_out else add_real_columns
@@ -114,11 +118,10 @@ def tile_kernel(kind: TileKind) -> Callable[..., None]:
     add_entries = add_of_functions(by_threes, exchanged, oscillates, complex_out, points, trials, functions)
     if form is not None:
         add_entries = add_of_form(form, threes, oscillates, complex_out, points)
-    if form is not None and form.summed > 1:
-        sums = component_sums(radial, form, form.tests // form.summed, False, points)
+    if form is not None and not form.is_plain:
+        sums = component_sums(radial, components, form.tests, False, oscillates, points)
     else:
-        own = form.kernel if form is not None else KERNELS[normal]
-        sums = pair_sums(radial, own, *kinds, oscillates, threes, centroids, points)
+        sums = pair_sums(radial, components[0], *kinds, oscillates, threes, centroids, points)
 
     @kernel
     def tile(  # type: ignore[no-untyped-def]
@@ -154,6 +157,7 @@ def tile_kernel(kind: TileKind) -> Callable[..., None]:
         cursors, words = first_left_out(skip_start, skip_position, lo, hi, start), words_for(lo, hi)
         for v in range(0, parts * imaginary, step):
             store(t, v, zero(t))
+        # block by block of trial triangles, vectors of them, all test triangles
         for b in range(start, blocks):
             direct = at_once and columns.first[b] >= 0
             mark(words, cursors, skip_start, skip_position, lo, hi, b, upper)
@@ -165,10 +169,12 @@ def tile_kernel(kind: TileKind) -> Callable[..., None]:
                     for v in range(strip, strip + wide, step):
                         here = 3 * b * LANES + v
                         n, e = three(all_normals, here, LANES), three(all_centres, here, LANES)
+                        # Jacobians, zero for pairs that are left out
                         factor = number(factors, i) * load(jacobian, b * LANES + v)
                         missing = left_out(words, i - lo, v, mask)
                         if missing:
                             factor = factor * load(mask, 0)
+                        # sums over pairs of points, times coefficients
                         f_re, f_im, totals, totals_i = sums(
                             x, 3 * points * i, m, c, shapes, RECORD * i, inner, y, b * y_pitch + v, LANES, e, n,
                             around, b * RECORD * LANES + v, steps, pairs, ones, measure, parameters, tiny, missing,
@@ -181,6 +187,7 @@ def tile_kernel(kind: TileKind) -> Callable[..., None]:
                         if curls:
                             cosine = m[0] * n[0] + m[1] * n[1] + m[2] * n[2]
                             f_re, f_im = f_re * cosine, f_im * cosine
+                        # entries of the form, products of functions, or a constant function; then curls
                         if has_form:
                             add_entries(
                                 t, v * kept * trials, imaginary, w, table, units, e_re, e_im, c, e, scalars, data,
@@ -202,6 +209,7 @@ def tile_kernel(kind: TileKind) -> Callable[..., None]:
                             )  # fmt: skip
             if direct:
                 continue
+            # results of this block to the matrix
             for top in range(0, rows, step):
                 count = min(step, rows - top)
                 fetched(flat, pitch, row_ids, top, count, columns, b)
@@ -215,7 +223,9 @@ def tile_kernel(kind: TileKind) -> Callable[..., None]:
 
 @jitable
 def add_curls(t, place, imaginary, total, total_i, f_re, f_im, curls, i, tile_rows, row, is_complex):  # type: ignore[no-untyped-def]
-    """Add the sum over all points times f and the curls of test triangle i to three components of its rows."""
+    """Add the sum over all points, total + i total_i, times f_re + i f_im and the curls of test triangle i, curls flat
+    (triangles, 3, 3), to three components of its rows, tile_rows[row], at t[place:], imaginary parts so much
+    further."""
     step = lanes(t)
     total, total_i = complex_product(total, total_i, f_re, f_im)
     for a in range(3):
@@ -228,7 +238,11 @@ def add_curls(t, place, imaginary, total, total_i, f_re, f_im, curls, i, tile_ro
 
 
 def taking_results(curls: bool, has_mass: bool, trials: int) -> Callable[..., None]:
-    """What takes the results of a block of trial triangles out of a tile, real or imaginary ones."""
+    """What takes the results of a block of trial triangles out of a tile, real or imaginary ones.
+
+    take_results(t, begin, curl_base, kept, top, trial_curls, first, side, work): of as many rows as a vector has
+    numbers, from `top` on, to `side` (trials * LANES, width); begin, curl_base: places of values and of components of
+    curls in t; kept, trial_curls[first:], work: as in regular/flush.py."""
 
     @jitable
     def take_results(t, begin, curl_base, kept, top, trial_curls, first, side, work):  # type: ignore[no-untyped-def]
@@ -246,12 +260,16 @@ def taking_results(curls: bool, has_mass: bool, trials: int) -> Callable[..., No
 def add_of_functions(
     by_threes: bool, exchanged: bool, oscillates: bool, complex_out: bool, points: int, trials: int, functions: int
 ) -> Callable[..., Any]:
-    """The compiled sum over trial points: products of local functions are entries, but for a factor."""
+    """The compiled sum over trial points: products of local functions are entries, but for a factor. by_threes: points
+    and functions in threes; exchanged: the sums are those of trial functions; functions: test functions at a time; the
+    rest as in `TileKind`."""
     triples = points // 3
 
     @jitable
     def add_entries(t, base, imaginary, w, table, units, f_re, f_im, tile_rows, i, first):  # type: ignore[no-untyped-def]
-        """Add the entries of test triangle i of the tile with a vector of others, from sums at t[w:]."""
+        """Add the entries of test triangle i of the tile with a vector of others to its rows from t[base:] on, from
+        sums at t[w:] times f_re + i f_im; table, units: of the functions of the outer loop (TrialSide); tile_rows: of
+        the tile; first: its first local function of this group."""
         step = lanes(t)
         at = w + points * step
         for f in range(0, trials, 3 if by_threes else 1):
@@ -286,18 +304,21 @@ def add_of_functions(
 
 
 def add_of_form(form: Form, threes: bool, oscillates: bool, complex_out: bool, points: int) -> Callable[..., Any]:
-    """The compiled sum over trial points for a form: moments, fields, entries."""
+    """The compiled sum over trial points for a form: moments, fields, entries; the rest as in `TileKind`."""
     fields, entries, head, function, room = form.fields, form.entries, form.head, form.function, form.room
-    tests, trials, width = form.tests, form.trials, form.width
-    moments, sums = moment_sums(tests, trials, threes, points, oscillates), pair_room(points, form.groups, form.summed)
+    tests, trials, width = form.height, form.trials, form.width
+    moments = moment_sums(tests, trials, threes, points, oscillates)
+    sums = pair_room(points, groups_of(tests), len(form.regular))
 
     @jitable
     def add_entries(  # type: ignore[no-untyped-def]
         t, base, imaginary, w, table, units, f_re, f_im, c, e, scalars, data, place, trial_data, there,
         tile_rows, i, rows,
     ):  # fmt: skip
-        """Add the entries of test triangle i of the tile with a vector of others, from sums at t[w:]; test data at
-        data[place:], trial data at trial_data[there:], LANES apart; nobody reads row number `rows`."""
+        """Add the entries of test triangle i of the tile with a vector of others, from sums at t[w:] times f_re + i
+        f_im; c, e: centroids; test data at data[place:], trial data at trial_data[there:], LANES apart; nobody reads
+        row number `rows`; the rest as in `add_of_functions`."""
+        # moments, data of the test triangle, fields, then entries of one test function after the other
         step = lanes(t)
         m = w + sums * step
         at = m + 2 * tests * trials * step
@@ -337,7 +358,7 @@ def add_product(t, place, imaginary, re, im, c, s, is_complex):  # type: ignore[
 
 @jitable
 def add_three(t, place, imaginary, re, im, c, s, is_complex):  # type: ignore[no-untyped-def]
-    """The same of three vectors that follow each other."""
+    """Add the products with c + i s of three vectors that follow each other; arguments as in `add_product`."""
     step, (r0, r1, r2), (i0, i1, i2) = lanes(t), re, im
     add_product(t, place, imaginary, r0, i0, c, s, is_complex)
     add_product(t, place + step, imaginary, r1, i1, c, s, is_complex)

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from calderon.backends import Defines, Device
 from calderon.galerkin.bilinear_form import BilinearForm
+from calderon.galerkin.device.forms import component_defines
 from calderon.galerkin.forms.form import SCALARS
 from calderon.galerkin.rows.cluster_tables import HEADER_PLACES, LIST_STARTS, SIZES, RowSide
 from calderon.galerkin.rows.entry_kernels import CompiledRows
@@ -44,7 +45,8 @@ def row_defines(operator: BilinearForm) -> Defines:
     form = operator.block.device_form_of(operator.integrand, operator.test, operator.trial)
     places: Defines = tuple(each for record in form.row_records(points) for each in record.defines)
     rows: Defines = ("ROWS", '"galerkin/rows/entries.h"'), ("POINTS", points), *places, *HEADER_PLACES
-    return (*form.defines, *green_defines(operator.green), *SCALARS.defines, *rows)
+    components = component_defines(form.rows, form.regular)
+    return (*form.defines, *components, *green_defines(operator.green), *SCALARS.defines, *rows)
 
 
 def _triangles(side: RowSide) -> NDArray[np.int64]:

@@ -1,10 +1,15 @@
 /* Entries of one function with a cluster of others, in rows and in columns of a matrix. FORM says what a function sends to a
-   point (SENT numbers), what is kept of it by a triangle that receives it (RECEIVED) and what the entries are. POINTS: of a
+   point (SENT numbers), what is kept of it by a triangle that receives it (RECEIVED) and what the entries are. The
+   components of rows have no monomials: these are among the NODE numbers of the form (`node_of`). POINTS: of a
    triangle. The tables of both sides are described in cluster_tables.py. */
 #include GREEN
 #include FORM
 #include "galerkin/forms/component.h"
 #include "galerkin/rows/cluster_tables.h"
+
+#ifndef NODE_COMPONENT /* which component the number k of `node_of` is a factor of */
+#define NODE_COMPONENT(k) 0
+#endif
 
 /* What triangle number k of a cluster of the varying side (y) adds to the entries of its local functions with the
    function at `position` of the fixed side (x): real and imaginary part of local function f go to out[2 f count + k] and
@@ -38,25 +43,28 @@ DEVICE void add_triangle(GLOBAL const real_type *x, GLOBAL const int *near, GLOB
                 x + near[SIDE_RECORDS] + (size_t)near[SIDE_LENGTH] * item(near, SIDE_TRIANGLES, e);
             int function = item(near, SIDE_LOCALS, e);
             real_type kept = masked && left_out(near, skips, begin, e, triangle, bits) ? R(0.0) : R(1.0);
-            real_type sums[PARTS * NODE], normal[3] = {R(0.0), R(0.0), R(0.0)};
-#if OF_TEST || OF_TRIAL
-            for (int c = 0; c < 3; c++) /* d is taken from the varying to the fixed point */
-                normal[c] = tests_fixed == OF_TEST ? fixed[ROW_NORMAL + c] : -varying[ROW_NORMAL + c];
+            real_type sums[PARTS * NODE], m[3], n[3];
+            for (int c = 0; c < 3; c++) {
+                m[c] = n[c] = R(0.0);
+#if READS_TEST || READS_TRIAL /* d is taken from the varying to the fixed point: in columns it has the other sign */
+                m[c] = tests_fixed ? fixed[ROW_NORMAL + c] : -varying[ROW_NORMAL + c];
+                n[c] = tests_fixed ? varying[ROW_NORMAL + c] : -fixed[ROW_NORMAL + c];
 #endif
+            }
             UNROLL
-            for (int n = 0; n < PARTS * NODE; n++)
-                sums[n] = R(0.0);
+            for (int k = 0; k < PARTS * NODE; k++)
+                sums[k] = R(0.0);
             NO_UNROLL
             for (int p = 0; p < POINTS; p++) {
                 real_type d[3] = {fixed[3 * p] - at[0], fixed[3 * p + 1] - at[1], fixed[3 * p + 2] - at[2]};
-                real_type value[PARTS], node[NODE];
-                kernel_values(d, normal, parameters, tiny, value);
-                node_of(x, fixed, function, fixed_functions, p, d, normal, tests_fixed, node);
+                real_type value[PARTS * COMPONENTS], node[NODE];
+                component_values(d, m, n, parameters, tiny, value);
+                node_of(x, fixed, function, fixed_functions, p, d, m, n, tests_fixed, node);
                 UNROLL
-                for (int n = 0; n < NODE; n++)
+                for (int k = 0; k < NODE; k++)
                     UNROLL
                     for (int part = 0; part < PARTS; part++)
-                        sums[part * NODE + n] += node[n] * value[part];
+                        sums[part * NODE + k] += node[k] * value[part * COMPONENTS + NODE_COMPONENT(k)];
             }
             send(fixed, function, varying, kept, sums, sent);
         }

@@ -44,6 +44,7 @@ from calderon.galerkin.rows.cluster_tables import (
 from calderon.galerkin.rows.entry_tables import CENTRE, DATA, JACOBIAN, NORMAL, SPREAD, Layout
 from calderon.galerkin.rows.pair_entries import all_functions, local_matrix, nothing_to_prepare
 from calderon.greens import Radial, parameter_reader
+from calderon.integrands import Component
 
 ROWS = 64
 """Rows of a block that are computed at a time."""
@@ -54,8 +55,8 @@ FAR = 12.0
 
 def entries_scratch(form: Form, points: int, tests: int, trials: int, longest: int, real: DTypeLike) -> int:
     """Numbers of working memory of one thread; tests, trials: local functions; longest: record of a triangle."""
-    groups = groups_of(max(tests, trials) * form.summed)
-    vectors = pair_room(points, max(2, groups), form.summed) + form.vectors(tests) + longest
+    groups = groups_of(max(tests, trials) * len(form.regular))
+    vectors = pair_room(points, max(2, groups), len(form.regular)) + form.vectors(tests) + longest
     vectors += 2 * form.function * (form.width + 1)
     return (longest + 2 * ROWS * max(tests, trials) + 2) * PITCH + vectors * width(real)
 
@@ -80,12 +81,12 @@ class PairLoop(NamedTuple):
 
 
 class Kinds(NamedTuple):
-    """Of loops: a Green's function and one form or two, their kernels where the trial side is the fixed one if
-    `columns`, and whether a triangle has `many_tests`, more functions than each of them has numbers."""
+    """What loops are compiled for: a Green's function, one form or two, whether the trial side is the fixed one
+    (`columns`), and whether a triangle has `many_tests`, more functions than each of them has numbers; the rest as in
+    tile.TileKind."""
 
     radial: Radial
     forms: tuple[Form, ...]
-    kernels: tuple[str, ...]
     columns: bool
     many_tests: bool
     oscillates: bool
@@ -94,17 +95,19 @@ class Kinds(NamedTuple):
 
 def pair_loop(kinds: Kinds, fixed: Layout, varying: Layout, recorded: int) -> PairLoop:
     """The loops over pairs of points of the rules of both layouts; recorded: points of the records of triangles."""
-    radial, forms, (kernel, *others), columns, many_tests, oscillates, through_centroids = kinds
+    radial, forms, columns, many_tests, oscillates, through_centroids = kinds
     form, points, constant = forms[0], fixed.points, fixed.functions == 1 and varying.functions == 1
+    component, *others = (seen_from(columns, each.regular[0]) for each in forms)
     # where points of the triangles may change places, the loop over pairs of points applies the fewer functions
-    exchanged = kernel == "slope" and through_centroids and fixed.functions > varying.functions
+    exchanged = not form.reads_normals and not form.direct and through_centroids
+    exchanged = exchanged and fixed.functions > varying.functions
     inner, outer = (varying, fixed) if exchanged else (fixed, varying)
-    if form.summed > 1:
-        sums = component_sums(radial, form, fixed.functions, columns, points)
+    if not form.is_plain:
+        sums = component_sums(radial, form.regular, fixed.functions, columns, oscillates, points)
     else:
         every, stored_sums = any(each.curls for each in forms) or constant, any(each.mass for each in forms)
         sizes = groups_of(inner.functions), every, stored_sums and not constant, exchanged, oscillates, fixed.threes
-        sums = pair_sums(radial, kernel, *sizes, through_centroids, points, *others)
+        sums = pair_sums(radial, component, *sizes, through_centroids, points, *others)
     if form.direct:
         scalars_of_one = PARAMETERS + radial.parameters
         prepare, finish = nothing_to_prepare, all_functions(forms, scalars_of_one, constant, oscillates, fixed, varying)
@@ -123,7 +126,13 @@ def pair_loop(kinds: Kinds, fixed: Layout, varying: Layout, recorded: int) -> Pa
         x, near, t, row, some, side, flat, pitch, place, v, missing, tables, scalars, parameters, s, mask, w, results,
         apart,
     ):  # fmt: skip
-        """Add triangle t and a vector of others to rows row .. row + some of the fixed side in results."""
+        """Add triangle t and a vector of others to rows row .. row + some of the fixed side in results.
+
+        x, near: numbers and integers of the fixed side; side: the varying one, whose triangles are the columns place..
+        of flat, rows of `pitch` numbers; v: the first of them in results and in s[mask:], which is 0 where `missing`
+        ones are left out; tables: as `PairLoop` says; s[w:]: working memory; results: place in s, `apart` numbers a
+        row.
+        """
         base, rows = number(near, RECORDS) + number(near, LENGTH) * t, number(side.integers, LENGTH) - 3 * recorded
         n, e = three(flat, NORMAL * pitch + place, pitch), three(flat, CENTRE * pitch + place, pitch)
         m = number(x, base + NORMAL), number(x, base + NORMAL + 1), number(x, base + NORMAL + 2)
@@ -142,6 +151,12 @@ def pair_loop(kinds: Kinds, fixed: Layout, varying: Layout, recorded: int) -> Pa
         )  # fmt: skip
 
     return PairLoop(prepare, pair, tables)
+
+
+def seen_from(columns: bool, component: Component) -> Component:
+    """A component without a monomial for sums in which the fixed triangle is the test triangle, or in columns the trial
+    triangle."""
+    return component.exchanged() if columns else component
 
 
 def by_distance(close: PairLoop, distant: PairLoop) -> PairLoop:
@@ -208,16 +223,15 @@ def entry_loops(
     products of the same functions, direct as the first one is; its coefficients follow all scalars of the first.
     distant: fixed and varying layout of a rule for distant triangles, where distances come through centroids and
     kernels read no points."""
-    swapped = {"fixed": "varying", "varying": "fixed"} if columns else {}
-    forms = (form,) if second is None else (form, second)
-    kernels = tuple(swapped.get(each.kernel, each.kernel) for each in forms)
-    kinds, points = Kinds(radial, forms, kernels, columns, many_tests, oscillates, through_centroids), fixed.points
+    forms, points = (form,) if second is None else (form, second), fixed.points
+    kinds = Kinds(radial, forms, columns, many_tests, oscillates, through_centroids)
+    fixed_normal = any(seen_from(columns, each).normal == "test" for one in forms for each in one.regular)
     loop = pair_loop(kinds, fixed, varying, points)
     if distant is not None:
         loop = by_distance(loop, pair_loop(kinds, *distant, points))
     prepare, pair, tables_of = loop
     stored, copied = (form.function, DATA + form.head) if many_tests else (0, 0)
-    gathered = gathering(points, varying.barycentric, "fixed" in kernels or not through_centroids, copied)
+    gathered = gathering(points, varying.barycentric, fixed_normal or not through_centroids, copied)
     parameters_of, scattered = parameter_reader(radial.parameters), scattering(oscillates, stored, form.head)
 
     @jitable_part

@@ -128,7 +128,7 @@ def _side_tables(pairs: SpecialPairs, forms: list[Form]) -> list[tuple[list[Layo
     if (
         isinstance(given, NearQuadrature)
         and pairs._through_centroids()
-        and all(each.kernel != "fixed" for each in forms)
+        and not any(each.normal == "test" for form in forms for each in form.regular)
     ):
         rule = triangle_rule(given.distant)
         if rule.number_of_points < rules[0].number_of_points and in_threes(rule, *pairs.moment_functions(rule)):
@@ -199,7 +199,7 @@ def _device_data(pairs: SpecialPairs, rows: OrderedSide, columns: OrderedSide) -
     form = pairs.device_form_of(pairs.integrand, pairs.test_space, pairs.trial_space)
 
     def side(test: bool, each: OrderedSide) -> RowSide:
-        tables = form.rows(pairs, test, each.order)
+        tables = form.row_side(pairs, test, each.order)
         return row_side(each.places[each.order], each.clusters, *tables, pairs.real)
 
     first = side(True, rows)

@@ -139,10 +139,10 @@ def local_matrix(
     record, at least those of the rule.
     """
     points, threes = recorded, outer.threes
-    height, many, table, units = inner.functions * form.summed, outer.functions, outer.table, outer.units
+    height, many, table, units = inner.functions * len(form.regular), outer.functions, outer.table, outer.units
     by_test, by_trial = (1, many) if columns or exchanged else (many, 1)
     fields, entries, head, function, room = form.fields, form.entries, form.head, form.function, form.room
-    first = pair_room(points, groups_of(height), form.summed)
+    first = pair_room(points, groups_of(height), len(form.regular))
     own_data, entries_of = first + 2 * height * many + room, 2 * form.width
 
     put_moments = moment_sums(height, many, threes, inner.points, oscillates)

@@ -65,7 +65,7 @@ class SpecialPairs(Block):
         self.radial = radial
         super()._compile(radial, factor)
         (mesh, first), (other, second) = self._triangles_of_sides()
-        if self.form.special == "gradient" and mesh is other and np.array_equal(first, second):
+        if all(each.is_odd for each in self.form.special) and mesh is other and np.array_equal(first, second):
             self.mirrored_moments = self.half = True
 
     @property

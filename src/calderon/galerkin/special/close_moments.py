@@ -6,8 +6,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.galerkin.special.close_kernel import close_kernel, close_kernels, close_scratch, graded_lines
+from calderon.galerkin.special.close_kernel import close_kernel, close_scratch, graded_lines
 from calderon.greens import Radial
+from calderon.integrands import Components
 from calderon.mesh.geometry import FlatTriangles
 from calderon.pairs.close import ClosePairs, ClosePieces, close_pieces
 from calderon.pairs.near import restriction
@@ -29,20 +30,12 @@ RADIANS = 0.4
 """Points for each radian along a line of the outer or the inner triangle."""
 
 
-TRACTIONS = (
-    {"test_traction": "outer_traction", "trial_traction": "inner_traction"},
-    {"test_traction": "inner_traction", "trial_traction": "outer_traction"},
-)
-"""Names of tractions in `close_kernel`, where the outer triangle is the test and where it is the trial triangle."""
-
-
 class Integral(NamedTuple):
-    """The integrand: its radial part, the normal in it ("none", "test", "trial"; "both": of the trial triangle, then of
-    the test triangle; components: see `touching_pairs.moment_kernel`), whether it is complex, and the
+    """What is integrated: the radial part of a Green's function, components, whether they are complex, and the
     parameters of the radial part."""
 
     radial: Radial
-    normal: str
+    components: Components
     oscillates: bool
     parameters: NDArray[np.float64]
 
@@ -55,37 +48,41 @@ def close_moments(
     pairs: NDArray[np.int32],
     elements: tuple[Element, Element],
 ) -> NDArray[np.float64]:
-    """(kernels, 2, n, A, B) real and imaginary parts of int int k phi_a psi_b over the pairs (n, 2), local functions
-    numbered as the triangles' vertices are."""
+    """(components, 2, n, A, B) real and imaginary parts of int int k phi_a psi_b over the pairs (n, 2) of triangles of
+    both surfaces, local functions of both elements numbered as the triangles' vertices are.
+
+    settings: which triangle is the outer one, and how accurate rules are.
+    """
     settings = settings._replace(more=settings.more + HIGHER * max(0, max(each.degree for each in elements) - 2))
-    sides, numbers = (test, trial), pairs.T
-    normals = {"test": "outer", "trial": "inner", "outer": "dyad"} | TRACTIONS[settings.exchanged]
+    sides, numbers, wanted = (test, trial), pairs.T, integral.components
     if settings.exchanged:
         sides, numbers, elements = (trial, test), numbers[::-1], elements[::-1]
-        normals |= {"test": "inner", "trial": "outer"}
-    normal = normals.get(integral.normal, integral.normal)
-    out = np.empty((close_kernels(normal), 2, len(pairs), elements[0].size, elements[1].size))
+        wanted = tuple(each.exchanged() for each in wanted)
+    chosen = integral._replace(components=tuple(sorted(wanted)))  # one kernel for both orders of sides
+    out = np.empty((len(wanted), 2, len(pairs), elements[0].size, elements[1].size))
     for low in range(0, len(pairs), SHARE):
         part = slice(low, low + SHARE)
-        out[:, :, part] = _share(settings, integral, normal, sides, numbers[:, part], elements)
+        out[:, :, part] = _share(settings, chosen, sides, numbers[:, part], elements)
+    order = [chosen.components.index(each) for each in wanted]
+    if order != sorted(order):
+        out = out[order]
     if not settings.exchanged:
         return out
-    if normal == "both":
-        out = out[::-1]
-    elif normal == "gradient" or normal.endswith("traction"):  # from the trial to the test point
-        np.negative(out, out)
+    for component, moments in zip(wanted, out, strict=True):
+        if component.degree % 2:  # d changes its sign
+            np.negative(moments, moments)
     return np.ascontiguousarray(out.swapaxes(3, 4))
 
 
 def _share(
     settings: ClosePairs,
     integral: Integral,
-    normal: str,
     sides: tuple[FlatTriangles, FlatTriangles],
     numbers: NDArray[np.int32],
     elements: tuple[Element, Element],
 ) -> NDArray[np.float64]:
-    """Moments of some pairs; outer side first."""
+    """Moments (components, 2, n, A, B) of the pairs of triangles numbers (2, n), where sides, numbers and elements are
+    those of the outer side first; of components the outer triangle is the test triangle."""
     pieces = close_pieces(*(side.corners[each] for side, each in zip(sides, numbers, strict=True)))
     outer = sides[0].parts(numbers[0][pieces.parent], pieces.outer)
     corners = sides[1].corners[numbers[1]]
@@ -93,8 +90,8 @@ def _share(
     first, slope = INNER[settings.power]
     lines = graded_lines(first + _more(settings, corners), slope)
     degree, (rows, columns) = elements[1].degree, (element.size for element in elements)
-    kernel = close_kernel(integral.radial, normal, integral.oscillates, degree)
-    values = np.zeros((close_kernels(normal), 2, len(rules), rows, columns))
+    kernel = close_kernel(integral.radial, integral.components, integral.oscillates, degree)
+    values = np.zeros((len(integral.components), 2, len(rules), rows, columns))
     inner = sides[1].normals[numbers[1]]
     kernel(
         outer.corners, outer.normals, outer.jacobian, corners, inner, pieces.parent, rules, *table, *lines,
@@ -110,7 +107,8 @@ def _share(
 def _outer_rules(
     pieces: ClosePieces, settings: ClosePairs, element: Element, corners: NDArray[np.float64]
 ) -> tuple[SideTable, NDArray[np.int64]]:
-    """The rules of the outer pieces, and which each has."""
+    """The rules of the outer pieces with functions of an element, and which each has, (pieces,); corners (pieces, 3,
+    3)."""
     more = _more(settings, corners)
     keys = np.column_stack([pieces.degree, pieces.more, pieces.levels])
     distinct, rules = np.unique(keys, axis=0, return_inverse=True)

@@ -13,29 +13,34 @@ from numpy.typing import NDArray
 
 from calderon.backends.numba import kernel
 from calderon.backends.vectors import aligned, jitable, lanes, load, number, store, width, zero
+from calderon.galerkin.forms.component_values import component_values, trial_planes
 from calderon.galerkin.special.touching_pairs import (
+    PAIR,
     clear,
     distance_of_centroids,
     end_of_batch,
     four,
     give_moments,
-    moment_kernels,
     put_pairs,
-    putting_values,
     three,
 )
 from calderon.greens import Radial, parameter_reader
+from calderon.integrands import Components
 from calderon.pairs.tables import ProductTable
 
 
 @functools.lru_cache(maxsize=64)
-def product_kernel(radial: Radial, normal: str, oscillates: bool) -> Callable[..., None]:
-    """Compiled moments(test, trial, pairs, rules, table, numbers, scratch, out): as `singular.moment_kernel` for a
-    ProductTable."""
+def product_kernel(radial: Radial, components: Components, oscillates: bool) -> Callable[..., None]:
+    """Compiled moments(test, trial, pairs, rules, table, numbers, scratch, out), as `touching_pairs.moment_kernel`, for
+    a ProductTable; scratch: `product_scratch`.
+
+    The first components of the trial normal take their factor, the distance of the test point from the plane of the
+    trial triangle, after the sum over trial points.
+    """
     radial_phase, shifts, parameters_of = radial.phase, radial.shifts, parameter_reader(radial.parameters)
-    kernels, parts = moment_kernels(normal), moment_kernels(normal) * (2 if oscillates else 1)
-    put_values = putting_values(radial, normal, oscillates, 4, True)
-    planes = parts if normal == "trial" else parts // 2 if normal == "both" else 0
+    kernels, stride, later = len(components), 2 if oscillates else 1, trial_planes(components)
+    put_values = component_values(radial, components, oscillates, 4, later)
+    parts, planes = kernels * stride, later * stride
 
     @kernel
     def moments(test, trial, pairs, rules, table, numbers, scratch, out):  # type: ignore[no-untyped-def]
@@ -43,7 +48,7 @@ def product_kernel(radial: Radial, normal: str, oscillates: bool) -> Callable[..
         step, s = lanes(scratch), scratch
         one, two = table
         height, functions = one.products.shape[0], two.products.shape[0]
-        values, inner = 22 * step, (22 + 8 * kernels) * step
+        values, inner = PAIR * step, (PAIR + 8 * kernels) * step
         sums = inner + parts * functions * step
         places = sums + parts * height * functions * step
         # references to arrays are counted where these are indexed or taken from a tuple: not within the loops
@@ -56,6 +61,7 @@ def product_kernel(radial: Radial, normal: str, oscillates: bool) -> Callable[..
         results, count = out.reshape(-1), pairs.triangles.shape[0]
         start, stop = 0, 0
         while stop < count:
+            # the next pairs that share a rule into the lanes: corner difference o, test edges e, f
             start, rule = stop, rules[stop]
             stop = end_of_batch(rules, start, min(count, start + step))
             put_pairs(
@@ -64,9 +70,11 @@ def product_kernel(radial: Radial, normal: str, oscillates: bool) -> Callable[..
             )  # fmt: skip
             (o0, o1, o2), (e0, e1, e2), (f0, f1, f2) = three(s, 0), three(s, 3), three(s, 6)
             m, (n0, n1, n2) = three(s, 15), three(s, 18)
+            # the phase is extracted at the distance of the centroids
             reference = zero(s)
             if shifts:
                 reference = distance_of_centroids(s)
+            # all trial points, then for each test point the sums over these
             first, last = number(trial_starts, rule), number(trial_starts, rule + 1)
             put_places(s, places, trial_points, first, last, all_trial)
             clear(s, sums, parts * height * functions)
@@ -75,6 +83,7 @@ def product_kernel(radial: Radial, normal: str, oscillates: bool) -> Callable[..
                 x0, x1, x2 = u1 * e0 + u2 * f0, u1 * e1 + u2 * f1, u1 * e2 + u2 * f2
                 clear(s, inner, parts * functions)
                 for chunk in range(first, last, 4):
+                    # components at four trial points, and their sums with trial functions
                     for q in range(4):
                         place = places + 3 * (chunk - first + q) * step
                         d0, d1, d2 = x0 - load(s, place), x1 - load(s, place + step), x2 - load(s, place + 2 * step)
@@ -83,8 +92,10 @@ def product_kernel(radial: Radial, normal: str, oscillates: bool) -> Callable[..
                     add_products_of_four(
                         s, inner, values, parts, oscillates, trial_products, chunk, all_trial, functions
                     )
-                offset = -((x0 + o0) * n0 + (x1 + o1) * n1 + (x2 + o2) * n2)  # from the plane of the trial triangle
+                # sums with test functions; -(x - y) . n_y is that of x alone
+                offset = -((x0 + o0) * n0 + (x1 + o1) * n1 + (x2 + o2) * n2)
                 add_to_tests(s, sums, inner, parts, planes, functions, products, p, all_points, height, offset)
+            # phase and Jacobians, lane by lane to the results
             c, d = radial_phase(reference, parameters)
             give_moments(s, sums, values, kernels, oscillates, height * functions, c, d, results, count, start, stop)
 
@@ -93,7 +104,8 @@ def product_kernel(radial: Radial, normal: str, oscillates: bool) -> Callable[..
 
 @jitable
 def put_places(s, places, points, first, last, pitch):  # type: ignore[no-untyped-def]
-    """Store the trial points first to last, from the first corner of the test triangle."""
+    """Store the trial points first to last, less the first corner of the test triangle, at s[places:], three vectors
+    each; points: flat rows of both reference coordinates, `pitch` numbers apart; s: pairs in lanes (`put_pairs`)."""
     step = lanes(s)
     (o0, o1, o2), (g0, g1, g2), (h0, h1, h2) = three(s, 0), three(s, 9), three(s, 12)
     for q in range(first, last):
@@ -106,7 +118,9 @@ def put_places(s, places, points, first, last, pitch):  # type: ignore[no-untype
 
 @jitable
 def add_products_of_four(s, sums, values, parts, oscillates, products, first, pitch, functions):  # type: ignore[no-untyped-def]
-    """Add the values at four points times the functions there, in rows so far apart, to their sums."""
+    """Add the values of all parts at four points, from s[values] on, times the functions there to the sums (parts,
+    functions) from s[sums] on; products: flat rows, `pitch` numbers apart, in which the points are those from `first`
+    on. oscillates: whether every second part is imaginary; else values have room for these."""
     step = lanes(s)
     for part in range(parts):
         v0, v1, v2, v3 = four(s, values + 4 * (part if oscillates else 2 * part) * step)
@@ -120,7 +134,9 @@ def add_products_of_four(s, sums, values, parts, oscillates, products, first, pi
 
 @jitable
 def add_to_tests(s, sums, inner, parts, planes, functions, products, p, pitch, height, offset):  # type: ignore[no-untyped-def]
-    """Add the inner sums times the test functions at point p; those of the first parts are multiplied by `offset`."""
+    """Add the sums over trial points (parts, functions) from s[inner] on, those of the first `planes` parts times
+    `offset`, times the `height` test functions at point p to the sums (parts, height, functions) from s[sums] on;
+    products: flat rows of test functions, `pitch` numbers apart."""
     step = lanes(s)
     for part in range(parts):
         for n in range(functions):
@@ -135,4 +151,4 @@ def add_to_tests(s, sums, inner, parts, planes, functions, products, p, pitch, h
 def product_scratch(table: ProductTable, parts: int) -> NDArray[np.floating]:
     """Working memory of one thread of `product_kernel`, for so many parts: kernels, twice those of complex ones."""
     (height, functions), real = table.sizes, table.test.points.dtype
-    return aligned((22 + 4 * parts + parts * functions * (1 + height) + 3 * table.most) * width(real), real)
+    return aligned((PAIR + 4 * parts + parts * functions * (1 + height) + 3 * table.most) * width(real), real)

@@ -1,5 +1,5 @@
 /* The local matrices of touching and near pairs take their places among those of a tile; the twin of `scatter_kernel` in
-   touching_pairs.py. MOMENT_REAL: the type of their moments, double wherever there is double. */
+   scatter.py. MOMENT_REAL: the type of their moments, double wherever there is double. */
 #define SPECIAL 1
 #include FORM
 

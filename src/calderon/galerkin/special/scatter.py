@@ -15,7 +15,8 @@ from calderon.spaces.element import Element
 
 
 def local_functions(element: Element, order: NDArray[np.int8]) -> NDArray[np.integer]:
-    """(n, size) the local functions of a triangle in the order of the rules of n pairs, from that of its vertices."""
+    """(n, size) local functions of the triangles of n pairs in the order of their rules, from that of their vertices,
+    order (n, 3)."""
     return np.ascontiguousarray(element.permuted(order))
 
 
@@ -44,14 +45,21 @@ def scatter(
 
 
 def _scratch(vectors: int) -> NDArray[np.float64]:
+    """Working memory of so many vectors."""
     return aligned(vectors * width(np.float64), np.float64)
 
 
 @functools.lru_cache(maxsize=64)
 def scatter_kernel(form: Form, complex_out: bool) -> Callable[..., None]:
-    """The compiled loop over pairs, which are the lanes of vectors."""
+    """The compiled loop over pairs, which are the lanes of vectors.
+
+    run(moments, triangles, test_order, trial_order, test_data, trial_data, rows, columns, coefficients, half, s, out):
+    moments (2 components, n, A, B), real and imaginary in turn, in the order of the rules; triangles (n, 2); test_order
+    (n, A), trial_order (n, B): `local_functions`; test_data, trial_data, rows, columns, coefficients, half, out: data,
+    places, coefficients, half and out of `scatter`; s: working memory.
+    """
     fields, entries, scaled, trials = form.special_fields, form.entries, form.scaled, form.width
-    head, function, room, components = form.head, form.function, form.room, form.components
+    head, function, room, components = form.head, form.function, form.room, len(form.special)
 
     @kernel
     def run(  # type: ignore[no-untyped-def]
@@ -65,26 +73,30 @@ def scatter_kernel(form: Form, complex_out: bool) -> Callable[..., None]:
         c0, c1, c2, c3 = coefficients[0], coefficients[1], coefficients[2], coefficients[3]
         for start in range(0, len(triangles), step):
             count = min(step, len(triangles) - start)
+            # moments, real ones of all components first, and data of the triangles into the lanes
             for lane in range(step):
                 pair = start + min(lane, count - 1)
                 i, j = triangles[pair, 0], triangles[pair, 1]
                 part = 0.5 if half and i == j else 1.0
                 for k in range(2 * components):
+                    to = k % 2 * components + k // 2
                     for a in range(height):
                         for b in range(across):
-                            place = (k * height + test_order[pair, a]) * across + trial_order[pair, b]
+                            place = (to * height + test_order[pair, a]) * across + trial_order[pair, b]
                             put(s, place * step + lane, part * moments[k, pair, a, b])
                 for k in range(head):
                     put(s, own + k * step + lane, test_data[i, k])
                 for k in range(long):
                     put(s, other + k * step + lane, trial_data[j, k])
-            for k in range(components if scaled else 0):
-                for n in range(2 * k * size * step, (2 * k + 1) * size * step, step):
-                    re, im = complex_product(load(s, n), load(s, n + size * step), c0, c1)
-                    store(s, n, re)
-                    store(s, n + size * step, im)
+            # times alpha
+            imaginary = components * size * step
+            for n in range(0, imaginary if scaled else 0, step):
+                re, im = complex_product(load(s, n), load(s, n + imaginary), c0, c1)
+                store(s, n, re)
+                store(s, n + imaginary, im)
+            # the local matrix, one test function after the other, and its entries to their places
             fields(
-                s, 0, across * step, step, size * step, at, s, own, step, s, other, step, nothing, nothing, nothing,
+                s, 0, across * step, step, imaginary, at, s, own, step, s, other, step, nothing, nothing, nothing,
                 c0, c1, c2, c3,
             )  # fmt: skip
             for a in range(rows.shape[1]):

@@ -18,12 +18,14 @@ KERNEL moments(GLOBAL const real_type *test_corners, GLOBAL const real_type *tri
     LOCAL real_type values[PARTS * GROUP_SIZE], sums[PARTS * GROUP_SIZE];
     int c = GROUP(0) % COMPONENTS, pair = GROUP(0) / COMPONENTS, t = LOCAL_ID(0);
     GLOBAL const real_type *x = test_corners + (size_t)pair * 12, *y = trial_corners + (size_t)pair * 12;
-    real_type normal[3], parameters[PARAMETERS + 1];
+    real_type m[3], n[3], parameters[PARAMETERS + 1];
     read_parameters(given, parameters);
-    for (int n = 0; n < 3; n++)
-        normal[n] = OF_TRIAL ? -y[9 + n] : x[9 + n];
+    for (int k = 0; k < 3; k++) {
+        m[k] = x[9 + k];
+        n[k] = y[9 + k];
+    }
     int slices = MOMENTS < GROUP_SIZE ? GROUP_SIZE / MOMENTS : 1;
-    int m = t % MOMENTS, slice = t / MOMENTS;
+    int moment = t % MOMENTS, slice = t / MOMENTS;
     real_type total[PARTS];
     for (int part = 0; part < PARTS; part++)
         total[part] = R(0.0);
@@ -32,13 +34,13 @@ KERNEL moments(GLOBAL const real_type *test_corners, GLOBAL const real_type *tri
         int q = start + t < last ? start + t : last - 1;
         real_type u1 = points[q], u2 = points[size + q], v1 = points[2 * size + q], v2 = points[3 * size + q];
         real_type d[3], value[PARTS], found[PARTS * COMPONENTS];
-        for (int n = 0; n < 3; n++) /* differences of corners: nothing cancels where the triangles touch */
-            d[n] = x[n] - y[n] + u1 * (x[3 + n] - x[n]) + u2 * (x[6 + n] - x[n]) - v1 * (y[3 + n] - y[n])
-                   - v2 * (y[6 + n] - y[n]);
-        kernel_values(d, normal, parameters, R(1e-37), found);
-        for (int n = 0; n < PARTS * COMPONENTS; n++) /* not found[c]: it would leave the registers */
-            if (n % COMPONENTS == c)
-                value[n / COMPONENTS] = found[n];
+        for (int k = 0; k < 3; k++) /* differences of corners: nothing cancels where the triangles touch */
+            d[k] = x[k] - y[k] + u1 * (x[3 + k] - x[k]) + u2 * (x[6 + k] - x[k]) - v1 * (y[3 + k] - y[k])
+                   - v2 * (y[6 + k] - y[k]);
+        component_values(d, m, n, parameters, R(1e-37), found);
+        for (int k = 0; k < PARTS * COMPONENTS; k++) /* not found[c]: it would leave the registers */
+            if (k % COMPONENTS == c)
+                value[k / COMPONENTS] = found[k];
         BARRIER;
         for (int part = 0; part < PARTS; part++)
             values[part * GROUP_SIZE + t] = value[part];
@@ -46,7 +48,7 @@ KERNEL moments(GLOBAL const real_type *test_corners, GLOBAL const real_type *tri
         int stop = last - start < GROUP_SIZE ? last - start : GROUP_SIZE;
         if (slice < slices)
             for (int k = slice; k < stop; k += slices) {
-                real_type w = products[(size_t)m * size + start + k];
+                real_type w = products[(size_t)moment * size + start + k];
                 for (int part = 0; part < PARTS; part++)
                     total[part] += w * values[part * GROUP_SIZE + k];
             }
