@@ -61,8 +61,8 @@ def get(name: str, turn: int = 0) -> Device | None:
 
 @dataclass(frozen=True)
 class Survey:
-    """What was found of a backend: the devices that passed their probe, why others, by name, did not, and why there is
-    no driver."""
+    """Result of the search for a backend: the devices that passed their probe, the reason for each other one, by name,
+    and the reason why there is no driver."""
 
     devices: tuple[Device, ...]
     failures: dict[str, str]

@@ -81,7 +81,7 @@ class Execution:
         return self.device
 
     def choose(self, processor: Implementation, device: Implementation) -> Implementation:
-        """Of two implementations of the same verbs the one that runs here."""
+        """The implementation, of two with the same functions, that runs here."""
         return processor if self.device is None else device
 
     @property

@@ -1,4 +1,4 @@
-"""What a kernel is compiled from: the part of the key of Numba's cache on disk that Numba leaves out.
+"""Keys of compiled kernels on disk: the part that Numba's cache leaves out, the other files a kernel is compiled from.
 
 Numba compiles a cached kernel again when the file of the kernel changes or what the kernel captures by value, not when
 a function in another file changes. `stamp_of` covers the other files. A change in one part of the package then leaves
@@ -249,7 +249,8 @@ def _hash(description: Any) -> str:
 
 
 def _described(value: Any, functions: dict[FunctionType, str]) -> Any:
-    """What tells a value from others, whichever objects hold it. functions: hashes of those described so far."""
+    """A description of a value that is equal for equal values, whichever objects hold it. functions: hashes of the
+    functions described so far."""
     function = getattr(value, "py_func", value)  # the function of a kernel
     if isinstance(function, FunctionType):
         if function not in functions:
@@ -313,7 +314,7 @@ def _root(module: str | None) -> str:
 
 
 def _reached(function: FunctionType) -> Iterator[tuple[str, Any]]:
-    """What a function captures, and the globals that it names; members of tuples one by one."""
+    """Names and values that a function captures, and the globals that it names; members of tuples one by one."""
     cells = [cell.cell_contents for cell in function.__closure__ or ()]
     found = list(zip(function.__code__.co_freevars, cells, strict=True))
     codes = [function.__code__]

@@ -40,8 +40,7 @@ def free_memory() -> int:
 
 
 def _free_elsewhere() -> int:
-    """The same without Linux's tables: what Windows says is available; of macOS, which does not say it to a program,
-    all physical memory."""
+    """Available bytes without Linux's tables, as Windows states them; on macOS, which does not, all physical memory."""
     if sys.platform == "win32":
         status = (ctypes.c_ulonglong * 8)(64)  # MEMORYSTATUSEX: length and load, then total and available memory, ...
         ctypes.windll.kernel32.GlobalMemoryStatusEx(ctypes.byref(status))

@@ -1,4 +1,4 @@
-"""What limits leave to this process: its control groups of Linux, versions 1 and 2, and its own limits (ulimit)."""
+"""Memory that limits leave to this process: control groups of Linux, versions 1 and 2, and its own limits (ulimit)."""
 
 import sys
 from collections.abc import Iterator
@@ -24,7 +24,8 @@ def left_by_limits(mount: Path = MOUNT, tables: Path = TABLES) -> int | None:
 
 
 def _left_in_groups(mount: Path, tables: Path) -> Iterator[int]:
-    """What each group leaves: that of the process, and all that it is in. A job's limit may be an outer one."""
+    """Bytes that each control group leaves: the group of the process, and all that it is in. A job's limit may be an
+    outer one."""
     try:
         lines = (tables / "cgroup").read_text(encoding="utf-8").splitlines()
     except (OSError, ValueError):
@@ -59,7 +60,7 @@ def _left_in_group(group: Path, version: int) -> int | None:
 
 
 def _left_to_process(tables: Path) -> Iterator[int]:
-    """What the limits of the process leave (RLIMIT_AS and RLIMIT_DATA)."""
+    """Bytes that the limits of the process leave (RLIMIT_AS and RLIMIT_DATA)."""
     if sys.platform == "win32":
         return
     try:

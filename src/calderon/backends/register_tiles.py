@@ -70,6 +70,11 @@ def _strip(vectors: int) -> Any:
 
     @jitable_part
     def strip(matrix, first, pitch, count, source, s, apart, target, t, pitch_of, shift, lo, hi):  # type: ignore[no-untyped-def]
+        """target[t_i pitch_of + shift + ...] += A source[s_i apart + ...] for lo <= i < hi, six at a time.
+
+        A: `vectors` vectors of rows of `matrix` from `first` on, `count` columns that are `pitch` apart; s, t (n,):
+        numbers of sources and targets.
+        """
         i = lo
         while i + 6 <= hi:
             tile(
@@ -94,8 +99,9 @@ _one, _two, _three, _four = (_strip(n) for n in (1, 2, 3, 4))
 
 @jitable_part
 def add_products(matrix, first, vectors, count, source, s, apart, target, t, pitch, lo, hi):  # type: ignore[no-untyped-def]
-    """target[t_i pitch + ...] += A source[s_i apart + ...] for lo <= i < hi, with one matrix A of `vectors` vectors of
-    rows and `count` columns, column by column from matrix[first] on. Targets may occur more than once."""
+    """target[t_i pitch + ...] += A source[s_i apart + ...] for lo <= i < hi, with one matrix A of `vectors` vectors
+    of rows and `count` columns, column by column from matrix[first] on. s, t (n,): numbers of sources and targets,
+    which may occur more than once."""
     width = lanes(matrix)
     rows, done = vectors * width, 0
     while done < vectors:

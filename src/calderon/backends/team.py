@@ -101,7 +101,7 @@ else:
 
 @jitable_part
 def do_task(board):  # type: ignore[no-untyped-def]
-    """Do the next task; whether there was one."""
+    """Do the next task of the board (places as above); whether there was one."""
     while True:
         task = load(board, NEXT)
         if task >= load(board, LIMIT):
@@ -118,8 +118,9 @@ def do_task(board):  # type: ignore[no-untyped-def]
 
 @jitable_part
 def await_others(board):  # type: ignore[no-untyped-def]
-    """Wait until all tasks are done. Numba keeps the records of the arrays, which the tasks count references of, only
-    until the kernel returns, so this is part of it. A processor with too many threads is left to another one."""
+    """Wait until all tasks of the board are done. Numba keeps the records of the arrays, which the tasks count
+    references of, only until the kernel returns, so this is part of it. A processor with too many threads is left to
+    another one."""
     rounds = 0
     while load(board, DONE) != load(board, LIMIT):
         pause()
@@ -130,7 +131,7 @@ def await_others(board):  # type: ignore[no-untyped-def]
 
 @kernel
 def attend(board, patience):  # type: ignore[no-untyped-def]
-    """Do tasks until none came for so many rounds."""
+    """Do tasks of the board until none came for `patience` rounds."""
     idle = 0
     while idle < patience and load(board, STOP) == 0:
         if do_task(board):
@@ -149,6 +150,8 @@ def team_kernel(function: Callable[..., None]) -> Callable[..., None]:
 
     @kernel
     def lead(board, begin, end, parts, *arguments):  # type: ignore[no-untyped-def]
+        """Call part(begin, end, *arguments) for the blocks begin to end in so many parts, as tasks of the board, and
+        wait for all of them."""
         write_function(part, arguments, (begin, end), board, FUNCTION)
         board[FIRST], board[BEGIN], board[END], board[PARTS] = board[LIMIT], begin, end, parts
         store(board, LIMIT, board[LIMIT] + parts)

@@ -224,7 +224,8 @@ class TaskQueue:
 
 
 class OrderedQueue(TaskQueue):
-    """Of two neighbours, the one that comes first in `order` (all tasks) runs first, and the other one waits for it."""
+    """A queue in which the first of two neighbours in `order` (all tasks) runs first, and the other one waits for
+    it."""
 
     def __init__(
         self,
@@ -259,7 +260,7 @@ def counted(advance: Callable[[int, int], None] | None, total: int) -> Callable[
 
 
 def at_once(work: Callable[[], Any], other: Callable[[], Any]) -> tuple[Any, Any]:
-    """What two functions return that need nothing of each other, and may run tasks. The second one is called in the
+    """Results of two independent functions, called side by side; both may run tasks. The second one is called in the
     calling thread, so that its warnings name the line of the caller."""
     if thread_count() == 1:
         return work(), other()

@@ -280,8 +280,8 @@ def transpose(typing_context, source, i, j, target, k, m):  # type: ignore[no-un
 
 @_intrinsic
 def transpose_apart(typing_context, source, i, pitch, target, k, apart):  # type: ignore[no-untyped-def]
-    """As `transpose`, of contiguous 1-D arrays of real numbers: the rows of the square begin at source[i], `pitch`
-    apart, those of the transpose at target[k], `apart` apart."""
+    """Transpose a square between contiguous 1-D arrays of real numbers: its rows begin at source[i], `pitch` apart,
+    those of the transpose at target[k], `apart` apart."""
     kind = VectorType(_require_row(source).dtype)
 
     def generate(context, builder, sig, args):  # type: ignore[no-untyped-def]
@@ -333,7 +333,7 @@ def _prefetching(write: int) -> Any:
 prefetch = _intrinsic(_prefetching(1), "prefetch")
 """Prefetch the cache line of array[index] for writing; an index beyond the end is harmless."""
 prefetch_to_read = _intrinsic(_prefetching(0), "prefetch_to_read")
-"""The same for reading only."""
+"""Prefetch the cache line of array[index] for reading; an index beyond the end is harmless."""
 
 
 @_intrinsic

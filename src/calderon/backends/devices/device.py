@@ -1,4 +1,4 @@
-"""What operators may ask of a device: arrays, programs, launches. Each driver has one class that implements it."""
+"""The interface of a device: arrays, programs, launches. Each driver has one class that implements it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -71,8 +71,8 @@ class Device(Protocol):
 
 @runtime_checkable
 class LinearAlgebra(Protocol):
-    """What a device with a library of linear algebra offers in addition. A matrix stored by rows is its transpose to
-    such libraries, which expect columns."""
+    """The additional interface of a device with a library of linear algebra. A matrix stored by rows is its
+    transpose to such libraries, which expect columns."""
 
     name: str
 
@@ -111,7 +111,7 @@ class OnDevice(Protocol):
 
 
 Defines = tuple[tuple[str, str | int], ...]
-"""What is defined for a source, by names."""
+"""Names and values of the preprocessor definitions of a source."""
 
 
 @dataclass(frozen=True)

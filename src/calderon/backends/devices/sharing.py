@@ -36,7 +36,7 @@ Deliver = Callable[[], AbstractContextManager[Any]]
 
 
 class Speeds:
-    """What each worker did: `work` (in any unit) in `seconds`."""
+    """Record of the `work` (in any unit) that each worker did in `seconds`."""
 
     def __init__(self, weights: NDArray[np.float64], workers: int) -> None:
         self.weights = weights
