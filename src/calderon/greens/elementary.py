@@ -27,7 +27,7 @@ def inverse_square_root(x: float) -> float:
 
 
 def inverse_square_root_multiple(x: float) -> float:
-    """The same divided by `root_factor`, one operation less: of the estimate y and u = x y^2, y ((u - 5/3)^2 + 20/9),
+    """1/sqrt(x) divided by `root_factor`, one operation less: of the estimate y and u = x y^2, y ((u - 5/3)^2 + 20/9),
     or y (3 - u)."""
     return 1.0 / math.sqrt(x)
 
@@ -39,24 +39,24 @@ def inverse_cube(x: float) -> float:
 
 
 def inverse_cube_multiple(x: float) -> float:
-    """The same divided by `cube_factor`, one operation less: y^3 ((u - 7/5)^2 + 28/75), or y^3 (u - 5/3)."""
+    """-x^(-3/2) divided by `cube_factor`, one operation less: y^3 ((u - 7/5)^2 + 28/75), or y^3 (u - 5/3)."""
     return -1.0 / (x * math.sqrt(x))
 
 
 def root_factor(bits: int) -> float:
-    """What `inverse_square_root_multiple` is to be multiplied by, for numbers of so many bits."""
+    """The factor by which `inverse_square_root_multiple` is to be multiplied, for numbers of so many bits."""
     if bits == 64:
         return 3 / 8 if has_estimates() else 1 / 2
     return 1 / 2 if has_estimates() else 1.0
 
 
 def root_scaled(number: float, x: float) -> float:
-    """A number times `root_factor` for the numbers of x: what belongs to the root is taken to it, once for a kernel."""
+    """A number times `root_factor` for the type of x: factors of the root are applied to it, once for a kernel."""
     return number
 
 
 def cube_factor(bits: int) -> float:
-    """What `inverse_cube_multiple` is to be multiplied by, for numbers of so many bits."""
+    """The factor by which `inverse_cube_multiple` is to be multiplied, for numbers of so many bits."""
     return -15 / 8 if bits == 64 else 3 / 2
 
 

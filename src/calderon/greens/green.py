@@ -1,4 +1,4 @@
-"""What every Green's function offers to the operators."""
+"""The interface of a Green's function: its values for kernels, and facts that operators choose by."""
 
 import functools
 from collections.abc import Callable
@@ -11,13 +11,14 @@ from calderon.validation import describe
 
 @functools.lru_cache
 def parameter_reader(count: int) -> Callable[..., Any]:
-    """The compiled function from (numbers, first) to the tuple of so many of them."""
+    """The compiled function from (numbers, first) to the tuple of the `count` numbers from `first` on."""
     if count == 0:
         return _no_parameters
     before = parameter_reader(count - 1)
 
     @jitable
     def parameters_of(numbers, first):  # type: ignore[no-untyped-def]
+        """The tuple of `count` of the numbers (n,), from `first` on."""
         return (*before(numbers, first), numbers[first + count - 1])
 
     return parameters_of
@@ -25,6 +26,7 @@ def parameter_reader(count: int) -> Callable[..., Any]:
 
 @jitable
 def _no_parameters(numbers, first):  # type: ignore[no-untyped-def]
+    """The empty tuple, whatever numbers (n,) and `first` are."""
     return ()
 
 
@@ -82,12 +84,13 @@ class Green(Protocol):
 
 @jitable
 def no_phase(reference, parameters):  # type: ignore[no-untyped-def]
-    """The phase of a Green's function that is not shifted: 1."""
+    """The phase (Re, Im) of a Green's function that is not shifted: 1, as vectors like `reference`. parameters:
+    none."""
     return reference * 0.0 + 1.0, reference * 0.0
 
 
 def green_defines(green: Green) -> tuple[tuple[str, str | int], ...]:
-    """What tells a device source which Green's function it serves."""
+    """Preprocessor definitions by which a device source includes this Green's function."""
     lossy = int(green.is_complex and complex(green.wavenumber).imag != 0)
     return ("GREEN", f'"{green.source}"'), ("COMPLEX", int(green.is_complex)), ("LOSSY", lossy)
 

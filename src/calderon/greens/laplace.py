@@ -17,7 +17,8 @@ from calderon.greens.green import Radial, no_phase
 
 @jitable
 def value(r2, parameters, reference):  # type: ignore[no-untyped-def]
-    """4 pi G and 4 pi G'/r; what is not asked for is not computed."""
+    """4 pi G and 4 pi G'/r, each twice, at the vector r2 of squared distances; the compiler removes results that are
+    not used. parameters, reference: none are read (see `Radial`)."""
     g = inverse_square_root(r2)
     slope = inverse_cube(r2)
     return g, g, slope, slope
@@ -25,14 +26,14 @@ def value(r2, parameters, reference):  # type: ignore[no-untyped-def]
 
 @jitable
 def multiple(r2, parameters, reference):  # type: ignore[no-untyped-def]
-    """The same without the factors of root and cube."""
+    """The results of `value` without the factors of root and cube; arguments as in `value`."""
     g = inverse_square_root_multiple(r2)
     slope = inverse_cube_multiple(r2)
     return g, g, slope, slope
 
 
 def factors(bits: int) -> tuple[float, float]:
-    """What `multiple` lacks."""
+    """The factors of values and of slopes that `multiple` leaves out, for numbers of so many bits."""
     return root_factor(bits), cube_factor(bits)
 
 
