@@ -48,8 +48,8 @@ class Quadrature:
 
 @dataclass(frozen=True)
 class NearQuadrature(Quadrature):
-    """Of near entries of fast methods: pairs that are farther apart than some 2.3 times their longest edges have the
-    rule of degree `distant`, as charges of plane waves have it, in blocks of rows where that is possible. Vector fields
-    in single precision have fewer digits as others have."""
+    """Quadrature of the near entries of fast methods. Pairs that are farther apart than some 2.3 times their longest
+    edges have the rule of degree `distant`, as charges of plane waves have it, in blocks of rows where that is
+    possible. Vector fields in single precision have as few digits as others."""
 
     distant: int = 2

@@ -55,11 +55,16 @@ def put_sides(corners, sides):  # type: ignore[no-untyped-def]
 @jitable
 def edge_integrals(s, sides, d0, d1, z, powers):  # type: ignore[no-untyped-def]
     """Store the edges of the triangle, for points (d0, d1, z) in the frame of its plane and the first `powers` q;
-    return the angle of the triangle as seen from the points, |z| int R^-3 dS, between 0 and 2 pi."""
+    return the angle of the triangle as seen from the points, |z| int R^-3 dS, between 0 and 2 pi.
+
+    s (ROOM, lanes), flat: vectors of edges and moments, those of edge n from EDGE n on; sides (3 * SIDE,): see
+    `put_sides`.
+    """
     step, total = lanes(s), zero(s)
     height = where_less(z, 0.0, -z, z)
     for n in range(3):
         i, j, g = SIDE * n, SIDE * ((n + 1) % 3), EDGE * n * step
+        # normal m and direction e of the edge, its ends a and b relative to the foot of the point
         m0, m1, e0, e1 = number(sides, i + 2), number(sides, i + 3), number(sides, i + 4), number(sides, i + 5)
         a0, a1, b0, b1 = (
             number(sides, i) - d0,
@@ -67,6 +72,7 @@ def edge_integrals(s, sides, d0, d1, z, powers):  # type: ignore[no-untyped-def]
             number(sides, j) - d0,
             number(sides, j + 1) - d1,
         )
+        # distance t from the line of the edge, its ends low and high along it, their distances r and p from the point
         t, low, high = a0 * m0 + a1 * m1, a0 * e0 + a1 * e1, b0 * e0 + b1 * e1
         square = t * t + z * z
         square = where_less(square, LEAST, LEAST, square)
@@ -77,12 +83,14 @@ def edge_integrals(s, sides, d0, d1, z, powers):  # type: ignore[no-untyped-def]
         under = where_less(low, 0.0, where_less(0.0, high, square, beyond_p), beyond_r)
         before = 1.0 / (r * beyond_r) - 1.0 / (p * beyond_p)
         on = (high / p - low / r) / square
+        # t, t^2 + z^2, I_-3, I_-1, then J_-3 and J_-1
         store(s, g, t)
         store(s, g + step, square)
         store(s, g + 2 * step, where_less(low, 0.0, where_less(0.0, high, on, -before), before))
         store(s, g + 3 * step, logarithm(over / under))
         store(s, g + (2 + POWERS) * step, (p - r) / (p * r))
         store(s, g + (3 + POWERS) * step, p - r)
+        # I_q and J_q for q = 1, 3, 5 by recursion
         u, v, uu, vv = p, r, p * p, r * r  # R^q at both ends
         for k in range(2, powers):
             q = 2.0 * k - 3.0
@@ -90,6 +98,7 @@ def edge_integrals(s, sides, d0, d1, z, powers):  # type: ignore[no-untyped-def]
             store(s, g + (2 + k) * step, (high * u - low * v + q * square * last) * (1.0 / (q + 1.0)))
             u, v = u * uu, v * vv
             store(s, g + (2 + POWERS + k) * step, (u - v) * (1.0 / (q + 2.0)))
+        # the part of the solid angle that this edge adds
         one, two = square + height * p, square + height * r
         total = total + angle(t * (high * two - low * one), one * two + t * t * high * low)
     return smaller(where_less(total, 0.0, 0.0, total), 2.0 * math.pi)
@@ -98,9 +107,11 @@ def edge_integrals(s, sides, d0, d1, z, powers):  # type: ignore[no-untyped-def]
 @jitable
 def surface_integrals(s, sides, solid, z, powers):  # type: ignore[no-untyped-def]
     """Store the moments (POWERS, 6), int R^q (1, P_0, P_1, P_0^2, P_0 P_1, P_1^2) dS of the first `powers` - 1 q, from
-    the solid angle, positive where z is: for q = -3 the first is that angle, z int R^-3 dS, itself."""
+    the angle `solid`, positive where z is: for q = -3 the first is that angle, z int R^-3 dS, itself. s and sides as in
+    `edge_integrals`."""
     step = lanes(s)
     store(s, MOMENTS * step, solid)
+    # moments of 1, from those of the power below and the edges
     last, height = solid, z
     for k in range(1, powers):
         q, total = 2.0 * k - 3.0, zero(s)
@@ -109,6 +120,7 @@ def surface_integrals(s, sides, solid, z, powers):  # type: ignore[no-untyped-de
         last = (q * height * last + total) * (1.0 / (q + 2.0))
         height = z * z
         store(s, (MOMENTS + 6 * k) * step, last)
+    # moments of P and P P^T, from I and J of the edges and the moments of 1 of the power above
     for k in range(powers - 1):
         factor = 1.0 / (2.0 * k - 1.0)
         s0, s1, s2, s3, s4 = zero(s), zero(s), zero(s), zero(s), zero(s)
@@ -131,7 +143,7 @@ def surface_integrals(s, sides, solid, z, powers):  # type: ignore[no-untyped-de
 @jitable
 def along_edge(s, sides, n, f, k):  # type: ignore[no-untyped-def]
     """int f R^q ds over the edge n for the place k of q, of f = f_0 + f_1 P_0 + f_2 P_1 + f_3 P_0^2 + f_4 P_0 P_1 +
-    f_5 P_1^2."""
+    f_5 P_1^2, f (6,) vectors; s and sides as in `edge_integrals`."""
     step, i, g = lanes(s), SIDE * n, EDGE * n
     m0, m1, e0, e1 = number(sides, i + 2), number(sides, i + 3), number(sides, i + 4), number(sides, i + 5)
     t, square = load(s, g * step), load(s, (g + 1) * step)
@@ -145,18 +157,18 @@ def along_edge(s, sides, n, f, k):  # type: ignore[no-untyped-def]
 
 @jitable
 def distance_from_edge(s, n):  # type: ignore[no-untyped-def]
-    """t of the edge n."""
+    """Distance t of the point from the line of the edge n; s as in `edge_integrals`."""
     return load(s, EDGE * n * lanes(s))
 
 
 @jitable
 def moment(s, k, n):  # type: ignore[no-untyped-def]
-    """The moment n for the place k of q."""
+    """The moment n (of 6) for the place k of q; s as in `edge_integrals`."""
     return load(s, (MOMENTS + 6 * k + n) * lanes(s))
 
 
 @jitable
 def beyond_constant(s, f, k):  # type: ignore[no-untyped-def]
-    """int (f - f_0) R^q dS for the place k of q."""
+    """int (f - f_0) R^q dS for the place k of q; s and f as in `along_edge`."""
     linear = f[1] * moment(s, k, 1) + f[2] * moment(s, k, 2)
     return linear + (f[3] * moment(s, k, 3) + f[4] * moment(s, k, 4) + f[5] * moment(s, k, 5))

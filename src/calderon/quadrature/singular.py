@@ -142,10 +142,10 @@ def fibre_places(shared_vertices: int, number: int, power: int) -> Array:
 
 @functools.lru_cache(maxsize=64)
 def _along_fibres(shared_vertices: int, nodes: int, power: int, degree: int) -> tuple[Array, Array, Array]:
-    """What `condensed_rule` has for all numbers of angular points: the places (J,) on a fibre, the radial coordinates
-    (shared vertices, R) of the points where shape functions are evaluated, and their weights (J, R): with rho, the
-    product of the radial coordinates, w_R (places_j / rho_R)^power times the polynomial that is 1 at place j and 0 at
-    the others."""
+    """The part of `condensed_rule` that all numbers of angular points share: the places (J,) on a fibre, the radial
+    coordinates (shared vertices, R) of the points where shape functions are evaluated, and their weights (J, R):
+    with rho, the product of the radial coordinates, w_R (places_j / rho_R)^power times the polynomial that is 1 at
+    place j and 0 at the others."""
     exact = gauss((degree + 3 + nodes) // 2 + 1)
     radii = np.stack([grid.ravel() for grid in np.meshgrid(*[exact.points] * shared_vertices, indexing="ij")])
     weights = functools.reduce(np.multiply.outer, [exact.weights] * shared_vertices).ravel()
