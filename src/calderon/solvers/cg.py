@@ -43,7 +43,7 @@ def cg(
 
 
 VANISHING = 1e-4
-"""Of the largest p^* A p / |p|^2 so far: values below it may be zero up to rounding and compression."""
+"""Fraction of the largest p^* A p / |p|^2 so far; values below it may be zero up to rounding and compression."""
 DIVERGED = 1e8
 """Residual over right-hand side that no usable definite matrix reaches: sqrt(|A| |A^-1|) bounds this ratio."""
 

@@ -18,7 +18,7 @@ class BasisVector(NamedTuple):
 
 
 class DeviceBasis(Basis):
-    """As `Basis`; vectors are pairs (n, 2) of real and imaginary parts on the device, in double precision where the
+    """A `Basis` on a device: vectors are pairs (n, 2) of real and imaginary parts there, in double precision where the
     device supports that."""
 
     def __init__(self, device: Device, length: int, dtype: np.dtype, limit: int | None):

@@ -1,4 +1,5 @@
-"""What every iteration shares: checked options, right-hand sides in batches, the verdict and the record at its end."""
+"""The common part of iterations: checked options, right-hand sides in batches, the verdict and the record at the
+end."""
 
 import math
 import numbers

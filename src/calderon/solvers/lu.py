@@ -91,7 +91,7 @@ class Factorisation(ABC):
 
 
 class LU(Factorisation):
-    """As LAPACK computes it.
+    """L U factors of a matrix by LAPACK.
 
     factors (n, n), pivots (n,): as LAPACK getrf leaves them, of A or (transposed) of its transpose.
     norm: |A| in the 1-norm (of its transpose where that was factorised), for the condition number.
@@ -188,7 +188,7 @@ def lu(A: Any, overwrite: bool = False) -> Factorisation:
 
 
 def _warned(factors: Factorisation) -> Factorisation:
-    """The same, with an AccuracyWarning if the matrix is singular to rounding."""
+    """The factors themselves, with an AccuracyWarning if the matrix is singular to rounding."""
     condition = factors.condition
     if condition * np.finfo(factors.dtype).eps > LARGEST_CONDITION:
         warnings.warn(

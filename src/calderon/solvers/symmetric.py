@@ -68,7 +68,7 @@ class SymmetricPencil:
         return parent, start, rows
 
     def nbytes(self, dtype: DTypeLike) -> int:
-        """Of the values of factors."""
+        """Bytes of the values of factors, in numbers of this type."""
         _, _, rows = self._tree
         return (len(rows) + len(self.points)) * np.dtype(dtype).itemsize
 
@@ -168,7 +168,12 @@ def _upper_half(group: NDArray[np.int64], points: NDArray[np.float64]) -> NDArra
 
 @kernel
 def eliminate(indptr, indices, parent, count, start, rows):  # type: ignore[no-untyped-def]
-    """The elimination tree, the entries of each column of L and, where `rows` has room, their row numbers."""
+    """Compute the elimination tree, the numbers of entries in the columns of L and, where `rows` has room, their rows.
+
+    indptr (n + 1,), indices: a symmetric matrix by rows, columns ascending, of which the lower half is read. parent
+    (n,): parent of each node, -1 at the root; count (n,): entries of each column below the diagonal; start (n + 1,):
+    first of them in rows, read only where rows is not empty. (T. A. Davis, ACM Trans. Math. Softw. 31 (2005) 587, LDL.)
+    """
     n = len(parent)
     flag = np.empty(n, np.int64)
     fill = len(rows) > 0
@@ -191,7 +196,11 @@ def eliminate(indptr, indices, parent, count, start, rows):  # type: ignore[no-u
 
 @kernel
 def factor(indptr, indices, values, parent, start, rows, below, pivots):  # type: ignore[no-untyped-def]
-    """Fill the columns `below` of L and the pivots; -1, or the number of a pivot that is zero."""
+    """Fill the columns `below` of L and the pivots (n,) of D; -1, or the number of a pivot that is zero.
+
+    values: entries of the matrix in the order of `indices`; rows, below: rows and values of the entries of L by
+    columns; indptr, indices, parent and start as in `eliminate`.
+    """
     n = len(parent)
     flag, path, stack = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64)
     filled = np.empty(n, np.int64)
@@ -199,6 +208,7 @@ def factor(indptr, indices, values, parent, start, rows, below, pivots):  # type
     for k in range(n):
         flag[k] = k
         filled[k] = start[k]
+        # scatter row k into y, and list the columns of L that reach it, from the elimination tree, in stack[top:]
         top = n
         pivot = y[k]
         for p in range(indptr[k], indptr[k + 1]):
@@ -219,12 +229,14 @@ def factor(indptr, indices, values, parent, start, rows, below, pivots):  # type
                 length -= 1
                 top -= 1
                 stack[top] = path[length]
+        # solve with these columns for row k of L, and update the pivot
         for t in range(top, n):
             i = stack[t]
             value = y[i]
             y[i] = 0
             for p in range(start[i], filled[i]):
                 y[rows[p]] -= below[p] * value
+            # L_ki = value / D_i is the next entry of column i
             entry = value / pivots[i]
             pivot -= entry * value
             below[filled[i]] = entry
@@ -238,7 +250,7 @@ def factor(indptr, indices, values, parent, start, rows, below, pivots):  # type
 
 @kernel
 def substitute(start, rows, below, pivots, x):  # type: ignore[no-untyped-def]
-    """x (n, m) = (L D L^T)^-1 x."""
+    """Replace x (n, m) by (L D L^T)^-1 x; start, rows, below and pivots as in `factor`."""
     n, m = x.shape
     for j in range(n):
         for p in range(start[j], start[j + 1]):
