@@ -14,7 +14,11 @@ from calderon.backends.numba import kernel
 
 @kernel
 def scatter(x, order, low, high, first, plane, weights, m, out):  # type: ignore[no-untyped-def]
-    """out (planes, 3, nx, ny) += weights x of the functions order[low:high]."""
+    """out (planes, 3, nx, ny) += weights x of the functions order[low:high].
+
+    x (n,): values of the functions; first (n, 2), plane (n,): first node and number of the plane of each; weights (n,
+    3, m^2): of the m x m nodes, for currents along x and y and for charges.
+    """
     for place in range(low, high):
         n = order[place]
         value, p, i, j = x[n], plane[n], first[n, 0], first[n, 1]
@@ -26,7 +30,8 @@ def scatter(x, order, low, high, first, plane, weights, m, out):  # type: ignore
 
 @kernel
 def gather(field, low, high, first, plane, weights, m, factors, y):  # type: ignore[no-untyped-def]
-    """y (n,) of the functions low to high: the weighted sums of field (planes, 3, nx, ny), times factors (3,)."""
+    """y (n,) of the functions low to high: the weighted sums of field (planes, 3, nx, ny), times factors (3,); first,
+    plane, weights and m as in `scatter`."""
     for n in range(low, high):
         p, i, j = plane[n], first[n, 0], first[n, 1]
         total = 0j
@@ -51,10 +56,15 @@ def grid_subtraction(m: int) -> Any:
 
     @kernel
     def subtract_grid(starts, columns, values, low, high, first, plane, weights, greens, factors):  # type: ignore[no-untyped-def]
+        """Subtract from values, those of a sparse matrix (starts, columns, values) in its rows low to high, the
+        products by the grid. first, plane, weights as in `scatter`; greens (planes, planes, 2, nx, ny): G_xx and K
+        between nodes;
+        factors (2,): of currents and of charges."""
         current, charge = np.empty(d * d), np.empty(d * d)
         for i in range(low, high):
             for at in range(starts[i], starts[i + 1]):
                 j = columns[at]
+                # correlate the weights of both functions, by the difference (u, v) of their nodes
                 for n in range(d * d):
                     current[n], charge[n] = 0.0, 0.0
                 for ax in range(m):
@@ -66,6 +76,7 @@ def grid_subtraction(m: int) -> Any:
                                 b = last - m * bx - by
                                 current[to + by] += x * weights[j, 0, b] + y * weights[j, 1, b]
                                 charge[to + by] += q * weights[j, 2, b]
+                # sum Green's functions between the nodes with the correlated weights
                 dx, dy = first[i, 0] - first[j, 0] - m + 1, first[i, 1] - first[j, 1] - m + 1
                 p, s = plane[i], plane[j]
                 vector, scalar = 0j, 0j
@@ -82,7 +93,7 @@ def grid_subtraction(m: int) -> Any:
 
 @kernel
 def add_rows(starts, columns, values, x, low, high, y):  # type: ignore[no-untyped-def]
-    """y += A x in the rows low to high of a sparse matrix A."""
+    """y += A x in the rows low to high of a sparse matrix A (starts, columns, values)."""
     for i in range(low, high):
         total = 0j
         for at in range(starts[i], starts[i + 1]):

@@ -12,7 +12,7 @@ from calderon.fft.operator import GridOperator
 from calderon.fft.spectra import node_greens
 
 RADIUS = 3.0
-"""Of pairs, in spacings of the grid."""
+"""Largest distance of pairs, in spacings of the grid."""
 DROPPED, FILL = 1e-3, 20.0
 """Entries of the factors below so much of their column are dropped; largest number of entries, over those given."""
 

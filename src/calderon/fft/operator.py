@@ -55,7 +55,7 @@ class Parts:
 
     @staticmethod
     def of(operator: Any) -> "Parts":
-        """Of an expression; ValueError for another one."""
+        """Field, factor and sparse matrix of an expression; ValueError for one that is not of this kind."""
         terms = terms_of(operator)
         fields = [term for term in terms if term.is_plain and term.atom.is_layered]
         local = [term for term in terms if term.atom.is_local]
@@ -101,7 +101,7 @@ class GridOperator(FastOperator):
 
     @property
     def nbytes(self) -> int:
-        """Of near entries, weights and spectra."""
+        """Bytes of near entries, weights and spectra."""
         sparse = (self.touching, self.near)
         near = sum(each.data.nbytes + each.indices.nbytes + each.indptr.nbytes for each in sparse)
         return int(near + self.grid.weights.nbytes + self.spectra.nbytes)
