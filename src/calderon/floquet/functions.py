@@ -14,7 +14,7 @@ from calderon.spaces import EdgeSpace
 from calderon.spaces.edge_space import edge_space
 
 CLOSENESS = 1e-6
-"""Of the spacing of the cells: ends of edges on opposite sides of the border that are one point."""
+"""Fraction of the spacing of the cells within which ends of edges on opposite sides of the border are one point."""
 NEIGHBOURS = ((1, 0), (0, 1), (1, 1), (1, -1))
 """Copies of the cell, each of which stands for the opposite one as well."""
 

@@ -36,7 +36,7 @@ class Lattice:
 
     @property
     def area(self) -> float:
-        """Of a cell, in m^2."""
+        """Area of a cell, in m^2."""
         return float(abs(np.linalg.det(self.periods)))
 
     @cached_property

@@ -21,7 +21,7 @@ BLOCK = 512
 FARTHEST, MOST = 400, 400_000
 """Orders along one period, and waves, up to which sums are made."""
 THINNEST = 1e-7
-"""Of the spacing of cells: layers from which on images have the accuracy that cancels the source."""
+"""Thinnest layer, as a fraction of the spacing of cells, whose images are accurate enough to cancel the source."""
 Floats = NDArray[np.float64]
 
 
@@ -33,8 +33,8 @@ class Plane(NamedTuple):
 
 
 class SlowPart(Protocol):
-    """What is summed in space: its spectra (n,) of G_xx and K in m between two planes, by their numbers, and its matrix
-    -<f_i, E> of all whole and half functions, for eta0 = 1."""
+    """The part that is summed in space: its spectra (n,) of G_xx and K in m between two planes, by their numbers,
+    and its matrix -<f_i, E> of all whole and half functions, for eta0 = 1."""
 
     def spectrum(self, a: int, b: int, k: Floats) -> tuple[NDArray[Any], NDArray[Any]]: ...
 
@@ -85,7 +85,8 @@ def _sum(left: NDArray, values: NDArray, right: NDArray) -> NDArray:
 
 
 def _half_sum(left: NDArray, values: NDArray, right: NDArray) -> NDArray:
-    """The same of both K and -K, half of it: products of real matrices, two only where waves are not evanescent."""
+    """Half of the sum over K and -K of left, values and right: products of real matrices, two only where waves are not
+    evanescent."""
     first, second = (np.concatenate([each.real, each.imag]) for each in (left, right))
     weights = np.concatenate([values, values])[:, None]
     total = 1j * (first.T @ (weights.imag * second))
@@ -94,7 +95,7 @@ def _half_sum(left: NDArray, values: NDArray, right: NDArray) -> NDArray:
 
 
 class _Rest(NamedTuple):
-    """What is left of voltages without the slow part."""
+    """The rest of voltages without the slow part."""
 
     planes: Sequence[Plane]
     sections: Sections

@@ -31,7 +31,7 @@ Floats = NDArray[np.float64]
 
 
 class Tail(NamedTuple):
-    """What G_xx or K is at large k: c / (2 k), and q^2 in 1/m^2."""
+    """The asymptotic form of G_xx or K at large k: c / (2 k), and q^2 in 1/m^2."""
 
     factor: complex
     square: complex
@@ -42,12 +42,12 @@ class Tail(NamedTuple):
         return self.factor * np.array([1 - second, second])
 
     def spectrum(self, decays: Floats, k: Floats) -> NDArray[np.complex128]:
-        """Of the weighted sum, in m, at k (n,)."""
+        """Spectrum of the weighted sum, in m, at k (n,)."""
         return self.weights(decays) @ (0.5 / np.sqrt(k**2 + decays[:, None] ** 2))
 
 
 def tails(sections: Sections, z: float) -> tuple[Tail, Tail]:
-    """Of G_xx and of K for sources and observers at the height z."""
+    """The tails of G_xx and of K for sources and observers at the height z."""
     media = sections.layer_of(z, "below"), sections.layer_of(z)
     eps, mu = sections.eps[list(media)], sections.mu[list(media)]
     s, e, square = np.sum(1 / mu), np.sum(eps), sections.k0**2
@@ -72,7 +72,7 @@ class NearPart:
 
     @staticmethod
     def of(functions: BlochFunctions, level: NDArray[np.bool_]) -> "NearPart":
-        """Of the metal on the triangles (nt,) of one plane."""
+        """The near part of the metal on the triangles (nt,) of one plane."""
         halves, steps = functions.halves, np.array([(0, 0), *NEIGHBOURS])
         own = np.flatnonzero(level[halves.pairs[:, 0]])
         require_memory(64 * len(steps) * len(own) ** 2, f"near parts of {len(own)} functions", "use a coarser mesh")

@@ -28,7 +28,8 @@ from calderon.layers.tables import Table, is_far, tabulated
 from calderon.spaces import EdgeSpace
 
 SHARE = 0.125
-"""Of the spacing of cells: images closer than that are taken out. Others have decayed to exp(-8) at the 300th wave."""
+"""Distance, as a fraction of the spacing of cells, below which images are taken out. Others have decayed to exp(-8)
+at the 300th wave."""
 Floats = NDArray[np.float64]
 Complex = NDArray[np.complex128]
 
@@ -42,14 +43,14 @@ class CellMetal(LayeredMetal):
 
     @cached_property
     def tables(self) -> list[Table]:
-        """Of all pairs of heights."""
+        """Tables of all pairs of heights."""
         return [self._table(images, a != b) for images, (a, b) in zip(self.found, self.pairs, strict=True)]
 
     def _table(self, images: Images, apart: bool) -> Table:
         where, requested = "the planes of a periodic cell", (CLOSE * self.smallest, NEAR * max(self.sizes))
 
         def left(r: Floats) -> Complex:
-            """What is left without 1 / R and R, far away all."""
+            """The rest without 1 / R and R, and all of it far away."""
             distance, far = np.hypot(r[..., None], images.distances), is_far(r, images, requested)
             total = np.zeros((2, *r.shape), complex)
             for w, factors in zip(self.decays, weights(images, self.decays), strict=True):

@@ -19,7 +19,7 @@ from calderon.spaces import EdgeSpace
 TILE = 32
 CLOSE = 1.0
 TERMS = 15
-"""Of the series: what is left is below 1e-14."""
+"""Terms of the series; its rest is below 1e-14."""
 
 
 @jitable_part
@@ -80,7 +80,8 @@ def _close_moments(a, b, c):  # type: ignore[no-untyped-def]
 
 @jitable_part
 def _moments(a, b, c):  # type: ignore[no-untyped-def]
-    """m_j in the order of the arguments."""
+    """The moments m_j for the phases a, b and c at the corners, in the order of the arguments: by `_far_moments`, or by
+    `_close_moments` where they differ by less than CLOSE."""
     low, high = min(a, b, c), max(a, b, c)
     if high - low < CLOSE:
         return _close_moments(a, b, c)
@@ -104,7 +105,12 @@ def _moments(a, b, c):  # type: ignore[no-untyped-def]
 
 @kernel
 def _transform(waves, along, corners, doubled, scale, dofs, out):  # type: ignore[no-untyped-def]
-    """out[:, w, f] += the component along `along`, and along that turned by 90 degrees, of function f at wave w."""
+    """out[:, w, f] += the component along `along`, and along that turned by 90 degrees, of function f at wave w.
+
+    waves (n, 2): K in 1/m; along (n, 2): unit vectors; corners (m, 3, 2): of triangles, in m; doubled (m,): their
+    double areas; scale, dofs (m, 3): factors and numbers of the edge functions (-1: none); out (2, n, functions), in
+    m^2.
+    """
     for w in range(len(waves)):
         kx, ky, ux, uy = waves[w, 0], waves[w, 1], along[w, 0], along[w, 1]
         for t in range(len(corners)):

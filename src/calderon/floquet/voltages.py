@@ -10,6 +10,8 @@ from calderon.layers.lines import line_functions
 
 @kernel
 def _voltages(k, sections, z, layer, source_z, source_layer, out):  # type: ignore[no-untyped-def]
+    """Fill out (2, n) with V_i of the TM and the TE line at the wavenumbers k (n,), at the height z in `layer`, for
+    unit sources at source_z in source_layer; sections: `Sections.data`."""
     for i in range(len(k)):
         values = line_functions(k[i], sections, z, layer, source_z, source_layer)
         out[0, i], out[1, i] = values[0], values[4]
