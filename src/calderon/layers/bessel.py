@@ -12,7 +12,7 @@ FAR = 12.0
 
 @jitable_part
 def bessel(z):  # type: ignore[no-untyped-def]
-    """J0 and J1: power series below FAR, Hankel's expansion above (DLMF 10.2.2, 10.17.3)."""
+    """J0 and J1 at a complex z: power series below FAR, Hankel's expansion above (DLMF 10.2.2, 10.17.3)."""
     if abs(z) < FAR:
         return _series(z)
     zero, one = _hankel_sums(z, 0.0), _hankel_sums(z, 4.0)
@@ -22,6 +22,7 @@ def bessel(z):  # type: ignore[no-untyped-def]
 
 @jitable_part
 def _series(z):  # type: ignore[no-untyped-def]
+    """J0 and J1 at z by their power series."""
     q = -0.25 * z * z
     term, zero, one = 1.0 + 0j, 1.0 + 0j, 1.0 + 0j
     for n in range(1, 60):
@@ -35,7 +36,7 @@ def _series(z):  # type: ignore[no-untyped-def]
 
 @jitable_part
 def _hankel_sums(z, m):  # type: ignore[no-untyped-def]
-    """The even and the odd terms of Hankel's expansion for m = 4 n^2, up to the smallest."""
+    """Sums of the even and the odd terms of Hankel's expansion at z for m = 4 n^2, up to the smallest term."""
     even, odd, term, last = 1.0 + 0j, 0j, 1.0 + 0j, 1e300
     for k in range(1, 40):
         term = term * (m - (2.0 * k - 1.0) ** 2) / (8.0 * k * z)

@@ -28,10 +28,10 @@ from calderon.quadrature import gauss
 TILT = 0.4
 """Angle from a cut."""
 PANELS = 6.3 * np.array([0, 1 / 512, 1 / 128, 1 / 32, 1 / 8, 0.35, 0.65, 1])
-"""Of s, with POINTS each."""
+"""Ends of the panels of s, each with POINTS points."""
 POINTS = 16
 WAVELENGTHS = 5.0, 10.0, 20.0
-"""Of vacuum: distances from which on the sums are tried."""
+"""Distances in wavelengths of vacuum from which on the sums are tried."""
 SAMPLES, AGREEMENT = 4, 1e-8
 """Distances at which integrals are computed too, and by how much of the largest one both may differ."""
 Complex = NDArray[np.complex128]
@@ -66,8 +66,8 @@ class DistantGreens:
 
 
 def distant_greens(sections: Sections, z: float, source_z: float, reach: float) -> DistantGreens | None:
-    """Those between two heights, from where they agree with integrals; None where they do not up to `reach`, or where
-    it is too close or walls keep the field between them."""
+    """The Green's functions of distant points between two heights, from where they agree with integrals; None where
+    they do not up to `reach`, or where it is too close or walls keep the field between them."""
     wavelength = 2 * np.pi / sections.k0
     opened = (sections.ends == OPEN) & sections.travels[[0, -1]]  # others decay within a wavelength
     branches = set(sections.wavenumbers[[0, -1]][opened].tolist())

@@ -1,4 +1,4 @@
-"""What the fields E and H of currents in a stack are made of: even functions of the distance rho.
+"""Components of the fields E and H of currents in a stack: even functions of the distance rho.
 
 With the vector potential A = int G J and phi = int K div J, E = i k0 (A + grad phi / k0^2), H = curl A / mu for
 eta0 = 1. For the offset d of the observer from a horizontal current J and its charge c = div J
@@ -21,7 +21,12 @@ FIELDS = len(HORIZONTAL) + len(VERTICAL)
 
 @jitable_part
 def add_field_components(total, k, weight, rho, place):  # type: ignore[no-untyped-def]
-    """Add the integrands at one point k_rho, in the order of HORIZONTAL and VERTICAL."""
+    """Add the integrands at one point k_rho to the sums `total` (FIELDS or more,), in the order of HORIZONTAL and
+    VERTICAL.
+
+    k: k_rho; weight: of the point, times dk_rho; rho: distance in m; place: (`Sections.data`, z, layer, source_z,
+    source_layer).
+    """
     sections, z, layer, source_z, source_layer = place
     line = line_functions(k, sections, z, layer, source_z, source_layer)
     xx, K, zx, xz, zz = components_of(line, k, sections, layer, source_layer)

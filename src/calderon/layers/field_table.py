@@ -32,7 +32,7 @@ class FieldTable:
 def field_table(
     sections: Sections, z: float, source_z: float, low: float, reach: float, source_layer: int | None = None
 ) -> FieldTable:
-    """Of distances from low to reach in m; low may be 0 where the heights differ.
+    """The table of distances from low to reach in m; low may be 0 where the heights differ.
 
     Intervals are half as long as the points are far from the source, at most half of the shortest wavelength.
     """

@@ -18,11 +18,11 @@ from calderon.layers.lines import spectral_greens
 from calderon.layers.sections import OPEN, WALL, Sections
 
 THIN = 0.8
-"""Of the size of triangles: images closer than that are taken out, up to FARTHEST sizes. At that distance rules of
+"""Distance in sizes of triangles below which images are taken out, up to FARTHEST sizes. At that distance rules of
 degree 14 integrate them to 1e-6."""
 FARTHEST = 1.0
 RATIOS = 1.2, 1.5
-"""Of neighbouring distances, next to the closest and to the farthest one: what is missed at wavenumber kappa makes a
+"""Ratios of neighbouring distances, next to the closest and to the farthest one. An error at wavenumber kappa makes a
 peak in proportion to kappa above the source, where rules for the same triangle have points."""
 LOWEST, HIGHEST = 8.0, 60.0
 """Wavenumbers over the inverse of the farthest and the closest distance."""
@@ -69,8 +69,8 @@ def image_distance(sections: Sections, z: float, source_z: float) -> float:
 
 
 def static_images(sections: Sections, z: float, source_z: float, size: float, required: bool = False) -> Images:
-    """Those between two interfaces that triangles of that size in m see as close; none where all are farther. At one
-    height the first one is the source itself, which is there if `required`, too."""
+    """Static images between two interfaces that triangles of that size in m see as close; none where all are
+    farther. At one height the first one is the source itself, which is there if `required`, too."""
     closest = image_distance(sections, z, source_z)
     if closest >= THIN * size:
         if not required:

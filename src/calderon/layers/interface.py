@@ -1,4 +1,4 @@
-"""What Green's functions at an interface are when observer and source are close to each other.
+"""Green's functions at an interface when observer and source are close to each other.
 
 With S = 1/mu_1 + 1/mu_2, E = eps_1 + eps_2 of the media above and below, for large k_rho = kappa
 

@@ -25,20 +25,21 @@ from calderon.layers.sections import Sections
 GRAZING = 4e-15
 """By how much of it k_rho is kept below the wavenumbers of layers, where impedances are zero and infinite."""
 SMALL = 1e-3
-"""Of |k_rho / k|^2, from which on components are no longer taken as means over a circle."""
+"""Value of |k_rho / k|^2 from which on components are no longer taken as means over a circle."""
 
 
 @jitable_part
 def _vertical(k2):  # type: ignore[no-untyped-def]
-    """The root with Im >= 0 for k_rho on the real axis or below. Its branch cut runs upward from the branch point, so
-    that it is analytic around k_rho = 0."""
+    """k_z, the root of k2 with Im >= 0 for k_rho on the real axis or below. Its branch cut runs upward from the
+    branch point, so that it is analytic around k_rho = 0."""
     kz = np.sqrt(k2)
     return -kz if kz.imag < 0 and -kz.imag > kz.real else kz
 
 
 @jitable_part
 def _end_reflection(end, wall, impedance):  # type: ignore[no-untyped-def]
-    """Of a half-space (0), a wall (1) or a perfect magnetic wall (2)."""
+    """Reflection on a line of that impedance at its end: a half-space (0), a wall (1) with the impedance `wall`, or a
+    perfect magnetic wall (2)."""
     if end == 1:
         return (wall - impedance) / (wall + impedance)
     return 0j + (1.0 if end == 2 else 0.0)
@@ -46,10 +47,14 @@ def _end_reflection(end, wall, impedance):  # type: ignore[no-untyped-def]
 
 @jitable_part
 def _cascade(square, sections, step, last, observed):  # type: ignore[no-untyped-def]
-    """From the lower (step 1) or upper end (step -1) to layer `last`, on the TM and the TE line: the reflection in
-    `last` of what leaves toward that end, the amplitude that enters layer `observed` on the way, of 1 that leaves
-    `last`, and the reflection in `observed`."""
+    """Reflections and amplitudes on the TM (e) and the TE line (h), from the lower (step 1) or upper end (step -1) to
+    the layer `last`: reflection ge, gh in `last` of waves toward that end; amplitude te, th that enters the layer
+    `observed` on the way, for 1 that leaves `last`; reflection seen_e, seen_h in `observed`.
+
+    square: k_rho^2; sections: `Sections.data`.
+    """
     k0, eps, mu, low, high, ends, walls = sections
+    # begin with the reflection at the end of the stack
     first, place = (0, 0) if step == 1 else (len(eps) - 1, 1)
     kz = _vertical(k0 * k0 * eps[first] * mu[first] - square)
     ze, zh = kz / (k0 * eps[first]), k0 * mu[first] / kz
@@ -59,11 +64,13 @@ def _cascade(square, sections, step, last, observed):  # type: ignore[no-untyped
     n = first
     while n != last:
         through = np.exp(1j * kz * (high[n] - low[n]))
+        # impedances of the next layer m, and reflections at the interface seen from it
         ke, kh = ze, zh
         m = n + step
         kz = _vertical(k0 * k0 * eps[m] * mu[m] - square)
         ze, zh = kz / (k0 * eps[m]), k0 * mu[m] / kz
         re, rh = (ke - ze) / (ke + ze), (kh - zh) / (kh + zh)
+        # carry reflections and amplitudes through layer n, then through the interface
         if n == observed:
             passed, seen_e, seen_h = True, ge, gh
         elif passed:
@@ -81,17 +88,20 @@ def _cascade(square, sections, step, last, observed):  # type: ignore[no-untyped
 
 @jitable_part
 def line_functions(k, sections, z, layer, source_z, source_layer):  # type: ignore[no-untyped-def]
-    """V_i, I_i, V_v, I_v of the TM line, then those of the TE line, at z in `layer` of a source at source_z.
+    """V_i, I_i, V_v, I_v of the TM line, then those of the TE line, at z in `layer` of a source at source_z in
+    source_layer.
 
-    k: k_rho. sections: `Sections.data`. At the height of the source the limits from above.
+    k: k_rho; sections: `Sections.data`; heights in m. At the height of the source the limits from above.
     """
     k0, eps, mu, low, high, ends, walls = sections
     p, square = source_layer, k * k
+    # reflections behind the source and in front of it, toward the observer
     up = layer > p or (layer == p and z >= source_z)
     back_e, back_h, _, _, _, _ = _cascade(square, sections, 1 if up else -1, p, p)
     front_e, front_h, te, th, seen_e, seen_h = _cascade(square, sections, -1 if up else 1, p, layer)
     kp = _vertical(k0 * k0 * eps[p] * mu[p] - square)
     kl = _vertical(k0 * k0 * eps[layer] * mu[layer] - square)
+    # lengths behind the source and beyond the observer, and the direct path between them
     behind = max(source_z - low[p] if up else high[p] - source_z, 0.0)
     beyond = max(high[layer] - z if up else z - low[layer], 0.0)
     thick = high[p] - low[p]
@@ -100,6 +110,7 @@ def line_functions(k, sections, z, layer, source_z, source_layer):  # type: igno
     else:
         ahead = high[p] - source_z if up else source_z - low[p]
         path = np.exp(1j * (kp * ahead + kl * (z - low[layer] if up else high[layer] - z)))
+    # all reflections in the layer of the source, on lines of impedance 1; then the impedances
     around, echo, turn = np.exp(2j * kp * thick), np.exp(2j * kp * behind), np.exp(2j * kl * beyond)
     sign = 0.5 if up else -0.5
     e = _four(back_e * echo, seen_e * turn, path * te / (1.0 - back_e * front_e * around), sign)
@@ -111,7 +122,8 @@ def line_functions(k, sections, z, layer, source_z, source_layer):  # type: igno
 
 @jitable_part
 def _four(back, front, amplitude, sign):  # type: ignore[no-untyped-def]
-    """V_i, I_i, V_v, I_v on a line of impedance 1, of the reflected parts behind the source and beyond the observer."""
+    """V_i, I_i, V_v, I_v on a line of impedance 1: `amplitude` between source and observer, the reflected parts
+    `back` behind the source and `front` beyond the observer; sign: 1/2 upward, -1/2 downward."""
     source, dipole = amplitude * (1.0 + back), amplitude * (1.0 - back)
     plus, minus = 1.0 + front, 1.0 - front
     return 0.5 * source * plus, sign * source * minus, sign * dipole * plus, 0.5 * dipole * minus
@@ -119,7 +131,8 @@ def _four(back, front, amplitude, sign):  # type: ignore[no-untyped-def]
 
 @jitable_part
 def components_of(line, k, sections, layer, source_layer):  # type: ignore[no-untyped-def]
-    """G_xx, K, G_zx / k_rho, G_xz / k_rho and G_zz of `line_functions` at k_rho."""
+    """G_xx, K, G_zx / k_rho, G_xz / k_rho and G_zz from the eight `line` functions at k_rho = k; sections, layer and
+    source_layer as in `line_functions`."""
     ve, ie, wve, wie, vh, ih, wvh, wih = line
     k0, eps, mu = sections[0], sections[1], sections[2]
     square, m, ms = k * k, mu[layer], mu[source_layer]
@@ -135,14 +148,15 @@ def components_of(line, k, sections, layer, source_layer):  # type: ignore[no-un
 
 @jitable_part
 def spectral_components(k, sections, z, layer, source_z, source_layer):  # type: ignore[no-untyped-def]
-    """G_xx, K, G_zx / k_rho, G_xz / k_rho and G_zz at one k_rho, not zero: even functions of it."""
+    """G_xx, K, G_zx / k_rho, G_xz / k_rho and G_zz at one k_rho, not zero: even functions of it. Arguments as in
+    `line_functions`."""
     line = line_functions(k, sections, z, layer, source_z, source_layer)
     return components_of(line, k, sections, layer, source_layer)
 
 
 @kernel
 def _spectral(k, sections, z, layer, source_z, source_layer, out):  # type: ignore[no-untyped-def]
-    """`spectral_components` of each k (n,), in out (5, n)."""
+    """Fill out (5, n) with the `spectral_components` at each k (n,); other arguments as in `line_functions`."""
     for i in range(len(k)):
         values = spectral_components(k[i], sections, z, layer, source_z, source_layer)
         for c in range(5):

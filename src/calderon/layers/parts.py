@@ -10,7 +10,7 @@ from calderon.mesh import TriangleMesh
 from calderon.mesh.errors import MeshError
 
 FLAT = 1e-6
-"""Of the size of a mesh: so far vertices may lie off an interface."""
+"""Distance that vertices may lie off an interface, as a fraction of the size of a mesh."""
 UPRIGHT = 1e-6
 """Vertical component of the normal of a vertical triangle at most."""
 
@@ -24,8 +24,8 @@ class MetalParts(NamedTuple):
 
 
 def parts_of(sections: Sections, mesh: TriangleMesh, triangles: NDArray[np.int64]) -> MetalParts:
-    """Of some triangles of a mesh, by their places among these. MeshError for triangles that are neither, cross an
-    interface, or lie outside of the stack."""
+    """The parts of the metal of some triangles of a mesh, by their places among these. MeshError for triangles that
+    are neither, cross an interface, or lie outside of the stack."""
     size = float(np.ptp(mesh.vertices, axis=0).max())
     steep = np.abs(mesh.normals[triangles, 2])
     upright = steep < UPRIGHT

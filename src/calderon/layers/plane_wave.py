@@ -12,7 +12,8 @@ Complex = NDArray[np.complex128]
 
 @kernel
 def _lines(k, sections, z, layer, source_z, source_layer, out):  # type: ignore[no-untyped-def]
-    """V_i and I_i of the TM line, then of the TE line, at heights z in out (n, 4)."""
+    """Fill out (n, 4) with V_i and I_i of the TM line, then of the TE line, at heights z (n,) in the layers `layer`
+    (n,), of a source at source_z in source_layer; k: k_rho; sections: `Sections.data`."""
     for i in range(len(z)):
         values = line_functions(k, sections, z[i], layer[i], source_z, source_layer)
         out[i, 0], out[i, 1], out[i, 2], out[i, 3] = values[0], values[1], values[4], values[5]

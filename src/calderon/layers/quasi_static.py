@@ -1,4 +1,4 @@
-"""What Green's functions are when observer and source are close to each other, or to each other's image.
+"""Green's functions when observer and source are close to each other, or to each other's image.
 
 For large k_rho = kappa all k_z are i kappa, and the lines of the layers n (observer) and m (source) give, with s the
 vertical distance, functions of kappa times exp(-kappa s): with g = exp(i k R) / (4 pi R) for 1 / (2 kappa), and

@@ -113,7 +113,8 @@ def residue_ratio(sections: Sections, wave: SurfaceWave, z: float, source_z: flo
 
 
 def residue_ratios(sections: Sections, wave: SurfaceWave, z: float, source_z: float) -> list[complex]:
-    """The same of any currents at source_z within a layer: for each of `SourceResponses`."""
+    """Ratios of the residues of a surface wave for any currents at source_z within a layer, one for each of
+    `SourceResponses`."""
     circle = _circle(wave.k, outside_wavenumber(sections))
     found = source_responses(sections, circle, z, source_z)
     return [_residue(wave, circle, each) / wave.residue for each in found]

@@ -1,4 +1,4 @@
-"""What `quasi_static.singular_parts` leave of Green's functions, between heights inside of layers or at interfaces.
+"""Tables of Green's functions without `quasi_static.singular_parts`, between heights inside of layers or at interfaces.
 
 Interpolated between Chebyshev nodes in z and z', at each pair of nodes by Chebyshev series of the distance on intervals
 that are halved until their last terms are small.
@@ -20,7 +20,7 @@ HEIGHTS = 6
 MORE = 2.0
 """Additional nodes for a phase of 1 over these heights."""
 FINER = 1.5
-"""The same for each halving of a layer next to it, whose faces make images at twice its thickness."""
+"""Additional nodes for each halving of a neighbouring layer, whose faces make images at twice its thickness."""
 ACCURACY = 1e-5
 """Last terms of a series over the largest value, or that of 1 / (4 pi r) at the end of its interval."""
 HALVINGS, REFUSED = 8, 1e-3
@@ -80,7 +80,7 @@ class RestTable:
 
     @property
     def data(self) -> tuple[float, NDArray[np.int64], Real, Real]:
-        """What loops read, the series as (n, a, DEGREE + 1, b, 10), flat."""
+        """Arrays that loops read, the series (n, a, DEGREE + 1, b, 10) flat."""
         series = np.ascontiguousarray(self.series.transpose(0, 1, 4, 2, 3))
         return len(self.interval) / self.reach, self.interval, self.ends.ravel(), series.ravel()
 

@@ -90,8 +90,8 @@ class Sections:
         return np.flatnonzero(((low[:, None] <= top + near) & (high[:, None] >= bottom - near)).any(axis=0))
 
     def hastened(self, extent: float) -> tuple["Sections", float]:
-        """The same layers at so many times the wavenumber, at least 1, that waves vary over an extent in m by SLOWEST;
-        layers of vacuum, whose Green's functions are exact, as they are."""
+        """These layers at so many times the wavenumber, at least 1, that waves vary over an extent in m by SLOWEST,
+        and the factor; layers of vacuum, whose Green's functions are exact, as they are."""
         size = float(np.abs(self.wavenumbers).max()) * extent
         vacuum = np.all(self.eps == 1) and np.all(self.mu == 1) and np.all(self.ends == OPEN)
         factor = 1.0 if vacuum else max(1.0, SLOWEST / size)

@@ -26,11 +26,11 @@ DEPTH = 0.3, 4.0
 INTERVALS = 26
 """Intervals of the tail."""
 GROWTH = 1.5
-"""Of panels on the axis."""
+"""Ratio of neighbouring panels on the axis."""
 SMALL, ROUNDING = 1e-17, 1e-15
-"""Of the sum, and of what is left out: panels below it end the integral."""
+"""Fractions of the sum, and of the part that is left out: panels below them end the integral."""
 ERROR = 1e-13
-"""Of what is left out: intervals below it are not extrapolated."""
+"""Fraction of the part that is left out: intervals below it are not extrapolated."""
 FARTHEST = 1e9
 """End of the path over that of the ellipse."""
 SLOPE, DECAYED = 400.0, 40.0
@@ -39,8 +39,8 @@ they end."""
 SHARE = 16
 """Distances of a task."""
 VERTICAL, RESONANT = 1e-6, 150.0
-"""Of k0, a wavenumber k_rho of waves between walls, and of an impedance, the voltage from which they resonate: a pole
-is then so close to the beginning of the path that integrals are wrong by 1e-8 and more."""
+"""Waves between walls are sampled at k_rho = VERTICAL k0; voltages there above RESONANT times the largest impedance
+mean a resonance: a pole is then so close to the beginning of the path that integrals are wrong by 1e-8 and more."""
 
 
 class Direct(NamedTuple):
@@ -71,14 +71,19 @@ class SpatialGreens(NamedTuple):
 
 @jitable_part
 def _direct(k, wavenumber):  # type: ignore[no-untyped-def]
-    """What exp(i k r) / (4 pi r) is made of."""
+    """The spectrum of exp(i wavenumber r) / (4 pi r) at k_rho = k, i / (2 k_z) with Im k_z >= 0."""
     kz = np.sqrt(wavenumber * wavenumber - k * k)
     return 0.5j / (-kz if kz.imag < 0.0 else kz)
 
 
 @jitable_part
 def _add_point(total, k, weight, rho, place, direct):  # type: ignore[no-untyped-def]
-    """Add the integrand at one point to the sums, and the sizes of what is left out to the last one."""
+    """Add the integrands at one point k_rho to the sums `total` (3 or 6, or FIELDS + 1,), and the sizes of the parts
+    that are left out to the last one.
+
+    k: k_rho; weight: of the point, times dk_rho; rho: distance in m; place: (`Sections.data`, z, layer, source_z,
+    source_layer); direct: factors of G_xx and K, their wavenumbers, and (distances, factors_xx, factors_K) of images.
+    """
     sections, z, layer, source_z, source_layer = place
     if len(total) == FIELDS + 1:
         add_field_components(total, k, weight, rho, place)
@@ -120,7 +125,11 @@ def _average(sums, ends, errors, count):  # type: ignore[no-untyped-def]
 
 @jitable_part
 def _on_axis(total, before, low, high, rho, place, direct, points, weights):  # type: ignore[no-untyped-def]
-    """Add a panel of the axis. Whether nothing follows: its sums are rounding errors."""
+    """Add the panel from low to high of the axis; whether nothing follows, as its sums are rounding errors.
+
+    before: working memory like `total`; points, weights (q,): of a rule on 0 to 1; rho, place and direct as in
+    `_add_point`.
+    """
     before[:] = total
     for q in range(len(points)):
         k = low + (high - low) * points[q] + 0j
@@ -134,8 +143,11 @@ def _on_axis(total, before, low, high, rho, place, direct, points, weights):  # 
 
 @jitable_part
 def _integral(rho, end, depth, place, direct, points, weights, out):  # type: ignore[no-untyped-def]
-    """The integrals at one distance."""
+    """Fill out (components,) with the integrals at the distance rho in m: over an ellipse below the axis from 0 to
+    `end`, of that depth, then along the axis, in the end between zeros of J_n with weighted averages; direct and
+    place as in `_add_point`, points and weights as in `_on_axis`."""
     total, before = np.zeros(len(out) + 1, np.complex128), np.empty(len(out) + 1, np.complex128)
+    # half of an ellipse from 0 to `end`, below the poles near the axis
     panels = max(math.ceil(end * rho / 7.0), math.ceil(0.9 * end / depth), 10)
     for p in range(panels):
         for q in range(len(points)):
@@ -143,10 +155,12 @@ def _integral(rho, end, depth, place, direct, points, weights, out):  # type: ig
             k = 0.5 * end * (1.0 - math.cos(t)) - 1j * depth * math.sin(t)
             step = 0.5 * end * math.sin(t) - 1j * depth * math.cos(t)
             _add_point(total, k, step * (weights[q] * math.pi / panels), rho, place, direct)
+    # panels that grow until Bessel's functions oscillate
     low, done = end, False
     while low * rho < math.pi and low < FARTHEST * end and not done:
         done = _on_axis(total, before, low, GROWTH * low, rho, place, direct, points, weights)
         low *= GROWTH
+    # fields far above or below their source: integrated until they have decayed
     away = abs(place[1] - place[3])
     if len(out) == FIELDS and rho < SLOPE * away:  # derivatives have terms that averages do not suit
         while low * away < DECAYED and not done:
@@ -154,6 +168,7 @@ def _integral(rho, end, depth, place, direct, points, weights, out):  # type: ig
             done = _on_axis(total, before, low, high, rho, place, direct, points, weights)
             low = high
         done = True
+    # partial sums at the ends of intervals between zeros, extrapolated by weighted averages
     sums, ends, errors = np.empty((len(out), INTERVALS), np.complex128), np.empty(INTERVALS), np.empty(INTERVALS)
     first, count = math.ceil(low * rho / math.pi + 0.25), 0
     while low < FARTHEST * end and not done and count < INTERVALS:
@@ -169,7 +184,8 @@ def _integral(rho, end, depth, place, direct, points, weights, out):  # type: ig
 
 @kernel
 def _integrals(rho, low, high, end, depths, place, direct, points, weights, out):  # type: ignore[no-untyped-def]
-    """The integrals at the distances from low to high, in out (n, components)."""
+    """Fill out (n, components) with the integrals at the distances rho (n,) in m from low to high. depths (2,): of
+    the path at most, and times rho at most; other arguments as in `_integral`."""
     for i in range(low, high):
         depth = depths[0] if rho[i] * depths[0] < depths[1] else depths[1] / rho[i]
         _integral(rho[i], end, depth, place, direct, points, weights, out[i])

@@ -68,7 +68,7 @@ class Table:
 
     @property
     def data(self) -> tuple[Any, ...]:
-        """What `look_up` takes between the distances and `first`."""
+        """Arguments of `look_up` between the distances and `first`."""
         return (
             len(self.interval) / self.reach,
             0,
@@ -125,8 +125,8 @@ def look_up(r, count, low, high, table, first, out):  # type: ignore[no-untyped-
 
 @jitable_part
 def _sum_series(r, count, bottom, middle, scale, series, at, out, place):  # type: ignore[no-untyped-def]
-    """out[place + i] for r[i] >= bottom: the Chebyshev series of 12 terms at series[at], by Clenshaw's recurrence,
-    without a loop over terms."""
+    """out[place + i] for i < count: the Chebyshev series of 12 terms at series[at], in (r[i] - middle) * scale,
+    where r[i] >= bottom; by Clenshaw's recurrence, without a loop over terms."""
     s0, s1, s2, s3, s4, s5 = series[at], series[at + 1], series[at + 2], series[at + 3], series[at + 4], series[at + 5]
     s6, s7, s8, s9 = series[at + 6], series[at + 7], series[at + 8], series[at + 9]
     s10, s11 = series[at + 10], series[at + 11]
@@ -150,7 +150,7 @@ def _sum_series(r, count, bottom, middle, scale, series, at, out, place):  # typ
 
 @kernel
 def _values(rho, table, first, out):  # type: ignore[no-untyped-def]
-    """`look_up` at distances (n,), in out (n, 4)."""
+    """Fill out (n, 4) with `look_up` at distances rho (n,); table and first as in `look_up`."""
     r, values = np.empty(1), np.empty(4)
     for i in range(len(rho)):
         r[0] = rho[i]
