@@ -28,7 +28,7 @@ NEAR = 0.3
 """An edge nearer than this part of a piece's size cuts it."""
 TOLERANCE = 0.1
 """Corners nearer to a shadow than this part of the edge's distance lie on it."""
-BESIDE, PARALLEL = 0.7, 0.98
+LATERAL, PARALLEL = 0.7, 0.98
 """Where a corner or an edge is nearer to a side than this part of the way to its ends, points are graded; an edge less
 inclined than of this cosine lies along the side."""
 SMOOTH = ((1.2, 8), (0.6, 12), (0.4, 20))
@@ -221,7 +221,7 @@ def _special_points(start: Array, side: Array, edges: Array) -> Array:
         parallel = np.abs(np.einsum("nc,nc->n", side, b - a)) > PARALLEL * length * np.linalg.norm(b - a, axis=1)
         for target, barred in ((a, False), (b, parallel)):
             distance, k = _segment_distances(start, start + side, a, target)
-            special = (distance < BESIDE * np.minimum(k, 1 - k) * length) & ~np.asarray(barred)
+            special = (distance < LATERAL * np.minimum(k, 1 - k) * length) & ~np.asarray(barred)
             for other in places[2:]:
                 special &= ~(np.abs(k - other) * length < np.maximum(0.5 * distance, 1e-9 * length))
             places.append(np.where(special, k, np.inf))
@@ -229,7 +229,7 @@ def _special_points(start: Array, side: Array, edges: Array) -> Array:
 
 
 def _level(scale: Array, length: Array) -> Index:
-    """Of a graded rule on a line of that length for a singularity at that distance."""
+    """Level of the graded rule on a line of this length for a singularity at the distance `scale`."""
     levels = np.ceil(np.log2(np.maximum(length, 1e-300) / np.maximum(scale, 1e-300)))
     return np.where(scale > 1e-12 * length, np.clip(levels, 0, FINEST), TOUCHING).astype(np.int64)
 

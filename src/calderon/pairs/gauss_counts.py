@@ -91,7 +91,8 @@ def ellipse_kernel() -> Callable[..., Any]:
         corners, results = (test.reshape(-1), trial.reshape(-1)), out.reshape(-1)
         triangles, orders = pairs.triangles.reshape(-1), (pairs.test_order.reshape(-1), pairs.trial_order.reshape(-1))
         norms, least, axes = 15 + 3 * count, (15 + 4 * count) * step, out.shape[1]
-        for begin in range(0, out.shape[0], step):
+        for begin in range(0, out.shape[0], step):  # a vector of pairs, one a lane
+            # distance of the first corners (0 to 2), edges of the test (3, 9) and of the trial triangle (6, 12)
             for lane in range(step):
                 n = min(begin + lane, out.shape[0] - 1)
                 x, y = 9 * number(triangles, 2 * n), 9 * number(triangles, 2 * n + 1)
@@ -103,6 +104,7 @@ def ellipse_kernel() -> Callable[..., Any]:
                         one, two = x + 3 * number(orders[0], 3 * n + a), y + 3 * number(orders[1], 3 * n + a)
                         put(s, (6 * a - 3 + c) * step + lane, number(corners[0], one + c) - first)
                         put(s, (6 * a + c) * step + lane, number(corners[1], two + c) - second)
+            # D = x - y and |D| at each point of the lines
             for p in range(count):
                 u1, u2 = number(points, 4 * p), number(points, 4 * p + 1)
                 v1, v2 = number(points, 4 * p + 2), number(points, 4 * p + 3)
@@ -114,6 +116,7 @@ def ellipse_kernel() -> Callable[..., Any]:
                     store(s, (15 + 3 * p + c) * step, d)
                     square = square + d * d
                 store(s, (norms + p) * step, square_root(square))
+            # squares of E = (|D_p| + |D_q|) / |D_q - D_p| of the lines from p to q, the least of each coordinate
             for axis in range(axes):
                 store(s, least + axis * step, zero(s) + 1e6)
             for m in range(lines.lines.shape[0]):
@@ -125,6 +128,7 @@ def ellipse_kernel() -> Callable[..., Any]:
                 length = load(s, (norms + p) * step) + load(s, (norms + q) * step)
                 length, best = length * length, load(s, here)
                 store(s, here, where_less(length, best * square, length / square, best))
+            # their roots, from lanes to rows
             for axis in range(axes):
                 store(s, least + axis * step, square_root(load(s, least + axis * step)))
                 for lane in range(min(step, out.shape[0] - begin)):

@@ -19,6 +19,8 @@ def grouped(keys: NDArray[np.integer], count: int) -> tuple[NDArray[np.int64], N
 
 @functools.lru_cache(maxsize=1)
 def _grouping_kernel() -> Callable[..., Any]:
+    """Compiled run(keys, starts, order): fills starts (count + 1,), zeros before, with the places in order (n,) where
+    each of the keys (n,) begins, and order with the items, sorted stably by counting."""
 
     @kernel
     def run(keys, starts, order):  # type: ignore[no-untyped-def]
@@ -45,6 +47,7 @@ def arranged(table: NDArray[Any], order: NDArray[np.integer]) -> NDArray[Any]:
 
 @functools.lru_cache(maxsize=1)
 def _arranging_kernel() -> Callable[..., Any]:
+    """Compiled run(table, order, out): fills out (m, k) with the rows order (m,) of the table (n, k)."""
 
     @kernel
     def run(table, order, out):  # type: ignore[no-untyped-def]

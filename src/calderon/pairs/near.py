@@ -23,12 +23,12 @@ ACCURACY = {1: 9.0, 2: 12.5}
 """By the power of the kernel, singular like 1/|x - y|^power: exponent of the error at the worst place of a piece (see
 gauss_counts.py); over the pair that makes six digits."""
 DIGIT = {1: 1.0, 2: 2.3}
-"""Of that exponent for each digit, by the power of the kernel."""
+"""Addition to that exponent for each digit, by the power of the kernel."""
 COUNTS = np.array([3, 4, 6, 10, 14])
 """Gauss points along one direction of a piece; what needs more is cut."""
 MOST = int(COUNTS[-1])
 SMALLEST = 1 / 256
-"""Of the size of the smaller triangle: no smaller pieces."""
+"""Size of the smallest pieces, as a fraction of the size of the smaller triangle."""
 CHILDREN = np.array(
     [
         [[1, 0, 0], [0.5, 0.5, 0], [0.5, 0, 0.5]],

@@ -9,7 +9,8 @@ from calderon.pairs.classes import TouchingPairs
 from calderon.spaces import Space
 
 CROSSING = 0.29
-"""Where an edge passes through a triangle, the rims are nearer than its radius inside, at most so much of its size."""
+"""Largest distance of the boundaries where an edge passes through a triangle, as a fraction of the triangle's size:
+it is less than its radius inside."""
 
 
 def refuse_overlaps(

@@ -76,7 +76,7 @@ class Assigned(NamedTuple):
 
     @staticmethod
     def of(codes: NDArray[np.int64], pairs: Pairs) -> "Assigned":
-        """Of the code of each pair, which takes more memory."""
+        """The assignment from the code of each pair, which takes more memory."""
         return Assigned(*numbered(codes), pairs)
 
 
@@ -121,7 +121,7 @@ def _united(codes: NDArray[np.int64], power: int, test: Element, trial: Element)
 
 
 class Wanted(NamedTuple):
-    """What rules are made for: `singular` of Quadrature, |k|, the power of the kernel, singular like 1/|x - y|^power,
+    """Requirements of rules: `singular` of Quadrature, |k|, the power of the kernel, singular like 1/|x - y|^power,
     the degree of the products of shape functions, and digits of near pairs (near.DEGREES). mirrored: whether integrals
     over a triangle and itself are principal values, which need points in mirrored pairs: no close pairs."""
 

@@ -28,7 +28,7 @@ CORNERS = (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
 
 
 class Extents(NamedTuple):
-    """Of triangles: centroids (n, 3), largest distances of a corner from it (n,), longest edges (n,), and these
+    """Extents of triangles: centroids (n, 3), largest distances of a corner from it (n,), longest edges (n,), and these
     over the height on them (n,)."""
 
     centre: NDArray[np.float64]
@@ -58,6 +58,7 @@ def extents(corners: NDArray[np.float64]) -> Extents:
 
 @functools.lru_cache(maxsize=1)
 def _extents_kernel() -> Callable[..., Any]:
+    """Compiled run(corners, out): fills out (`Extents`) for triangles with corners (n, 3, 3)."""
 
     @kernel
     def run(corners, out):  # type: ignore[no-untyped-def]
@@ -83,7 +84,8 @@ def _extents_kernel() -> Callable[..., Any]:
 
 @jitable
 def put_triangle(s, place, lane, corners, triangle):  # type: ignore[no-untyped-def]
-    """The corners of a triangle into a lane of nine vectors, corner after corner."""
+    """Store the corners of a triangle, number `triangle` of corners (n, 3, 3), flat, into a lane of the nine vectors
+    from s[place] on, corner after corner."""
     step = lanes(s)
     for c in range(9):
         put(s, place + c * step + lane, number(corners, 9 * triangle + c))
@@ -91,7 +93,7 @@ def put_triangle(s, place, lane, corners, triangle):  # type: ignore[no-untyped-
 
 @jitable
 def clamped(x):  # type: ignore[no-untyped-def]
-    """To 0 .. 1."""
+    """The nearest number to x in 0 .. 1, for vectors."""
     x = where_less(x, 0.0, 0.0, x)
     return where_less(1.0, x, 1.0, x)
 
@@ -129,16 +131,19 @@ def squared_distances(s):  # type: ignore[no-untyped-def]
     and interior, and the reference coordinates of the closest points, of the first and of the second. s: 27 vectors."""
     step = lanes(s)
     other, inverses = 9 * step, 18 * step
+    # each corner of one triangle with the interior of the other one
     best, p0, p1, p2, p3 = nearest_corner(s, 0, other)
     square, q2, q3, q0, q1 = nearest_corner(s, other, 0)
     p0, p1 = where_less(square, best, q0, p0), where_less(square, best, q1, p1)
     p2, p3 = where_less(square, best, q2, p2), where_less(square, best, q3, p3)
     best = where_less(square, best, square, best)
+    # 1 / |v|^2 of the edges v of the second triangle
     for j in range(3):
         here, there = other + 3 * j * step, other + 3 * (j + 1 if j < 2 else 0) * step
         v0, v1 = load(s, there) - load(s, here), load(s, there + step) - load(s, here + step)
         v2 = load(s, there + 2 * step) - load(s, here + 2 * step)
         store(s, inverses + j * step, 1.0 / (v0 * v0 + v1 * v1 + v2 * v2))
+    # each pair of edges o + x u and c + y v: the closest points of their lines, moved into both edges
     for i in range(3):
         here, after = 3 * i * step, i + 1 if i < 2 else 0
         there = 3 * after * step
@@ -207,7 +212,12 @@ def distance_kernel() -> Callable[..., Any]:
 
 @jitable
 def measured(s, waiting, numbers, reach, pairs, ratio, found):  # type: ignore[no-untyped-def]
-    """Keep those of the pairs in the lanes that are near."""
+    """Append the near ones of the pairs in the first `waiting` lanes of s to pairs (m, 2) and ratio (m,) from `found`
+    on; return the new number, which may be beyond their room.
+
+    s: as in `squared_distances`, with the longer size of each pair at 22 * lanes; numbers (2 * lanes,): test and trial
+    triangles of the lanes; reach: ratio of distance to size below which a pair is near.
+    """
     step = lanes(s)
     best, _p0, _p1, _p2, _p3 = squared_distances(s)
     store(s, 21 * step, square_root(best))
@@ -235,11 +245,13 @@ def near_search_kernel() -> Callable[..., int]:
         (one, two), (left, right) = extents, vertices
         test, trial = corners[0].reshape(-1), corners[1].reshape(-1)
         s, step = scratch, lanes(scratch)
+        # the grid of cells that holds the trial triangles
         low, counts = cells.low, cells.counts
         inverse, widest, largest = cells.limits[0], cells.limits[1], cells.limits[2]
         first, last, numbers = np.empty(3, np.int64), np.empty(3, np.int64), np.empty(2 * step, np.int64)
         found, waiting = 0, 0
         for i in range(start, stop):
+            # cells within reach of the test triangle
             x0, x1, x2 = one.centre[i, 0], one.centre[i, 1], one.centre[i, 2]
             radius, size = one.radius[i], one.size[i]
             around = radius + widest + reach * max(size, largest)
@@ -254,8 +266,10 @@ def near_search_kernel() -> Callable[..., int]:
                     while at < cells.keys.size and cells.keys[at] <= end:
                         j = cells.members[at]
                         at += 1
+                        # leave out pairs that are counted as (j, i), distant or touching ones
                         if upper and j <= i:
                             continue
+                        # bounds by centroids and radii, then common vertices
                         d0, d1, d2 = two.centre[j, 0] - x0, two.centre[j, 1] - x1, two.centre[j, 2] - x2
                         longest = max(size, two.size[j])
                         bound = radius + two.radius[j] + reach * longest
@@ -268,6 +282,7 @@ def near_search_kernel() -> Callable[..., int]:
                                 shared = True
                         if shared:
                             continue
+                        # measure the distance of the others, a vector of pairs at a time
                         put_triangle(s, 0, waiting, test, i)
                         put_triangle(s, 9 * step, waiting, trial, j)
                         put(s, 22 * step + waiting, longest)
@@ -297,12 +312,14 @@ def touching_search_kernel() -> Callable[..., int]:
                     j = corners[at] // 3
                     if upper and j < i:
                         continue
-                    earlier = False  # the pair was found at a vertex before
+                    # leave out pairs that were found at a vertex before
+                    earlier = False
                     for b in range(a):
                         for c in range(3):
                             earlier |= test[i, b] == trial[j, c]
                     if earlier:
                         continue
+                    # common vertices come first in the orders of both triangles
                     left, right, count = test_order[found], trial_order[found], 0
                     pairs[found, 0], pairs[found, 1] = i, j
                     for b in range(3):
@@ -312,6 +329,7 @@ def touching_search_kernel() -> Callable[..., int]:
                                 count += 1
                                 break
                     shared[found] = count
+                    # then the others
                     here, there = count, count
                     for b in range(3):
                         mine, its = True, True

@@ -12,7 +12,7 @@ Array = NDArray[np.float64]
 CHUNK = 8
 """Points whose values are kept while the moments are summed."""
 GROUP = 4
-"""The same of products of rules: points on the trial triangle."""
+"""Points on the trial triangle whose values are kept in products of rules."""
 
 
 class RuleTable(NamedTuple):
@@ -69,7 +69,8 @@ class SideTable(NamedTuple):
 
     @staticmethod
     def of(rules: list[Side], element: Element, multiple: int) -> "SideTable":
-        """Of the points (n, 2) and weights (n,) of each rule; padded with points of no weight to multiples."""
+        """The table of the points (n, 2) and weights (n,) of each rule, padded with points of no weight to
+        multiples."""
         padding = [-len(weights) % multiple for _, weights in rules]
         points = [np.pad(x.T, [(0, 0), (0, n)], mode="edge") for (x, _), n in zip(rules, padding, strict=True)]
         products = [
@@ -94,7 +95,7 @@ class ProductTable(NamedTuple):
 
     @staticmethod
     def of(rules: list[tuple[Side, Side]], test: Element, trial: Element) -> "ProductTable":
-        """Of the points (n, 2) and weights (n,) on both triangles of each rule."""
+        """The table of the points (n, 2) and weights (n,) on both triangles of each rule."""
         one, two = zip(*rules, strict=True)
         return ProductTable(SideTable.of(list(one), test, 1), SideTable.of(list(two), trial, GROUP))
 
@@ -117,7 +118,7 @@ class ProductTable(NamedTuple):
         return int(np.diff(self.trial.starts).max(initial=0))
 
     def in_pairs(self) -> RuleTable:
-        """The same rules by pairs of points."""
+        """These rules as a table of pairs of points."""
         tables = []
         for p, q, p_end, q_end in zip(
             self.test.starts[:-1], self.trial.starts[:-1], self.test.starts[1:], self.trial.starts[1:], strict=True
