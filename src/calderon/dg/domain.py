@@ -1,4 +1,4 @@
-"""What a rank computes on: its part of the mesh, and the interfaces to everything outside."""
+"""The domain of a rank: its part of the mesh, and the interfaces to everything outside."""
 
 import warnings
 from collections.abc import Iterable, Mapping, Sequence

@@ -273,7 +273,7 @@ class MaxwellDG:
         self._initial = None
 
     def _initial_fields(self) -> NDArray[np.float64]:
-        """What a checkpoint records of the present fields: those at the begin of the run if a run was
+        """Sums over E and H by which a checkpoint knows the fields at the begin of a run; they are kept if a run was
         interrupted, since it left other fields."""
         if self._initial is None:
             system = self._system

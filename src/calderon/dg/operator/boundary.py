@@ -102,7 +102,7 @@ class FacesOf:
 
     @classmethod
     def of(cls, element_blocks: ElementBlocks, conditions: NDArray[np.str_], condition: str) -> "FacesOf":
-        """Those with one condition. ValueError if one of them has tetrahedra on both sides."""
+        """The faces with one condition. ValueError if one of them has tetrahedra on both sides."""
         across = element_blocks.mesh.neighbours
         elements, sides = np.nonzero(across < 0)
         kept = conditions[-1 - across[elements, sides]] == condition

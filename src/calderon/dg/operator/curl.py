@@ -26,7 +26,10 @@ TARGET_AHEAD = 2
 
 @jitable
 def approach(source, target, at, further, nearer, vector):  # type: ignore[no-untyped-def]
-    """Prefetch the part of later blocks (both vectors, three components, two nodes) that begins at `at` in this one."""
+    """Prefetch the part of later blocks (both vectors, three components, two nodes) that begins at `at` in this one.
+
+    source, target: flat fields, `further` and `nearer` numbers ahead; vector: numbers of a vector.
+    """
     for n in range(12):
         prefetch_to_read(source, at + further + n * vector)
         prefetch(target, at + nearer + n * vector)
@@ -34,41 +37,52 @@ def approach(source, target, at, further, nearer, vector):  # type: ignore[no-un
 
 @jitable
 def crossed(c1, c2, c3, d1, d2, d3, e1, e2, e3):  # type: ignore[no-untyped-def]
-    """c + d x e."""
+    """The vectors c + d x e, by components c1, c2, c3, d1, d2, d3, e1, e2, e3."""
     return (c1 + d2 * e3) - d3 * e2, (c2 + d3 * e1) - d1 * e3, (c3 + d1 * e2) - d2 * e1
 
 
 @jitable
 def across_0(c1, c2, c3, p, t1, t2):  # type: ignore[no-untyped-def]
-    """c + p times what the traces (t1, t2) across face 0 add, as EDGES_TO_CURL says; p the lift. The four faces
+    """The vector (c1, c2, c3) plus p times the contribution of the traces (t1, t2) across face 0 according to
+    EDGES_TO_CURL; p: number of the lift. The four faces
     are written out: with loops that a factory makes from that table, degree 4 takes 1.3 times as long."""
     return c1 + p * (t2 - t1), c2 - p * t2, c3 + p * t1
 
 
 @jitable
 def across_1(c1, c2, c3, p, t1, t2):  # type: ignore[no-untyped-def]
+    """The vector with the contribution of face 1; arguments as in `across_0`."""
     return c1, c2 + p * t2, c3 - p * t1
 
 
 @jitable
 def across_2(c1, c2, c3, p, t1, t2):  # type: ignore[no-untyped-def]
+    """The vector with the contribution of face 2; arguments as in `across_0`."""
     return c1 - p * t2, c2, c3 + p * t1
 
 
 @jitable
 def across_3(c1, c2, c3, p, t1, t2):  # type: ignore[no-untyped-def]
+    """The vector with the contribution of face 3; arguments as in `across_0`."""
     return c1 + p * t2, c2 - p * t1, c3
 
 
 @jitable
 def row_pair(i, source, base, volume, lift, traces, size, face_size, vector):  # type: ignore[no-untyped-def]
     """Contravariant components J curl^k at the nodes i (a, c) and i + 1 (b, d), for both vectors of a block: (a, b) and
-    (c, d). Twelve sums at a time use all multiply-add units, and the matrices are read once for both vectors."""
+    (c, d). Twelve sums at a time use all multiply-add units, and the matrices are read once for both vectors.
+
+    source: flat field, whose block begins at `base`; volume, lift: of `centred_tables` or `upwind_tables`, flat; traces
+    (4, face_size, 2, 2 vector), flat: from `gather`; size, face_size: nodes of an element and of a face; vector:
+    numbers of a vector.
+    """
     width = 2 * vector
     stride = size * width
+    # twelve sums: three components of two nodes for two vectors
     a1 = zero(source)
     a2, a3, b1, b2, b3 = a1, a1, a1, a1, a1
     c1, c2, c3, d1, d2, d3 = a1, a1, a1, a1, a1, a1
+    # volume: products with the rows i (p) and i + 1 (q) of the derivatives, for both vectors e and f of the source
     at = base
     row, next_row = i * size * 3, (i + 1) * size * 3
     for _j in range(size):
@@ -84,6 +98,7 @@ def row_pair(i, source, base, volume, lift, traces, size, face_size, vector):  #
         at += width
         row += 3
         next_row += 3
+    # face 0: products of the traces with the lift; rows of the next face begin `step` numbers later
     at = 0
     row, next_row = i * face_size, (i + 1) * face_size
     step = face_size * (size + size % 2)
@@ -98,6 +113,7 @@ def row_pair(i, source, base, volume, lift, traces, size, face_size, vector):  #
         at += 2 * width
         row += 1
         next_row += 1
+    # face 1
     row, next_row = row - face_size + step, next_row - face_size + step
     for _m in range(face_size):
         p, q = number(lift, row), number(lift, next_row)
@@ -110,6 +126,7 @@ def row_pair(i, source, base, volume, lift, traces, size, face_size, vector):  #
         at += 2 * width
         row += 1
         next_row += 1
+    # face 2
     row, next_row = row - face_size + step, next_row - face_size + step
     for _m in range(face_size):
         p, q = number(lift, row), number(lift, next_row)
@@ -122,6 +139,7 @@ def row_pair(i, source, base, volume, lift, traces, size, face_size, vector):  #
         at += 2 * width
         row += 1
         next_row += 1
+    # face 3
     row, next_row = row - face_size + step, next_row - face_size + step
     for _m in range(face_size):
         p, q = number(lift, row), number(lift, next_row)
@@ -139,8 +157,11 @@ def row_pair(i, source, base, volume, lift, traces, size, face_size, vector):  #
 
 @jitable
 def raised(target, at, stride, medium, m, metric, g, width, c1, c2, c3):  # type: ignore[no-untyped-def]
-    """target = keep * target + gain * (metric . c) at one node of one vector of elements; keep and gain begin at
-    medium[m], the six numbers of the metric at metric[g]."""
+    """target = keep * target + gain * (metric . c) at one node of one vector of elements, for the vector (c1, c2, c3).
+
+    target: flat field, whose components at the node lie at `at`, `stride` apart; keep and gain begin at medium[m], the
+    six numbers of the metric at metric[g], all `width` apart.
+    """
     keep, gain = load(medium, m), load(medium, m + width)
     g11, g12, g13 = load(metric, g), load(metric, g + width), load(metric, g + 2 * width)
     g22, g23, g33 = load(metric, g + 3 * width), load(metric, g + 4 * width), load(metric, g + 5 * width)
@@ -154,8 +175,12 @@ def raised(target, at, stride, medium, m, metric, g, width, c1, c2, c3):  # type
 
 @cache
 def half_step_kernel(order: int) -> Any:
-    """One half step for fields as flat arrays: target = keep * target + gain * curl(source), in the blocks of elements
-    from `begin` to before `end`; keep, gain = medium (blocks, 2, lanes)."""
+    """Compiled half step for fields as flat arrays: target = keep * target + gain * curl(source), in the blocks of
+    elements from `begin` to before `end`; keep, gain = medium (blocks, 2, lanes).
+
+    conditions, factors, ghosts, first, places, starts, own and nodes as `gather` reads them; metric (blocks, 6, lanes);
+    volume, lift: of `centred_tables`.
+    """
     face_size = (order + 1) * (order + 2) // 2
     size = face_size * (order + 3) // 3
     ahead = SOURCE_AHEAD // (6 * size * BYTES)

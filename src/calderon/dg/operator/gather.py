@@ -1,4 +1,4 @@
-"""What neighbours have on the faces that they share with a block of elements.
+"""Traces of the neighbours on the faces that they share with a block of elements.
 
 The type of the face on the neighbour's side (which of its faces it is) decides what is read; the faces of a block are
 sorted by it, so that no branch depends on unpredictable data: up to five times as fast as going
@@ -49,7 +49,7 @@ def sorted_faces(codes: NDArray[np.int32], size: int, face_size: int) -> SortedF
 
 @jitable
 def start_of(element, size, width):  # type: ignore[no-untyped-def]
-    """Number in a field of the first value of an element, by its place."""
+    """Number in a field of the first value of an element, by its place; size: nodes of an element, width: lanes."""
     return (element // width) * (3 * size * width) + element % width
 
 
@@ -57,15 +57,18 @@ def start_of(element, size, width):  # type: ignore[no-untyped-def]
 def gather(  # type: ignore[no-untyped-def]
     source, conditions, factors, ghosts, first, places, starts, own, block, nodes, size, face_size, width, traces
 ):
-    """Tangential components [face][node][2][lane] that the neighbours of a block have on the shared faces.
+    """Fill traces [face][node][2][lane], flat, with the tangential components that the neighbours of a block have on
+    the shared faces.
 
-    first, places, starts, own: of SortedFaces, one by one, since Numba counts references to items of a tuple. A face
-    with a boundary condition gets the own trace times its factor f where its entry of `conditions` is -1. Else it gets
-    f of the own trace and 1 - f of a row of `ghosts` (>= 0), or of the trace at the face with the code c (-2 - c).
-    Always inlined: a call for each block, with 75 words of arguments and counts of references to seven arrays, takes
-    8 % of a step of degree 2.
+    source: flat field; nodes (4, face_size): nodes of each face; size: nodes of an element; width: lanes. first,
+    places, starts, own: of SortedFaces, one by one, since Numba counts references to items of a tuple. A face with a
+    boundary condition gets the own trace times its factor f (of `factors`) where its entry of `conditions` is -1. Else
+    it gets f of the own trace and 1 - f of a row of `ghosts` (>= 0), or of the trace at the face with the code c (-2 -
+    c). Always inlined: a call for each block, with 75 words of arguments and counts of references to seven arrays,
+    takes 8 % of a step of degree 2.
     """
     stride, base = size * width, block * 4 * width
+    # neighbours' face 0, opposite to the corner at which the edges begin: differences of two components
     for n in range(base, base + first[block, 1]):
         to, start = np.int64(number(places, n)), number(starts, n)
         for m in range(face_size):
@@ -74,6 +77,7 @@ def gather(  # type: ignore[no-untyped-def]
             put(traces, to, number(source, at + stride) - lowest)
             put(traces, to + width, number(source, at + 2 * stride) - lowest)
             to += 2 * width
+    # their other faces, on which two components are tangential
     for kind in range(1, BOUNDARY):
         one, two = (stride if kind == 1 else 0), (stride if kind == 3 else 2 * stride)
         for n in range(base + first[block, kind], base + first[block, kind + 1]):
@@ -83,12 +87,15 @@ def gather(  # type: ignore[no-untyped-def]
                 put(traces, to, number(source, at + one))
                 put(traces, to + width, number(source, at + two))
                 to += 2 * width
+    # faces with a condition: the own trace (a, b), weighed with another one (c, d)
     for n in range(base + first[block, BOUNDARY], base + first[block, BOUNDARY + 1]):
         to, condition = np.int64(number(places, n)), -1 - number(starts, n)
+        # the condition: -1 for the own trace alone, else a row of ghosts, or a face across
         ghost, factor = np.int64(number(conditions, condition)), number(factors, condition)
         start, face = number(own, n) >> 2, number(own, n) & 3
         one, two = (stride if face < 2 else 0), (stride if face == 3 else 2 * stride)
-        other = max(-2 - ghost, 0)  # across a weighed face
+        # the tangential components of the own face, and of the one across a weighed face
+        other = max(-2 - ghost, 0)
         far, side = start_of(other >> 2, size, width), other & 3
         far_one, far_two = (stride if side < 2 else 0), (stride if side == 3 else 2 * stride)
         for m in range(face_size):

@@ -41,7 +41,7 @@ class Halo:
         self.send(which, self.faces.traces(field))
 
     def send(self, which: int, traces: NDArray[np.floating]) -> None:
-        """The same with given traces (f, 2, m)."""
+        """Send given traces (f, 2, m)."""
         self._sent[which] = traces
         sent = {rank: self._sent[which, run] for rank, run in self._runs.items()}
         received = {rank: self._received[which, run] for rank, run in self._runs.items()}

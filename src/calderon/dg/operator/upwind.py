@@ -21,7 +21,10 @@ from calderon.dg.operator.reference import ReferenceTetrahedron
 
 @jitable
 def subtract_own(source, block, nodes, size, face_size, width, traces):  # type: ignore[no-untyped-def]
-    """Neighbours' traces minus the own ones."""
+    """Subtract the own traces of a block from those of its neighbours, traces as `gather` fills them.
+
+    source: flat field; nodes, size, face_size, width: as in `gather` of gather.py.
+    """
     stride = size * width
     vector = lanes(source)
     for half in range(0, width, vector):
@@ -45,7 +48,8 @@ def subtract_own(source, block, nodes, size, face_size, width, traces):  # type:
 
 @jitable
 def upwinded(electric, magnetic, riemann, block, face_size, width):  # type: ignore[no-untyped-def]
-    """Jumps of both fields to the numerical traces minus the own ones, in place."""
+    """Replace the jumps of both fields on a block, electric and magnetic [face][node][2][lane], by the numerical
+    traces minus the own ones; riemann as in `stage_kernel`, face_size and width as in `subtract_own`."""
     vector = lanes(electric)
     for half in range(0, width, vector):
         for face in range(4):
@@ -68,8 +72,9 @@ def upwinded(electric, magnetic, riemann, block, face_size, width):  # type: ign
 def staged(  # type: ignore[no-untyped-def]
     target, source, residual, at, stride, a, b, gains, m, metric, g, width, c1, c2, c3
 ):
-    """residual = a residual + gain metric . c; target = source + b residual, at one node of one vector; the gain is at
-    gains[m], the six numbers of the metric begin at metric[g]."""
+    """residual = a residual + gain metric . c; target = source + b residual, at one node of one vector, for the
+    vector (c1, c2, c3); the gain is at gains[m], the six numbers of the metric begin at metric[g], `width` apart;
+    components lie at `at`, `stride` apart."""
     gain = load(gains, m)
     g11, g12, g13 = load(metric, g), load(metric, g + width), load(metric, g + 2 * width)
     g22, g23, g33 = load(metric, g + 3 * width), load(metric, g + 4 * width), load(metric, g + 5 * width)
@@ -90,7 +95,14 @@ def staged(  # type: ignore[no-untyped-def]
 @jitable
 def curl_stage(target, source, residual, a, b, driver, jumps, base, gains, m, metric, g, volume, lift, size, face_size,
                vector, further, nearer):  # type: ignore[no-untyped-def]  # fmt: skip
-    """One stage of one field in a block, driven by the curl of the other."""
+    """One stage of one field in a block, driven by the curl of the other, `driver`: target, source, residual, a and b
+    as in `staged`.
+
+    base: where the block begins in flat fields; jumps: numerical traces of the driver minus its own ones; gains, m,
+    metric,
+    g: as in `staged`; volume, lift, size, face_size, vector: as in `row_pair` of curl.py; further, nearer: numbers from
+    here to prefetched data.
+    """
     width = 2 * vector
     stride = size * width
     for i in range(0, size, 2):
@@ -115,9 +127,13 @@ def curl_stage(target, source, residual, a, b, driver, jumps, base, gains, m, me
 
 @cache
 def stage_kernel(order: int) -> Any:
-    """One stage for both fields: targets, sources and residuals as flat arrays; gains (blocks, 2, lanes): dt / epsilon
-    and -dt / mu; riemann (blocks, 4, 5, lanes) as `UpwindRungeKutta` makes them; in blocks from `begin` to before
-    `end`."""
+    """Compiled stage for both fields: targets new_e and new_h, sources e and h, residuals residual_e and residual_h as
+    flat arrays; a, b: coefficients of the stage, see `staged`; gains (blocks, 2, lanes): dt / epsilon and -dt / mu;
+    riemann (blocks, 4, 5, lanes) as `UpwindRungeKutta` makes them; in blocks from `begin` to before `end`.
+
+    conditions, factors_e, factors_h, ghosts_e, ghosts_h, first, places, starts, own, nodes: as `gather` reads them, for
+    both fields; metric (blocks, 6, lanes); volume, lift: of `upwind_tables`.
+    """
     face_size = (order + 1) * (order + 2) // 2
     size = face_size * (order + 3) // 3
     ahead = SOURCE_AHEAD // (6 * size * BYTES)
@@ -132,6 +148,7 @@ def stage_kernel(order: int) -> Any:
         jumps_e = np.empty(4 * face_size * 2 * width, e.dtype)
         jumps_h = np.empty(4 * face_size * 2 * width, e.dtype)
         for block in range(begin, end):
+            # jumps of both fields, then the numerical traces minus the own ones
             gather(e, conditions, factors_e, ghosts_e, first, places, starts, own, block, nodes, size, face_size,
                    width, jumps_e)  # fmt: skip
             gather(h, conditions, factors_h, ghosts_h, first, places, starts, own, block, nodes, size, face_size,
@@ -139,6 +156,7 @@ def stage_kernel(order: int) -> Any:
             subtract_own(e, block, nodes, size, face_size, width, jumps_e)
             subtract_own(h, block, nodes, size, face_size, width, jumps_h)
             upwinded(jumps_e, jumps_h, riemann, block, face_size, width)
+            # both curls, each with its stage
             base = block * 3 * stride
             m, g = block * 2 * width, block * 6 * width
             curl_stage(new_h, h, residual_h, a, b, e, jumps_e, base, gains, m + width, metric, g, volume, lift,

@@ -24,8 +24,8 @@ from calderon.validation import one_point, positive_length, unit_vectors
 AT_A_TIME = 1 << 21
 """Phases exp(-ik d . x) at a time."""
 LAYERS = 1
-"""Of tetrahedra between what scatters and the surface: the field at edges is not smooth, and that of an incident wave,
-which a closed surface should not see, is wrong by the mesh's dispersion, the more the larger the surface."""
+"""Layers of tetrahedra between scatterers and the surface: the field at edges is not smooth, and that of an incident
+wave, which a closed surface should not see, is wrong by the mesh's dispersion, the more the larger the surface."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -171,7 +171,7 @@ class PeriodicFields:
         return float(self._domain.communicator.total(np.real(own)) / self._domain.medium.impedance / 2)
 
     def scaled(self, factor: complex) -> "PeriodicFields":
-        """The same with all fields multiplied by a factor, such as sqrt(0.25 / power fed) for a quarter of a watt."""
+        """These fields multiplied by a factor, such as sqrt(0.25 / power fed) for a quarter of a watt."""
         factor = finite_number(factor, "the factor of fields")
         ports = {name: each.scaled(factor) for name, each in self.ports.items()}
         incident = None if self.incident_amplitude is None else factor * self.incident_amplitude

@@ -35,7 +35,8 @@ OWN, WITHIN, AT_FACE = 1, 2, 3
 """Where the average of a voxel comes from: its own cube, one it lies in, one it is at the face of."""
 FACES = np.array([[1, 0, 0], [-1, 0, 0], [0, 1, 0], [0, -1, 0], [0, 0, 1], [0, 0, -1]], float)
 BYTES_OF_A_VOXEL = 180
-"""Of grid, tables and cubes together: 132 were measured where half of the grid is tissue, 161 where all is."""
+"""Bytes of grid, tables and cubes for each voxel: 132 were measured where half of the grid is tissue, 161 where all
+is."""
 Sample = Callable[[NDArray[np.float64]], tuple[NDArray[np.float64], NDArray[np.float64]]]
 
 

@@ -163,15 +163,15 @@ class Shapes:
 
     @classmethod
     def of(cls, state: State, grows: bool) -> "Shapes":
-        """Of a state."""
+        """Types and shapes of a state; grows: whether it has a row more for each record."""
         arrays = {name: np.asarray(values) for name, values in state.items()}
         return cls({name: (values.dtype.str, values.shape) for name, values in arrays.items()}, grows)
 
 
 @dataclass(frozen=True)
 class Expected:
-    """What a checkpoint of a run holds: the type and the shape (elements, 3, n) of its fields, and for each observer
-    the shapes of its state before the run."""
+    """The expected contents of a checkpoint of a run: the type and the shape (elements, 3, n) of its fields, and for
+    each observer the shapes of its state before the run."""
 
     real: np.dtype[np.floating]
     shape: tuple[int, ...]

@@ -39,7 +39,7 @@ class Recorder(Protocol):
 
     @property
     def label(self) -> str:
-        """What is observed, as text; it must agree between an interrupted run and the one that continues."""
+        """The observed quantity as text; it must agree between an interrupted run and the one that continues."""
         ...
 
     def state(self) -> State:

@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 
 def ranks_of(communicator: Communicator | None, mesh: TetrahedralMesh, **choices: Any) -> Communicator:
-    """Those given, or all that mpiexec started; from now on an error on one rank alone ends all.
+    """The given ranks, or all that mpiexec started; from now on an error on one rank alone ends all.
 
     ValueError for another type than Communicator, and where the mesh or one of the choices, which are compared by their
     texts, is not the same on all ranks.

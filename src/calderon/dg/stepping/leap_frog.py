@@ -115,7 +115,7 @@ class CentredLeapFrog(System):
     def _blocks(  # type: ignore[no-untyped-def]
         self, target, source, field: int, keep_gain: NDArray[np.floating], blocks: tuple[int, int]
     ) -> None:
-        """The same in some blocks."""
+        """Drive a field by the curl of E (0) or H (1), in the blocks from blocks[0] to blocks[1] only."""
         self.on_blocks(
             self._kernel, blocks, target, source, self.rows, self.factors[field], self.ghosts[field], *self.faces,
             self.nodes, self.metric, keep_gain, self.volume, self.lift,
@@ -185,7 +185,7 @@ class CentredLeapFrog(System):
         self._leap(steps, self._all_coefficients(steps.step), self._update)
 
     def _all_coefficients(self, step: float) -> "tuple[Coefficients, ...]":
-        """Of a step of E, of one of H, and of half a step of H."""
+        """Coefficients of a step of E, of one of H, and of half a step of H."""
         return self._coefficients(step, 0), self._coefficients(step, 1), self._coefficients(step / 2, 1)
 
     def _leap(self, steps: Steps, coefficients: tuple[Any, ...], update: Callable[[int, Any, float], None]) -> None:

@@ -34,7 +34,7 @@ from calderon.dg.stepping.system import Steps, silent
 STABILISING = 0.05
 """s_k / (k + 1)."""
 LOWEST = -1e-3
-"""Of the eigenvalues of dt^2 A, to be distinguished from rounding."""
+"""Lower limit of the eigenvalues of dt^2 A, below which they are no rounding errors."""
 
 
 @dataclass(frozen=True)
@@ -49,19 +49,28 @@ class Level:
 
 
 class LocalLeapFrog(CentredLeapFrog):
-    """CentredLeapFrog with several lengths of steps, those of the domain's classes; see the top of this file."""
+    """Leap-frog with the centred flux and several lengths of steps, those of the domain's classes; see the top of this
+    file.
+
+    Level k has the step dt / 2^k. The first _electric_blocks[k] blocks hold the elements whose E has the step of level
+    k or a shorter one, the first _magnetic_blocks[k] those whose H has; elements are sorted accordingly. `saving`,
+    after `limit`: work of one step for all over that of these steps.
+    """
 
     trials = (1 + BISECTIONS) * LANCZOS_STEPS
 
     def __init__(self, domain: Domain) -> None:
         super().__init__(domain)
         self.classes, element_blocks = domain.classes, domain.element_blocks
+        # blocks are sorted by the sum of the levels of E and H, which differ by one at most
         levels, first = range(self.classes.deepest + 1), element_blocks.first_blocks
         self._electric_blocks = [first(2 * k) for k in levels]
         self._magnetic_blocks = [element_blocks.blocks, *(first(2 * k - 1) for k in levels[1:]), 0]
         self._block = int(np.prod(element_blocks.shape[1:]))
+        # working memory of `_gain` at each level: gains of H, and E before its steps
         self._gained = [np.zeros(n * self._block, element_blocks.real) for n in self._magnetic_blocks[1:-1]]
         self._kept = [np.zeros(n * self._block, element_blocks.real) for n in self._electric_blocks[1:]]
+        # of the present step: slopes of driven currents, coefficients of each level, its length
         self._slopes: dict[Load, float] = {}
         self._levels: list[Level] = []
         self._length = 0.0
@@ -100,7 +109,7 @@ class LocalLeapFrog(CentredLeapFrog):
             self.electric = rest
 
     def _levels_of(self, step: float) -> list[Level]:
-        """From the longest step on."""
+        """Coefficients of each level for that longest step, from the longest one on."""
         medium, ones = self.medium, np.ones(self.element_blocks.mesh.number_of_tetrahedra)
         own = self.classes.own[self.domain.part.elements]
         lanes = 2 * self.element_blocks.lanes  # keep and gain

@@ -151,7 +151,7 @@ class UpwindRungeKutta(System):
             steps.after(n)
 
     def _enter(self, time: float) -> None:
-        """What is incident at the open faces."""
+        """Store the incident traces at the open faces at this time in s."""
         for field, ghost in enumerate(self.ghosts if self.domain.incident.waves else ()):
             ghost[: self.open.number] = self.incident(field, time)
 
