@@ -39,7 +39,7 @@ FULL, NO_ROOM = -1, -2
 ROWS_JUDGED, COLUMNS_JUDGED = 2, 1
 """Consecutive rows and then columns below the tolerance that end a block."""
 EMPTY_ROWS_JUDGED, EMPTY_COLUMNS_JUDGED = 6, 2
-"""The same for a block that has shown only zeros so far."""
+"""Consecutive rows and then columns below the tolerance that end a block which has shown only zeros so far."""
 DECEPTIONS = 2
 """Rows and columns at most that are judged in addition, one for each test that failed after others had passed."""
 FLOOR, TINY = 1e-3, 1e-30
@@ -52,7 +52,11 @@ STAGNANT, SMALLER = 8, 0.5
 
 @jitable_part
 def residual_row(part, m, n, rank, i):  # type: ignore[no-untyped-def]
-    """Subtract row i of the crosses from the numbers of the row that follows them; its square and largest entry."""
+    """Subtract row i of the crosses from row i of the block, which follows them: the residual. Return its square, and
+    the place of its largest entry.
+
+    part: `rank` crosses one after the other, u (m,) then v (n,), and the row where the next v will be.
+    """
     size = m + n
     at = rank * size + m
     for l in range(rank):
@@ -67,7 +71,8 @@ def residual_row(part, m, n, rank, i):  # type: ignore[no-untyped-def]
 
 @jitable_part
 def residual_column(part, m, n, rank, j):  # type: ignore[no-untyped-def]
-    """Subtract column j of the crosses from the numbers of the column that follows them."""
+    """Subtract column j of the crosses from column j of the block, which is where the next u will be; part, m, n and
+    rank as in `residual_row`."""
     size = m + n
     for l in range(rank):
         add_multiple_at(part, rank * size, -number(part, l * size + m + j), part, l * size, m)
@@ -75,7 +80,7 @@ def residual_column(part, m, n, rank, j):  # type: ignore[no-untyped-def]
 
 @jitable_part
 def largest_unused(u, used):  # type: ignore[no-untyped-def]
-    """The unused place with the largest number, -1 if all are used."""
+    """The place of the largest of the numbers u (m,) where `used` (m,) is False, -1 if all are used."""
     best, place = u[0].real * 0 - 1, -1
     for i in range(u.size):
         if not used[i]:
@@ -87,7 +92,11 @@ def largest_unused(u, used):  # type: ignore[no-untyped-def]
 
 @jitable_part
 def least_known(used, reached, apart):  # type: ignore[no-untyped-def]
-    """The unused place far from those seen that crosses have reached least; -1 if all are used."""
+    """The unused place i with the largest apart_i / reached_i: far from the places that were seen, reached little by
+    crosses; -1 if all are used.
+
+    used (m,): places that were seen; reached (m,): sum of |u|^2, see `reach`; apart (m,): see `see`.
+    """
     best, place = apart[0] * 0 - 1, -1
     for i in range(used.size):
         if not used[i]:
@@ -99,7 +108,12 @@ def least_known(used, reached, apart):  # type: ignore[no-untyped-def]
 
 @jitable_part
 def see(points, scale, start, i, used, apart):  # type: ignore[no-untyped-def]
-    """Mark place i as used, and bring the others nearer to what was seen. points (3, n) from `start` on, scale (3,)."""
+    """Mark place i as used, and update the least squared distances `apart` (m,) of all places from those that were
+    seen.
+
+    points (3, n): places of the unknowns, those of the cluster from `start` on; scale (3,): 1 / its extents along each
+    axis.
+    """
     used[i] = True
     x, y, z = points[0, start + i], points[1, start + i], points[2, start + i]
     for l in range(apart.size):
@@ -110,7 +124,10 @@ def see(points, scale, start, i, used, apart):  # type: ignore[no-untyped-def]
 
 @jitable_part
 def norm_update(part, m, n, rank, u2, v2):  # type: ignore[no-untyped-def]
-    """What the cross number `rank` adds to the squared Frobenius norm of the crosses before it."""
+    """The contribution of the cross number `rank` to the squared Frobenius norm of the crosses before it.
+
+    u2, v2: its |u|^2 and |v|^2; part, m, n: as in `residual_row`.
+    """
     size = m + n
     total, at, zero = u2 * v2, rank * size, number(part, rank * size) * 0
     for l in range(rank):
@@ -122,7 +139,8 @@ def norm_update(part, m, n, rank, u2, v2):  # type: ignore[no-untyped-def]
 
 @jitable_part
 def reach(u, v, i, following, rows_reached, columns_reached):  # type: ignore[no-untyped-def]
-    """Add a cross through row i to how far rows and columns have been reached."""
+    """Add |u|^2 and |v|^2 of a cross through row i to rows_reached (m,) and columns_reached (n,), u scaled to a
+    largest entry of one. following: the next pivot row, -1 for none."""
     scale = magnitude2(u[i])  # the residual is largest there or in a row that was not used
     if following >= 0:
         scale = max(scale, magnitude2(u[following]))
@@ -136,7 +154,14 @@ def reach(u, v, i, following, rows_reached, columns_reached):  # type: ignore[no
 def failing_row(  # type: ignore[no-untyped-def]
     functions, r, start, n, rank, columns, bound, part, u, used, rows_used, reached, apart, points, scale, scratch
 ):
-    """The row where the first of so many columns that fails is largest, -1 if none fails."""
+    """Judge up to `columns` columns of the residual; the row where the first one that fails is largest, -1 if none
+    fails.
+
+    functions: the board of `CompiledRows.functions`; r: the row cluster; start, n: first column of the block and their
+    number; bound: squared error below which a column passes (times n); part, u: `rank` crosses, and the place (m,) of
+    the column after them; used, reached, apart (n,): of columns, see `least_known`; rows_used (m,); points, scale: of
+    columns, see `see`; scratch: working memory of the functions.
+    """
     i = -1
     while i < 0 and columns > 0:
         j = least_known(used, reached, apart)
@@ -156,7 +181,13 @@ def skeleton(  # type: ignore[no-untyped-def]
     functions, r, c, row_start, column_start, m, n, limits, zero2, noise2, part, rows_used, columns_used, known,
     points, scratch,
 ):  # fmt: skip
-    """Crosses (u, v) of the block of clusters r and c in `part`: their number, FULL or NO_ROOM."""
+    """Fill `part` with the crosses (u, v) of the block of clusters r and c; return their number, FULL or NO_ROOM.
+
+    row_start, column_start: first row and column of the block, m x n; limits, points: see `approximate`; zero2, noise2:
+    squared errors that the block may have in any case, and below which it is rounding noise; rows_used (m,),
+    columns_used (n,) bool; known (2 (m + n),): how far rows and columns are reached, then squared distances from those
+    that were seen; functions, scratch: see `failing_row`.
+    """
     size, most, tolerance2 = m + n, m * n // (m + n), limits[0] * limits[0]
     rows_reached, columns_reached = known[:m], known[m:size]
     rows_apart, columns_apart = known[size : size + m], known[size + m :]
@@ -167,6 +198,7 @@ def skeleton(  # type: ignore[no-untyped-def]
     least2, waiting = norm2, -1
     i = m // 2
     while i >= 0:
+        # row i of the residual
         if (rank + 1) * size > part.size:
             return NO_ROOM
         u, v = part[rank * size : rank * size + m], part[rank * size + m : (rank + 1) * size]
@@ -174,6 +206,7 @@ def skeleton(  # type: ignore[no-untyped-def]
         v2, j = residual_row(part, m, n, rank, i)
         see(row_points, row_scale, row_start, i, rows_used, rows_apart)
         bound = max(tolerance2 * norm2, zero2)
+        # a small row: judge another one, then columns; a row or column that fails is the next pivot row
         if v2 * m <= bound:
             judged += 1
             if judged < needed:
@@ -187,6 +220,7 @@ def skeleton(  # type: ignore[no-untyped-def]
             )  # fmt: skip
             judged, deceived = 0, min(deceived + 1, DECEPTIONS) if rank > 0 else 0
             continue
+        # no more crosses than memory permits, and none that are noise
         if rank == most:
             return FULL
         waiting += 1
@@ -194,6 +228,7 @@ def skeleton(  # type: ignore[no-untyped-def]
             least2, waiting = v2 * m, 0
         if waiting == STAGNANT and least2 <= noise2:
             return rank
+        # a row that is not small: the next cross, v scaled to 1 at the pivot, u through it
         deceived = min(deceived + 1, DECEPTIONS) if judged > 0 and rank > 0 else deceived
         judged, needed = 0, ROWS_JUDGED + deceived
         v2 /= magnitude2(v[j])
@@ -203,6 +238,7 @@ def skeleton(  # type: ignore[no-untyped-def]
         column(functions, r, column_start + j, scratch, u)
         residual_column(part, m, n, rank, j)
         see(column_points, column_scale, column_start, j, columns_used, columns_apart)
+        # the norm of all crosses, and the next pivot row
         norm2 += norm_update(part, m, n, rank, square(u), v2)
         following = largest_unused(u, rows_used)
         reach(u, v, i, following, rows_reached, columns_reached)
@@ -223,7 +259,7 @@ def approximate(  # type: ignore[no-untyped-def]
     and the magnitude below which an entry may be noise. errors (b,): the error that each block may have if it is
     larger, 0 for noise. work: numbers of the matrix; crosses (u, v) of the blocks one after the other, u first. ranks
     (b,): number of crosses of each block, or FULL (nothing in work). flags (m + n,) bool and known (2 (m + n),) real
-    for the largest block.
+    for the largest block. scratch: working memory of the functions.
     """
     row_start, row_stop, column_start, column_stop = places
     done = 0
@@ -231,6 +267,7 @@ def approximate(  # type: ignore[no-untyped-def]
         r, c = blocks[b, 0], blocks[b, 1]
         m, n = row_stop[r] - row_start[r], column_stop[c] - column_start[c]
         size, noise2, zero2 = m + n, limits[1] * limits[1] * m * n, errors[b] * errors[b]
+        # nothing is used or reached, and all places are far from those that were seen
         flags[:size] = False
         known[:size] = 0
         known[size : 2 * size] = FARTHEST
@@ -239,6 +276,7 @@ def approximate(  # type: ignore[no-untyped-def]
             zero2 if zero2 > 0 else noise2, noise2, work[done:], flags[:m], flags[m:size], known[: 2 * size], points,
             scratch,
         )  # fmt: skip
+        # the crosses stay in work, unless the next call begins with this block
         if rank == NO_ROOM:
             return b
         ranks[b] = rank

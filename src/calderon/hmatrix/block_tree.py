@@ -45,7 +45,7 @@ class BlockTree:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Of the matrix."""
+        """Rows and columns of the matrix."""
         return len(self.rows.order), len(self.columns.order)
 
     @property

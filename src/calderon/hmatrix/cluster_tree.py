@@ -29,7 +29,7 @@ class ClusterTree:
 
     @cached_property
     def clusters(self) -> Clusters:
-        """What assembly of rows and columns needs to know."""
+        """The clusters as assembly of rows and columns reads them."""
         return Clusters(self.order, self.start, self.stop)
 
     @property
@@ -111,7 +111,12 @@ def select(values, order, lo, hi, place):  # type: ignore[no-untyped-def]
 
 @kernel
 def bisect(centres, supports, leaf, order, ends, children, level, boxes):  # type: ignore[no-untyped-def]
-    """Fill the arrays of a ClusterTree; how many clusters there are."""
+    """Fill the arrays of a ClusterTree by bisection along the longest axis; return the number of clusters.
+
+    centres (n, 3): places of the unknowns; supports (n, 2, 3): corners of the boxes around their supports; leaf:
+    unknowns of a leaf at most; order (n,): the unknowns, sorted here; ends, children (clusters, 2), level (clusters,),
+    boxes (clusters, 2, 3): see `ClusterTree`, ends are start and stop.
+    """
     count, cluster = 1, 0
     ends[0, 0], ends[0, 1] = 0, len(order)
     values = np.empty(len(order))
@@ -119,6 +124,7 @@ def bisect(centres, supports, leaf, order, ends, children, level, boxes):  # typ
         lo, hi = ends[cluster]
         children[cluster] = -1
         if hi - lo > leaf:
+            # the longest axis of the box of centres
             axis, longest = 0, -1.0
             for c in range(3):
                 least = most = centres[order[lo], c]
@@ -127,6 +133,7 @@ def bisect(centres, supports, leaf, order, ends, children, level, boxes):  # typ
                     least, most = min(least, value), max(most, value)
                 if most - least > longest:
                     axis, longest = c, most - least
+            # two halves along it, with whole leaves in the first one
             for k in range(lo, hi):
                 values[order[k]] = centres[order[k], axis]
             leaves = (hi - lo + leaf - 1) // leaf
@@ -139,6 +146,7 @@ def bisect(centres, supports, leaf, order, ends, children, level, boxes):  # typ
             ends[count + 1, 0], ends[count + 1, 1] = half, hi
             count += 2
         cluster += 1
+    # boxes of supports, from leaves up
     for cluster in range(count - 1, -1, -1):
         for c in range(3):
             low, high = np.inf, -np.inf

@@ -81,7 +81,11 @@ def coarsened(tree: BlockTree, tables: list[NDArray[np.int64]]) -> tuple[BlockTr
 
 @jitable_part
 def expand(numbers, place, rank, m, n, residual, width, first_row, first_column):  # type: ignore[no-untyped-def]
-    """Write a stored block into residual (row by row, `width` numbers each) from the given row and column on."""
+    """Write a stored block into residual (row by row, `width` numbers each) from first_row and first_column on.
+
+    numbers: of all blocks, those of this one (m x n) from `place` on, `rank` crosses or, for a negative rank, row by
+    row.
+    """
     for i in range(m):
         start = (first_row + i) * width + first_column
         if rank < 0:
@@ -96,7 +100,12 @@ def expand(numbers, place, rank, m, n, residual, width, first_row, first_column)
 
 @jitable_part
 def skeleton_of(residual, m, n, tolerance2, most, part, lengths):  # type: ignore[no-untyped-def]
-    """Crosses in `part` until the residual is below the tolerance; their number, or -1 when `most` are not enough."""
+    """Fill `part` with crosses until the residual is below the tolerance; return their number, or -1 when `most` are
+    not enough.
+
+    residual (m, n), flat: the block, replaced; tolerance2: squared error in the Frobenius norm; lengths (m,): room for
+    the squares of its rows.
+    """
     total = lengths[0] * 0
     for i in range(m):
         lengths[i] = square_at(residual, i * n, n)
@@ -108,6 +117,7 @@ def skeleton_of(residual, m, n, tolerance2, most, part, lengths):  # type: ignor
         # the logarithm of the residual falls ever more slowly: what this pace would not reach is out of reach
         if rank == most or (rank >= EARLIEST and most * np.log(whole / total) < rank * wanted):
             return -1
+        # the row with the largest norm, and its largest entry as pivot
         pivot_row = 0
         for i in range(1, m):
             if lengths[i] > lengths[pivot_row]:
@@ -121,6 +131,7 @@ def skeleton_of(residual, m, n, tolerance2, most, part, lengths):  # type: ignor
                 best, column = size, j
         if not best > 0:
             return rank
+        # the column through the pivot, and the residual without this cross
         inverse = 1 / number(part, at + m + column)
         for i in range(m):
             put(part, at + i, number(residual, i * n + column) * inverse)
@@ -131,7 +142,8 @@ def skeleton_of(residual, m, n, tolerance2, most, part, lengths):  # type: ignor
 
 @jitable_part
 def subtree(nodes, root, block, first):  # type: ignore[no-untyped-def]
-    """The blocks below a root, itself the first, and the place of the first child of each; how many there are."""
+    """Fill `block` with the numbers of the blocks below a root, itself the first, and `first` with the place there
+    of the first child of each; return how many there are. nodes: see `nodes_of`."""
     block[0], count = root, 1
     t = 0
     while t < count:
@@ -145,7 +157,12 @@ def subtree(nodes, root, block, first):  # type: ignore[no-untyped-def]
 
 @jitable_part
 def put_together(numbers, merged, nodes, t, block, first, new, rank, place, residual):  # type: ignore[no-untyped-def]
-    """Write a block of a subtree into residual: itself if it is a leaf, else from its children."""
+    """Write block t of a subtree into residual, row by row: itself if it is a leaf, else from its children.
+
+    numbers, merged: of stored and of new blocks, of which new[t] tells one from the other; nodes: see `nodes_of`;
+    block,
+    first: see `subtree`; rank, place: of each block of the subtree, see `expand`.
+    """
     b = block[t]
     width, children = nodes[b, WIDTH], nodes[b, CHILDREN]
     if children == 0:
@@ -163,7 +180,11 @@ def put_together(numbers, merged, nodes, t, block, first, new, rank, place, resi
 def write_remaining(  # type: ignore[no-untyped-def]
     numbers, merged, nodes, block, first, new, rank, place, cost, stack, entered, written, out_table, out
 ):
-    """Write the blocks of a subtree that remain, from the root down; how many blocks and numbers are written then."""
+    """Write the blocks of a subtree that remain, from the root down; how many blocks and numbers are written then.
+
+    numbers, merged, nodes, block, first, new, rank, place: see `put_together`; cost: numbers of each block; stack: room
+    for blocks; entered, written: blocks and numbers written before to out_table and out, see `coarsen`.
+    """
     stack[0], top = 0, 1
     while top > 0:
         top -= 1
@@ -203,10 +224,12 @@ def coarsen(numbers, table, roots, nodes, tolerances, room, merged, lengths, tab
     written, entered = 0, 0
     for root in roots:
         count, used = subtree(nodes, root, block, first), 0
+        # children before their parents
         for t in range(count - 1, -1, -1):
             b = block[t]
             m, n, children = nodes[b, HEIGHT], nodes[b, WIDTH], nodes[b, CHILDREN]
             new[t], whole[t], cost[t] = False, True, 0
+            # cost of the block as it is, and whether all below it has been put together (whole)
             if children == 0:
                 at = first_at_least(table[:, BLOCK], 0, table.shape[0], b)
                 rank[t], place[t] = table[at, RANK], table[at, OFFSET]
@@ -215,12 +238,14 @@ def coarsen(numbers, table, roots, nodes, tolerances, room, merged, lengths, tab
                 for child in range(first[t], first[t] + children):
                     cost[t] += cost[child]
                     whole[t] &= whole[child]
+            # blocks that stay: without tolerance, too large, with parts that stayed, of low rank, or beyond the room
             if tolerances[b] <= 0 or max(m, n) > LARGEST:
                 whole[t] = False
                 continue
             if not whole[t] or (children == 0 and rank[t] >= 0) or used + cost[t] > merged.size:
                 whole[t] = whole[t] and children == 0
                 continue
+            # a new approximation, kept if it costs less
             put_together(numbers, merged, nodes, t, block, first, new, rank, place, residual)
             most = min(min(5 * cost[t] // (4 * (m + n)), part.size // (m + n)), LARGEST_RANK)
             found = skeleton_of(residual, m, n, CROSSES * tolerances[b] ** 2, most, part, lengths)
@@ -242,7 +267,7 @@ def coarsen(numbers, table, roots, nodes, tolerances, room, merged, lengths, tab
 
 
 class Coarsening:
-    """What threads share that put blocks together."""
+    """State shared by the threads that put blocks together."""
 
     def __init__(self, rows: CompiledRows, tree: BlockTree, errors: NDArray[np.float64]) -> None:
         self.rows, self.tree, self.errors = rows, tree, errors

@@ -24,7 +24,7 @@ from calderon.hmatrix.saving import (
 )
 
 COLUMNS = "is_sparse", "number", "transposed", "conjugated"
-"""Of the table of summands in a file."""
+"""Columns of the table of summands in a file."""
 
 
 class ComposedOperator(LinearOperator):

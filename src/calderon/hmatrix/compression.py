@@ -115,7 +115,7 @@ def cost_of(tree: BlockTree, leaves: NDArray[np.int64]) -> NDArray[np.float64]:
 
 
 class Compression:
-    """What the pieces of work share. together: blocks are put together where that costs no more than their errors.
+    """State shared by the pieces of work. together: blocks are put together where that costs no more than their errors.
     MemoryError where there is no room for the matrix."""
 
     def __init__(

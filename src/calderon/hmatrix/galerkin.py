@@ -55,7 +55,7 @@ so many digits more."""
 AROUND, CURRENTS = 6, (2.0, 1.5)
 """Triangles of such an unknown, of P1; and bytes and seconds of currents compared with those of scalar functions."""
 PHASES = 0.4, 1.7, 2.9
-"""Of the waves of `smooth_vectors`."""
+"""Phases of the waves of `smooth_vectors`."""
 
 
 @dataclass(frozen=True)

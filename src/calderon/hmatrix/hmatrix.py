@@ -133,7 +133,7 @@ class HMatrix(LinearOperator):
         return y
 
     def _in_cluster_order(self, x: NDArray[Any], transposed: bool) -> NDArray[Any]:
-        """The same for x (k, n), in the order of the clusters."""
+        """The product with x (k, n), all in the order of the clusters."""
         y = self._on_processor(x, transposed) if self.on_device is None else self.on_device.product(x, transposed)
         if self.correction is not None:
             y += ((self.correction.T if transposed else self.correction) @ x.T).T

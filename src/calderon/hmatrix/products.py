@@ -17,7 +17,8 @@ the numbers, number in the block tree. A dense block is stored row by row, other
 
 @jitable_part
 def multiply_dense(block, m, n, x_here, x_there, y_here, y_there, down, across):  # type: ignore[no-untyped-def]
-    """y_here += B x_here (down), y_there += B^T x_there (across)."""
+    """y_here (m,) += B x_here (n,) (down), y_there (n,) += B^T x_there (m,) (across), for a dense block B (m, n),
+    flat."""
     for i in range(m):
         entries = block[i * n : (i + 1) * n]
         if down:
@@ -28,7 +29,8 @@ def multiply_dense(block, m, n, x_here, x_there, y_here, y_there, down, across):
 
 @jitable_part
 def multiply_low_rank(part, m, n, rank, x_here, x_there, y_here, y_there, down, across):  # type: ignore[no-untyped-def]
-    """The same for sum_l u_l v_l^T."""
+    """The products of `multiply_dense` for B = sum_l u_l v_l^T; part: `rank` crosses, u (m,) then v (n,); other
+    arguments as in `multiply_dense`."""
     for l in range(rank):
         u = part[l * (m + n) : l * (m + n) + m]
         v = part[l * (m + n) + m : (l + 1) * (m + n)]
@@ -40,7 +42,7 @@ def multiply_low_rank(part, m, n, rank, x_here, x_there, y_here, y_there, down, 
 
 @kernel
 def multiply(numbers, table, x, rows, columns, down, across):  # type: ignore[no-untyped-def]
-    """Products of some stored blocks with vectors.
+    """Products of some stored blocks, numbers described by table (blocks, 7), with vectors.
 
     rows (k, m) += A x (down) with x (k, n), columns (k, n) += A^T x (across) with x (k, m); with both, x, rows and
     columns have one numbering and blocks on the diagonal count once.
@@ -62,7 +64,8 @@ def multiply(numbers, table, x, rows, columns, down, across):  # type: ignore[no
 
 @kernel
 def entries_inside(indptr, indices, table, out):  # type: ignore[no-untyped-def]
-    """Numbers of the entries of a sparse matrix that lie in given blocks, in the order of these; indices are sorted.
+    """Fill out with the numbers of the entries of a sparse matrix (indptr, indices, sorted) that lie in the blocks of
+    table (blocks, 7), in the order of these.
 
     Returns how many there are, also beyond the room of out.
     """
@@ -81,7 +84,7 @@ def entries_inside(indptr, indices, table, out):  # type: ignore[no-untyped-def]
 
 @kernel
 def move(given, starts, places, counts, out):  # type: ignore[no-untyped-def]
-    """Copy runs of numbers from their starts in `given` to their places in out."""
+    """Copy runs of counts (b,) numbers from their starts (b,) in `given` to their places (b,) in out."""
     for b in range(len(starts)):
         for k in range(counts[b]):
             out[places[b] + k] = given[starts[b] + k]
@@ -90,7 +93,8 @@ def move(given, starts, places, counts, out):  # type: ignore[no-untyped-def]
 @kernel
 def fill(functions, pairs, table, indptr, indices, special, scratch, out):  # type: ignore[no-untyped-def]
     """Dense blocks of the pairs (b, 2) of clusters, described by table, into out[OFFSET:], with the entries of the
-    sparse matrix of special pairs added; returns how many. functions: the board of `CompiledRows.functions`."""
+    sparse matrix of special pairs (indptr, indices, special) added; returns how many. functions: the board of
+    `CompiledRows.functions`; scratch: its working memory."""
     count = 0
     for b in range(len(table)):
         m, n, start = table[b, HEIGHT], table[b, WIDTH], table[b, OFFSET]

@@ -22,11 +22,13 @@ SWEEPS = 6
 
 @jitable_part
 def cholesky(part, size, offset, length, rank, factor, scale):  # type: ignore[no-untyped-def]
-    """factor = upper triangle R with R^H R = D X^H X D, D = scale making columns unit; whether all went well.
+    """Fill factor (k, k) with the upper triangle R, R^H R = D X^H X D, and scale with D that makes columns unit;
+    whether all went well.
 
-    Column l of X is part[l * size + offset :][:length].
+    Column l of X, of `rank`, is part[l * size + offset :][:length].
     """
     one = scale[0] * 0 + 1
+    # the Gram matrix of columns of unit length
     for l in range(rank):
         at = l * size + offset
         total = square_at(part, at, length)
@@ -37,6 +39,7 @@ def cholesky(part, size, offset, length, rank, factor, scale):  # type: ignore[n
             product = conjugated_dot_at(part, k * size + offset, at, length, factor[0, 0] * 0)
             factor[k, l] = product * (scale[k] * scale[l])
         factor[l, l] = 1
+    # its Cholesky factor, column by column
     for l in range(rank):
         for k in range(l):
             total = factor[k, l]
@@ -54,8 +57,8 @@ def cholesky(part, size, offset, length, rank, factor, scale):  # type: ignore[n
 
 @jitable_part
 def rotate(columns, turned, pitch, rank):  # type: ignore[no-untyped-def]
-    """One sweep of Jacobi rotations over the rows of `columns` and `turned`, columns of M and Z, which begin at
-    multiples of `pitch`; whether any."""
+    """One sweep of Jacobi rotations over the `rank` rows of `columns` and `turned`, columns of M and Z, which begin at
+    multiples of `pitch`; whether any was needed."""
     any_turned = False
     for p in range(rank - 1):
         for q in range(p + 1, rank):
@@ -80,7 +83,8 @@ def rotate(columns, turned, pitch, rank):  # type: ignore[no-untyped-def]
 
 @jitable_part
 def turn(x, p, q, count, cosine, t, phase):  # type: ignore[no-untyped-def]
-    """Rotate the numbers from places p and q on, the latter times a phase."""
+    """Rotate `count` numbers of x from places p and q on, the latter times a phase: by the angle with that cosine
+    and the tangent t."""
     for i in range(count):
         first, second = number(x, p + i), phase * number(x, q + i)
         put(x, p + i, cosine * first - cosine * t * second)
@@ -89,7 +93,11 @@ def turn(x, p, q, count, cosine, t, phase):  # type: ignore[no-untyped-def]
 
 @jitable_part
 def kept_columns(columns, rank, relative2, absolute2, order, lengths):  # type: ignore[no-untyped-def]
-    """How many of the longest columns are needed; order: all of them, the longest first."""
+    """The number of the longest columns that are needed, and order (k,): all of them, the longest first.
+
+    columns (k, k): of M Z, `rank` of them, one a row; relative2, absolute2: squared errors of which the larger is
+    allowed; lengths (k,): filled with their squares.
+    """
     total = lengths[0] * 0
     for p in range(rank):
         lengths[p] = square_at(columns[p], 0, rank)
@@ -109,7 +117,8 @@ def kept_columns(columns, rank, relative2, absolute2, order, lengths):  # type: 
 
 @jitable_part
 def combine(part, size, offset, length, rank, weights, kept, out):  # type: ignore[no-untyped-def]
-    """Column l of the result, out[l * size + offset :], is the sum of columns k times weights[l, k]."""
+    """Fill column l of the result, out[l * size + offset :][:length], for l < kept, with the sum of the `rank`
+    columns k of part times weights[l, k]; columns as in `cholesky`."""
     for l in range(kept):
         at = l * size + offset
         out[at : at + length] = 0
@@ -119,7 +128,8 @@ def combine(part, size, offset, length, rank, weights, kept, out):  # type: igno
 
 @jitable_part
 def best_skeleton(part, m, n, rank, relative2, absolute2, table, scale, order, out):  # type: ignore[no-untyped-def]
-    """Write fewer crosses than the `rank` in `part` to `out` and return how many; with as many they are copied.
+    """Write fewer crosses than the `rank` in `part`, u (m,) then v (n,), to `out` and return how many; with as many
+    they are copied.
 
     relative2, absolute2: squared errors in the Frobenius norm, of which the larger is allowed. table (4, k, k), scale
     (2, k), order (k,).
@@ -127,6 +137,7 @@ def best_skeleton(part, m, n, rank, relative2, absolute2, table, scale, order, o
     size = m + n
     left, right, columns, turned = table[0], table[1], table[2], table[3]
     kept = rank
+    # factors R and S of both Gram matrices, and M = R S^T
     ready = rank > 1 and cholesky(part, size, 0, m, rank, left, scale[0])
     if ready and cholesky(part, size, m, n, rank, right, scale[1]):
         for p in range(rank):
@@ -139,6 +150,7 @@ def best_skeleton(part, m, n, rank, relative2, absolute2, table, scale, order, o
                 value = right[p, k] / (scale[0, k] * scale[1, k])
                 for i in range(k + 1):
                     columns[p, i] += left[i, k] * value
+        # Jacobi rotations Z; columns of M Z that are long enough are kept
         for _sweep in range(SWEEPS):
             if not rotate(columns.reshape(-1), turned.reshape(-1), columns.shape[1], rank):
                 break
@@ -163,6 +175,7 @@ def best_skeleton(part, m, n, rank, relative2, absolute2, table, scale, order, o
             columns[l, k] = total / right[k, k].real
         for k in range(rank):
             columns[l, k] *= scale[1, k]
+    # new u = U S^T Z, new v = V S^-1 conj(Z)
     combine(part, size, 0, m, rank, left, kept, out)
     combine(part, size, m, n, rank, columns, kept, out)
     return kept
@@ -170,7 +183,8 @@ def best_skeleton(part, m, n, rank, relative2, absolute2, table, scale, order, o
 
 @kernel
 def recompress(work, heights, widths, ranks, tolerance, errors, table, scale, order, out):  # type: ignore[no-untyped-def]
-    """Make the crosses of the blocks of a piece of work (see `aca.approximate`) fewer.
+    """Make the crosses of the blocks of a piece of work (see `aca.approximate`) fewer; heights, widths (b,): their
+    sizes.
 
     ranks (b,) are replaced, crosses are written to out one block after the other; returns how many numbers. Each block
     may have the error `tolerance` relative to it in the Frobenius norm, or that in errors (b,) if it is larger. table

@@ -57,7 +57,7 @@ class Store:
             self._numbers[-1] = self._numbers[-1][: self._used]
 
     def slabs(self) -> list[Slab]:
-        """What is stored; nothing can be added afterwards."""
+        """The stored slabs; nothing can be added afterwards."""
         self._end_slab()
         return [Slab(*each) for each in zip(self._numbers, map(np.concatenate, self._tables), strict=True)]
 

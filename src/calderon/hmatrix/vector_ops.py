@@ -12,7 +12,7 @@ ANY_ORDER = {"reassoc", "contract", "arcp", "afn", "nsz", "nnan", "ninf"}
 
 @jitable_part(fastmath=ANY_ORDER)
 def dot(a, b, zero):  # type: ignore[no-untyped-def]
-    """zero + sum_i a_i b_i, without conjugation, in the precision of `zero`."""
+    """zero + sum_i a_i b_i of a and b (n,), without conjugation, in the precision of `zero`."""
     total = zero
     for i in range(a.size):
         total += a[i] * b[i]
@@ -21,7 +21,7 @@ def dot(a, b, zero):  # type: ignore[no-untyped-def]
 
 @jitable_part(fastmath=ANY_ORDER)
 def square(a):  # type: ignore[no-untyped-def]
-    """sum_i |a_i|^2."""
+    """sum_i |a_i|^2 of a (n,)."""
     total = a[0].real * 0
     for i in range(a.size):
         total += a[i].real * a[i].real + a[i].imag * a[i].imag
@@ -37,7 +37,7 @@ def add_multiple(a, factor, b):  # type: ignore[no-untyped-def]
 
 @jitable_part(fastmath=ANY_ORDER)
 def square_at(a, i, count):  # type: ignore[no-untyped-def]
-    """sum |a|^2 of the numbers from place i on."""
+    """sum |a|^2 of `count` numbers of a from place i on."""
     total = number(a, i).real * 0
     for k in range(count):
         value = number(a, i + k)
@@ -47,7 +47,7 @@ def square_at(a, i, count):  # type: ignore[no-untyped-def]
 
 @jitable_part(fastmath=ANY_ORDER)
 def conjugated_dot_at(a, i, j, count, zero):  # type: ignore[no-untyped-def]
-    """zero + sum conj(a_i) a_j of the numbers from places i and j on."""
+    """zero + sum conj(a_i) a_j of `count` numbers of a from places i and j on."""
     total = zero
     for k in range(count):
         total += number(a, i + k).conjugate() * number(a, j + k)
@@ -56,7 +56,7 @@ def conjugated_dot_at(a, i, j, count, zero):  # type: ignore[no-untyped-def]
 
 @jitable_part(fastmath=ANY_ORDER)
 def add_multiple_at(a, i, factor, b, j, count):  # type: ignore[no-untyped-def]
-    """a += factor b for the numbers from places i and j on."""
+    """a += factor b for `count` numbers, of a from place i and of b from place j on."""
     for k in range(count):
         put(a, i + k, number(a, i + k) + factor * number(b, j + k))
 

@@ -21,7 +21,7 @@ CROSSES_PER_DIGIT, CROSSES = 8, 12
 MORE_ROOM = 4
 """So many times the room for blocks that had not enough of it."""
 SMALL_MATRICES = 4
-"""Of rank x rank numbers that making crosses fewer takes for a block."""
+"""Matrices of rank x rank numbers that recompression takes for a block."""
 
 
 def recompression_source(dtype: np.dtype[Any], wide: np.dtype[Any]) -> Source:
@@ -84,7 +84,7 @@ class DeviceSkeletons:
     def _recompressed(
         self, blocks: NDArray[np.int64], ranks: NDArray[np.int64], begins: NDArray[np.int64], crosses: Any
     ) -> Iterator[Slab]:
-        """The same blocks with as many crosses as the tolerance asks, in parts whose small matrices fit."""
+        """The blocks with as many crosses as the tolerance requires, in parts whose small matrices fit."""
         small = np.dtype(np.result_type(self.dtype, self.wide))
         sizes = SMALL_MATRICES * ranks**2 + 2 * ranks
         most = min(BATCH, self.device.memory() // SHARE) // small.itemsize
