@@ -21,7 +21,12 @@ def current_charge(s, j):  # type: ignore[no-untyped-def]
 
 @jitable
 def electric(g, gi, h, hi, r2, d0, d1, d2, source, k_re, k_im):  # type: ignore[no-untyped-def]
-    """G j + grad G c with the current a + i b and the charge c + i ci, grad G = h d: three complex values."""
+    """G j + grad G c with the current a + i b and the charge c + i ci of the source, grad G = h d: three complex
+    values.
+
+    g, gi, h, hi: Re and Im of 4 pi G and 4 pi G'/r; r2: squared distances; d0, d1, d2: offsets from the source; source:
+    see `current_charge`; k_re, k_im: of k^2; vectors of targets all but the last three.
+    """
     a0, a1, a2, b0, b1, b2, c, ci = source
     w, wi = complex_product(h, hi, c, ci)
     return (
@@ -33,7 +38,7 @@ def electric(g, gi, h, hi, r2, d0, d1, d2, source, k_re, k_im):  # type: ignore[
 
 @jitable
 def magnetic(g, gi, h, hi, r2, d0, d1, d2, source, k_re, k_im):  # type: ignore[no-untyped-def]
-    """grad G x j = h d x j with the current a + i b: three complex values."""
+    """grad G x j = h d x j with the current a + i b: three complex values. Arguments as in `electric`."""
     a0, a1, a2, b0, b1, b2, _, _ = source
     p0, q0 = d1 * a2 - d2 * a1, d1 * b2 - d2 * b1
     p1, q1 = d2 * a0 - d0 * a2, d2 * b0 - d0 * b2
@@ -67,12 +72,14 @@ def current_field_kernel(radial: Radial, emission: Emission) -> Callable[..., No
             x0, x1, x2 = load(targets[0], v), load(targets[1], v), load(targets[2], v)
             t0, t1, t2, t3, t4, t5 = zero(t), zero(t), zero(t), zero(t), zero(t), zero(t)
             for group in range(sources.shape[0]):
+                # distances from the centre of the group, whose phase is taken out
                 reference = zero(t)
                 if shifts:
                     d0, d1, d2 = x0 - centres[group, 0], x1 - centres[group, 1], x2 - centres[group, 2]
                     r2 = d0 * d0 + 1e-37 + d1 * d1 + d2 * d2
                     reference = r2 * inverse_square_root(r2)
                 s0, s1, s2, s3, s4, s5 = zero(t), zero(t), zero(t), zero(t), zero(t), zero(t)
+                # sum over the sources of the group
                 for q in range(sources.shape[1]):
                     s = sources[group, q]
                     d0, d1, d2 = x0 - s[0], x1 - s[1], x2 - s[2]
@@ -81,6 +88,7 @@ def current_field_kernel(radial: Radial, emission: Emission) -> Callable[..., No
                     source = s[3], s[4], s[5], s[6], s[7], s[8], s[9], s[10]
                     a0, b0, a1, b1, a2, b2 = emit(g, gi, h, hi, r2, d0, d1, d2, source, 0.0, 0.0)
                     s0, s1, s2, s3, s4, s5 = s0 + a0, s1 + b0, s2 + a1, s3 + b1, s4 + a2, s5 + b2
+                # the phase is multiplied back
                 if shifts:
                     f_re, f_im = radial_phase(reference, parameters)
                     s0, s1, s2, s3, s4, s5 = products(s0, s1, s2, s3, s4, s5, f_re, f_im)

@@ -28,12 +28,12 @@ from calderon.validation import one_or_more_points
 
 Array = NDArray[np.float64]
 DISPLACEMENT, STRESS = 0, 1
-"""What is summed, with 3 and 9 numbers for each point."""
+"""Fields of the sums, with 3 and 9 numbers for each point."""
 LIMITS = 5.0, 1.4, 1e-12
 """The distance of a point from the centroid of a part, over its longest edge, from which on the coarse and the fine
 rule serve, and the least size of parts relative to the triangle."""
 DEGREES = 4, 10
-"""Of both rules."""
+"""Degrees of both rules."""
 LEVELS = 40
 """Cuts of a triangle at most: points on the surface end there."""
 SHARE = 32
@@ -83,13 +83,18 @@ def _rule(degree: int) -> Array:
 
 @kernel
 def _integrate(x, corners, normals, sizes, displacements, tractions, coarse, fine, limits, constants, kind, out):  # type: ignore[no-untyped-def]
-    """Add the integrals over all triangles at points x (n, 3) to out (n, 3 or 9)."""
+    """Add the integrals over all triangles at points x (n, 3) to out (n, 3 or 9), displacements or stresses by `kind`.
+
+    corners (m, 3, 3), normals (m, 3), sizes (m,): longest edges; displacements, tractions (m, 6, 3): at the nodes of
+    quadratic functions; coarse, fine (Q, 4): barycentric coordinates and weights; limits: LIMITS; constants: nu and mu.
+    """
     stack, middle = np.empty((4 * LEVELS, 10)), 1.0 / 3.0
     u, t, d, b = np.empty(3), np.empty(3), np.empty(3), np.empty(3)
     far, near, least = limits
     for p in range(x.shape[0]):
         for m in range(corners.shape[0]):
             e, f = corners[m, 1] - corners[m, 0], corners[m, 2] - corners[m, 0]
+            # twice the area; the whole triangle is the first part on the stack, barycentric corners and relative size
             area = np.sqrt(
                 (e[1] * f[2] - e[2] * f[1]) ** 2 + (e[2] * f[0] - e[0] * f[2]) ** 2 + (e[0] * f[1] - e[1] * f[0]) ** 2
             )
@@ -100,6 +105,7 @@ def _integrate(x, corners, normals, sizes, displacements, tractions, coarse, fin
                 count -= 1
                 part = stack[count].copy()
                 share = part[9]
+                # a part that is close in relation to its size is cut into four
                 square = 0.0
                 for c in range(3):
                     centre = 0.0
@@ -111,6 +117,7 @@ def _integrate(x, corners, normals, sizes, displacements, tractions, coarse, fin
                     _cut(part, stack, count)
                     count += 4
                     continue
+                # integrate over the part: y at the points b of the rule, d = y - x
                 rule = coarse if ratio > far else fine
                 for q in range(rule.shape[0]):
                     for k in range(3):
@@ -129,7 +136,8 @@ def _integrate(x, corners, normals, sizes, displacements, tractions, coarse, fin
 
 @jitable_part
 def _cut(part, stack, count):  # type: ignore[no-untyped-def]
-    """Put the four parts of a triangle, given by barycentric corners (9,) and its relative size, onto the stack."""
+    """Put the four parts of a triangle onto the stack (parts, 10) from `count` on. part (10,): its barycentric
+    corners (9) and its relative size."""
     for child in range(4):
         here = stack[count + child]
         for k in range(3):
@@ -143,7 +151,8 @@ def _cut(part, stack, count):  # type: ignore[no-untyped-def]
 
 @jitable_part
 def _values(b, nodes, out):  # type: ignore[no-untyped-def]
-    """The quadratic function with values (6, 3) at the nodes, at barycentric coordinates b."""
+    """Fill out (3,) with the quadratic function that has the values nodes (6, 3) at the nodes, at barycentric
+    coordinates b (3,)."""
     for c in range(3):
         total = 0.0
         for k in range(3):
@@ -154,7 +163,7 @@ def _values(b, nodes, out):  # type: ignore[no-untyped-def]
 
 @jitable_part
 def _products(d, n, u, t):  # type: ignore[no-untyped-def]
-    """r = |d|, and with e = d / r the products e.n, e.u, e.t and u.n."""
+    """r = |d|, and with e = d / r the products e.n, e.u, e.t and u.n; d, n, u and t (3,)."""
     r = np.sqrt(d[0] ** 2 + d[1] ** 2 + d[2] ** 2)
     e0, e1, e2 = d[0] / r, d[1] / r, d[2] / r
     en, eu, et = e0 * n[0] + e1 * n[1] + e2 * n[2], e0 * u[0] + e1 * u[1] + e2 * u[2], e0 * t[0] + e1 * t[1] + e2 * t[2]
@@ -163,6 +172,8 @@ def _products(d, n, u, t):  # type: ignore[no-untyped-def]
 
 @jitable_part
 def _add_displacement(d, n, u, t, constants, weight, out):  # type: ignore[no-untyped-def]
+    """Add to out (3,) the displacement U t - T u of Kelvin's solution times a weight: offset d = y - x, normal n,
+    displacement u and traction t at y, all (3,); constants: nu and mu."""
     nu, mu = constants[0], constants[1]
     r, en, eu, et, un = _products(d, n, u, t)
     single, double = weight / (16 * np.pi * mu * (1 - nu) * r), weight / (8 * np.pi * (1 - nu) * r * r)
@@ -174,6 +185,7 @@ def _add_displacement(d, n, u, t, constants, weight, out):  # type: ignore[no-un
 
 @jitable_part
 def _add_stress(d, n, u, t, constants, weight, out):  # type: ignore[no-untyped-def]
+    """Add to out (9,) the stress of U t - T u, row by row; arguments as in `_add_displacement`."""
     nu, mu = constants[0], constants[1]
     r, en, eu, et, un = _products(d, n, u, t)
     single, double = weight / (8 * np.pi * (1 - nu) * r * r), weight * mu / (4 * np.pi * (1 - nu) * r**3)

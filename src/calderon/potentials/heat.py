@@ -34,9 +34,10 @@ Index = NDArray[np.int64]
 FEW = 2e7
 """Pairs of points and triangles that are integrated one by one: about a second."""
 RTOL = 1.25e-6
-"""Of fast sums: layers of dipoles have a fifth of it with the first order that promises it, and pass its check."""
+"""Tolerance of fast sums. Layers of dipoles have a fifth of it with the first order that promises it, and pass its
+check."""
 DEGREES = 3, 6
-"""Of the coarse and the fine rule; fast sums are by the fine one."""
+"""Degrees of the coarse and the fine rule; fast sums are by the fine one."""
 FAR, NEAR, LEAST = 3.0, 1.0, 1e-2
 """The distance of a point from the centroid of a part, over its longest edge, from which on the coarse and the fine
 rule serve, and the least size of parts relative to the triangle, as the integrands are as singular as 1 / r at most."""
@@ -137,7 +138,11 @@ def _by_one_rule(mesh: Any, nodes: Array, slopes: Array, x: Array, whole: bool) 
 @kernel
 def _integrate(pairs, x, corners, normals, nodes, slopes, sizes, rules, starts, whole, corrects, room, out):  # type: ignore[no-untyped-def]
     """Add the integrals of pairs (k, 2) of point and triangle, in the order of points, to out (n, 4 or 13); corrects:
-    of near ones alone, less those by the fine rule on the whole triangle."""
+    of near ones alone, less those by the fine rule on the whole triangle.
+
+    x (n, 3): points; corners (m, 9), normals (m, 3), sizes (m,): of triangles; nodes (m, 3), slopes (m,): temperatures
+    at their corners, normal derivatives; rules, starts: of `_rules`; whole: with derivatives; room: SUMS vectors.
+    """
     stack, part, third, step = np.empty((4 * CUTS, ROW)), np.empty(ROW + 5), 1.0 / 3.0, lanes(room)
     for k in range(SUMS):
         store(room, k * step, zero(room))
@@ -153,6 +158,7 @@ def _integrate(pairs, x, corners, normals, nodes, slopes, sizes, rules, starts, 
         part[14], part[15], part[16], part[17] = slopes[m], n[0], n[1], n[2]
         area = n[0] * (a[1] * b[2] - a[2] * b[1]) + n[1] * (a[2] * b[0] - a[0] * b[2])
         area = (area + n[2] * (a[0] * b[1] - a[1] * b[0])) / (8 * np.pi)
+        # parts that are close in relation to their size are cut, others are summed by a rule
         count = 1
         while count > 0:
             count -= 1
@@ -174,6 +180,7 @@ def _integrate(pairs, x, corners, normals, nodes, slopes, sizes, rules, starts, 
                 _add_part(room, rules, starts[2], starts[0], starts[1], part, area * share * share, whole)
             else:
                 _add_part(room, rules, starts[2], starts[1], starts[2], part, area * share * share, whole)
+        # the last pair of a point: add up the lanes
         if pair + 1 == pairs.shape[0] or pairs[pair + 1, 0] != p:
             for k in range(out.shape[1]):
                 for lane in range(step):
@@ -183,7 +190,8 @@ def _integrate(pairs, x, corners, normals, nodes, slopes, sizes, rules, starts, 
 
 @jitable_part
 def _cut(part, stack, count):  # type: ignore[no-untyped-def]
-    """Put the four parts of a triangle onto the stack: those at its corners, and that between the middles of edges."""
+    """Put the four parts of a triangle, part (ROW,), onto the stack (parts, ROW) from `count` on: those at its
+    corners, and the one between the middles of its edges."""
     for child in range(4):
         here = stack[count + child]
         for k in range(3):
@@ -196,13 +204,18 @@ def _cut(part, stack, count):  # type: ignore[no-untyped-def]
 
 @jitable
 def _add_part(s, rules, pitch, first, last, part, factor, whole):  # type: ignore[no-untyped-def]
-    """Add to the vectors s the sums of a part over the points first .. last of a rule; factor: twice its area over
-    8 pi."""
+    """Add to the SUMS vectors s the sums of a part over the points first .. last of a rule; factor: twice its area over
+    8 pi.
+
+    rules: of `_rules`, whose rows are `pitch` apart; part (ROW + 5,): a part, then height, slope and normal; whole:
+    with derivatives.
+    """
     p0, p1, p2, p3, p4 = number(part, 0), number(part, 1), number(part, 2), number(part, 3), number(part, 4)
     p5, p6, p7, p8 = number(part, 5), number(part, 6), number(part, 7), number(part, 8)
     t0, t1, t2 = number(part, 9) * factor, number(part, 10) * factor, number(part, 11) * factor
     h, q, n0, n1, n2 = number(part, 13), number(part, 14) * factor, number(part, 15), number(part, 16), number(part, 17)
     for k in range(first, last, lanes(s)):
+        # a vector of points of the rule, the offset d of each from the point of the field
         b0, b1, b2 = load(rules, k), load(rules, k + pitch), load(rules, k + 2 * pitch)
         weight = load(rules, k + 3 * pitch)
         d0, d1, d2 = b0 * p0 + b1 * p3 + b2 * p6, b0 * p1 + b1 * p4 + b2 * p7, b0 * p2 + b1 * p5 + b2 * p8
@@ -236,5 +249,6 @@ def _add_part(s, rules, pitch, first, last, part, factor, whole):  # type: ignor
 
 @jitable
 def _add(s, k, value):  # type: ignore[no-untyped-def]
+    """Add a value to vector k of s."""
     place = k * lanes(s)
     store(s, place, load(s, place) + value)

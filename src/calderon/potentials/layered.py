@@ -26,10 +26,10 @@ RATIOS = np.array([12.0, 6.0, 3.5, 2.2, 1.4])
 DEGREES, DIVIDED = (6, 8, 14, 20), (12, 8)
 """Degrees, and those of 16 and 64 parts."""
 NEAREST = 0.25
-"""Of the longest edge of a triangle: closer points are refused."""
+"""Fraction of the longest edge of a triangle; closer points are refused."""
 SHARE = 64
 SLENDER = 0.2
-"""Of the height of a vertical current: closer points are refused."""
+"""Fraction of the height of a vertical current; closer points are refused."""
 MARGIN, FLAT = 1.001, 1e-6
 Complex = NDArray[np.complex128]
 Floats = NDArray[np.float64]
@@ -37,18 +37,26 @@ Floats = NDArray[np.float64]
 
 @kernel
 def _add_fields(points, low, high, height, triangles, rules, edges, series, out):  # type: ignore[no-untyped-def]
-    """out (n, 6) += E / (i k0) for eta0 = 1 and mu H at points (n, 2), `height` above metal; charges: div J / k0^2."""
+    """out (n, 6) += E / (i k0) for eta0 = 1 and mu H at the points (n, 2) from low to high, `height` above metal.
+
+    triangles: corners (m, 3, 2), currents (m, 3, 2) at them, charges (m,) div J / k0^2, areas, centres (m, 2), radii
+    (m,);
+    rules: barycentric points, weights, beginnings of the rules, distances in radii below which the next one serves;
+    edges, series (intervals, degree + 1, 7): Chebyshev series of a `FieldTable`.
+    """
     corners, currents, charges, areas, centres, radii = triangles
     barycentric, weights, starts, ratios = rules
     one, two = np.empty(7, np.complex128), np.empty(7, np.complex128)
     for p in range(low, high):
         x, y = points[p, 0], points[p, 1]
         for t in range(len(areas)):
+            # the rule for the distance of the triangle
             far = np.sqrt((x - centres[t, 0]) ** 2 + (y - centres[t, 1]) ** 2 + height * height) / radii[t]
             rule = 0
             while rule < len(ratios) and far < ratios[rule]:
                 rule += 1
             for q in range(starts[rule], starts[rule + 1]):
+                # offset from a point of the rule, current and charge there
                 a, b, c = barycentric[q, 0], barycentric[q, 1], barycentric[q, 2]
                 dx = x - a * corners[t, 0, 0] - b * corners[t, 1, 0] - c * corners[t, 2, 0]
                 dy = y - a * corners[t, 0, 1] - b * corners[t, 1, 1] - c * corners[t, 2, 1]
@@ -57,6 +65,7 @@ def _add_fields(points, low, high, height, triangles, rules, edges, series, out)
                 jy = w * (a * currents[t, 0, 1] + b * currents[t, 1, 1] + c * currents[t, 2, 1])
                 charge = w * charges[t]
                 rho = np.sqrt(dx * dx + dy * dy)
+                # the interval of the distance, and its series by Clenshaw's recurrence
                 n, last = 0, len(series) - 1
                 while n < last:
                     middle = (n + last + 1) // 2
@@ -75,6 +84,7 @@ def _add_fields(points, low, high, height, triangles, rules, edges, series, out)
                         one[i] = value
                 for i in range(7):
                     one[i] = part[0, i] + s * one[i] - two[i]
+                # the components of field_components.py for horizontal currents
                 along = dx * jx + dy * jy
                 out[p, 0] += one[0] * jx + one[3] * dx * charge
                 out[p, 1] += one[0] * jy + one[3] * dy * charge

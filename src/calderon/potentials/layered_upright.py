@@ -17,7 +17,7 @@ from calderon.quadrature import gauss
 POINTS = 6, 3.0, 24
 """Gauss points along a slice: at least, more for its size over the distance of the nearest point, and at most."""
 BELOW = 0.99
-"""Of the least distance: where tables begin."""
+"""Beginning of tables, as a fraction of the least distance."""
 Complex = NDArray[np.complex128]
 Floats = NDArray[np.float64]
 
@@ -32,7 +32,7 @@ class Slices(NamedTuple):
 
     @staticmethod
     def of(corners: Floats, layers: NDArray[np.int64]) -> "Slices":
-        """Of vertical triangles with corners (n, 3, 3)."""
+        """The slices of vertical triangles with corners (n, 3, 3) in their layers (n,)."""
         order = np.argsort(corners[:, :, 2], axis=1)
         low, middle, high = np.take_along_axis(corners, order[:, :, None], axis=1).swapaxes(0, 1)
         part = (middle[:, 2] - low[:, 2]) / (high[:, 2] - low[:, 2])
@@ -46,7 +46,7 @@ class Slices(NamedTuple):
         return Slices(ends[kept], numbers[kept], layers[numbers[kept]])
 
     def groups(self) -> list["Slices"]:
-        """Those between the same heights, together."""
+        """Slices between the same heights, together."""
         keys = np.stack([self.ends[:, 0, 0, 2], self.ends[:, 1, 0, 2]], axis=1)
         keys = np.round(keys / np.ptp(keys), 9)
         number = np.unique(keys, axis=0, return_inverse=True)[1].ravel()

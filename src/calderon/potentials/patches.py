@@ -32,8 +32,8 @@ class GroupedSources(NamedTuple):
     def of(
         sources: NDArray[np.float64], centres: NDArray[np.float64], sizes: NDArray[np.float64], wavenumber: float
     ) -> "GroupedSources":
-        """Of sources (n, Q, 8) as y, normal, Re and Im of the charge, with centroids (n, 3): targets nearer to one than
-        sizes (n,) count as that far. No offset is longer than 2/3 of the size."""
+        """Group sources (n, Q, 8), as y, normal, Re and Im of the charge, with centroids (n, 3): targets nearer to
+        one than sizes (n,) count as that far. No offset is longer than 2/3 of the size."""
         order = locality_order(centres, LARGEST)
         sources, centres, sizes = sources[order], centres[order], sizes[order]
         starts, middles, nearest, spreads = _patches(centres, sizes, SHORT / wavenumber if wavenumber else np.inf)

@@ -13,7 +13,8 @@ from calderon.greens.elementary import inverse_square_root, short_sine_cosine, s
 from calderon.potentials.runs import end_of_run, give_values, put_points
 
 SCALARS = Record("SCALARS", square=2, cut=1, parameters=None)
-"""What the field kernels read: Re and Im of k^2, a squared distance, the parameters of the Green's function."""
+"""Record of the numbers that field kernels read: Re and Im of k^2, a squared distance, the parameters of the Green's
+function."""
 CUT, PARAMETERS = SCALARS["cut"], SCALARS["parameters"]
 
 TARGETS = 64
@@ -26,7 +27,7 @@ TOGETHER = 16
 
 @jitable
 def products(s0, s1, s2, s3, s4, s5, re, im):  # type: ignore[no-untyped-def]
-    """Three complex values times re + i im."""
+    """Three complex values (s0, s1), (s2, s3), (s4, s5) times re + i im."""
     s0, s1 = complex_product(s0, s1, re, im)
     s2, s3 = complex_product(s2, s3, re, im)
     s4, s5 = complex_product(s4, s5, re, im)
@@ -35,7 +36,8 @@ def products(s0, s1, s2, s3, s4, s5, re, im):  # type: ignore[no-untyped-def]
 
 @jitable
 def add_values(out, v, size, vector, t0, t1, t2, t3, t4, t5):  # type: ignore[no-untyped-def]
-    """Add one complex value, or three (`vector`), of the targets from v on to out, flat, (1 or 3, 2, size)."""
+    """Add one complex value (t0, t1), or three with (t2, t3) and (t4, t5) (`vector`), of the targets from v on to
+    out, flat, (1 or 3, 2, size)."""
     add(out, v, t0)
     add(out, size + v, t1)
     if vector:
@@ -47,7 +49,11 @@ def add_values(out, v, size, vector, t0, t1, t2, t3, t4, t5):  # type: ignore[no
 
 @jitable
 def second_slope(r2, u, ui, h, hi, k_re, k_im, oscillates):  # type: ignore[no-untyped-def]
-    """-h'/r = (k^2 G + 3 h)/r^2, by the equation itself."""
+    """Re and Im of -h'/r = (k^2 G + 3 h)/r^2, by the equation itself.
+
+    r2: squared distances; u, ui, h, hi: Re and Im of 4 pi G and h = 4 pi G'/r; k_re, k_im: of k^2; oscillates: whether
+    imaginary parts are not zero.
+    """
     w = inverse_square_root(r2)
     w = w * w
     if oscillates:
@@ -63,14 +69,18 @@ def dipole_charge(s, j):  # type: ignore[no-untyped-def]
 
 @jitable
 def monopole(u, ui, h, hi, r2, d0, d1, d2, source, k_re, k_im):  # type: ignore[no-untyped-def]
-    """c G: one complex value."""
+    """c G: one complex value, in the first two places of six.
+
+    u, ui, h, hi, r2, k_re, k_im: as in `second_slope`; d0, d1, d2: offsets from the source; source: see
+    `dipole_charge`.
+    """
     w, wi = complex_product(u, ui, source[3], source[4])
     return w, wi, w, w, w, w
 
 
 @jitable
 def dipole(u, ui, h, hi, r2, d0, d1, d2, source, k_re, k_im):  # type: ignore[no-untyped-def]
-    """c dG/dn_y = -c h d.n: one complex value."""
+    """c dG/dn_y = -c h d.n: one complex value, in the first two places of six. Arguments as in `monopole`."""
     n0, n1, n2, c, ci = source
     s = -(d0 * n0 + d1 * n1 + d2 * n2)
     w, wi = complex_product(h * s, hi * s, c, ci)
@@ -79,14 +89,14 @@ def dipole(u, ui, h, hi, r2, d0, d1, d2, source, k_re, k_im):  # type: ignore[no
 
 @jitable
 def monopole_gradient(u, ui, h, hi, r2, d0, d1, d2, source, k_re, k_im):  # type: ignore[no-untyped-def]
-    """c grad_x G = c h d: three complex values."""
+    """c grad_x G = c h d: three complex values. Arguments as in `monopole`."""
     w, wi = complex_product(h, hi, source[3], source[4])
     return w * d0, wi * d0, w * d1, wi * d1, w * d2, wi * d2
 
 
 @jitable
 def dipole_gradient(u, ui, h, hi, r2, d0, d1, d2, source, k_re, k_im):  # type: ignore[no-untyped-def]
-    """c grad_x of -h d.n = -h n - (h'/r)(d.n) d."""
+    """c grad_x of -h d.n = -h n - (h'/r)(d.n) d: three complex values. Arguments as in `monopole`."""
     n0, n1, n2, c, ci = source
     f, (w, wi) = d0 * n0 + d1 * n1 + d2 * n2, second_slope(r2, u, ui, h, hi, k_re, k_im, True)
     w, wi = complex_product(f * w, f * wi, c, ci)
@@ -98,7 +108,7 @@ def dipole_gradient(u, ui, h, hi, r2, d0, d1, d2, source, k_re, k_im):  # type: 
 
 @dataclass(frozen=True)
 class Emission:
-    """What a source sends to a point, or into a direction: a header with kernels for devices, the kind that it is
+    """The field of a source at a point, or in a direction: a header with kernels for devices, the kind that it is
     built for, and the twins for the processor.
 
     values: complex numbers at a point. power: of 1/length that a source of unit strength sends. charges: from this
@@ -136,7 +146,8 @@ CURRENT_FAR_FIELD = Emission("plane_waves.h", "CURRENT", 3, 1, 3)
 
 @jitable
 def charged(re, im, u, ui, c, ci, oscillates, complex_charges):  # type: ignore[no-untyped-def]
-    """(re + i im) + (u + i ui) (c + i ci), of which ui and ci may be left out."""
+    """(re + i im) + (u + i ui) (c + i ci), where ui (unless `oscillates`) and ci (unless complex_charges) are left
+    out."""
     re = re + u * c
     if oscillates:
         im = im + ui * c
@@ -156,6 +167,11 @@ def sums_of_group(
 
     @jitable
     def of_group(t, s, begin, end, d0, d1, d2, square, k_re, k_im, parameters, reference):  # type: ignore[no-untyped-def]
+        """Five sums each of real and imaginary parts, for offsets d0, d1, d2 with the given square.
+
+        t: an array of the type of the sums; s: numbers of sources, SOURCE each, from `begin` to `end`; parameters,
+        reference: of the Green's function; k_re, k_im: as in `second_slope`.
+        """
         a0, b0, a1, b1, a2, b2 = zero(t), zero(t), zero(t), zero(t), zero(t), zero(t)
         a3, b3, a4, b4 = zero(t), zero(t), zero(t), zero(t)
         for j in range(begin, end, SOURCE):
@@ -206,6 +222,7 @@ def field_kernel(
                 x0, x1, x2 = load(x, v), load(x, size + v), load(x, 2 * size + v)
                 t0, t1, t2, t3, t4, t5 = zero(t), zero(t), zero(t), zero(t), zero(t), zero(t)
                 for patch in range(first, min(first + TOGETHER, count)):
+                    # distances from the centre of the patch, whose phase is taken out
                     reference, i = zero(t), PATCH * patch
                     if shifts:
                         d0, d1, d2 = x0 - number(f, i), x1 - number(f, i + 1), x2 - number(f, i + 2)
@@ -213,6 +230,7 @@ def field_kernel(
                         reference = square * inverse_square_root(square)
                     s0, s1, s2, s3, s4, s5 = zero(t), zero(t), zero(t), zero(t), zero(t), zero(t)
                     for group in range(starts[patch], starts[patch + 1]):
+                        # sums over the points of a triangle, from its centroid
                         i = GROUP * group
                         d0, d1, d2 = x0 - number(g, i), x1 - number(g, i + 1), x2 - number(g, i + 2)
                         square = at_least(d0 * d0 + d1 * d1 + d2 * d2, number(g, i + 3))
@@ -220,6 +238,7 @@ def field_kernel(
                         (a0, a1, a2, a3, a4), (b0, b1, b2, b3, b4) = of_group(
                             t, s, begin, begin + stride, d0, d1, d2, square, k_re, k_im, parameters, reference
                         )  # fmt: skip
+                        # factors that its points share: d, D.n and n
                         plane = d0 * number(g, i + 4) + d1 * number(g, i + 5) + d2 * number(g, i + 6)
                         if gradient:  # the stored o are times -2
                             a1, a2, a3 = d0 * a0 + 0.5 * a1, d1 * a0 + 0.5 * a2, d2 * a0 + 0.5 * a3
@@ -233,6 +252,7 @@ def field_kernel(
                             s0, s1 = s0 - plane * a0, s1 - plane * b0
                         else:
                             s0, s1 = s0 + a0, s1 + b0
+                    # the phase is multiplied back
                     f_re, f_im = radial_phase(reference, parameters)
                     s0, s1, s2, s3, s4, s5 = products(s0, s1, s2, s3, s4, s5, f_re, f_im)
                     t0, t1, t2, t3, t4, t5 = t0 + s0, t1 + s1, t2 + s2, t3 + s3, t4 + s4, t5 + s5
@@ -242,13 +262,13 @@ def field_kernel(
 
 
 def lacking(radial: Radial, double: bool, gradient: bool) -> float:
-    """What the results of `field_kernel` are to be multiplied by."""
+    """The factor by which the results of `field_kernel` are to be multiplied."""
     return 1.0 if double and gradient else radial.lacking(double or gradient, 64)
 
 
 @jitable
 def at_least(square, floor):  # type: ignore[no-untyped-def]
-    """The larger of two vectors."""
+    """The larger of two vectors, square and floor."""
     return floor + above(square - floor, 0.0) * (square - floor)
 
 
@@ -316,6 +336,7 @@ def far_field_kernel(kind: str, short: bool) -> Callable[..., None]:
             for group in range(sources.shape[0]):
                 c0, c1, c2 = centres[group, 0], centres[group, 1], centres[group, 2]
                 s0, s1, s2, s3, s4, s5 = zero(t), zero(t), zero(t), zero(t), zero(t), zero(t)
+                # phases of the sources from the centre of their group
                 for q in range(sources.shape[1]):
                     s = sources[group, q]
                     angle = x0 * (s[0] - c0) + x1 * (s[1] - c1) + x2 * (s[2] - c2)
@@ -330,6 +351,7 @@ def far_field_kernel(kind: str, short: bool) -> Callable[..., None]:
                         s2, s3 = s2 + a, s3 + b
                         a, b = complex_product(cosine, sine, s[re + 2], s[im + 2])
                         s4, s5 = s4 + a, s5 + b
+                # times the phase of the centre
                 sine, cosine = sine_cosine(x0 * c0 + x1 * c1 + x2 * c2)
                 s0, s1, s2, s3, s4, s5 = products(s0, s1, s2, s3, s4, s5, cosine, sine)
                 t0, t1, t2, t3, t4, t5 = t0 + s0, t1 + s1, t2 + s2, t3 + s3, t4 + s4, t5 + s5

@@ -69,8 +69,8 @@ class Plane(NamedTuple):
 
     @staticmethod
     def of(corners: NDArray[np.float64], normals: NDArray[np.float64], densities: NDArray[np.complex128]) -> "Plane":
-        """Of corners (n, 3, 3), unit normals (n, 3) and densities (n, D, 1, 3 or 6) as coefficients of 1, u, v, u^2,
-        u v, v^2 in reference coordinates. NotImplementedError for more coefficients."""
+        """The planes of triangles with corners (n, 3, 3), unit normals (n, 3) and densities (n, D, 1, 3 or 6) as
+        coefficients of 1, u, v, u^2, u v, v^2 in reference coordinates. NotImplementedError for more coefficients."""
         if densities.shape[2] > 6:
             raise NotImplementedError(
                 "potentials near a surface accept densities of degree 0 to 2: project the density on P2, or choose "
@@ -100,8 +100,8 @@ class Plane(NamedTuple):
 
 
 class Series(NamedTuple):
-    """Of the rest g, of h = g'/r and of w = h'/r in powers of r: coefficients (3, n, 2), Re and Im, up to the distance
-    `reach`."""
+    """Power series in r of the rest g, of h = g'/r and of w = h'/r: coefficients (3, n, 2), Re and Im, up to the
+    distance `reach`."""
 
     coefficients: NDArray[np.float64]
     reach: float
@@ -123,7 +123,8 @@ class Series(NamedTuple):
 
 @jitable_part
 def _rest(k, r):  # type: ignore[no-untyped-def]
-    """What is left of g = e^(ikr)/r, of h = g'/r and of w = h'/r without those of 1/r - k^2 r/2 + k^4 r^3/24."""
+    """The rest of g = e^(ikr)/r, of h = g'/r and of w = h'/r without those of 1/r - k^2 r/2 + k^4 r^3/24, three
+    complex numbers at the complex wavenumber k and the distance r."""
     x, power, square = 1j * k * r, r * r, k * k
     e = np.exp(x) / r
     slope = e * (x - 1.0) / power
@@ -135,7 +136,8 @@ def _rest(k, r):  # type: ignore[no-untyped-def]
 
 @jitable
 def _sum(s, series, row, terms, r):  # type: ignore[no-untyped-def]
-    """Re and Im of a row of a series, flat, at r."""
+    """Re and Im of row `row` of a series (3, terms, 2), flat, at r, by Horner's rule; s: working memory, for its
+    type."""
     re, im = zero(s), zero(s)
     for n in range(2 * (row * terms + terms) - 2, 2 * row * terms - 2, -2):
         re, im = re * r + number(series, n), im * r + number(series, n + 1)
@@ -144,7 +146,8 @@ def _sum(s, series, row, terms, r):  # type: ignore[no-untyped-def]
 
 @jitable
 def _rest_beyond(s, place, k, r, row):  # type: ignore[no-untyped-def]
-    """Re and Im of a function of `_rest` at distances that a series does not reach."""
+    """Re and Im of function `row` (g, h or w) of `_rest` at distances r that a series does not reach, for the
+    complex k; s: working memory, two vectors from `place` on."""
     step = lanes(s)
     store(s, place, r)
     for n in range(step):
@@ -164,13 +167,19 @@ def _shifted(c, i, d0, d1):  # type: ignore[no-untyped-def]
 
 @jitable
 def _static(s, sides, f, k, z, double, gradient):  # type: ignore[no-untyped-def]
-    """The integral for the place k of q, in the frame of the triangle: one value or three."""
+    """The integral for the place k of q, in the frame of the triangle: one value or three.
+
+    s, sides: filled by `edge_integrals` and `surface_integrals`; f (6,): coefficients of the density, see `_shifted`;
+    z: heights of the points; double: of the double layer; gradient: of its gradient.
+    """
     q, lead = 2.0 * k - 3.0, moment(s, k - 1, 0)
     if k > 1:  # for q - 2 = -3 it is z times itself
         lead = z * lead
+    # the single layer: int f R^q
     if not (double or gradient):
         total = f[0] * moment(s, k, 0) + beyond_constant(s, f, k)
         return total, total, total
+    # the double layer -q z int f R^(q - 2), or the gradient of the single one, in the plane by sums over edges
     if not (double and gradient):
         height = f[0] * lead + z * beyond_constant(s, f, k - 1)
         if double:
@@ -182,6 +191,7 @@ def _static(s, sides, f, k, z, double, gradient):  # type: ignore[no-untyped-def
             v0 = v0 - number(sides, SIDE * n + 2) * line
             v1 = v1 - number(sides, SIDE * n + 3) * line
         return v0, v1, q * height
+    # the gradient of the double layer: q z times sums over edges and moments
     one, two = moment(s, k - 1, 1), moment(s, k - 1, 2)
     g0 = f[1] * lead + z * (2.0 * f[3] * one + f[4] * two)
     g1 = f[2] * lead + z * (f[4] * one + 2.0 * f[5] * two)
@@ -200,7 +210,11 @@ def _static(s, sides, f, k, z, double, gradient):  # type: ignore[no-untyped-def
 
 @jitable
 def _add_static(s, out, sides, c, i, factors, places, point, double, gradient):  # type: ignore[no-untyped-def]
-    """Add to the sums at `out` those of the density c[i : i + 12] for all terms in closed form."""
+    """Add to the sums at `out` those of the density c[i : i + 12] for all terms in closed form.
+
+    factors: complex, of the places 1 to `places` - 1 of q, flat; point: (d0, d1, z) in the frame; other arguments as in
+    `_static`.
+    """
     step, (d0, d1, z) = lanes(s), point
     for part in range(2):
         if not _is_zero(c, i + part):
@@ -218,6 +232,7 @@ def _add_static(s, out, sides, c, i, factors, places, point, double, gradient): 
 
 @jitable
 def _is_zero(c, i):  # type: ignore[no-untyped-def]
+    """Whether the six coefficients of a density, c[i], c[i + 2], ..., are zero."""
     for n in range(i, i + 12, 2):
         if c[n] != 0.0:
             return False
@@ -226,6 +241,7 @@ def _is_zero(c, i):  # type: ignore[no-untyped-def]
 
 @jitable
 def _add_product(s, place, value, re, im):  # type: ignore[no-untyped-def]
+    """Add a real value times re + i im to the complex sum at `place` of s."""
     add(s, place, value * re)
     add(s, place + lanes(s), value * im)
 
@@ -249,7 +265,8 @@ def _put_charges(rule, weights, flat, c, nodes):  # type: ignore[no-untyped-def]
 @jitable
 def _add_rest(s, out, nodes, i, count, h, w, p0, p1, z, double, gradient):  # type: ignore[no-untyped-def]
     """Add to the sums at `out` the rest of `count` densities at a point of the rule: h, or where it has a row of its
-    own w, as complex numbers times the charges nodes[i], ..."""
+    own w, as complex numbers times the charges nodes[i], ...; p0, p1: from the foot of the points x to y; z: their
+    heights; s, double, gradient: as in `_static`."""
     step = lanes(s)
     if double and gradient:
         along = -z * w[0], -z * w[1]
@@ -280,7 +297,8 @@ def _add_rest(s, out, nodes, i, count, h, w, p0, p1, z, double, gradient):  # ty
 @jitable
 def _add_rests(s, out, nodes, stride, smooth, farthest, d0, d1, z, double, gradient):  # type: ignore[no-untyped-def]
     """Add to the sums at `out` the rest at points whose distance from the centroid is at most `farthest`; nodes: see
-    `_put_charges`, in rows of `stride` numbers."""
+    `_put_charges`, in rows of `stride` numbers; d0, d1, z: the points in the frame; smooth: see
+    `point_triangle_kernel`; s, double, gradient: as in `_static`."""
     k, _, series, reach = smooth
     row, terms = 1 if double or gradient else 0, series.size // 6
     for i in range(0, nodes.size, stride):
@@ -297,7 +315,7 @@ def _add_rests(s, out, nodes, stride, smooth, farthest, d0, d1, z, double, gradi
 
 @jitable
 def _to_space(s, out, frame):  # type: ignore[no-untyped-def]
-    """Turn a gradient at `out` from the frame of a triangle."""
+    """Turn a complex gradient at `out` of s from the frame (4, 3) of a triangle into space."""
     step = lanes(s)
     for part in range(2):
         place = out + part * step
@@ -328,6 +346,7 @@ def point_triangle_kernel(double: bool, gradient: bool) -> Callable[..., None]:
         at = here + 2 * values * count * step
         sides, nodes = np.empty(3 * SIDE), np.empty((2 + 2 * count) * weights.size)
         while stop < hi:
+            # a vector of points of one triangle
             start, triangle = stop, numbers[stop]
             stop = end_of_run(numbers, start, min(hi, start + step))
             frame, c = frames[triangle], densities[triangle].reshape(-1)
@@ -335,14 +354,17 @@ def point_triangle_kernel(double: bool, gradient: bool) -> Callable[..., None]:
                 put_sides(corners[triangle], sides)
                 _put_charges(barycentric, weights, corners[triangle], c, nodes)
                 before = triangle
+            # the points in its frame
             farthest = put_points(s, at, points, frame[0], start, stop)
             x0, x1, x2 = load(s, at), load(s, at + step), load(s, at + 2 * step)
             d0 = x0 * frame[1, 0] + x1 * frame[1, 1] + x2 * frame[1, 2]
             d1 = x0 * frame[2, 0] + x1 * frame[2, 1] + x2 * frame[2, 2]
             z = x0 * frame[3, 0] + x1 * frame[3, 1] + x2 * frame[3, 2]
+            # integrals over edges and moments
             solid = edge_integrals(s, sides, d0, d1, z, powers)
             solid = where_less(0.0, z, solid, where_less(z, 0.0, -solid, side * solid))
             surface_integrals(s, sides, solid, z, powers)
+            # terms in closed form, then the rest by a rule
             for n in range(2 * values * count):
                 store(s, here + n * step, zero(s))
             for j in range(count):

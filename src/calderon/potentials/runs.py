@@ -7,7 +7,8 @@ from calderon.backends.vectors import jitable, lanes, number, put
 
 @jitable
 def end_of_run(numbers, start, limit):  # type: ignore[no-untyped-def]
-    """Where the pairs from `start` on with the same triangle end, at most `limit`."""
+    """The end of the run of pairs from `start` on with one triangle, at most `limit`; numbers (n,): the triangle of
+    each."""
     stop = start + 1
     while stop < limit and numbers[stop] == numbers[start]:
         stop += 1
@@ -16,8 +17,8 @@ def end_of_run(numbers, start, limit):  # type: ignore[no-untyped-def]
 
 @jitable
 def put_points(s, place, points, origin, start, stop):  # type: ignore[no-untyped-def]
-    """Store the points (n, 3) of the pairs start to stop, from the origin, and the last one in lanes left over; return
-    the largest distance from there."""
+    """Store the points (n, 3) of the pairs start to stop, relative to the origin (3,), in three vectors of s from
+    `place` on, and the last point in lanes left over; return the largest distance from there."""
     step, farthest = lanes(s), 0.0
     for lane in range(step):
         n = min(start + lane, stop - 1)
@@ -31,7 +32,7 @@ def put_points(s, place, points, origin, start, stop):  # type: ignore[no-untype
 
 @jitable
 def give_values(s, place, values, out, start, stop):  # type: ignore[no-untyped-def]
-    """Write so many vectors to the rows of out, flat, for the pairs start to stop."""
+    """Write `values` vectors of s from `place` on to the rows of out (values, n), flat, for the pairs start to stop."""
     step, count = lanes(s), out.size // values
     for n in range(values):
         for lane in range(stop - start):

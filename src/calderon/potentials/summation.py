@@ -16,7 +16,7 @@ from calderon.validation import one_of
 
 DIRECT, AUTO = "direct", "auto"
 RTOL = 1e-6
-"""Of fast sums, by default."""
+"""Default tolerance of fast sums."""
 
 Sums = Callable[..., NDArray[np.complex128]]
 """sums(points, charges, dipoles, wavenumber, targets=, gradient=, rtol=), with complex charges (n, c) or None and

@@ -1,4 +1,4 @@
-"""What layers and currents have in common: the field of sources on a surface at points, and far away.
+"""Fields of sources on a surface, layers or currents, at points and far away.
 
 The regular quadrature of all triangles is summed on the processor or a device (`Execution.choose`); triangles near a
 point are then replaced by closed forms and quadrature, on the processor in double precision.
@@ -225,7 +225,7 @@ class SurfaceField(FieldAlgebra, ABC):
         return complex(self.green.wavenumber) / self._frame.scale
 
     def _framed_sources(self) -> NDArray[np.float64]:
-        """The same with places in the frame, for points nearby."""
+        """The sources with places in the frame, for points nearby."""
         sources = self._sources(far=False)
         sources[..., :3] = self._frame.inside(sources[..., :3])
         return sources
