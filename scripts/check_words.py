@@ -3,8 +3,8 @@
 Without paths, PATHS are checked. Three rules:
 - phrases of docs/words.txt; lines of fenced code and `code` in backticks are skipped in Markdown files;
 - elliptic beginnings of docstrings, and of the strings after constants ("Of ...", "What ...", "The same ...");
-- compiled kernels with arguments that their docstring neither names nor leaves to another one ("as in `X`", X in the
-  same file).
+- compiled kernels with arguments that neither their docstring nor that of their factory names or leaves to another one
+  ("as in `X`", X in the same file).
 
 The last two hold in the folders of STRICT, which is to grow until it is all of PATHS; kernels of tests are left alone.
 """
@@ -28,19 +28,6 @@ OPEN = (
     "report",
     "cli.py",
     "commands.py",
-    *(
-        "backends",
-        "dg",
-        "fft",
-        "floquet",
-        "greens",
-        "hmatrix",
-        "layers",
-        "pairs",
-        "potentials",
-        "quadrature",
-        "solvers",
-    ),
 )
 """Folders of src/calderon in which the rules of docstrings and kernels do not hold yet."""
 STRICT = (
@@ -59,9 +46,9 @@ SUFFIXES = {".md", ".py", ".c", ".h"}
 WORDS = ROOT / "docs" / "words.txt"
 IGNORED = {"_build", "gallery", "cases", "__pycache__"}  # written by sphinx, or by Python
 ELLIPTIC = re.compile(r"(Of|What|The same|As|Those)\b")
-COMPILED = {"kernel", "jitable", "jitable_part", "njit"}
-"""Decorators of compiled functions (`backends/numba.py`, `backends/vectors.py`)."""
-REFERENCE = re.compile(r"\bas in ((?:`\w+`(?:, | and )?)+)", re.IGNORECASE)
+COMPILED = {"kernel", "jitable", "jitable_part", "njit", "team_kernel"}
+"""Decorators of compiled functions (`backends/numba.py`, `backends/vectors.py`, `backends/team.py`)."""
+REFERENCE = re.compile(r"\bas\s+in\s+((?:`\w+`(?:,?\s+and\s+|,\s+)?)+)", re.IGNORECASE)
 
 Documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -105,14 +92,24 @@ def docstrings(tree: ast.Module) -> Iterator[tuple[int, str]]:
                 yield statement.lineno, text.strip()
 
 
-def kernels(tree: ast.Module) -> Iterator[ast.FunctionDef]:
-    """Functions that are compiled, wherever they are defined."""
-    for node in ast.walk(tree):
-        for decorator in node.decorator_list if isinstance(node, ast.FunctionDef) else []:
-            called = decorator.func if isinstance(decorator, ast.Call) else decorator
-            if (called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")) in COMPILED:
-                yield node
-                break
+def is_compiled(node: ast.AST) -> bool:
+    """Whether a node is a function with a decorator of COMPILED."""
+    for decorator in node.decorator_list if isinstance(node, ast.FunctionDef) else []:
+        called = decorator.func if isinstance(decorator, ast.Call) else decorator
+        if (called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")) in COMPILED:
+            return True
+    return False
+
+
+def kernels(tree: ast.AST, around: str = "") -> Iterator[tuple[ast.FunctionDef, str]]:
+    """Compiled functions, wherever they are defined, each with the docstrings of itself and of factories around it."""
+    for node in ast.iter_child_nodes(tree):
+        text = around
+        if isinstance(node, ast.FunctionDef):
+            text = f"{around}\n{ast.get_docstring(node) or ''}"
+            if is_compiled(node):
+                yield node, text
+        yield from kernels(node, text)
 
 
 def _described(text: str, file: dict[str, str], seen: frozenset[str] = frozenset()) -> str:
@@ -126,14 +123,15 @@ def _described(text: str, file: dict[str, str], seen: frozenset[str] = frozenset
 
 
 def unnamed_arguments(tree: ast.Module) -> Iterator[tuple[ast.FunctionDef, list[str]]]:
-    """Each kernel with the arguments that neither its docstring names nor one that it refers to."""
+    """Each kernel with the arguments that neither its docstring, nor that of its factory or one these refer to,
+    names."""
     file = {
         node.name: ast.get_docstring(node) or ""
         for node in ast.walk(tree)
         if isinstance(node, ast.ClassDef | ast.FunctionDef)
     }
-    for node in kernels(tree):
-        described = _described(ast.get_docstring(node) or "", file)
+    for node, text in kernels(tree):
+        described = _described(text, file)
         arguments = [each.arg for each in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
         yield node, [name for name in arguments if not re.search(rf"(?<!\w){re.escape(name)}(?!\w)", described)]
 
