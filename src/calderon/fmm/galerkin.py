@@ -64,7 +64,7 @@ class Info(NamedTuple):
     """The record of one integral operator.
 
     error: relative, in the 2-norm over the random rows of products, and of double layers of transposed products
-    (columns), that `checked` counts in words, with a random vector (elastic layers: four) and, but for curls, a
+    (columns), that `checked` counts, as text, with a random vector (elastic layers: four) and, but for curls, a
     constant one; the larger one. order: degree and number of combinations of the harmonics, 0 where all leaves are
     neighbours. levels, leaves: of the tree. nbytes: of its products. rows: as many as are checked on one side.
     """

@@ -1,7 +1,7 @@
 """Any block of rows and columns of a Galerkin matrix, computed without the rest.
 
-A dense matrix is the block of all rows and all columns. The work is dealt in tiles of test triangles; tiles that share
-output rows never run side by side (backends.run_tasks), so everything is added in place.
+A dense matrix is the block of all rows and all columns. The work is distributed in tiles of test triangles; tiles that
+share output rows never run side by side (backends.run_tasks), so everything is added in place.
 """
 
 import math

@@ -77,14 +77,14 @@ class Rows(NamedTuple):
 
 
 def filled_rows(tile_rows: NDArray[np.int64], count: int) -> NDArray[np.int64]:
-    """Rows (m, L) of the tile for whole groups of test functions (`element_tables.by_groups`), with the row `count`
-    that nobody reads for those that fill up the last group."""
+    """Rows (m, L) of the tile for whole groups of test functions (`element_tables.by_groups`), with the dummy row
+    `count` for those that fill up the last group."""
     missing = GROUP * groups_of(tile_rows.shape[1]) - tile_rows.shape[1]
     return tile_rows if missing <= 0 else np.pad(tile_rows, [(0, 0), (0, missing)], constant_values=count)
 
 
 def numbered_rows(places: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Places (m, L) as numbers of the n that occur, -1 as n: the row that nobody reads; and these (n,)."""
+    """Places (m, L) as numbers of the n that occur, -1 as the dummy row n; and these (n,)."""
     found, inverse = np.unique(places, return_inverse=True)
     numbers = inverse.reshape(places.shape).astype(np.int64)
     if found[0] < 0:

@@ -32,7 +32,7 @@ larger is left out for it, as the many entries of large blocks would add up in p
 from calderon.backends.numba import jitable_part, kernel
 from calderon.backends.vectors import number
 from calderon.galerkin.rows.entry_kernels import column, row
-from calderon.hmatrix.vector_ops import add_multiple_at, conjugated_dot_at, magnitude2, square, square_at
+from calderon.hmatrix.vector_ops import add_multiple_at, conjugated_dot_at, magnitude2, multiply_by, square, square_at
 
 FULL, NO_ROOM = -1, -2
 """Outcomes of a block other than a rank: no low rank, and no room for the next cross."""
@@ -177,28 +177,22 @@ def failing_row(  # type: ignore[no-untyped-def]
 
 
 @jitable_part
-def skeleton(  # type: ignore[no-untyped-def]
-    functions, r, c, row_start, column_start, m, n, limits, zero2, noise2, part, rows_used, columns_used, known,
-    points, scratch,
-):  # fmt: skip
-    """Fill `part` with the crosses (u, v) of the block of clusters r and c; return their number, FULL or NO_ROOM.
+def skeleton(functions, r, c, row_start, column_start, m, n, limits, zero2, noise2, part, rows_used, columns_used,
+             known, points, scratch):  # type: ignore[no-untyped-def]  # fmt: skip
+    """Fill `part` with the crosses (u, v) of the block of clusters r and c, m x n from row_start and column_start on;
+    return their number, FULL or NO_ROOM.
 
-    row_start, column_start: first row and column of the block, m x n; limits, points: see `approximate`; zero2, noise2:
-    squared errors that the block may have in any case, and below which it is rounding noise; rows_used (m,),
-    columns_used (n,) bool; known (2 (m + n),): how far rows and columns are reached, then squared distances from those
-    that were seen; functions, scratch: see `failing_row`.
-    """
+    zero2, noise2: squared errors that the block may have, and that rounding has; rows_used (m,), columns_used (n,):
+    bool; known (2 (m + n),), limits, points: see `approximate`; functions, scratch: as in `failing_row`."""
     size, most, tolerance2 = m + n, m * n // (m + n), limits[0] * limits[0]
     rows_reached, columns_reached = known[:m], known[m:size]
     rows_apart, columns_apart = known[size : size + m], known[size + m :]
     row_points, row_scales, column_points, column_scales = points
     row_scale, column_scale = row_scales[r], column_scales[c]
     rank, judged, needed, deceived = 0, 0, EMPTY_ROWS_JUDGED, 0
-    norm2 = limits[0] * 0
-    least2, waiting = norm2, -1
-    i = m // 2
+    norm2 = least2 = limits[0] * 0
+    waiting, i = -1, m // 2
     while i >= 0:
-        # row i of the residual
         if (rank + 1) * size > part.size:
             return NO_ROOM
         u, v = part[rank * size : rank * size + m], part[rank * size + m : (rank + 1) * size]
@@ -228,17 +222,14 @@ def skeleton(  # type: ignore[no-untyped-def]
             least2, waiting = v2 * m, 0
         if waiting == STAGNANT and least2 <= noise2:
             return rank
-        # a row that is not small: the next cross, v scaled to 1 at the pivot, u through it
+        # the next cross, v scaled to 1 at the pivot and u through it, the norm of all, and the next pivot row
         deceived = min(deceived + 1, DECEPTIONS) if judged > 0 and rank > 0 else deceived
         judged, needed = 0, ROWS_JUDGED + deceived
         v2 /= magnitude2(v[j])
-        inverse = 1 / v[j]
-        for l in range(n):
-            v[l] *= inverse
+        multiply_by(v, 1 / v[j])
         column(functions, r, column_start + j, scratch, u)
         residual_column(part, m, n, rank, j)
         see(column_points, column_scale, column_start, j, columns_used, columns_apart)
-        # the norm of all crosses, and the next pivot row
         norm2 += norm_update(part, m, n, rank, square(u), v2)
         following = largest_unused(u, rows_used)
         reach(u, v, i, following, rows_reached, columns_reached)

@@ -35,6 +35,13 @@ def add_multiple(a, factor, b):  # type: ignore[no-untyped-def]
         a[i] += factor * b[i]
 
 
+@jitable_part
+def multiply_by(a, factor):  # type: ignore[no-untyped-def]
+    """a *= factor for all numbers of a (n,)."""
+    for i in range(a.size):
+        a[i] *= factor
+
+
 @jitable_part(fastmath=ANY_ORDER)
 def square_at(a, i, count):  # type: ignore[no-untyped-def]
     """sum |a|^2 of `count` numbers of a from place i on."""

@@ -40,4 +40,4 @@ ELECTRIC_FIELD = Integrand("electric_field", "none", symmetric=True)
 VECTOR_POTENTIAL = Integrand("vector_potential", "none", symmetric=True)
 """i k f_i . f_j G of vector fields: what currents add to the electric field, without their charges."""
 MAGNETIC_FIELD = Integrand("magnetic_field", "test", symmetric=False)
-"""f_i . (n_x x (grad_x G x f_j)); "test" here means (G'/r) d . e for a constant vector e in place of the normal."""
+"""f_i . (n_x x (grad_x G x f_j)); "test" here means (G'/r) d . e for a constant vector e instead of the normal."""

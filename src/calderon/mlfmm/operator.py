@@ -364,7 +364,7 @@ def _improved(
     parts: "_Parts", rtol: float, products: Callable[[], NDArray[Any]], check: "Check", lacking: Any = 0.0,
     first: NDArray[Any] | None = None,
 ) -> tuple[float, NDArray[Any]]:  # fmt: skip
-    """The error of products of the checked rows with the degrees that it asks for, if these can be had, and these
+    """The error of products of the checked rows with the degrees that it requires, if these can be had, and these
     products. lacking: what they lack as yet; first: what they are at first, if that is known."""
     last, found = np.inf, products() if first is None else first
     error = check.error(found + lacking)

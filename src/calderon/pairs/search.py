@@ -245,7 +245,6 @@ def near_search_kernel() -> Callable[..., int]:
         (one, two), (left, right) = extents, vertices
         test, trial = corners[0].reshape(-1), corners[1].reshape(-1)
         s, step = scratch, lanes(scratch)
-        # the grid of cells that holds the trial triangles
         low, counts = cells.low, cells.counts
         inverse, widest, largest = cells.limits[0], cells.limits[1], cells.limits[2]
         first, last, numbers = np.empty(3, np.int64), np.empty(3, np.int64), np.empty(2 * step, np.int64)

@@ -199,13 +199,12 @@ def sums_of_group(
 def field_kernel(
     radial: Radial, double: bool, gradient: bool, oscillates: bool, complex_charges: bool
 ) -> Callable[..., None]:
-    """Compiled field(targets, patches, starts, groups, sources, scalars, out) of monopoles or dipoles (`double`), or
-    their gradients.
+    """Compiled field(targets, patches, starts, groups, sources, scalars, out): monopoles, dipoles, or their gradients.
 
-    targets (3, TARGETS); the sources: see patches.GroupedSources; scalars: SCALARS. Adds to out (1 or 3,
-    2, TARGETS) Re and Im of each value, divided by `lacking`. With D from the centroid of a triangle to
-    the target and o from there to one of its points, d = D - o and r^2 = D^2 + |o|^2 - 2 D.o; what the points of a
-    triangle have in common, such as d.n = D.n, comes after them, and the phase of its patch in the end.
+    targets (3, TARGETS); the sources: see patches.GroupedSources; scalars: SCALARS. Adds to out (1 or 3, 2, TARGETS)
+    Re and Im of each value, divided by `lacking`. With D from the centroid of a triangle to the target and o from there
+    to one of its points, d = D - o and r^2 = D^2 + |o|^2 - 2 D.o; factors that its points share, such as d.n = D.n,
+    come after them, and the phase of its patch in the end.
     """
     radial_value = radial.value if double and gradient else radial.multiple or radial.value
     radial_phase, shifts, parameters_of = radial.phase, radial.shifts, parameter_reader(radial.parameters)
@@ -238,7 +237,6 @@ def field_kernel(
                         (a0, a1, a2, a3, a4), (b0, b1, b2, b3, b4) = of_group(
                             t, s, begin, begin + stride, d0, d1, d2, square, k_re, k_im, parameters, reference
                         )  # fmt: skip
-                        # factors that its points share: d, D.n and n
                         plane = d0 * number(g, i + 4) + d1 * number(g, i + 5) + d2 * number(g, i + 6)
                         if gradient:  # the stored o are times -2
                             a1, a2, a3 = d0 * a0 + 0.5 * a1, d1 * a0 + 0.5 * a2, d2 * a0 + 0.5 * a3
@@ -252,7 +250,6 @@ def field_kernel(
                             s0, s1 = s0 - plane * a0, s1 - plane * b0
                         else:
                             s0, s1 = s0 + a0, s1 + b0
-                    # the phase is multiplied back
                     f_re, f_im = radial_phase(reference, parameters)
                     s0, s1, s2, s3, s4, s5 = products(s0, s1, s2, s3, s4, s5, f_re, f_im)
                     t0, t1, t2, t3, t4, t5 = t0 + s0, t1 + s1, t2 + s2, t3 + s3, t4 + s4, t5 + s5

@@ -162,9 +162,9 @@ def near_lists(leaves, within, neighbours, holds, place, near):  # type: ignore[
 
 @kernel
 def far_lists(parent, children, position, neighbours, holds, numbers, matrices, place, source, target):  # type: ignore[no-untyped-def]
-    """Enter pairs with children of the parent's neighbours that are none of a box, in the order of blocks of targets
-    and of matrices, at place[block * matrices + matrix], which is advanced; of empty lists count them there. numbers:
-    see `numbers_of`."""
+    """Enter pairs with children of the parent's neighbours that are no neighbours of a box, in the order of blocks
+    of targets and of matrices, at place[block * matrices + matrix], which is advanced; of empty lists count them
+    there. numbers: see `numbers_of`."""
     counts, most = len(source) == 0, numbers.shape[0] // 2
     for b in range(1, len(parent)):
         if not holds[b, 1]:

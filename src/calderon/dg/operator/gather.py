@@ -90,7 +90,6 @@ def gather(  # type: ignore[no-untyped-def]
     # faces with a condition: the own trace (a, b), weighed with another one (c, d)
     for n in range(base + first[block, BOUNDARY], base + first[block, BOUNDARY + 1]):
         to, condition = np.int64(number(places, n)), -1 - number(starts, n)
-        # the condition: -1 for the own trace alone, else a row of ghosts, or a face across
         ghost, factor = np.int64(number(conditions, condition)), number(factors, condition)
         start, face = number(own, n) >> 2, number(own, n) & 3
         one, two = (stride if face < 2 else 0), (stride if face == 3 else 2 * stride)

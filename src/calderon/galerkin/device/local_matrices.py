@@ -106,8 +106,8 @@ class LocalMatrices:
         return lo, hi
 
     def _gathered(self, lo: int, hi: int) -> tuple[NDArray[np.int64], Callable[[], NDArray[Any]]] | None:
-        """The rows of the tile, their numbers and what waits for them; None if they are nobody's or stay on the device,
-        where they are added."""
+        """The rows of the tile, their numbers and what waits for them; None if no row is wanted or they stay on the
+        device, where they are added."""
         tile_rows, row_ids = numbered_rows(self.test.places[lo:hi])
         if len(row_ids) == 0:
             return None
@@ -153,7 +153,7 @@ def out_real(real: str, stored: str) -> tuple[tuple[str, str], ...]:
 
 
 def _lists(places: NDArray[np.int64], size: int, device: Device) -> tuple[Any, Any]:
-    """For each of 0 .. size - 1 where it stands among the places (-1: nobody's), as starts (size + 1,) and entries."""
+    """For each of 0 .. size - 1 where it stands among the places (-1: left out), as starts (size + 1,) and entries."""
     order = np.argsort(places, kind="stable")
     order = order[np.searchsorted(places[order], 0) :]
     start = np.searchsorted(places[order], np.arange(size + 1))

@@ -33,7 +33,7 @@ class LayeredMatrix:
     vertical: sp.csr_array | None = None
     """What vertical metal adds; `metal` is the horizontal one alone."""
     functions: Index | None = None
-    """Of which alone columns are asked for, all if None: no other special pairs are integrated."""
+    """Columns that are needed (None: all); special pairs of other columns are skipped."""
 
     @cached_property
     def near(self) -> tuple[sp.csr_array, NDArray[np.int32]]:

@@ -51,7 +51,7 @@ def spreads(test: FlatTriangles, trial: FlatTriangles, rule: TriangleRule, real:
 
 
 def no_spreads(real: DTypeLike) -> Spreads:
-    """Where nobody reads them."""
+    """Empty arrays, for kernels that do not read them."""
     return Spreads(*(np.zeros((0, 0), real), np.zeros((0, 0), real), np.zeros(0, real), np.zeros((0, 0), real)))
 
 

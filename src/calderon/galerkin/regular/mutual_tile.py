@@ -57,7 +57,7 @@ SLOPE = 2
 
 
 def mutual_scratch(rows: int, functions: int, points: int, complex_out: bool, real: DTypeLike) -> NDArray[Any]:
-    """Working memory of one call: for its output rows (one more that nobody reads, and whole vectors of them) a block
+    """Working memory of one call: for its output rows (a dummy row, and whole vectors of them) a block
     of each trial function, of A and of B, real and imaginary; a mask; results of some rows; in vectors, of one pair:
     distances of points from planes, sums at each trial point, squared distances (centroid_distances.py) or slopes."""
     step = width(real)

@@ -92,7 +92,7 @@ def summed(turned, sums, level, source, start):  # type: ignore[no-untyped-def]
 
 @jitable
 def fetched(out, pitch, row_ids, top, count, columns, b):  # type: ignore[no-untyped-def]
-    """Ask for the entries that `add_real_columns` will add to."""
+    """Prefetch the entries that `add_real_columns` will add to."""
     distinct, begin = columns.distinct.reshape(-1), b * columns.distinct.shape[1]
     end = begin + columns.level[b, 0]
     for r in range(top, top + count):

@@ -53,7 +53,7 @@ def tile_scratch(
     rows: int, functions: int, curls: bool, mass: bool, complex_out: bool, points: int, form: Form | None, tests: int,
     real: DTypeLike,
 ) -> NDArray[Any]:  # fmt: skip
-    """Working memory of one tile: for each of its output rows (one more that nobody reads, and whole vectors of them)
+    """Working memory of one tile: for each of its output rows (a dummy row, and whole vectors of them)
     a block of each trial function if there are products of functions (mass), and of each component of curls, real and
     imaginary; results of some rows; in vectors: a mask, what `pair_sums` needs, and for a form its moments, fields and
     the test data of a triangle with so many functions."""
@@ -73,7 +73,7 @@ class TileKind(NamedTuple):
     over the trial points at once (constant trial functions). curls: integrate by parts. oscillates: complex values.
     threes: points and functions as `element_tables.in_threes` says. through_centroids: squared distances as in
     centroid_distances.py, for points in threes. points: quadrature points of a triangle. trials: local trial functions.
-    form: what makes entries from moments with barycentric coordinates, in place of products of local functions.
+    form: what makes entries from moments with barycentric coordinates, instead of products of local functions.
     """
 
     radial: Radial

@@ -74,7 +74,7 @@ class DeviceMaps:
         return out
 
     def gather(self, fields: Any, factor: complex, y: Vectors) -> None:
-        """y += factor times the transposed of `spread` of fields, conjugated before if y asks for it."""
+        """y += factor times the transposed of `spread` of fields, conjugated before if y.sign requires it."""
         factors = self.vector.type(np.real(factor)), self.vector.type(np.imag(factor)), self.real.type(y.sign)
         for each in self._maps:
             given = each.tables[2], each.width, each.component, each.weights, self.rank, self.components

@@ -22,7 +22,7 @@ def format_of(suffix: str) -> Format | None:
 
 
 def suffixes(read: bool = False, write: bool = False, volumes: bool = False) -> list[str]:
-    """Endings of all formats, of those that are read, are written or hold volumes where that is asked for."""
+    """Endings of all formats, or of those that are read, are written or hold volumes where that is requested."""
     return [
         suffix
         for each in (*FORMATS, *_added())

@@ -1,4 +1,4 @@
-"""What the package knows of a mesh format, and what the formats share.
+"""Description of a mesh format, and the parts that formats share.
 
 Tags and their names travel in the way each format has: physical groups (.msh), element sets (.inp), groups (.obj), a
 face property (.ply), cell data (.vtu); where a format numbers nothing, a comment line "calderon tags: {...}" keeps
@@ -106,7 +106,7 @@ def refuse_large_tags(suffix: str, mesh: Written) -> None:
 
 def refuse_names(suffix: str, mesh: Written, spoilt: str, what: str) -> None:
     """MeshError for names that a format would cut or break; spoilt: a pattern of characters that programs, also this
-    one, do not read as part of a name; what: these in words."""
+    one, do not read as part of a name; what: these as text."""
     for name in (name for block in mesh.blocks for name in block.names):
         if not name or name != name.strip() or '"' in name or len(name.splitlines()) > 1 or re.search(spoilt, name):
             raise MeshError(
