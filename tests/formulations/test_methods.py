@@ -108,7 +108,7 @@ def test_auto_compresses_where_plane_waves_do_not_hold_the_tolerance(body, monke
         raise ToleranceError("plane waves have an error of 2.8e-06 on 64 rows for rtol=1e-06: increase rtol")
 
     monkeypatch.setattr("calderon.operators.methods.DENSE_BYTES", 1)
-    monkeypatch.setattr("calderon.mlfmm.operator._prepared", refuse)
+    monkeypatch.setattr("calderon.mlfmm.operator.prepared", refuse)
     monkeypatch.setattr("calderon.hmatrix.galerkin.SECONDS", 1e9)  # so that plane waves seem to be the fastest
     problem = SoundHardScattering(body, K)
     with pytest.raises(ToleranceError, match="increase rtol"):

@@ -6,7 +6,7 @@ import pytest
 
 import calderon as cal
 from calderon.mesh.errors import AccuracyWarning
-from calderon.mlfmm import operator as of_waves
+from calderon.mlfmm.preparation import Parts
 
 GREEN = cal.Helmholtz(12.0)
 MESH = cal.mesh.plate((2.0, 1.0), 0.06)
@@ -29,8 +29,8 @@ def test_products_hold_the_tolerance_by_waves(transposed, recwarn):
 
 def test_waves_that_do_not_hold_are_told(monkeypatch):
     """All entries are computed then, with the rules of a dense matrix, and a warning says so."""
-    monkeypatch.setattr(of_waves._Parts, "improve", lambda self, error, finer: False)
-    monkeypatch.setattr(of_waves._Parts, "of", _without_waves(of_waves._Parts.of))
+    monkeypatch.setattr(Parts, "better", lambda self, error: None)
+    monkeypatch.setattr(Parts, "of", staticmethod(_without_waves(Parts.of)))
     operator = cal.single_layer(GREEN, cal.P1(MESH))
     with pytest.warns(AccuracyWarning, match="plane waves do not hold rtol=0.001 .* all its entries are computed"):
         matrix = operator.assemble("mlfmm", rtol=1e-3)
@@ -39,4 +39,4 @@ def test_waves_that_do_not_hold_are_told(monkeypatch):
 
 def _without_waves(of):
     """Attempts whose waves do not hold."""
-    return lambda self, operator: of(self, operator) if self.attempt.edge == 0 else None
+    return lambda operator, setting, *rest: of(operator, setting, *rest) if setting.attempt.edge == 0 else None

@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 import calderon as cal
-from calderon.mlfmm import operator as assembly
+from calderon.mlfmm import preparation
 from calderon.mlfmm.channels import factorised, table_of
 from calderon.mlfmm.medium import Medium, errors_of_rows, loosened
 from calderon.mlfmm.plan import Attempt, attempts, media_of
@@ -143,13 +143,13 @@ def test_waves_stay_where_better_ones_cannot_be_had(monkeypatch):
 
 def test_where_plane_waves_do_not_hold_a_tolerance_all_entries_are_computed_or_an_error_says_so(monkeypatch):
     tried = Attempt(0.35, np.dtype(np.float32), 1e-9)
-    monkeypatch.setattr(assembly, "attempts", lambda rtol: iter([tried]))
+    monkeypatch.setattr(preparation, "attempts", lambda rtol, precise: iter([tried]))
     with pytest.warns(cal.AccuracyWarning, match=r"do not hold rtol=0\.001 for single_layer.*method='dense'"):
         fast = OPERATORS["single"].assemble("mlfmm", rtol=1e-3)
     assert not fast.levels[0] and "0 levels (all entries are near ones)" in str(fast)
     x = vectors(fast.shape[1])
     assert distance(fast @ x, OPERATORS["single"].assemble("dense") @ x) <= 3e-4
-    monkeypatch.setattr(assembly, "ALL_NEAR", 0.0)
+    monkeypatch.setattr(preparation, "ALL_NEAR", 0.0)
     with pytest.raises(RuntimeError, match=r"plane waves have no degrees for rtol=0\.001: increase rtol, or use"):
         OPERATORS["single"].assemble("mlfmm", rtol=1e-3)
 
@@ -302,7 +302,7 @@ def test_few_pairs_in_corners_do_not_break_a_small_tolerance():
 def test_likely_errors_of_composed_products():
     """Errors of 2 I_r^T A with the rows in the opposite order."""
     single = Term(1.0, cal.single_layer(GREEN, P1))
-    product = assembly.MediumProduct(Medium([single], single.atom.shape, 0.3, np.float64), np.dtype(complex))
+    product = preparation.MediumProduct(Medium([single], single.atom.shape, 0.3, np.float64), np.dtype(complex))
     turned = 2.0 * sp.csr_array(sp.identity(P1.dimension).tocsr()[::-1])
     composed = Congruence(product, [1.0], [turned], [turned])
     errors = errors_of_rows([(single, product)], P1.dimension)

@@ -6,7 +6,7 @@ from scipy.sparse.linalg import LinearOperator
 
 import calderon as cal
 from calderon.backends import OnDevice, get
-from calderon.mlfmm import medium, operator
+from calderon.mlfmm import medium, preparation
 from calderon.mlfmm.device.product import device_bytes
 from calderon.mlfmm.plan import SHARE, Attempt
 from catalogue import graded
@@ -60,7 +60,7 @@ def large_leaves(monkeypatch):
     """Plane waves of smaller boxes cancel, and sums in another order differ by more than rounding."""
 
     def chosen(real):
-        monkeypatch.setattr(operator, "attempts", lambda rtol: iter([Attempt(0.65, np.dtype(real), SHARE)]))
+        monkeypatch.setattr(preparation, "attempts", lambda rtol, precise: iter([Attempt(0.65, np.dtype(real), SHARE)]))
 
     return chosen
 

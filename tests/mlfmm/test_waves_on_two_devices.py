@@ -5,7 +5,7 @@ import pytest
 
 import calderon as cal
 from calderon.backends import OnDevice
-from calderon.mlfmm import medium, operator
+from calderon.mlfmm import medium, preparation
 from calderon.mlfmm.device.product import DeviceMedium, device_bytes
 from calderon.mlfmm.plan import SHARE, Attempt
 from catalogue import graded
@@ -22,7 +22,9 @@ def check(two, monkeypatch):
 
     def compared(expression, rtol, bound, real=None):
         if real is not None:
-            monkeypatch.setattr(operator, "attempts", lambda rtol: iter([Attempt(0.65, np.dtype(real), SHARE)]))
+            monkeypatch.setattr(
+                preparation, "attempts", lambda rtol, precise: iter([Attempt(0.65, np.dtype(real), SHARE)])
+            )
         fast = expression.assemble("mlfmm", rtol=rtol, backend=BOTH)
         assert not isinstance(fast, OnDevice) and fast.error <= rtol and fast.levels[0]
         assert "backend opencl:0 (" in str(fast) and "%) + opencl:1 (" in str(fast)

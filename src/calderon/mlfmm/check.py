@@ -1,49 +1,47 @@
 """Rows of a matrix that are computed directly, with which products by plane waves are compared."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.sparse.linalg import LinearOperator
 
 from calderon.mlfmm.medium import Medium, errors_of_rows
 from calderon.operators.algebra import BoundaryOperator, integrals_of
 from calderon.operators.tree import terms_of
+from calderon.products.check import ROWS, Check
 
-CHECKED, ENTRIES, ROOM = (64, 1024), 1.8e6, 256_000_000
-"""Random rows of the matrix that are computed directly, too, and bytes of them at most, unless one takes more."""
+CHECKED, ENTRIES, ROOM = (ROWS, 1024), 1.8e6, 256_000_000
+"""Rows that are computed directly, at least and at most, as many as have so many entries; and bytes of them at most,
+unless one row takes more."""
 SMALL, EXTREME = 2e-5, 0.5
-"""Tolerance below which so many of the checked rows are those whose errors are likely the largest, not random ones."""
+"""Tolerance below which a part of the checked rows are those with the largest expected errors, not random ones, and
+that part."""
 RANDOM = 3
 """Random vectors with which rows are checked, in addition to a plane wave."""
 NOISE = 0.1
 """Part of a tolerance that rounding to single precision may have; numbers are in double precision above."""
 LONG, FEW = 0.25, 8
-"""Longest edge times the wavenumber below which fields may cancel so much, and rows that tell."""
+"""Longest edge times the wavenumber below which fields may cancel so much, and how many rows show it."""
 DIRECTION = np.array([0.36, 0.48, 0.8])
-"""Of the plane wave with which rows are checked."""
+"""Direction of the plane wave with which rows are checked."""
 
 
-@dataclass(frozen=True)
-class Check:
-    """Rows of the matrix, of how many each is one, vectors (n, RANDOM + 1), of which the last one is a plane wave, and
-    their products with these rows."""
+class WaveCheck(NamedTuple):
+    """The check of an operator of waves. check: exact products of some rows with random vectors, which have one error
+    together, and with a plane wave; entries (rows, n): of these rows."""
 
-    rows: NDArray[np.int64]
-    counts: NDArray[np.float64]
-    vectors: NDArray[np.complex128]
-    exact: NDArray[np.complex128]
+    check: Check
     entries: NDArray[Any]
 
     @staticmethod
     def of(
         operator: BoundaryOperator, rtol: float, double: bool, terms: Sequence[Any] = (), limit: int = CHECKED[1]
-    ) -> "Check":
-        """double: precision of the entries; terms: of `errors_of_rows`, for tolerances below SMALL; limit: rows at
-        most."""
+    ) -> "WaveCheck":
+        """The check of rows of an operator, `limit` at most; double: whether their entries are in double precision. For
+        tolerances below SMALL a part of them is where the errors of `terms`, see `errors_of_rows`, are largest, and
+        weights say of how many rows the others are samples."""
         random, (count, size) = np.random.default_rng(0), operator.shape
         most = min(count, limit, max(1, min(int(np.clip(ENTRIES / size, *CHECKED)), ROOM // (16 * size))))
         extreme = np.zeros(0, np.int64)
@@ -51,59 +49,55 @@ class Check:
             extreme = np.argsort(-errors_of_rows(terms, count), kind="stable")[: int(EXTREME * most)]
         others = np.setdiff1d(np.arange(count), extreme)
         rows = np.concatenate([extreme, random.choice(others, most - len(extreme), replace=False)])
-        counts = np.repeat([1.0, len(others) / (most - len(extreme))], [len(extreme), most - len(extreme)])
+        weights = np.repeat([1.0, len(others) / (most - len(extreme))], [len(extreme), most - len(extreme)])
         order = np.argsort(rows)
-        rows, counts = rows[order], counts[order]
-        k = max(abs(complex(each.green.wavenumber)) for each, _ in integrals_of(operator))
-        places = np.zeros((size, 3))
-        for term in terms_of(operator):
-            space: Any = getattr(term.atom, "test" if term.transposed else "trial", None)
-            if hasattr(space, "dofs"):
-                places[term.left : term.left + space.dimension] = space.boxes.mean(axis=1)
+        rows, weights = rows[order], weights[order]
         vectors = np.empty((size, RANDOM + 1), complex)
         vectors[:, :RANDOM] = random.standard_normal((size, RANDOM)) + 1j * random.standard_normal((size, RANDOM))
-        vectors[:, RANDOM] = np.exp(1j * k * (places @ DIRECTION))
+        vectors[:, RANDOM] = plane_wave(operator)
         entries = operator.entries(rows, slice(None), precision="double" if double else "single")
-        return Check(rows, counts, vectors, entries @ vectors, entries)
+        groups = np.repeat([0, 1], [RANDOM, 1])
+        return WaveCheck(Check(rows, vectors, entries @ vectors, groups, weights), entries)
 
     @property
     def rounding(self) -> float:
         """Relative error of products with the plane wave, or with random vectors, if entries are rounded to single
         precision: it is large where fields cancel, as those of hypersingular operators and long waves do."""
-        sizes, roundings = np.abs(self.vectors) ** 2, np.empty(2)
-        total = np.sqrt(np.abs(self.entries) ** 2 @ sizes)
-        for n, own in enumerate((slice(0, RANDOM), slice(RANDOM, None))):
-            norm = np.linalg.norm(self.exact[:, own])
-            roundings[n] = np.linalg.norm(total[:, own]) / norm if norm > 0 else 0.0
-        return float(np.finfo(np.float32).eps / 2 * roundings.max())
+        total = np.sqrt(np.abs(self.entries) ** 2 @ np.abs(self.check.vectors) ** 2)
+        sizes, norms = self.check.norms(total), self.check.norms(self.check.exact)
+        return float(np.finfo(np.float32).eps / 2 * (sizes[norms > 0] / norms[norms > 0]).max(initial=0.0))
 
     def near_part(self, media: Sequence[Medium], local: sp.csr_array | None) -> NDArray[np.complex128] | None:
-        """What near entries are to add to products, those of `local` apart; None where there is no single medium, or
-        not all terms are plain."""
+        """(rows, vectors) products of the exact entries between neighbouring leaves, without those of `local`; None
+        where there is no single medium, or not all terms are plain."""
         if local is None or len(media) != 1:
             return None
-        medium, total = media[0], np.empty_like(self.exact)
+        rows, vectors = self.check.rows, self.check.vectors
+        medium, total = media[0], np.empty_like(self.check.exact)
         leaves = medium.leaf[medium.sites.columns]
         pairs = medium.lists.near_pairs[np.argsort(medium.lists.near_pairs[:, 0], kind="stable")]
         starts = np.searchsorted(pairs[:, 0], np.arange(len(medium.lists.leaves) + 1))
-        for n, leaf in enumerate(medium.leaf[medium.sites.rows[self.rows]]):
+        for n, leaf in enumerate(medium.leaf[medium.sites.rows[rows]]):
             is_near = np.zeros(len(medium.lists.leaves) + 1, bool)  # the last one of unknowns in no leaf
             is_near[pairs[starts[leaf] : starts[leaf + 1], 1]] = True
             own = np.flatnonzero(is_near[leaves])
-            total[n] = self.entries[n, own] @ self.vectors[own]
-        return np.asarray(total - local[self.rows] @ self.vectors)
-
-    def products(self, product: LinearOperator) -> NDArray[Any]:
-        """Of the checked rows."""
-        return np.asarray(product.matmat(self.vectors)[self.rows])
+            total[n] = self.entries[n, own] @ vectors[own]
+        return np.asarray(total - local[rows] @ vectors)
 
     def error(self, found: NDArray[Any]) -> float:
-        """The larger relative error of products with random vectors, all together, and with the plane wave."""
-        errors, weights = [], np.sqrt(self.counts)[:, None]
-        for own in (slice(0, RANDOM), slice(RANDOM, None)):
-            change, norm = (np.linalg.norm(weights * each[:, own]) for each in (found - self.exact, self.exact))
-            errors.append(change / norm if norm > 0 else change)
-        return float(max(errors))
+        """The larger relative error of products (rows, vectors) with random vectors, and with the plane wave."""
+        return float(self.check.errors(found).max())
+
+
+def plane_wave(operator: BoundaryOperator) -> NDArray[np.complex128]:
+    """(n,) values at the middles of supports of a wave with the largest wavenumber of the operator."""
+    places = np.zeros((operator.shape[1], 3))
+    for term in terms_of(operator):
+        space: Any = getattr(term.atom, "test" if term.transposed else "trial", None)
+        if hasattr(space, "dofs"):
+            places[term.left : term.left + space.dimension] = space.boxes.mean(axis=1)
+    k = max(abs(complex(each.green.wavenumber)) for each, _ in integrals_of(operator))
+    return np.asarray(np.exp(1j * k * (places @ DIRECTION)))
 
 
 def cancels(operator: BoundaryOperator, rtol: float) -> bool:
@@ -114,4 +108,4 @@ def cancels(operator: BoundaryOperator, rtol: float) -> bool:
         for each, _ in integrals_of(operator)
         for side in (each.test, each.trial)
     )
-    return min(phases) < LONG and Check.of(operator, rtol, False, limit=FEW).rounding > NOISE * rtol
+    return min(phases) < LONG and WaveCheck.of(operator, rtol, False, limit=FEW).rounding > NOISE * rtol

@@ -31,8 +31,6 @@ ACCEPTED = {"double": LEAST, "single": SINGLE}
 SHARE = 6.0
 """Error of a level, by the tolerance, that is tried first: near entries are exact, and errors of levels are not of one
 sign."""
-SAFETY = 0.5
-"""Part of a tolerance that the checked error should have, as few rows have most of the error."""
 SPECIAL, BEGIN, CALL = 7e-5, 0.5, 0.008
 """Estimates: processor seconds of the touching and near pairs of a triangle, for each term in single precision;
 processor seconds of set-up, and wall-clock seconds of a product, that do not depend on the size."""
@@ -76,9 +74,10 @@ def rtol_of(rtol: float | None, precision: str) -> float:
     return wanted
 
 
-def attempts(rtol: float) -> Iterator[Attempt]:
-    """Leaves of growing size: plane waves of small boxes cancel, and equivalent sources of large ones are rough."""
-    real = np.float32 if rtol >= SINGLE else np.float64
+def attempts(rtol: float, precise: bool = False) -> Iterator[Attempt]:
+    """Leaves of growing size: plane waves of small boxes cancel, and equivalent sources of large ones are rough.
+    precise: whether numbers are in double precision whatever the tolerance."""
+    real = np.float32 if rtol >= SINGLE and not precise else np.float64
     digits = -math.log10(rtol)
     edge = 0.33 if rtol >= 9e-4 else 0.5 if rtol >= SINGLE else max(0.35, 0.35 + 0.13 * (digits - 5))
     for _ in range(MOST):

@@ -103,13 +103,13 @@ class Check:
         least: gives norms (groups,) that replace those of exact products below `resolved` times them, where terms
         cancel; it is called where an error is above `enough` only. Errors of products that are zero are absolute.
         """
-        change, norms = (self._norms(each) for each in (found - self.exact, self.exact))
+        change, norms = (self.norms(each) for each in (found - self.exact, self.exact))
         if least is not None and (change > enough * norms).any():
             sizes = least()
             norms = np.where(norms < resolved * sizes, sizes, norms)
         return change / np.where(norms > 0, norms, 1.0)
 
-    def _norms(self, values: NDArray[Any]) -> NDArray[np.float64]:
+    def norms(self, values: NDArray[Any]) -> NDArray[np.float64]:
         """(groups,) norms of values (m, k) of the rows."""
         squares = np.abs(values) ** 2
         total = squares.sum(axis=0) if self.weights is None else self.weights @ squares
