@@ -70,7 +70,7 @@ def main(folder: Path, h: float = 6e-3, cells: int = 1) -> None:
     mesh = cal.planar.rectangles(metal, h, cells, z=BOARD.top)
     array = cal.PlanarProblem(BOARD, mesh, ports=[cal.ProbePort(place, radius=0.3e-3)])
     print(array)
-    sweep = array.sweep(9.9e9, 10.3e9, points=81, rtol=3e-2)
+    sweep = array.sweep(9.9e9, 10.3e9, points=81, interpolate=3e-2)
     print(sweep)
     best = int(np.abs(sweep.s[:, 0, 0]).argmin())
     frequency, level = float(sweep.frequencies[best]), 20 * np.log10(np.abs(sweep.s[:, 0, 0]))

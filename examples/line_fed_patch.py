@@ -26,7 +26,7 @@ def main(folder: Path, h: float = 2e-3) -> None:
     port = cal.LinePort((-30e-3, OFFSET), (1, 0), WIDTH, 20e-3)
     antenna = cal.PlanarProblem(board, patch, ports=[port])
     print(antenna)
-    sweep = antenna.sweep(6.5e9, 11.5e9, points=251, rtol=3e-3)
+    sweep = antenna.sweep(6.5e9, 11.5e9, points=251, interpolate=3e-3)
     print(sweep)
     level = 20 * np.log10(np.abs(sweep.s[:, 0, 0]))
     cal.plots.cartesian(

@@ -244,7 +244,7 @@ def boards() -> Iterator[tuple[Any, Methods]]:
         "scatter": {**hertz, **ANGLES, "polarization": "V"},
         "scattering_matrix": {**hertz, "reference": 50.0}, "solve": {**hertz, "voltages": 1.0},
         "solve_all": {**hertz, "voltages": [[1.0]]},
-        "sweep": {"start": 1e9, "stop": 1.1e9, "points": 3, "reference": 50.0, "rtol": 1e-2},
+        "sweep": {"start": 1e9, "stop": 1.1e9, "points": 3, "reference": 50.0, "interpolate": 1e-2},
     }  # fmt: skip
     solution, near = board.solve(1e9), {"points": [[0.0, 0.0, 1.0]]}
     shown = {**ANGLES, "decibels": True}
@@ -258,7 +258,7 @@ def boards() -> Iterator[tuple[Any, Methods]]:
         "electric": near, "magnetic": near, "far_field": ANGLES, "rcs": {**ANGLES, "polarization": "V"},
         "save": {"path": FOLDER / "echo_of_board.h5"},
     }  # fmt: skip
-    yield board.sweep(1e9, 1.1e9, 3, rtol=1e-2), {"write_touchstone": {"path": FOLDER / "board.s1p"}}
+    yield board.sweep(1e9, 1.1e9, 3, interpolate=1e-2), {"write_touchstone": {"path": FOLDER / "board.s1p"}}
     cell, came = cal.PeriodicCell(plate(), [0.03, 0.03], cal.Stack()), {**hertz, **ANGLES, "side": "above"}
     yield cell, {name: came for name in ("reflection", "transmission", "solve", "sweep")}
     yield cell.solve(1e9), {"current": {"polarisation": "TE"}, "save": {"path": FOLDER / "cell.h5"}}

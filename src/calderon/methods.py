@@ -5,7 +5,7 @@ methods, which are above, without an import.
 """
 
 from calderon.dense import assemble_dense, assemble_matrix_free, plan_dense
-from calderon.fft import assemble_fft
+from calderon.fft import assemble_fft, plan_fft
 from calderon.fmm import assemble_fmm, plan_fmm
 from calderon.fmm.sums import LAYERS as LAPLACE_SUMS
 from calderon.hmatrix import assemble_hmatrix, hlu, plan_hmatrix, save_assembly
@@ -43,7 +43,7 @@ register(
 register(
     Method(
         "fft", assemble_fft, mixed=True, stores_near=True, grids=True, devices=False, multiplies_on_devices=False,
-        matrix="pre-corrected FFT operator",
+        matrix="pre-corrected FFT operator", plan=plan_fft,
     )
 )  # fmt: skip
 register_sums(LAPLACE_SUMS)

@@ -11,6 +11,7 @@ from calderon.case.periodic import SHAPES, Boarded, PeriodicSolver, Shape, Wall,
 from calderon.case.quantities import Conductivity, Frequency, Length, Size
 from calderon.case.table import OneOf, Table, chosen, key
 from calderon.formulations import DeltaGap, EdgePort, LinePort, ProbePort
+from calderon.formulations.options import DEFAULTS
 from calderon.layers import Conductor, Stack
 from calderon.mesh import TriangleMesh, planar
 
@@ -160,9 +161,11 @@ class Port(Table):
 
 
 class PlanarSolver(PeriodicSolver):
-    """[solver]: rtol of S between solved frequencies."""
+    """[solver]: how the equations at a frequency are solved, and how many are."""
 
-    rtol: float = key("error of S between solved frequencies", 1e-3, gt=0, lt=1)
+    rtol: float = key("relative residual", DEFAULTS["rtol"], gt=0, lt=1)
+    method: Literal["auto", "dense", "hmatrix", "fft"] = key("how the matrix is stored", DEFAULTS["method"])
+    interpolate: float = key("error of S between solved frequencies", 1e-3, gt=0, lt=1)
 
 
 class PlanarCase(Boarded):

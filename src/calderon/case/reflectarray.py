@@ -42,7 +42,9 @@ class ReflectarraySolver(PeriodicSolver):
     """[solver]: rtol of the residual of the equations of all elements together."""
 
     rtol: float = key("relative residual", DEFAULTS["rtol"], gt=0, lt=1)
-    method: Literal["auto", "dense", "fft"] = key("of the matrix of all elements", DEFAULTS["method"])
+    method: Literal["auto", "dense", "hmatrix", "fft"] = key(
+        "how the matrix of all elements is stored", DEFAULTS["method"]
+    )
 
 
 class ReflectarrayCase(Boarded):

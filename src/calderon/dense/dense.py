@@ -20,8 +20,8 @@ from calderon.operators.tree import ArrayPlace, fill
 
 MIXED_ROWS = 1024
 """Rows that the processor holds in single precision, for each thread, in mixed precision."""
-ENTRY = 5e-8
-"""Processor seconds of a real entry of P1, in estimates."""
+ENTRY, LAYERED_ENTRY = 5e-8, 1e-7
+"""Processor seconds, in estimates, of a real entry of P1, and of one between distant currents in layers."""
 
 
 class DenseMatrix(LinearOperator):
@@ -73,6 +73,8 @@ def plan_dense(operator: BoundaryOperator, rtol: float | None = None, precision:
         return Plan("dense", needed, needed / STREAM, needed / STREAM, "sparse", precision)
     nbytes = math.prod(operator.shape) * operator.dtype(precision).itemsize
     seconds = sum(ENTRY * math.prod(each.shape) * (3 if each.is_complex else 1) for each, _ in integrals_of(operator))
+    layered = [term.atom for term in operator.terms() if term.atom.is_layered]
+    seconds += sum(each.special_seconds + LAYERED_ENTRY * math.prod(each.shape) for each in layered)
     needed = nbytes + preparation_bytes(operator)
     return Plan("dense", needed, seconds / thread_count(), nbytes / STREAM, precision=precision)
 

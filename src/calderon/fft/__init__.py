@@ -3,5 +3,6 @@
 from calderon.fft.cells import cell_inverse
 from calderon.fft.near_inverse import near_inverse
 from calderon.fft.operator import GridOperator, assemble_fft
+from calderon.fft.plan import plan_fft
 
-__all__ = ["GridOperator", "assemble_fft", "cell_inverse", "near_inverse"]
+__all__ = ["GridOperator", "assemble_fft", "cell_inverse", "near_inverse", "plan_fft"]

@@ -197,7 +197,7 @@ def assemble_fft(
     if len(upright := parts.field.parts.vertical):
         raise ValueError(
             f"method 'fft' multiplies horizontal metal, and {len(upright)} triangles are vertical: use method='dense', "
-            "or PlanarProblem(method='fft'), which adds them as columns"
+            "or PlanarProblem(...).solve(..., method='fft'), which adds them as columns"
         )
     metal = LayeredMetal(parts.field.sections, operator.trial)
     grid = Grid.of(metal, None if spacing is None else positive_length(spacing, "spacing in m"), int(order))

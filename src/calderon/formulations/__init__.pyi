@@ -36,7 +36,7 @@ from .fluid_transmission import FluidTransmission as FluidTransmission
 from .impedance import ImpedanceScattering as ImpedanceScattering
 from .laplace_dirichlet import LaplaceDirichlet as LaplaceDirichlet
 from .laplace_neumann import LaplaceNeumann as LaplaceNeumann
-from .linear_system import SolutionInfo as SolutionInfo
+from .solution_info import SolutionInfo as SolutionInfo
 from .periodic.cell import PeriodicCell as PeriodicCell
 from .periodic.cell_solution import CellSolution as CellSolution, CellSweep as CellSweep
 from .periodic.floquet_orders import FloquetOrders as FloquetOrders

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
 from calderon.formulations.checks import warn_thin
-from calderon.formulations.linear_system import LinearSystem, SolutionInfo
+from calderon.formulations.linear_system import LinearSystem
 from calderon.formulations.media.equations import (
     SURROUNDINGS,
     Body,
@@ -31,6 +31,7 @@ from calderon.formulations.options import SolveOptions
 from calderon.formulations.preconditioners import Preconditioner
 from calderon.formulations.scattering import ScatteringProblem
 from calderon.formulations.scattering_solution import ScatteringSolution
+from calderon.formulations.solution_info import SolutionInfo
 from calderon.greens import Helmholtz
 from calderon.mesh import AccuracyWarning, TriangleMesh
 from calderon.potentials import Potential, double_layer_potential, single_layer_potential

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.formulations.combined import CombinedProblem, hard_on_a_plane
-from calderon.formulations.linear_system import LinearSystem, SolutionInfo
+from calderon.formulations.linear_system import LinearSystem
 from calderon.formulations.scattering_solution import ScatteringSolution
+from calderon.formulations.solution_info import SolutionInfo
 from calderon.formulations.surface_values import SurfaceValues, values_at_nodes
 from calderon.onsurface import SurfaceOperator, SurfaceProduct
 from calderon.operators import (

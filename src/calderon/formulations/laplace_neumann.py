@@ -8,10 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.formulations.checks import closed_surface, separate_parts, space_named, warn_thin
-from calderon.formulations.linear_system import LinearSystem, SolutionInfo, ThinTerm
+from calderon.formulations.lifted_matrix import ThinTerm
+from calderon.formulations.linear_system import LinearSystem
 from calderon.formulations.options import SolveOptions
 from calderon.formulations.potential_solution import PotentialSolution
 from calderon.formulations.problem import Problem
+from calderon.formulations.solution_info import SolutionInfo
 from calderon.greens import Laplace
 from calderon.mesh import TriangleMesh
 from calderon.operators import BoundaryOperator, double_layer, identity, single_layer

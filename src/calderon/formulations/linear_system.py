@@ -1,4 +1,4 @@
-"""The discrete equation of a problem: its matrix and factors, kept between solutions, and how it was solved."""
+"""The discrete equation of a problem: its matrix and factors, kept between solutions."""
 
 import time
 import warnings
@@ -11,11 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
-from calderon.backends import DeviceMatrix, require_memory
-from calderon.formulations.electromagnetic.loops_and_charges import LoopScales
+from calderon.backends import DeviceMatrix, require_memory, thread_count
+from calderon.formulations.lifted_matrix import LiftedMatrix, ThinTerm
 from calderon.formulations.options import SolveOptions
+from calderon.formulations.scaling import Scaling
+from calderon.formulations.solution_info import SolutionInfo
 from calderon.mesh.errors import AccuracyWarning
-from calderon.operators import BoundaryOperator
 from calderon.operators.methods import Plan, require
 from calderon.solvers import (
     CompressedSides,
@@ -28,10 +29,8 @@ from calderon.solvers import (
     refined,
     wide_product,
 )
-from calderon.solvers.system import applied
 from calderon.spaces import Space, VectorSpace
 from calderon.validation import callers_level
-from calderon.view import Described
 
 HLU_RTOL = 1e-2
 """Tolerance of the hierarchical factors that precondition a compressed matrix."""
@@ -40,95 +39,23 @@ ROUNDING = 1e4
 requested: no more can be had in its precision."""
 WARN_ABOVE = 10.0
 """Tolerances above which the residual of a solution that is returned is warned of."""
+LU_SECONDS = 5.7e-11
+"""Processor seconds of LU factors of a complex matrix over the cube of the unknowns, in estimates."""
+CHECKED_ROWS = 64
+"""Random rows of a matrix by which residuals are estimated where its factors have overwritten it."""
 
 
-@dataclass(frozen=True, eq=False)
-class SolutionInfo(Described):
-    """The record of one right-hand side.
+class SampledRows:
+    """Random rows of a matrix, which stay where factors overwrite it. rows (m,); entries (m, n)."""
 
-    equation: what was solved. method: the solver with its options. matrix: the assembled matrix as text. unknowns:
-    their number. iterations: steps of the iteration, 0 for LU. residuals: (iterations + 1,) relative residuals
-    |b - A x| / |b| of GMRES, empty for LU. residual: the final one, computed from the solution. converged: whether it
-    is below the requested rtol. One that is not raises ConvergenceError, except where `info` is requested, and for LU
-    of a matrix that stays on a device without double precision, which gives a warning.
-    right_hand_sides: how many were solved together. assembly_seconds: 0 where a matrix was available already.
-    factorisation_seconds: of LU, 0 where factors were available. solve_seconds: of all right-hand sides together.
-    """
+    def __init__(self, array: NDArray[Any]) -> None:
+        number = min(CHECKED_ROWS, len(array))
+        self.rows = np.random.default_rng(0).choice(len(array), number, replace=False)
+        self.entries, self._whole = array[self.rows], len(array)
 
-    equation: str
-    method: str
-    matrix: str
-    unknowns: int
-    iterations: int
-    residuals: NDArray[np.float64]
-    residual: float
-    converged: bool
-    right_hand_sides: int
-    assembly_seconds: float
-    factorisation_seconds: float
-    solve_seconds: float
-
-    @property
-    def brief(self) -> str:
-        """Size, iterations and residual."""
-        steps = f", {self.iterations} iterations" if len(self.residuals) else ""
-        return f"{self.unknowns} unknowns{steps}, relative residual {self.residual:.1e}"
-
-    @property
-    def seconds(self) -> float:
-        """Assembly, factorisation and solution together."""
-        return self.assembly_seconds + self.factorisation_seconds + self.solve_seconds
-
-    def __str__(self) -> str:
-        verdict = "converged" if self.converged else "did not converge"
-        steps = f"{self.iterations} iteration{'' if self.iterations == 1 else 's'}, " if len(self.residuals) else ""
-        together = f" for {self.right_hand_sides} right-hand sides" if self.right_hand_sides > 1 else ""
-        assembly = f"{self.assembly_seconds:.3g} s" if self.assembly_seconds else "matrix reused"
-        factors = f", factorisation {self.factorisation_seconds:.3g} s" if self.factorisation_seconds else ""
-        return (
-            f"{self.equation}\n"
-            f"  {self.matrix}\n"
-            f"  {self.method} {verdict}: {steps}relative residual {self.residual:.1e}\n"
-            f"  assembly {assembly}{factors}, solution {self.solve_seconds:.3g} s{together}"
-        )
-
-
-@dataclass(frozen=True, eq=False)
-class ThinTerm:
-    """B C^T with thin B, C (n, m), which is added to a matrix that has a null space, or nearly one. name: what it is
-    m of."""
-
-    name: str
-    left: NDArray[Any]
-    right: NDArray[Any]
-
-    def __matmul__(self, x: NDArray[Any]) -> NDArray[Any]:
-        return np.asarray(self.left @ (self.right.T @ x))
-
-
-class LiftedMatrix(LinearOperator):
-    """A + B C^T: lifts the null space of A without storing anything new."""
-
-    def __init__(self, matrix: Any, thin: ThinTerm) -> None:
-        super().__init__(dtype=matrix.dtype, shape=matrix.shape)
-        kinds = [np.empty(0, matrix.dtype) if np.iscomplexobj(each) else np.empty(0, matrix.dtype).real
-                 for each in (thin.left, thin.right)]  # fmt: skip
-        self.matrix = matrix
-        self.thin = ThinTerm(thin.name, thin.left.astype(kinds[0].dtype), thin.right.astype(kinds[1].dtype))
-
-    def _matvec(self, x: NDArray[Any]) -> NDArray[Any]:
-        return self.matrix @ x + self.thin @ x
-
-    _matmat = _matvec
-
-    def to_array(self) -> NDArray[Any]:
-        """The entries, a new array."""
-        return self.matrix.to_array() + self.thin.left @ self.thin.right.T
-
-    toarray = to_array
-
-    def __str__(self) -> str:
-        return f"{self.matrix}, with {self.thin.name} added"
+    def residuals(self, solution: NDArray[Any], rhs: NDArray[Any]) -> NDArray[Any]:
+        """A x - b in the rows, times the root of n / m, so that its norm estimates that of all rows."""
+        return np.asarray((self._whole / len(self.rows)) ** 0.5 * (self.entries @ solution - rhs[self.rows]))
 
 
 @dataclass(eq=False)
@@ -136,18 +63,21 @@ class LinearSystem:
     """A x = b for one operator; the last matrix assembled, and its factors, stay until other ones are requested.
 
     equation: as text. operator: the lazy operator. spaces: of the unknowns, one for each block. thin: what gives a term
-    that is added to the matrix, or None. scales: of loops and charges, where they are of different order.
+    that is added to the matrix, or None. scales: of unknowns and rows of different order. overwrites: whether LU
+    factors overwrite the matrix, of which `CHECKED_ROWS` stay for residuals, so that one is in memory at a time.
     """
 
     equation: str
-    operator: BoundaryOperator
+    operator: Any
     spaces: tuple[Space | VectorSpace, ...]
     thin: Callable[[], ThinTerm] | None = None
-    scales: LoopScales | None = None
+    scales: Scaling = field(default_factory=Scaling)
+    overwrites: bool = False
     key: tuple[Any, ...] | None = field(default=None, init=False)
     matrix: Any = field(default=None, init=False)
     factors: Factorisation | None = field(default=None, init=False)
     reason: str = field(default="", init=False)
+    _sampled: SampledRows | None = field(default=None, init=False)
 
     @property
     def unknowns(self) -> int:
@@ -156,24 +86,24 @@ class LinearSystem:
     def sides(self, tested: NDArray[Any], options: SolveOptions) -> NDArray[Any]:
         """Right-hand sides of `solve_together` (n, m), from integrals against the test functions."""
         scales = self.scales_for(options)
-        return tested if scales is None else scales.weighted(scales.tested(tested))
+        return scales.weighted(scales.tested(tested))
 
     def coefficients(self, unknowns: NDArray[Any], options: SolveOptions) -> NDArray[Any]:
         """Coefficients (n, m) of solutions of `solve_together`."""
-        scales = self.scales_for(options)
-        return unknowns if scales is None else scales.found(unknowns)
+        return self.scales_for(options).found(unknowns)
 
-    def scales_for(self, options: SolveOptions) -> LoopScales | None:
-        """Those of loops and charges in a solution with these options."""
+    def scales_for(self, options: SolveOptions) -> Scaling:
+        """Unknowns and weights in a solution with these options."""
         return self.scales
 
     def solve(self, rhs: NDArray[Any], options: SolveOptions) -> tuple[NDArray[Any], list[SolutionInfo]]:
         """Solutions (n, m) for right-hand sides (n, m), and the record of each."""
-        solve = self._direct if options.solver == "lu" else partial(self._iterative, gmres)
-        if (scales := self.scales_for(options)) is None:
-            return self._recorded(solve, rhs, options)
-        sides = scales.tested(rhs)
-        found, infos = self._recorded(solve, sides if options.solver == "lu" else scales.weighted(sides), options)
+        scales = self.scales_for(options)
+        if options.solver == "lu":
+            found, infos = self._recorded(self._direct, scales.tested(rhs), options)
+        else:
+            sides = scales.weighted(scales.tested(rhs))
+            found, infos = self._recorded(partial(self._iterative, gmres), sides, options)
         return scales.found(found), infos
 
     def solve_together(
@@ -219,23 +149,40 @@ class LinearSystem:
         ]  # fmt: skip
 
     def plan(self, options: SolveOptions) -> Plan:
-        """What the matrix of these options will take, with the factors of its near entries; ValueError where it loses
-        the loops."""
-        if (scales := self.scales_for(options)) is not None:
-            scales.check(options.chosen, options.assembly_rtol)
-        plan = self.operator.plan(options.method, options.assembly_rtol, options.precision)
-        return plan._replace(nbytes=plan.nbytes + getattr(options.preconditioner, "nbytes", 0))
+        """What the matrix of these options will take, with the factors of its near entries, or of all; ValueError where
+        the equation would not be held."""
+        self.scales_for(options).check(options.chosen, options.assembly_rtol)
+        plan = self.planned_matrix(options)
+        nbytes, seconds = plan.nbytes + getattr(options.preconditioner, "nbytes", 0), plan.seconds
+        if options.solver == "lu":
+            nbytes += 0 if self.overwrites else plan.nbytes
+            seconds += LU_SECONDS * self.unknowns**3 / thread_count()
+        lines = (("unknowns", str(self.unknowns)), *plan.lines)
+        return plan._replace(nbytes=nbytes, seconds=seconds, lines=lines)
+
+    def planned_matrix(self, options: SolveOptions) -> Plan:
+        """The plan of the matrix alone."""
+        return self.operator.plan(options.method, options.assembly_rtol, options.precision)  # type: ignore[no-any-return]
 
     def assemble(self, options: SolveOptions) -> float:
         """Make the matrix of these options available; the seconds that took, 0 where it was."""
         self.reason = options.reason
-        if self.key == options.matrix_key:
+        key = self.key_of(options)
+        if self.key == key:
             self._save(options)
             return 0.0
-        if (scales := self.scales_for(options)) is not None:
-            scales.check(options.chosen, options.assembly_rtol)
+        self.scales_for(options).check(options.chosen, options.assembly_rtol)
         began = time.perf_counter()
         self.key, self.matrix, self.factors = None, None, None
+        self.matrix = self._assembled(options)
+        self.key = key
+        return time.perf_counter() - began
+
+    def key_of(self, options: SolveOptions) -> tuple[Any, ...]:
+        """What the matrix and its factors depend on; the first ones as `SolveOptions.matrix_key`."""
+        return (*options.matrix_key, options.solver) if self.overwrites else options.matrix_key
+
+    def _assembled(self, options: SolveOptions) -> Any:
         matrix = self.operator.assemble(
             options.method,
             **options.execution,
@@ -243,9 +190,7 @@ class LinearSystem:
             keep_on_device=options.keep_on_device,
             matrix_file=options.matrix_file,
         )
-        self.matrix = matrix if self.thin is None else LiftedMatrix(matrix, self.thin())
-        self.key = options.matrix_key
-        return time.perf_counter() - began
+        return matrix if self.thin is None else LiftedMatrix(matrix, self.thin())
 
     def _save(self, options: SolveOptions) -> None:
         """Save the available matrix to the file of the options, if they name one."""
@@ -264,15 +209,12 @@ class LinearSystem:
                 self.factors = options.chosen.factorise(self.matrix, HLU_RTOL)  # type: ignore[misc]
                 factorisation = self.factors.seconds
             preconditioner = self.factors.as_preconditioner()  # type: ignore[union-attr]
-        matrix = self.matrix
-        if (scales := self.scales_for(options)) is not None:
-            matrix = scales.matrix(matrix)
-            if preconditioner is not None:
-                inverse = applied(preconditioner, np.dtype(np.complex128), "the preconditioner")
-                preconditioner = scales.preconditioner(inverse, options.preconditioned_by("mass"))
+        scales = self.scales_for(options)
+        if preconditioner is not None:
+            preconditioner = scales.preconditioner(preconditioner, options.preconditioned_by("mass"))
         try:
             solution, info = iteration(
-                matrix,
+                scales.matrix(self.matrix),
                 rhs,
                 rtol=options.rtol,
                 maxiter=options.maxiter,
@@ -295,12 +237,13 @@ class LinearSystem:
     def _direct(self, rhs: NDArray[Any], options: SolveOptions) -> tuple[NDArray[Any], list[SolutionInfo]]:
         factorisation = 0.0
         if self.factors is None:
-            if not options.keep_on_device:  # the device requests its own memory
+            if not (options.keep_on_device or self.overwrites):  # the device requests its own memory
                 size = self.unknowns**2 * np.dtype(self.matrix.dtype).itemsize
                 require_memory(
                     size, "an LU factorisation in addition to the matrix", "try solver='gmres' or precision='single'"
                 )
-            self.factors = lu(self.matrix)
+            self._sampled = SampledRows(self.matrix.to_array()) if self.overwrites else None
+            self.factors = lu(self.matrix, overwrite=self.overwrites)
             factorisation = self.factors.seconds
         began = time.perf_counter()
         solution, residuals = self._substituted(rhs, options)
@@ -346,9 +289,11 @@ class LinearSystem:
         if self._refines:
             return refined(self.factors, self._wide_product, rhs, options.rtol)
         solution = self.factors.solve(rhs)
-        residuals = self.matrix @ solution - rhs
-        if (scales := self.scales_for(options)) is not None:
-            residuals, rhs = scales.weighted(residuals), scales.weighted(rhs)
+        if self._sampled is not None:
+            residuals = self._sampled.residuals(solution, rhs)
+        else:
+            scales = self.scales_for(options)
+            residuals, rhs = scales.weighted(self.matrix @ solution - rhs), scales.weighted(rhs)
         errors = np.linalg.norm(residuals, axis=0)
         return solution, errors / np.maximum(np.linalg.norm(rhs, axis=0), np.finfo(float).tiny)
 

@@ -87,23 +87,26 @@ class SolveOptions:
         several, mixed = any(each.several for each in methods), any(each.mixed for each in methods)
         Execution.of(self.backend, self.precision, several=several, mixed=mixed)
 
-    def for_unknowns(self, unknowns: int, operator: BoundaryOperator | None = None) -> "SolveOptions":
+    def for_unknowns(self, unknowns: int, operator: BoundaryOperator | None = None, pair: int = PAIR) -> "SolveOptions":
         """The options with a method instead of "auto", by the rule of `operators.methods.automatic`: one that stores
-        entries for few unknowns and for LU, which needs no compression_rtol, else one that compresses."""
+        entries for few unknowns and for LU, which needs no compression_rtol, else one that compresses. pair: bytes
+        that entries and factors take for each pair of unknowns."""
         if self.method != AUTO:
             return self
-        nbytes = 0 if self.solver == "lu" else PAIR * unknowns**2
+        nbytes = 0 if self.solver == "lu" else pair * unknowns**2
         name, reason = automatic(nbytes, lambda: self._compressing(operator))
         kept = self.compression_rtol if method_named(name).compresses else None
         return replace(self, method=name, compression_rtol=kept, reason=reason)
 
     def _compressing(self, operator: BoundaryOperator | None) -> tuple[str, str]:
-        """The expectedly fastest method of those that compress, and why; the first of them where there is no operator
-        yet, on devices, and for options that only such a one has."""
+        """The expectedly fastest method of those that do not store all entries, and why; the first of them where there
+        is no operator yet, on devices, and for options that only such a one has; of those that do where none other
+        supports the operator."""
         bound = self.backend != "numba" or self.matrix_file is not None or self.preconditioned_by("hlu")
         if operator is None or bound or self.precision == "mixed":
             return first_that("compresses").name, ""
-        return least_of(plans(operator, self.assembly_rtol, compressing=True, precision=self.precision))
+        given: Any = {"rtol": self.assembly_rtol, "precision": self.precision}
+        return least_of(plans(operator, compressing=True, **given) or plans(operator, **given))
 
     @property
     def chosen(self) -> Method:
@@ -181,7 +184,7 @@ def named_options(function: Function) -> Function:
         inspect.Parameter(
             name,
             inspect.Parameter.KEYWORD_ONLY,
-            default=... if name == "preconditioner" else DEFAULTS[name],
+            default=... if name == "preconditioner" else DEFAULTS.get(name),
             annotation=kind,
         )
         for name, kind in get_type_hints(choices).items()

@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.backends import Execution, LinearAlgebra
-from calderon.formulations.linear_system import LinearSystem, SolutionInfo
-from calderon.formulations.options import PlanChoices, SolveChoices, SolveOptions, checked_choices, named_options
+from calderon.formulations.linear_system import LinearSystem
+from calderon.formulations.options import PAIR, PlanChoices, SolveChoices, SolveOptions, checked_choices, named_options
 from calderon.formulations.preconditioners import near_preconditioner
 from calderon.formulations.saved_sweep import solve_and_save
+from calderon.formulations.solution_info import SolutionInfo
 from calderon.hmatrix import is_sum
 from calderon.operators.methods import AUTO, Plan, ToleranceError, candidates, first_that, require
 from calderon.solvers import CompressedSides
@@ -38,6 +39,8 @@ class Problem(Described, ABC, Generic[Solution]):
     mesh: Any
     function_space: Any
     title: ClassVar[str]
+    pair_bytes: ClassVar[int] = PAIR  # of entries and factors in a dense solution
+    usual_solver: ClassVar[str] = "gmres"  # of matrices that store their entries
 
     @named_options
     def solve(self, data: Any = None, **options: Unpack[SolveChoices]) -> Solution:
@@ -108,11 +111,13 @@ class Problem(Described, ABC, Generic[Solution]):
 
     def _options(self, choices: SolveChoices) -> SolveOptions:
         """Checked options, with the method that "auto" stands for and the operator of a named preconditioner."""
-        given = SolveOptions(**checked_choices(choices))  # type: ignore[arg-type]
-        options = given.for_unknowns(self.unknowns, self.system.operator)
-        scales, accuracy = self.system.scales_for(options), options.assembly_rtol
-        if scales is not None and options.compression_rtol is None and accuracy is not None:
-            if (needed := scales.holding(accuracy)) < accuracy:
+        given = SolveOptions(**checked_choices(choices))
+        options = given.for_unknowns(self.unknowns, self.system.operator, self.pair_bytes)
+        if options.chosen.stores_entries and "solver" not in choices:
+            options = replace(options, solver=self.usual_solver)
+        accuracy = options.assembly_rtol
+        if options.compression_rtol is None and accuracy is not None:
+            if (needed := self.system.scales_for(options).holding(accuracy)) < accuracy:
                 options = replace(options, compression_rtol=needed)
         if "preconditioner" not in choices:
             usual = self.preconditioners[0] if options.chosen.stores_near else self._usual_without_entries

@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.files import FileKind, Pieces, put
-from calderon.formulations.linear_system import LinearSystem, SolutionInfo
+from calderon.formulations.linear_system import LinearSystem
 from calderon.formulations.options import SolveOptions
+from calderon.formulations.solution_info import SolutionInfo
 from calderon.operators.fingerprint import digest, fingerprint_of_all
 from calderon.solvers import CompressedSides
 

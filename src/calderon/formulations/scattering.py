@@ -21,11 +21,11 @@ from calderon.formulations.checks import (
     warn_coarse,
     warn_thin,
 )
-from calderon.formulations.linear_system import SolutionInfo
 from calderon.formulations.media.wavenumbers import wavenumber_and_frequency
 from calderon.formulations.options import SolveChoices, named_options
 from calderon.formulations.problem import Problem, monostatic_sweep
 from calderon.formulations.scattering_solution import ScatteringSolution
+from calderon.formulations.solution_info import SolutionInfo
 from calderon.formulations.sweep import sweep_of
 from calderon.formulations.sweep_results import Sweep
 from calderon.greens import Helmholtz

@@ -12,10 +12,10 @@ from calderon.data import LabelledArrays, Quantity
 from calderon.data.far_fields import Directions
 from calderon.data.samples import SampledField
 from calderon.formulations.checks import reference_amplitude
-from calderon.formulations.linear_system import SolutionInfo
 from calderon.formulations.media.wavenumbers import wave_attributes, wavenumber_and_frequency
 from calderon.formulations.saving.layers import LAYER_CLASSES, layer_functions, layer_values, layers_of
 from calderon.formulations.saving.solution_file import Record, SavedSolution
+from calderon.formulations.solution_info import SolutionInfo
 from calderon.mesh import AccuracyWarning, TriangleMesh
 from calderon.potentials import Potential
 from calderon.quadrature.sphere import far_field_square

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from calderon.backends import Execution, real_type
-from calderon.operators.methods import AUTO, Plan, fastest, method_named
+from calderon.operators.methods import AUTO, Plan, candidates, fastest, method_named
 from calderon.operators.tree import ArrayPlace, Products, Term, fill, terms_of
 from calderon.solvers import sparse_inverse
 from calderon.spaces import numbering
@@ -132,7 +132,8 @@ class BoundaryOperator(ABC):
         """
         chosen = method_named(fastest(self, rtol, precision=precision)[0] if method == AUTO else method)
         if chosen.plan is None:
-            raise ValueError(f"method {method!r} has no estimates: choose 'dense', 'hmatrix', 'fmm', 'mlfmm' or 'auto'")
+            able = ", ".join(repr(each.name) for each in candidates(AUTO) if each.plan is not None)
+            raise ValueError(f"method {method!r} has no estimates: choose {able} or 'auto'")
         Execution.of("numba", precision, mixed=chosen.mixed)  # refuses what is not supported
         return chosen.plan(self, rtol, precision)
 

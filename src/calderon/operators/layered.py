@@ -8,7 +8,6 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from calderon.backends import free_memory
 from calderon.galerkin.layered.matrix import LayeredMatrix
 from calderon.galerkin.layered.metal import LayeredMetal
 from calderon.galerkin.layered.vertical import VerticalMatrix
@@ -17,12 +16,15 @@ from calderon.integrands import ELECTRIC_FIELD, Integrand
 from calderon.layers import Sections, Stack
 from calderon.layers.parts import MetalParts, parts_of
 from calderon.operators.algebra import BoundaryOperator, Index, with_spaces
-from calderon.operators.methods import AUTO
+from calderon.operators.methods import AUTO, Plan
 from calderon.quadrature import Quadrature
 from calderon.spaces import EdgeSpace
 from calderon.validation import describe, truth
 
 METHODS = ("dense", "hmatrix", "fft")
+TABLES, FUNCTION, UPRIGHT_ENTRY = 0.5, 3.4e-4, 7e-6
+"""Processor seconds, in estimates, of the tables of one pair of heights, of touching and near pairs of a function, and
+of an entry with vertical metal (its tables among them)."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -59,14 +61,33 @@ class LayeredElectricField(BoundaryOperator):
         return self.sections.densest
 
     def assemble(self, method: str = "dense", **options: Any) -> Any:
-        """The matrix by "dense", "hmatrix" or "fft"; "auto" is "dense" up to half of the free memory, and on
-        devices."""
-        if method == AUTO:
-            fits = self.plan("dense").nbytes < free_memory() / 2
-            on_device = options.get("backend", "numba") != "numba"
-            method = "dense" if fits or on_device or len(self.parts.vertical) else "fft"
-        _require(method)
+        """As every operator, by "dense", "hmatrix" or "fft"; "auto" is "dense" on devices."""
+        if method == AUTO and options.get("backend", "numba") != "numba":
+            method = "dense"
+        if method != AUTO:
+            _require(method)
         return super().assemble(method, **options)
+
+    def plan(self, method: str = AUTO, rtol: float | None = None, precision: str = "double") -> Plan:
+        """As of every operator, for the same methods as `assemble`."""
+        if method != AUTO:
+            _require(method)
+        return super().plan(method, rtol, precision)
+
+    @cached_property
+    def special_seconds(self) -> float:
+        """Processor seconds, in estimates, of all that is not an entry of distant functions of horizontal metal."""
+        heights, upright = self.horizontal_metal.heights, self.trial.dofs[self.parts.vertical]
+        vertical = len(np.unique(upright[upright >= 0]))
+        own = TABLES * len(heights) * (len(heights) + 1) / 2 + FUNCTION * self.trial.dimension
+        return own + UPRIGHT_ENTRY * vertical * self.trial.dimension
+
+    @property
+    def horizontal_metal(self) -> LayeredMetal:
+        """The horizontal metal in its stack."""
+        parts = self.parts
+        space = self.trial.taken(parts.horizontal) if len(parts.vertical) else self.trial
+        return LayeredMetal(self.sections, space, charges=self.charges)
 
     def value(self, products: Any) -> Any:
         if not products.layered:
@@ -76,10 +97,9 @@ class LayeredElectricField(BoundaryOperator):
     @cached_property
     def matrix(self) -> LayeredMatrix:
         """Its entries; tables and near pairs are made once."""
-        parts = self.parts
+        parts, flat = self.parts, self.horizontal_metal
         if not len(parts.vertical):
-            return LayeredMatrix(LayeredMetal(self.sections, self.trial, charges=self.charges), self.quadrature)
-        flat = LayeredMetal(self.sections, self.trial.taken(parts.horizontal), charges=self.charges)
+            return LayeredMatrix(flat, self.quadrature)
         return LayeredMatrix(flat, self.quadrature, self._vertical(parts))
 
     def _vertical(self, parts: MetalParts) -> sp.csr_array:

@@ -32,15 +32,20 @@ class ToleranceError(RuntimeError):
 
 
 class Plan(NamedTuple):
-    """Estimated cost of a method before memory is taken: bytes at most at a time, seconds of set-up and of a
-    product, further facts as text, and the precision of the numbers that most memory is for."""
+    """What a method, or the solution of a problem by it, will take, estimated before memory is taken.
+
+    nbytes: at most at a time. seconds: of set-up, and of what else is done once; product_seconds: of a product.
+    details: further facts as text. precision: of the numbers that most memory is for. lines: further facts by name,
+    such as the unknowns of a problem.
+    """
 
     method: str
     nbytes: int
     seconds: float
-    product_seconds: float
+    product_seconds: float = 0.0
     details: str = ""
     precision: str = "double"
+    lines: tuple[tuple[str, str], ...] = ()
 
     @property
     def bytes(self) -> int:
@@ -48,9 +53,9 @@ class Plan(NamedTuple):
         return self.nbytes
 
     def __str__(self) -> str:
-        details = f", {self.details}" if self.details else ""
-        needs = f"about {rounded(self.seconds)} s and {format_bytes(self.nbytes)}"
-        return f"{self.method}: {needs} in {self.precision} precision{details}"
+        needs = f"about {rounded(self.seconds)} s and {format_bytes(self.nbytes)} in {self.precision} precision"
+        facts = [f"{name} {text}" for name, text in self.lines]
+        return ", ".join(filter(None, [f"{self.method}: {needs}", self.details, *facts]))
 
 
 def rounded(seconds: float) -> str:
@@ -153,17 +158,16 @@ def candidates(name: str) -> tuple[Method, ...]:
 def plans(
     operator: Any, rtol: float | None, backend: str = "numba", compressing: bool = False, precision: str = "double"
 ) -> list[Plan]:
-    """Plans of all methods (that compress) that have one, run on the backend, hold rtol and support the operator, the
-    expectedly fastest first. ValueError for an rtol that is not a tolerance."""
+    """Plans of all methods (of those that do not store all entries) that have one, run on the backend, hold rtol and
+    support the operator, the expectedly fastest first. ValueError for an rtol that is not a tolerance."""
     found = []
     if rtol is not None:
         tolerance(rtol)
     for method in table().values():
-        suits = (method.compresses or not compressing) and (method.devices or backend == "numba")
-        holds = rtol is None or rtol >= method.finest
-        if method.plan is not None and suits and holds:
+        suits = not (compressing and method.stores_entries) and (method.devices or backend == "numba")
+        if method.plan is not None and suits and (rtol is None or rtol >= method.finest):
             try:
-                found.append(method.plan(operator, rtol, precision))
+                found.append(operator.plan(method.name, rtol, precision))
             except ValueError:
                 continue
     return sorted(found, key=lambda each: each.seconds + PRODUCTS * each.product_seconds)

@@ -15,13 +15,11 @@ from calderon.case import (
     solid_mesh,
 )
 from calderon.formulations.options import SolveOptions, largest_dense
-from calderon.formulations.planar.planar_system import chosen_method
-from calderon.operators.methods import AUTO, rounded
+from calderon.operators.methods import AUTO, Plan, rounded
 from calderon.report.formatting import Row, frequency_text
 from calderon.report.periodic.computing import built
 from calderon.report.stages import Stages
 from calderon.report.surface.computing import checked_mesh, dense_bytes, moments_of, options
-from calderon.spaces import RWG
 
 
 def plan_surface(file: CaseFile[Case], stages: Stages) -> list[Row]:
@@ -66,15 +64,10 @@ def plan_solid(file: CaseFile[SolidCase], stages: Stages) -> list[Row]:
 
 def plan_reflectarray(file: CaseFile[ReflectarrayCase], stages: Stages) -> list[Row]:
     """Of the array, whose sizes follow from phases that are computed."""
-    array = reflectarrays.built(file, stages)
-    number = RWG(array.mesh).dimension
-    method, why = chosen_method(file.case.solver.method, number, 0)
-    return [
-        ("unknowns", f"{number} on {array.mesh.number_of_triangles} triangles", ""),
-        ("method", f"{method}{why}", ""),
-        ("memory of a dense matrix", format_bytes(16 * number**2), ""),
-        ("free", format_bytes(free_memory()), ""),
-    ]
+    array, solver = reflectarrays.built(file, stages), file.case.solver
+    with stages.stage("plan the matrix"):
+        plan = array.plan(method=solver.method, rtol=solver.rtol)
+    return _rows_of(plan, array.mesh.number_of_triangles, "solution")
 
 
 def plan_periodic(file: CaseFile[PeriodicCase], stages: Stages) -> list[Row]:
@@ -95,12 +88,15 @@ def plan_planar(file: CaseFile[PlanarCase], stages: Stages) -> list[Row]:
     problem, asked = planar.built(file, stages), file.case.planar
     frequency = max(asked.frequency or 0.0, 0.0 if asked.band is None else asked.band.stop)
     with stages.stage("plan the matrix", frequency_text(frequency)):
-        plan = problem.plan(frequency)
-    return [
-        ("unknowns", f"{plan.unknowns} on {problem.function_space.mesh.number_of_triangles} triangles", ""),
-        ("method", f"{plan.method}{plan.why}", ""),
-        *_costs(plan.nbytes, plan.seconds, "one frequency"),
-    ]
+        plan = problem.plan(frequency, method=file.case.solver.method, rtol=file.case.solver.rtol)
+    return _rows_of(plan, problem.function_space.mesh.number_of_triangles, "one frequency")
+
+
+def _rows_of(plan: Plan, triangles: int, what: str) -> list[Row]:
+    """The plan of metal in layers; what: that takes its seconds."""
+    unknowns = dict(plan.lines)["unknowns"]
+    rows: list[Row] = [("unknowns", f"{unknowns} on {triangles} triangles", ""), ("method", plan.method, "")]
+    return [*rows, *_costs(plan.nbytes, plan.seconds, what)]
 
 
 def plan_in_time(file: CaseFile[TransientCase], stages: Stages) -> list[Row]:

@@ -9,7 +9,6 @@ from scipy.interpolate import CubicSpline
 
 import calderon as cal
 from calderon.exact.angular import line_of_sight
-from calderon.formulations.planar.planar_system import chosen_method
 from calderon.formulations.planar.port_sweep import scattering
 from calderon.formulations.planar.solution import ellipse_ratio
 from calderon.layers.tables import table_of
@@ -205,27 +204,44 @@ def test_large_boards_by_fft_and_hmatrices(antenna):
     line = np.array(line) * [0, 1, 1] + [xs[np.abs(xs - 9.5e-3).argmin()], 0, 0]
     load = cal.Lumped(cal.DeltaGap(line=line, toward=[1, 0, 0]), resistance=20.0)
     loaded = replace(antenna, sheet=3.0, loads=[load])
-    solution, compressed, other = (replace(loaded, method=name).solve(2.39e9) for name in ("fft", "hmatrix", "auto"))
+    solution, compressed, other = (loaded.solve(2.39e9, method=name, rtol=1e-6) for name in ("fft", "hmatrix", "auto"))
     for each in (solution, compressed):
         assert each.input_impedances[0] == pytest.approx(other.input_impedances[0], rel=1e-4)
-    assert "1 H-matrices" in compressed.info and "GMRES" in compressed.info
-    assert "pre-corrected FFT" in solution.info and "GMRES" in solution.info
-    assert "LU factors, as up to 6000 unknowns" in other.info
-    plans = {name: replace(loaded, method=name).plan(2.39e9) for name in ("dense", "fft", "hmatrix", "auto")}
+    assert "1 H-matrices" in compressed.info.matrix and "GMRES" in compressed.info.method
+    assert "pre-corrected FFT" in solution.info.matrix and "GMRES" in solution.info.method
+    assert "dense matrix" in other.info.matrix and other.info.method == "LU" and other.info.residual < 1e-12
+    plans = {name: loaded.plan(2.39e9, method=name) for name in ("dense", "fft", "hmatrix", "auto")}
     number = loaded.function_space.dimension
-    assert plans["auto"] == plans["dense"]._replace(why=", as up to 6000 unknowns")
-    assert plans["dense"].nbytes == 16 * number**2 and {each.unknowns for each in plans.values()} == {number}
+    assert plans["auto"] == plans["dense"] and plans["dense"].nbytes == 16 * number**2
+    assert {dict(each.lines)["unknowns"] for each in plans.values()} == {str(number)}
     for name, solved in (("fft", solution), ("hmatrix", compressed)):
-        size, unit = re.search(r"([\d.]+) (k|M)B", solved.info).groups()
+        size, unit = re.search(r"([\d.]+) (k|M)B", solved.info.matrix).groups()
         assert 1 < plans[name].nbytes / (float(size) * {"k": 1e3, "M": 1e6}[unit]) < 20
-        assert str(plans[name]).startswith(f"{name}: {number} unknowns, about ")
-    plate = cal.PlanarProblem(BOARD, PATCH, method="fft", grid={"spacing": 4e-3})
-    levels = [replace(plate, method=name).monostatic_rcs(2.39e9, [0.2, 0.4], 0.3) for name in ("fft", "dense")]
+        assert str(plans[name]).startswith(f"{name}: about ") and f"unknowns {number}" in str(plans[name])
+    plate = cal.PlanarProblem(BOARD, PATCH)
+    options = {"fft": {"method": "fft", "grid": {"spacing": 4e-3}}, "dense": {"method": "dense"}}
+    levels = [plate.monostatic_rcs(2.39e9, [0.2, 0.4], 0.3, **each) for each in options.values()]
     assert np.allclose(*levels, rtol=1e-3)
-    assert [chosen_method("auto", 10_000, columns)[0] for columns in (100, 5000)] == ["fft", "dense"]
-    assert [chosen_method("auto", 10_000, 1, extent)[0] for extent in (0.9, 1.1)] == ["hmatrix", "fft"]
     with pytest.raises(ValueError, match="unknown method 'mlfmm': choose 'auto' or 'dense' or 'hmatrix' or 'fft'"):
-        replace(antenna, method="mlfmm")
+        antenna.solve(2.39e9, method="mlfmm")
+    for options, message in (
+        ({"precision": "single"}, "metal in layers is solved in precision='double'"),
+        ({"method": "hmatrix", "backend": "opencl"}, "computes on the processor"),
+        ({"keep_on_device": True}, "keep_on_device=: matrices of metal in layers have several parts"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            antenna.solve(2.39e9, **options)
+
+
+def test_auto_compresses_large_boards(monkeypatch):
+    """Without dense matrices: a large plate by FFT, as its near pairs are few, a small one as an H-matrix, and a board
+    with much vertical metal by a dense matrix all the same."""
+    monkeypatch.setattr("calderon.operators.methods.DENSE_BYTES", 0)
+    for size, method in ((0.4, "fft"), (0.03, "hmatrix")):
+        plate = cal.planar.patch(size, size, size / 40, z=BOARD.top)
+        assert cal.PlanarProblem(BOARD, plate).plan(2e9).method == method
+    wall = cal.planar.ribbon([(0, 0), (0.03, 0)], heights=(0, BOARD.top), h=3e-3)
+    assert cal.PlanarProblem(BOARD, wall).plan(2e9).method == "dense"
 
 
 def test_touchstone_files(tmp_path, sweep):
@@ -255,7 +271,7 @@ def test_meshes_are_judged_by_the_media_next_to_them(layers, frequency, recwarn)
     for part, coarse in ((9, False), (5, True)):
         mesh = cal.planar.patch(wavelength, wavelength, wavelength / part / 2**0.5, z=stack.top)
         recwarn.clear()
-        cal.PlanarProblem(stack, mesh)._warn_of_coarse_meshes(frequency)
+        cal.PlanarProblem(stack, mesh).warn_of_coarse_meshes(frequency)
         assert any("eighth of the wavelength" in str(each.message) for each in recwarn) == coarse
 
 
@@ -269,7 +285,7 @@ def test_mistakes_are_named():
     with pytest.raises(ValueError, match=r"has no ports: give some in ports=, or use scatter\(frequency, theta, phi\)"):
         cal.PlanarProblem(BOARD, PATCH).impedance_matrix(2e9)
     with pytest.warns(cal.AccuracyWarning, match="longer than an eighth of the wavelength"):
-        cal.PlanarProblem(BOARD, PATCH, ports=[PROBE])._warn_of_coarse_meshes(5e9)
+        cal.PlanarProblem(BOARD, PATCH, ports=[PROBE]).warn_of_coarse_meshes(5e9)
     for voltages in (0, np.nan):
         with pytest.raises(ValueError, match="voltages are finite numbers in V, one of them not zero"):
             cal.PlanarProblem(BOARD, PATCH, ports=[PROBE]).solve(2e9, voltages)
@@ -278,9 +294,9 @@ def test_mistakes_are_named():
             cal.ProbePort(place, radius=1e-3)
     for grid in ({"spacin": 1e-3}, "coarse"):
         with pytest.raises(TypeError, match="options of the grid are a mapping with the keys spacing, order, near"):
-            cal.PlanarProblem(BOARD, PATCH, grid=grid)
-    with pytest.raises(ValueError, match="rtol=0: a tolerance is a number between 0 and 1"):
-        cal.PlanarProblem(BOARD, PATCH, ports=[PROBE]).sweep(2e9, 3e9, rtol=0)
+            cal.PlanarProblem(BOARD, PATCH, ports=[PROBE]).solve(2e9, method="fft", grid=grid)
+    with pytest.raises(ValueError, match="interpolate=0: a tolerance is a number between 0 and 1"):
+        cal.PlanarProblem(BOARD, PATCH, ports=[PROBE]).sweep(2e9, 3e9, interpolate=0)
     with pytest.raises(ValueError, match="give one voltage for each"):
         cal.PlanarProblem(BOARD, PATCH, ports=[PROBE]).solve(2e9, [1, 2])
     with pytest.raises(cal.MeshError, match="lowest metal is at z = 1 mm, and interfaces of the stack are at 0, 3.175"):

@@ -49,10 +49,10 @@ def test_waves_of_all_elements_meet_at_the_focus_in_phase():
 def test_all_elements_together_focus_a_wave():
     """By FFT with the inverses of elements as by LU factors; the field is strongest above the middle."""
     array = lens(count=(5, 5), sizes=np.linspace(3e-3, 11e-3, 4), element=coarse, polarisation="TE")
-    echo, other = (array.scatter(method) for method in ("fft", "dense"))
+    echo, other = (array.scatter(method=method) for method in ("fft", "dense"))
     points = np.array([[0, 0, 0.04], [0.03, 0, 0.04], [0, 0.03, 0.04], [0.03, 0.03, 0.04]]) + [0, 0, BOARD.top]
     fields = [np.abs(each.electric(points)[:, 1]) for each in (echo, other)]
-    assert np.allclose(*fields, rtol=1e-3) and "pre-corrected FFT" in echo.info
+    assert np.allclose(*fields, rtol=1e-3) and "pre-corrected FFT" in echo.info.matrix
     assert fields[0][0] > 2 and fields[0][0] > 1.3 * fields[0][1:].max()
 
 

@@ -17,8 +17,8 @@ pytestmark = pytest.mark.filterwarnings("ignore:edges of up to")
 
 def impedance(layers, frequency, z, ports=PROBE):
     mesh = cal.planar.patch(LENGTH, WIDTH, H, z=z)
-    problem = cal.PlanarProblem(cal.Stack(layers, below="pec"), mesh, ports, method="dense")
-    return complex(np.ravel(problem.solve(frequency).input_impedances)[0])
+    problem = cal.PlanarProblem(cal.Stack(layers, below="pec"), mesh, ports)
+    return complex(np.ravel(problem.solve(frequency, method="dense").input_impedances)[0])
 
 
 def test_the_capacitance_of_a_patch_becomes_that_of_parallel_plates():
@@ -47,12 +47,12 @@ def test_a_coat_that_vanishes():
 def test_two_plates_that_become_one():
     """The echo of two equal patches on both faces of a prepreg is that of one as it vanishes, by matrices and grids."""
     one = cal.planar.patch(LENGTH, WIDTH, H, z=BOARD.thickness)
-    alone = cal.PlanarProblem(cal.Stack([BOARD], below="pec"), one, method="dense").scatter(5e9, 0.3, 0.2)
+    alone = cal.PlanarProblem(cal.Stack([BOARD], below="pec"), one).scatter(5e9, 0.3, 0.2, method="dense")
     expected = float(np.ravel(alone.rcs(0.3, 0.2))[0])
     stack = cal.Stack([BOARD, cal.Layer(1e-6, 4.4, tan_delta=0.02)], below="pec")
     both = cal.mesh.merge([one, one.translated([0, 0, 1e-6])])
     found = [
-        float(np.ravel(cal.PlanarProblem(stack, both, method=method).scatter(5e9, 0.3, 0.2).rcs(0.3, 0.2))[0])
+        float(np.ravel(cal.PlanarProblem(stack, both).scatter(5e9, 0.3, 0.2, method=method).rcs(0.3, 0.2))[0])
         for method in ("dense", "fft")
     ]
     assert abs(found[0] / expected - 1) < 1.2e-3

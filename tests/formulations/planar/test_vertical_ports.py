@@ -82,21 +82,21 @@ def test_fft_and_hmatrices_take_vertical_metal_as_columns():
     line = ((19e-3, -28.5e-3), (19e-3, 28.5e-3))
     mesh = cal.planar.via(cal.planar.ribbon(line, (0, 3e-3), 3e-3, PATCH), VIA, 0.5e-3, (0, 3e-3))
     load, port = cal.Lumped(cal.EdgePort(line=line), resistance=30.0), cal.EdgePort(around=(*VIA, 0.5e-3))
-    dense = cal.PlanarProblem(board, mesh, ports=[port], loads=[load], sheet=3.0, method="dense")
-    matrix = dense.matrix(f)
-    x, product = np.random.default_rng(1).standard_normal(len(matrix)), np.empty(len(matrix), complex)
+    problem = cal.PlanarProblem(board, mesh, ports=[port], loads=[load], sheet=3.0)
+    matrix, side = problem.matrix(f), problem.weights[:, 0]
+    x = np.random.default_rng(1).standard_normal(len(matrix))
     for method in ("fft", "hmatrix"):
-        found = replace(dense, method=method)._solved(f)
-        product[found.order] = found._matrix @ x[found.order]
+        equation = problem.at(f)
+        solution, info = equation.solve(side, method=method, rtol=1e-6)
+        product = equation.system.matrix @ x
         assert np.linalg.norm(product - matrix @ x) < 2e-5 * np.linalg.norm(matrix @ x)
-        solution = found(dense.weights)
         bound = 2e-5 * np.linalg.norm(matrix) * np.linalg.norm(solution)
-        assert np.linalg.norm(matrix @ solution - dense.weights) < bound
-        assert "GMRES" in found.info
-    assert len(dense._horizontal) > len(matrix) / 2
+        assert np.linalg.norm(matrix @ solution - side) < bound
+        assert "GMRES" in info.method and "dense columns" in info.matrix
+    assert len(problem.horizontal) > len(matrix) / 2
     monopole = cal.planar.ribbon(((-2e-3, 0), (2e-3, 0)), (0, 2e-3), 2e-3)
     with pytest.raises(ValueError, match="all is vertical: use method='dense'"):
-        replace(dense, mesh=monopole, ports=(), loads=(), method="fft").scatter(f, 0.3, 0.0)
+        replace(problem, mesh=monopole, ports=(), loads=()).scatter(f, 0.3, 0.0, method="fft")
 
 
 def test_mistakes_are_named():

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Self, Unpack
+from typing import Any, ClassVar, Self, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,10 +15,11 @@ from calderon.formulations.electromagnetic.pec import PECScattering
 from calderon.formulations.electromagnetic.power_balance import admittances, balanced
 from calderon.formulations.electromagnetic.radar import vacuum_impedance
 from calderon.formulations.electromagnetic.radiating_currents import RadiatingCurrents, magnetic_unit
-from calderon.formulations.linear_system import LinearSystem, SolutionInfo
-from calderon.formulations.options import SolveChoices, SolveOptions, checked_choices, named_options
+from calderon.formulations.linear_system import LinearSystem
+from calderon.formulations.options import SolveChoices, SolveOptions, named_options
 from calderon.formulations.planar.port_sweep import scattering
 from calderon.formulations.problem import Problem
+from calderon.formulations.solution_info import SolutionInfo
 from calderon.formulations.sweep_results import Sweep, frequencies_of
 from calderon.mesh import TriangleMesh
 from calderon.spaces import EdgeSpace, VectorFunction
@@ -54,6 +55,8 @@ class PECAntenna(Problem[AntennaSolution]):
     feed: DeltaGap | Sequence[DeltaGap] = ()
     impedance: float = field(default=VACUUM_IMPEDANCE, kw_only=True)
     frequency: float | None = field(default=None, kw_only=True)
+
+    usual_solver: ClassVar[str] = "lu"
 
     def __post_init__(self) -> None:
         iterable = isinstance(self.feed, DeltaGap | Iterable)
@@ -120,11 +123,7 @@ class PECAntenna(Problem[AntennaSolution]):
         return Sweep(hertz, tuple(solutions), np.array(matrices), r)
 
     def _options(self, choices: SolveChoices) -> SolveOptions:
-        settled = self.conductor._settled(choices)
-        chosen = SolveOptions(**checked_choices(settled)).for_unknowns(self.unknowns).chosen
-        if chosen.stores_entries and "solver" not in settled:
-            settled = {**settled, "solver": "lu"}
-        return super()._options(settled)
+        return super()._options(self.conductor._settled(choices))
 
     @property
     def preconditioners(self) -> tuple[str, ...]:

@@ -32,12 +32,13 @@ from calderon.formulations.electromagnetic.dielectric_regions import (
 )
 from calderon.formulations.electromagnetic.dielectric_solution import DielectricSolution
 from calderon.formulations.electromagnetic.extinction import probe_points, warn_of_remainder
-from calderon.formulations.electromagnetic.loops_and_charges import LoopScales, static_ratio
 from calderon.formulations.electromagnetic.radar import RadarProblem
 from calderon.formulations.electromagnetic.radiating_currents import RadiatingCurrents, magnetic_unit
-from calderon.formulations.linear_system import LinearSystem, SolutionInfo
+from calderon.formulations.linear_system import LinearSystem
+from calderon.formulations.loops.scales import LoopScales, static_ratio
 from calderon.formulations.media.nesting import enclosing_surfaces
 from calderon.formulations.options import SolveOptions
+from calderon.formulations.solution_info import SolutionInfo
 from calderon.mesh import TriangleMesh
 from calderon.operators import BlockOperator
 from calderon.spaces import RWG, EdgeSpace, Loads, VectorFunction

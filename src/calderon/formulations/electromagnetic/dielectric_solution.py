@@ -9,9 +9,9 @@ from numpy.typing import ArrayLike, NDArray
 from calderon.formulations.electromagnetic.dielectric_regions import Region, innermost, regions_between
 from calderon.formulations.electromagnetic.radiating_currents import RadiatingCurrents, currents_of
 from calderon.formulations.electromagnetic.scattering_solution import ElectromagneticSolution
-from calderon.formulations.linear_system import SolutionInfo
 from calderon.formulations.options import largest_dense
 from calderon.formulations.saving.solution_file import Record
+from calderon.formulations.solution_info import SolutionInfo
 from calderon.spaces import VectorFunction
 from calderon.validation import of_any_shape, one_of, one_or_more_points
 from calderon.waves import ElectromagneticWave

@@ -18,8 +18,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from calderon.formulations.electromagnetic.loops_and_charges import part_diameters
-from calderon.formulations.linear_system import ThinTerm
+from calderon.formulations.lifted_matrix import ThinTerm
+from calderon.formulations.loops.scales import part_diameters
 from calderon.operators import electric_field
 from calderon.spaces import EdgeSpace
 from calderon.spaces.loops import FlowGraph

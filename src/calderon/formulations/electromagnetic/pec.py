@@ -29,15 +29,17 @@ from calderon.formulations.electromagnetic.extinction import (
     warn_unjudged,
 )
 from calderon.formulations.electromagnetic.handles import LARGEST, Handles, loops_of_handles
-from calderon.formulations.electromagnetic.loops_and_charges import LoopScales, static_ratio
-from calderon.formulations.electromagnetic.low_frequency import SMALL, LowFrequencySystem
 from calderon.formulations.electromagnetic.radar import RadarProblem
 from calderon.formulations.electromagnetic.radiating_currents import RadiatingCurrents, currents_of, magnetic_unit
 from calderon.formulations.electromagnetic.scattering_solution import ElectromagneticSolution
-from calderon.formulations.linear_system import LinearSystem, SolutionInfo
+from calderon.formulations.linear_system import LinearSystem
+from calderon.formulations.loops.scales import LoopScales, static_ratio
+from calderon.formulations.loops.split_system import LowFrequencySystem
+from calderon.formulations.loops.splitting import SMALL
 from calderon.formulations.options import SolveChoices, SolveOptions, checked_choices
 from calderon.formulations.preconditioners import Preconditioner
 from calderon.formulations.saving.solution_file import Record
+from calderon.formulations.solution_info import SolutionInfo
 from calderon.greens import Helmholtz
 from calderon.mesh import TriangleMesh
 from calderon.operators import BoundaryOperator, electric_field, identity, magnetic_field

@@ -12,9 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 from calderon.data import LabelledArrays, Quantity
 from calderon.data.samples import SampledField
 from calderon.exact import SPEED_OF_LIGHT
-from calderon.formulations.linear_system import SolutionInfo
 from calderon.formulations.media.wavenumbers import wave_attributes
 from calderon.formulations.saving.solution_file import SavedSolution
+from calderon.formulations.solution_info import SolutionInfo
 from calderon.greens import Helmholtz
 from calderon.operators import electric_field, magnetic_field
 from calderon.potentials import electric_field_potential, magnetic_field_potential

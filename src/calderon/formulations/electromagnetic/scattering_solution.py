@@ -13,8 +13,8 @@ from calderon.data.far_fields import Directions, decibels
 from calderon.exact.angular import radar_cross_section
 from calderon.formulations.checks import reference_amplitude
 from calderon.formulations.electromagnetic.radiating_currents import RadiatedField, RadiatingCurrents
-from calderon.formulations.linear_system import SolutionInfo
 from calderon.formulations.scenes import currents_scene, directional_scene, pattern_rows
+from calderon.formulations.solution_info import SolutionInfo
 from calderon.mesh.errors import AccuracyWarning
 from calderon.quadrature import Quadrature
 from calderon.validation import callers_level, of_any_shape, one_or_more_points

@@ -1,21 +1,24 @@
 """Reflectarrays: elements of different sizes on a board that turn a plane wave into one toward a focus."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Unpack
 
 import numpy as np
 import scipy
 from numpy.typing import ArrayLike, NDArray
 
 from calderon.exact.vacuum import SPEED_OF_LIGHT
+from calderon.formulations.options import named_options
 from calderon.formulations.periodic.cell import PeriodicCell
 from calderon.formulations.periodic.floquet_orders import POLARISATIONS
 from calderon.formulations.planar.echo import PlanarEcho
+from calderon.formulations.planar.equation import PlanarChoices, PlanarPlanChoices
 from calderon.formulations.planar.problem import PlanarProblem
 from calderon.layers import Stack
 from calderon.mesh import TriangleMesh, merge
+from calderon.operators.methods import Plan
 from calderon.validation import one_of, positive_length, positive_numbers, unmasked, whole_number
 
 STEPS = 720
@@ -143,15 +146,24 @@ class ReflectArray:
         numbers = np.repeat(np.arange(len(meshes)), [each.number_of_triangles for each in meshes])
         return TriangleMesh(merged.vertices, merged.triangles, numbers)
 
-    def scatter(self, method: str = "auto", rtol: float = 1e-5, grid: Mapping[str, Any] | None = None) -> PlanarEcho:
+    @named_options
+    def scatter(self, **options: Unpack[PlanarChoices]) -> PlanarEcho:
         """The currents of all elements together for a wave of 1 V/m at normal incidence, of the array's polarisation.
 
-        Method, residual and options of the grid as of `PlanarProblem`. `electric(points)` is the field of the focus,
-        with the wave and what the board reflects of it.
+        Options as of `PlanarProblem.solve`. `electric(points)` is the field of the focus, with the wave and what the
+        board reflects of it.
         """
-        options: dict[str, Any] = {} if grid is None else {"grid": grid}
-        problem = PlanarProblem(self.stack, self.mesh, method=method, rtol=rtol, **options)
-        return problem.scatter(self.frequency, 0.0, 0.0, "VH"[POLARISATIONS.index(self.polarisation)])
+        along = "VH"[POLARISATIONS.index(self.polarisation)]
+        return self._problem.scatter(self.frequency, 0.0, 0.0, along, **options)
+
+    @named_options
+    def plan(self, **options: Unpack[PlanarPlanChoices]) -> Plan:
+        """What `scatter` with these options will take, before memory is taken."""
+        return self._problem.plan(self.frequency, **options)
+
+    @cached_property
+    def _problem(self) -> PlanarProblem:
+        return PlanarProblem(self.stack, self.mesh)
 
     def __str__(self) -> str:
         sizes, phases = np.asarray(self.sizes), np.degrees(self.phases)

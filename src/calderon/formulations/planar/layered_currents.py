@@ -12,6 +12,7 @@ from calderon.exact.angular import line_of_sight
 from calderon.exact.vacuum import VACUUM_IMPEDANCE
 from calderon.formulations.planar.radiator import Radiator
 from calderon.formulations.saving.solution_file import Record, SavedSolution
+from calderon.formulations.solution_info import SolutionInfo
 from calderon.layers import Sections
 from calderon.layers.radiation import SurfaceWave, outside_wavenumber, surface_waves
 from calderon.potentials.layered import layered_fields
@@ -34,7 +35,7 @@ class LayeredCurrents(SavedSolution, Described):
     """Currents of one frequency in Hz, peak values, time factor exp(-i omega t).
 
     surface: the surface current in A/m, that of contacts included. height: z in m at which probes end; probes: the
-    places and currents in A of vertical currents from the ground to it. info: matrix and solver as text.
+    places and currents in A of vertical currents from the ground to it. info: the record of the solver.
     """
 
     sections: Sections
@@ -42,9 +43,9 @@ class LayeredCurrents(SavedSolution, Described):
     surface: VectorFunction
     height: float
     probes: list[tuple[Any, complex]]
-    info: str
+    info: SolutionInfo
 
-    saved_classes: ClassVar[Sequence[type]] = (Sections,)
+    saved_classes: ClassVar[Sequence[type]] = (Sections, SolutionInfo)
 
     @property
     def brief(self) -> str:
@@ -136,7 +137,7 @@ class LayeredCurrents(SavedSolution, Described):
     @classmethod
     def _restored(cls, record: Record) -> Self:
         found = cls(**record.values, surface=record.functions["surface"])  # type: ignore[arg-type]
-        if not isinstance(found.sections, Sections) or not isinstance(found.info, str):
+        if not isinstance(found.sections, Sections) or not isinstance(found.info, SolutionInfo):
             raise TypeError("no layers, or no record of a solver")
         found.sections.require_consistent()
         positive_length(found.frequency, "frequency")

@@ -3,6 +3,7 @@
 import warnings
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -74,15 +75,25 @@ def compute_planar(file: CaseFile[PlanarCase], stages: Stages, scratch: Path | N
             low, high, points = planar.band.start, planar.band.stop, planar.band.points
             text = f"{frequency_text(low)} to {frequency_text(high)}"
         with stages.stage("solve the ports", text):
-            sweep = problem.sweep(low, high, points, reference=planar.reference, rtol=case.solver.rtol)
+            sweep = problem.sweep(low, high, points, reference=planar.reference, **sweep_options(case))
     best = float(sweep.frequencies[np.abs(sweep.s[:, 0, 0]).argmin()])
     at = best if planar.frequency is None else planar.frequency
     with stages.stage("solve the pattern", frequency_text(at)), file.blamed("planar", "frequency"):
         alone = np.eye(len(problem.ports)).tolist() if len(problem.ports) > 1 else []
-        solution, *by_port = problem.solve_all(at, [case.voltages, *alone])
+        solution, *by_port = problem.solve_all(at, [case.voltages, *alone], **solve_options(case))
         solution.power  # noqa: B018
     second = second_sweep(file, problem, sweep, stages)
     return PlanarResults(file, problem, sweep, solution, second_mesh=second, by_port=tuple(by_port))
+
+
+def solve_options(case: PlanarCase) -> dict[str, Any]:
+    """The [solver] table as options of `PlanarProblem.solve`."""
+    return {"method": case.solver.method, "rtol": case.solver.rtol}
+
+
+def sweep_options(case: PlanarCase) -> dict[str, Any]:
+    """The [solver] table as options of `PlanarProblem.sweep`."""
+    return {**solve_options(case), "interpolate": case.solver.interpolate}
 
 
 def second_sweep(
@@ -106,7 +117,7 @@ def second_sweep(
                 continue
             with stages.stage("second mesh"):
                 f = sweep.frequencies
-                again = other.sweep(f[0], f[-1], len(f), reference=case.planar.reference, rtol=case.solver.rtol)
+                again = other.sweep(f[0], f[-1], len(f), reference=case.planar.reference, **sweep_options(case))
         found = [resonances_of(case, each) for each in (sweep, again)]
         if all(found):
             first, second = (np.array([each[0].frequency]) for each in found)

@@ -33,7 +33,7 @@ def compute_reflectarray(
     """The design, its currents and the focus. Errors: CaseError, ValueError, MemoryError."""
     case, array = file.case, built(file, stages)
     with stages.stage("solve"):
-        echo = array.scatter(case.solver.method, case.solver.rtol)
+        echo = array.scatter(method=case.solver.method, rtol=case.solver.rtol)
     with stages.stage("compute the field at the focus"):
         across = ACROSS * SPEED_OF_LIGHT / case.reflectarray.frequency * np.linspace(-1, 1, POINTS)
         z = np.full(POINTS, float(array.mesh.vertices[:, 2].max()) + case.reflectarray.focus)

@@ -19,7 +19,7 @@ def numbers(results: ReflectarrayResults) -> dict[str, Any]:
         "phase_error_rms_deg": float(np.degrees(array.phase_error)),
         "common_phase_deg": float(np.degrees(array.offset)),
         "focus_over_incident": results.focus,
-        "solver": results.echo.info,
+        "solver": str(results.echo.info),
     }
 
 

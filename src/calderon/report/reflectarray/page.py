@@ -49,6 +49,6 @@ def tables(results: ReflectarrayResults, summary: dict[str, Any]) -> str:
     ]
     return (
         blocks([("Element", element), ("Design", design)])
-        + record("Solver", results.echo.info)
+        + record("Solver", str(results.echo.info))
         + record("Board", str(case.stack))
     )

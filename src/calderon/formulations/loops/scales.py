@@ -13,14 +13,15 @@ al., ibid. 61 (2013) 2077.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
+from calderon.formulations.scaling import Scaling
 from calderon.operators.methods import Method
-from calderon.solvers.system import Apply
+from calderon.solvers.system import Apply, applied
 from calderon.spaces import EdgeSpace
 from calderon.spaces.loops import FlowGraph
 
@@ -55,7 +56,7 @@ def static_ratio(k: float, spaces: Sequence[EdgeSpace], inner: Sequence[complex]
 
 
 @dataclass(frozen=True, eq=False)
-class LoopScales:
+class LoopScales(Scaling):
     """Factors of loops and charges in equations A x = b with unknown currents on several surfaces.
 
     graphs, sizes: for each block of unknowns its graph, and kappa (dimension,) of the part of the surface that each
@@ -70,14 +71,14 @@ class LoopScales:
     ratio: float = 1.0
 
     @classmethod
-    def of(cls, spaces: Sequence[EdgeSpace], wavenumber: float, ratio: float = 1.0) -> Self | None:
+    def of(cls, spaces: Sequence[EdgeSpace], wavenumber: float, ratio: float = 1.0) -> Scaling:
         """For currents in these spaces (the blocks of the unknowns, of which several may be one), in equations of this
-        wavenumber around the bodies, k'; None where every part of the surfaces is of the size of the wavelength."""
+        wavenumber around the bodies, k'; none where every part of the surfaces is of the size of the wavelength."""
         known = {id(space): space for space in spaces}
         graphs = {key: FlowGraph.of(space) for key, space in known.items()}
         sizes = {key: wavenumber * part_diameters(each) for key, each in graphs.items()}
         if ratio == 1 and all(each.min() >= 1 for each in sizes.values()):
-            return None
+            return Scaling()
         largest = max(float(each.max()) for each in sizes.values())
         found = [np.clip(sizes[id(space)], min(STATIC, largest), 1.0) for space in spaces]
         return cls(tuple(graphs[id(space)] for space in spaces), tuple(found), ratio)
@@ -121,9 +122,10 @@ class LoopScales:
         """W A."""
         return _product(len(self), lambda x: self.weighted(np.asarray(matrix @ x)))
 
-    def preconditioner(self, inverse: Apply, mass: bool) -> LinearOperator:
+    def preconditioner(self, inverse: Any, mass: bool) -> LinearOperator:
         """M W^-1 for an approximate inverse M of A. mass: whether M is that of the identity, which is no inverse of
         loops and charges at once, and becomes B M B^T with B = kappa^-1/2 for loops and kappa^1/2 for charges."""
+        inverse = applied(inverse, np.dtype(np.complex128), "the preconditioner")
         if not mass:
             return _product(len(self), lambda x: inverse(self._tested(x, lambda kappa: (kappa, 1.0))))
 

@@ -1,0 +1,38 @@
+"""What a pre-corrected FFT operator will take, estimated before memory is taken."""
+
+import numpy as np
+import scipy
+
+from calderon.backends import thread_count
+from calderon.fft.grid import SPACINGS, Grid
+from calderon.fft.operator import Parts
+from calderon.operators.methods import STREAM, Plan
+
+PAIR_BYTES, PAIR_SECONDS = 300, 8e-6
+"""Bytes and processor seconds of a pair of functions that is near on a grid, with its share of a preconditioner and of
+an iteration."""
+NODE = 16 * 4
+"""Bytes of a node of a grid, padded with zeros, for each array of it."""
+
+
+def plan_fft(
+    operator: object,
+    rtol: float | None = None,
+    precision: str = "double",
+    spacing: float | None = None,
+    order: int = 3,
+    near: float | None = None,
+) -> Plan:
+    """The plan of `assemble_fft` with the same options; ValueError for what that refuses. rtol: has no influence."""
+    field = Parts.of(operator).field
+    if len(field.parts.vertical):
+        raise ValueError("method 'fft' multiplies horizontal metal: vertical metal is dense, take method='dense'")
+    metal, count = field.horizontal_metal, field.trial.dimension
+    planes = len(metal.heights)
+    grid = Grid.of(metal, spacing, order)
+    reach = SPACINGS * grid.spacing if near is None else near
+    tree = scipy.spatial.cKDTree(grid.middles)
+    pairs = (tree.count_neighbors(tree, max(reach, 2 * float(grid.radii.max()))) + count) // 2
+    nbytes = PAIR_BYTES * int(pairs) + NODE * int(np.prod(grid.shape)) * (2 * planes**2 + 6 * planes)
+    seconds = field.special_seconds + PAIR_SECONDS * pairs
+    return Plan("fft", nbytes, float(seconds) / thread_count(), nbytes / STREAM, precision=precision)

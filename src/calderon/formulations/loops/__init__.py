@@ -1,0 +1,1 @@
+"""Currents on bodies much smaller than the wavelength: loops and charges, of different order."""

@@ -1,0 +1,116 @@
+"""The electric field of all currents of a board at one frequency, as an operator that is not yet assembled."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from calderon.backends import require_memory, thread_count
+from calderon.dense import DenseMatrix
+from calderon.fft import assemble_fft, plan_fft
+from calderon.formulations.planar.board import Board
+from calderon.formulations.planar.bordered import Bordered
+from calderon.formulations.planar.probe import probe_matrix
+from calderon.hmatrix import ComposedOperator
+from calderon.hmatrix.composed_operator import product_of
+from calderon.hmatrix.off_diagonal import Term
+from calderon.operators.layered import UPRIGHT_ENTRY, LayeredElectricField, layered_electric_field
+from calderon.operators.methods import Plan, method_named
+from calderon.spaces import EdgeSpace
+
+MOST_COLUMNS = 0.25
+"""Part of the unknowns that may be dense columns of a compressed matrix, where they cost as much as half of a dense
+one, which is symmetric."""
+METHODS = ("dense", "hmatrix", "fft")
+Complex = NDArray[np.complex128]
+
+
+@dataclass(frozen=True, eq=False)
+class MetalOperator:
+    """T: <f_i, E(f_j)> - Z_s <f_i, f_j> for eta0 = 1, of all functions and currents of probes; symmetric.
+
+    board: the metal. frequency: in Hz. charges: whether with the field of charges. grid: options of "fft": spacing,
+    order, near.
+    """
+
+    board: Board
+    frequency: float
+    charges: bool = True
+    grid: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Unknowns, twice."""
+        return (self.board.function_space.dimension,) * 2
+
+    def assemble(
+        self, method: str, *, backend: str = "numba", precision: str = "double", rtol: float | None = None,
+        progress: bool | None = None, **_: Any,
+    ) -> DenseMatrix | Bordered:  # fmt: skip
+        """The matrix by "dense", or by "fft" or "hmatrix" of the functions of horizontal metal, with all others as
+        dense columns; options as of `BoundaryOperator.assemble`."""
+        if method_named(method).stores_entries:
+            return self._dense(backend, progress)
+        board, operator = self.board, self._horizontal_field
+        space, flat, others = board.function_space, board.horizontal, board.others
+        require_memory(32 * space.dimension * len(others), "columns of vertical metal", "use method='dense'")
+        local = board.local_part(self.frequency)
+        columns = np.zeros((space.dimension, len(others)), complex)
+        if len(others):
+            columns += local[:, others].toarray()
+            columns += self._field(space).columns(others)
+        if count := len(board.probes):
+            columns[:, -count:] += self._of_probes
+        own = sp.csr_array(local[flat][:, flat])
+        order = np.concatenate([flat, others])
+        if method_named(method).grids:
+            found = assemble_fft(operator, local=own, precision=precision, progress=progress, **self.grid)
+            return Bordered(found, columns, order, found.touching)
+        part = operator.assemble(method, rtol=rtol, progress=progress)
+        terms = [Term(1.0, part), Term(1.0, own)] if own.nnz else [Term(1.0, part)]
+        composed = ComposedOperator(product_of(terms), [part], repr(operator), part.seconds, part.rtol, terms)
+        return Bordered(composed, columns, order, sp.csr_array(operator.matrix.near[0] + own))
+
+    def _dense(self, backend: str, progress: bool | None) -> DenseMatrix:
+        matrix: DenseMatrix = self._field(self.board.function_space).assemble(backend=backend, progress=progress)
+        out = matrix.to_array()
+        if count := len(self.board.probes):
+            columns = self._of_probes
+            out[:, -count:] += columns
+            out[-count:, :-count] += columns[:-count].T
+        local = self.board.local_part(self.frequency).tocoo()
+        out[local.coords] += local.data
+        return matrix
+
+    def plan(self, method: str, rtol: float | None, precision: str = "double") -> Plan:
+        """The plan of `assemble`; ValueError for a method that does not support the metal."""
+        board = self.board
+        if method_named(method).stores_entries:
+            return self._field(board.function_space).plan(method, rtol)
+        total, number = self.shape[0], len(board.others)
+        if number > MOST_COLUMNS * total:
+            raise ValueError(f"method {method!r} is for horizontal metal, and much is vertical: use method='dense'")
+        flat = self._horizontal_field
+        plan = plan_fft(flat, rtol, precision, **self.grid) if method_named(method).grids else flat.plan(method, rtol)
+        seconds = plan.seconds + UPRIGHT_ENTRY * total * number / thread_count()
+        return plan._replace(nbytes=plan.nbytes + 32 * total * number, seconds=seconds)
+
+    def _field(self, space: EdgeSpace) -> LayeredElectricField:
+        given: Any = {"quadrature": self.board.quadrature, "charges": self.charges}
+        return layered_electric_field(self.board.stack, self.frequency, space, **given)
+
+    @property
+    def _horizontal_field(self) -> LayeredElectricField:
+        """The field of functions of horizontal metal alone; ValueError without any."""
+        if not len(self.board.horizontal):
+            raise ValueError("compressed methods are for horizontal metal, and all is vertical: use method='dense'")
+        return self._field(self.board.metal.of_functions(self.board.horizontal))
+
+    @property
+    def _of_probes(self) -> Complex:
+        """(n, probes) what vertical currents of probes add to the last columns."""
+        board = self.board
+        return probe_matrix(board.probes, board.stack.at(self.frequency), board.function_space, board.height)
