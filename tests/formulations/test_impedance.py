@@ -8,7 +8,7 @@ import pytest
 import calderon.mesh as meshes
 from calderon.exact import impedance_sphere
 from calderon.formulations import ImpedanceScattering, SoundHardScattering
-from calderon.formulations.surface_values import values_at_nodes
+from calderon.formulations.acoustic.surface_values import values_at_nodes
 from calderon.spaces import P0, P1, P2
 from calderon.waves import PlaneWave, Wave
 

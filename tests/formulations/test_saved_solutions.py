@@ -11,6 +11,7 @@ import calderon as cal
 from calderon.files import put, put_texts
 from calderon.files.hdf5_contents import DIGEST, file_digest
 from calderon.formulations import ElasticSolution, PlanarSolution
+from calderon.formulations.solution_info import SolutionInfo
 from catalogue import cases
 
 BALL = cal.mesh.sphere(radius=0.5, h=0.35)
@@ -145,7 +146,7 @@ def test_tables_of_functions_and_layers_that_someone_made_up_are_refused(tmp_pat
 
     space = cal.PlanarProblem(BOARD, PATCH, ports=[cal.ProbePort((-8e-3, 0), radius=5e-4)]).function_space
     surface, one = cal.VectorFunction(space, np.zeros(space.dimension, complex)), np.ones(1, complex)
-    info = cal.SolutionInfo("", "LU", "", space.dimension, 0, np.zeros(0), 0.0, True, 1, 0.0, 0.0, 0.0)
+    info = SolutionInfo("", "LU", "", space.dimension, 0, np.zeros(0), 0.0, True, 1, 0.0, 0.0, 0.0)
     given = {"sections": BOARD.at(1e9), "frequency": 1e9, "surface": surface, "height": 3e-3, "info": info}
     solution = PlanarSolution(**given, probes=[((0.0, 0.0), 1 + 0j)], voltages=one, feed_currents=one)
     path = tmp_path / "s.h5"

@@ -13,8 +13,8 @@ from calderon.case.reading import CaseFile
 from calderon.dg import MaxwellDG
 from calderon.exact import SPEED_OF_LIGHT, VACUUM_IMPEDANCE, cubic_cavity
 from calderon.formulations import PECScattering
+from calderon.formulations.acoustic.surface_values import values_at_nodes
 from calderon.formulations.checks import sources_outside
-from calderon.formulations.surface_values import values_at_nodes
 from calderon.mesh import TetrahedralMesh, TriangleMesh, metres_per
 from calderon.spaces import P0
 

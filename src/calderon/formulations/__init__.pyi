@@ -1,5 +1,11 @@
 """Names of problems and solutions, and the file of each."""
 
+from .acoustic.fluid_transmission import FluidTransmission as FluidTransmission
+from .acoustic.impedance import ImpedanceScattering as ImpedanceScattering
+from .acoustic.scattering import ScatteringProblem as ScatteringProblem
+from .acoustic.scattering_solution import ScatteringSolution as ScatteringSolution
+from .acoustic.sound_hard import SoundHardScattering as SoundHardScattering
+from .acoustic.sound_soft import SoundSoftScattering as SoundSoftScattering
 from .elastic.body_loads import (
     Gravity as Gravity,
     RemoteStress as RemoteStress,
@@ -25,36 +31,30 @@ from .elastic.solid import ElasticSolid as ElasticSolid
 from .elastic.solution import BondedSolution as BondedSolution, ElasticSolution as ElasticSolution
 from .elastic.steady_temperature import SteadyTemperature as SteadyTemperature
 from .electromagnetic.antenna import PECAntenna as PECAntenna
-from .electromagnetic.antenna_feed import DeltaGap as DeltaGap
 from .electromagnetic.antenna_solution import AntennaSolution as AntennaSolution
 from .electromagnetic.dielectric import DielectricScattering as DielectricScattering
 from .electromagnetic.dielectric_solution import DielectricSolution as DielectricSolution
 from .electromagnetic.pec import PECScattering as PECScattering, PECSolution as PECSolution
 from .electromagnetic.radiating_currents import RadiatingCurrents as RadiatingCurrents
 from .electromagnetic.scattering_solution import ElectromagneticSolution as ElectromagneticSolution
-from .fluid_transmission import FluidTransmission as FluidTransmission
-from .impedance import ImpedanceScattering as ImpedanceScattering
-from .laplace_dirichlet import LaplaceDirichlet as LaplaceDirichlet
-from .laplace_neumann import LaplaceNeumann as LaplaceNeumann
-from .solution_info import SolutionInfo as SolutionInfo
+from .laplace.dirichlet import LaplaceDirichlet as LaplaceDirichlet
+from .laplace.neumann import LaplaceNeumann as LaplaceNeumann
+from .laplace.potential_solution import PotentialSolution as PotentialSolution
 from .periodic.cell import PeriodicCell as PeriodicCell
 from .periodic.cell_solution import CellSolution as CellSolution, CellSweep as CellSweep
 from .periodic.floquet_orders import FloquetOrders as FloquetOrders
 from .periodic.reflect_array import ReflectArray as ReflectArray
 from .planar.echo import EchoPower as EchoPower, PlanarEcho as PlanarEcho
-from .planar.edge_port import EdgePort as EdgePort
-from .planar.line_modes import LineWave as LineWave, line_parameters as line_parameters
-from .planar.line_port import LinePort as LinePort, LineWaves as LineWaves
-from .planar.lumped import Lumped as Lumped
-from .planar.port_sweep import PortSweep as PortSweep, Resonance as Resonance
-from .planar.probe import ProbePort as ProbePort
 from .planar.problem import PlanarProblem as PlanarProblem
 from .planar.solution import PlanarPower as PlanarPower, PlanarSolution as PlanarSolution
-from .potential_solution import PotentialSolution as PotentialSolution
+from .ports.delta_gap import DeltaGap as DeltaGap
+from .ports.edge_port import EdgePort as EdgePort
+from .ports.line_modes import LineWave as LineWave, line_parameters as line_parameters
+from .ports.line_port import LinePort as LinePort, LineWaves as LineWaves
+from .ports.lumped import Lumped as Lumped
+from .ports.port_sweep import PortSweep as PortSweep, Resonance as Resonance
+from .ports.probe import ProbePort as ProbePort
 from .problem import Problem as Problem
 from .saving.loading import load as load
-from .scattering import ScatteringProblem as ScatteringProblem
-from .scattering_solution import ScatteringSolution as ScatteringSolution
-from .sound_hard import SoundHardScattering as SoundHardScattering
-from .sound_soft import SoundSoftScattering as SoundSoftScattering
+from .solution_info import SolutionInfo as SolutionInfo
 from .sweep import frequency_sweep as frequency_sweep

@@ -13,7 +13,7 @@ from calderon.data.collections import collection_path, write_collection
 from calderon.data.labelled import stacked
 from calderon.data.pattern_files import write_patterns
 from calderon.data.samples import Sampling
-from calderon.formulations.planar.touchstone import write_touchstone
+from calderon.formulations.ports.touchstone import write_touchstone
 from calderon.validation import positive_numbers
 
 

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from calderon.data import LabelledArrays, Quantity
 from calderon.data.far_fields import Directions, decibels
 from calderon.exact.angular import radar_cross_section
-from calderon.formulations.electromagnetic.feeds import Feeds, reference_resistance
 from calderon.formulations.electromagnetic.radiating_currents import RadiatedField, RadiatingCurrents, currents_of
+from calderon.formulations.ports.feeds import Feeds, reference_resistance
 from calderon.formulations.saving.solution_file import Record
 from calderon.formulations.scenes import currents_scene, directional_scene, pattern_rows
 from calderon.formulations.solution_info import SolutionInfo

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.formulations.combined import usual_coupling
+from calderon.formulations.acoustic.combined import usual_coupling
 from calderon.formulations.media.equations import SURROUNDINGS, Body, Fluid, Rigid, Vessel
 from calderon.formulations.media.nesting import enclosing_surfaces
 from calderon.mesh import TriangleMesh

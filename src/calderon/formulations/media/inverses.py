@@ -2,7 +2,7 @@
 
 from scipy.sparse.linalg import LinearOperator
 
-from calderon.formulations.combined import ROOT_ERROR, hard_on_a_plane
+from calderon.formulations.acoustic.combined import ROOT_ERROR, hard_on_a_plane
 from calderon.formulations.linear_system import mass_preconditioner
 from calderon.formulations.media.equations import SURROUNDINGS, Body, Rigid, Vessel
 from calderon.onsurface import SurfaceOperator, osrc_dtn

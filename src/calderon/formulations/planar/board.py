@@ -12,12 +12,12 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from calderon.exact.vacuum import VACUUM_IMPEDANCE
-from calderon.formulations.electromagnetic.antenna_feed import DeltaGap
-from calderon.formulations.planar.edge_port import EdgePort
 from calderon.formulations.planar.ends import require_ends
-from calderon.formulations.planar.line_port import LinePort
-from calderon.formulations.planar.lumped import Lumped
-from calderon.formulations.planar.probe import ProbePort, warn_of_planes
+from calderon.formulations.ports.delta_gap import DeltaGap
+from calderon.formulations.ports.edge_port import EdgePort
+from calderon.formulations.ports.line_port import LinePort
+from calderon.formulations.ports.lumped import Lumped
+from calderon.formulations.ports.probe import ProbePort, warn_of_planes
 from calderon.layers import Conductor, Stack, SurfaceImpedance
 from calderon.layers.parts import FLAT, UPRIGHT, feet_of
 from calderon.mesh import TriangleMesh

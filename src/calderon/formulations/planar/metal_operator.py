@@ -13,7 +13,7 @@ from calderon.dense import DenseMatrix
 from calderon.fft import assemble_fft, plan_fft
 from calderon.formulations.planar.board import Board
 from calderon.formulations.planar.bordered import Bordered
-from calderon.formulations.planar.probe import probe_matrix
+from calderon.formulations.ports.probe import probe_matrix
 from calderon.hmatrix import ComposedOperator
 from calderon.hmatrix.composed_operator import product_of
 from calderon.hmatrix.off_diagonal import Term

@@ -12,18 +12,18 @@ from numpy.typing import ArrayLike, NDArray
 from calderon.backends import require_memory
 from calderon.exact.angular import RECEIVERS
 from calderon.exact.vacuum import VACUUM_IMPEDANCE
-from calderon.formulations.electromagnetic.feeds import reference_resistance
 from calderon.formulations.options import DEFAULTS, named_options
 from calderon.formulations.planar.board import COARSE, Board
 from calderon.formulations.planar.echo import POLARIZATIONS, PlanarEcho, monostatic, received_from
 from calderon.formulations.planar.equation import BoardEquation, PlanarChoices, PlanarPlanChoices
 from calderon.formulations.planar.layered_currents import LayeredCurrents
-from calderon.formulations.planar.line_modes import LineWave, line_parameters
-from calderon.formulations.planar.line_port import LinePort, LineWaves
-from calderon.formulations.planar.port_sweep import PortSweep, adaptive_sweep, scattering
 from calderon.formulations.planar.power_balance import balanced
 from calderon.formulations.planar.radiator import Complex, Radiator
 from calderon.formulations.planar.solution import PlanarSolution
+from calderon.formulations.ports.feeds import reference_resistance
+from calderon.formulations.ports.line_modes import LineWave, line_parameters
+from calderon.formulations.ports.line_port import LinePort, LineWaves
+from calderon.formulations.ports.port_sweep import PortSweep, adaptive_sweep, scattering
 from calderon.formulations.solution_info import SolutionInfo
 from calderon.mesh.errors import AccuracyWarning
 from calderon.operators.methods import Plan

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calderon.exact.angular import line_of_sight
-from calderon.formulations.electromagnetic.feeds import Feeds
 from calderon.formulations.planar.layered_currents import LayeredCurrents
+from calderon.formulations.ports.feeds import Feeds
 from calderon.validation import positive_length, real_number, truth
 from calderon.view import Scene, Viewable
 

@@ -5,18 +5,18 @@ from typing import Any
 
 import numpy as np
 
+from calderon.formulations.acoustic.scattering_solution import ScatteringSolution
 from calderon.formulations.elastic.bonded import BondedSolids
 from calderon.formulations.elastic.solid import ElasticSolid
 from calderon.formulations.elastic.solution import BondedSolution, ElasticInfo, ElasticSolution
 from calderon.formulations.electromagnetic.antenna_solution import AntennaSolution
 from calderon.formulations.electromagnetic.dielectric_solution import DielectricSolution
 from calderon.formulations.electromagnetic.pec import PECSolution
+from calderon.formulations.laplace.potential_solution import PotentialSolution
 from calderon.formulations.periodic.cell_solution import CellSolution
 from calderon.formulations.planar.echo import PlanarEcho
 from calderon.formulations.planar.solution import PlanarSolution
-from calderon.formulations.potential_solution import PotentialSolution
 from calderon.formulations.saving.solution_file import Record, Restorer, restored
-from calderon.formulations.scattering_solution import ScatteringSolution
 from calderon.spaces import Function
 
 

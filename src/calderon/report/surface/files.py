@@ -10,7 +10,7 @@ import numpy as np
 from calderon.data import Axis, LabelledArrays, Quantity
 from calderon.data.collections import write_collection
 from calderon.data.labelled import stacked
-from calderon.formulations.planar.touchstone import write_touchstone
+from calderon.formulations.ports.touchstone import write_touchstone
 from calderon.report.folder import BestEffort
 from calderon.report.formatting import Column, Level, decibels_of_power, write_csv
 from calderon.report.planes import write_plane

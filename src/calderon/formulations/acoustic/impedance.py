@@ -7,11 +7,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.formulations.combined import CombinedProblem, hard_on_a_plane
+from calderon.formulations.acoustic.combined import CombinedProblem, hard_on_a_plane
+from calderon.formulations.acoustic.scattering_solution import ScatteringSolution
+from calderon.formulations.acoustic.surface_values import SurfaceValues, values_at_nodes
 from calderon.formulations.linear_system import LinearSystem
-from calderon.formulations.scattering_solution import ScatteringSolution
 from calderon.formulations.solution_info import SolutionInfo
-from calderon.formulations.surface_values import SurfaceValues, values_at_nodes
 from calderon.onsurface import SurfaceOperator, SurfaceProduct
 from calderon.operators import (
     BoundaryOperator,

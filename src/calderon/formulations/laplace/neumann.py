@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.formulations.checks import closed_surface, separate_parts, space_named, warn_thin
+from calderon.formulations.laplace.potential_solution import PotentialSolution
 from calderon.formulations.lifted_matrix import ThinTerm
 from calderon.formulations.linear_system import LinearSystem
 from calderon.formulations.options import SolveOptions
-from calderon.formulations.potential_solution import PotentialSolution
 from calderon.formulations.problem import Problem
 from calderon.formulations.solution_info import SolutionInfo
 from calderon.greens import Laplace

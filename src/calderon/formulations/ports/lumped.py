@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from calderon.formulations.electromagnetic.antenna_feed import DeltaGap
-from calderon.formulations.planar.edge_port import EdgePort
+from calderon.formulations.ports.delta_gap import DeltaGap
+from calderon.formulations.ports.edge_port import EdgePort
 from calderon.validation import describe, positive_length, truth
 
 UNITS = {"resistance": "ohm", "inductance": "H", "capacitance": "F"}

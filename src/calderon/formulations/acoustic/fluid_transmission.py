@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
+from calderon.formulations.acoustic.scattering import ScatteringProblem
+from calderon.formulations.acoustic.scattering_solution import ScatteringSolution
 from calderon.formulations.checks import warn_thin
 from calderon.formulations.linear_system import LinearSystem
 from calderon.formulations.media.equations import (
@@ -29,8 +31,6 @@ from calderon.formulations.media.pieces import spread, summed
 from calderon.formulations.media.wavenumbers import wavenumber_and_frequency
 from calderon.formulations.options import SolveOptions
 from calderon.formulations.preconditioners import Preconditioner
-from calderon.formulations.scattering import ScatteringProblem
-from calderon.formulations.scattering_solution import ScatteringSolution
 from calderon.formulations.solution_info import SolutionInfo
 from calderon.greens import Helmholtz
 from calderon.mesh import AccuracyWarning, TriangleMesh

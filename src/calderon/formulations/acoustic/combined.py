@@ -6,8 +6,8 @@ from functools import cached_property
 
 import numpy as np
 
+from calderon.formulations.acoustic.scattering import ScatteringProblem
 from calderon.formulations.options import SolveOptions
-from calderon.formulations.scattering import ScatteringProblem
 from calderon.onsurface import SurfaceOperator, SurfaceProduct, osrc_dtn
 from calderon.onsurface.surface_operator import TestedSurfaceOperator
 from calderon.validation import finite_complex

@@ -10,7 +10,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from calderon.formulations.planar.touchstone import write_touchstone
+from calderon.formulations.ports.touchstone import write_touchstone
 from calderon.mesh.errors import AccuracyWarning
 from calderon.validation import callers_level
 from calderon.view import Described

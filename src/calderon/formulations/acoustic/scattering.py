@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calderon.exact.angular import unit_directions
+from calderon.formulations.acoustic.scattering_solution import ScatteringSolution
 from calderon.formulations.checks import (
     closed_surface,
     elements_per_wavelength,
@@ -24,7 +25,6 @@ from calderon.formulations.checks import (
 from calderon.formulations.media.wavenumbers import wavenumber_and_frequency
 from calderon.formulations.options import SolveChoices, named_options
 from calderon.formulations.problem import Problem, monostatic_sweep
-from calderon.formulations.scattering_solution import ScatteringSolution
 from calderon.formulations.solution_info import SolutionInfo
 from calderon.formulations.sweep import sweep_of
 from calderon.formulations.sweep_results import Sweep

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from calderon.exact import VACUUM_PERMITTIVITY
 from calderon.formulations.checks import closed_surface, space_named, surface_mesh, warn_thin
+from calderon.formulations.laplace.potential_solution import PotentialSolution
 from calderon.formulations.linear_system import LinearSystem
 from calderon.formulations.options import SolveChoices, named_options
-from calderon.formulations.potential_solution import PotentialSolution
 from calderon.formulations.problem import Problem
 from calderon.formulations.solution_info import SolutionInfo
 from calderon.greens import Laplace

@@ -1,0 +1,1 @@
+"""Sound: bodies that are hard, soft, of an impedance, or fluids."""

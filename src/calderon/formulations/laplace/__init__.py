@@ -1,0 +1,1 @@
+"""Potentials: Laplace's equation with given values or normal derivatives."""
