@@ -316,8 +316,8 @@ def add_of_form(form: Form, threes: bool, oscillates: bool, complex_out: bool, p
         tile_rows, i, rows,
     ):  # fmt: skip
         """Add the entries of test triangle i of the tile with a vector of others, from sums at t[w:] times f_re + i
-        f_im; c, e: centroids; test data at data[place:], trial data at trial_data[there:], LANES apart; row number `rows` is a dummy;
-        row number `rows`; the rest as in `add_of_functions`."""
+        f_im; c, e: centroids; test data at data[place:], trial data at trial_data[there:], LANES apart;
+        row number `rows` is a dummy; the rest as in `add_of_functions`."""
         # moments, data of the test triangle, fields, then entries of one test function after the other
         step = lanes(t)
         m = w + sums * step
