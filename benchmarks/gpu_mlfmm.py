@@ -17,6 +17,7 @@ from benchmarks.common import results
 from benchmarks.common.machine import best_of
 from benchmarks.common.spheres import octahedral_sphere
 from calderon.backends import Device, format_bytes
+from calderon.operators.tree import local_matrix
 
 TRIANGLES, FEW = (131_072, 524_288), (2048,)
 """Triangles of the body for sound on a graphics processor and on others; conductors have a quarter of them."""
@@ -89,7 +90,7 @@ def timed(operator: Any, device: Device, repeat: int) -> dict[str, Any]:
         device.synchronize()
 
     def on_processor() -> Any:
-        return medium.product(x[:, None])[:, 0] + matrix.local @ x
+        return medium.product(x[:, None])[:, 0] + local_matrix(operator) @ x
 
     product()
     expected = on_processor()

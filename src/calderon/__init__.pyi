@@ -77,6 +77,7 @@ from .operators import (
     layered_electric_field as layered_electric_field,
     magnetic_field as magnetic_field,
     single_layer as single_layer,
+    transformed as transformed,
 )
 from .potentials import (
     double_layer_potential as double_layer_potential,

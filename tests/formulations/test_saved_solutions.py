@@ -106,6 +106,45 @@ def test_bonded_solids_are_one_file_with_fields_in_all_parts(tmp_path):
     assert np.array_equal(found[0][1], solution[2].field(points[1:2])[0])
 
 
+@pytest.mark.parametrize(
+    "space",
+    [
+        lambda mesh: cal.P1(mesh, tags="top"),
+        lambda mesh: cal.P2(mesh, tags=["top", -3], boundary=False),
+        lambda mesh: cal.P0(mesh, tags=1),
+        lambda mesh: cal.RWG(mesh, tags="top"),
+    ],
+)
+def test_functions_on_parts_of_a_surface_are_saved(space, tmp_path):
+    """The unknowns of regions that meet: same triangles, functions and values, in the same file again."""
+    part = space(tagged_cube())
+    solution, kind = (conductor(), cal.VectorFunction) if part.name == "RWG" else (charged(), cal.Function)
+    values = np.random.default_rng(0).standard_normal(part.dimension)
+    replace(solution, surface=kind(part, values, "part", "V")).save(tmp_path / "s.h5")
+    again = cal.load(tmp_path / "s.h5")
+    found = again.surface.space
+    assert np.array_equal(found.triangles, part.triangles) and np.array_equal(found.dofs, part.dofs)
+    assert np.array_equal(again.surface.coefficients, values) and repr(found) == repr(part)
+    again.save(tmp_path / "again.h5")
+    assert (tmp_path / "again.h5").read_bytes() == (tmp_path / "s.h5").read_bytes()
+
+
+def test_tables_of_nodal_functions_that_someone_made_up_are_refused(tmp_path):
+    import h5py
+
+    space = cal.P1(tagged_cube(), tags="top")
+    path, other = tmp_path / "s.h5", tmp_path / "other.h5"
+    replace(charged(), surface=cal.Function(space, np.ones(space.dimension))).save(path)
+    for name, array in (("triangles", space.triangles + 10**6), ("dofs", np.where(space.dofs == 1, 0, space.dofs))):
+        shutil.copyfile(path, other)
+        with h5py.File(other, "r+", libver=("v110", "v110")) as file:
+            del file["functions/0"][name]
+            put(file["functions/0"], name, array)
+            file.attrs[DIGEST] = file_digest(file)
+        with pytest.raises(cal.DamagedFile, match="a table of functions that does not fit"):
+            cal.load(other)
+
+
 BOARD = cal.Stack(cal.Layer(3e-3, 2.33), below="pec")
 PATCH = cal.planar.patch(57e-3, 38e-3, h=15e-3, z=3e-3)
 

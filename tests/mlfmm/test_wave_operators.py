@@ -10,7 +10,8 @@ from calderon.mlfmm.channels import factorised, table_of
 from calderon.mlfmm.medium import Medium, errors_of_rows, loosened
 from calderon.mlfmm.plan import Attempt, attempts, media_of
 from calderon.operators.memory_estimate import preparation_bytes
-from calderon.operators.tree import Congruence, Term
+from calderon.operators.products import SandwichProduct
+from calderon.operators.tree import Term
 from catalogue import cases
 
 K = 8.0
@@ -304,7 +305,7 @@ def test_likely_errors_of_composed_products():
     single = Term(1.0, cal.single_layer(GREEN, P1))
     product = preparation.MediumProduct(Medium([single], single.atom.shape, 0.3, np.float64), np.dtype(complex))
     turned = 2.0 * sp.csr_array(sp.identity(P1.dimension).tocsr()[::-1])
-    composed = Congruence(product, [1.0], [turned], [turned])
+    composed = SandwichProduct(product, [1.0], [turned], [turned])
     errors = errors_of_rows([(single, product)], P1.dimension)
     assert (errors > 0).all() and errors.max() > 10 * np.median(errors)
     found = errors_of_rows([(Term(1.0, None), composed)], P1.dimension)

@@ -4,9 +4,9 @@ import tracemalloc
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 import calderon as cal
-from calderon.operators.algebra import Scaled
 
 K = cal.Helmholtz(1.5)
 
@@ -97,15 +97,15 @@ def test_an_operator_after_a_multiplication(spaces):
     p1, _ = spaces
     layer, rest = cal.single_layer(K, p1), cal.identity(p1) - cal.hypersingular(K, p1)
     factors = np.linspace(1, 2, p1.dimension) + 0.5j
-    scaled, whole = Scaled(layer, factors) + rest, np.arange(p1.dimension)
+    scaled, whole = cal.transformed(layer, right=sp.diags_array(factors)) + rest, np.arange(p1.dimension)
     values = layer.entries(whole, whole)
     expected = values * factors + rest.entries(whole, whole)
     assert np.abs(scaled.entries([3, 1], [7, 7, 2]) - expected[np.ix_([3, 1], [7, 7, 2])]).max() < 1e-14
     # whole symmetric matrices integrate each pair once, parts of them in both orders: they differ by quadrature errors
     assert np.abs(scaled.assemble().to_array() - expected).max() < 1e-9
     assert np.abs((2 * scaled - layer).assemble().to_array() + values - 2 * expected).max() < 1e-9
-    with pytest.raises(ValueError, match="needs 42 factors"):
-        Scaled(layer, factors[1:])
+    with pytest.raises(ValueError, match="right= is 41 x 41, and needs 42 rows"):
+        cal.transformed(layer, right=sp.diags_array(factors[1:]))
 
 
 def test_blocks_that_are_no_rows_are_told(spaces):

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 import calderon as cal
 from calderon.operators import boundary
-from calderon.operators.algebra import BoundaryOperator, Scaled
+from calderon.operators.algebra import BoundaryOperator
 from calderon.operators.tree import Term, terms_of
 
 MESH = cal.mesh.sphere(1.0, 0.7)
@@ -27,7 +28,7 @@ EXPRESSIONS = {
     "conjugate": (1j * cal.blocks([[K, C], [C.T, W]])).H.T,
     "nested": cal.blocks([[cal.blocks([[V, K], [K.T, V]]), None], [None, -W]]),
     "product": TABLE @ cal.blocks([[ONE, None], [None, cal.identity(P0)]]) + TABLE,
-    "scaled": Scaled(K + V, np.linspace(1, 2j, P1.dimension)) + ONE - V,
+    "scaled": cal.transformed(K + V, right=sp.diags_array(np.linspace(1, 2j, P1.dimension))) + ONE - V,
     "repeated": cal.blocks([[K + K.T, K.H], [2j * K, ONE + V]]),
     "transformed": cal.hypersingular(G, P1, form="transformed") + V,
     "symmetric": cal.blocks([[V, ONE + K], [None, 3 * V - K]]),
@@ -42,8 +43,10 @@ def matrix_of(operator):
     if name == "Transposed":
         inner = matrix_of(operator.operator).T
         return inner.conj() if operator.conjugate else inner
-    if name == "Scaled":
-        return matrix_of(operator.operator) * operator.factors
+    if name == "TransformedOperator" and not operator.name:
+        sides = zip(operator.shape, (operator.left, operator.right), operator.inner.shape, strict=True)
+        left, right = (np.eye(n) if each is None else each.build()[0].toarray() for _, each, n in sides)
+        return operator.factors[0] * left.T @ matrix_of(operator.inner) @ right
     if name == "Product":
         middle = operator.left.trial.mass_matrix(operator.right.test).toarray()
         return matrix_of(operator.left) @ np.linalg.solve(middle, matrix_of(operator.right))

@@ -12,11 +12,12 @@ from calderon.backends import DeviceMatrix, Execution, format_bytes, require_mem
 from calderon.backends.vectors import aligned
 from calderon.dense.device import assemble_on_device
 from calderon.dense.sparse import SparseMatrix, is_sparse, sparse_bytes, sparse_matrix
-from calderon.operators.algebra import BoundaryOperator, integrals_of, short_label
-from calderon.operators.memory_estimate import preparation_bytes
+from calderon.operators.algebra import BoundaryOperator
+from calderon.operators.lazy_operator import short_label
+from calderon.operators.memory_estimate import held_bytes, preparation_bytes
 from calderon.operators.methods import STREAM, Plan
-from calderon.operators.progress import assembly_progress
-from calderon.operators.tree import ArrayPlace, fill
+from calderon.operators.tree import ArrayPlace, fill, integrals_of
+from calderon.solvers.live_bar import assembly_progress
 
 MIXED_ROWS = 1024
 """Rows that the processor holds in single precision, for each thread, in mixed precision."""
@@ -72,10 +73,10 @@ def plan_dense(operator: BoundaryOperator, rtol: float | None = None, precision:
         needed = sparse_bytes(operator, operator.dtype(precision))
         return Plan("dense", needed, needed / STREAM, needed / STREAM, "sparse", precision)
     nbytes = math.prod(operator.shape) * operator.dtype(precision).itemsize
-    seconds = sum(ENTRY * math.prod(each.shape) * (3 if each.is_complex else 1) for each, _ in integrals_of(operator))
+    seconds = sum(ENTRY * math.prod(each.shape) * (3 if each.is_complex else 1) for each in integrals_of(operator))
     layered = [term.atom for term in operator.terms() if term.atom.is_layered]
     seconds += sum(each.special_seconds + LAYERED_ENTRY * math.prod(each.shape) for each in layered)
-    needed = nbytes + preparation_bytes(operator)
+    needed = nbytes + preparation_bytes(operator) + held_bytes(operator)
     return Plan("dense", needed, seconds / thread_count(), nbytes / STREAM, precision=precision)
 
 
@@ -98,6 +99,7 @@ def assemble_dense(
         require_memory(sparse_bytes(operator, dtype), f"the sparse matrix of {operator.shape[0]} rows", advice)
         return SparseMatrix(sparse_matrix(operator, dtype), label, time.perf_counter() - started)
     needed = math.prod(operator.shape) * dtype.itemsize + max(1, len(execution.team)) * preparation_bytes(operator)
+    needed += held_bytes(operator)
     if execution.far is not None and execution.uses_processor:
         row = operator.shape[1] * execution.regular.itemsize * (2 if dtype.kind == "c" else 1)
         needed += thread_count() * MIXED_ROWS * row

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from calderon.backends import DeviceMatrix, Execution, require_memory
 from calderon.galerkin.device.local_matrices import DevicePart
 from calderon.operators.algebra import BoundaryOperator
-from calderon.operators.memory_estimate import preparation_bytes
+from calderon.operators.memory_estimate import held_bytes, preparation_bytes
 from calderon.operators.tree import fill
 
 SLICE = 1 << 28
@@ -31,7 +31,9 @@ def assemble_on_device(operator: BoundaryOperator, execution: Execution) -> Devi
         "keep_on_device=True is for devices, and the backend is the processor: leave it out, or choose "
         "backend='cuda' or 'opencl'"
     )
-    require_memory(preparation_bytes(operator), f"the preparation of {operator!r}", "try a coarser mesh")
+    require_memory(
+        preparation_bytes(operator) + held_bytes(operator), f"the preparation of {operator!r}", "try a coarser mesh"
+    )
     started = time.perf_counter()
     matrix = DeviceMatrix(device, operator.shape, execution.dtype(operator.is_complex))
     fill(DevicePlace(matrix, execution, 0, 0, operator.shape), operator)

@@ -18,10 +18,11 @@ from calderon.backends import Execution, InOrder, Source, require_memory, run_ta
 from calderon.galerkin.assembly import block_of
 from calderon.galerkin.device.block import DeviceBlock
 from calderon.galerkin.device.local_matrices import GROUP
-from calderon.operators.algebra import BoundaryOperator, short_label
+from calderon.operators.algebra import BoundaryOperator
 from calderon.operators.boundary import IntegralOperator
+from calderon.operators.lazy_operator import short_label
 from calderon.operators.memory_estimate import preparation_bytes
-from calderon.operators.tree import Products
+from calderon.operators.products import Products
 
 TILE_BYTES = 32_000_000
 """Rows of a tile that are held at a time, for each thread."""

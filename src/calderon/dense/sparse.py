@@ -8,8 +8,10 @@ from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
 from calderon.backends import format_bytes, require_memory
+from calderon.galerkin.limits import checked_range
 from calderon.operators.algebra import BoundaryOperator
-from calderon.operators.tree import fill, terms_of
+from calderon.operators.lazy_operator import short_label
+from calderon.operators.tree import local_matrix, terms_of
 
 
 def is_sparse(operator: BoundaryOperator) -> bool:
@@ -68,31 +70,12 @@ class SparseMatrix(LinearOperator):
     __repr__ = __str__
 
 
-class _Entries:
-    """A place (see operators/tree.py) that keeps the entries of sparse operators; parts share what they keep."""
-
-    hosts = False
-
-    def __init__(
-        self, shape: tuple[int, int], dtype: np.dtype[Any], kept: list[Any], top: int = 0, left: int = 0
-    ) -> None:
-        self.shape, self.dtype, self.kept, self.top, self.left = shape, dtype, kept, top, left
-
-    def part(self, top: int, left: int, shape: tuple[int, int]) -> "_Entries":
-        """A part, from a row and a column on."""
-        return _Entries(shape, self.dtype, self.kept, self.top + top, self.left + left)
-
-    def add_entries(self, values: NDArray[Any], rows: NDArray[Any], columns: NDArray[Any]) -> None:
-        """Keep values to be added there."""
-        self.kept.append((values.astype(self.dtype), rows + self.top, columns + self.left))
-
-
 def sparse_matrix(operator: BoundaryOperator, dtype: np.dtype[Any]) -> sp.csr_array:
-    """The matrix of an expression for which `is_sparse` holds."""
-    kept: list[Any] = []
-    fill(_Entries(operator.shape, dtype, kept), operator)
-    values, rows, columns = (np.concatenate(each) for each in zip(*kept, strict=True))
-    return sp.coo_array((values, (rows, columns)), shape=operator.shape).tocsr()
+    """The matrix of an expression for which `is_sparse` holds; ValueError for entries beyond the range of the type."""
+    matrix = local_matrix(operator)
+    if largest := float(np.abs(matrix.data).max(initial=0.0)):
+        checked_range(dtype, largest, largest, f"the {short_label(operator)}")
+    return matrix.astype(dtype)
 
 
 def sparse_bytes(operator: BoundaryOperator, dtype: np.dtype[Any]) -> int:

@@ -18,10 +18,10 @@ from calderon.fft.spectra import node_greens, transformed
 from calderon.galerkin.layered.matrix import LayeredMatrix
 from calderon.galerkin.layered.metal import LayeredMetal
 from calderon.operators.layered import LayeredElectricField
-from calderon.operators.progress import assembly_progress
 from calderon.operators.tree import terms_of
 from calderon.products.check import Check, random_rows
 from calderon.products.operator import FastOperator
+from calderon.solvers.live_bar import assembly_progress
 from calderon.validation import one_of, positive_length
 
 ROWS = 1024

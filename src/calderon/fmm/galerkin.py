@@ -30,18 +30,19 @@ from calderon.fmm.plan import Planner
 from calderon.fmm.tables import tables
 from calderon.greens import Laplace
 from calderon.integrands import DOUBLE_LAYER
-from calderon.operators.algebra import BoundaryOperator, integrals_of, short_label
+from calderon.operators.algebra import BoundaryOperator
 from calderon.operators.boundary import IntegralOperator
+from calderon.operators.lazy_operator import short_label
 from calderon.operators.methods import Plan
-from calderon.operators.progress import assembly_progress
-from calderon.operators.transformed import TransformedOperator
-from calderon.operators.tree import Products, Term, terms_of
+from calderon.operators.products import Products
+from calderon.operators.tree import Term, integrals_of, terms_of
 from calderon.pairs.rules import forget_rules
 from calderon.products.attempts import Held, first_that_holds
 from calderon.products.check import ACCEPT_FUNCTIONS, Check, random_rows
 from calderon.products.device.sums import DeviceSum, OnOneDevice, Part
 from calderon.products.operator import FastOperator, RealProducts
 from calderon.solvers.iteration import tolerance
+from calderon.solvers.live_bar import assembly_progress
 from calderon.spaces import Space
 
 DEFAULT_RTOL = 1e-4
@@ -155,7 +156,7 @@ def assemble_fmm(
     with assembly_progress("preparing", "operators", progress) as advance:
         terms = terms_of(operator)
         parts = _Composition(execution, wanted, terms)
-        if not any(each.is_elastic for each, _ in integrals_of(operator)):
+        if not any(each.is_elastic for each in integrals_of(operator)):
             plan = parts.plan(operator)
             require_memory(plan.nbytes, f"the fast multipole operator ({plan.details})", ADVICE)
         products = Products(execution, parts.leaf)
@@ -188,7 +189,7 @@ class _Composition:
     def __init__(self, execution: Execution, rtol: float, terms: Sequence[Term]) -> None:
         self.execution, self.rtol = execution, rtol
         self.under_curls: set[Hashable] = {
-            each.atom.inner.key for each in terms if isinstance(each.atom, TransformedOperator)
+            leaf.key for each in terms if each.atom.is_transformed for leaf in each.atom.integrals()
         }
         self.info: list[Info] = []
         self._trees: dict[tuple[int, int, float, int], Layout] = {}
@@ -203,7 +204,7 @@ class _Composition:
         """What all products will take; the trees stay for them."""
         single = self.rtol >= SINGLE or self.execution.real == np.float32
         planner = Planner(self.rtol, single, self._layout)
-        if any(each.is_elastic for each, _ in integrals_of(operator)):
+        if any(each.is_elastic for each in integrals_of(operator)):
             raise ValueError("method='fmm' has no estimates for elastostatics: see ElasticSolid.plan")
         Products(self.execution, lambda leaf: _plain(leaf, planner.leaf)).of(operator)
         return planner.plan

@@ -35,15 +35,17 @@ from calderon.hmatrix.off_diagonal import Term
 from calderon.hmatrix.saving import SavedParts, with_shared_trees
 from calderon.hmatrix.tolerances import Scales, block_errors, checked, filling_of, sampled
 from calderon.integrands.integrand import ELECTRIC_FIELD, MAGNETIC_FIELD, VECTOR_POTENTIAL
-from calderon.operators.algebra import BoundaryOperator, integrals_of, short_label
+from calderon.operators.algebra import BoundaryOperator
 from calderon.operators.boundary import IntegralOperator
 from calderon.operators.fingerprint import fingerprint
 from calderon.operators.layered import LayeredElectricField
+from calderon.operators.lazy_operator import short_label
 from calderon.operators.memory_estimate import preparation_bytes
 from calderon.operators.methods import STREAM, Plan
-from calderon.operators.progress import assembly_progress
-from calderon.operators.tree import Products
+from calderon.operators.products import Products
+from calderon.operators.tree import integrals_of
 from calderon.solvers.iteration import tolerance
+from calderon.solvers.live_bar import assembly_progress
 from calderon.spaces import DualTests, Space, numbering
 from calderon.spaces.supports import support_boxes, support_middles
 
@@ -86,7 +88,7 @@ def plan_hmatrix(operator: BoundaryOperator, rtol: float | None = None, precisio
     if layered:
         return _plan_layered(operator, layered, DEFAULT_RTOL if rtol is None else rtol)
     nbytes = seconds = 0.0
-    for each, _ in integrals_of(operator):
+    for each in integrals_of(operator):
         count, digits = max(each.shape), -math.log10(DEFAULT_RTOL if rtol is None else rtol)
         halves = 1 if each.is_symmetric else 2
         vertices = np.concatenate([space.mesh.vertices for space in (each.test, each.trial)])
@@ -187,9 +189,9 @@ class _Composition:
 
     def product(self, operator: BoundaryOperator) -> LinearOperator:
         """The products of an operator by those of its parts."""
-        for each in operator.terms():
-            if isinstance(each.atom.test, DualTests):
-                self._tree(each.atom.test)  # before that of the functions that they stand for
+        for each in integrals_of(operator):
+            if isinstance(each.test, DualTests):
+                self._tree(each.test)  # before that of the functions that they stand for
         return self._products.of(operator)
 
     def summands(self, operator: BoundaryOperator) -> list[Term] | None:

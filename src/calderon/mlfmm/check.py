@@ -8,8 +8,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from calderon.mlfmm.medium import Medium, errors_of_rows
-from calderon.operators.algebra import BoundaryOperator, integrals_of
-from calderon.operators.tree import terms_of
+from calderon.operators.algebra import BoundaryOperator
+from calderon.operators.sparse_factors import boxes_of, has_places
+from calderon.operators.tree import integrals_of, terms_of
 from calderon.products.check import ROWS, Check
 
 CHECKED, ENTRIES, ROOM = (ROWS, 1024), 1.8e6, 256_000_000
@@ -73,7 +74,7 @@ class WaveCheck(NamedTuple):
         if local is None or len(media) != 1:
             return None
         rows, vectors = self.check.rows, self.check.vectors
-        medium, total = media[0], np.empty_like(self.check.exact)
+        medium, total, sparse = media[0], np.empty_like(self.check.exact), local[rows].tocsr()
         leaves = medium.leaf[medium.sites.columns]
         pairs = medium.lists.near_pairs[np.argsort(medium.lists.near_pairs[:, 0], kind="stable")]
         starts = np.searchsorted(pairs[:, 0], np.arange(len(medium.lists.leaves) + 1))
@@ -81,8 +82,9 @@ class WaveCheck(NamedTuple):
             is_near = np.zeros(len(medium.lists.leaves) + 1, bool)  # the last one of unknowns in no leaf
             is_near[pairs[starts[leaf] : starts[leaf + 1], 1]] = True
             own = np.flatnonzero(is_near[leaves])
-            total[n] = self.entries[n, own] @ vectors[own]
-        return np.asarray(total - local[rows] @ vectors)
+            apart = sparse[[n]].toarray()[0, own]  # sparse entries may stand where no leaves are neighbours
+            total[n] = (self.entries[n, own] - apart) @ vectors[own]
+        return total
 
     def error(self, found: NDArray[Any]) -> float:
         """The larger relative error of products (rows, vectors) with random vectors, and with the plane wave."""
@@ -93,10 +95,10 @@ def plane_wave(operator: BoundaryOperator) -> NDArray[np.complex128]:
     """(n,) values at the middles of supports of a wave with the largest wavenumber of the operator."""
     places = np.zeros((operator.shape[1], 3))
     for term in terms_of(operator):
-        space: Any = getattr(term.atom, "test" if term.transposed else "trial", None)
-        if hasattr(space, "dofs"):
-            places[term.left : term.left + space.dimension] = space.boxes.mean(axis=1)
-    k = max(abs(complex(each.green.wavenumber)) for each, _ in integrals_of(operator))
+        space: Any = term.atom.test if term.transposed else term.atom.trial
+        if has_places(space):
+            places[term.left : term.left + space.dimension] = boxes_of(space).mean(axis=1)
+    k = max(abs(complex(each.green.wavenumber)) for each in integrals_of(operator))
     return np.asarray(np.exp(1j * k * (places @ DIRECTION)))
 
 
@@ -105,7 +107,7 @@ def cancels(operator: BoundaryOperator, rtol: float) -> bool:
     are short against the edges do not."""
     phases = (
         abs(complex(each.green.wavenumber)) * float(side.mesh.diameters.max())
-        for each, _ in integrals_of(operator)
+        for each in integrals_of(operator)
         for side in (each.test, each.trial)
     )
     return min(phases) < LONG and WaveCheck.of(operator, rtol, False, limit=FEW).rounding > NOISE * rtol

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from calderon.backends import Execution
@@ -26,7 +27,8 @@ from calderon.mlfmm.levels import Degrees
 from calderon.mlfmm.points import Points, centres_of
 from calderon.mlfmm.spectrum import Array, Grid
 from calderon.operators.methods import PRODUCTS
-from calderon.operators.tree import Congruence, Term
+from calderon.operators.products import SandwichProduct, SumOfProducts
+from calderon.operators.tree import Term
 from calderon.products.lists import Lists, lists_of
 from calderon.products.near_file import SavedNear
 from calderon.products.near_store import PACKED, NearProducts, inside_runs
@@ -432,14 +434,24 @@ class Medium:
 
 
 def errors_of_rows(terms: Sequence[tuple[Term, Any]], count: int) -> Array:
-    """(count,) `Medium.likely_errors` of all terms with their products, which may be those of a medium between sparse
-    matrices."""
+    """(count,) `Medium.likely_errors` of all terms with their products, added where they stand."""
     found = np.zeros(count)
     for term, value in terms:
-        medium = getattr(getattr(value, "inner", value), "medium", None)
-        if medium is not None and not term.transposed:
-            errors = medium.likely_errors()
-            if isinstance(value, Congruence):
-                errors = sum((each.multiply(each).T @ errors for each in value.left), np.zeros(value.shape[0]))
+        if not term.transposed:
+            errors = _row_errors(value)
             found[term.top : term.top + len(errors)] += errors
     return found
+
+
+def _row_errors(value: Any) -> Array:
+    """(rows,) the likely errors of products: those of a medium, of sums of them, and of these between sparse matrices;
+    none of others."""
+    if hasattr(value, "medium"):
+        return np.asarray(value.medium.likely_errors())
+    if isinstance(value, SumOfProducts):
+        return errors_of_rows(value.terms, value.shape[0])
+    if isinstance(value, SandwichProduct):
+        errors = _row_errors(value.inner)
+        squares = [abs(each).multiply(abs(each)) for each in value.left or [sp.eye_array(len(errors))]]
+        return np.asarray(sum((each.T @ errors for each in squares), np.zeros(value.shape[0])))
+    return np.zeros(0)

@@ -13,14 +13,16 @@ from scipy.sparse.linalg import LinearOperator
 from calderon.backends import Execution, return_memory
 from calderon.mlfmm.check import cancels
 from calderon.mlfmm.medium import Medium
-from calderon.mlfmm.plan import SINGLE, attempts, chosen, local_of, require_waves, rtol_of
+from calderon.mlfmm.plan import SINGLE, attempts, chosen, require_waves, rtol_of
 from calderon.mlfmm.preparation import prepared
-from calderon.operators.algebra import BoundaryOperator, short_label
+from calderon.operators.algebra import BoundaryOperator
+from calderon.operators.lazy_operator import short_label
 from calderon.operators.methods import Plan
-from calderon.operators.progress import assembly_progress
+from calderon.operators.products import near_entries
 from calderon.products.device.sums import DeviceSum, OnOneDevice
 from calderon.products.near_file import SavedNear
 from calderon.products.operator import FastOperator
+from calderon.solvers.live_bar import assembly_progress
 
 PREPARED = 6e8
 """Bytes of plane waves that a plan prepares, those of 300,000 unknowns, in 5 processor seconds."""
@@ -47,18 +49,18 @@ class LevelInfo(NamedTuple):
 class Multipole(FastOperator):
     """An operator by plane waves and equivalent sources of all its wavenumber groups.
 
-    product: what multiplies. media: the groups. local: the sparse part, None where other parts are not plain. error:
-    the larger one of products with random vectors and with a plane wave; attempt: number of times the leaf size was
+    product: what multiplies. media: the groups. stored: products of the processor, with its near blocks. error: the
+    larger one of products with random vectors and with a plane wave; attempt: number of times the leaf size was
     increased. Further attributes are those of `FastOperator`.
     """
 
     kind = "multilevel fast multipole operator"
 
     def __init__(
-        self, product: LinearOperator, media: Sequence[Medium], local: Any, label: str, rtol: float, backend: str
+        self, product: LinearOperator, media: Sequence[Medium], stored: Any, label: str, rtol: float, backend: str
     ) -> None:
         super().__init__(product.shape, product.dtype, label, rtol, backend)
-        self.product, self.media, self.local, self.attempt = product, list(media), local, 0
+        self.product, self.media, self.stored, self.attempt = product, list(media), stored, 0
 
     @property
     def nbytes(self) -> int:
@@ -91,12 +93,9 @@ class Multipole(FastOperator):
         return found
 
     def near_entries(self, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> NDArray[np.complex128]:
-        """(n,) the entries in these rows and columns, of unknowns whose supports touch. ValueError for an expression
-        with transposed or composed parts, whose entries are not stored."""
-        if self.local is None:
-            raise ValueError(f"preconditioner='near' needs entries of plain operators, got {self.label}: leave it out")
-        found = np.asarray(self.local[rows, columns], complex).ravel()
-        return found + sum(each.near_entries(rows, columns) for each in self.media)
+        """(n,) the entries in these rows and columns, of unknowns whose supports touch; of combinations, the part of
+        functions in neighbouring leaves. ValueError for an expression with products, whose entries are not stored."""
+        return near_entries(self.stored, rows, columns)
 
     def _matmat(self, x: NDArray[Any]) -> NDArray[Any]:
         return self._of_type(self.product.matmat(x), x)
@@ -170,7 +169,7 @@ def assemble_mlfmm(
             product = held.sent(execution.devices[0])
             name = name if isinstance(product, DeviceSum) else f"{name} and numba"
     kind = DeviceMultipole if isinstance(product, DeviceSum) else Multipole
-    result = kind(product, held.media, local_of(operator), short_label(operator), wanted, name)
+    result = kind(product, held.media, held.product, short_label(operator), wanted, name)
     if kind is Multipole:
         result.dtype = execution.dtype(operator.is_complex)
     result.error, result.checked, result.attempt = held.error, held.checked, held.attempt

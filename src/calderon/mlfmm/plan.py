@@ -13,11 +13,11 @@ from calderon.mlfmm.cubes import SUMS, Cubes, likely_points
 from calderon.mlfmm.degrees import guess
 from calderon.mlfmm.medium import NEAR, PAIR, POINT, Medium
 from calderon.mlfmm.spectrum import Grid
-from calderon.operators.algebra import BoundaryOperator, integrals_of
-from calderon.operators.boundary import transformed
+from calderon.operators.algebra import BoundaryOperator
+from calderon.operators.boundary import in_transformed_form
 from calderon.operators.memory_estimate import preparation_bytes
 from calderon.operators.methods import STREAM, Plan
-from calderon.operators.tree import Term, terms_of
+from calderon.operators.tree import Term, integrals_of, local_matrix, terms_key, terms_of
 from calderon.products.near_store import PACKED
 from calderon.solvers.iteration import tolerance
 
@@ -121,11 +121,34 @@ def media_of(operator: BoundaryOperator) -> tuple[dict[complex, list[Term]], lis
     return media, others
 
 
+class Group(NamedTuple):
+    """Terms with one wavenumber, which one medium takes; shape: of the matrix that they are parts of."""
+
+    terms: list[Term]
+    shape: tuple[int, int]
+
+    @property
+    def key(self) -> Any:
+        """Equal for groups with the same matrix."""
+        return self.shape, terms_key(self.terms)
+
+
+def groups_in(operator: Any) -> dict[Any, Group]:
+    """All groups of terms of an expression and of those that its atoms are made of, by their keys."""
+    media, others = media_of(operator)
+    groups = [Group(terms, operator.shape) for terms in media.values()]
+    found = {each.key: each for each in groups}
+    for term in others:
+        for inner in (term.atom,) if is_integral(term._replace(conjugated=False)) else term.atom.expressions:
+            found |= groups_in(inner)
+    return found
+
+
 def _by_parts(term: Term) -> Term:
     """A term in the transformed form, where that is another one for waves."""
     atom = term.atom
     reaches = is_integral(term) and atom.integrand.curls and (atom.test.reaches_boundary or atom.trial.reaches_boundary)
-    return term._replace(atom=transformed(atom)) if reaches else term
+    return term._replace(atom=in_transformed_form(atom)) if reaches else term
 
 
 def is_integral(term: Term) -> bool:
@@ -140,7 +163,7 @@ def _part_of(term: Term) -> tuple[Any, ...]:
 
 
 class Choice(NamedTuple):
-    """The number of an attempt, its estimate, and its media: of plain terms by wavenumber, of others by their key."""
+    """The number of an attempt, its estimate, and its media by the keys of their groups."""
 
     number: int
     plan: Plan
@@ -165,15 +188,9 @@ def chosen(operator: BoundaryOperator, rtol: float, tried: Sequence[Attempt], mo
 
 
 def estimate(operator: BoundaryOperator, rtol: float, attempt: Attempt) -> tuple[Plan, dict[Any, Medium]]:
-    """The estimate of an attempt, from its trees, and the media with these: of plain terms by wavenumber, of others by
-    their key."""
-    media, others = media_of(operator)
-    groups: dict[Any, tuple[list[Term], tuple[int, int]]] = {k: (terms, operator.shape) for k, terms in media.items()}
-    for term in others:
-        for each, _ in integrals_of(term.atom) if not term.atom.is_local else ():
-            groups.setdefault(each.key, ([Term(1.0, each)], each.shape))
+    """The estimate of an attempt, from its trees, and the media with these by the keys of their groups."""
     edge, real, _, mixed = attempt
-    made = {key: Medium(terms, shape, edge, real, mixed) for key, (terms, shape) in groups.items()}
+    made = {key: Medium(*group, edge, real, mixed) for key, group in groups_in(operator).items()}
     for medium in made.values():
         medium.packs = real == np.float32 and rtol >= PACKED
     return _plan(operator, rtol, attempt, made), made
@@ -262,23 +279,18 @@ def local_of(operator: BoundaryOperator) -> sp.csr_array | None:
     """The sparse part of an expression; None where other parts are not plain integral operators."""
     if not all(term.atom.is_local for term in media_of(operator)[1]):
         return None
-    total = sp.csr_array(operator.shape, dtype=complex)
-    for term in terms_of(operator):
-        if term.atom.is_local:
-            matrix = (term.atom.matrix.T if term.transposed else term.atom.matrix).tocoo()
-            places = matrix.coords[0] + term.top, matrix.coords[1] + term.left
-            total = total + sp.coo_array((term.factor * matrix.data, places), operator.shape).tocsr()
-    return total
+    return local_matrix(operator)
 
 
 def require_waves(operator: BoundaryOperator) -> None:
     """ValueError for an expression with other equations, or without an integral."""
-    for each, _ in integrals_of(operator):
+    integrals = integrals_of(operator)
+    for each in integrals:
         k = complex(getattr(each.green, "wavenumber", 0))
         if k == 0 or k.real < 0:
             raise ValueError(
                 "method='mlfmm' is for operators of Helmholtz's and Maxwell's equations with Re k >= 0, k not 0, got "
                 f"{each!r}: choose 'hmatrix' or 'dense', for Laplace's equation 'fmm'"
             )
-    if not integrals_of(operator):
+    if not integrals:
         raise ValueError(f"method='mlfmm' is for operators with an integral, got {operator!r}")

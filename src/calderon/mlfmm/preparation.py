@@ -16,7 +16,7 @@ cause. The last attempt has one leaf and no waves, of matrices that are not too 
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -29,9 +29,11 @@ from calderon.mesh.errors import warn_of_accuracy
 from calderon.mlfmm.check import NOISE, SMALL, WaveCheck
 from calderon.mlfmm.device.product import DeviceMedium, SharedMedium, require_room
 from calderon.mlfmm.medium import RULES, Medium
-from calderon.mlfmm.plan import ADVICE, SINGLE, Attempt, attempts, chosen, degree_of, local_of, media_of
-from calderon.operators.algebra import BoundaryOperator, short_label
-from calderon.operators.tree import Congruence, Products, SumOfProducts, Term
+from calderon.mlfmm.plan import ADVICE, SINGLE, Attempt, Group, attempts, chosen, degree_of, local_of, media_of
+from calderon.operators.algebra import BoundaryOperator
+from calderon.operators.lazy_operator import short_label
+from calderon.operators.products import Products, SumOfProducts
+from calderon.operators.tree import Term
 from calderon.products.attempts import first_that_holds, improved
 from calderon.products.check import ACCEPT_FINE_WAVES, ACCEPT_WAVES
 from calderon.products.device.sums import DeviceSum
@@ -71,8 +73,7 @@ class Prepared(NamedTuple):
         require_room(device, self.media)
         for each in self.parts:
             each.there = DeviceMedium(device, each.medium, each.dtype)
-        terms = [(term, _there(value)) for term, value in self.terms]
-        return DeviceSum.of(device, terms, self.product.shape, self.product.dtype) or self.product
+        return DeviceSum.of(device, self.terms, self.product.shape, self.product.dtype) or self.product
 
     def share(self, execution: Execution) -> None:
         """Let several devices have parts of each group; the processor joins the terms. MemoryError before there is no
@@ -89,13 +90,6 @@ class Prepared(NamedTuple):
             product.there = SharedMedium([DeviceMedium(device, part, product.dtype) for device, part in given])
 
 
-def _there(value: Any) -> Any:
-    """Products on the device instead of those of a group."""
-    if isinstance(value, Congruence) and isinstance(value.inner, MediumProduct):
-        return Congruence(value.inner.there, value.factors, value.left, value.right)
-    return value.there if isinstance(value, MediumProduct) else value
-
-
 class MediumProduct(LinearOperator):  # type: ignore[misc]
     """Products of a wavenumber group, some columns at a time. there: those of devices, once they have them."""
 
@@ -103,6 +97,10 @@ class MediumProduct(LinearOperator):  # type: ignore[misc]
         super().__init__(dtype=dtype, shape=medium.shape)
         self.medium = medium
         self.there: DeviceMedium | SharedMedium | None = None
+
+    def near_entries(self, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> NDArray[np.complex128]:
+        """(n,) the entries in these rows and columns, zero between unknowns of leaves that are no neighbours."""
+        return self.medium.near_entries(rows, columns)
 
     def _matmat(self, x: NDArray[Any]) -> NDArray[Any]:
         return self.there.matmat(x) if self.there else self._some(x, False)
@@ -116,6 +114,21 @@ class MediumProduct(LinearOperator):  # type: ignore[misc]
         return np.concatenate(parts, axis=1).astype(self.dtype, copy=False)
 
 
+class _GroupedProducts(Products):
+    """Products of expressions in which the terms of one wavenumber are those of one group. group: gives them."""
+
+    def __init__(self, execution: Execution, group: Callable[[Group], MediumProduct]) -> None:
+        super().__init__(execution, lambda leaf: group(Group([Term(1.0, leaf)], leaf.shape)))
+        self._group = group
+
+    def of(self, operator: Any) -> SumOfProducts:
+        """The products of an expression: of its groups, and of all other terms."""
+        groups, others = media_of(operator)
+        terms = [(term, self.value(term.atom)) for term in others]
+        terms += [(Term(1.0, None), self._group(Group(each, operator.shape))) for each in groups.values()]
+        return SumOfProducts(terms, operator.shape, self.execution.dtype(True))
+
+
 class Setting(NamedTuple):
     """An attempt, its number, and the tolerance that rules of near entries suit, 0 for those of a dense matrix."""
 
@@ -125,7 +138,7 @@ class Setting(NamedTuple):
 
 
 class Parts:
-    """The products of one attempt: plain terms of one wavenumber are a group, each other integral operator is its own.
+    """The products of one attempt: terms of one wavenumber are a group, also between sparse factors.
 
     product: of the whole expression. terms: of the expression, with their products. products: of the groups. share:
     part of the tolerance that degrees of plane waves are for. last: the error before the last improvement. checked:
@@ -135,15 +148,13 @@ class Parts:
     def __init__(
         self, operator: BoundaryOperator, setting: Setting, rtol: float, execution: Execution, made: dict[Any, Medium]
     ) -> None:
-        """made: groups that are there, of plain terms by wavenumber, of others by their key; they are taken out."""
+        """made: groups that are there, by their keys; they are taken out."""
         self.setting, self.rtol, self.execution, self.made = setting, rtol, execution, made
         self.share, self.last, self.products = setting.attempt.share, math.inf, list[MediumProduct]()
         self.checked: NDArray[Any] | None = None
-        groups, others = media_of(operator)
-        products = Products(execution, lambda leaf: self._group([Term(1.0, leaf)], leaf.shape, leaf.key))
-        self.terms: list[tuple[Term, Any]] = [(term, products.value(term.atom)) for term in others]
-        self.terms += [(Term(1.0, None), self._group(terms, operator.shape, k)) for k, terms in groups.items()]
-        self.product = SumOfProducts(self.terms, operator.shape, execution.dtype(True))
+        self._known = dict[Any, MediumProduct]()
+        self.product = _GroupedProducts(execution, self.group).of(operator)
+        self.terms = self.product.terms
 
     @staticmethod
     def of(
@@ -155,12 +166,15 @@ class Parts:
         hold = (each.fill_far(parts.share * rtol, degree_of(rtol, each.terms)) for each in parts.media)
         return parts if all(hold) else None
 
-    def _group(self, terms: list[Term], shape: tuple[int, int], key: Any) -> MediumProduct:
-        edge, real, _, mixed = self.setting.attempt
-        medium = self.made.pop(key, None) or Medium(terms, shape, edge, real, mixed)
-        medium.packs = self.setting.near_rtol >= PACKED
-        self.products.append(MediumProduct(medium, self.execution.dtype(True)))
-        return self.products[-1]
+    def group(self, group: Group) -> MediumProduct:
+        """The products of a group of terms, the same ones wherever it stands."""
+        if group.key not in self._known:
+            edge, real, _, mixed = self.setting.attempt
+            medium = self.made.pop(group.key, None) or Medium(*group, edge, real, mixed)
+            medium.packs = self.setting.near_rtol >= PACKED
+            self.products.append(MediumProduct(medium, self.execution.dtype(True)))
+            self._known[group.key] = self.products[-1]
+        return self._known[group.key]
 
     @property
     def media(self) -> list[Medium]:

@@ -1,6 +1,6 @@
 """Boundary operators as lazy values, and their algebra."""
 
-from calderon.operators.algebra import BoundaryOperator
+from calderon.operators.algebra import BoundaryOperator, transformed
 from calderon.operators.blocks import BlockOperator, blocks
 from calderon.operators.boundary import (
     adjoint_double_layer,
@@ -26,4 +26,5 @@ __all__ = [
     "layered_electric_field",
     "magnetic_field",
     "single_layer",
+    "transformed",
 ]

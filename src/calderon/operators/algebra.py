@@ -1,169 +1,61 @@
 """The algebra of boundary operators as lazy values: nothing is computed before `assemble` or `entries`."""
 
-import os
-from abc import ABC, abstractmethod
-from collections.abc import Hashable, Iterator
-from dataclasses import dataclass
-from numbers import Complex, Number
+import math
+from abc import abstractmethod
+from collections.abc import Hashable
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from numbers import Number
 from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike, NDArray
-from scipy.sparse.linalg import LinearOperator, aslinearoperator
+from numpy.typing import NDArray
+from scipy.sparse.linalg import LinearOperator
 
-from calderon.backends import Execution, real_type
-from calderon.operators.methods import AUTO, Plan, candidates, fastest, method_named
-from calderon.operators.tree import ArrayPlace, Products, Term, fill, terms_of
+from calderon.galerkin.limits import checked_range
+from calderon.operators.lazy_operator import LazyOperator, checked_factor, checked_operator, spaces_of, with_spaces
+from calderon.operators.products import Products, SandwichProduct
+from calderon.operators.sparse_factors import (
+    SLICE,
+    SparseFactors,
+    Unknowns,
+    add_transformed,
+    agree,
+    boxes_of,
+    checked_factors,
+    checked_side,
+    matrices_of,
+    pairing,
+)
+from calderon.operators.tree import (
+    Index,
+    Term,
+    entries_of,
+    expression_key,
+    expression_signature,
+    fill,
+    integrals_of,
+    local_matrix,
+)
 from calderon.solvers import sparse_inverse
 from calderon.spaces import numbering
-from calderon.validation import as_complex, describe, index_array
 
-Index = NDArray[np.int64]
-Sliced = tuple[Any, tuple[int, int] | None]
-"""Something with a Green's function; the shape of the matrix of which some rows are computed at a time, or None."""
+COMPOSES = "@ composes operators that are not assembled, and takes sparse matrices of SciPy as factors"
+MULTIPLIES = (
+    "A.assemble() @ x multiplies vectors and matrices, and cal.transformed(A, right=X) is the operator A X of an array"
+)
 
 
-class BoundaryOperator(ABC):
+class BoundaryOperator(LazyOperator):
     """A bilinear form <phi_i, A psi_j> of trial functions psi and test functions phi; matrix (test, trial).
 
     Algebra: sums, products with numbers, `A @ B` = A M^-1 B with the mass matrix between the test space of B and the
-    trial space of A, `.T` and `.H`. trial and test are spaces of scalars (Space) or of tangential fields (VectorSpace).
+    trial space of A, `S @ A` and `A @ S` with sparse matrices S of SciPy, `.T` and `.H`. trial and test are spaces of
+    scalars (Space), of tangential fields (VectorSpace), or unknowns that are combinations of functions (Unknowns).
     """
 
-    trial: Any
-    test: Any
     __array_ufunc__ = None  # NumPy's arrays leave products with them to the operator
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """(test.dimension, trial.dimension)."""
-        return self.test.dimension, self.trial.dimension
-
-    @property
-    @abstractmethod
-    def is_complex(self) -> bool: ...
-
-    @property
-    def key(self) -> Hashable:
-        """A value that operators with the same matrix share, as far as that is known."""
-        return id(self)
-
-    @property
-    def is_symmetric(self) -> bool:
-        """Whether the matrix equals its transposed and `add_half_to` computes half of it."""
-        return False
-
-    is_leaf: ClassVar[bool] = False
-    """Whether the matrix comes from one integral or is sparse, and not from other operators."""
-    is_elastic: ClassVar[bool] = False
-    """Whether it is a layer of elastostatics."""
-    is_layered: ClassVar[bool] = False
-    """Whether it is the field of currents between planar layers."""
-    is_local: ClassVar[bool] = False
-    """Whether the matrix is sparse: its `add_to` can transpose it."""
-    fills: ClassVar[bool] = False
-    """Whether `fill_to` puts the matrix into a place that is zero, with less memory than `add_to` elsewhere."""
-
-    def terms(self) -> list[Term]:
-        """The operator as a list of terms (tree.py): a single term, if it is an atom."""
-        return [Term(1.0, self)]
-
-    def integrals(self) -> Iterator[Sliced]:
-        """The parts of an atom that have a Green's function; see `Sliced`."""
-        return iter(())
-
-    def value(self, products: Products) -> Any:
-        """The products of an atom, a LinearOperator or a sparse matrix."""
-        raise NotImplementedError
-
-    def add_to(self, place: Any, factor: complex, rows: Index | None, columns: Index | None) -> None:
-        """place += factor * matrix[rows][:, columns] of an atom."""
-        raise NotImplementedError
-
-    def dtype(self, precision: str = "double") -> np.dtype[Any]:
-        """The NumPy type of the matrix in that precision."""
-        return Execution(real_type(precision, mixed=True)).dtype(self.is_complex)
-
-    def assemble(
-        self,
-        method: str = "dense",
-        *,
-        backend: str = "numba",
-        precision: str = "double",
-        rtol: float | None = None,
-        progress: bool | None = None,
-        keep_on_device: bool = False,
-        matrix_file: str | os.PathLike[str] | None = None,
-        spacing: float | None = None,
-        order: int | None = None,
-        near: float | None = None,
-    ) -> Any:
-        """Compute the matrix: a SciPy LinearOperator that prints what it is.
-
-        method: "dense", "hmatrix", "fmm" (Laplace and elastostatics), "mlfmm" (acoustic and electromagnetic waves),
-        "matrix-free", or "auto", the one that `plan` gives, of those that run on the backend. backend: "numba",
-        "opencl", "cuda", a device such as "cuda:1", several that share a matrix, "numba+cuda:0", or "auto".
-        precision: "double", "single", or "mixed": a dense matrix in double whose touching and near pairs are integrated
-        in double, all others in single. rtol: accuracy of compressed methods. progress: show a bar. keep_on_device:
-        leave a dense matrix on its device, where `gmres` and `lu` then work.
-        matrix_file: an HDF5 file that an H-matrix, or the near blocks of "mlfmm", are saved to, and taken from if they
-            are there.
-        spacing, order, near: of method "fft" (planar metal in layers): spacing of the grid in m (default 1/16 of the
-            shortest wavelength), degree of interpolation (3), and distance in m up to which pairs are exact (6
-            spacings).
-        Raises ValueError for an unknown choice and for entries beyond the range of the precision, RuntimeError for a
-        backend that is not available, MemoryError (before allocating) when the matrix does not fit.
-        """
-        fast = isinstance(method, str) and method == AUTO
-        chosen = method_named(fastest(self, rtol, backend, precision=precision)[0] if fast else method)
-        rtol = rtol if chosen.compresses or not fast else None
-        options = chosen.options(
-            rtol=rtol, keep_on_device=keep_on_device, matrix_file=matrix_file, spacing=spacing, order=order, near=near
-        )
-        Execution.of(backend, precision, several=chosen.several, mixed=chosen.mixed)  # refuses what is not supported
-        return chosen.build(self, backend=backend, precision=precision, progress=progress, **options)
-
-    def plan(self, method: str = AUTO, rtol: float | None = None, precision: str = "double") -> Plan:
-        """Estimate of the cost of `assemble` before it is begun: bytes, seconds of set-up and of a product, for "fmm"
-        and "mlfmm" levels and orders. method: "auto" is the one with the least seconds for its set-up and 30 products,
-        of those that there is memory for. ValueError for a method without estimates, or that does not support the
-        operator, MemoryError for "auto" where there is room for none.
-        """
-        chosen = method_named(fastest(self, rtol, precision=precision)[0] if method == AUTO else method)
-        if chosen.plan is None:
-            able = ", ".join(repr(each.name) for each in candidates(AUTO) if each.plan is not None)
-            raise ValueError(f"method {method!r} has no estimates: choose {able} or 'auto'")
-        Execution.of("numba", precision, mixed=chosen.mixed)  # refuses what is not supported
-        return chosen.plan(self, rtol, precision)
-
-    def entries(
-        self,
-        rows: ArrayLike | slice,
-        columns: ArrayLike | slice,
-        precision: str = "double",
-        backend: str = "numba",
-    ) -> NDArray[Any]:
-        """The entries in the given rows and columns, shape (rows, columns), without the rest.
-
-        Rows and columns are chosen as those of a NumPy array: by lists of numbers in any order, negative ones from the
-        end, by slices, or by masks of truth values. Raises IndexError outside, TypeError for fractions and the like.
-        """
-        row_ids, row_places = index_array(rows, self.shape[0], "row")
-        column_ids, column_places = index_array(columns, self.shape[1], "column")
-        out = np.zeros((len(row_ids), len(column_ids)), dtype=self.dtype(precision))
-        execution = Execution.of(backend, precision, mixed=True)
-        if out.size:
-            fill(ArrayPlace(out, execution), self, row_ids, column_ids)
-        for axis, places in enumerate((row_places, column_places)):
-            if not np.array_equal(places, np.arange(out.shape[axis])):  # else a copy of all
-                out = out.take(places, axis)
-        return out
-
-    def split(self, vector: NDArray[Any]) -> list[NDArray[Any]]:
-        """Cut a solution (columns' dimension, ...) into one piece per trial space: one, unless there are blocks."""
-        sizes = [space.dimension for space in spaces_of(self.trial)]
-        return np.split(vector, np.cumsum(sizes)[:-1])
 
     def __add__(self, other: "BoundaryOperator") -> "BoundaryOperator":
         return Sum.of([(1.0, self), (1.0, other)])
@@ -186,9 +78,25 @@ class BoundaryOperator(ABC):
     def __neg__(self) -> "BoundaryOperator":
         return self * -1.0
 
-    def __matmul__(self, other: "BoundaryOperator") -> "BoundaryOperator":
-        advice = "A.assemble() @ x multiplies vectors and matrices"
-        return Product(self, checked_operator(other, "@ composes operators that are not assembled", advice))
+    def __matmul__(self, other: Any) -> "BoundaryOperator":
+        if sp.issparse(other):
+            return transformed(self, right=other)
+        return Product(self, checked_operator(other, COMPOSES, MULTIPLIES))
+
+    def __rmatmul__(self, other: Any) -> "BoundaryOperator":
+        """S @ A with a sparse matrix; arrays and SciPy's operators, which multiply numbers, are refused."""
+        if sp.issparse(other):
+            return transformed(self, left=other.T)
+        return Product(checked_operator(other, COMPOSES, MULTIPLIES), self)
+
+    def between(self, left: SparseFactors | None, right: SparseFactors | None) -> "BoundaryOperator":
+        """L^T A R with sparse matrices; see `transformed`."""
+        if left is None and right is None:
+            return self
+        spaces = _unknowns(self.trial, right), _unknowns(self.test, left)
+        if all(term.atom.is_local for term in self.terms()):
+            return SparseOperator("a sparse operator", local_matrix(self), self.trial, self.test).between(left, right)
+        return TransformedOperator(self, left, right, spaces)
 
     @property
     def T(self) -> "BoundaryOperator":
@@ -239,9 +147,10 @@ class Sum(Expression):
             flat += [(checked_factor(factor * each), operator) for each, operator in summands]
         first = flat[0][1]
         for _, part in flat[1:]:
-            if part.trial != first.trial or numbering(part.test) != numbering(first.test):
+            if not (agree(part.trial, first.trial) and agree(numbering(part.test), numbering(first.test))):
                 raise ValueError(
-                    f"cannot add {part!r} to {first!r}: both need the same trial and test space, on one mesh object"
+                    f"cannot add {part!r} to {first!r}: both need the same trial and test space, on one mesh object, "
+                    "or as many unknowns where these are combinations of functions"
                 )
         return Sum(tuple(flat))
 
@@ -250,7 +159,11 @@ class Sum(Expression):
 
     @property
     def spaces(self) -> tuple[Any, Any]:
-        return self.parts[0][1].trial, self.parts[0][1].test
+        """Those of the first part, but functions rather than combinations of others."""
+        sides = [each.trial for _, each in self.parts], [each.test for _, each in self.parts]
+        known = ([each for each in side if not isinstance(each, Unknowns)] for side in sides)
+        trial, test = ([*some, *side][0] for some, side in zip(known, sides, strict=True))
+        return trial, test
 
     def __repr__(self) -> str:
         return " + ".join(f"({factor:.4g}) {part!r}" for factor, part in self.parts)
@@ -304,7 +217,7 @@ class Product(Expression):
         """M^-1 by sparse LU factors; ValueError where M is singular."""
         left, right = self.left.trial, self.right.test
         try:
-            return sparse_inverse(left.mass_matrix(right))
+            return sparse_inverse(pairing(left, right))
         except np.linalg.LinAlgError:
             raise ValueError(
                 f"cannot compose {self.left!r} with {self.right!r}: their middle spaces {left.name} and {right.name}, "
@@ -316,116 +229,223 @@ class Product(Expression):
     def key(self) -> Hashable:
         return Product, expression_key(self.left), expression_key(self.right)
 
-    def integrals(self) -> Iterator[Sliced]:
-        return (each for part in (self.left, self.right) for each in integrals_of(part))
+    @property
+    def expressions(self) -> tuple[BoundaryOperator, ...]:
+        return self.left, self.right
 
     def value(self, products: Products) -> Any:
         return products.of(self.left) @ self.middle_inverse() @ products.of(self.right)
 
     def add_to(self, place: Any, factor: complex, rows: Index | None, columns: Index | None) -> None:
-        execution = place.execution
-
-        def full(operator: BoundaryOperator, kept_rows: Index | None, kept_columns: Index | None) -> NDArray[Any]:
-            height = operator.shape[0] if kept_rows is None else len(kept_rows)
-            width = operator.shape[1] if kept_columns is None else len(kept_columns)
-            block = np.zeros((height, width), dtype=execution.dtype(operator.is_complex))
-            fill(ArrayPlace(block, execution), operator, kept_rows, kept_columns)
-            return block
-
-        solved = self.middle_inverse().matmat(full(self.right, None, columns))
-        product = full(self.left, rows, None) @ solved
+        solved = self.middle_inverse().matmat(entries_of(self.right, place.execution, None, columns))
+        product = entries_of(self.left, place.execution, rows, None) @ solved
         with place.on_host(repr(self)) as out:
             out += (factor * product).astype(out.dtype)
 
 
 @dataclass(frozen=True, eq=False)
-class Scaled(Expression):
-    """A diag(s): the operator A applied to s u for u = sum_j x_j psi_j and a function s with values s_j at the nodes,
-    up to the interpolation of s u by the functions psi_j.
+class TransformedOperator(Expression):
+    """sum_d factors[d] L_d^T A R_d with sparse matrices around an expression A.
 
-    factors: (trial.dimension,) the values s_j.
+    inner: A. left, right: the L_d (rows of A, rows) and the R_d (columns of A, columns); None is the identity, for a
+    single d. functions: the trial and the test space. name: what the operator is, "" where the matrices were given.
+    by_rows: a dense matrix is made with some rows of A at a time, as the functions of A are finer than those of the
+    result; else A is computed whole before it is multiplied, symmetric matrices by half.
     """
 
-    operator: BoundaryOperator
-    factors: NDArray[Any]
-
-    fills: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        if self.factors.shape != (self.operator.shape[1],):
-            raise ValueError(f"{self.operator!r} needs {self.operator.shape[1]} factors, got {self.factors.shape}")
+    inner: BoundaryOperator
+    left: SparseFactors | None
+    right: SparseFactors | None
+    functions: tuple[Any, Any]
+    factors: tuple[complex, ...] = (1.0,)
+    name: str = ""
+    by_rows: bool = False
 
     @property
     def spaces(self) -> tuple[Any, Any]:
-        return self.operator.trial, self.operator.test
+        return self.functions
 
     def __repr__(self) -> str:
-        return f"({self.operator!r}) after a multiplication"
+        if self.name:
+            return with_spaces(f"{self.name} of {next(iter(integrals_of(self.inner))).green}", self)
+        return f"sparse factors around ({self.inner!r}), {self.shape[0]} x {self.shape[1]}"
 
     @property
     def is_complex(self) -> bool:
-        return self.operator.is_complex or np.iscomplexobj(self.factors)
+        sides = [each.is_complex for each in (self.left, self.right) if each is not None]
+        return self.inner.is_complex or any(sides) or np.iscomplexobj(np.array(self.factors))
 
-    def integrals(self) -> Iterator[Sliced]:
-        return integrals_of(self.operator)
+    @property
+    def key(self) -> tuple[Any, ...]:
+        sides = (None if each is None else each.key for each in (self.left, self.right))
+        return TransformedOperator, expression_key(self.inner), *sides, self.factors, self.by_rows
+
+    @property
+    def signature(self) -> str:
+        if self.name:
+            return repr(self)
+        sides = ["" if each is None else each.signature for each in (self.left, self.right)]
+        return f"{sides} {self.factors} {self.shape} around {expression_signature(self.inner)}"
+
+    @property
+    def expressions(self) -> tuple[BoundaryOperator, ...]:
+        return (self.inner,)
+
+    @property
+    def held_bytes(self) -> int:
+        if self.by_rows:
+            return max(SLICE, 16 * math.prod(self.shape) // 20)
+        return (16 if self.inner.is_complex else 8) * math.prod(self.inner.shape) + super().held_bytes
+
+    @cached_property
+    def scales(self) -> NDArray[Any] | None:
+        """(columns,) the numbers that columns of A are multiplied by, where that is all: A diag(s)."""
+        alone = self.left is None and self.factors == (1.0,) and self.right is not None
+        return self.right.diagonal if alone else None  # type: ignore[union-attr]
+
+    @property
+    def is_transformed(self) -> bool:  # type: ignore[override]
+        return self.scales is None
+
+    @property
+    def fills(self) -> bool:  # type: ignore[override]
+        return self.scales is not None
 
     def value(self, products: Products) -> Any:
-        return products.of(self.operator) @ aslinearoperator(sp.diags_array(self.factors).tocsr())
+        sides = (None if each is None else each.build() for each in (self.left, self.right))
+        return SandwichProduct(products.of(self.inner), list(self.factors), *sides)
 
     def fill_to(self, place: Any, factor: complex) -> None:
         """place = factor * matrix, where it is zero: A is scaled where it stands."""
-        fill(place, self.operator)
-        place.scale_columns(self.factors if factor == 1 else factor * self.factors)
+        fill(place, self.inner)
+        place.scale_columns(self.scales if factor == 1 or self.scales is None else factor * self.scales)
 
     def add_to(self, place: Any, factor: complex, rows: Index | None, columns: Index | None) -> None:
-        other = place.temporary([(place.shape, self.is_complex)])(place.shape, self.is_complex)
-        fill(other, self.operator, rows, columns)
-        other.scale_columns(self.factors if columns is None else self.factors[columns])
-        place.add(other, factor, False, False)
-
-
-def checked_operator(given: Any, what: str, advice: str) -> BoundaryOperator:
-    """TypeError, which begins with `what` and ends with `advice`, for anything but an operator."""
-    if not isinstance(given, BoundaryOperator):
-        raise TypeError(f"{what}, got {describe(given)}: {advice}")
-    return given
-
-
-def checked_factor(factor: Any) -> complex:
-    """A finite number; TypeError or ValueError for anything else."""
-    if not isinstance(factor, Complex) or isinstance(factor, bool):
-        raise TypeError(
-            f"an operator is multiplied by numbers, got {describe(factor)}: A @ B composes operators, and "
-            "A.assemble() @ x multiplies a vector"
+        if self.scales is not None:
+            other = place.temporary([(place.shape, self.is_complex)])(place.shape, self.is_complex)
+            fill(other, self.inner, rows, columns)
+            other.scale_columns(self.scales if columns is None else self.scales[columns])
+            place.add(other, factor, False, False)
+            return
+        kind, inner = place.execution.dtype(self.inner.is_complex), partial(entries_of, self.inner, place.execution)
+        left, right = (
+            [each if chosen is None else each[:, chosen].tocsr() for each in matrices_of(side, size)]
+            for side, size, chosen in zip((self.left, self.right), self.inner.shape, (rows, columns), strict=True)
         )
-    if not np.isfinite(as_complex(factor, "the factor of an operator")):
-        raise ValueError(f"the factor of an operator must be finite, got {factor!r}")
-    return factor  # type: ignore[return-value]
+        with place.on_host(repr(self)) as out:
+            scales = [factor * each if out.dtype.kind == "c" else complex(factor * each).real for each in self.factors]
+            given = out, scales, left, right
+            middles = boxes_of(self.inner.test).mean(axis=1)
+            if self.by_rows or rows is not None or columns is not None:
+                add_transformed(*given, inner, middles, kind, place.advance)
+            else:
+                whole = inner(None, None, place.advance)
+                add_transformed(*given, lambda i, j: whole[np.ix_(i, j)], middles, kind, None)
+
+    def between(self, left: SparseFactors | None, right: SparseFactors | None) -> BoundaryOperator:
+        if self.name or len(self.factors) > 1:
+            return super().between(left, right)
+        sides = [new if new is None else new.after(old) for new, old in ((left, self.left), (right, self.right))]
+        kept = [old if new is None else new for new, old in zip(sides, (self.left, self.right), strict=True)]
+        found = self.inner.between(*kept)
+        return found if self.factors[0] == 1 else found * self.factors[0]
+
+    def joined(self, factor: complex, other: Any, other_factor: complex) -> "BoundaryOperator | None":
+        """Where both have the same matrices around them, these around the sum; where both have the same operator in
+        between, all matrices around that."""
+        if not isinstance(other.key, tuple) or other.key[0] is not TransformedOperator:
+            return None
+        (_, inner, *sides), (_, its_inner, *its_sides) = self.key, other.key
+        if sides == its_sides:
+            known = agree(self.inner.trial, other.inner.trial)
+            if known and agree(numbering(self.inner.test), numbering(other.inner.test)):
+                return replace(self, inner=Sum.of([(factor, self.inner), (other_factor, other.inner)]))
+        if inner != its_inner or self.by_rows != other.by_rows or None in sides or None in its_sides:
+            return None
+        factors = [*(factor * each for each in self.factors), *(other_factor * each for each in other.factors)]
+        left, right = self.left.extended(other.left), self.right.extended(other.right)  # type: ignore[union-attr]
+        return replace(self, left=left, right=right, factors=tuple(factors))
 
 
-def short_label(operator: BoundaryOperator) -> str:
-    """The formula of an operator in at most 100 characters."""
-    label = repr(operator)
-    return label if len(label) < 100 else label[:97] + "..."
+def transformed(operator: BoundaryOperator, left: Any = None, right: Any = None) -> BoundaryOperator:
+    """L^T A R with sparse matrices around any operator A: sums, blocks, compositions, those of several meshes.
+
+    left: L, (rows of A, rows of the result); right: R, (columns of A, columns of the result); None is the identity.
+    Sparse matrices of SciPy, or arrays of two dimensions, real or complex; nothing is conjugated. `S @ A` is
+    transformed(A, left=S.T), `A @ S` transformed(A, right=S). The unknowns of the result are coefficients of
+    combinations of functions, which can be added to any others that are as many. By every method: fast ones multiply
+    with A between the matrices, whose terms of one wavenumber share an octree; a dense matrix computes A first.
+
+    Raises ValueError for matrices of other heights or with entries that are not finite, TypeError for what is neither
+    an operator nor a matrix.
+    """
+    checked_operator(operator, "sparse factors stand around operators that are not assembled", MULTIPLIES)
+    rows, columns = operator.shape
+    sides = (
+        checked_side("left", left, rows, f"rows of A = {operator!r}"),
+        checked_side("right", right, columns, f"columns of A = {operator!r}"),
+    )
+    return operator.between(*sides)
 
 
-def with_spaces(what: str, operator: BoundaryOperator) -> str:
-    """A description of an operator, `what`, with its spaces and its size."""
-    trial, test = operator.trial, operator.test
-    spaces = trial.name if trial is test else f"{trial.name} to {test.name}"
-    return f"{what}, {spaces}, {operator.shape[0]} x {operator.shape[1]}"
+@dataclass(frozen=True, eq=False)
+class SparseOperator(BoundaryOperator):
+    """A local form (identity, Laplace-Beltrami), or a matrix that was given, by its sparse matrix.
+
+    digest: that of a matrix that was given; "" where name and spaces tell which one it is.
+    """
+
+    name: str
+    matrix: sp.csr_array
+    trial: Any
+    test: Any
+    digest: str = ""
+
+    is_leaf: ClassVar[bool] = True
+    is_local: ClassVar[bool] = True
+
+    def __repr__(self) -> str:
+        return f"{self.name}, {self.trial.name} to {self.test.name}, {self.shape[0]} x {self.shape[1]}"
+
+    @property
+    def signature(self) -> str:
+        return f"{self!r} {self.digest}" if self.digest else repr(self)
+
+    @property
+    def is_complex(self) -> bool:
+        return self.matrix.dtype.kind == "c"
+
+    def value(self, products: Products) -> Any:
+        return self.matrix
+
+    def between(self, left: SparseFactors | None, right: SparseFactors | None) -> BoundaryOperator:
+        one, other = (matrices_of(side, size)[0] for side, size in zip((left, right), self.shape, strict=True))
+        matrix = checked_factors((one.T @ self.matrix @ other).tocsr(), f"sparse factors around {self.name}")
+        name = self.name if self.digest else f"sparse factors around {self.name}"
+        spaces = _unknowns(self.trial, right), _unknowns(self.test, left)
+        return SparseOperator(name, matrix, *spaces, str(SparseFactors.of(matrix).key))
+
+    def add_to(
+        self,
+        place: Any,
+        factor: complex,
+        rows: Index | None,
+        columns: Index | None,
+        transposed: bool = False,
+        conjugated: bool = False,
+    ) -> None:
+        """place += factor * matrix[rows][:, columns], or the same of the transposed or conjugated matrix."""
+        matrix = self.matrix.T.tocsr() if transposed else self.matrix
+        matrix = matrix.conj() if conjugated else matrix
+        matrix = matrix if rows is None else matrix[rows]
+        block = (matrix if columns is None else matrix[:, columns]).tocoo()
+        block.sum_duplicates()
+        value = factor * block.data if place.dtype.kind == "c" else complex(factor).real * block.data
+        if largest := float(np.abs(value).max(initial=0.0)):
+            checked_range(place.dtype, largest, largest, f"the {self.name}")
+        place.add_entries(value, *block.coords)
 
 
-def expression_key(operator: BoundaryOperator) -> Hashable:
-    """A value that expressions with the same matrix share, as far as that is known."""
-    return tuple((term.atom.key, *term[2:], complex(term.factor)) for term in terms_of(operator))
-
-
-def integrals_of(operator: BoundaryOperator) -> Iterator[Sliced]:
-    """The parts of an expression that have a Green's function."""
-    return (each for term in terms_of(operator) for each in term.atom.integrals())
-
-
-def spaces_of(space: Any) -> tuple[Any, ...]:
-    """The spaces of the blocks on one side of an operator: one, unless it is made of blocks."""
-    return space.spaces if hasattr(space, "spaces") else (space,)
+def _unknowns(space: Any, side: SparseFactors | None) -> Any:
+    """The unknowns that a matrix next to an operator leaves; its own functions without any."""
+    return space if side is None else Unknowns(side.shape[1], space, side)

@@ -1,25 +1,23 @@
 """Integral and local operators, and the layers of potential theory."""
 
 import warnings
-from collections.abc import Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
-
-import numpy as np
-import scipy.sparse as sp
 
 from calderon.galerkin.assembly import add_block
 from calderon.galerkin.bilinear_form import BilinearForm
 from calderon.galerkin.block import Block
 from calderon.galerkin.elastic_block import ElasticBlock
-from calderon.galerkin.limits import checked_range
 from calderon.greens import Elastostatic, Green, Laplace
 from calderon.greens.green import checked_quadrature
 from calderon.integrands import ADJOINT_DOUBLE_LAYER, DOUBLE_LAYER, HYPERSINGULAR, SINGLE_LAYER, Integrand
 from calderon.mesh.errors import AccuracyWarning
-from calderon.operators.algebra import BoundaryOperator, Index, Sliced, with_spaces
-from calderon.operators.transformed import Matrices, TransformedOperator, tangential_derivatives, transforms
-from calderon.operators.tree import Products
+from calderon.operators.algebra import BoundaryOperator, SparseOperator, TransformedOperator
+from calderon.operators.lazy_operator import with_spaces
+from calderon.operators.products import Products
+from calderon.operators.sparse_factors import Matrices, SparseFactors, tangential_derivatives, transforms
+from calderon.operators.tree import Index
 from calderon.quadrature.options import Quadrature
 from calderon.spaces import NodalVectorSpace, Space, VectorSpace
 from calderon.spaces.lagrange import discontinuous
@@ -47,8 +45,8 @@ class IntegralOperator(BilinearForm, BoundaryOperator):
         """The real part of that of the Green's function in 1/m."""
         return abs(complex(self.green.wavenumber).real)
 
-    def integrals(self) -> Iterator[Sliced]:
-        return iter([(self, None)])
+    def integrals(self) -> Iterator[Any]:
+        return iter([self])
 
     def value(self, products: Products) -> Any:
         return products.leaf(self)
@@ -70,42 +68,6 @@ class ElasticOperator(IntegralOperator):
 
     is_elastic: ClassVar[bool] = True
     block: ClassVar[type[Block]] = ElasticBlock
-
-
-@dataclass(frozen=True, eq=False)
-class SparseOperator(BoundaryOperator):
-    """A local form (identity, Laplace-Beltrami) given by its sparse matrix."""
-
-    name: str
-    matrix: sp.csr_array
-    trial: Any
-    test: Any
-
-    is_leaf: ClassVar[bool] = True
-    is_local: ClassVar[bool] = True
-
-    def __repr__(self) -> str:
-        return f"{self.name}, {self.trial.name} to {self.test.name}, {self.shape[0]} x {self.shape[1]}"
-
-    @property
-    def is_complex(self) -> bool:
-        return False
-
-    def value(self, products: Products) -> Any:
-        return self.matrix
-
-    def add_to(
-        self, place: Any, factor: complex, rows: Index | None, columns: Index | None, transposed: bool = False
-    ) -> None:
-        """place += factor * matrix[rows][:, columns], or the same of the transposed matrix."""
-        matrix = self.matrix.T.tocsr() if transposed else self.matrix
-        matrix = matrix if rows is None else matrix[rows]
-        block = (matrix if columns is None else matrix[:, columns]).tocoo()
-        block.sum_duplicates()
-        value = factor * block.data if place.dtype.kind == "c" else complex(factor).real * block.data
-        if largest := float(np.abs(value).max(initial=0.0)):
-            checked_range(place.dtype, largest, largest, f"the {self.name}")
-        place.add_entries(value, *block.coords)
 
 
 def checked_spaces(what: str, *spaces: Any, kind: type = Space) -> None:
@@ -178,7 +140,8 @@ def hypersingular(
     <phi, D psi> = int int G (curl phi(x) . curl psi(y) - k^2 n_x . n_y phi(x) psi(y)),  curl = n x grad on the surface
     (Nedelec). On open surfaces trial and test functions must vanish on the boundary of the surface:
     P1(mesh, boundary=False). form: "direct" (P1 only; None chooses it for P1) or "transformed", through single layers
-    between discontinuous functions (transformed.py; P1 and P2). AccuracyWarning for functions that do not vanish there.
+    between discontinuous functions (sparse_factors.py; P1 and P2). AccuracyWarning for functions that do not vanish
+    there.
 
     Of elastostatics, for three components: tractions of the double layer, turned in sign, in the transformed form only,
 
@@ -221,49 +184,61 @@ def hypersingular(
     return _layer(HYPERSINGULAR, green, trial, test, quadrature)
 
 
-def transformed(operator: IntegralOperator) -> TransformedOperator:
+def in_transformed_form(operator: IntegralOperator) -> TransformedOperator:
     """The transformed form of a hypersingular operator in the direct form: the same matrix."""
     return _transformed(operator.green, operator.trial, operator.test, operator.quadrature)
 
 
 def _transformed(green: Green, trial: Space, test: Space, quadrature: Quadrature) -> TransformedOperator:
-    """The hypersingular operator through single layers between discontinuous functions (transformed.py)."""
+    """The hypersingular operator through single layers between discontinuous functions (sparse_factors.py)."""
     k2 = complex(green.wavenumber) ** 2
     factors = (1.0,) * 3 + (() if k2 == 0 else (-k2 if green.is_complex else -k2.real,) * 3)
-    left, right = (discontinuous(space, space.element.degree - (k2 == 0)) for space in (test, trial))
+    fine = [discontinuous(space, space.element.degree - (k2 == 0)) for space in (test, trial)]
+    left, right = (
+        _derivatives("curls and normals", space, own, lambda space, own: transforms(space, own)[: len(factors)])
+        for space, own in zip((test, trial), fine, strict=True)
+    )
+    layer = IntegralOperator(green, SINGLE_LAYER, fine[1], fine[0], quadrature)
+    return TransformedOperator(layer, left, right, (trial, test), factors, "hypersingular (transformed)", by_rows=True)
 
-    def sides() -> tuple[Matrices, Matrices]:
-        return transforms(test, left)[: len(factors)], transforms(trial, right)[: len(factors)]
 
-    layer = IntegralOperator(green, SINGLE_LAYER, right, left, quadrature)
-    return TransformedOperator("hypersingular (transformed)", layer, trial, test, sides, factors)
+def _derivatives(name: str, space: Any, fine: Any, build: Callable[[Any, Any], Matrices]) -> SparseFactors:
+    """Matrices that write derivatives of the functions of a space in finer ones; name: which ones."""
+    return SparseFactors((name, space, fine), (fine.dimension, space.dimension), lambda: build(space, fine))
 
 
 def _elastic_hypersingular(
     green: Elastostatic, trial: NodalVectorSpace, test: NodalVectorSpace, quadrature: Quadrature
 ) -> BoundaryOperator:
-    """Through single layers of tangential derivatives, which are discontinuous functions (transformed.py)."""
+    """Through single layers of tangential derivatives, which are discontinuous functions (sparse_factors.py)."""
     name, mu = "hypersingular (transformed)", green.shear_modulus
     fine = [discontinuous(space.scalar, space.element.degree - 1) for space in (test, trial)]
-
-    def sides() -> list[tuple[sp.csr_array, dict[str, Matrices]]]:
-        return [tangential_derivatives(space, each) for space, each in zip((test, trial), fine, strict=True)]
-
-    def of_vectors() -> tuple[Matrices, Matrices]:
-        (left, _), (right, _) = sides()
-        return [left], [right]
-
-    def of_scalars() -> tuple[Matrices, Matrices]:
-        (_, left), (_, right) = sides()
-        one, two = ([*each["curls"], *each["rows"]] for each in (left, right))
-        return [*one, *left["left"]], [*two, *right["right"]]
-
     vectors = [NodalVectorSpace(each, 3) for each in fine]
+
+    def sums(side: str) -> Callable[[NodalVectorSpace, Space], Matrices]:
+        """The matrices of products of scalars: c_k v_l, then (M v)_i, then M_kj v_i as test, M_ki v_j as trial
+        functions."""
+
+        def build(space: NodalVectorSpace, own: Space) -> Matrices:
+            found = tangential_derivatives(space, own)[1]
+            return [*found["curls"], *found["rows"], *found[side]]
+
+        return build
+
+    def whole(space: NodalVectorSpace, own: NodalVectorSpace) -> Matrices:
+        """The matrix of M v, for products of vectors."""
+        return [tangential_derivatives(space, own.scalar)[0]]
+
     scalar = IntegralOperator(Laplace(), SINGLE_LAYER, fine[1], fine[0], quadrature)
     vector = ElasticOperator(green, SINGLE_LAYER, vectors[1], vectors[0], quadrature)
+    left = _derivatives("tangential, left", test, fine[0], sums("left"))
+    right = _derivatives("tangential, right", trial, fine[1], sums("right"))
     factors = (mu,) * 9 + (2 * mu,) * 3 + (mu,) * 12
-    first = TransformedOperator(name, scalar, trial, test, of_scalars, factors)
-    return first + TransformedOperator(name, vector, trial, test, of_vectors, (-4 * mu**2,))
+    first = TransformedOperator(scalar, left, right, (trial, test), factors, name, by_rows=True)
+    left, right = (
+        _derivatives("tangential", space, own, whole) for space, own in zip((test, trial), vectors, strict=True)
+    )
+    return first + TransformedOperator(vector, left, right, (trial, test), (-4 * mu**2,), name, by_rows=True)
 
 
 def identity(trial: AnySpace, test: AnySpace | None = None) -> SparseOperator:

@@ -9,9 +9,9 @@ from calderon.greens import Helmholtz
 from calderon.greens.green import checked_quadrature
 from calderon.greens.helmholtz import helmholtz
 from calderon.integrands import ELECTRIC_FIELD, MAGNETIC_FIELD, VECTOR_POTENTIAL, Integrand
-from calderon.operators.algebra import BoundaryOperator
+from calderon.operators.algebra import BoundaryOperator, TransformedOperator
 from calderon.operators.boundary import IntegralOperator
-from calderon.operators.transformed import TransformedOperator
+from calderon.operators.sparse_factors import SparseFactors
 from calderon.quadrature.options import Quadrature
 from calderon.spaces import DualTests, EdgeSpace, VectorSpace
 
@@ -115,4 +115,10 @@ def _operator(
     edges = EdgeOperator(green, integrand, right.base, left.base, checked_quadrature(name, green, quadrature))
     if isinstance(right, EdgeSpace) and isinstance(left, EdgeSpace):
         return edges
-    return TransformedOperator(integrand.name, edges, trial, test, lambda: ([left.matrix], [right.matrix]))
+    sides = _combinations(left), _combinations(right)
+    return TransformedOperator(edges, *sides, (trial, test), (1.0,), integrand.name, by_rows=True)
+
+
+def _combinations(space: VectorSpace) -> SparseFactors:
+    """The matrix by which functions are combinations of those of their base."""
+    return SparseFactors(("edge functions", space), space.matrix.shape, lambda: [space.matrix])

@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from calderon.operators.algebra import BoundaryOperator, integrals_of
+from calderon.operators.algebra import BoundaryOperator
 from calderon.operators.boundary import IntegralOperator
 from calderon.operators.layered import LayeredElectricField
-from calderon.operators.tree import terms_of
+from calderon.operators.tree import expression_signature, integrals_of
 
 
 def fingerprint(operator: IntegralOperator | LayeredElectricField) -> dict[str, str]:
@@ -30,10 +30,8 @@ def fingerprint(operator: IntegralOperator | LayeredElectricField) -> dict[str, 
 
 def fingerprint_of_all(operator: BoundaryOperator) -> dict[str, str]:
     """Fingerprints of all integral operators of an expression, and a digest of how it is made of them."""
-    parts = [fingerprint(each) for each, _ in integrals_of(operator)]
-    terms = [f"{complex(t.factor)!r} {t.atom!r} {t.transposed} {t.conjugated} {t.top} {t.left}"
-             for t in terms_of(operator)]  # fmt: skip
-    expression = digest(np.frombuffer(repr((operator.shape, terms)).encode(), np.uint8))
+    parts = [fingerprint(each) for each in integrals_of(operator)]
+    expression = digest(np.frombuffer(repr((operator.shape, expression_signature(operator))).encode(), np.uint8))
     names = dict.fromkeys(name for part in parts for name in part)
     return {name: " and ".join(dict.fromkeys(part[name] for part in parts)) for name in names} | {
         "expression": expression

@@ -15,8 +15,10 @@ from calderon.greens.green import quadrature_or_usual
 from calderon.integrands import ELECTRIC_FIELD, Integrand
 from calderon.layers import Sections, Stack
 from calderon.layers.parts import MetalParts, parts_of
-from calderon.operators.algebra import BoundaryOperator, Index, with_spaces
+from calderon.operators.algebra import BoundaryOperator
+from calderon.operators.lazy_operator import with_spaces
 from calderon.operators.methods import AUTO, Plan
+from calderon.operators.tree import Index
 from calderon.quadrature import Quadrature
 from calderon.spaces import EdgeSpace
 from calderon.validation import describe, truth

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from calderon.galerkin.limits import LARGEST_PHASE
-from calderon.operators.algebra import BoundaryOperator, integrals_of
-from calderon.operators.transformed import SLICE
+from calderon.operators.algebra import BoundaryOperator
+from calderon.operators.tree import integrals_of, terms_of
 from calderon.pairs.rules import fibre_points
 from calderon.spaces import VectorSpace
 
@@ -23,13 +23,17 @@ MANY_RULES = 4.0
 
 
 def preparation_bytes(operator: BoundaryOperator) -> int:
-    """Bytes of the largest integral operator; they are computed one after the other."""
-    return max((_bytes_of(*each) for each in integrals_of(operator)), default=0)
+    """Bytes of tables and lists of pairs of the largest integral operator; they are computed one after the other."""
+    return max((_bytes_of(each) for each in integrals_of(operator)), default=0)
 
 
-def _bytes_of(leaf: Any, sliced: tuple[int, int] | None) -> int:
-    """Bytes of one integral operator; sliced: the shape of the matrix of which some rows are computed at a time."""
-    rows = 0 if sliced is None else max(SLICE, 16 * math.prod(sliced) // 20)
+def held_bytes(operator: BoundaryOperator) -> int:
+    """Bytes of entries that a dense assembly holds next to its result: the rows between sparse factors."""
+    return max((term.atom.held_bytes for term in terms_of(operator)), default=0)
+
+
+def _bytes_of(leaf: Any) -> int:
+    """Bytes of tables and lists of pairs of one integral operator."""
     sides = leaf.test, leaf.trial
     edge = max(float(side.mesh.diameters.max()) for side in sides)
     degrees = [side.element.degree for side in sides]
@@ -39,4 +43,4 @@ def _bytes_of(leaf: Any, sliced: tuple[int, int] | None) -> int:
     stretch = max(float((side.mesh.diameters / np.sqrt(side.mesh.areas)).max()) for side in sides)
     triangles = sum(len(side.support if isinstance(side, VectorSpace) else side.triangles) for side in sides)
     tables = nodes * products * PER_PRODUCT * min(1.0, stretch / MANY_RULES)
-    return rows + int(tables + PER_STRETCH * min(stretch, MOST_STRETCHED)) + PER_TRIANGLE * triangles
+    return int(tables + PER_STRETCH * min(stretch, MOST_STRETCHED)) + PER_TRIANGLE * triangles

@@ -6,18 +6,17 @@ Sums, multiples, transposes and tables of operators are linear: every expression
 
 with atoms A, the operators that are computed: integral, sparse and composed ones. `terms()` of an operator gives this
 list. An atom that stands in several terms is computed once; atoms are the same where their `key` is equal. `fill` puts
-the entries in a `Place`, an array or a part of a matrix on a device; `Products` multiplies vectors, by the products of
-integral operators that a method gives.
+the entries in a `Place`, an array or a part of a matrix on a device; `Products` (products.py) multiplies vectors, by
+the products of integral operators that a method gives.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from calderon.backends import Execution, require_memory
 from calderon.backends.vectors import aligned
@@ -75,13 +74,59 @@ class Term(NamedTuple):
 
 
 def terms_of(operator: Any) -> list[Term]:
-    """The terms of an expression, those of one atom in one place and orientation together."""
+    """The terms of an expression, those of one atom in one place and orientation together; likewise sparse factors
+    around several atoms, and several pairs of them around one."""
     merged: dict[tuple[Any, ...], Term] = {}
     for term in operator.terms():
-        place = term.atom.key, term.transposed, term.conjugated, term.top, term.left
+        place = term.atom.key, *term[2:]
         found = merged.get(place)
         merged[place] = term.times(1.0) if found is None else found._replace(factor=found.factor + term.factor)
-    return list(merged.values())
+    terms = list[Term]()
+    for term in merged.values():
+        for number, other in enumerate(terms):
+            if term[2:] == other[2:] and not term.conjugated:
+                joint = other.atom.joined(other.factor, term.atom, term.factor)
+                if joint is not None:
+                    terms[number] = other._replace(factor=1.0, atom=joint)
+                    break
+        else:
+            terms.append(term)
+    return terms
+
+
+def expression_key(operator: Any) -> tuple[Any, ...]:
+    """A value that expressions with the same matrix share, as far as that is known."""
+    return terms_key(terms_of(operator))
+
+
+def terms_key(terms: Iterable[Term]) -> tuple[Any, ...]:
+    """A value that terms with the same sum share, as far as that is known."""
+    return tuple((term.atom.key, *term[2:], complex(term.factor)) for term in terms)
+
+
+def expression_signature(operator: Any) -> list[str]:
+    """The terms of an expression, as texts by which files tell them from others."""
+    return [
+        f"{complex(t.factor)!r} {t.atom.signature} {t.transposed} {t.conjugated} {t.top} {t.left}"
+        for t in terms_of(operator)
+    ]
+
+
+def integrals_of(operator: Any) -> list[Any]:
+    """The integral operators in an expression, which have a Green's function."""
+    return [each for term in terms_of(operator) for each in term.atom.integrals()]
+
+
+def local_matrix(operator: Any) -> sp.csr_array:
+    """The sum of the terms of an expression that are sparse, as a sparse matrix (rows, columns)."""
+    total = sp.csr_array(operator.shape)
+    for term in terms_of(operator):
+        if term.atom.is_local:
+            matrix = term.atom.matrix.T if term.transposed else term.atom.matrix
+            matrix = (matrix.conj() if term.conjugated else matrix).tocoo()
+            places = matrix.coords[0] + term.top, matrix.coords[1] + term.left
+            total = total + sp.coo_array((term.factor * matrix.data, places), operator.shape).tocsr()
+    return total
 
 
 class ArrayPlace:
@@ -191,6 +236,16 @@ def fill(place: Any, operator: Any, rows: Index | None = None, columns: Index | 
     _add_temporary(place, temporary)
 
 
+def entries_of(
+    operator: Any, execution: Execution, rows: Index | None, columns: Index | None, advance: Any = None
+) -> NDArray[Any]:
+    """The entries of an expression in ascending rows and columns, all for None; advance: called as by a place."""
+    shape = [size if each is None else len(each) for size, each in zip(operator.shape, (rows, columns), strict=True)]
+    block = np.zeros(shape, execution.dtype(operator.is_complex))
+    fill(ArrayPlace(block, execution, advance), operator, rows, columns)
+    return block
+
+
 def _separated(direct: list[Term]) -> tuple[dict[Region, list[Term]], list[Term]]:
     """Terms that need a place that is zero, by their places, none of which overlaps another one; all others. An atom
     that fills a whole place has no other term of the first kind there."""
@@ -247,7 +302,7 @@ def _fill_region(place: Any, terms: list[Term]) -> None:
 def _add_term(place: Any, term: Term, rows: Index | None, columns: Index | None) -> None:
     """place += the rows and columns of a term that needs no temporary matrix."""
     if term.atom.is_local:
-        term.atom.add_to(place, term.factor, rows, columns, term.transposed)
+        term.atom.add_to(place, term.factor, rows, columns, term.transposed, term.conjugated)
     else:
         term.atom.add_to(place, term.factor, rows, columns)
 
@@ -292,88 +347,3 @@ def _within(chosen: Index | None, first: int, count: int, size: int) -> tuple[in
         return 0, len(chosen), chosen
     begin, end = np.searchsorted(chosen, [first, first + count])
     return int(begin), int(end - begin), chosen[begin:end] - first
-
-
-class Products:
-    """Products with operators, by those of their atoms: leaf(operator) gives the linear operator of an integral one.
-    layered: also of currents between layers."""
-
-    def __init__(self, execution: Execution, leaf: Callable[[Any], LinearOperator], layered: bool = False) -> None:
-        self.execution, self.leaf, self.layered = execution, leaf, layered
-        self._values: dict[Any, tuple[Any, Any]] = {}
-
-    def value(self, atom: Any) -> Any:
-        """The linear operator or sparse matrix of an atom, made once for all equal ones."""
-        if atom.key not in self._values:
-            self._values[atom.key] = atom, atom.value(self)  # the atom lives as long as its key
-        return self._values[atom.key][1]
-
-    def values(self, operator: Any) -> list[tuple[Term, Any]]:
-        """The terms of an expression with the values of their atoms."""
-        return [(term, self.value(term.atom)) for term in terms_of(operator)]
-
-    def of(self, operator: Any) -> LinearOperator:
-        """The products of an expression."""
-        found = self.values(operator)
-        if len(found) == 1 and found[0][0].is_plain and found[0][0][0] == 1 and found[0][0].shape == operator.shape:
-            return aslinearoperator(found[0][1])
-        return SumOfProducts(found, operator.shape, self.execution.dtype(operator.is_complex))
-
-
-class SumOfProducts(LinearOperator):
-    """The products of a list of terms with linear operators or sparse matrices for their atoms."""
-
-    def __init__(self, terms: list[tuple[Term, Any]], shape: tuple[int, int], dtype: np.dtype[Any]) -> None:
-        super().__init__(dtype=dtype, shape=shape)
-        self._parts = []
-        for term, value in terms:
-            part = aslinearoperator(value)
-            if term.transposed:
-                part = part.H if term.conjugated else part.T
-            elif term.conjugated:
-                part = part.H.T
-            rows, columns = part.shape
-            self._parts.append(
-                (slice(term.top, term.top + rows), slice(term.left, term.left + columns), term.factor, part)
-            )
-
-    def _matmat(self, x: NDArray[Any]) -> NDArray[Any]:
-        y = np.zeros((self.shape[0], x.shape[1]), np.result_type(self.dtype, x.dtype))
-        for rows, columns, factor, part in self._parts:
-            y[rows] += _multiple(factor, part.matmat(x[columns]))
-        return y
-
-    def _rmatmat(self, x: NDArray[Any]) -> NDArray[Any]:
-        y = np.zeros((self.shape[1], x.shape[1]), np.result_type(self.dtype, x.dtype))
-        for rows, columns, factor, part in self._parts:
-            y[columns] += _multiple(np.conj(factor), part.rmatmat(x[rows]))
-        return y
-
-
-def _multiple(factor: complex, values: NDArray[Any]) -> NDArray[Any]:
-    return values if factor == 1 else factor * values
-
-
-class Congruence(LinearOperator):
-    """sum_d factor_d L_d^T A R_d with sparse L_d, R_d: all d in one product with A. inner: A; factors, left, right."""
-
-    def __init__(
-        self, inner: LinearOperator, factors: list[complex], left: list[sp.csr_array], right: list[sp.csr_array]
-    ) -> None:
-        super().__init__(dtype=inner.dtype, shape=(left[0].shape[1], right[0].shape[1]))
-        self.inner, self.factors = inner, factors
-        real = np.zeros(0, inner.dtype).real.dtype
-        self.left, self.right = ([each.astype(real) for each in side[: len(factors)]] for side in (left, right))
-
-    def _matmat(self, x: NDArray[Any]) -> NDArray[Any]:
-        return self._through(x, self.inner.matmat, self.left, self.right, self.factors)
-
-    def _rmatmat(self, x: NDArray[Any]) -> NDArray[Any]:
-        return self._through(x, self.inner.rmatmat, self.right, self.left, list(np.conj(self.factors)))
-
-    def _through(self, x, multiply, left, right, factors):  # type: ignore[no-untyped-def]
-        inner = multiply(np.concatenate([each @ x for each in right], axis=1))
-        dtype = np.result_type(self.dtype, x.dtype)
-        pieces = np.split(inner, len(factors), axis=1)
-        terms = [f * (each.T @ piece) for f, each, piece in zip(factors, left, pieces, strict=True)]
-        return np.asarray(sum(terms[1:], terms[0]), dtype)

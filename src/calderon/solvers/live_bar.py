@@ -1,13 +1,13 @@
 """A bar on the terminal that appears when work takes long."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
 from rich.console import Console
-from rich.progress import Progress, ProgressColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
 
 PATIENCE = 2.0
 """Seconds of work before a bar appears by itself."""
@@ -66,3 +66,14 @@ def live_bar(columns: tuple[ProgressColumn, ...], title: str, shown: bool | None
         yield bar
     finally:
         bar.close()
+
+
+@contextmanager
+def assembly_progress(title: str, unit: str, shown: bool | None) -> Iterator[Callable[[int, int], None] | None]:
+    """Yield a function ``advance(done, total)``, or None where nothing is shown; unit: what is counted."""
+    if not wanted(shown):
+        yield None
+        return
+    columns = (TextColumn(title), BarColumn(), MofNCompleteColumn(), TextColumn(unit), TimeRemainingColumn())
+    with live_bar(columns, title, shown, total=None) as bar:
+        yield lambda done, total: bar.update(completed=done, total=total)

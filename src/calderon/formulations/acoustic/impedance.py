@@ -5,6 +5,7 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from calderon.formulations.acoustic.combined import CombinedProblem, hard_on_a_plane
@@ -21,7 +22,7 @@ from calderon.operators import (
     identity,
     single_layer,
 )
-from calderon.operators.algebra import Scaled
+from calderon.operators.algebra import transformed
 from calderon.potentials import Potential, double_layer_potential, single_layer_potential
 from calderon.spaces import Function
 
@@ -94,7 +95,7 @@ class ImpedanceScattering(CombinedProblem):
             operator = operator + eta * hypersingular(green, space)
             flux = flux + eta * adjoint_double_layer(green, space) + (0.5 * eta) * identity(space)
         if isinstance(slope, np.ndarray):
-            operator = Scaled(flux, slope) + operator  # scaled where it stands: first
+            operator = transformed(flux, right=sp.diags_array(slope)) + operator  # scaled where it stands: first
         elif slope != 0:
             operator = operator + slope * flux
         equation = (

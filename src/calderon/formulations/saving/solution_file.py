@@ -14,15 +14,25 @@ import numpy as np
 
 from calderon.files import DamagedFile, FileKind, SavedGroup, checked_path, new_file, put, put_texts, saved_file
 from calderon.files.formats import h5py
-from calderon.formulations.saving.edge_table import put_table, read_table, whole_space
 from calderon.formulations.saving.encoding import decoded, encoded
+from calderon.formulations.saving.function_tables import (
+    put_nodal_table,
+    put_table,
+    read_nodal_table,
+    read_table,
+    whole_space,
+)
 from calderon.mesh import MeshWarning, TriangleMesh
 from calderon.spaces import DP1, P0, P1, P2, RWG, EdgeSpace, Function, NodalVectorSpace, Space, VectorFunction
+from calderon.spaces.nodal_vector_space import with_components
 
 KIND = FileKind("calderon solution", "solution", "solve the problem again", version=1, former=1)
 NODAL: dict[str, Callable[..., Any]] = {"P0": P0, "DP1": DP1, "P1": P1, "P2": P2}
+DEGREES = {"P0": 0, "DP1": 1, "P1": 1, "P2": 2}
 TABLE = "edge functions"
-"""A space of edge functions that is no `RWG`, as of metal between layers."""
+"""A space of edge functions that is no `RWG`, as of metal between layers, or on a part of a surface."""
+NODAL_TABLE = "nodal functions"
+"""A nodal space on a part of a surface, or without the functions on its boundary."""
 Surface = Function | VectorFunction
 WRONG = KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError, RecursionError
 """What the checks of values raise that do not fit each other."""
@@ -40,7 +50,7 @@ class SavedSolution:
     """A solution that can be saved in a file and read back by `cal.load`."""
 
     saved_classes: ClassVar[Sequence[type]] = ()
-    """Of the objects among its values."""
+    """Classes of the objects among its values."""
 
     @abstractmethod
     def _record(self) -> Record: ...
@@ -52,7 +62,7 @@ class SavedSolution:
         text = encoded(record.values, self.saved_classes)
         meshes = list({id(each.space.mesh): each.space.mesh for each in record.functions.values()}.values())
         for name, function in record.functions.items():
-            _refuse_parts(name, function)
+            _refuse_others(name, function)
         with new_file(place, KIND) as file:
             file.attrs["solution"] = type(self).__name__
             put_texts(file, "values", [text])
@@ -105,15 +115,18 @@ def _mesh(group: SavedGroup) -> TriangleMesh:
     return TriangleMesh(vertices, triangles, tags, json.loads(group.texts("names")[0]))
 
 
-def _refuse_parts(name: str, function: Surface) -> None:
-    """ValueError for functions on parts of a surface and of other spaces, which no problem has."""
+def _refuse_others(name: str, function: Surface) -> None:
+    """ValueError for functions of spaces that no problem has."""
     space: Any = function.space
-    covered = space.support if isinstance(function, VectorFunction) else space.triangles
-    known = "RWG" if isinstance(function, VectorFunction) else NODAL
-    if space.name not in known or len(covered) != space.mesh.number_of_triangles:
-        raise ValueError(
-            f"the {name} is a function of {space!r}: {', '.join((*NODAL, 'RWG'))} on whole meshes are saved"
-        )
+    known = ("RWG",) if isinstance(function, VectorFunction) else NODAL
+    if space.name not in known or (isinstance(function, VectorFunction) and not isinstance(space, EdgeSpace)):
+        raise ValueError(f"the {name} is a function of {space!r}: functions of {', '.join((*NODAL, 'RWG'))} are saved")
+
+
+def _is_whole(space: Space | NodalVectorSpace) -> bool:
+    """Whether a nodal space is that of all functions on its mesh."""
+    whole, scalar = NODAL[space.name](space.mesh), space.scalar
+    return scalar is whole or all(np.array_equal(getattr(scalar, n), getattr(whole, n)) for n in ("triangles", "dofs"))
 
 
 def _put_function(group: h5py.Group, function: Surface) -> None:
@@ -123,6 +136,9 @@ def _put_function(group: h5py.Group, function: Surface) -> None:
     if isinstance(space, EdgeSpace) and not whole_space(space):
         name = TABLE
         put_table(group, space)
+    elif isinstance(space, Space | NodalVectorSpace) and not _is_whole(space):
+        name = NODAL_TABLE
+        put_nodal_table(group, space.scalar)
     group.attrs.update(space=name, components=components, label=function.label, unit=function.unit)
     put(group, "coefficients", function.coefficients)
 
@@ -130,11 +146,16 @@ def _put_function(group: h5py.Group, function: Surface) -> None:
 def _function(group: SavedGroup, meshes: list[TriangleMesh]) -> tuple[str, Surface]:
     name, number, components = group.text("space"), group.whole("mesh"), group.whole("components")
     group.require(number < len(meshes), f"mesh {number} of {len(meshes)}")
-    group.require(name in (*NODAL, "RWG", TABLE) and components <= 3, f"a space {name!r} of {components} components")
+    group.require(
+        name in (*NODAL, "RWG", TABLE, NODAL_TABLE) and components <= 3, f"a space {name!r} of {components} components"
+    )
     coefficients, about = group.array("coefficients"), (group.text("label"), group.text("unit"))
     if name == TABLE:
         return group.text("name"), VectorFunction(read_table(group, meshes[number]), coefficients, *about)
     if name == "RWG":
         return group.text("name"), VectorFunction(RWG(meshes[number]), coefficients, *about)
-    space: Space = NODAL[name](meshes[number], **({"components": components} if components else {}))
+    if name == NODAL_TABLE:
+        space = with_components(read_nodal_table(group, meshes[number], DEGREES), components or 1)
+        return group.text("name"), Function(space, coefficients, *about)
+    space = NODAL[name](meshes[number], **({"components": components} if components else {}))
     return group.text("name"), Function(space, coefficients, *about)

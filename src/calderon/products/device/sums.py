@@ -10,7 +10,8 @@ from scipy.sparse.linalg import LinearOperator
 
 from calderon.backends import Device, Source, real_name
 from calderon.backends.devices.device_matrix import on_device, on_host, vector_type
-from calderon.operators.tree import Congruence, Term
+from calderon.operators.products import SandwichProduct, Sparse, SumOfProducts
+from calderon.operators.tree import Term
 from calderon.products.device.tables import GROUP, indices
 from calderon.products.operator import RealProducts
 
@@ -50,11 +51,14 @@ class Part(NamedTuple):
 
 
 class DeviceSparse:
-    """A real sparse matrix on a device, and its transpose."""
+    """A real or complex sparse matrix on a device, and its transpose."""
 
     def __init__(self, device: Device, matrix: sp.csr_array, program: Any) -> None:
         self.device, self.shape, self.kind, self._program = device, matrix.shape, vector_type(device), program
-        self._matrices = [self._sent(sp.csr_array(each)) for each in (matrix, matrix.T)]
+        self.is_complex = matrix.dtype.kind == "c" and bool(matrix.imag.count_nonzero())
+        numbers = [(1.0, matrix.real), (1j, matrix.imag)][: 1 + self.is_complex]
+        self._matrices = [(unit, [self._sent(sp.csr_array(each)) for each in (part, part.T)])
+                          for unit, part in numbers if part.nnz]  # fmt: skip
 
     def _sent(self, matrix: sp.csr_array) -> tuple[Any, ...]:
         values = self.device.array(matrix.data.astype(self.kind))
@@ -65,20 +69,28 @@ class DeviceSparse:
         conjugated: bool = False,
     ) -> None:  # fmt: skip
         """See `Adds`."""
-        matrix = self._matrices[int(transposed)]
-        factors = (self.kind.type(each) for each in (np.real(factor), np.imag(factor)))
-        given = (*matrix, *factors, x, left, y, top)
-        self.device.launch(self._program, "add_sparse", (matrix[-1],), (GROUP,), *given)
+        for unit, pair in self._matrices:  # real and imaginary parts of the entries
+            own, matrix = factor * (np.conj(unit) if conjugated else unit), pair[int(transposed)]
+            factors = (self.kind.type(each) for each in (np.real(own), np.imag(own)))
+            self.device.launch(
+                self._program, "add_sparse", (matrix[-1],), (GROUP,), *matrix, *factors, x, left, y, top
+            )  # fmt: skip
 
 
-class DeviceCongruence:
-    """sum_d factor_d L_d^T A R_d on a device with real sparse matrices; A: products there."""
+class DeviceSandwich:
+    """sum_d factors[d] L_d^T A R_d on a device with sparse matrices, None for the identity; inner: products with A
+    there."""
 
-    def __init__(self, inner: Adds, factors: Sequence[complex], left: Any, right: Any, program: Any) -> None:
+    def __init__(self, inner: Adds, factors: Sequence[complex], left: Sparse, right: Sparse, program: Any) -> None:
         self.device, self.inner, self.factors, self._program = inner.device, inner, factors, program
-        self.shape = left[0].shape[1], right[0].shape[1]
-        self._left, self._right = (
-            [DeviceSparse(inner.device, each, program) for each in side] for side in (left, right)
+        self.left, self.right = (
+            None if side is None else [DeviceSparse(inner.device, each, program) for each in side]
+            for side in (left, right)
+        )
+        rows, columns = inner.shape
+        self.shape = (
+            rows if self.left is None else self.left[0].shape[1],
+            columns if self.right is None else self.right[0].shape[1],
         )
 
     def add(
@@ -87,13 +99,21 @@ class DeviceCongruence:
     ) -> None:  # fmt: skip
         """See `Adds`."""
         device, program = self.device, self._program
-        before, after = (self._left, self._right) if transposed else (self._right, self._left)
+        before, after = (self.left, self.right) if transposed else (self.right, self.left)
         rows, columns = self.inner.shape[::-1] if transposed else self.inner.shape
-        for own, one, other in zip(self.factors, before, after, strict=True):
-            given, found = (zero_vector(device, program, length) for length in (columns, rows))
-            one.add(x, left, given, 0, 1.0, False, parts)
-            self.inner.add(given, 0, found, 0, 1.0, transposed, parts, conjugated)
-            other.add(found, 0, y, top, (np.conj(own) if conjugated else own) * factor, True, parts)
+        for number, own in enumerate(self.factors):
+            scale = (np.conj(own) if conjugated else own) * factor
+            given, first, count = x, left, parts
+            if before is not None:
+                given, first = zero_vector(device, program, columns), 0
+                count = 2 if before[number].is_complex else parts
+                before[number].add(x, left, given, 0, 1.0, False, parts, conjugated)
+            if after is None:
+                self.inner.add(given, first, y, top, scale, transposed, count, conjugated)
+                continue
+            found = zero_vector(device, program, rows)
+            self.inner.add(given, first, found, 0, 1.0, transposed, count, conjugated)
+            after[number].add(found, 0, y, top, scale, True, 2, conjugated)
 
 
 class DeviceSum(LinearOperator):
@@ -110,20 +130,22 @@ class DeviceSum(LinearOperator):
         parts, program = list[Part](), operator_program(device)
         for term, value in terms:
             turned = isinstance(value, DeviceTransposed)
-            product: Any = value.product if turned else value
-            factor = term.factor
-            if sp.issparse(value):
-                matrix = sp.csr_array(value.conj() if term.conjugated else value)
-                product = DeviceSparse(device, matrix.real, program)
-                if matrix.dtype.kind == "c" and matrix.imag.count_nonzero():
-                    rest = DeviceSparse(device, matrix.imag, program)
-                    parts.append(Part(1j * factor, rest, term.transposed, False, term.top, term.left))
-            elif isinstance(value, Congruence) and isinstance(value.inner, Adds):
-                product = DeviceCongruence(value.inner, value.factors, value.left, value.right, program)
-            elif not isinstance(product, Adds):
+            product = _sent(device, value.product if turned else value, program)
+            if product is None:
                 return None
-            parts.append(Part(factor, product, term.transposed != turned, term.conjugated, term.top, term.left))
+            parts.append(Part(term.factor, product, term.transposed != turned, term.conjugated, term.top, term.left))
         return DeviceSum(device, parts, shape, dtype)
+
+    def add(
+        self, x: Any, left: int, y: Any, top: int, factor: complex, transposed: bool, parts: int,
+        conjugated: bool = False,
+    ) -> None:  # fmt: skip
+        """See `Adds`."""
+        for part in self.parts:
+            from_, to = (part.top, part.left) if transposed else (part.left, part.top)
+            own = np.conj(part.factor) if conjugated else part.factor
+            turned = part.transposed != transposed, parts, part.conjugated != conjugated
+            part.product.add(x, left + from_, y, top + to, own * factor, *turned)
 
     @property
     def host(self) -> Any:
@@ -133,17 +155,13 @@ class DeviceSum(LinearOperator):
     def times(self, x: Any, first: int = 0, is_complex: bool = True) -> Any:
         """A x on the device: of a vector there, from its element `first` on; a new vector."""
         y = zero_vector(self.device, self._program, self.shape[0])
-        for part in self.parts:
-            places, given = (x, first + part.left, y, part.top), (part.transposed, 1 + int(is_complex), part.conjugated)
-            part.product.add(*places, part.factor, *given)
+        self.add(x, first, y, 0, 1.0, False, 1 + int(is_complex))
         return y
 
     def adjoint_times(self, x: Any) -> Any:
         """A^* x on the device, a new vector."""
         y = zero_vector(self.device, self._program, self.shape[1])
-        for part in self.parts:
-            given = np.conj(part.factor), not part.transposed, 2, not part.conjugated
-            part.product.add(x, part.top, y, part.left, *given)
+        self.add(x, 0, y, 0, 1.0, True, 2, True)
         return y
 
     def _matmat(self, x: NDArray[Any]) -> NDArray[Any]:
@@ -158,6 +176,23 @@ class DeviceSum(LinearOperator):
         for number, column in enumerate(x.T):
             out[:, number] = on_host(self.device, apply(on_device(self.device, column)), kind)
         return out
+
+
+def _sent(device: Device, value: Any, program: Any) -> Adds | None:
+    """The value of an atom as products on the device: sparse matrices are sent there; None for products that are
+    elsewhere."""
+    value = getattr(value, "there", None) or value
+    if sp.issparse(value):
+        return DeviceSparse(device, sp.csr_array(value), program)
+    if isinstance(value, SumOfProducts):
+        return DeviceSum.of(device, value.terms, value.shape, value.dtype)
+    if isinstance(value, SandwichProduct):
+        # the operator in between may itself be a sum, and transposed products are parts of one
+        inner = _sent(device, value.inner, program) or _sent(
+            device, SumOfProducts([(Term(1.0, None), value.inner)], value.inner.shape, value.inner.dtype), program
+        )
+        return None if inner is None else DeviceSandwich(inner, value.factors, value.left, value.right, program)
+    return value if isinstance(value, Adds) else None
 
 
 def zero_vector(device: Device, program: Any, length: int) -> Any:
