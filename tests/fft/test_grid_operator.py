@@ -4,6 +4,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 import calderon as cal
 
@@ -117,3 +118,19 @@ def test_devices_are_refused():
     field = cal.layered_electric_field(board, 2e9, cal.RWG(cal.planar.patch(40e-3, 30e-3, h=15e-3, z=board.top)))
     with pytest.raises(ValueError, match="on the processor, got backend='opencl': leave it out"):
         field.assemble("fft", backend="opencl")
+
+
+def test_sparse_factors_stand_around_the_field():
+    """Products, transposed ones, and entries of functions with common triangles; also in a sum of two expressions."""
+    field, matrix = operator(1), dense(1)
+    combine = sp.eye_array(len(matrix)).tocsc()[:, ::2] * 2j
+    between = combine.T @ (field + 0.1 * cal.identity(field.trial)) @ combine
+    exact = combine.T @ (matrix + 0.1 * field.trial.mass_matrix().toarray()) @ combine
+    x = np.random.default_rng(1).standard_normal((exact.shape[1], 2)) + 1j
+    found = between.assemble("fft", spacing=PITCH / 12, near=PITCH / 2)
+    for product, expected in ((found @ x, exact @ x), (found.H @ x, exact.conj().T @ x), (found.T @ x, exact.T @ x)):
+        assert np.linalg.norm(product - expected) < 4e-5 * np.linalg.norm(expected)
+    i, j = np.nonzero((combine.T @ field.trial.mass_matrix() @ combine).toarray())
+    assert np.allclose(found.near_entries(i, j), exact[i, j], rtol=1e-9, atol=1e-14)
+    assert between.plan("fft").nbytes == field.plan("fft").nbytes
+    assert "1 grid, error" in str(found) and found.nbytes > 0 and 0 < found.error < 4e-5

@@ -118,9 +118,14 @@ def test_bonded_solids_are_one_file_with_fields_in_all_parts(tmp_path):
 def test_functions_on_parts_of_a_surface_are_saved(space, tmp_path):
     """The unknowns of regions that meet: same triangles, functions and values, in the same file again."""
     part = space(tagged_cube())
-    solution, kind = (conductor(), cal.VectorFunction) if part.name == "RWG" else (charged(), cal.Function)
-    values = np.random.default_rng(0).standard_normal(part.dimension)
-    replace(solution, surface=kind(part, values, "part", "V")).save(tmp_path / "s.h5")
+    values, one = np.random.default_rng(0).standard_normal(part.dimension), np.ones(1, complex)
+    if part.name == "RWG":
+        given = {"sections": BOARD.at(1e9), "frequency": 1e9, "height": 3e-3, "info": "", "probes": [((0.0, 0.0), 1j)]}
+        surface = cal.VectorFunction(part, values)
+        solution = PlanarSolution(**given, surface=surface, voltages=one, feed_currents=one)
+    else:
+        solution = replace(charged(), surface=cal.Function(part, values, "part", "V"))
+    solution.save(tmp_path / "s.h5")
     again = cal.load(tmp_path / "s.h5")
     found = again.surface.space
     assert np.array_equal(found.triangles, part.triangles) and np.array_equal(found.dofs, part.dofs)

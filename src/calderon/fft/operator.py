@@ -169,7 +169,7 @@ class GridOperator(FastOperator):
         )
 
 
-def assemble_fft(
+def grid_operator(
     operator: Any,
     backend: str = "numba",
     precision: str = "double",

@@ -1,9 +1,12 @@
 """What a pre-corrected FFT operator will take, estimated before memory is taken."""
 
+from typing import Any
+
 import numpy as np
 import scipy
 
 from calderon.backends import thread_count
+from calderon.fft.expressions import grids_in
 from calderon.fft.grid import SPACINGS, Grid
 from calderon.fft.operator import Parts
 from calderon.operators.methods import STREAM, Plan
@@ -16,7 +19,7 @@ NODE = 16 * 4
 
 
 def plan_fft(
-    operator: object,
+    operator: Any,
     rtol: float | None = None,
     precision: str = "double",
     spacing: float | None = None,
@@ -24,6 +27,13 @@ def plan_fft(
     near: float | None = None,
 ) -> Plan:
     """The plan of `assemble_fft` with the same options; ValueError for what that refuses. rtol: has no influence."""
+    plans = [_plan(each, precision, spacing, order, near) for each in grids_in(operator)]
+    sums = (sum(part) for part in zip(*(each[1:4] for each in plans), strict=True))
+    return Plan("fft", *sums, precision=precision)
+
+
+def _plan(operator: Any, precision: str, spacing: float | None, order: int, near: float | None) -> Plan:
+    """The plan of one grid; arguments as in `plan_fft`."""
     field = Parts.of(operator).field
     if len(field.parts.vertical):
         raise ValueError("method 'fft' multiplies horizontal metal: vertical metal is dense, take method='dense'")

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from calderon.backends import require_memory, thread_count
 from calderon.dense import DenseMatrix
-from calderon.fft import assemble_fft, plan_fft
+from calderon.fft import grid_operator, plan_fft
 from calderon.formulations.planar.board import Board
 from calderon.formulations.planar.bordered import Bordered
 from calderon.formulations.ports.probe import probe_matrix
@@ -67,7 +67,7 @@ class MetalOperator:
         own = sp.csr_array(local[flat][:, flat])
         order = np.concatenate([flat, others])
         if method_named(method).grids:
-            found = assemble_fft(operator, local=own, precision=precision, progress=progress, **self.grid)
+            found = grid_operator(operator, local=own, precision=precision, progress=progress, **self.grid)
             return Bordered(found, columns, order, found.touching)
         part = operator.assemble(method, rtol=rtol, progress=progress)
         terms = [Term(1.0, part), Term(1.0, own)] if own.nnz else [Term(1.0, part)]
