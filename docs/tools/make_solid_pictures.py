@@ -35,7 +35,7 @@ def hollow_sphere(h: float) -> dict[str, float]:
     solid = cal.ElasticSolid(
         mesh, cal.ElasticMaterial(200e9, 0.3), loads={"inner": cal.Pressure(100e6)}
     )
-    s = solid.solve("dense")
+    s = solid.solve(method="dense")
     points = np.array([[0.075, 0.0, 0.0], [0.0, 0.075, 0.0], [0.0, 0.0, -0.075]])
     radial = np.einsum("ij,ij->i", s.field(points), points / 0.075)
     stress = s.stress(points)
@@ -104,12 +104,12 @@ def bar(method: str, h: float) -> dict[str, float]:
             mesh, cal.ElasticMaterial(210e9, 0.3), {"wall": cal.Fixed()}, load
         )
 
-    posed(0.5).solve(method)
+    posed(0.5).solve(method=method)
     solid = posed(h)
-    unknowns, before = solid.plan(method).unknowns, resident("VmRSS")
+    unknowns, before = solid.unknowns, resident("VmRSS")
     Path("/proc/self/clear_refs").write_text("5")  # the largest size is counted anew
     start = time.perf_counter()
-    solid.solve(method)
+    solid.solve(method=method)
     return {
         "unknowns": unknowns,
         "seconds": time.perf_counter() - start,

@@ -96,7 +96,7 @@ def test_a_solid_whose_products_are_on_the_device(opencl):
     solid = cal.ElasticSolid(bar, cal.ElasticMaterial(2.5, 0.3), {1: cal.Fixed()}, {0: cal.Pressure(1e-3)})
     assert isinstance(solid._equation("fmm", 1e-4, "opencl").layers.unknown.product, OnDevice)
     here, there = (
-        solid.solve("fmm", rtol=1e-4, backend=name).displacement.coefficients for name in ("numba", "opencl")
+        solid.solve(method="fmm", rtol=1e-4, backend=name).displacement.coefficients for name in ("numba", "opencl")
     )
     assert np.linalg.norm(there - here) < 1e-9 * np.linalg.norm(here)
 

@@ -5,8 +5,7 @@ import pytest
 
 import calderon as cal
 from calderon.fmm import galerkin, orders
-from calderon.formulations.elastic import preconditioner
-from calderon.formulations.elastic.coarse import far
+from calderon.formulations.elastic.coarse import far, preconditioner
 from catalogue import NODAL_SPACES
 
 GREEN = cal.Elastostatic(2.5, 0.3)
@@ -114,35 +113,35 @@ def solid():
 
 
 def test_a_solid_by_fast_products(solid):
-    dense, fast = solid.solve("dense"), solid.solve("fmm", rtol=1e-6)
+    dense, fast = solid.solve(method="dense"), solid.solve(method="fmm", rtol=1e-6)
     for name in ("displacement", "traction"):
         one, other = (getattr(each, name).coefficients for each in (dense, fast))
         assert np.linalg.norm(other - one) < 1e-4 * np.linalg.norm(one)
-    assert "GMRES" in fast.info.solver
+    assert "GMRES" in fast.info.method
 
 
 def test_a_free_body_in_one_leaf():
     """One block has all unknowns; rigid motions, which nothing holds, are in it."""
     cube = cal.mesh.cube(1.0, 0.5)
     free = cal.ElasticSolid(cube, cal.ElasticMaterial(2.5, 0.3), loads={0: cal.Pressure(1e-3)})
-    dense, fast = (free.solve(method, rtol=1e-6).displacement.coefficients for method in ("dense", "fmm"))
+    dense, fast = (free.solve(method=method, rtol=1e-6).displacement.coefficients for method in ("dense", "fmm"))
     assert np.linalg.norm(fast - dense) < 1e-4 * np.linalg.norm(dense)
 
 
-@pytest.mark.parametrize("rtol", [1e-5, 1e-6])
+@pytest.mark.parametrize("rtol", [2e-4, 2e-5])
 def test_the_coarse_problem_is_that_of_products(solid, rtol, monkeypatch):
     """Z^T A Z, and diagonal blocks, from moments and near blocks are those of the matrix; from the first combinations
     of harmonics they are close to it; of packed numbers and of plain ones."""
-    fast = solid._equation("fmm", rtol, "numba")
+    fast = solid.system.operator.assemble("fmm", rtol=rtol)
     bodies = preconditioner.bodies_of(fast)
     columns = preconditioner.rigid_columns(fast, preconditioner._by_boxes(fast, bodies, 200))
     rough = preconditioner._coarse_matrix(fast, bodies, columns)
     monkeypatch.setattr(far, "KEPT", 1000)
     coarse = preconditioner._coarse_matrix(fast, bodies, columns)
     leaves = preconditioner._by_boxes(fast, bodies, preconditioner.LEAF)
-    found, half = preconditioner._leaf_blocks(bodies, leaves), len(leaves) // 2
+    found, half = preconditioner._leaf_blocks(fast, bodies, leaves), len(leaves) // 2
     blocks = list(zip(leaves, found(0, half) + found(half, len(leaves)), strict=True))
-    exact = columns.T @ (fast.operator @ columns.toarray())
+    exact = columns.T @ (fast @ columns.toarray())
     assert columns.shape[1] >= 24
     assert np.abs(coarse - exact).max() < 1e-6 * np.abs(exact).max()
     change = np.abs(rough - exact)
@@ -152,5 +151,5 @@ def test_the_coarse_problem_is_that_of_products(solid, rtol, monkeypatch):
     unit = np.zeros((fast.unknowns, len(numbers)))
     unit[numbers, np.arange(len(numbers))] = 1.0
     springs = fast.points[numbers][:, 0] > solid.mesh.bounds[1, 0] - 1e-6  # elastic supports are not in the blocks
-    exact = (fast.operator @ unit)[numbers]
+    exact = (fast @ unit)[numbers]
     assert np.abs(block - exact)[:, ~springs].max() < 1e-6 * np.abs(exact).max()

@@ -49,7 +49,7 @@ mesh = cal.TriangleMesh(mesh.vertices, mesh.triangles, tags, {"free": 0, "wall":
 load = {"free": cal.Traction(lambda x, n: x)}
 solid = cal.ElasticSolid(mesh, cal.ElasticMaterial(2.1, 0.3), {"wall": cal.Fixed()}, load)
 for _ in range(2):
-    print(hashlib.sha256(solid.solve("fmm", rtol=1e-4).displacement.at_nodes).hexdigest())
+    print(hashlib.sha256(solid.solve(method="fmm", rtol=1e-4).displacement.at_nodes).hexdigest())
 """
 
 

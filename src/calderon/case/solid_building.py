@@ -12,8 +12,8 @@ from calderon.case.quantities import SYSTEMS
 from calderon.case.reading import CaseFile
 from calderon.case.solid import Face, SolidCase
 from calderon.formulations import BondedSolids, ElasticSolid
-from calderon.formulations.elastic.conditions import Support
-from calderon.formulations.elastic.surface_conditions import faces_of
+from calderon.formulations.elastic.conditions.face_conditions import Support
+from calderon.formulations.elastic.conditions.surface_conditions import faces_of
 from calderon.mesh import MeshError, MeshWarning, TriangleMesh
 from calderon.mesh.errors import warn
 
@@ -117,7 +117,7 @@ def elastic_solid(file: CaseFile[SolidCase], mesh: TriangleMesh, load_case: str 
         return solids[""]
     with file.blamed("region", "name", [*solids]):
         bonded = BondedSolids(solids)
-        bonded.supports  # noqa: B018  that disagree at common nodes
+        bonded.supports_of_nodes  # noqa: B018  that disagree at common nodes
     return bonded
 
 

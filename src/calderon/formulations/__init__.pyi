@@ -6,14 +6,14 @@ from .acoustic.scattering import ScatteringProblem as ScatteringProblem
 from .acoustic.scattering_solution import ScatteringSolution as ScatteringSolution
 from .acoustic.sound_hard import SoundHardScattering as SoundHardScattering
 from .acoustic.sound_soft import SoundSoftScattering as SoundSoftScattering
-from .elastic.body_loads import (
+from .elastic.loads.body_loads import (
     Gravity as Gravity,
     RemoteStress as RemoteStress,
     Rotation as Rotation,
     TemperatureChange as TemperatureChange,
 )
 from .elastic.bonded import BondedSolids as BondedSolids
-from .elastic.conditions import (
+from .elastic.conditions.face_conditions import (
     ElasticSupport as ElasticSupport,
     Fixed as Fixed,
     Force as Force,
@@ -25,11 +25,12 @@ from .elastic.conditions import (
     SymmetryPlane as SymmetryPlane,
     Traction as Traction,
 )
-from .elastic.load_cases import LoadCase as LoadCase
+from .elastic.loads.load_cases import LoadCase as LoadCase
 from .elastic.material import ElasticMaterial as ElasticMaterial
 from .elastic.solid import ElasticSolid as ElasticSolid
-from .elastic.solution import BondedSolution as BondedSolution, ElasticSolution as ElasticSolution
-from .elastic.steady_temperature import SteadyTemperature as SteadyTemperature
+from .elastic.results.bonded_solution import BondedSolution as BondedSolution
+from .elastic.results.solution import ElasticSolution as ElasticSolution
+from .elastic.loads.steady_temperature import SteadyTemperature as SteadyTemperature
 from .electromagnetic.antenna import PECAntenna as PECAntenna
 from .electromagnetic.antenna_solution import AntennaSolution as AntennaSolution
 from .electromagnetic.dielectric import DielectricScattering as DielectricScattering

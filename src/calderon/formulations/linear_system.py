@@ -29,6 +29,7 @@ from calderon.solvers import (
     refined,
     wide_product,
 )
+from calderon.solvers.gmres import Accept
 from calderon.spaces import Space, VectorSpace
 from calderon.validation import callers_level
 
@@ -65,6 +66,10 @@ class LinearSystem:
     equation: as text. operator: the lazy operator. spaces: of the unknowns, one for each block. thin: what gives a term
     that is added to the matrix, or None. scales: of unknowns and rows of different order. overwrites: whether LU
     factors overwrite the matrix, of which `CHECKED_ROWS` stay for residuals, so that one is in memory at a time.
+    inverse_of: makes the preconditioner of the problem from the matrix; None where options give it. accept: makes, from
+    matrix, preconditioner, tolerance and right-hand side (n,), what a solution has to meet beyond its residual, as in
+    `gmres`; right-hand sides are then solved one by one. finer: gives, from the system and the options of the available
+    matrix, the operator and options of a more accurate one, or None where it is accurate enough.
     """
 
     equation: str
@@ -73,9 +78,13 @@ class LinearSystem:
     thin: Callable[[], ThinTerm] | None = None
     scales: Scaling = field(default_factory=Scaling)
     overwrites: bool = False
+    inverse_of: Callable[[Any], LinearOperator] | None = None
+    accept: Callable[[Any, Any, float, NDArray[Any]], Accept] | None = None
+    finer: Callable[["LinearSystem", SolveOptions], tuple[Any, SolveOptions] | None] | None = None
     key: tuple[Any, ...] | None = field(default=None, init=False)
     matrix: Any = field(default=None, init=False)
     factors: Factorisation | None = field(default=None, init=False)
+    preconditioner: LinearOperator | None = field(default=None, init=False)
     reason: str = field(default="", init=False)
     _sampled: SampledRows | None = field(default=None, init=False)
 
@@ -173,10 +182,38 @@ class LinearSystem:
             return 0.0
         self.scales_for(options).check(options.chosen, options.assembly_rtol)
         began = time.perf_counter()
-        self.key, self.matrix, self.factors = None, None, None
-        self.matrix = self._assembled(options)
+        self._make(options)
+        if self.finer is not None:
+            self._refine(self.finer, options)
         self.key = key
         return time.perf_counter() - began
+
+    def _make(self, options: SolveOptions) -> None:
+        """Assemble the matrix instead of the available one, which is released before: there may be no room for two."""
+        self.key, self.matrix, self.factors, self.preconditioner = None, None, None, None
+        self.matrix = self._assembled(options)
+        if options.solver == "lu" and self.finer is not None:
+            self._factorise(options)
+        elif self.inverse_of is not None:
+            self.preconditioner = self.inverse_of(self.matrix)
+
+    def _refine(self, finer: Callable[..., Any], options: SolveOptions) -> None:
+        """Make the matrix again as long as `finer` says how; where that fails, the last one again."""
+        while (better := finer(self, options)) is not None:
+            last = self.operator, options
+            try:
+                self.operator, options = better
+                self._make(options)
+            except (MemoryError, RuntimeError):  # the latter where products do not hold the tolerance
+                self.operator, options = last
+                self._make(options)
+                finer(self, options)
+                break
+
+    @property
+    def inverse(self) -> Any:
+        """The factors of the available matrix, or the preconditioner that was made from it."""
+        return self.preconditioner if self.factors is None else self.factors
 
     def key_of(self, options: SolveOptions) -> tuple[Any, ...]:
         """What the matrix and its factors depend on; the first ones as `SolveOptions.matrix_key`."""
@@ -202,6 +239,9 @@ class LinearSystem:
     def _iterative(
         self, iteration: Callable[..., Any], rhs: NDArray[Any] | CompressedSides, options: SolveOptions
     ) -> tuple[NDArray[Any], list[SolutionInfo]]:
+        if self.accept is not None and isinstance(rhs, np.ndarray) and rhs.shape[1] > 1:
+            parts = [self._iterative(iteration, rhs[:, k : k + 1], options) for k in range(rhs.shape[1])]
+            return np.concatenate([x for x, _ in parts], axis=1), [info for _, infos in parts for info in infos]
         given, factorisation = options.preconditioner, 0.0
         preconditioner = mass_preconditioner(self.spaces) if isinstance(given, str) else given
         if options.preconditioned_by("hlu"):
@@ -209,7 +249,11 @@ class LinearSystem:
                 self.factors = options.chosen.factorise(self.matrix, HLU_RTOL)  # type: ignore[misc]
                 factorisation = self.factors.seconds
             preconditioner = self.factors.as_preconditioner()  # type: ignore[union-attr]
-        scales = self.scales_for(options)
+        scales, more = self.scales_for(options), {}
+        if self.preconditioner is not None:
+            preconditioner = self.preconditioner
+        if self.accept is not None:
+            more["accept"] = self.accept(self.matrix, preconditioner, options.rtol, rhs[:, 0])  # type: ignore[index]
         if preconditioner is not None:
             preconditioner = scales.preconditioner(preconditioner, options.preconditioned_by("mass"))
         try:
@@ -220,6 +264,7 @@ class LinearSystem:
                 maxiter=options.maxiter,
                 preconditioner=preconditioner,
                 progress=options.progress,
+                **more,
             )
         except ConvergenceError as error:
             if not options.accept:
@@ -235,16 +280,7 @@ class LinearSystem:
         return solution, self._infos(method, columns, factorisation, info.seconds)
 
     def _direct(self, rhs: NDArray[Any], options: SolveOptions) -> tuple[NDArray[Any], list[SolutionInfo]]:
-        factorisation = 0.0
-        if self.factors is None:
-            if not (options.keep_on_device or self.overwrites):  # the device requests its own memory
-                size = self.unknowns**2 * np.dtype(self.matrix.dtype).itemsize
-                require_memory(
-                    size, "an LU factorisation in addition to the matrix", "try solver='gmres' or precision='single'"
-                )
-            self._sampled = SampledRows(self.matrix.to_array()) if self.overwrites else None
-            self.factors = lu(self.matrix, overwrite=self.overwrites)
-            factorisation = self.factors.seconds
+        factorisation = self._factorise(options)
         began = time.perf_counter()
         solution, residuals = self._substituted(rhs, options)
         seconds = time.perf_counter() - began
@@ -261,6 +297,19 @@ class LinearSystem:
             )
         columns = [(np.zeros(0), float(r), bool(r <= options.rtol)) for r in residuals]
         return solution, self._infos("LU", columns, factorisation, seconds)
+
+    def _factorise(self, options: SolveOptions) -> float:
+        """Make the factors of the available matrix available; the seconds that took, 0 where they were."""
+        if self.factors is not None:
+            return 0.0
+        if not (options.keep_on_device or self.overwrites):  # the device requests its own memory
+            size = self.unknowns**2 * np.dtype(self.matrix.dtype).itemsize
+            require_memory(
+                size, "an LU factorisation in addition to the matrix", "try solver='gmres' or precision='single'"
+            )
+        self._sampled = SampledRows(self.matrix.to_array()) if self.overwrites else None
+        self.factors = lu(self.matrix, overwrite=self.overwrites)
+        return self.factors.seconds
 
     @property
     def assembled(self) -> Any:

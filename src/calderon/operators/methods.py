@@ -52,6 +52,11 @@ class Plan(NamedTuple):
         """Another name of `nbytes`."""
         return self.nbytes
 
+    @property
+    def expected_seconds(self) -> float:
+        """Seconds of set-up and of PRODUCTS products, by which methods are compared."""
+        return self.seconds + PRODUCTS * self.product_seconds
+
     def __str__(self) -> str:
         needs = f"about {rounded(self.seconds)} s and {format_bytes(self.nbytes)} in {self.precision} precision"
         facts = [f"{name} {text}" for name, text in self.lines]
@@ -80,6 +85,7 @@ class Method:
     finest: the smallest rtol that it is expected to hold; "auto" does not stand for it below. least: the smallest one
     that it accepts, by precision.
     factorise(matrix, rtol) gives rough factors, for preconditioner="hlu". grids: spacing=, order=, near= are supported.
+    joins_blocks: the blocks of an operator are one product, not one each.
     ranks: the ranks of MPI may share one matrix. devices: devices assemble it, so that "auto" may stand for it there.
     multiplies_on_devices: backends other than "numba" are supported.
     matrix: a description of what is stored. plan(operator, rtol, precision): its Plan; ValueError for an operator that
@@ -101,6 +107,7 @@ class Method:
     reads: Callable[[str | os.PathLike[str]], Any] | None = None
     factorise: Callable[..., Any] | None = None
     grids: bool = False
+    joins_blocks: bool = False
     ranks: bool = False
     devices: bool = True
     multiplies_on_devices: bool = True
@@ -170,7 +177,7 @@ def plans(
                 found.append(operator.plan(method.name, rtol, precision))
             except ValueError:
                 continue
-    return sorted(found, key=lambda each: each.seconds + PRODUCTS * each.product_seconds)
+    return sorted(found, key=lambda each: each.expected_seconds)
 
 
 def automatic(nbytes: float, best: Callable[[], tuple[str, str]]) -> tuple[str, str]:
@@ -202,8 +209,7 @@ def fastest(operator: Any, rtol: float | None, backend: str = "numba", precision
 def _is_thriftier(one: Plan, other: Plan) -> bool:
     """Whether one takes a tenth of the memory of the other, and at most three times its time: of bodies far from each
     other plane waves would take gigabytes for a few hundred unknowns."""
-    seconds, others = (each.seconds + PRODUCTS * each.product_seconds for each in (one, other))
-    return THRIFTY * one.nbytes <= other.nbytes and seconds <= SLOWER * others
+    return THRIFTY * one.nbytes <= other.nbytes and one.expected_seconds <= SLOWER * other.expected_seconds
 
 
 def first_that(ability: str) -> Method:

@@ -57,9 +57,9 @@ def plan_solid(file: CaseFile[SolidCase], stages: Stages) -> list[Row]:
         mesh = solid_mesh(file)
         posed = elastic_solid(file, mesh, next(iter(case.load_cases)))
     with stages.stage("plan the matrix"):
-        plan = posed.plan(case.solver.method, case.solver.rtol)
-    unknowns = f"{plan.unknowns}, {plan.displacements} of displacement and {plan.tractions} of traction"
-    return [("unknowns", unknowns, ""), ("method", plan.method, ""), *_costs(plan.nbytes, plan.seconds, "solution")]
+        plan = posed.plan(method=case.solver.method, rtol=case.solver.rtol)  # type: ignore[arg-type]
+    costs = _costs(plan.nbytes, plan.expected_seconds, "solution")
+    return [("unknowns", plan.details, ""), ("method", plan.method, ""), *costs]
 
 
 def plan_reflectarray(file: CaseFile[ReflectarrayCase], stages: Stages) -> list[Row]:

@@ -40,7 +40,7 @@ def test_one_material_in_two_parts_is_one_solid(space, method):
     above = cal.ElasticSolid(upper, STEEL, loads={"side": exact, "far": exact}, space=space, quadrature=rules)
     free = cal.ElasticSolid(lower, STEEL, loads={"far": exact, "side": exact}, space=space, quadrature=rules)
     for first in (below, free):
-        parts = cal.BondedSolids({"below": first, "above": above}).solve(method, rtol=1e-7)
+        parts = cal.BondedSolids({"below": first, "above": above}).solve(method=method, rtol=1e-7)
         moved = [
             each.displacement.at_nodes - each.displacement.space.scalar.nodes @ GRADIENT.T for each in parts.values()
         ]
@@ -173,11 +173,12 @@ def test_the_plan_counts_the_tractions_of_common_faces():
     parts = cal.BondedSolids({"below": below, "above": above})
     nodes, faces = 3 * lower.number_of_vertices, 3 * int((lower.tags != 1).sum())
     entries = (nodes + faces) ** 2 + nodes * (nodes + faces)
-    dense = parts.plan("dense")
-    assert dense.nbytes == 8 * (entries + 3 * dense.unknowns**2)
-    assert parts.plan("fmm").nbytes > below.plan("fmm").nbytes + above.plan("fmm").nbytes
-    found = [parts.plan(each) for each in ("fmm", "hmatrix", "matrix-free")]
-    assert all(f"traction), about {float(f'{each.seconds:.1g}'):g} s and " in str(each) for each in (dense, *found))
+    dense = parts.plan(method="dense")
+    assert dense.nbytes == 8 * (entries + 3 * parts.unknowns**2)
+    assert parts.plan(method="fmm").nbytes > below.plan(method="fmm").nbytes + above.plan(method="fmm").nbytes
+    found = [parts.plan(method=each) for each in ("fmm", "hmatrix", "matrix-free")]
+    assert all(f": about {float(f'{each.seconds:.1g}'):g} s and " in str(each) for each in (dense, *found))
+    assert all(f"{parts.unknowns} unknowns (" in each.details for each in (dense, *found))
 
 
 def test_parts_share_faces_and_no_space():

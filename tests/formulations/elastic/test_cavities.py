@@ -38,9 +38,9 @@ def solved(mesh, ratio, sources, held=(), method="dense", **options):
     tags = set(np.unique(mesh.tags).tolist())
     supports, loads = {tag: cal.Prescribed(u) for tag in held}, {tag: cal.Traction(t) for tag in tags - set(held)}
     solid = cal.ElasticSolid(mesh, cal.ElasticMaterial(1.0, ratio), supports, loads, **options)
-    solution = solid.solve(method)
+    solution = solid.solve(method=method)
     space, found = solution.displacement.space, solution.displacement.at_nodes
-    exact, motions = u(space.scalar.nodes), solid._orthonormal_motions()
+    exact, motions = u(space.scalar.nodes), solid.orthonormal_motions
     exact = exact - (motions @ (motions.T @ (space.mass_matrix() @ exact.ravel()))).reshape(-1, 3)
     return error(found, exact, space), solution.info
 
@@ -104,7 +104,7 @@ def test_a_heated_core(method, stiffness):
     solution = cal.BondedSolids({
         "core": cal.ElasticSolid(core_mesh, core, body=[cal.TemperatureChange(1.0)]),
         "shell": cal.ElasticSolid(shell_mesh, shell),
-    }).solve(method)  # fmt: skip
+    }).solve(method=method)  # fmt: skip
     r, ratio = 1.25, shell.poissons_ratio
     at = np.array([1.0, r])
     lame = ((1 - 2 * ratio) * at + (1 + ratio) * 1.5**3 / (2 * at**2)) / (1.5**3 - 1)

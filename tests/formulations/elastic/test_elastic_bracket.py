@@ -52,7 +52,7 @@ def solid():
 
 @pytest.fixture(scope="module")
 def solution(solid):
-    return solid.solve("dense")
+    return solid.solve(method="dense")
 
 
 def test_the_bracket_sinks_and_bends(solid, solution):
@@ -70,8 +70,7 @@ def test_the_bracket_sinks_and_bends(solid, solution):
 
 
 def test_few_steps_by_leaves_and_rigid_motions_of_clusters(solid, solution):
-    compressed = solid.solve("hmatrix", rtol=1e-6)
+    compressed = solid.solve(method="hmatrix", rtol=1e-6)
     difference = compressed.displacement.coefficients - solution.displacement.coefficients
     assert np.linalg.norm(difference) < 1e-5 * np.linalg.norm(solution.displacement.coefficients)
-    steps = int(compressed.info.solver.split("converged: ")[1].split(" iterations")[0])
-    assert steps < 30
+    assert 0 < compressed.info.iterations < 30

@@ -151,7 +151,7 @@ def test_load_cases_share_one_matrix(cube, method):
     cases = {"pull": pull, "push": cal.LoadCase(push, [cal.Gravity([0.0, 0.0, -2.0])])}
     solid = cal.ElasticSolid(cube, STEEL, supports, pull)
     alone = [solid.solve(), cal.ElasticSolid(cube, STEEL, supports, push, cases["push"].body).solve()]
-    found = solid.solve_cases(cases, method, rtol=1e-8)
+    found = solid.solve_cases(cases, method=method, rtol=1e-8)
     assert list(found) == ["pull", "push"]
     for each, one in zip(found.values(), alone, strict=True):
         assert error(each.displacement.coefficients, one.displacement.coefficients) < 1e-6

@@ -8,7 +8,9 @@ import pytest
 import scipy.sparse as sp
 
 import calderon as cal
-from calderon.formulations.elastic.solver import DOUBTFUL, Posed, Solver
+from calderon.formulations.elastic.system.accuracy import DOUBTFUL, FinerMatrices
+from calderon.formulations.linear_system import LinearSystem
+from calderon.formulations.options import SolveOptions
 from catalogue import cases
 
 STEEL = cal.ElasticMaterial(2.1, 0.3)
@@ -41,11 +43,11 @@ def error(solution):
 @pytest.mark.parametrize(("method", "space"), cases([("fmm", "P1"), ("dense", "P2")], [("fmm", "P1")]))
 def test_a_linear_displacement(method, space):
     """Plates of 40:1: with a residual of 1e-5 and the first matrix the errors are 2.9 and 0.5 %."""
-    solution = linear_solid(plate(0.05, 0.35), space=space).solve(method)
+    solution = linear_solid(plate(0.05, 0.35), space=space).solve(method=method)
     info = solution.info
     assert error(solution) < (2e-3 if space == "P2" else 1e-3)
     assert info.amplification > 1e3 and info.amplification * info.rotation_error < DOUBTFUL
-    assert "slender parts need" in info.plan
+    assert "slender parts need" in info.matrix
     assert "amplified by bending up to" in str(info)
 
 
@@ -53,7 +55,7 @@ def test_a_linear_displacement(method, space):
 def test_bonded_parts():
     """The plate is made of two parts."""
     parts = {"one": linear_solid(plate(0.05, 0.35, 0.0, 1.0)), "two": linear_solid(plate(0.05, 0.35, 1.0, 2.0))}
-    solution = cal.BondedSolids(parts).solve("fmm")
+    solution = cal.BondedSolids(parts).solve(method="fmm")
     for part in solution.values():
         assert error(part) < 2e-3
         assert part.info.amplification > 1e3
@@ -63,8 +65,8 @@ def test_stout_solids_need_nothing_else():
     mesh = cal.mesh.cube(1.0, 0.3)
     tags = np.where(mesh.normals[:, 0] < -0.5, 1, 0)
     cube = cal.TriangleMesh(mesh.vertices, mesh.triangles, tags, {"free": 0, "held": 1, "middle": 2})
-    info = linear_solid(cube).solve("fmm").info
-    assert 1 < info.amplification < 50 and "slender" not in info.plan
+    info = linear_solid(cube).solve(method="fmm").info
+    assert 1 < info.amplification < 50 and "slender" not in info.matrix
 
 
 @pytest.fixture(scope="module")
@@ -80,8 +82,8 @@ def spring():
 def test_reactions_that_do_not_balance_the_loads_are_warned_of(spring):
     """One layer of triangles across the thickness: the clamped end takes another force than the one applied."""
     with pytest.warns(cal.AccuracyWarning, match=r"reactions do not balance the loads, .* % of which are left"):
-        solution = spring.solve("dense")
-    assert "finer rules" in solution.info.plan
+        solution = spring.solve(method="dense")
+    assert "finer rules" in solution.info.matrix
     assert np.linalg.norm(solution.unbalanced_force - solution.reactions["held"].force - [0, 0, -1e-6]) < 1e-12
     assert np.linalg.norm(solution.unbalanced_force) > 1e-7
 
@@ -90,8 +92,8 @@ def test_reactions_that_do_not_balance_the_loads_are_warned_of(spring):
 def test_rules_that_are_given_are_kept(spring):
     solid = replace(spring, quadrature=cal.Quadrature(near=1.4))
     with pytest.warns(cal.AccuracyWarning, match=r"slender parts bend easily: .* finer rules"):
-        info = solid.solve("dense").info
-    assert "finer rules" not in info.plan
+        info = solid.solve(method="dense").info
+    assert "finer rules" not in info.matrix
 
 
 def test_parts_whose_reactions_do_not_balance_are_named():
@@ -104,65 +106,92 @@ def test_parts_whose_reactions_do_not_balance_are_named():
         "outer": cal.ElasticSolid(outer, STEEL, loads={"end": cal.Force([0.0, 0.0, -1e-6])}),
     }
     with pytest.warns(cal.AccuracyWarning, match="the reactions of '(inner|outer)' do not balance the loads"):
-        cal.BondedSolids(parts).solve("dense")
+        cal.BondedSolids(parts).solve(method="dense")
 
 
 @pytest.mark.variant
 @pytest.mark.filterwarnings("ignore:the reactions")
 def test_products_find_the_bending_of_a_dense_matrix(spring):
     """The preconditioner, whose norm is 1e5, must be linear to more than single precision."""
-    dense, fast = (spring.solve(method).displacement.at_nodes for method in ("dense", "fmm"))
+    dense, fast = (spring.solve(method=method).displacement.at_nodes for method in ("dense", "fmm"))
     assert np.linalg.norm(fast - dense) < 2e-3 * np.linalg.norm(dense)
 
 
 class Diagonal(SimpleNamespace):
-    """An equation with a diagonal matrix, all of whose unknowns are displacements."""
+    """An equation with a diagonal matrix, all of whose unknowns are displacements; asked: tolerances and rules of its
+    matrices."""
 
-    @property
-    def stored(self):
-        return np.diag(self.diagonal)
+    rules, room, shortest, dtype = None, True, 1.0, np.dtype(float)
 
     @property
     def displacements(self):
         return len(self.diagonal)
 
+    unknowns = dimension = displacements
+
+    @property
+    def shape(self):
+        return self.displacements, self.displacements
+
     @property
     def strains(self):
-        return sp.csr_array((0, len(self.diagonal)))
+        return sp.csr_array(self.shape)
 
     @property
     def rest(self):
-        return np.zeros((len(self.diagonal), 3))
+        return np.zeros((self.displacements, 3))
 
-    unknowns = displacements
+    def __matmul__(self, x):
+        return (self.diagonal * x.T).T
+
+    def to_array(self):
+        return np.diag(self.diagonal)
+
+    def with_rules(self, rules):
+        return Diagonal(**{**vars(self), "rules": rules})
+
+    def assemble(self, method, rtol=None, **options):
+        self.asked.append((rtol, self.rules is not None))
+        if self.rules is not None and not self.room:
+            raise MemoryError
+        return Diagonal(**{**vars(self), "defect": 1e-9 if self.rules else max(rtol or 0, 1e-5)})
+
+
+def system(*diagonal, **options):
+    lazy = Diagonal(diagonal=np.array(diagonal), asked=[], **options)
+    finer = FinerMatrices(rules=True)
+    return lazy.asked, LinearSystem("", lazy, (lazy,), finer=finer), finer
 
 
 def test_the_amplification_is_the_norm_of_the_inverse():
-    solver = Solver.of(Diagonal(diagonal=np.array([1.0, 0.5, 1e-4, 2.0])), "dense", 1e-5)
-    assert solver.amplification == pytest.approx(1e4)
-    assert solver.solved(np.ones(4)).x == pytest.approx([1.0, 2.0, 1e4, 0.5])
+    _, equation, finer = system(1.0, 0.5, 1e-4, 2.0)
+    x = equation.solve(np.ones((4, 1)), SolveOptions("dense", solver="lu"))[0]
+    assert finer.errors.amplification == pytest.approx(1e4)
+    assert x[:, 0] == pytest.approx([1.0, 2.0, 1e4, 0.5])
 
 
 def test_attempts():
-    """Tolerance first, then rules; where there is no room, the last equation again, with a warning."""
-    asked = []
-
-    def pose(tolerance, fine, room=True):
-        asked.append((tolerance, fine))
-        if fine and not room:
-            raise MemoryError
-        defect = 1e-9 if fine else max(tolerance, 1e-5)
-        return Diagonal(diagonal=np.array([1.0, 1e-4]), defect=defect), np.ones((2, 1))
-
-    found = Posed.of(pose, "dense", 1e-4, rules=True)
-    assert asked == [(1e-4, False), (1e-4, True)] and found.fine and found.error == pytest.approx(1e-5)
-    asked.clear()
-    with pytest.warns(cal.AccuracyWarning, match="amplifies it up to 10,000 times, to 1e\\+02 %"):
-        found = Posed.of(lambda *given: pose(*given, room=False), "dense", 1e-4, rules=True)
-    assert asked == [(1e-4, False), (1e-4, True), (1e-4, False)] and not found.fine
-    assert found.finer("fmm", 1e-4, rules=True) == (pytest.approx(5e-7), False)
-    assert found._replace(rtol=5e-7).finer("fmm", 1e-4, rules=True) == (5e-7, True)
-    assert found._replace(rtol=5e-7).finer("fmm", 1e-4, rules=False) is None
+    """Tolerance first, then rules; where there is no room, the last matrix again, with a warning."""
+    options = SolveOptions("dense", solver="lu")
+    asked, equation, finer = system(1.0, 1e-4)
+    equation.assemble(options)
+    assert asked == [(None, False), (None, True)] and finer.fine and finer.errors.error == pytest.approx(1e-5)
+    finer.warn()
+    asked, equation, finer = system(1.0, 1e-4, room=False)
+    equation.assemble(options)
+    with pytest.warns(cal.AccuracyWarning, match="amplifies it up to 10,000 times, to 10 %"):
+        finer.warn()
+    assert asked == [(None, False), (None, True), (None, False)] and not finer.fine
+    options = SolveOptions("fmm", rtol=1e-4, compression_rtol=1e-4)
+    seen = SimpleNamespace(
+        matrix=equation.matrix, inverse=equation.inverse, factors=object(), operator=equation.operator
+    )
+    finer = FinerMatrices(rules=True)
+    operator, better = finer(seen, options)
+    assert better.compression_rtol == pytest.approx(5e-6) and operator.rules is None
+    assert finer(seen, better)[0].rules is not None
+    finer.rules = False
+    assert finer(seen, better) is None
 
 
 @pytest.mark.parametrize(("method", "power", "bound"), [
@@ -176,9 +205,9 @@ def test_stresses_on_small_triangles(method, power, bound):
     mesh = cal.TriangleMesh(x, mesh.triangles, side + 3)
     planes = {number: cal.SymmetryPlane() for number in (0, 1, 2)}
     solid = cal.ElasticSolid(mesh, STEEL, planes, {4: cal.Traction([1.0, 0.0, 0.0])})
-    solution = solid.solve(method)
+    solution = solid.solve(method=method)
     error = np.abs(solution.von_mises - 1).max()
     assert error < bound
     assert 1 / 3 < solution.info.stress_error / error < 3
     if method == "fmm":
-        assert "small triangles need products for rtol=" in solution.info.plan
+        assert "small triangles need products for rtol=" in solution.info.matrix

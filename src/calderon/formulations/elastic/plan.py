@@ -1,15 +1,13 @@
 """What the solution of elastic solids will take, estimated before memory is taken."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from typing import Any
 
-from calderon.backends import format_bytes, require_memory, thread_count
-from calderon.operators import methods
+from calderon.backends import thread_count
+from calderon.fmm.plan import plan_elastic
+from calderon.operators.methods import Plan, method_named
 
-FAST = "fmm"
-"""The method whose layers share one traversal."""
-STEPS, PRODUCTS = 120, 25
-"""Vectors of GMRES and rows of the blocks of its preconditioner, and products, about."""
+STEPS = 120
+"""Vectors of GMRES and rows of the blocks of its preconditioner, about."""
 WHILE_COMPUTED = 3000
 """Bytes of an unknown, in addition to what stays, while near pairs of triangles are integrated for fast products: of
 planned 0.8, 2.1 and (P2) 7.5 GB solutions took 1.0, 2.7 and 7.1 GB."""
@@ -22,57 +20,41 @@ COMPRESSED = 2.5
 """Seconds of an H-matrix of elastostatics over those of a scalar one of as many unknowns."""
 
 
-@dataclass(frozen=True)
-class Plan:
-    """What a solution will take: the method, unknowns, bytes of the matrices, wall-clock seconds."""
+def plan_solution(equation: Any, method: str, rtol: float | None) -> Plan:
+    """The bytes and seconds of a `LazyEquation` with the loads of its volume, its factors or its preconditioner.
+    method: of its products. rtol: of those that are compressed."""
+    chosen, threads = method_named(method), thread_count()
+    displacements, tractions = equation.unknowns
+    count = displacements + tractions
+    entries = sum(body.spaces.entries for body in equation.bodies)
+    parts = _plans(equation, method, rtol)
+    nbytes, seconds, product = STEPS * 8 * count, 0.0, sum(each.product_seconds for each in parts)
+    if chosen.stores_entries:
+        matrices = 2 if len(equation.bodies) == 1 else 3  # with the factors; several are a sum
+        nbytes, product = 8 * (entries + matrices * count**2), OPERATION * count**2 / threads
+        seconds = (ENTRY * entries + OPERATION * 2 / 3 * count**3) / threads
+    elif not parts:
+        product = ENTRY * entries / threads
+    else:
+        nbytes += sum(each.nbytes for each in parts)
+        each = FAST_UNKNOWN / threads + ALONE if chosen.joins_blocks else UNKNOWN / threads
+        seconds = sum(each.seconds for each in parts) * (1 if chosen.joins_blocks else COMPRESSED) + each * count
+    seconds += sum(each for each, _ in equation.sources) / threads
+    nbytes = max(nbytes, *(each for _, each in equation.sources), 0)
+    text = f"{count} unknowns ({displacements} of displacement, {tractions} of traction)"
+    return Plan(method, int(nbytes), seconds, product, text)
 
-    method: str
-    unknowns: int
-    displacements: int
-    tractions: int
-    nbytes: int
-    seconds: float
 
-    @staticmethod
-    def of(method: str, unknowns: tuple[int, int], entries: int, layers: methods.Plan | None) -> "Plan":
-        """unknowns: displacements and tractions; entries: of the layers; layers: what these take as products, None
-        where they are dense or computed anew in each."""
-        count, threads = sum(unknowns), thread_count()
-        if method == "dense":
-            nbytes = 8 * (entries + 2 * count**2)
-            seconds = (ENTRY * entries + OPERATION * 2 / 3 * count**3) / threads
-        elif layers is None:
-            nbytes, seconds = STEPS * 8 * count, PRODUCTS * ENTRY * entries / threads
+def _plans(equation: Any, method: str, rtol: Any) -> list[Plan]:
+    """The plans of the layers of all bodies; none where they are stored, or computed anew in each product."""
+    chosen, found = method_named(method), []
+    if chosen.stores_entries or chosen.plan is None:
+        return []
+    for body in equation.bodies:
+        rules = body.solid.quadrature
+        if chosen.joins_blocks:
+            table = body.columns(rules)
+            found.append(plan_elastic(table.operator([*table.kept, *table.known]), rtol))
         else:
-            fast, nbytes = method == FAST, STEPS * 8 * count + layers.nbytes
-            seconds = (1 if fast else COMPRESSED) * layers.seconds + PRODUCTS * layers.product_seconds
-            seconds += (FAST_UNKNOWN / threads + ALONE if fast else UNKNOWN / threads) * count
-        return Plan(method, count, *unknowns, nbytes, seconds)
-
-    def after(self, sources: Sequence[tuple[float, int]]) -> "Plan":
-        """With what takes processor seconds and bytes before it, one after the other."""
-        seconds = self.seconds + sum(each for each, _ in sources) / thread_count()
-        return replace(self, seconds=seconds, nbytes=max(self.nbytes, *(each for _, each in sources), 0))
-
-    def __str__(self) -> str:
-        return (
-            f"{self.method}: {self.unknowns} unknowns ({self.displacements} of displacement, {self.tractions} of "
-            f"traction), about {methods.rounded(self.seconds)} s and {format_bytes(self.nbytes)}"
-        )
-
-    def require_memory(self) -> None:
-        """MemoryError where the solution does not fit into the free memory."""
-        if self.method == "dense":
-            require_memory(self.nbytes, f"a dense matrix of {self.unknowns} unknowns", "try method='hmatrix'")
-        elif self.method == FAST:
-            needed = self.nbytes + WHILE_COMPUTED * self.unknowns
-            require_memory(needed, f"a solution of {self.unknowns} unknowns", "try a coarser mesh")
-
-
-def one_after_the_other(layers: Sequence[methods.Plan | None]) -> methods.Plan | None:
-    """What the layers of several bodies take together; None where those of one have no plan."""
-    found = [each for each in layers if each is not None]
-    if len(found) < len(layers):
-        return None
-    totals = (sum(each) for each in list(zip(*found, strict=True))[1:4])
-    return methods.Plan(found[0].method, *totals)
+            found.append(body.layers(rules).table.plan(method, rtol))
+    return found

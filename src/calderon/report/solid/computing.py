@@ -38,11 +38,11 @@ def compute_solid(file: CaseFile[SolidCase], stages: Stages, scratch: Path | Non
         plane = _plane(file, solids)
         _require_inside(file, solids)
         places = near_places(file)
-    method, rtol = case.solver.method, case.solver.rtol
-    plan = posed.plan(method, rtol)
-    require_memory(plan.nbytes, f"the solution of {plan.unknowns} unknowns ({plan.method})", "use a coarser mesh")
+    options: Any = {"method": case.solver.method, "rtol": case.solver.rtol}
+    plan = posed.plan(**options)
+    require_memory(plan.nbytes, f"the solution of {posed.unknowns} unknowns ({plan.method})", "use a coarser mesh")
     with stages.stage("assemble and solve", str(plan)):
-        load_cases = _solved(systems, (method, rtol, case.solver.backend))
+        load_cases = _solved(systems, options | {"backend": case.solver.backend})
     with stages.stage("stresses on the surface"):
         worst = max(load_cases, key=lambda name: max(each.largest_stress[0] for each in load_cases[name].values()))
         parts = load_cases[worst]
@@ -60,7 +60,7 @@ def compute_solid(file: CaseFile[SolidCase], stages: Stages, scratch: Path | Non
         with stages.stage("near field", name):
             near[name] = parts.samples(each.in_unit(Units(case.solid.units).base("length")))
     return SolidResults(
-        file, parts, plan.unknowns, largest, points, tuple(lines), cut, worst, load_cases, near_fields=near
+        file, parts, posed.unknowns, largest, points, tuple(lines), cut, worst, load_cases, near_fields=near
     )
 
 
@@ -68,9 +68,7 @@ def _parts(posed: ElasticSolid | BondedSolids) -> Mapping[str, ElasticSolid]:
     return posed.parts if isinstance(posed, BondedSolids) else {"": posed}
 
 
-def _solved(
-    systems: Mapping[str, ElasticSolid | BondedSolids], options: tuple[str, float, str]
-) -> dict[str, BondedSolution]:
+def _solved(systems: Mapping[str, ElasticSolid | BondedSolids], options: Any) -> dict[str, BondedSolution]:
     """Solutions by load case and part, with one matrix."""
     first = next(iter(systems.values()))
     cases = {
@@ -78,8 +76,8 @@ def _solved(
         for name, system in systems.items()
     }
     if isinstance(first, BondedSolids):
-        return first.solve_cases(cases, *options)
-    alone = first.solve_cases({name: case[""] for name, case in cases.items()}, *options)
+        return first.solve_cases(cases, **options)
+    alone = first.solve_cases({name: case[""] for name, case in cases.items()}, **options)
     return {name: BondedSolution({"": solution}) for name, solution in alone.items()}
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from calderon.formulations.elastic.balance import Resultant
+from calderon.formulations.elastic.conditions.rigid_motions import Resultant
 from calderon.formulations.elastic.material import von_mises
 from calderon.report.folder import BestEffort
 from calderon.report.formatting import Column, write_csv

@@ -255,7 +255,7 @@ def _equations(results: SolidResults) -> list[Row]:
     rows: list[Row] = [
         ("displacements, tractions", {"P1": "P1, P0", "P2": "P2, DP1"}[space], ""),
         ("unknowns", str(results.unknowns), ""),
-        ("matrix", info.plan.split(":")[0], ""),
+        ("matrix", info.matrix.split(":")[0], ""),
         ("error of rigid rotations", f"{max(each.rotation_error for each in infos):.1e}", ""),
         ("largest amplification of it by bending", f"{max(each.amplification for each in infos):,.0f}", ""),
         ("assembly", f"{info.assembly_seconds:.2f}", "s"),

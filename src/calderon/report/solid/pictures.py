@@ -7,7 +7,7 @@ import numpy as np
 
 import calderon.plots as plots
 from calderon.case.solid import Load, Support
-from calderon.formulations.elastic.surface_conditions import faces_of
+from calderon.formulations.elastic.conditions.surface_conditions import faces_of
 from calderon.mesh import TriangleMesh
 from calderon.report.folder import BestEffort
 from calderon.report.formatting import number, plane_equation

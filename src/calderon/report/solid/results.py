@@ -12,7 +12,7 @@ from calderon.case import CaseFile, SolidCase
 from calderon.case.solid import Load
 from calderon.data import Samples
 from calderon.formulations import BondedSolution, ElasticSolution
-from calderon.formulations.elastic.balance import Resultant
+from calderon.formulations.elastic.conditions.rigid_motions import Resultant
 from calderon.formulations.elastic.material import von_mises
 from calderon.mesh import TriangleMesh
 from calderon.report.solid.units import Units, signed

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.formulations import ElasticSolid
-from calderon.formulations.elastic.surface_conditions import faces_of
+from calderon.formulations.elastic.conditions.surface_conditions import faces_of
 
 
 def singular_edges(solid: ElasticSolid) -> dict[str, NDArray[np.bool_]]:

@@ -19,13 +19,15 @@ from scipy.sparse.linalg import LinearOperator
 
 from calderon.backends import return_memory, run_tasks, thread_count
 from calderon.fmm.elastic import ElasticProduct
-from calderon.formulations.elastic.balance import rigid_motions
 from calderon.formulations.elastic.coarse.columns import Columns, groups_of_leaves
 from calderon.formulations.elastic.coarse.far import far_sums
 from calderon.formulations.elastic.coarse.near import BlockSums, near_sums
 from calderon.formulations.elastic.coarse.squares import Squares
-from calderon.formulations.elastic.equations import Equation
-from calderon.formulations.elastic.surface_conditions import sparse
+from calderon.formulations.elastic.conditions.rigid_motions import rigid_motions
+from calderon.formulations.elastic.conditions.surface_conditions import sparse
+from calderon.formulations.elastic.system.body import BodyRows
+from calderon.formulations.elastic.system.equation import Equation
+from calderon.formulations.elastic.system.unknown_columns import UnknownColumns
 from calderon.mesh.locality import block_order
 
 Array = NDArray[np.float64]
@@ -86,14 +88,14 @@ def two_levels(equation: Any) -> LinearOperator:
         del matrix
         return_memory()
         leaves = _by_boxes(equation, bodies, LEAF)
-        blocks = _leaf_blocks(bodies, leaves)
+        blocks = _leaf_blocks(equation, bodies, leaves)
     else:
-        matrix = coarse.T @ (equation.operator @ coarse.toarray()) if coarse.shape[1] else np.zeros((0, 0))
+        matrix = coarse.T @ (equation @ coarse.toarray()) if coarse.shape[1] else np.zeros((0, 0))
         inverse = _whole_inverse(matrix)
         leaves = [np.sort(leaf) for leaf in clusters(equation.points, LEAF)]
         blocks = _stored([equation.block(leaf) for leaf in leaves])
     if len(leaves) == 1:  # singular without the lift and elastic supports, where the body is held by these alone
-        leaves, blocks = [np.arange(equation.unknowns)], _stored([equation.operator @ np.eye(equation.unknowns)])
+        leaves, blocks = [np.arange(equation.unknowns)], _stored([equation @ np.eye(equation.unknowns)])
     inverses = _inverses(leaves, blocks)
     del blocks  # with what it was made from
     return_memory()
@@ -142,53 +144,63 @@ def _whole_inverse(matrix: Array) -> Squares:
     return found
 
 
-def bodies_of(equation: Any) -> "list[_Body]":
+def bodies_of(equation: Equation) -> "list[_Body]":
     """The bodies of an equation whose products are fast, else none."""
-    equations: list[Equation] = getattr(equation, "equations", [equation])
-    joints: list[Any] = [each.layers.joint for each in equations]
-    products: list[Any] = [getattr(getattr(each, "product", None), "product", None) for each in joints]
-    products = [getattr(each, "host", each) for each in products]  # of products on a device
-    if not all(isinstance(each, ElasticProduct) for each in products):
-        return []
-    return [_Body.of(each, product) for each, product in zip(equations, products, strict=True)]
+    found = []
+    for rows in equation.bodies:
+        if not isinstance(rows.layers, UnknownColumns):
+            return []
+        product = rows.layers.product.product
+        product = getattr(product, "host", product)  # of products on a device
+        if not isinstance(product, ElasticProduct):
+            return []
+        found.append(_Body.of(equation, rows, rows.layers, product))
+    return found
 
 
 class _Body(NamedTuple):
-    """A = left^T product right + local of one body, of all unknowns; moved: from columns of unknowns to the right side
-    of the product, with the tractions of elastic supports."""
+    """The matrix of one body between all unknowns, A = left^T P right + local, by its fast product P.
 
-    equation: Equation
+    rows: the `BodyRows`. columns: its layers. length: L. product: P. left (p, unknowns): from its rows to the rows of
+    A. right (k, unknowns): from unknowns to displacements and tractions, without elastic supports. local (unknowns,
+    unknowns): the rest of A.
+    """
+
+    rows: BodyRows
+    columns: UnknownColumns
+    length: float
     product: ElasticProduct
     left: sp.csr_array
     right: sp.csr_array
     local: sp.csr_array
 
     @staticmethod
-    def of(equation: Equation, product: ElasticProduct) -> "_Body":
-        tests = sp.block_diag([part.tests for part in equation.parts], format="csr")
-        left = sp.csr_array(tests @ sp.diags_array(equation.scale))
-        u, t = equation.length * equation.free, equation.bound
-        others = equation.unknowns - u.shape[1]
-        both = equation.layers.single[0] is not None
-        right = sp.block_diag([u, t]) if both else sp.hstack([u, sp.csr_array((u.shape[0], others))])
-        local = sp.vstack([part.local @ u for part in equation.parts if part.tests.shape[0]])
-        local = left.T @ sp.hstack([local, sp.csr_array((local.shape[0], others))])
-        tested = left[equation.layers.unknown.tested]
-        return _Body(equation, product, tested, sp.csr_array(right), sp.csr_array(local))
+    def of(equation: Equation, rows: BodyRows, layers: UnknownColumns, product: ElasticProduct) -> "_Body":
+        """The matrix of a body of an assembled equation."""
+        left = sp.csr_array(rows.tests @ sp.diags_array(equation.scale))
+        u = equation.length * rows.free
+        has_tractions = layers.table.shape[1] > u.shape[0]
+        right = sp.block_diag([u, rows.bound]) if has_tractions else u
+        local = sp.vstack([each.local @ u for each in rows.rows], format="csr")
+        for each in (right, local):
+            each.resize((each.shape[0], equation.unknowns))
+        local = left.T @ local
+        right, local = sp.csr_array(right), sp.csr_array(local)
+        return _Body(rows, layers, equation.length, product, left[layers.tested], right, local)
 
     @property
     def kept(self) -> sp.csr_array:
         """The right side for all unknowns, without elastic supports."""
-        return sp.csr_array(self.right[self.equation.layers.unknown.columns])
+        return sp.csr_array(self.right[self.columns.columns])
 
     def moved(self, columns: sp.csr_array) -> sp.csr_array:
         """The right side of the product, its kept columns."""
-        found, springs = self.right @ columns, self.equation.springs
+        found, springs = self.right @ columns, self.rows.springs
         if springs.nnz:
-            u = self.equation.length * self.equation.free
+            u = self.length * self.rows.free
             supported = springs @ (u @ columns[: u.shape[1]])
             found = found - sp.vstack([sp.csr_array((u.shape[0], columns.shape[1])), supported])
-        return sp.csr_array(found.tocsr()[self.equation.layers.unknown.columns])
+        return sp.csr_array(found.tocsr()[self.columns.columns])
 
     @property
     def owners(self) -> Index:
@@ -231,26 +243,27 @@ def _by_boxes(equation: Any, bodies: Sequence[_Body], most: int) -> list[Index]:
     return [np.sort(each) for each in np.split(order, np.flatnonzero(np.diff(groups[order])) + 1)]
 
 
-def _coarse_matrix(equation: Any, bodies: Sequence[_Body], coarse: sp.csr_array) -> Array:
+def _coarse_matrix(equation: Equation, bodies: Sequence[_Body], coarse: sp.csr_array) -> Array:
     """Z^T A Z from the near blocks and moments of fast products, which are in single precision."""
-    count, lift = equation.displacements, bodies[0].equation.lift
-    scaled = bodies[0].equation.length * bodies[0].equation.scale[:count, None] * lift
+    count, lift = equation.displacements, equation.lift
+    scaled = equation.length * equation.scale[:count, None] * lift
     dense = np.zeros((coarse.shape[1],) * 2, STORED)
     if lift.shape[1]:
         dense[...] = (coarse[:count].T @ scaled) @ (coarse[:count].T @ lift).T
     for body in bodies:
         body.add_sums(coarse, dense)
-        if (balance := body.equation.balance) is not None:
+    for balance in equation.balances:
+        if balance is not None:
             rows, columns = balance.change
             dense += (coarse.T @ rows).toarray() @ (coarse.T @ columns).T
-        return_memory()
+    return_memory()
     return dense.astype(np.float64)  # which LAPACK overwrites
 
 
-def _leaf_blocks(bodies: Sequence[_Body], chosen: list[Index]) -> Blocks:
+def _leaf_blocks(equation: Equation, bodies: Sequence[_Body], chosen: list[Index]) -> Blocks:
     """Blocks from near blocks."""
     sums = [BlockSums(body.product, body.left, body.kept, body.local, chosen) for body in bodies]
-    balances = [each.equation.balance for each in bodies if each.equation.balance is not None]
+    balances = [each for each in equation.balances if each is not None]
 
     def blocks(low: int, high: int) -> list[NDArray[Any]]:
         found = [np.sum(each, axis=0) for each in zip(*(one.of(low, high) for one in sums), strict=True)]

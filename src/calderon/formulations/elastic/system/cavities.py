@@ -20,12 +20,13 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from calderon.formulations.elastic.balance import rigid_motions
-from calderon.formulations.elastic.tested_rows import Spaces, restricted
+from calderon.formulations.elastic.conditions.rigid_motions import rigid_motions
+from calderon.formulations.elastic.system.layers import Spaces, restricted
 from calderon.greens import Laplace
 from calderon.mesh.containment import nested_components
 from calderon.operators import adjoint_double_layer, single_layer
 from calderon.operators.methods import candidates
+from calderon.quadrature import Quadrature
 from calderon.solvers import cg, jacobi
 from calderon.spaces import P0, NodalVectorSpace
 
@@ -87,30 +88,29 @@ class CavityForms:
     traction: Array
     ratio: float
 
-    def of_equation(self, equation: Any) -> VolumeBalance | None:
-        """In the unknowns of an `Equation`; None where a balance has no unknowns."""
+    def in_unknowns(self, rows: Any, length: float, scale: Array) -> VolumeBalance | None:
+        """The balances in unknowns; None where they have none. rows: the `BodyRows` of the body. length, scale: as in
+        `Equation`."""
         u, t = self.displacement, self.traction
-        if equation.springs.nnz:
-            u = u - equation.springs.T @ t
-        columns = np.concatenate([equation.length * (equation.free.T @ u), equation.bound.T @ t])
-        rows = self._combinations([part.tests for part in equation.parts]) / equation.scale[:, None]
-        sizes, lengths = np.linalg.norm(columns, axis=0), np.linalg.norm(rows, axis=0)
+        if rows.springs.nnz:
+            u = u - rows.springs.T @ t
+        columns = np.concatenate([length * (rows.free.T @ u), rows.bound.T @ t])
+        sums = self._combinations(rows.tests) / scale[:, None]
+        sizes, lengths = np.linalg.norm(columns, axis=0), np.linalg.norm(sums, axis=0)
         kept = (sizes > 0) & (lengths > 0)
         if not kept.any():
             return None
         sizes, lengths = sizes[kept], lengths[kept]
         share = (1 - 2 * self.ratio) / (1 - self.ratio) * sizes / lengths
-        rows = sp.csr_array(rows[:, kept] / lengths)
         unknowns, displaced, pulled = (each[:, kept] / sizes for each in (columns, u, t))
-        return VolumeBalance(rows, unknowns, displaced, pulled, share)
+        return VolumeBalance(sp.csr_array(sums[:, kept] / lengths), unknowns, displaced, pulled, share)
 
-    def _combinations(self, tests: list[sp.csr_array]) -> Array:
-        """(unknowns, k) the combinations of test functions that are nearest to the normals; tests: see TestedRows."""
-        spaces = [each for each in (self.spaces.displacements, self.spaces.unknown) if each is not None]
+    def _combinations(self, tests: sp.csr_array) -> Array:
+        """(unknowns, k) the combinations of test functions (rows, unknowns) that are nearest to the normals."""
+        spaces = self.spaces.tests
         mass = sp.block_array([[trial.mass_matrix(test) for trial in spaces] for test in spaces])
-        whole = sp.block_diag(tests, format="csr")
-        gram = (whole.T @ mass @ whole).tocsr()
-        right = whole.T @ np.concatenate([self.faces.mass_matrix(test) @ self.normals for test in spaces])
+        gram = (tests.T @ mass @ tests).tocsr()
+        right = tests.T @ np.concatenate([self.faces.mass_matrix(test) @ self.normals for test in spaces])
         kept, weights = np.flatnonzero(gram.diagonal()), np.zeros(right.shape)
         if len(kept):
             gram = gram[kept][:, kept]
@@ -118,9 +118,10 @@ class CavityForms:
         return weights
 
 
-def cavity_forms(solid: Any, spaces: Spaces, method: str) -> CavityForms | None:
-    """Of an `ElasticSolid`, whose method assembles the layers of Laplace, too; None without cavities."""
-    mesh, u, rules = solid.mesh, spaces.displacements, solid.quadrature
+def cavity_forms(solid: Any, spaces: Spaces, method: str, rules: Quadrature) -> CavityForms | None:
+    """The balances of an `ElasticSolid`; None without cavities. spaces: of the body. method, rules: of the layers of
+    Laplace, those of the layers of the solid."""
+    mesh, u = solid.mesh, spaces.displacements
     cavities = np.arange(mesh.number_of_components)
     if not solid.exterior:
         cavities = nested_components(mesh.vertices, mesh.triangles, mesh.components)

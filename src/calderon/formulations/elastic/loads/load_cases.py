@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from calderon.formulations.elastic.body_loads import BodyLoad
+from calderon.formulations.elastic.loads.body_loads import BodyLoad
 from calderon.validation import describe, list_of
 
 

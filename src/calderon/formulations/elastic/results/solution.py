@@ -1,9 +1,8 @@
 """The displacement, stress and reactions of an elastic solid, and of several that are bonded."""
 
-import math
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -12,10 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from calderon.data import Quantity
 from calderon.data.samples import SampledField
-from calderon.formulations.elastic import balance
-from calderon.formulations.elastic.balance import Resultant
-from calderon.formulations.elastic.body_loads import Gravity, RemoteStress, Rotation, TemperatureChange
-from calderon.formulations.elastic.conditions import (
+from calderon.formulations.elastic.conditions import rigid_motions
+from calderon.formulations.elastic.conditions.face_conditions import (
     ElasticSupport,
     Fixed,
     Force,
@@ -27,9 +24,12 @@ from calderon.formulations.elastic.conditions import (
     SymmetryPlane,
     Traction,
 )
+from calderon.formulations.elastic.conditions.rigid_motions import Resultant
+from calderon.formulations.elastic.loads.body_loads import Gravity, RemoteStress, Rotation, TemperatureChange
+from calderon.formulations.elastic.loads.steady_temperature import SteadyTemperature
 from calderon.formulations.elastic.material import ElasticMaterial, von_mises
-from calderon.formulations.elastic.steady_temperature import SteadyTemperature
-from calderon.formulations.elastic.surface_stress import averaged
+from calderon.formulations.elastic.results.info import ElasticInfo
+from calderon.formulations.elastic.results.surface_stress import averaged
 from calderon.formulations.saving.solution_file import Record, SavedSolution
 from calderon.mesh.containment import winding_numbers
 from calderon.mesh.errors import warn_of_accuracy
@@ -45,49 +45,6 @@ from calderon.view import Described, Field, Scene, Surface, Viewable
 Array = NDArray[np.float64]
 REACTIONS = 0.1
 """Force that is left, over that of the loads, above which a warning is given."""
-
-
-@dataclass(frozen=True)
-class ElasticInfo(Described):
-    """The record of a solution.
-
-    plan: method and unknowns as text. solver: what solved the equation. rotation_error: what the discrete equation
-    makes of rigid rotations, which have no traction: a measure of the error of the matrix. free_motions: rigid
-    motions that no support holds; their mean over the surface is zero. free_tags: tags without a condition.
-    displacement_error, stress_error: estimates of relative errors on the surface, in the mean (see `estimated_errors`);
-    the latter at least of the largest stress by what solver and matrix leave on small triangles.
-    amplification: by how much, at most, bending of slender parts makes errors of the matrix larger in displacements;
-    NaN in files of earlier versions.
-    """
-
-    plan: str
-    solver: str
-    rotation_error: float
-    free_motions: int
-    free_tags: tuple[str, ...]
-    displacement_error: float
-    stress_error: float
-    assembly_seconds: float
-    solve_seconds: float
-    amplification: float = math.nan
-
-    @property
-    def brief(self) -> str:
-        """Method, unknowns and error."""
-        return f"{self.plan}, error of displacement {100 * self.displacement_error:.2g} %"
-
-    def __str__(self) -> str:
-        larger = f", amplified by bending up to {self.amplification:,.0f} times"
-        known = larger if math.isfinite(self.amplification) else ""
-        lines = [self.plan, self.solver, f"error of rotations {self.rotation_error:.1e}{known}"]
-        about = f"{100 * self.displacement_error:.2g} %", f"{100 * self.stress_error:.2g} %"
-        lines.append(f"estimated errors: displacement {about[0]}, stress on the surface {about[1]}, in the mean")
-        if self.free_motions:
-            lines.append(f"{self.free_motions} free rigid motions were removed")
-        if self.free_tags:
-            lines.append(f"tags without a condition are free: {', '.join(self.free_tags)}")
-        lines.append(f"assembly {self.assembly_seconds:.3g} s, solution {self.solve_seconds:.3g} s")
-        return "\n  ".join(lines)
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,7 +76,9 @@ class ElasticSolution(SampledField, SavedSolution, Viewable, Described):
         x = self._inside(points)
         u, t = self._without_body_loads
         green = self.solid.material.green
-        return elastic_potentials(green, u, t, x, False) + self.solid.particular_displacement(x) + self.solid.source(x)
+        return (
+            elastic_potentials(green, u, t, x, False) + self.solid.volume.displacement(x) + self.solid.volume.source(x)
+        )
 
     @of_any_shape
     def stress(self, points: ArrayLike) -> Array:
@@ -128,7 +87,7 @@ class ElasticSolution(SampledField, SavedSolution, Viewable, Described):
         x = self._inside(points)
         u, t = self._without_body_loads
         stress = elastic_potentials(self.solid.material.green, u, t, x, True)
-        return stress + self.solid.particular_stress(x) + self.solid.source_stress(x)
+        return stress + self.solid.volume.stress(x) + self.solid.volume.source_stress(x)
 
     @cached_property
     def surface_stress(self) -> Array:
@@ -158,7 +117,7 @@ class ElasticSolution(SampledField, SavedSolution, Viewable, Described):
         )
         body = Surface("body", mesh.vertices, mesh.triangles, fields, displacement=moved)
         factor = 0.05 * mesh.diameter / (largest or 1.0)
-        return Scene((body,), factor=factor, title="Elastic solid", subtitle=self.info.plan)
+        return Scene((body,), factor=factor, title="Elastic solid", subtitle=self.info.matrix)
 
     @property
     def safety_factor(self) -> float:
@@ -187,7 +146,7 @@ class ElasticSolution(SampledField, SavedSolution, Viewable, Described):
         found = {}
         for tag in self.solid.supports or {}:
             chosen = np.isin(mesh.tags, mesh.tag_numbers(tag))
-            whole, load = self._resultant(chosen), balance.resultant(space, self.solid.conditions.loads, chosen)
+            whole, load = self._resultant(chosen), rigid_motions.resultant(space, self.solid.conditions.loads, chosen)
             found[tag] = Resultant(whole.force - load.force, whole.moment - load.moment)
         return found
 
@@ -197,15 +156,15 @@ class ElasticSolution(SampledField, SavedSolution, Viewable, Described):
         a solid without outer surface, which bears any force at infinity."""
         if self.solid.exterior:
             raise ValueError("a solid without outer surface bears any force at infinity: see resultants")
-        size = max(self.solid.applied[1], balance.magnitude(self.traction.space.scalar, self.traction.at_nodes))
+        size = max(self.solid.applied[1], rigid_motions.magnitude(self.traction.space.scalar, self.traction.at_nodes))
         return float(np.linalg.norm(self.unbalanced_force) / size) if size else 0.0
 
     @property
     def unbalanced_force(self) -> Array:
         """(3,) the force in N that all tractions, reactions included, and loads of the volume leave."""
         solid = self.solid
-        total = balance.resultant(self.traction.space.scalar, self.traction.at_nodes).force
-        return np.asarray(total + solid.volume_integral(lambda d: solid.body_force(d + solid.centre), (3,)))
+        total = rigid_motions.resultant(self.traction.space.scalar, self.traction.at_nodes).force
+        return np.asarray(total + solid.volume.integral(lambda d: solid.volume.force(d + solid.volume.centre), (3,)))
 
     @cached_property
     def strain_energy(self) -> float:
@@ -213,10 +172,10 @@ class ElasticSolution(SampledField, SavedSolution, Viewable, Described):
         a remote stress, whose energy is infinite."""
         if self.solid.exterior and self.solid.body:
             raise ValueError("the energy of a remote stress is infinite: take the difference of tractions yourself")
-        centre, nodes = self.solid.centre, self.displacement.space.scalar.nodes
-        free = self.solid.free_expansion(nodes)
+        centre, nodes = self.solid.volume.centre, self.displacement.space.scalar.nodes
+        free = self.solid.volume.free_expansion(nodes)
         strained = self.displacement.coefficients - np.ravel(free)
-        particular = self.solid.particular_displacement(nodes) - free
+        particular = self.solid.volume.displacement(nodes) - free
         u, t = self._without_body_loads
         u_space: Any = self.displacement.space
         mass = u_space.mass_matrix(self.traction.space)
@@ -224,12 +183,12 @@ class ElasticSolution(SampledField, SavedSolution, Viewable, Described):
 
         def own(d: Array) -> Array:
             x = d + centre
-            loose = self.solid.free_expansion(x)
-            return np.einsum("ni,ni->n", self.solid.body_force(x), self.solid.particular_displacement(x) - loose)
+            loose = self.solid.volume.free_expansion(x)
+            return np.einsum("ni,ni->n", self.solid.volume.force(x), self.solid.volume.displacement(x) - loose)
 
         work = self.traction.coefficients @ (mass @ strained)
         work += t.coefficients @ (mass @ particular.ravel()) - tp @ (mass @ u.coefficients)
-        return float(work + self.solid.volume_integral(own, ())) / 2
+        return float(work + self.solid.volume.integral(own, ())) / 2
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write displacement, traction, stress and von Mises stress on the surface for ParaView (.vtu)."""
@@ -268,16 +227,16 @@ class ElasticSolution(SampledField, SavedSolution, Viewable, Described):
         return Record({"solid": given, "info": self.info}, functions)  # type: ignore[arg-type]
 
     def _resultant(self, triangles: NDArray[np.bool_]) -> Resultant:
-        return balance.resultant(self.traction.space.scalar, self.traction.at_nodes, triangles)
+        return rigid_motions.resultant(self.traction.space.scalar, self.traction.at_nodes, triangles)
 
     @cached_property
     def _without_body_loads(self) -> tuple[Function, Function]:
         """Displacement and traction without the particular solution."""
         u_space, t_space = self.displacement.space, self.traction.space
         normals = np.repeat(self.solid.mesh.normals, t_space.scalar.element.size, axis=0)
-        stress = self.solid.particular_stress(t_space.scalar.nodes)
+        stress = self.solid.volume.stress(t_space.scalar.nodes)
         tp = np.einsum("nij,nj->ni", stress, normals)
-        up = self.solid.particular_displacement(u_space.scalar.nodes)
+        up = self.solid.volume.displacement(u_space.scalar.nodes)
         return (
             Function(u_space, self.displacement.coefficients - up.ravel()),
             Function(t_space, self.traction.coefficients - tp.ravel()),
@@ -319,38 +278,3 @@ def warn_of_reactions(solutions: Mapping[Any, ElasticSolution]) -> None:
             "then much larger than the estimated ones. Try a finer mesh, with three or more triangles across the "
             "thickness"
         )
-
-
-class BondedSolution(dict[Any, ElasticSolution], SampledField, SavedSolution):
-    """{name of the part: `ElasticSolution`}.
-
-    `at_points`, `on_line`, `on_plane`, `on_grid` and `on_sphere` give displacement and von Mises stress in all parts,
-    NaN elsewhere, also on surfaces and common faces. `save(path)` writes all parts into one file for `cal.load`.
-    """
-
-    saved_classes: ClassVar[Sequence[type]] = ElasticSolution.saved_classes
-
-    def _has_field(self, points: Array) -> NDArray[np.bool_]:
-        return np.any([each._has_field(points) for each in self.values()], axis=0)
-
-    def _fields_at(self, points: Array) -> list[Quantity]:
-        """Of the part in which each point is."""
-        found: list[Quantity] = []
-        for part in self.values():
-            here = part._has_field(points)
-            own = part._fields_at(points[here])
-            if not found:
-                found = [replace(each, values=np.zeros((len(points), *each.values.shape[1:]))) for each in own]
-            for whole, each in zip(found, own, strict=True):
-                whole.values[here] = each.values
-        return found
-
-    def _record(self) -> Record:
-        records = [each._record() for each in self.values()]
-        parts = [(name, one.values["solid"], one.values["info"]) for name, one in zip(self, records, strict=True)]
-        functions = {
-            f"{name} {number}": function
-            for number, one in enumerate(records)
-            for name, function in one.functions.items()
-        }
-        return Record({"parts": parts}, functions)

@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from calderon.formulations.elastic.conditions import Face, Load, Support
+from calderon.formulations.elastic.conditions.face_conditions import Face, Load, Support
 from calderon.mesh import TriangleMesh
 from calderon.quadrature import triangle_rule
 from calderon.spaces import NodalVectorSpace, Space

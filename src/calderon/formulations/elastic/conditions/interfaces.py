@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from calderon.formulations.elastic.surface_conditions import CONFLICT, SurfaceConditions, free_columns
+from calderon.formulations.elastic.conditions.surface_conditions import CONFLICT, SurfaceConditions, free_columns
 from calderon.mesh import TriangleMesh
 from calderon.mesh.coincident import FLOAT32_ROUNDING, coincident_points
 from calderon.mesh.containment import winding_numbers

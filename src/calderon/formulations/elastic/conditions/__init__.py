@@ -1,0 +1,1 @@
+"""Supports and loads of faces, and what they leave free and unknown."""

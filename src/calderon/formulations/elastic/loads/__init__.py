@@ -1,0 +1,1 @@
+"""Loads of the volume, and sets of loads."""

@@ -1,0 +1,1 @@
+"""Displacements, stresses and reactions of solved solids."""

@@ -1,0 +1,1 @@
+"""The boundary integral equation of elastic bodies: layers, rows, columns, and how accurate its solution is."""

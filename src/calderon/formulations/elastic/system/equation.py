@@ -1,0 +1,252 @@
+"""The equation of elastic bodies, (1/2 + K) u = V t by Galerkin's method: one body, or several that are bonded.
+
+It is tested with the functions of displacements where these are unknown, and with those of tractions where these are;
+of several bodies the one with the stiffest material has the rows of a joined node, the other one those of a common
+face. In units of E for tractions and of the size of the body for displacements all unknowns are of the same order. What
+(1/2 + K) makes of translations is subtracted from the blocks of the nodes; rotations then measure its error. A sum of
+rows of each cavity is replaced by the balance of its volume (see `cavities`).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from calderon.backends import require_memory, return_memory
+from calderon.formulations.elastic.plan import plan_solution
+from calderon.formulations.elastic.system.body import Body, BodyRows, places
+from calderon.formulations.elastic.system.cavities import VolumeBalance
+from calderon.formulations.elastic.system.strains import strain_matrix
+from calderon.formulations.elastic.system.tested_rows import Known
+from calderon.operators.methods import Plan
+from calderon.quadrature import Quadrature
+
+Array = NDArray[np.float64]
+Index = NDArray[np.int64]
+LARGEST_DEFECT = 0.05
+"""Error of rotations above which the mesh is no boundary of a body."""
+
+
+@dataclass(frozen=True, eq=False)
+class Equation:
+    """A x = b for x = (q / L, s / E_0), assembled: rows times `scale`.
+
+    bodies: the rows of each. right (unknowns, k): b of k load cases. length: L. modulus: E_0. scale (unknowns,): about
+    the inverse of the diagonal. lift (q, f): columns that lift free motions. points, axes (unknowns, 3): where each
+    unknown is, and its direction. balances: of the volumes of cavities, for each body, or None. text: what it is.
+    """
+
+    bodies: Sequence[BodyRows]
+    right: Array
+    length: float
+    modulus: float
+    scale: Array
+    lift: Array
+    points: Array
+    axes: Array
+    balances: Sequence[VolumeBalance | None]
+    text: str
+
+    dtype = np.dtype(np.float64)
+
+    @property
+    def unknowns(self) -> int:
+        """The number of unknowns."""
+        return len(self.points)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(unknowns, unknowns)."""
+        return self.unknowns, self.unknowns
+
+    @property
+    def displacements(self) -> int:
+        """How many of the unknowns are displacements."""
+        return len(self.lift)
+
+    def __str__(self) -> str:
+        return self.text
+
+    def unscaled(self, x: Array) -> Array:
+        """(unknowns,) q and s of a solution x (unknowns,)."""
+        return np.concatenate([x[: self.displacements] * self.length, x[self.displacements :] * self.modulus])
+
+    def __matmul__(self, x: Array) -> Array:
+        """A x of vectors (unknowns,) or (unknowns, k)."""
+        columns = x.reshape(len(x), -1)
+        q, s = columns[: self.displacements] * self.length, columns[self.displacements :]
+        found: Any = sum(body.product(body.free @ q, body.bound @ s) for body in self.bodies)
+        found[: self.displacements] += self.lift @ (self.lift.T @ q)
+        found = self.scale[:, None] * found
+        for balance in self.balances:
+            found = found if balance is None else balance.product(found, columns)
+        return np.asarray(found).reshape(x.shape)
+
+    def to_array(self) -> Array:
+        """A (unknowns, unknowns) of layers that are arrays."""
+        count, found = self.displacements, np.zeros(0)
+        for body in self.bodies:
+            own = np.hstack([self.length * body.product(body.free, None), body.product(None, body.bound)])
+            found = own if body is self.bodies[0] else found + own
+        found[:count, :count] += self.length * (self.lift @ self.lift.T)
+        found *= self.scale[:, None]
+        for balance in self.balances:
+            if balance is not None:
+                balance.replace_rows(found)
+        return found
+
+    def block(self, numbers: Index) -> Array:
+        """The entries between some unknowns, increasing, without elastic supports and the lift."""
+        count = self.displacements
+        q, s = numbers[numbers < count], numbers[numbers >= count] - count
+        found = np.asarray(sum(body.block(q, s) for body in self.bodies))
+        found[:, : len(q)] *= self.length
+        found *= self.scale[numbers][:, None]
+        for balance in self.balances:
+            found = found if balance is None else found + balance.change_of(numbers)
+        return found
+
+    @property
+    def defects(self) -> list[float]:
+        """What the equation of each body makes of rotations, relative."""
+        return [each.defect for each in self.bodies]
+
+    @property
+    def defect(self) -> float:
+        """The largest of the defects."""
+        return max(self.defects)
+
+    @property
+    def rest(self) -> Array:
+        """(unknowns, 3) what A makes of three rotations by 1, in its rows."""
+        found = np.asarray(self.scale[:, None] * sum(body.rest for body in self.bodies))
+        for balance in self.balances:
+            found = found if balance is None else balance.product(found, np.zeros_like(found))
+        return found
+
+    @cached_property
+    def shortest(self) -> float:
+        """The shortest edge over the size."""
+        return float(min(each.space.mesh.edge_lengths.min() for each in self.bodies)) / self.length
+
+    @cached_property
+    def strains(self) -> sp.csr_array:
+        """(k, unknowns) strains and tractions times E / E_0, of unknowns."""
+        parts = [
+            strain_matrix(each.space, self.length * each.free, each.bound) * (each.modulus / self.modulus)
+            for each in self.bodies
+        ]
+        return parts[0] if len(parts) == 1 else sp.vstack(parts, format="csr")
+
+
+@dataclass(frozen=True, eq=False)
+class LazyEquation:
+    """The equation of bodies before it is assembled, with the words of a lazy operator.
+
+    names: of the bodies. bodies: their test functions and columns. nodes (n, 3), free (3 n, q): joined nodes, and N of
+    their displacements U = U_0 + N q. lift (q, f): columns that lift free motions. length: L. cases: what is known of
+    each body, for each load case. sources: processor seconds and bytes of loads of the volume, before it is assembled.
+    rules: finer rules of quadrature, or None for those of each solid.
+    """
+
+    names: Sequence[Any]
+    bodies: Sequence[Body]
+    nodes: Array
+    free: sp.csr_array
+    lift: Array
+    length: float
+    cases: Sequence[Sequence[Known]] = ()
+    sources: Sequence[tuple[float, int]] = ()
+    rules: Quadrature | None = None
+
+    @property
+    def modulus(self) -> float:
+        """E_0, the largest of Young's moduli."""
+        return max(body.modulus for body in self.bodies)
+
+    @property
+    def unknowns(self) -> tuple[int, int]:
+        """The numbers of unknown displacements and tractions."""
+        return int(self.free.shape[1]), int(self.bodies[0].traction.shape[1])
+
+    def with_rules(self, rules: Quadrature) -> "LazyEquation":
+        """The same equation by other rules."""
+        return replace(self, rules=rules)
+
+    def plan(self, method: str, rtol: float | None = None, precision: str = "double") -> Plan:
+        """What the equation and its factors or preconditioner will take; arguments as in `assemble`. ValueError for a
+        method without estimates."""
+        return plan_solution(self, method, rtol)
+
+    def assemble(
+        self,
+        method: str,
+        backend: str = "numba",
+        precision: str = "double",
+        rtol: float | None = None,
+        progress: bool | None = None,
+        keep_on_device: bool = False,
+        matrix_file: Any = None,
+    ) -> Equation:
+        """The assembled equation with the right-hand sides of all cases. method: of products. rtol: of those that are
+        compressed. Other options are those of an operator; only their defaults get here. ValueError where the mesh
+        bounds no body, MemoryError before anything is computed."""
+        plan = self.plan(method, rtol)
+        require_memory(plan.nbytes, f"a solution of {sum(self.unknowns)} unknowns ({method})", "try a coarser mesh")
+        return_memory()
+        modulus = self.modulus
+        bodies = [
+            body.assembled(method, rtol, backend, self.rules or body.solid.quadrature, modulus) for body in self.bodies
+        ]
+        self._refuse_defects(bodies)
+        points, axes = self._places()
+        scale = 1 / np.sum([body.diagonal(self.length, modulus) for body in self.bodies], axis=0)
+        balances = [
+            None if each.cavities is None else each.cavities.in_unknowns(each, self.length, scale) for each in bodies
+        ]
+        return_memory()
+        right = self._right_hand_sides(bodies, scale, balances)
+        for each in bodies:
+            each.layers.release_known()
+        return Equation(
+            bodies=bodies, right=right, length=self.length, modulus=modulus, scale=scale, lift=self.lift,
+            points=points, axes=axes, balances=balances, text=f"{method}: {plan.details}",
+        )  # fmt: skip
+
+    def _right_hand_sides(
+        self, bodies: Sequence[BodyRows], scale: Array, balances: Sequence[VolumeBalance | None]
+    ) -> Array:
+        """b (unknowns, k) of all load cases; arguments as the fields of `Equation`."""
+        found = np.zeros((sum(self.unknowns), len(self.cases)))
+        if self.cases:
+            known = list(zip(*self.cases, strict=True))
+            for body, own in zip(bodies, known, strict=True):
+                found += scale[:, None] * body.right_hand_sides(own)
+            for body, own, balance in zip(bodies, known, balances, strict=True):
+                found = found if balance is None else balance.right(found, *body.known_of(own))
+        return found
+
+    def _refuse_defects(self, bodies: Sequence[BodyRows]) -> None:
+        """ValueError where rotations have a large error in the rows of a body."""
+        for name, body in zip(self.names, bodies, strict=True):
+            if not body.defect <= LARGEST_DEFECT:
+                which = f"the surface of {name!r}" if len(bodies) > 1 else "the surface"
+                raise ValueError(
+                    f"{which} does not bound a body properly: rotations, which need no traction, have an error of "
+                    f"{body.defect:.2g}; mesh.check() finds triangles that repeat, cross or lie on each other"
+                )
+
+    def _places(self) -> tuple[Array, Array]:
+        """The point and the direction (unknowns, 3) of each unknown."""
+        points, axes = places(self.nodes, self.free)
+        count = self.unknowns[1]
+        below, directions = np.zeros((count, 3)), np.zeros((count, 3))
+        for body in self.bodies:
+            where, along = places(body.spaces.tractions.scalar.nodes, body.traction)
+            mine = (along != 0).any(axis=1)
+            below[mine], directions[mine] = where[mine], along[mine]
+        return np.concatenate([points, below]), np.concatenate([axes, directions])
