@@ -35,9 +35,7 @@ CALLED_BY_EQUATIONS = {
 """Classes whose methods equations call, with points, spaces and materials that they have checked."""
 WITHOUT_METHODS = {
     "ElasticMaterial.required", *(f"ElasticSolid.{name}" for name in (
-        "body_force", "corner_stresses", "estimated_errors", "free_expansion", "particular_displacement",
-        "particular_stress", "planned_layers", "source", "source_stress", "surface_fields", "temperature",
-        "tested_rows", "volume_integral",
+        "corner_stresses", "estimated_errors", "surface_fields", "temperature",
     )), "Exchange.from_gmsh", "Exchange.from_pyvista", "Exchange.from_trimesh", "TriangleMesh.flat_triangles",
     "TriangleMesh.geometry", "Viewable.show", "Viewable.view",
 }  # fmt: skip

@@ -206,7 +206,11 @@ def solids() -> Iterator[tuple[Any, Methods]]:
     material, options = cal.ElasticMaterial(**STEEL), {"method": "dense", "rtol": 1e-4, "backend": "numba"}
     solid = cal.ElasticSolid(sphere(), material, loads={0: cal.Pressure(1e6)})
     cases = {"cases": {"a": cal.LoadCase({0: cal.Pressure(1e6)})}}
-    yield solid, {"solve": options, "plan": {"method": "auto", "rtol": 1e-4}, "solve_cases": {**cases, **options}}
+    loads = {0: cal.Pressure(1e6)}
+    yield solid, {
+        "solve": {"data": loads, **options}, "solve_all": {"data": [loads], **options},
+        "plan": {"method": "auto", "rtol": 1e-4}, "solve_cases": {**cases, **options}, "with_loads": {"data": loads},
+    }  # fmt: skip
     yield material, {"stress_of": {"gradient": np.eye(3)}}
     solution = solid.solve(method="dense")
     yield solution, {
@@ -214,10 +218,11 @@ def solids() -> Iterator[tuple[Any, Methods]]:
         "save": {"path": FOLDER / "solid.h5"}, "write": {"path": FOLDER / "solid.vtu"},
     }  # fmt: skip
     low, high = bars()
-    bonded = cal.BondedSolids({"low": low, "high": high})
+    bonded, loads = cal.BondedSolids({"low": low, "high": high}), {"high": {6: cal.Pressure(1e6)}}
     yield bonded, {
-        "solve": options, "plan": {"method": "auto", "rtol": 1e-4},
-        "solve_cases": {"cases": {"a": {"high": {6: cal.Pressure(1e6)}}}, **options},
+        "solve": {"data": loads, **options}, "solve_all": {"data": [loads], **options},
+        "plan": {"method": "auto", "rtol": 1e-4}, "solve_cases": {"cases": {"a": loads}, **options},
+        "with_loads": {"data": loads},
     }  # fmt: skip
     yield bonded.solve(method="dense"), {
         "save": {"path": FOLDER / "bonded.h5"}, "at_points": {"points": [[0.1, 0.1, 0.1]]},

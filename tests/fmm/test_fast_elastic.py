@@ -133,13 +133,13 @@ def test_the_coarse_problem_is_that_of_products(solid, rtol, monkeypatch):
     """Z^T A Z, and diagonal blocks, from moments and near blocks are those of the matrix; from the first combinations
     of harmonics they are close to it; of packed numbers and of plain ones."""
     fast = solid.system.operator.assemble("fmm", rtol=rtol)
-    bodies = preconditioner.bodies_of(fast)
-    columns = preconditioner.rigid_columns(fast, preconditioner._by_boxes(fast, bodies, 200))
-    rough = preconditioner._coarse_matrix(fast, bodies, columns)
+    bodies = preconditioner.FastBody.all_of(fast)
+    columns = preconditioner.rigid_columns(fast, preconditioner.clusters(fast, bodies, 200))
+    rough = preconditioner.coarse_matrix(fast, bodies, columns)
     monkeypatch.setattr(far, "KEPT", 1000)
-    coarse = preconditioner._coarse_matrix(fast, bodies, columns)
-    leaves = preconditioner._by_boxes(fast, bodies, preconditioner.LEAF)
-    found, half = preconditioner._leaf_blocks(fast, bodies, leaves), len(leaves) // 2
+    coarse = preconditioner.coarse_matrix(fast, bodies, columns)
+    leaves = preconditioner.clusters(fast, bodies, preconditioner.LEAF)
+    found, half = preconditioner.leaf_blocks(fast, bodies, leaves), len(leaves) // 2
     blocks = list(zip(leaves, found(0, half) + found(half, len(leaves)), strict=True))
     exact = columns.T @ (fast @ columns.toarray())
     assert columns.shape[1] >= 24

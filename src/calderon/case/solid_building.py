@@ -117,7 +117,7 @@ def elastic_solid(file: CaseFile[SolidCase], mesh: TriangleMesh, load_case: str 
         return solids[""]
     with file.blamed("region", "name", [*solids]):
         bonded = BondedSolids(solids)
-        bonded.supports_of_nodes  # noqa: B018  that disagree at common nodes
+        bonded.joined  # noqa: B018  that disagree at common nodes
     return bonded
 
 

@@ -40,7 +40,7 @@ def solved(mesh, ratio, sources, held=(), method="dense", **options):
     solid = cal.ElasticSolid(mesh, cal.ElasticMaterial(1.0, ratio), supports, loads, **options)
     solution = solid.solve(method=method)
     space, found = solution.displacement.space, solution.displacement.at_nodes
-    exact, motions = u(space.scalar.nodes), solid.orthonormal_motions
+    exact, motions = u(space.scalar.nodes), solid.joined.orthonormal_motions
     exact = exact - (motions @ (motions.T @ (space.mass_matrix() @ exact.ravel()))).reshape(-1, 3)
     return error(found, exact, space), solution.info
 

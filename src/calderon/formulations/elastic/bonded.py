@@ -1,13 +1,12 @@
 """Solids of different materials that are bonded at common faces."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from calderon.formulations.elastic.conditions.interfaces import (
     Faces,
@@ -17,16 +16,15 @@ from calderon.formulations.elastic.conditions.interfaces import (
     refuse_conditions_on_faces,
     selection,
 )
+from calderon.formulations.elastic.conditions.joined_bodies import JoinedBodies
 from calderon.formulations.elastic.loads.load_cases import LoadCase
-from calderon.formulations.elastic.problem import ElasticProblem, load_case
+from calderon.formulations.elastic.problem import ElasticProblem
 from calderon.formulations.elastic.results.bonded_solution import BondedSolution
 from calderon.formulations.elastic.results.solution import ElasticSolution
 from calderon.formulations.elastic.solid import ElasticSolid
-from calderon.formulations.elastic.system.body import Body
 from calderon.mesh.errors import warn_of_accuracy
 from calderon.validation import describe
 
-Array = NDArray[np.float64]
 JUMP = 0.01
 """Difference of the steady temperatures of two parts on a common face, over their range, that is warned of."""
 
@@ -43,6 +41,8 @@ class BondedSolids(ElasticProblem[BondedSolution]):
     """
 
     parts: Mapping[Any, ElasticSolid]
+
+    case_form = "{part: loads by tag}"
 
     def __post_init__(self) -> None:
         if not isinstance(self.parts, Mapping) or not all(isinstance(p, ElasticSolid) for p in self.parts.values()):
@@ -73,45 +73,35 @@ class BondedSolids(ElasticProblem[BondedSolution]):
         meshes, spaces = [s.mesh for s in self.solids], [s.spaces.tractions for s in self.solids]
         return common_faces([*self.parts], meshes, spaces, self.rank, [s.exterior for s in self.solids])
 
-    @cached_property
-    def bounds(self) -> Array:
-        """(2, 3) lowest and highest coordinates."""
-        bounds = np.stack([part.mesh.bounds for part in self.parts.values()])
-        return np.stack([bounds[:, 0].min(axis=0), bounds[:, 1].max(axis=0)])
-
-    @cached_property
-    def numbers(self) -> list[NDArray[np.int64]]:
-        """By part, the numbers of its nodes among the joined ones."""
-        return joined([part.spaces.displacements.scalar.nodes for part in self.parts.values()], self.size)
-
-    @cached_property
-    def nodes(self) -> Array:
-        """(n, 3) the joined nodes."""
-        nodes = np.zeros((1 + max(int(each.max()) for each in self.numbers), 3))
-        for part, number in zip(self.parts.values(), self.numbers, strict=True):
-            nodes[number] = part.spaces.displacements.scalar.nodes
-        return nodes
-
-    @cached_property
-    def supports_of_nodes(self) -> tuple[Array, sp.csr_array]:
-        """U_0 (n, 3) and N (3 n, q) of displacements U = U_0 + N q of the joined nodes. ValueError where supports of
-        different parts disagree."""
-        particular = [solid.volume.displacement(solid.nodes) for solid in self.solids]
-        return joined_supports([*self.parts], self.numbers, [s.conditions for s in self.solids], particular)
-
-    @cached_property
-    def mass(self) -> sp.csr_array:
-        """(3 n, 3 n) the mass matrix of displacements on the surfaces of all parts."""
-        selections = [selection(number, len(self.nodes)) for number in self.numbers]
-        parts = [p.T @ s.spaces.displacements.mass_matrix() @ p for s, p in zip(self.solids, selections, strict=True)]
-        return sum(parts[1:], parts[0]).tocsr()
-
     @property
-    def named_solids(self) -> Mapping[Any, ElasticSolid]:
-        return self.parts
+    def solids(self) -> list[ElasticSolid]:
+        """The parts."""
+        return [*self.parts.values()]
 
     @cached_property
-    def traction_columns(self) -> list[sp.csr_array]:
+    def joined(self) -> JoinedBodies:
+        """The parts in common unknowns. ValueError where supports of different parts disagree."""
+        solids = self.solids
+        nodes = [solid.spaces.displacements.scalar.nodes for solid in solids]
+        bounds = np.concatenate([solid.mesh.bounds for solid in solids])
+        numbers = joined(nodes, float(np.linalg.norm(np.ptp(bounds, axis=0))))
+        whole = np.zeros((1 + max(int(each.max()) for each in numbers), 3))
+        best = np.full(len(whole), len(solids))
+        for number, own, rank in zip(numbers, nodes, self.rank, strict=True):
+            whole[number] = own
+            best[number] = np.minimum(best[number], rank)
+        particular = [solid.volume.displacement(own) for solid, own in zip(solids, nodes, strict=True)]
+        u0, free = joined_supports([*self.parts], numbers, [solid.conditions for solid in solids], particular)
+        tests = []
+        for number, rank in zip(numbers, self.rank, strict=True):
+            chosen = sp.diags_array(np.repeat(best[number] == rank, 3).astype(float))
+            tests.append((chosen @ (selection(number, len(whole)) @ free)).tocsr())
+        return JoinedBodies(
+            names=[*self.parts], solids=solids, numbers=numbers, nodes=whole, u0=u0, free=free, tests=tests,
+            tractions=self._traction_columns(), tested=self.faces.softer, common=self.faces.triangles,
+        )  # fmt: skip
+
+    def _traction_columns(self) -> list[sp.csr_array]:
         """By part, its tractions (3 m, s) from all unknown ones: those of supports and then those of common faces."""
         own, shared, found = [solid.conditions.bound for solid in self.solids], 3 * len(self.faces.numbers), []
         for k, bound in enumerate(own):
@@ -126,53 +116,23 @@ class BondedSolids(ElasticProblem[BondedSolution]):
             found.append(sp.hstack([*blocks, matrix], format="csr"))
         return found
 
-    def bodies(self, loaded: Sequence[NDArray[np.bool_]]) -> list[Body]:
-        count, free = len(self.nodes), self.supports_of_nodes[1]
-        best = np.full(count, len(self.solids))
-        for rank, number in zip(self.rank, self.numbers, strict=True):
-            best[number] = np.minimum(best[number], rank)
-        found = []
-        for k, (solid, number) in enumerate(zip(self.solids, self.numbers, strict=True)):
-            chosen = sp.diags_array(np.repeat(best[number] == self.rank[k], 3).astype(float))
-            displacement = selection(number, count) @ free
-            conditions = replace(
-                solid.conditions, free=(chosen @ displacement).tocsr(), bound=self.traction_columns[k],
-                supported=solid.conditions.supported | self.faces.softer[k],
-                loaded=loaded[k] | self.faces.triangles[k],
-            )  # fmt: skip
-            found.append(Body(solid, conditions, displacement.tocsr(), self.traction_columns[k]))
-        return found
-
     def with_loads(self, data: Any) -> "BondedSolids":
         if not isinstance(data, Mapping):
-            raise TypeError(f"the loads of bonded solids are {{part: loads by tag}}, got {describe(data)}")
+            raise TypeError(f"a load case of bonded solids is {{part: loads by tag}}, got {describe(data)}")
         if unknown := [name for name in data if name not in self.parts]:
-            raise KeyError(f"unknown parts {unknown} of a load case: choose among {[*self.parts]}")
-        cases = {name: load_case(data[name]) if name in data else LoadCase() for name in self.parts}
+            raise ValueError(f"unknown parts {unknown} of a load case: choose among {[*self.parts]}")
+        cases = {name: LoadCase.of(data[name]) if name in data else LoadCase() for name in self.parts}
         parts = {name: replace(part, loads=cases[name].loads, body=cases[name].body)
                  for name, part in self.parts.items()}  # fmt: skip
         return replace(self, parts=parts)
 
-    def _named_cases(self, cases: Any) -> list[Any]:
-        if not isinstance(cases, Mapping) or not cases or not all(isinstance(case, Mapping) for case in cases.values()):
-            raise TypeError(f"load cases of bonded solids are {{name: {{part: loads by tag}}}}, got {describe(cases)}")
-        return [*cases.values()]
-
-    def collected(self, found: dict[Any, ElasticSolution]) -> BondedSolution:
+    def _collected(self, found: dict[Any, ElasticSolution]) -> BondedSolution:
         return BondedSolution(found)
 
-    def free_tags(self, name: Any) -> tuple[str, ...]:
-        """The tags of a part without a condition, other than those of common faces."""
-        part, common = self.parts[name], self.faces.triangles[[*self.parts].index(name)]
-        names = {number: name for name, number in part.mesh.names.items()}
-        faces = {str(names.get(tag, tag)) for tag in np.unique(part.mesh.tags[common]).tolist()}
-        faces -= {str(names.get(tag, tag)) for tag in np.unique(part.mesh.tags[~common]).tolist()}
-        return tuple(tag for tag in part.free_tags() if tag not in faces)
-
-    def warn_of_loads(self) -> None:
+    def _warn_of_loads(self) -> None:
         """AccuracyWarning for steady temperatures of parts that differ on common faces."""
         found = [part.volume.steady_temperature for part in self.solids]
-        numbers = joined([part.mesh.vertices for part in self.solids], self.size)
+        numbers = joined([part.mesh.vertices for part in self.solids], self.joined.size)
         low, high = (np.full(1 + max(int(each.max()) for each in numbers), sign * np.inf) for sign in (1, -1))
         for part, number, own, common in zip(self.solids, numbers, found, self.faces.triangles, strict=True):
             if own is not None:

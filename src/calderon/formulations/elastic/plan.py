@@ -51,10 +51,10 @@ def _plans(equation: Any, method: str, rtol: Any) -> list[Plan]:
     if chosen.stores_entries or chosen.plan is None:
         return []
     for body in equation.bodies:
-        rules = body.solid.quadrature
+        lazy = body.columns(body.solid.quadrature)
         if chosen.joins_blocks:
-            table = body.columns(rules)
-            found.append(plan_elastic(table.operator([*table.kept, *table.known]), rtol))
+            lazy = body.split(lazy)
+            found.append(plan_elastic(lazy.operator([*lazy.kept, *lazy.known]), rtol))
         else:
-            found.append(body.layers(rules).table.plan(method, rtol))
+            found.append(lazy.operator(lazy.kept).plan(method, rtol))
     return found

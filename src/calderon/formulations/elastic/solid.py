@@ -6,12 +6,12 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from calderon.formulations.checks import closed_surface, separate_parts
 from calderon.formulations.elastic.conditions import rigid_motions
 from calderon.formulations.elastic.conditions.face_conditions import Load, Support
+from calderon.formulations.elastic.conditions.joined_bodies import JoinedBodies
 from calderon.formulations.elastic.conditions.surface_conditions import (
     SurfaceConditions,
     by_tag,
@@ -19,14 +19,13 @@ from calderon.formulations.elastic.conditions.surface_conditions import (
     surface_conditions,
 )
 from calderon.formulations.elastic.loads.body_loads import BodyLoad, RemoteStress
-from calderon.formulations.elastic.loads.load_cases import LoadCase, named_cases
+from calderon.formulations.elastic.loads.load_cases import LoadCase
 from calderon.formulations.elastic.loads.volume_loads import VolumeLoads
 from calderon.formulations.elastic.material import ElasticMaterial, warn_units
-from calderon.formulations.elastic.problem import ElasticProblem, load_case
+from calderon.formulations.elastic.problem import ElasticProblem
 from calderon.formulations.elastic.results.solution import ElasticSolution
 from calderon.formulations.elastic.results.surface_stress import corner_stresses, estimated_errors
-from calderon.formulations.elastic.system.body import Body
-from calderon.formulations.elastic.system.layers import Spaces
+from calderon.formulations.elastic.system.spaces import Spaces
 from calderon.mesh import TriangleMesh
 from calderon.mesh.containment import nested_components
 from calderon.quadrature import Quadrature
@@ -70,6 +69,8 @@ class ElasticSolid(ElasticProblem[ElasticSolution]):
     exterior: bool = False
     quadrature: Quadrature = field(default_factory=Quadrature)
     units: str = "SI"
+
+    case_form = "LoadCase(loads, body) or loads by tag"
 
     def __post_init__(self) -> None:
         instance(self.material, ElasticMaterial, "an elastic solid needs an ElasticMaterial")
@@ -133,58 +134,21 @@ class ElasticSolid(ElasticProblem[ElasticSolution]):
                 total += rigid_motions.total_of(self.mesh, triangles, load.traction(face))
         return rigid_motions.Resultant(total[:3], total[3:6]), float(total[6])
 
-    @property
-    def named_solids(self) -> Mapping[Any, "ElasticSolid"]:
-        return {"": self}
-
-    @property
-    def bounds(self) -> Array:
-        return self.mesh.bounds
-
-    @property
-    def nodes(self) -> Array:
-        return np.asarray(self.spaces.displacements.scalar.nodes)
-
-    @property
-    def numbers(self) -> list[NDArray[np.int64]]:
-        return [np.arange(len(self.nodes))]
-
     @cached_property
-    def supports_of_nodes(self) -> tuple[Array, sp.csr_array]:
-        return self.conditions.u0 + self.volume.displacement(self.nodes), self.conditions.free
-
-    @property
-    def traction_columns(self) -> list[sp.csr_array]:
-        return [self.conditions.bound]
-
-    @property
-    def mass(self) -> sp.csr_array:
-        return self.spaces.displacements.mass_matrix()
-
-    def bodies(self, loaded: Sequence[NDArray[np.bool_]]) -> list[Body]:
-        conditions = replace(self.conditions, loaded=loaded[0])
-        return [Body(self, conditions, conditions.free, conditions.bound)]
+    def joined(self) -> JoinedBodies:
+        return JoinedBodies.of_one(self)
 
     def with_loads(self, data: Any) -> "ElasticSolid":
-        case = load_case(data)
+        case = LoadCase.of(data)
         return replace(self, loads=case.loads, body=case.body)
 
-    def _named_cases(self, cases: Any) -> list[LoadCase]:
-        return [*named_cases(cases).values()]
-
-    def free_tags(self, name: Any = "") -> tuple[str, ...]:
-        conditioned = {int(number) for tag in [*(self.supports or ()), *(self.loads or ())]
-                       for number in self.mesh.tag_numbers(tag)}  # fmt: skip
-        names = {number: name for name, number in self.mesh.names.items()}
-        return tuple(str(names.get(tag, tag)) for tag in np.unique(self.mesh.tags) if tag not in conditioned)
-
-    def collected(self, found: dict[Any, ElasticSolution]) -> ElasticSolution:
+    def _collected(self, found: dict[Any, ElasticSolution]) -> ElasticSolution:
         return found[""]
 
     def surface_fields(self, u: Array, t: Array) -> tuple[Function, Function]:
         """Displacement and traction of displacements (n, 3) at the nodes and the unknown part (3 m,) of tractions."""
         spaces, conditions = self.spaces, self.conditions
-        rest = u - self.volume.displacement(self.nodes)
+        rest = u - self.volume.displacement(spaces.displacements.scalar.nodes)
         known = conditions.t0 + self._particular_traction(spaces.tractions)
         traction = known.ravel() + t - conditions.springs @ rest.ravel()
         length, stress = UNITS[self.units]

@@ -14,21 +14,23 @@ from calderon.fmm.layout import Layout
 
 Index = NDArray[np.int64]
 REAL = np.float32
-"""Precision of sums and blocks."""
+"""Precision of sums, blocks and their inverses."""
 TASKS = 192
-"""Of sums, which are added up in their order."""
+"""Tasks of a sum, which are added up in their order."""
 ROWS = 64
-"""Of a panel that are added at a time."""
+"""Rows of a panel that are added at a time."""
 
 
 def groups_of_leaves(layout: Layout, weights: Index, most: int) -> Index:
     """(leaves,) the group of each leaf: boxes, and neighbouring ones of one parent, whose weights (leaves,) are `most`
     together, or single leaves."""
     tree, leaves, is_leaf = layout.tree, layout.lists.leaves, layout.tree.leaf
+    # weights of all boxes, from the leaves up
     total = np.zeros(len(tree.level), np.int64)
     total[leaves] = weights
     for box in range(len(tree.level) - 1, 0, -1):
         total[tree.parent[box]] += total[box]
+    # the largest boxes that are light enough, and small ones of one parent together
     number, group = np.full(len(tree.level), -1), 0
     number[0] = 0 if total[0] <= most or is_leaf[0] else -1
     for each in np.flatnonzero((total > most) & ~is_leaf):
@@ -40,15 +42,19 @@ def groups_of_leaves(layout: Layout, weights: Index, most: int) -> Index:
             if held == 0 or held + total[child] > most:
                 group, held = group + 1, 0
             number[child], held = group, held + total[child]
+    # boxes within those are of their group
     for box in range(1, len(tree.level)):
         if number[box] < 0:
             number[box] = number[tree.parent[box]]
     return np.unique(number[leaves], return_inverse=True)[1]
 
 
-class Columns(NamedTuple):
-    """Columns of a sparse matrix (n, k) on the unknowns of lines: its rows as indptr, indices and data; the numbers of
-    those that are not zero in each leaf, from first (leaves + 1,) on."""
+class LeafColumns(NamedTuple):
+    """Columns of a sparse matrix (n, k) on the rows or columns of a fast product, and where they are not zero.
+
+    indptr (n + 1,), indices, data: the matrix by rows. first (leaves + 1,): where the numbers of the columns that are
+    not zero in each leaf begin. numbers: these columns, increasing in each leaf.
+    """
 
     indptr: NDArray[np.int32]
     indices: NDArray[np.int32]
@@ -57,7 +63,8 @@ class Columns(NamedTuple):
     numbers: NDArray[np.int32]
 
     @staticmethod
-    def of(lines: Sequence[Line], matrix: sp.csr_array, leaves: int) -> "Columns":
+    def of(lines: Sequence[Line], matrix: sp.csr_array, leaves: int) -> "LeafColumns":
+        """The columns of a matrix (n, k). lines: the functions of the product, by leaf. leaves: their number."""
         rows = np.concatenate([line.first + line.pieces.whole for line in lines])
         ends = np.cumsum([0, *(len(line.pieces.whole) for line in lines)])
         starts = np.stack([low + line.pieces.starts for low, line in zip(ends[:-1], lines, strict=True)])
@@ -67,18 +74,20 @@ class Columns(NamedTuple):
         numbers = np.zeros(first[-1], np.int32)
         seen[:] = -1
         leaf_columns(indptr, indices, rows, starts, seen, first, numbers)
-        return Columns(indptr, indices, matrix.data.astype(REAL), first, numbers)
+        return LeafColumns(indptr, indices, matrix.data.astype(REAL), first, numbers)
 
     def of_leaves(self, leaves: Index) -> Index:
-        """The numbers that are not zero in some of them."""
+        """The numbers of the columns that are not zero in some leaves (m,)."""
         return np.unique(np.concatenate([self.numbers[self.first[i] : self.first[i + 1]] for i in leaves.tolist()]))
 
 
 @kernel
 def leaf_columns(indptr, indices, rows, starts, seen, first, numbers):  # type: ignore[no-untyped-def]
-    """Enter the columns of each leaf, whose rows are rows[starts[l, i] : starts[l, i + 1]], into numbers[first[i] :],
-    increasing; of empty numbers, count them in first. seen (k,): -1."""
+    """Enter the columns of each leaf i into numbers[first[i] :], increasing; where numbers is empty, count them in
+    first. indptr, indices, first, numbers: as in LeafColumns. rows: rows of the matrix of all lines; starts (lines,
+    leaves + 1): where those of each line and leaf begin. seen (k,): -1."""
     for i in range(starts.shape[1] - 1):
+        # columns that this leaf meets for the first time
         count = 0
         for line in range(len(starts)):
             for r in range(starts[line, i], starts[line, i + 1]):
@@ -88,6 +97,7 @@ def leaf_columns(indptr, indices, rows, starts, seen, first, numbers):  # type: 
                         if len(numbers):
                             numbers[first[i] + count] = indices[a]
                         count += 1
+        # in increasing order, or their number
         if len(numbers):
             numbers[first[i] : first[i] + count].sort()
         else:
@@ -97,16 +107,21 @@ def leaf_columns(indptr, indices, rows, starts, seen, first, numbers):  # type: 
 def add_in_panels(
     sums: NDArray[Any], work: Callable[[int, Index, NDArray[Any]], None], rows: Callable[[int], Index], tasks: int
 ) -> None:
-    """Let tasks add to rows of a dense matrix, each at its turn: equal input gives equal bits. work(task, place, panel)
-    has a panel of zeros, in which row r of the matrix is place[r]; rows: those of a task."""
+    """Let tasks add to rows of a dense matrix (k, k), each at its turn, so that equal input gives equal bits.
+
+    work(task, place, panel): adds to a panel of zeros, in which row r of the matrix is place[r]. rows(task): the rows
+    that a task adds to. tasks: their number.
+    """
 
     def add(own: Index, panel: NDArray[Any]) -> None:
+        """Add a panel to its rows of the matrix."""
         for low in range(0, len(own), ROWS):  # without a second panel
             sums[own[low : low + ROWS]] += panel[low : low + ROWS]
 
     entered = InOrder(add)
 
     def one(task: int) -> None:
+        """Make the panel of a task, and add it at its turn."""
         own, place = rows(task), np.full(len(sums), -1)
         panel = np.zeros((len(own), sums.shape[1]), REAL)
         place[own] = np.arange(len(own))
@@ -117,7 +132,7 @@ def add_in_panels(
 
 
 def shares(work: Index) -> Index:
-    """Bounds of at most TASKS parts, none of which is empty, from sums (n + 1,) of the work with n things."""
+    """Bounds of at most TASKS parts, none of which is empty, of things with the cumulative work (n + 1,)."""
     bounds = np.searchsorted(work, np.linspace(0, work[-1], min(TASKS, len(work) - 1) + 1))
     bounds[-1] = len(work) - 1
     return np.unique(np.append(0, bounds))

@@ -15,23 +15,28 @@ from calderon.backends.vectors import aligned, lanes, load, width, zero
 from calderon.fmm.elastic import ElasticProduct, Line
 from calderon.fmm.elastic_moments import SUMS, of_runs
 from calderon.fmm.tables import Tables
-from calderon.formulations.elastic.coarse.columns import REAL, Columns, Index, add_in_panels, shares
+from calderon.formulations.elastic.coarse.columns import REAL, Index, LeafColumns, add_in_panels, shares
 
 KEPT = 32
-"""Combinations of harmonics, the first of a table, that far sums have: they are for approximate inverses."""
+"""The number of combinations of harmonics, the first of a table, that far sums have: they are for approximate
+inverses."""
 
 
 class Moments(NamedTuple):
-    """Of each box the numbers of columns that are not zero there, numbers[spans[b, 0] : spans[b, 1]], and for each of
-    these SUMS vectors of moments; none of boxes that have no separated ones."""
+    """The moments of columns in all boxes that have separated ones.
+
+    spans (boxes, 2): first and last of the numbers of each box. numbers: columns that are not zero there. values: for
+    each of these SUMS vectors of moments, one after the other.
+    """
 
     spans: Index
     numbers: NDArray[np.int32]
     values: NDArray[np.float32]
 
     @staticmethod
-    def of(product: ElasticProduct, lines: Sequence[Line], columns: Columns, count: int) -> "Moments":
-        """count: of all columns."""
+    def of(product: ElasticProduct, lines: Sequence[Line], columns: LeafColumns, count: int) -> "Moments":
+        """The moments of columns on the functions of a product. lines: its rows or its columns. count: the number of
+        all columns."""
         far = product.far
         tree, leaves, (kept, rank) = far.layout.tree, far.layout.lists.leaves, ranks_of(far.table)
         number = np.full(len(tree.level), -1)
@@ -46,6 +51,7 @@ class Moments(NamedTuple):
             rows = line.first + line.pieces.whole
 
             def enter(low: int, high: int, given: Any = (*line.moments, starts, line.values, arms, rows)) -> None:
+                """Add the moments of the leaves low .. high."""
                 run(*given, tuple(columns[:3]), spans[leaves], numbers, values, kept, rank, np.empty(count, np.int64),
                     aligned(SUMS * given[2][0], np.float64), low, high)  # fmt: skip
 
@@ -55,6 +61,7 @@ class Moments(NamedTuple):
             parents = np.unique(tree.parent[low:high])
 
             def raise_(low: int, high: int, parents: NDArray[Any] = parents) -> None:
+                """Add the moments of children to the parents low .. high."""
                 lists = np.empty((3, SUMS * count), np.int64)
                 raise_moments(up, rank, parents, tree.children, spans, numbers, values, *lists, low, high)
 
@@ -63,7 +70,7 @@ class Moments(NamedTuple):
 
 
 def ranks_of(table: Tables) -> tuple[int, int]:
-    """How many combinations are kept, and that up to whole vectors."""
+    """The number of combinations that are kept, and the same up to whole vectors."""
     kept = min(KEPT, table.rank)
     return kept, -(-kept // width(REAL)) * width(REAL)
 
@@ -77,16 +84,20 @@ def padded(matrices: NDArray[Any], kept: int, rank: int) -> NDArray[np.float32]:
 
 @kernel
 def box_columns(children, level, leaf, first, given, seen, spans, numbers):  # type: ignore[no-untyped-def]
-    """Fill spans and numbers of `Moments` from those of leaves; how many numbers there are. seen: -1."""
+    """Fill spans and numbers of `Moments`, from the smallest boxes up, and return how many numbers there are. children
+    (boxes, 8), level (boxes,), leaf (boxes,): of the tree, -1 for none. first, given: first and numbers of LeafColumns.
+    seen (k,): -1."""
     used = 0
     for b in range(len(level) - 1, -1, -1):
         spans[b, :] = used
         if level[b] < 2:
             continue
+        # the columns of a leaf
         if leaf[b] >= 0:
             for a in range(first[leaf[b]], first[leaf[b] + 1]):
                 numbers[used] = given[a]
                 used += 1
+        # those of children, once each
         for child in children[b]:
             if child < 0:
                 continue
@@ -102,7 +113,7 @@ def box_columns(children, level, leaf, first, given, seen, spans, numbers):  # t
 
 @functools.cache
 def leaf_moment_kernel(packed: bool) -> Callable[..., None]:
-    """For `Digits` with exponents or without."""
+    """The kernel that makes moments of leaves, for `Digits` with exponents or without."""
     add_run, _ = of_runs(packed)
 
     @kernel
@@ -110,19 +121,29 @@ def leaf_moment_kernel(packed: bool) -> Callable[..., None]:
         functions, exponents, shape, starts, values, arms, rows, matrix, spans, numbers, moments, kept, rank, place,
         run, low, high,
     ):  # fmt: skip
-        """Add the moments of the functions of a line in leaves low .. high, measured from the centre of the tree."""
+        """Add the moments of the functions of a line in leaves low .. high.
+
+        functions, exponents, shape: `Digits`, the moments of each function. starts (leaves + 1,): where the functions
+        of each leaf begin. values: whether the line has values, else tractions of displacements. arms (leaves, 3): from
+        the centre of the tree to those of leaves. rows: the row of the matrix of each function. matrix: indptr, indices
+        and data. spans, numbers, moments: as in Moments, spans of leaves. kept, rank: as in ranks_of. place (k,), run:
+        space for numbers of columns, and for the moments of one function.
+        """
         lanes(run)
         indptr, indices, data = matrix
         pitch, count = shape[0], 3 if values else 1
         for i in range(low, high):
+            # where the moments of each column of the leaf are
             for a in range(spans[i, 0], spans[i, 1]):
                 place[numbers[a]] = a
             if spans[i, 0] == spans[i, 1]:
                 continue
             for j in range(starts[i], starts[i + 1]):
+                # the four vectors of moments of a function
                 run[:] = 0
                 for s in range(4):
                     add_run(functions, exponents, shape, 4 * j + s, 1.0, run, s * pitch)
+                # times the entries of the matrix
                 for c in range(count):
                     row = rows[count * j + c]
                     for a in range(indptr[row], indptr[row + 1]):
@@ -142,12 +163,14 @@ def leaf_moment_kernel(packed: bool) -> Callable[..., None]:
 
 @kernel
 def raise_moments(matrices, rank, parents, children, spans, numbers, values, place, sources, targets, low, high):  # type: ignore[no-untyped-def]
-    """Add moments of children to those of the parents low .. high."""
+    """Add the moments of children to those of the parents low .. high. matrices: (8, rank, rank) of the octants. spans,
+    numbers, values: as in Moments. children (boxes, 8): -1 for none. place, sources, targets: space for numbers."""
     size = lanes(matrices)
     for q in range(low, high):
         parent = parents[q]
         for a in range(spans[parent, 0], spans[parent, 1]):
             place[numbers[a]] = a
+        # all vectors of a child, by one matrix
         for octant in range(8):
             child, n = children[parent, octant], 0
             if child < 0:
@@ -160,8 +183,9 @@ def raise_moments(matrices, rank, parents, children, spans, numbers, values, pla
                          rank, 0, n)  # fmt: skip
 
 
-def far_sums(product: ElasticProduct, left: Columns, right: Columns, sums: NDArray[Any]) -> None:
-    """Add left^T A right of separated boxes to a dense matrix."""
+def far_sums(product: ElasticProduct, left: LeafColumns, right: LeafColumns, sums: NDArray[Any]) -> None:
+    """Add left^T A right of separated boxes to a dense matrix (k, k). product: A. left, right: columns on its rows and
+    on its columns."""
     far = product.far
     pairs, edge, count = far.layout.lists.far, far.layout.tree.edge.astype(REAL), len(sums)
     if not len(pairs.source):
@@ -177,11 +201,13 @@ def far_sums(product: ElasticProduct, left: Columns, right: Columns, sums: NDArr
     bounds = shares(np.append(0, np.cumsum(sizes[source]))[begin])
 
     def work(task: int, place: Index, panel: NDArray[Any]) -> None:
+        """Add the sums of one part of the target boxes to a panel."""
         lists, room = np.empty((3, SUMS * count), np.int64), aligned(SUMS * rank * count, REAL)
         far_panel(matrices, rank, *sources, *targets, begin, source, matrix, edge, place, panel, np.full(count, -1),
                   *lists, room, bounds[task], bounds[task + 1])  # fmt: skip
 
     def rows(task: int) -> Index:
+        """The columns that are not zero in these boxes."""
         spans = targets.spans[bounds[task] : bounds[task + 1]]
         return np.unique(np.concatenate([targets.numbers[low:high] for low, high in spans.tolist()]))
 
@@ -189,13 +215,14 @@ def far_sums(product: ElasticProduct, left: Columns, right: Columns, sums: NDArr
 
 
 def directions(table: Tables, used: Index) -> tuple[NDArray[np.float32], Index]:
-    """The matrices of some directions between the first combinations, one after the other, and which of them each one
-    has."""
+    """The matrices of the directions that are used, between the first combinations, one after the other; and the number
+    of its matrix for each direction in `used`."""
     found, which = np.unique(used, return_inverse=True)
     kept, rank = ranks_of(table)
     matrices = aligned((len(found), rank, rank), REAL)
 
     def make(low: int, high: int) -> None:
+        """Write the matrices low .. high, from the factors of a table that has fewer combinations."""
         for n in range(low, high):
             v = int(found[n])
             first, inner = int(table.starts[v]), int(table.vectors[v]) * width(table.numbers.dtype) or table.rank
@@ -214,10 +241,17 @@ def far_panel(  # type: ignore[no-untyped-def]
     matrices, rank, source_spans, source_numbers, moments, target_spans, target_numbers, tests, begin, source, matrix,
     edge, row, panel, seen, numbers, given, wanted, local, low, high,
 ):  # fmt: skip
-    """Add the sums of target boxes low .. high to a panel: local expansions of all columns that are not zero in their
-    sources (local, in the order of `numbers`) with the moments of tests. seen: -1."""
+    """Add the sums of target boxes low .. high to a panel: the local expansions of all columns that are not zero in
+    their sources, with the moments of tests.
+
+    matrices, rank: of directions, one after the other. source_spans, source_numbers, moments, target_spans,
+    target_numbers, tests: `Moments` of both sides. begin (boxes + 1,): where the sources of each box begin. source,
+    matrix: the box of each, and the number of its matrix. edge (boxes,). row, panel: as in add_sums of the near blocks.
+    seen (k,): -1. numbers, given, wanted: space for numbers. local: the expansions, in the order of `numbers`.
+    """
     size = lanes(matrices)
     for b in range(low, high):
+        # columns that are not zero in the sources
         count = 0
         for p in range(begin[b], begin[b + 1]):
             for a in range(source_spans[source[p], 0], source_spans[source[p], 1]):
@@ -226,6 +260,7 @@ def far_panel(  # type: ignore[no-untyped-def]
                     count += 1
         for k in range(count * 4 * rank):
             local[k] = 0
+        # their local expansions
         for p in range(begin[b], begin[b + 1]):
             n = 0
             for a in range(source_spans[source[p], 0], source_spans[source[p], 1]):
@@ -234,6 +269,7 @@ def far_panel(  # type: ignore[no-untyped-def]
                     n += 1
             add_products(matrices, matrix[p] * rank * rank, rank // size, rank, moments, given, rank, local, wanted,
                          rank, 0, n)  # fmt: skip
+        # scalar products with the moments of tests
         for a in range(target_spans[b, 0], target_spans[b, 1]):
             at = row[target_numbers[a]]
             for q in range(count):

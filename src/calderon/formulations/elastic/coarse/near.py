@@ -13,17 +13,23 @@ from calderon.backends.vectors import aligned
 from calderon.fmm.elastic import ElasticProduct
 from calderon.fmm.near import Near
 from calderon.fmm.packed import GROUP, PARTS, unpack_block
-from calderon.formulations.elastic.coarse.columns import REAL, Columns, Index, add_in_panels, shares
+from calderon.formulations.elastic.coarse.columns import REAL, Index, LeafColumns, add_in_panels, shares
 
 
 class BlockSums:
-    """Blocks on the diagonal of left^T A right + local for groups of unknowns, no two of which have one in common, from
-    neighbouring leaves."""
+    """Blocks on the diagonal of left^T A right + local from the near blocks of A.
+
+    groups: the unknowns of each block, no two of which have one in common. owner, place (unknowns,): the group of each
+    unknown, and its number there. sides: indptr, indices and data of left and right. terms: the near blocks of each
+    term of A. entries: how many entries right has at most in the columns of a block, for each term.
+    """
 
     def __init__(
         self, product: ElasticProduct, left: sp.csr_array, right: sp.csr_array, local: sp.csr_array,
         groups: Sequence[Index],
     ) -> None:  # fmt: skip
+        """product: A. left (rows of A, unknowns), right (columns of A, unknowns), local (unknowns, unknowns): as in
+        FastBody. groups: the unknowns of each block."""
         self.groups, self.local = groups, local
         self.owner, self.place = np.full(left.shape[1], -1), np.zeros(left.shape[1], np.int64)
         for number, each in enumerate(groups):
@@ -33,7 +39,7 @@ class BlockSums:
         self.entries = [each.entries(right) for each in self.terms]
 
     def of(self, least: int, most: int) -> list[NDArray[Any]]:
-        """The blocks of the groups least .. most."""
+        """The blocks (n, n) of the groups least .. most."""
         if least == most:
             return []
         sizes, rows = np.array([len(each) for each in self.groups]), np.concatenate(self.groups[least:most])
@@ -56,8 +62,12 @@ class BlockSums:
 
 
 class _Blocks(NamedTuple):
-    """What kernels read of the near blocks of one term: how they are stored, see `Near`, and for each of their rows and
-    columns a row of the matrices on both sides."""
+    """What kernels read of the near blocks of one term of a product.
+
+    stored: the entries, as packed tensors or plain numbers (see `Near`). pairs (blocks, 2): leaves of rows and columns.
+    row_starts, column_starts (leaves + 1,): where the rows and columns of each leaf begin. lefts, rights: for each of
+    them the row of the sparse matrices on both sides. symmetric: whether a block stands for its transpose, too.
+    """
 
     stored: tuple[NDArray[Any], ...]
     pairs: Index
@@ -69,6 +79,7 @@ class _Blocks(NamedTuple):
 
     @staticmethod
     def of(product: ElasticProduct, number: int) -> "_Blocks":
+        """The near blocks of term `number` of a product."""
         term, near = product.terms[number], product.near[number]
         lines = (product.far.rows, term.top), (product.far.columns, term.left)
         left, right = (next(each for each in side if each.first == first) for side, first in lines)
@@ -84,33 +95,35 @@ class _Blocks(NamedTuple):
 
     @property
     def room(self) -> NDArray[np.float64]:
-        """For a row of a block of tensors."""
+        """Space for a row of a block of tensors."""
         return aligned(PARTS * GROUP * int(self.stored[-1].max(initial=0)) if self.packed else 1, np.float64)
 
     @property
     def sizes(self) -> tuple[int, int]:
-        """Rows and columns of a block at most."""
+        """The numbers of rows and columns of a block, at most."""
         height, width = (int(np.diff(each).max(initial=0)) for each in (self.row_starts, self.column_starts))
         return height, width
 
     def entries(self, matrix: sp.csr_array) -> int:
-        """Of a matrix on the right in the columns of one block at most."""
+        """How many entries a matrix on the right has in the columns of one block, at most."""
         sizes = np.diff(matrix.indptr)[self.rights]
         return int(np.diff(np.append(0, np.cumsum(sizes))[self.column_starts]).max(initial=0))
 
-    def products(self, left: Columns, right: Columns) -> tuple[int, int]:
-        """The size of products of columns with a block at most."""
+    def products(self, left: LeafColumns, right: LeafColumns) -> tuple[int, int]:
+        """The size of products of columns with a block, at most."""
         return max(int(np.diff(each.first).max(initial=0)) for each in (left, right)), self.sizes[1]
 
 
-def near_sums(product: ElasticProduct, left: Columns, right: Columns, sums: NDArray[Any]) -> None:
-    """Add left^T A right of neighbouring leaves to a dense matrix."""
+def near_sums(product: ElasticProduct, left: LeafColumns, right: LeafColumns, sums: NDArray[Any]) -> None:
+    """Add left^T A right of neighbouring leaves to a dense matrix (k, k). product: A. left, right: columns on its rows
+    and on its columns."""
     for number, near in enumerate(product.near):
         blocks = _Blocks.of(product, number)
         bounds, products = shares(np.append(0, np.cumsum(np.diff(near.places)))), blocks.products(left, right)
 
         def work(task: int, place: Index, panel: NDArray[Any], blocks: _Blocks = blocks, bounds: Index = bounds,
                  products: tuple[int, int] = products) -> None:  # fmt: skip
+            """Add the products of one part of the blocks to a panel."""
             count, most = len(sums), products[0]
             given = (
                 np.empty(count, np.int64), np.full(count, -1), np.empty(count, np.int64), np.empty(most, REAL),
@@ -121,6 +134,7 @@ def near_sums(product: ElasticProduct, left: Columns, right: Columns, sums: NDAr
             )
 
         def rows(task: int, near: Near = near, bounds: Index = bounds) -> Index:
+            """The columns that are not zero in the rows of these blocks."""
             pairs = near.pairs[bounds[task] : bounds[task + 1]]
             return left.of_leaves(np.unique(pairs if near.symmetric else pairs[:, 0]))
 
@@ -129,7 +143,8 @@ def near_sums(product: ElasticProduct, left: Columns, right: Columns, sums: NDAr
 
 @jitable_part
 def packed_block(stored, n, height, width, room, block):  # type: ignore[no-untyped-def]
-    """block[:height, :width] = block number n of tensors."""
+    """Write block number n of packed tensors to block[:height, :width]. stored: as in _Blocks. room: as in
+    _Blocks.room."""
     numbers, heads, begins, units, rows, starts, groups = stored
     unpack_block(
         numbers, heads, begins, units, rows[n], rows[n + 1], starts[n], groups[n], width // 3, room, block
@@ -138,7 +153,7 @@ def packed_block(stored, n, height, width, room, block):  # type: ignore[no-unty
 
 @jitable_part
 def plain_block(stored, n, height, width, room, block):  # type: ignore[no-untyped-def]
-    """The same of plain numbers."""
+    """Write block number n of plain numbers to block[:height, :width]; arguments as in packed_block."""
     numbers, places = stored
     for r in range(height):
         for c in range(width):
@@ -147,7 +162,7 @@ def plain_block(stored, n, height, width, room, block):  # type: ignore[no-untyp
 
 @functools.cache
 def diagonal_kernel(packed: bool) -> Callable[..., None]:
-    """For tensors or plain numbers."""
+    """The kernel of BlockSums for blocks that are packed tensors, or plain numbers."""
     fetch = packed_block if packed else plain_block
 
     @kernel
@@ -155,17 +170,24 @@ def diagonal_kernel(packed: bool) -> Callable[..., None]:
         stored, pairs, row_starts, column_starts, lefts, rights, symmetric, left, right, wanted, heads, links, out,
         room, block, least, most,
     ):  # fmt: skip
-        """Add left^T B right to blocks with the same owner of row and column, least .. most. heads (2, owners), -1 at
-        first: the last block with rows of each owner, and the first link of its list of entries on the right; links:
-        the next one, column and entry of each."""
+        """Add left^T B right of all near blocks B to those blocks of groups whose rows and columns they have.
+
+        stored, pairs, row_starts, column_starts, lefts, rights, symmetric: as in _Blocks. left, right: indptr, indices
+        and data of the matrices on both sides. wanted: owner, place (unknowns,) as in BlockSums, where each block of a
+        group begins in out, and its size. heads (2, groups), -1 at first: the last near block with rows of each group,
+        and the first link of its list of entries on the right. links (3, entries): the next link, column and entry of
+        each. out: the blocks of groups least .. most, row after row. room, block: space for one near block.
+        """
         owner, place, starts, sizes = wanted
         left_starts, left_columns, left_values = left
         right_starts, right_columns, right_values = right
         for n in range(len(pairs)):
             i, j, fetched = pairs[n, 0], pairs[n, 1], False
+            # a symmetric block is that of rows i and columns j, and its transpose that of rows j and columns i
             for turn in range(2 if symmetric and i != j else 1):
                 one, other, stamp, used = (i, j, 2 * n, 0) if turn == 0 else (j, i, 2 * n + 1, 0)
                 top, low, found = row_starts[one], column_starts[other], False
+                # the groups that have rows here
                 for r in range(top, row_starts[one + 1]):
                     for a in range(left_starts[lefts[r]], left_starts[lefts[r] + 1]):
                         mine = owner[left_columns[a]]
@@ -173,6 +195,7 @@ def diagonal_kernel(packed: bool) -> Callable[..., None]:
                             heads[0, mine], heads[1, mine], found = stamp, -1, True
                 if not found:
                     continue
+                # a list for each of them: its entries on the right
                 for c in range(low, column_starts[other + 1]):
                     for b in range(right_starts[rights[c]], right_starts[rights[c] + 1]):
                         mine = owner[right_columns[b]]
@@ -184,6 +207,7 @@ def diagonal_kernel(packed: bool) -> Callable[..., None]:
                     height, width = row_starts[i + 1] - row_starts[i], column_starts[j + 1] - column_starts[j]
                     fetch(stored, n, height, width, room, block)
                     fetched = True
+                # products of rows with the list of their group
                 for r in range(top, row_starts[one + 1]):
                     for a in range(left_starts[lefts[r]], left_starts[lefts[r] + 1]):
                         p, mine = left_columns[a], owner[left_columns[a]]
@@ -201,12 +225,17 @@ def diagonal_kernel(packed: bool) -> Callable[..., None]:
 
 @jitable_part
 def combine(matrix, rows, block, height, width, place, products):  # type: ignore[no-untyped-def]
-    """products = matrix[rows]^T block, for the columns of a matrix on a leaf, which are set in place; their number."""
+    """Write matrix[rows]^T block to products, for the columns of a matrix on one leaf; return how many these are.
+
+    matrix: the fields of LeafColumns and the number of the leaf. rows: of the matrix, for each row of the block. block
+    (height, width). place (k,): becomes the number of each column among those of the leaf. products (columns, width).
+    """
     starts, columns, values, first, numbers, leaf = matrix
     count = first[leaf + 1] - first[leaf]
     for t in range(count):
         place[numbers[first[leaf] + t]] = t
         products[t, :width] = 0
+    # each entry of the matrix adds a row of the block
     for r in range(height):
         for a in range(starts[rows[r]], starts[rows[r] + 1]):
             t, f = place[columns[a]], values[a]
@@ -217,7 +246,7 @@ def combine(matrix, rows, block, height, width, place, products):  # type: ignor
 
 @functools.cache
 def sum_kernel(packed: bool) -> Callable[..., None]:
-    """For tensors or plain numbers."""
+    """The kernel of near_sums for blocks that are packed tensors, or plain numbers."""
     fetch = packed_block if packed else plain_block
 
     @kernel
@@ -225,8 +254,13 @@ def sum_kernel(packed: bool) -> Callable[..., None]:
         stored, pairs, row_starts, column_starts, lefts, rights, symmetric, left, right, row, panel, place, seen,
         numbers, column, sums, products, room, block, low, high,
     ):  # fmt: skip
-        """Add left^T B right of the blocks low .. high to a panel; products: left^T B or right^T B^T; sums: of columns
-        in the order of `numbers`. seen: -1."""
+        """Add left^T B right of the near blocks low .. high to a panel.
+
+        stored, pairs, row_starts, column_starts, lefts, rights, symmetric: as in _Blocks. left, right: the fields of
+        LeafColumns on both sides. panel: rows of the matrix, row r is panel[row[r]]. place, seen, numbers (k,): space
+        for numbers of columns; seen is -1. column, sums, products: space for left^T of a column of B, for the sums of
+        columns in the order of `numbers`, and for left^T B or right^T B^T. room, block: space for one near block.
+        """
         left_starts, left_columns, left_values, left_first, left_numbers = left
         right_starts, right_columns, right_values, right_first, right_numbers = right
         for n in range(low, high):
@@ -234,6 +268,7 @@ def sum_kernel(packed: bool) -> Callable[..., None]:
             top, begin = row_starts[i], column_starts[j]
             height, width = row_starts[i + 1] - top, column_starts[j + 1] - begin
             fetch(stored, n, height, width, room, block)
+            # left^T B, whose columns are then combined to those of the right side
             count = combine((*left, i), lefts[top:], block, height, width, place, products)
             for c in range(width):
                 for t in range(count):
@@ -246,12 +281,14 @@ def sum_kernel(packed: bool) -> Callable[..., None]:
                         found += 1
                     for t in range(count):
                         sums[m, t] += f * column[t]
+            # into the panel
             for m in range(found):
                 seen[numbers[m]] = -1
                 for t in range(count):
                     panel[row[left_numbers[left_first[i] + t]], numbers[m]] += sums[m, t]
             if not symmetric or i == j:
                 continue
+            # the transpose: right^T B, whose columns are combined to those of the left side
             count = combine((*right, i), rights[top:], block, height, width, place, products)
             for c in range(width):
                 for a in range(left_starts[lefts[begin + c]], left_starts[lefts[begin + c] + 1]):

@@ -13,7 +13,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from calderon.backends import thread_count
 from calderon.formulations.elastic.plan import ENTRY, OPERATION
-from calderon.formulations.elastic.system.layers import single_layer_sizes
+from calderon.formulations.elastic.system.spaces import single_layer_sizes
 from calderon.greens import Laplace
 from calderon.mesh import TriangleMesh
 from calderon.mesh.locality import block_order

@@ -1,4 +1,4 @@
-"""Several sets of loads of one solid, solved with one matrix."""
+"""Sets of loads for the same supports."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -21,22 +21,11 @@ class LoadCase:
         body = list_of(self.body, BodyLoad, "body is a list of loads of the volume, such as Gravity")
         object.__setattr__(self, "body", body)
 
-
-def named_cases(cases: Any) -> dict[Any, LoadCase]:
-    """Cases by name, {name: LoadCase} or {name: loads by tag}; TypeError for others, ValueError for none."""
-    if not isinstance(cases, Mapping):
-        raise TypeError(f'load cases are given by name, {{"wind": {{tag: Force(...)}}, ...}}, got {describe(cases)}')
-    if not cases:
-        raise ValueError("there are no load cases: give at least one, or take solve()")
-    return {
-        name: case
-        if isinstance(case, LoadCase)
-        else LoadCase(case)
-        if isinstance(case, Mapping)
-        else _refuse(name, case)
-        for name, case in cases.items()
-    }
-
-
-def _refuse(name: Any, case: Any) -> LoadCase:
-    raise TypeError(f"the load case {name!r} is a LoadCase or loads by tag, {{tag: Force(...)}}, got {describe(case)}")
+    @staticmethod
+    def of(data: Any) -> "LoadCase":
+        """A load case, or that of loads by tag; TypeError for others."""
+        if isinstance(data, LoadCase):
+            return data
+        if not isinstance(data, Mapping):
+            raise TypeError(f"a load case is a LoadCase or loads by tag, {{tag: Force(...)}}, got {describe(data)}")
+        return LoadCase(data)

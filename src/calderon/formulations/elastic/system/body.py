@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from calderon.backends import Execution
 from calderon.formulations.elastic.conditions.surface_conditions import SurfaceConditions
 from calderon.formulations.elastic.system.cavities import CavityForms, cavity_forms
-from calderon.formulations.elastic.system.layers import Layers, SeparateLayers, Spaces, single_layer_sizes
+from calderon.formulations.elastic.system.columns import Columns, LazyColumns
+from calderon.formulations.elastic.system.spaces import Spaces, single_layer_sizes
 from calderon.formulations.elastic.system.tested_rows import Known, TestedRows, source_points
-from calderon.formulations.elastic.system.unknown_columns import ColumnTable, UnknownColumns
 from calderon.greens import Elastostatic
 from calderon.operators.methods import method_named
 from calderon.quadrature import Quadrature
@@ -77,45 +77,39 @@ class Body:
         """The number of points at which sources of loads of the volume are computed."""
         return sum(source_points(each.scalar) for each in self.spaces.tests)
 
-    def layers(self, rules: Quadrature) -> Layers:
+    def columns(self, rules: Quadrature) -> LazyColumns:
         """The lazy layers by some rules."""
-        return Layers.of(self.green, self.spaces, rules)
+        return LazyColumns.of(self.green, rules, self.spaces)
 
-    def columns(self, rules: Quadrature) -> ColumnTable:
-        """The lazy layers as one operator."""
+    def split(self, columns: LazyColumns) -> LazyColumns:
+        """Lazy layers with the columns of what is known apart."""
         moving, acting = (
             (np.diff(each.indptr) > 0).reshape(-1, 3).any(axis=1) for each in (self.displacement, self.traction)
         )
         acting |= (abs(self.conditions.springs).sum(axis=1) > 0).reshape(-1, 3).any(axis=1)
-        acting = acting[self.spaces.tractions.scalar.dofs[self.conditions.loaded].ravel()]
-        return ColumnTable.of(self.green, self.spaces, moving, acting, rules)
+        return columns.split(moving, acting[self.spaces.tractions.scalar.dofs[self.conditions.loaded].ravel()])
 
     def assembled(self, method: str, rtol: float | None, backend: str, rules: Quadrature, modulus: float) -> "BodyRows":
         """The rows with assembled layers. method, rtol, backend: as in `assemble`. rules: of quadrature. modulus: E of
         the unit of all unknown tractions."""
-        options = {"rtol": rtol} if method_named(method).compresses else {}
-        layers, joined = self.layers(rules), method_named(method).joins_blocks
+        chosen = method_named(method)
+        devices = Execution.of(backend, "double").devices if chosen.joins_blocks else ()
+        options = chosen.options(rtol=rtol if chosen.compresses else None)
 
-        def assemble(operator: Any, backend: str = "numba" if joined else backend) -> Any:
-            matrix = operator.assemble(method, backend=backend, **options)
-            return matrix.to_array() if method_named(method).stores_entries else matrix
-
-        devices = Execution.of(backend, "double").devices if joined else ()
+        def assemble(operator: Any) -> Any:
+            """The product of a lazy operator, which the processor makes before a device multiplies."""
+            matrix = operator.assemble(method, backend="numba" if chosen.joins_blocks else backend, **options)
+            return matrix.to_array() if chosen.stores_entries else matrix
 
         def send(found: Any, operator: Any) -> Any:
+            """The product on the device."""
             return found.sent(devices[0]) or assemble(operator)
 
-        own: UnknownColumns | SeparateLayers
-        own = (
-            UnknownColumns(self.columns(rules), assemble, send if devices else None)
-            if joined
-            else SeparateLayers.of(layers, assemble)
-        )
-        rows = TestedRows.of(layers, own.difference, self.spaces, self.conditions, self.solid.exterior)
-        numbers = self.loaded
+        lazy, numbers = self.columns(rules), self.loaded
+        own = Columns(self.split(lazy) if chosen.joins_blocks else lazy, assemble, send if devices else None)
         return BodyRows(
             layers=own,
-            rows=rows,
+            rows=TestedRows.of(lazy, own.difference, self.conditions, self.solid.exterior),
             free=self.displacement,
             bound=self.traction[numbers] * (modulus / self.modulus),
             springs=self.conditions.springs[numbers] / self.modulus,
@@ -144,7 +138,7 @@ class BodyRows:
     numbers of their coefficients. modulus: E. cavities: the forms of volumes of cavities; None without any.
     """
 
-    layers: UnknownColumns | SeparateLayers
+    layers: Columns
     rows: tuple[TestedRows, ...]
     free: sp.csr_array
     bound: sp.csr_array
@@ -157,6 +151,11 @@ class BodyRows:
     def unknowns(self) -> int:
         """The number of unknowns of all bodies."""
         return int(self.free.shape[1] + self.bound.shape[1])
+
+    @property
+    def has_tractions(self) -> bool:
+        """Whether any traction may differ from zero."""
+        return self.layers.lazy.spaces.loaded is not None
 
     @property
     def defect(self) -> float:
@@ -178,7 +177,7 @@ class BodyRows:
     @property
     def space(self) -> Any:
         """The space of displacements."""
-        return self.rows[0].double.trial
+        return self.rows[0].layers[0].trial
 
     def known_of(self, cases: Sequence[Known]) -> tuple[Array, Array]:
         """u (3 n, k) and t (l, k), over E, that are known in k load cases."""

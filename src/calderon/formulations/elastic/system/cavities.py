@@ -21,7 +21,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from calderon.formulations.elastic.conditions.rigid_motions import rigid_motions
-from calderon.formulations.elastic.system.layers import Spaces, restricted
+from calderon.formulations.elastic.system.spaces import Spaces, restricted
 from calderon.greens import Laplace
 from calderon.mesh.containment import nested_components
 from calderon.operators import adjoint_double_layer, single_layer

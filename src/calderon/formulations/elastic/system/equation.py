@@ -17,6 +17,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from calderon.backends import require_memory, return_memory
+from calderon.formulations.elastic.conditions.joined_bodies import JoinedBodies
 from calderon.formulations.elastic.plan import plan_solution
 from calderon.formulations.elastic.system.body import Body, BodyRows, places
 from calderon.formulations.elastic.system.cavities import VolumeBalance
@@ -147,21 +148,39 @@ class Equation:
 class LazyEquation:
     """The equation of bodies before it is assembled, with the words of a lazy operator.
 
-    names: of the bodies. bodies: their test functions and columns. nodes (n, 3), free (3 n, q): joined nodes, and N of
-    their displacements U = U_0 + N q. lift (q, f): columns that lift free motions. length: L. cases: what is known of
-    each body, for each load case. sources: processor seconds and bytes of loads of the volume, before it is assembled.
+    joined: the bodies in common unknowns. bodies: test functions and columns of each. cases: what is known of each
+    body, for each load case. sources: processor seconds and bytes of loads of the volume, before it is assembled.
     rules: finer rules of quadrature, or None for those of each solid.
     """
 
-    names: Sequence[Any]
+    joined: JoinedBodies
     bodies: Sequence[Body]
-    nodes: Array
-    free: sp.csr_array
-    lift: Array
-    length: float
-    cases: Sequence[Sequence[Known]] = ()
-    sources: Sequence[tuple[float, int]] = ()
+    cases: Sequence[Sequence[Known]]
+    sources: Sequence[tuple[float, int]]
     rules: Quadrature | None = None
+
+    @staticmethod
+    def of(posed: Sequence[JoinedBodies]) -> "LazyEquation":
+        """The equation of bodies in load cases, which have the same supports."""
+        joined, bodies, sources = posed[0], [], []
+        for k, solid in enumerate(joined.solids):
+            every, given = [each.solids[k] for each in posed], solid.conditions
+            conditions = replace(
+                given,
+                free=joined.tests[k],
+                bound=joined.tractions[k],
+                supported=given.supported | joined.tested[k],
+                loaded=np.any([each.conditions.loaded for each in every], axis=0) | joined.common[k],
+            )
+            bodies.append(Body(solid, conditions, joined.displacements(k), joined.tractions[k]))
+            points = bodies[-1].source_points
+            sources += [planned for each in every for planned in each.volume.planned(points)]
+        return LazyEquation(joined, bodies, [known_of(each) for each in posed], sources)
+
+    @property
+    def length(self) -> float:
+        """L, the size of all bodies."""
+        return self.joined.size
 
     @property
     def modulus(self) -> float:
@@ -171,7 +190,7 @@ class LazyEquation:
     @property
     def unknowns(self) -> tuple[int, int]:
         """The numbers of unknown displacements and tractions."""
-        return int(self.free.shape[1]), int(self.bodies[0].traction.shape[1])
+        return int(self.joined.free.shape[1]), int(self.joined.tractions[0].shape[1])
 
     def with_rules(self, rules: Quadrature) -> "LazyEquation":
         """The same equation by other rules."""
@@ -210,10 +229,11 @@ class LazyEquation:
         ]
         return_memory()
         right = self._right_hand_sides(bodies, scale, balances)
+        lift = self.joined.free.T @ (self.joined.mass @ self.joined.orthonormal_motions)
         for each in bodies:
             each.layers.release_known()
         return Equation(
-            bodies=bodies, right=right, length=self.length, modulus=modulus, scale=scale, lift=self.lift,
+            bodies=bodies, right=right, length=self.length, modulus=modulus, scale=scale, lift=lift,
             points=points, axes=axes, balances=balances, text=f"{method}: {plan.details}",
         )  # fmt: skip
 
@@ -232,7 +252,7 @@ class LazyEquation:
 
     def _refuse_defects(self, bodies: Sequence[BodyRows]) -> None:
         """ValueError where rotations have a large error in the rows of a body."""
-        for name, body in zip(self.names, bodies, strict=True):
+        for name, body in zip(self.joined.names, bodies, strict=True):
             if not body.defect <= LARGEST_DEFECT:
                 which = f"the surface of {name!r}" if len(bodies) > 1 else "the surface"
                 raise ValueError(
@@ -242,7 +262,7 @@ class LazyEquation:
 
     def _places(self) -> tuple[Array, Array]:
         """The point and the direction (unknowns, 3) of each unknown."""
-        points, axes = places(self.nodes, self.free)
+        points, axes = places(self.joined.nodes, self.joined.free)
         count = self.unknowns[1]
         below, directions = np.zeros((count, 3)), np.zeros((count, 3))
         for body in self.bodies:
@@ -250,3 +270,12 @@ class LazyEquation:
             mine = (along != 0).any(axis=1)
             below[mine], directions[mine] = where[mine], along[mine]
         return np.concatenate([points, below]), np.concatenate([axes, directions])
+
+
+def known_of(joined: JoinedBodies) -> list[Known]:
+    """What is known of each body in the unknowns of all."""
+    found = []
+    for solid, number in zip(joined.solids, joined.numbers, strict=True):
+        particular = solid.volume.displacement(solid.spaces.displacements.scalar.nodes)
+        found.append(Known(joined.u0[number] - particular, solid.conditions.t0, solid.volume.moving_source))
+    return found

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from calderon.backends import return_memory
 from calderon.formulations.elastic.conditions.rigid_motions import rigid_motions
 from calderon.formulations.elastic.conditions.surface_conditions import SurfaceConditions, sparse
-from calderon.formulations.elastic.system.layers import Layers, Spaces
+from calderon.formulations.elastic.system.columns import LazyColumns
+from calderon.formulations.elastic.system.spaces import Spaces
 from calderon.quadrature import triangle_rule
 from calderon.spaces.space import Space
 
@@ -45,16 +46,15 @@ class Known(NamedTuple):
 class TestedRows:
     """Rows of (1/2 + K) u - V t that are tested with one space.
 
-    double, single: the lazy K and V. local (rows, 3 n): 1/2, less what the discrete (1/2 + K) makes of translations, on
-    the blocks of nodes. tests (rows, k): columns, the combined test functions. first: the number of the unknown that
-    the first of them belongs to. defect: what (1/2 + K) then makes of three rotations, which have no traction, over
-    half of them: the largest part. rest (k, 3): the same in the rows of the equation, not divided.
+    layers: the lazy K and, with tractions, -V. local (rows, 3 n): 1/2, less what the discrete (1/2 + K) makes of
+    translations, on the blocks of nodes. tests (rows, k): columns, the combined test functions. first: the number of
+    the unknown that the first of them belongs to. defect: what (1/2 + K) then makes of three rotations, which have no
+    traction, over half of them: the largest part. rest (k, 3): the same in the rows of the equation, not divided.
     """
 
     __test__ = False  # no test of pytest
 
-    double: Any
-    single: Any
+    layers: Sequence[Any]
     local: sp.csr_array
     tests: sp.csr_array
     first: int
@@ -68,22 +68,23 @@ class TestedRows:
 
     @staticmethod
     def of(
-        layers: Layers,
+        lazy: LazyColumns,
         difference: Callable[[Any, Any], list[Array]],
-        spaces: Spaces,
         conditions: SurfaceConditions,
         exterior: bool,
     ) -> "tuple[TestedRows, ...]":
-        """The rows of the displacements, and those of the unknown tractions. difference: K u - V t as in
-        `SeparateLayers`. conditions: whose free and bound columns are the test functions. exterior: of a solid around
-        cavities, where (1/2 + K) e = e for rigid motions e, which do not vanish at infinity."""
+        """The rows of the displacements, and those of the unknown tractions. lazy: all columns of the layers.
+        difference: K u - V t as in `Columns`. conditions: whose free and bound columns are the test functions.
+        exterior: of a solid around cavities, where (1/2 + K) e = e for rigid motions e, which do not vanish at
+        infinity."""
+        spaces: Spaces = lazy.spaces
         trial, found, first = spaces.displacements, [], 0
         motions = rigid_motions(trial.scalar.nodes, trial.mesh.bounds.mean(axis=0)).reshape(-1, 6)
         images = difference(motions, None)
         return_memory()
-        for double, single, image in zip(layers.double, layers.single, images, strict=True):
-            half = (0.5 * trial.mass_matrix(double.test)).tocsr()
-            if double.test is trial:
+        for row, image in zip(lazy.rows, images, strict=True):
+            half = (0.5 * trial.mass_matrix(row.space)).tocsr()
+            if row.space is trial:
                 spread, tests = sp.eye_array(trial.scalar.dimension, format="csr"), conditions.free
             else:
                 spread = conditions.projection[spaces.tractions.scalar.dofs[conditions.supported].ravel()]
@@ -93,13 +94,14 @@ class TestedRows:
             rest, own = left - given @ motions, np.diff(tests.indptr) > 0
             wrong, size = (np.abs(each[:, 3:]).max(axis=0, initial=0.0) for each in (rest[own], half @ motions))
             defect = float((wrong / np.maximum(size, 1e-300)).max())
-            found.append(TestedRows(double, single, half - given, tests, first, defect, tests.T @ rest[:, 3:]))
+            layers = [lazy.layer(each, row) for each in lazy.kept]
+            found.append(TestedRows(layers, half - given, tests, first, defect, tests.T @ rest[:, 3:]))
             first += tests.shape[1]
         return tuple(found)
 
     def sources(self, known: Sequence[Known]) -> Array:
         """(rows, k) integrals of the sources of k load cases with the test functions."""
-        test = self.double.test
+        test = self.layers[0].test
         columns = [
             np.zeros(test.dimension) if each.source is None
             else np.asarray(test.load_vector(each.source, source_degree(test.scalar)))
@@ -112,12 +114,15 @@ class TestedRows:
         t (loaded, s)."""
         chosen = self.tests.tocsc()[:, tests]
         local = (chosen.T @ self.local @ u).toarray()
-        return np.hstack([_between(self.double, chosen, u) + local, -_between(self.single, chosen, t)])
+        found = [_between(layer, chosen, each) for layer, each in zip(self.layers, (u, t), strict=False)]
+        if len(found) == 1:
+            found.append(np.zeros((len(tests), t.shape[1])))
+        return np.hstack([found[0] + local, found[1]])
 
 
 def _between(operator: Any, left: sp.csc_array, right: sp.csc_array) -> Array:
-    """left^T A right of an operator A, None for zero, of which only those entries are computed that are needed."""
-    if operator is None or 0 in (left.shape[1], right.shape[1]):
+    """left^T A right of an operator A, of which only those entries are computed that are needed."""
+    if 0 in (left.shape[1], right.shape[1]):
         return np.zeros((left.shape[1], right.shape[1]))
     rows, columns = np.unique(left.tocoo().coords[0]), np.unique(right.tocoo().coords[0])
     entries = operator.entries(rows, columns)

@@ -1,0 +1,148 @@
+"""The layers K and V of one body as one operator [[K, -V], ...], whose columns of known values are released.
+
+    D (u, t) = K u - V t
+
+is all that the equation of a body takes from them. It multiplies unknowns in every step, and what is known once. By
+methods that join the blocks of an operator, the rows and columns of unknowns are therefore one product, which stays.
+Columns of what is known are assembled with it, as rows have common moments, and released as soon as the right-hand
+sides are made.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from calderon.backends import return_memory
+from calderon.formulations.elastic.system.spaces import Spaces
+from calderon.greens import Elastostatic
+from calderon.operators import blocks, double_layer, single_layer
+from calderon.quadrature import Quadrature
+from calderon.spaces import NodalVectorSpace
+
+Array = NDArray[np.float64]
+Index = NDArray[np.int64]
+
+
+class Functions(NamedTuple):
+    """A space, and the numbers that its functions have among the rows or columns of an operator."""
+
+    space: NodalVectorSpace
+    numbers: Index
+
+
+def functions_of(space: NodalVectorSpace, nodes: NDArray[np.bool_] | None, first: int = 0) -> list[Functions]:
+    """The functions of some nodes (n,) of the scalar space, in the same order and numbered from `first` on: of all
+    nodes, or None, the space itself, of none an empty list."""
+    scalar, count = space.scalar, space.components
+    nodes = np.ones(scalar.dimension, bool) if nodes is None else nodes
+    numbers = (count * np.flatnonzero(nodes)[:, None] + np.arange(count)).ravel()
+    if nodes.all() or not len(numbers):
+        return [Functions(space, first + numbers)] if len(numbers) else []
+    dofs = np.where(scalar.dofs < 0, -1, np.where(nodes, np.cumsum(nodes) - 1, -1)[scalar.dofs])
+    kept = (dofs >= 0).any(axis=1)
+    part = replace(scalar, triangles=scalar.triangles[kept], dofs=dofs[kept], dimension=len(numbers) // count)
+    return [Functions(NodalVectorSpace(part, count), first + numbers)]
+
+
+class LazyColumns(NamedTuple):
+    """The lazy operator [[K, -V], ...] by rows and columns.
+
+    green, quadrature: of the layers. spaces: of the body. rows: functions that are tested with; other rows are zero.
+    kept: columns of unknowns. known: columns of what is known in all directions.
+    """
+
+    green: Elastostatic
+    quadrature: Quadrature
+    spaces: Spaces
+    rows: list[Functions]
+    kept: list[Functions]
+    known: list[Functions]
+
+    @staticmethod
+    def of(green: Elastostatic, quadrature: Quadrature, spaces: Spaces) -> "LazyColumns":
+        """All columns of the layers of a function of Green by rules of quadrature."""
+        u, loaded, unknown = spaces.displacements, spaces.loaded, spaces.unknown
+        rows, kept = functions_of(u, None), functions_of(u, None)
+        if unknown is not None:
+            rows += functions_of(unknown, None, first=u.dimension)
+        if loaded is not None:
+            kept += functions_of(loaded, None, first=u.dimension)
+        return LazyColumns(green, quadrature, spaces, rows, kept, [])
+
+    def split(self, moving: NDArray[np.bool_], acting: NDArray[np.bool_]) -> "LazyColumns":
+        """The same columns, those of what is known apart. moving (n,): nodes whose displacement is not known in all
+        directions. acting (l,): nodes of tractions that may differ from zero, whose traction is not known in all
+        directions, or follows from displacements."""
+        u, loaded, unknown = self.spaces.displacements, self.spaces.loaded, self.spaces.unknown
+        moving = moving if moving.any() else ~moving  # an operator has rows
+        rows = functions_of(u, moving) + self.rows[1:]
+        kept, known = (functions_of(u, nodes) for nodes in (moving, ~moving))
+        if loaded is not None:
+            for nodes, columns in ((acting, kept), (~acting, known)):
+                for each in functions_of(loaded, nodes, first=u.dimension):
+                    if unknown is not None and np.array_equal(each.space.triangles, unknown.triangles):
+                        each = each._replace(space=unknown)  # V is then known to be symmetric
+                    columns.append(each)
+        return self._replace(rows=rows, kept=kept, known=known)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns, with those that are left out."""
+        loaded = 0 if self.spaces.loaded is None else self.spaces.loaded.dimension
+        return sum(test.dimension for test in self.spaces.tests), self.spaces.displacements.dimension + loaded
+
+    def layer(self, trial: Functions, test: Functions) -> Any:
+        """The lazy K or -V of some columns and rows."""
+        of_displacements = trial.numbers[0] < self.spaces.displacements.dimension
+        make = double_layer if of_displacements else single_layer
+        found = make(self.green, trial.space, test.space, quadrature=self.quadrature)
+        return found if of_displacements else -found
+
+    def operator(self, columns: Sequence[Functions]) -> Any:
+        """The lazy operator of some columns."""
+        return blocks([[self.layer(each, row) for each in columns] for row in self.rows])
+
+
+class Columns:
+    """Assembled layers.
+
+    lazy: the operator. product: what multiplies, all columns at first, and those of unknowns after `release_known`.
+    tested: (rows,) numbers of its rows. kept: (k,) numbers of the columns of unknowns.
+    """
+
+    def __init__(
+        self, lazy: LazyColumns, assemble: Callable[[Any], Any], send: Callable[[Any, Any], Any] | None
+    ) -> None:
+        """assemble: gives the product of a lazy operator. send: gives, from the product of unknowns and its lazy
+        operator, the one on a device; None without one."""
+        self.lazy, self._send = lazy, send
+        self.product = assemble(lazy.operator([*lazy.kept, *lazy.known]))
+        self.tested = np.concatenate([each.numbers for each in lazy.rows])
+        self.kept = np.concatenate([each.numbers for each in lazy.kept])
+        self._multiplied = np.concatenate([self.kept, *(each.numbers for each in lazy.known)])
+
+    def release_known(self) -> None:
+        """Leave the columns of unknowns alone, on the device if there is one: others are taken for zero after that."""
+        if self.lazy.known:
+            self.product, self._multiplied = self.product.first(len(self.kept)), self.kept
+            return_memory()
+        if self._send is not None:
+            self.product = self._send(self.product, self.lazy.operator(self.lazy.kept))
+
+    def difference(self, u: Any, t: Any) -> list[Array]:
+        """K u - V t (rows, k) for each test space. u (3 n, k), t (loaded, k): columns, dense or sparse, or None for
+        zero."""
+        height, width = self.lazy.shape
+        count = self.lazy.spaces.displacements.dimension
+        given = t if u is None else u
+        below = sp.csr_array if sp.issparse(given) else np.zeros
+        u = below((count, given.shape[1])) if u is None else u
+        t = below((width - count, given.shape[1])) if t is None else t
+        x = sp.vstack([u, t], format="csr") if sp.issparse(given) else np.concatenate([u, t])
+        found = np.zeros((height, given.shape[1]))
+        found[self.tested] = self.product @ x[self._multiplied]
+        return np.split(found, np.cumsum([test.dimension for test in self.lazy.spaces.tests])[:-1])
