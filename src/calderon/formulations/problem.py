@@ -71,8 +71,8 @@ class Problem(Described, ABC, Generic[Solution]):
         """What the matrix of `solve` with these options will take, before memory is taken: bytes, with those of its
         usual preconditioner, seconds of set-up and of a product, precision of its numbers, for "mlfmm" and "fmm" levels
         and degrees. ValueError for a method without estimates, and for what `solve` refuses."""
-        checked_choices(options, PlanChoices)
-        return self.system.plan(self._options(options))
+        chosen: Any = checked_choices(options, PlanChoices)
+        return self.system.plan(self._options(chosen))
 
     @named_options
     def solve_all(self, data: Sequence[Any], **options: Unpack[SolveChoices]) -> list[Solution]:

@@ -204,7 +204,7 @@ def test_large_boards_by_fft_and_hmatrices(antenna):
     line = np.array(line) * [0, 1, 1] + [xs[np.abs(xs - 9.5e-3).argmin()], 0, 0]
     load = cal.Lumped(cal.DeltaGap(line=line, toward=[1, 0, 0]), resistance=20.0)
     loaded = replace(antenna, sheet=3.0, loads=[load])
-    solution, compressed, other = (loaded.solve(2.39e9, method=name, rtol=1e-6) for name in ("fft", "hmatrix", "auto"))
+    solution, compressed, other = (loaded.solve(2.39e9, method=name) for name in ("fft", "hmatrix", "auto"))
     for each in (solution, compressed):
         assert each.input_impedances[0] == pytest.approx(other.input_impedances[0], rel=1e-4)
     assert "1 H-matrices" in compressed.info.matrix and "GMRES" in compressed.info.method

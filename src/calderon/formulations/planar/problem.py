@@ -15,7 +15,7 @@ from calderon.exact.vacuum import VACUUM_IMPEDANCE
 from calderon.formulations.options import DEFAULTS, named_options
 from calderon.formulations.planar.board import COARSE, Board
 from calderon.formulations.planar.echo import POLARIZATIONS, PlanarEcho, monostatic, received_from
-from calderon.formulations.planar.equation import BoardEquation, PlanarChoices, PlanarPlanChoices
+from calderon.formulations.planar.equation import RESIDUAL, BoardEquation, PlanarChoices, PlanarPlanChoices
 from calderon.formulations.planar.layered_currents import LayeredCurrents
 from calderon.formulations.planar.power_balance import balanced
 from calderon.formulations.planar.radiator import Complex, Radiator
@@ -64,11 +64,11 @@ class PlanarProblem(Board):
 
     The electric equation <f, E> = Z_s <f, J> for RWG functions f and the currents of probes, with the Green's functions
     of the stack. Options are those of every problem (see `Problem.solve`): method "dense", with LU factors that
-    overwrite the matrix (10,000 unknowns take 1.6 GB), "hmatrix", or "fft", pre-corrected FFT, with GMRES; "auto" is
-    dense up to 5792 unknowns. Vertical metal and probes are dense columns of the last two. grid=:
-    options of "fft", a mapping of spacing, order and near, as of `BoundaryOperator.assemble`; it takes
-    precision="mixed", too. Raises MeshError for metal off every interface, ValueError for ports that the metal or the
-    stack does not have.
+    overwrite the matrix (10,000 unknowns take 1.6 GB), "hmatrix", to the accuracy rtol by default, or "fft",
+    pre-corrected FFT, both with GMRES to a residual of rtol / 10, and with vertical metal and probes as dense columns;
+    "auto" is dense up to 5792 unknowns. grid=: options of "fft", a mapping of spacing, order and near, as of
+    `BoundaryOperator.assemble`; it takes precision="mixed", too. Raises MeshError for metal off every interface,
+    ValueError for ports that the metal or the stack does not have.
     """
 
     def at(self, frequency: float, grid: Any = None) -> BoardEquation:
@@ -80,8 +80,8 @@ class PlanarProblem(Board):
     def plan(self, frequency: float, **options: Unpack[PlanarPlanChoices]) -> Plan:
         """What a solution at `frequency` in Hz will take, before memory is taken: the method that "auto" stands for,
         bytes, seconds and unknowns; options as in `solve`."""
-        grid = options.pop("grid", None)
-        return self.at(frequency, grid).plan(**options)  # type: ignore[typeddict-item]
+        grid, given = _without_grid(options)
+        return self.at(frequency, grid).plan(**given)
 
     def matrix(self, frequency: float, charges: bool = True) -> Complex:
         """<f_i, E(f_j)> for eta0 = 1 at `frequency` in Hz, of all functions and currents of probes; symmetric. charges:
@@ -91,7 +91,8 @@ class PlanarProblem(Board):
 
     @named_options
     def solve(self, frequency: float, voltages: ArrayLike = 1.0, **options: Unpack[PlanarChoices]) -> PlanarSolution:
-        """Currents and fields at `frequency` in Hz for voltages in V, one number for each port."""
+        """Currents and fields at `frequency` in Hz for voltages in V, one number for each port, with the options of
+        every problem (`Problem.solve`), and grid=."""
         return self.solve_all(frequency, [voltages], **options)[0]
 
     @named_options
@@ -132,8 +133,8 @@ class PlanarProblem(Board):
         angles = real_number(theta, "theta in radians"), real_number(phi, "phi in radians")
         along = "VH".index(one_of(polarization, RECEIVERS, "polarization"))
         loads = received_from(self._radiator(frequency), *angles)[0, along]
-        grid = options.pop("grid", None)
-        coefficients, info = self.at(frequency, grid).solve(-loads / VACUUM_IMPEDANCE, **options)
+        grid, given = _without_grid(options)
+        coefficients, info = self.at(frequency, grid).solve(-loads / VACUUM_IMPEDANCE, **given)
         return PlanarEcho(
             **self._fields(frequency, coefficients, info), theta=angles[0], phi=angles[1],
             polarization=polarization, feed_currents=self.weights.T @ coefficients, loads=loads,
@@ -148,10 +149,11 @@ class PlanarProblem(Board):
         polarization: of the receiver, then of the transmitter, along theta-hat ("V") or phi-hat ("H"). Options as in
         `solve`."""
         one_of(polarization, POLARIZATIONS, "polarization")
-        equation = self.at(frequency, options.pop("grid", None))
+        grid, given = _without_grid(options)
+        equation = self.at(frequency, grid)
 
         def solved(sides: Complex) -> Complex:
-            return np.stack([x for x, _ in equation.solve_all(list(sides.T), **options)], axis=1)  # type: ignore[misc]
+            return np.stack([x for x, _ in equation.solve_all(list(sides.T), **given)], axis=1)
 
         return monostatic(self._radiator(frequency), solved, theta, phi, polarization)
 
@@ -164,11 +166,11 @@ class PlanarProblem(Board):
     def _port_currents(self, frequency: float, options: PlanarChoices) -> PortCurrents:
         if not self.ports:
             raise ValueError("this problem has no ports: give some in ports=, or use scatter(frequency, theta, phi)")
-        equation = self.at(frequency, options.get("grid"))
-        given: Any = {name: value for name, value in options.items() if name != "grid"}
+        grid, given = _without_grid(options)
+        equation = self.at(frequency, grid)
         found = equation.solve_all(list(-self.weights.T / VACUUM_IMPEDANCE), **given)
         worst = max((info for _, info in found), key=lambda info: info.residual)
-        error = options.get("rtol", DEFAULTS["rtol"]) if len(worst.residuals) else 0.0
+        error = RESIDUAL * given.get("rtol", DEFAULTS["rtol"]) if len(worst.residuals) else 0.0
         return PortCurrents(np.stack([x for x, _ in found], axis=1), worst, error, equation)
 
     @named_options
@@ -275,3 +277,8 @@ class PlanarProblem(Board):
             "sections": self.stack.at(frequency), "frequency": float(frequency), "surface": surface,
             "height": self.height, "probes": probes, "info": info,
         }  # fmt: skip
+
+
+def _without_grid(options: Any) -> tuple[Any, dict[str, Any]]:
+    """The options of a grid, or None, and all others."""
+    return options.get("grid"), {name: value for name, value in options.items() if name != "grid"}
