@@ -3,7 +3,7 @@
     python benchmarks/entries_of_operators.py save FILE [WORD ...]      with the package of the state before
     python benchmarks/entries_of_operators.py compare FILE [WORD ...]   with that of the state after
 
-FILE is an archive of matrices by "mesh, operator, precision"; with words those alone whose names hold one of them. The
+FILE is an archive of matrices by "mesh, operator, precision"; with wanted those alone whose names hold one of them. The
 meshes have touching, near and close pairs, needles, open edges and triangles of different sizes. The largest
 differences, relative to the largest entry of a matrix, should be below 1e-13 in double and 1e-6 in single precision;
 matrices with larger ones are printed, and the exit status is 1.
@@ -90,25 +90,25 @@ def operators(mesh: Any) -> Iterator[tuple[str, Any]]:
             yield "layered vertical", cal.layered_electric_field(BOARD, 3e8, cal.RWG(upright))
 
 
-def matrices(words: list[str]) -> Iterator[tuple[str, Any]]:
+def matrices(wanted: list[str]) -> Iterator[tuple[str, Any]]:
     """(name, matrix) of all of them whose name holds one of the given texts, all for none."""
     for mesh_name, build in MESHES.items():
         mesh = build()
         for name, operator in operators(mesh):
             for precision in ("double",) if "layered" in name else LIMITS:
                 label = f"{mesh_name}, {name}, {precision}"
-                if not words or any(word in label for word in words):
+                if not wanted or any(word in label for word in wanted):
                     start = time.process_time()
                     yield label, operator.assemble(precision=precision).to_array()
                     if (spent := time.process_time() - start) > 5.0:
                         print(f"{label}: {spent:.1f} CPU s", flush=True)
 
 
-def compare(path: str, words: list[str]) -> int:
+def compare(path: str, wanted: list[str]) -> int:
     """Print the largest difference by precision and what is above its limit; how many are."""
     worst, failed, count = dict.fromkeys(LIMITS, 0.0), 0, 0
     with np.load(path) as saved:
-        for label, matrix in matrices(words):
+        for label, matrix in matrices(wanted):
             if label not in saved:
                 print(f"{label}: not saved")
                 continue
@@ -122,12 +122,12 @@ def compare(path: str, words: list[str]) -> int:
     return failed
 
 
-def main(command: str, path: str, *words: str) -> int:
+def main(command: str, path: str, *wanted: str) -> int:
     """Save or compare."""
     print(cal.__file__)
     if command == "compare":
-        return min(1, compare(path, list(words)))
-    np.savez(path, **dict(matrices(list(words))))
+        return min(1, compare(path, list(wanted)))
+    np.savez(path, **dict(matrices(list(wanted))))
     return 0
 
 

@@ -90,7 +90,7 @@ def three_functions(x):
 
 @jitable
 def value(r2, parameters, reference):
-    """A, B, P, Q and R at squared distances r2; what is not asked for is not computed."""
+    """A, B, P, Q and R at squared distances r2; the compiler removes results that are not used."""
     k, l = parameters
     w = inverse_square_root(r2)
     r = r2 * w
