@@ -3,8 +3,8 @@
     python benchmarks/entries_of_operators.py save FILE [WORD ...]      with the package of the state before
     python benchmarks/entries_of_operators.py compare FILE [WORD ...]   with that of the state after
 
-FILE is an archive of matrices by "mesh, operator, precision"; with further arguments those alone whose names hold one of
-them. The meshes have touching, near and close pairs, needles, open edges and triangles of different sizes. The largest
+FILE is an archive of matrices by "mesh, operator, precision"; with WORDs those alone whose names hold one of them. The
+meshes have touching, near and close pairs, needles, open edges and triangles of different sizes. The largest
 differences, relative to the largest entry of a matrix, should be below 1e-13 in double and 1e-6 in single precision;
 matrices with larger ones are printed, and the exit status is 1.
 """

@@ -22,7 +22,7 @@ def test_every_folder_of_the_picture_exists():
 
 
 def test_every_folder_of_the_package_is_in_the_picture():
-    """Those of files alone (data, static files) may be left out, and shipped cases are one folder."""
+    """Folders of files alone (data, static files) may be left out."""
     code = {path for path in FOLDERS if (path / "__init__.py").exists()}
     assert {path.name for path in code} <= NAMED
     assert {path.name for path in code if path.parent == PACKAGE} <= NAMED
@@ -46,3 +46,14 @@ def test_recipes_name_files_that_exist(heading):
 def test_recipes_are_followed_by_a_test(heading):
     text = PAGE.split(f"## {heading}\n", 1)[1].split("\n## ", 1)[0]
     assert re.search(r"`tests/\w+/(test_\w+|kelvin)\.py`", text), heading
+
+
+def test_the_index_of_decisions_has_every_page():
+    """By folder; pages that others replace or extend in part are named there, and say so themselves."""
+    folder = ROOT / "docs" / "decisions"
+    index = (folder / "index.md").read_text(encoding="utf-8")
+    by_folder, changed = index.split("## Replaced or extended in part")
+    pages = {path.name: path.read_text(encoding="utf-8") for path in folder.glob("[0-9]*.md")}
+    assert set(re.findall(r"\((\d\d-[\w-]+\.md)\)", by_folder)) == set(pages)
+    marked = {name for name, text in pages.items() if re.search(r"(?m)^\*(Replaced in part|Extended by)", text)}
+    assert marked == set(re.findall(r"(?m)^\| \[\d+\]\((\d\d-[\w-]+\.md)\)", changed))
