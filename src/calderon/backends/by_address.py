@@ -48,6 +48,7 @@ def write_function(typing: Any, part: Any, data: Any, examples: Any, board: Any,
     called = typing.resolve_function_type(part, (*data.types, *kinds), {})
 
     def generate(context: Any, builder: ir.IRBuilder, signature: Any, values: Any) -> Any:
+        # the data go onto the board behind the places
         packed = _without_records(context, builder, data, values[1])
         if context.get_abi_sizeof(packed.type) > 8 * (SIZE - DATA):
             raise NotImplementedError("the data of this function are larger than its board")
@@ -55,6 +56,7 @@ def write_function(typing: Any, part: Any, data: Any, examples: Any, board: Any,
         start = _place(context, builder, board_kind, values[3], context.get_constant(types.intp, DATA))
         builder.store(packed, builder.bitcast(start, pointer))
         kind = convention.get_function_type(types.none, (types.intp, *kinds))
+        # a function of the address of the data and the arguments, which unpacks the data and calls part
         function = ir.Function(builder.module, kind, builder.module.get_unique_name("by_address"))
         function.linkage = "internal"
         inside = ir.IRBuilder(function.append_basic_block())
@@ -64,6 +66,8 @@ def write_function(typing: Any, part: Any, data: Any, examples: Any, board: Any,
         context.add_linking_libs(implementation.libs)
         implementation(inside, [*read, *arguments])
         convention.return_value(inside, context.get_dummy_value())
+        # its address goes to `place`
+        # its address goes to `place`
         at = _place(context, builder, board_kind, *values[3:])
         builder.store(builder.ptrtoint(function, builder.load(at).type), at)
         return context.get_dummy_value()

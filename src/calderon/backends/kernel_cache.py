@@ -284,6 +284,7 @@ def stamp_of(kernel: Callable[..., Any]) -> str:
     files, the constants that they name, and the files with compiled code from which these files import. The last are
     needed for implementations that Numba looks up itself, those of `overload` for instance.
     """
+    # functions that can be reached, their files, and constants that they name
     files, constants = set[str](), set[str]()
     modules, seen = set[str](), set[Any]()
     waiting: list[Any] = [kernel]
@@ -301,6 +302,7 @@ def stamp_of(kernel: Callable[..., Any]) -> str:
                 constants.add(f"{name}={value.tolist()}")
             elif isinstance(value, CONSTANTS):
                 constants.add(f"{name}={value!r}")
+    # files with compiled code that these import
     for module in _closure(modules):
         files.add(_file(module))
     digest = hashlib.sha256("\n".join(sorted(constants)).encode())

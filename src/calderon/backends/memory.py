@@ -107,6 +107,7 @@ def bounded_cache(limit: int) -> Callable[[Callable[P, T]], Callable[P, T]]:
                 if key in kept:
                     kept.move_to_end(key)
                     return kept[key][0]
+            # not under the lock: other results may be taken meanwhile
             result = function(*args, **options)
             size = array_bytes(result)
             with lock:

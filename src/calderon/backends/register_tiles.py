@@ -35,6 +35,7 @@ def _tile(typing_context, matrix, first, pitch, count, source, sources, target, 
             zeros = ir.Constant(ir.VectorType(ir.IntType(32), kind.width), [0] * kind.width)
             return builder.shuffle_vector(single, ir.Constant(vector, ir.Undefined), zeros)
 
+        # sums of all boxes in registers, loaded from their targets
         rows, numbers, out = (data(sig.args[n], args[n]) for n in (0, 4, 6))
         starts = [builder.extract_value(sources_, n) for n in range(boxes)]
         ends = [places(out, builder.extract_value(targets_, n)) for n in range(boxes)]
@@ -42,6 +43,7 @@ def _tile(typing_context, matrix, first, pitch, count, source, sources, target, 
         for box, each in zip(ends, sums, strict=True):
             for place, total in zip(box, each, strict=True):
                 builder.store(builder.load(place, align=align), total)
+        # a column of the matrix is loaded once for all boxes
         with cgutils.for_range(builder, count_) as loop:
             row = places(rows, builder.add(first_, builder.mul(loop.index, pitch_)))
             strip = [builder.load(place, align=align) for place in row]
@@ -50,6 +52,7 @@ def _tile(typing_context, matrix, first, pitch, count, source, sources, target, 
                 for column, total in zip(strip, each, strict=True):
                     product = builder.fmul(column, value, flags=FLAGS)
                     builder.store(builder.fadd(builder.load(total), product, flags=FLAGS), total)
+        # and stored to their targets
         for box, each in zip(ends, sums, strict=True):
             for place, total in zip(box, each, strict=True):
                 builder.store(builder.load(total), place, align=align)

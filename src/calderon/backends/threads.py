@@ -345,6 +345,7 @@ def run_tasks(
         groups = [np.asarray(each, np.intp) for each in neighbours]
         order = range(count) if weights is None else schedule(groups, weights, thread_count())
         queue = OrderedQueue(groups, order, advance)
+    # tasks that are independent of each other need no queue
     numbers = iter(range(count))
 
     def loop() -> None:

@@ -98,6 +98,7 @@ def assemble_dense(
         advice = "try a coarser mesh"
         require_memory(sparse_bytes(operator, dtype), f"the sparse matrix of {operator.shape[0]} rows", advice)
         return SparseMatrix(sparse_matrix(operator, dtype), label, time.perf_counter() - started)
+    # entries, and what is prepared for them; in mixed precision also rows in which tiles are summed
     needed = math.prod(operator.shape) * dtype.itemsize + max(1, len(execution.team)) * preparation_bytes(operator)
     needed += held_bytes(operator)
     if execution.far is not None and execution.uses_processor:

@@ -174,6 +174,7 @@ class OnDevice(Tiled):
         given, total = self._sent(local[trials] if rows else x[:1]), self._sent(np.zeros(len(trials)))
         size = max(self.shape) + 1
         y = np.zeros(size, np.result_type(self.dtype, x.dtype))
+        # the local matrices of a tile are integrated, multiplied and dropped
         for number in range(len(block.tiles) - 1):
             lo, hi = block.integrate(number)
             places = tests[lo:hi].ravel()

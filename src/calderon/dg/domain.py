@@ -113,6 +113,7 @@ def domain(
     if local:  # by the time that light takes to cross the inscribed radius, the longest at absorbing faces
         delay = mesh.inradii * np.sqrt(whole.permittivity * whole.permeability)
         classes = step_classes(mesh, delay, _absorbing(mesh, everywhere))
+    # the part of the mesh of this rank, with an interface to the others
     alone = communicator.size == 1
     if alone:
         part = Part(mesh, np.arange(mesh.number_of_tetrahedra), (), np.array([len(mesh.faces)]))
@@ -120,6 +121,7 @@ def domain(
         part = part_of(mesh, _parts(mesh, communicator.size, classes), communicator.rank)
     conditions = everywhere if alone else conditions_by_face(part.mesh, {**boundaries, CUT: CUT})
     medium = whole if alone else medium_of(part.mesh, materials)
+    # elements in blocks, by the lengths of their steps, and what acts on them
     element_blocks = build_blocks(part.mesh, reference, real, classes.keys[part.elements])
     faces = FacesOf.of(element_blocks, conditions, "absorbing")
     incident = IncidentWaves(waves, faces, medium)

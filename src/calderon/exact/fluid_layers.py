@@ -96,12 +96,14 @@ def layered_fluid_sphere(
     k, position, axis, last, forcing = incident_waves(
         k, float(sizes[-1]), direction, source, largest / float(sizes[-1])
     )
+    # from the inside out: value and slope of the field at the outer face of each layer, up to a factor for each degree
     faces = sizes if core != "fluid" else np.concatenate([[0.0], sizes])
     value, slope = (np.full(last + 1, each, np.complex128) for each in ((1, 0) if core == "rigid" else (0, 1)))
     pairs: list[Any] = []
     for inner, outer, own, density in zip(faces[:-1], faces[1:], inside, densities, strict=True):
         pair, link, value, slope = _through(float(inner), float(outer), own, density, value, slope, last)
         pairs.append([pair, link])
+    # outgoing terms from value and slope on the sphere
     z = k * float(sizes[-1])
     regular, outgoing = spherical_bessel(last, z), spherical_hankel(last, z)
     J, J_slope, H, H_slope = (each[:, 0] for each in (regular.values, regular.slopes, outgoing.values, outgoing.slopes))
@@ -110,6 +112,7 @@ def layered_fluid_sphere(
     scattered = -(J_slope * value - J * slope) / denominator
     amplitude = 1j / z**2 / H / denominator  # u on the sphere is `value` times this and the incident wave
     surface, surface_slope, layers = amplitude * value, amplitude * slope, []
+    # from the outside in: the factors
     amplitude = forcing * amplitude
     for (pair, link), inner, outer, own, density in reversed(
         [*zip(pairs, faces[:-1], faces[1:], inside, densities, strict=True)]

@@ -248,6 +248,7 @@ def _scattering(
 ) -> SphereScattering:
     radius = positive_length(radius, "radius")
     k, position, axis, last, forcing = incident_waves(k, radius, direction, source, interior, admittance)
+    # coefficients c of outgoing terms for j_n, and value and slope of the total field on the sphere
     z = k * radius
     regular, outgoing = spherical_bessel(last, z), spherical_hankel(last, z)
     J, J_slope, H = regular.values[:, 0], regular.slopes[:, 0], outgoing.values[:, 0]

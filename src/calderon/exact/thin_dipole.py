@@ -33,6 +33,7 @@ def thin_dipole_impedance(
     q = positive_length(k, "k") * positive_length(length, "length")
     eta = positive_length(impedance, "impedance")
     one_of(at, ("feed", "maximum"), "reference of the impedance")
+    # resistance and reactance relative to the largest current, in units of eta / (2 pi)
     si, ci = scipy.special.sici(q)
     si2, ci2 = scipy.special.sici(2 * q)
     constant = np.euler_gamma
@@ -48,6 +49,7 @@ def thin_dipole_impedance(
         if a > length / 10:
             raise ValueError(f"a wire of radius {a:g} and length {length:g} is not thin: at most a tenth")
         reactance -= np.sin(q) * (2 * ci - ci2 - scipy.special.sici(2 * k * a**2 / length)[1])
+    # the current at the feed is sin(kl/2) of the largest one
     value = eta / (2 * np.pi) * (resistance - 0.5j * reactance)
     if at == "maximum":
         return complex(value)

@@ -42,6 +42,7 @@ def cell_inverse(operator: GridOperator, cells: ArrayLike | None = None) -> Cell
     labels = space.mesh.tags[space.pairs[:, 0]] if cells is None else unmasked(cells, "cells")
     if labels.shape != (space.dimension,):
         raise ValueError(f"cells are one number for each of {space.dimension} functions, got shape {labels.shape}")
+    # functions sorted by elements, and one dense block for each
     order = np.argsort(labels, kind="stable")
     members = np.split(order, np.flatnonzero(np.diff(labels[order])) + 1)
     size = np.array([len(own) for own in members])

@@ -199,6 +199,7 @@ def grid_operator(
             f"method 'fft' multiplies horizontal metal, and {len(upright)} triangles are vertical: use method='dense', "
             "or PlanarProblem(...).solve(..., method='fft'), which adds them as columns"
         )
+    # the grid, and the distance up to which entries are exact
     metal = LayeredMetal(parts.field.sections, operator.trial)
     grid = Grid.of(metal, None if spacing is None else positive_length(spacing, "spacing in m"), int(order))
     reach = SPACINGS * grid.spacing if near is None else positive_length(near, "near in m")
@@ -208,6 +209,7 @@ def grid_operator(
     require_memory(16 * 4 * size * (2 * planes**2 + 6 * planes), "grids of that spacing", "use a larger spacing")
     metal = LayeredMetal(parts.field.sections, operator.trial, 2 * (order + 2) * grid.spacing, parts.field.charges)
     matrix = LayeredMatrix(metal, parts.field.quadrature)
+    # Green's functions between nodes, and the near entries minus what the grid gives of them
     greens = node_greens(metal, grid)
     k0 = metal.sections.k0
     factors = parts.factor * np.array([1j * k0, 1j * k0, -0.25j * k0 * metal.charge])
@@ -218,6 +220,7 @@ def grid_operator(
         exact = parts.factor * exact_entries(matrix, grid, pattern, groups, reach, advance)
     touching = both_orders(exact.multiply(operator.trial.mass_matrix().astype(np.bool_)).tocsr()) + parts.sparse
     subtract_grid(exact, grid, greens, factors)
+    # transforms for the products, and the error in random rows
     spectra = transformed(greens, np.complex64 if precision == "mixed" else complex, thread_count())
     found = GridOperator(matrix, parts, grid, spectra, (touching, both_orders(exact) + parts.sparse), factors)
     check = _check_of(found, matrix)

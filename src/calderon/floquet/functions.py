@@ -130,6 +130,7 @@ def _refuse_overlaps(mesh: TriangleMesh, lattice: Lattice) -> None:
         raise MeshError(
             f"the mesh extends over {extent.max():.3g} periods: give the mesh of one cell, and the period in metres"
         )
+    # with the mesh itself and with its copy in each neighbouring cell
     corners = mesh.vertices[mesh.triangles]
     low, high = size.min(axis=0), size.max(axis=0)
     margin = CLOSENESS * lattice.spacing
@@ -141,6 +142,7 @@ def _refuse_overlaps(mesh: TriangleMesh, lattice: Lattice) -> None:
             copy = copy[_meets(corners + move, low, high, margin)]
         if any(step) and not (len(own) and len(copy)):
             continue
+        # triangles of both as one mesh, with corners at one place as one vertex
         both = np.concatenate([corners[own], corners[copy] + move])
         numbers = np.round((both.reshape(-1, 3) - low) / margin).astype(np.int64)
         vertices = np.unique(numbers, axis=0, return_inverse=True)[1].reshape(-1, 3)

@@ -56,6 +56,7 @@ def cell_matrix(
     rtol: float,
 ) -> NDArray[np.complex128]:
     """Z (n, n) in m^2 for the wave k_t = transverse (2,) in 1/m, with eta0 = 1; rtol: of spectra that are left out."""
+    # waves up to the order where spectra without the slow part are small; half of them where K and -K both occur
     combination = functions.combination(transverse)
     total = np.zeros((functions.dimension, functions.dimension), dtype=complex)
     rest = _Rest(planes, sections, slow)
@@ -66,6 +67,7 @@ def cell_matrix(
         orders = orders[(orders[:, 0] > 0) | ((orders[:, 0] == 0) & (orders[:, 1] >= 0))]
     waves = transverse + orders @ functions.lattice.reciprocal
     share = np.where(half & orders.any(axis=1), 2.0, 1.0) / functions.lattice.area
+    # spectra between all planes, then sums over blocks of waves, TM and TE
     size, numbers = np.linalg.norm(waves, axis=1), range(len(planes))
     spectra = [[share * rest.spectrum(a, b, size)[1] for b in numbers] for a in numbers]
     along = directions(waves)

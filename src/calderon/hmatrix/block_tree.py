@@ -72,6 +72,7 @@ def block_tree(rows: ClusterTree, columns: ClusterTree, admissible: Admissible, 
     """
     if symmetric and rows is not columns:
         raise ValueError("the block tree of a symmetric matrix needs one cluster tree for rows and columns")
+    # all blocks of a level at a time, from the root on
     row, column = np.zeros(1, np.int64), np.zeros(1, np.int64)
     parts: list[tuple[Index, Index, NDArray[np.int8], Index, Index]] = []
     number = 0
@@ -84,6 +85,7 @@ def block_tree(rows: ClusterTree, columns: ClusterTree, admissible: Admissible, 
         if symmetric:
             kept = rows.start[below] >= columns.start[right]
             below, right, parent = below[kept], right[kept], parent[kept]
+        # the number of the first child of each block, and how many there are
         number += len(row)
         count = np.zeros(len(row), np.int64)
         count[split] = np.bincount(parent, minlength=int(split.sum()))

@@ -89,6 +89,7 @@ def select(values, order, lo, hi, place):  # type: ignore[no-untyped-def]
     Comm. ACM 4 (1961) 321)."""
     low, high = lo, hi - 1
     while low < high:
+        # the median of three as pivot; swap pairs on its wrong sides
         first, middle, last = values[order[low]], values[order[(low + high) // 2]], values[order[high]]
         pivot = max(min(first, middle), min(max(first, middle), last))
         i, j = low, high
@@ -101,6 +102,7 @@ def select(values, order, lo, hi, place):  # type: ignore[no-untyped-def]
                 order[i], order[j] = order[j], order[i]
                 i += 1
                 j -= 1
+        # go on in the part that holds `place`
         if place <= j:
             high = j
         elif place >= i:

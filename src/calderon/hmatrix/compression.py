@@ -86,6 +86,7 @@ def pieces_of(tree: BlockTree, together: bool = False) -> list[tuple[int, NDArra
 
     together: small blocks are in pieces of the kind SPLIT, named by the roots of the subtrees that hold them.
     """
+    # leaves by kind, or subtrees of small blocks in their place
     leaves = tree.leaves
     dense, cost = tree.kind[leaves] == DENSE, cost_of(tree, leaves)
     target = float(np.clip(cost.sum() / (PIECES * thread_count()), SMALLEST, LARGEST))
@@ -101,6 +102,7 @@ def pieces_of(tree: BlockTree, together: bool = False) -> list[tuple[int, NDArra
         if kind == LOW_RANK:  # large blocks apart, so that pieces of small ones stay even
             order = np.argsort(costs < target, kind="stable")
             costs, blocks = costs[order], blocks[order]
+        # runs of about the target cost
         number = np.floor((np.cumsum(costs) - costs / 2) / target)
         ends = np.flatnonzero(np.diff(number, prepend=-1, append=-1) != 0) if len(blocks) else [0]
         found += [(costs[a:b].sum(), kind, blocks[a:b]) for a, b in zip(ends[:-1], ends[1:], strict=True)]

@@ -35,18 +35,21 @@ def fans(mesh: TriangleMesh) -> Fans:
             f"{len(wrong)} edges (first {wrong[:5].tolist()}) have three triangles or more: the triangles around their "
             "ends have no order, which dual functions need; make a mesh of each part of the surface"
         )
+    # corners of triangles are joined to fans where one follows the other around a vertex
     following = _following(mesh)
     number = len(following)
     inner = np.flatnonzero(following >= 0)
     fan = connected(inner, following[inner], number)
     size = np.bincount(fan)
-    corner = np.unique(fan, return_index=True)[1]  # any corner of a closed fan
+    # a fan begins at the boundary, or at any corner if it is closed
+    corner = np.unique(fan, return_index=True)[1]
     at_boundary = np.setdiff1d(np.arange(number), following[inner])
     corner[fan[at_boundary]] = at_boundary
     closed = np.ones(len(size), dtype=bool)
     closed[fan[at_boundary]] = False
+    # the place of each corner in its fan, around all fans at once
     place = np.empty(number, dtype=np.int64)
-    for rounds in range(size.max()):  # around all fans at once
+    for rounds in range(size.max()):
         going = np.flatnonzero(size > rounds)
         place[corner[going]] = rounds
         corner[going] = following[corner[going]]

@@ -65,6 +65,7 @@ def check(mesh: Triangulation) -> MeshReport:
     notes: list[Finding] = []
     _open_edges(mesh, problems, notes)
     _vertices(mesh, problems, notes)
+    # junctions and intersections
     many = np.flatnonzero(mesh.edge_triangle_counts > 2)
     _add(problems, "non-manifold edges", "edges with three triangles or more", many,
          "remove inner walls of a body; junctions of thin sheets suit open-surface formulations only")  # fmt: skip
@@ -72,6 +73,7 @@ def check(mesh: Triangulation) -> MeshReport:
     _add(problems, "crossings", "triangles that pass through or lie on others", crossing,
          "operators refuse pairs without a common vertex and integrate the others wrongly: unite the bodies in the "
          "CAD or mesh program, or move them apart")  # fmt: skip
+    # shapes of triangles
     sharpest = mesh.angles.min(axis=1)
     _add(problems, "slivers", "triangles with an angle below 1 degree", np.flatnonzero(sharpest < SLIVER),
          "they spoil conditioning and quadrature: remesh, or collapse short edges")  # fmt: skip
@@ -79,6 +81,7 @@ def check(mesh: Triangulation) -> MeshReport:
     needles = np.flatnonzero((longest > SIZE_JUMP * shortest) & (sharpest >= SLIVER))
     _add(notes, "stretched triangles", f"triangles with edges in a ratio above {SIZE_JUMP:g}", needles,
          "accuracy follows the longest edge; even triangles cost less")  # fmt: skip
+    # parts within others, and repairs at the beginning
     if mesh.is_closed and mesh.number_of_components > 1:
         within = np.isin(mesh.components, nested_components(mesh.vertices, mesh.triangles, mesh.components))
         _add(notes, "nested parts", "triangles of closed parts within others", np.flatnonzero(within),
@@ -99,12 +102,14 @@ def _open_edges(mesh: Triangulation, problems: list[Finding], notes: list[Findin
     boundary = mesh.boundary_edges
     if len(boundary) == 0:
         return
+    # edges whose middles coincide
     tree = scipy.spatial.cKDTree(mesh.vertices[mesh.edges[boundary]].mean(axis=1))
     near = tree.query_pairs(FLOAT32_ROUNDING * mesh.diameter, output_type="ndarray")
     torn = np.zeros(len(boundary), dtype=bool)
     torn[near.ravel()] = True
     _add(problems, "torn edges", "open edges that coincide with other open edges", boundary[torn],
          "duplicate vertices tear the surface: mesh.merged_vertices() joins them")  # fmt: skip
+    # the longest boundary loop of each component, squared, against its area
     edges = mesh.edges[boundary]
     loop = connected(edges[:, 0], edges[:, 1], mesh.number_of_vertices)[edges[:, 0]]
     lengths = np.bincount(loop, weights=mesh.edge_lengths[boundary])

@@ -37,17 +37,20 @@ def consistent_orientation(
 
     Raises MeshError if a patch is one-sided.
     """
+    # triangles agree with the majority of their patch, within which no edge has three triangles
     flip, patches = _within_patches(triangles, incidence, counts)
     number = int(patches.max()) + 1
     sizes = np.bincount(patches, minlength=number)
     flip ^= (np.bincount(patches, weights=flip, minlength=number) / sizes > 0.5)[patches]
     signs = edge_signs(triangles) * np.where(flip, -1, 1)[:, None]
 
+    # patches are closed where each edge is run along as often one way as the other
     open_edges = np.flatnonzero(counts != 2)
     imbalance = _imbalance(signs, triangle_edges, patches, open_edges, len(counts), number)
     closed = np.asarray(abs(imbalance).sum(axis=0)).ravel() == 0
     groups = np.arange(number)
     if (counts > 2).any() and not closed.all():
+        # patches meet at junctions: align them, and what stays open faces outward
         shared = counts[open_edges] > 2
         patch_flip = _aligned_patches(imbalance[np.flatnonzero(shared)], sizes)
         flip ^= patch_flip[patches]
@@ -59,6 +62,7 @@ def consistent_orientation(
         flip ^= _facing_inward(vertices[triangles], np.where(flip, -1, 1), groups[patches], unbalanced, open_triangles)
     if not closed.any():
         return flip
+    # closed groups with a negative volume are turned inside out
     volumes, scales = _volumes(vertices, triangles, area_vectors, flip, groups[patches])
     inward = volumes < -1e-13 * scales
     flip ^= (closed & inward[groups])[patches]

@@ -180,6 +180,7 @@ def _joined(cells, marked, marks, known):  # type: ignore[no-untyped-def]
     everything = np.concatenate([sides, marked])
     if marked.size and (marked.min() < 0 or marked.max() > cells.max()):
         raise MeshError("tagged faces refer to vertices that belong to no tetrahedron")
+    # faces of tetrahedra and tagged faces with one numbering: two tetrahedra at most at each
     faces, number = row_numbers(everything)
     face_of_side, face_of_mark = number[: len(sides)], number[len(sides) :]
     count = np.bincount(face_of_side, minlength=len(faces))
@@ -198,6 +199,7 @@ def _joined(cells, marked, marks, known):  # type: ignore[no-untyped-def]
         marked = np.concatenate([marked, faces[bare]])
         marks = np.concatenate([marks, np.full(len(bare), tag)])
         face_of_mark = np.concatenate([face_of_mark, bare])
+    # the neighbour across each side, or -1 - the place of its tagged face
     place = np.full(len(count), -1)
     place[face_of_mark] = np.arange(len(face_of_mark))
     neighbours = np.full(len(sides), -1)

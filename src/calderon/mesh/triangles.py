@@ -321,6 +321,7 @@ def merge(meshes: Sequence[TriangleMesh]) -> TriangleMesh:
         mesh.flat_triangles(mesh.triangles[:0, 0], "merge")
     names: dict[str, int] = {}
     tags, taken, offset = [], np.array([], dtype=np.int64), [0]
+    # tags of a mesh that are taken are raised above all others; names that are taken get a number
     for number, mesh in enumerate(meshes, start=1):
         own = np.union1d(mesh.tags, list(mesh.names.values())).astype(np.int64)
         shift = 0

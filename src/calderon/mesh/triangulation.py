@@ -53,6 +53,7 @@ class Triangulation:
         advice = "if it came from a file, was the surface meshed in two dimensions?", "split quadrilaterals first"
         triangles = checked_elements(triangles, "triangles", 3, len(vertices), *advice)
         tags = checked_tags(tags, len(triangles))
+        # edges, and the triangles to flip so that normals agree and point outward
         area_vectors = area_vectors_of(vertices, triangles)
         edges, triangle_edges, incidence = edge_table(triangles, len(vertices))
         refuse_repeated(triangle_edges, len(edges))

@@ -168,6 +168,7 @@ def hypersingular(
             AccuracyWarning,
             stacklevel=callers_level(),
         )
+    # the form: direct for P1, transformed for others and for elastostatics
     linear = all(space.element.degree == 1 for space in scalars)
     if form is not None:
         one_of(form, ("direct", "transformed"), "form")

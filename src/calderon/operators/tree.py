@@ -211,6 +211,7 @@ def fill(place: Any, operator: Any, rows: Index | None = None, columns: Index | 
     if rows is not None or columns is not None:
         _fill_part(place, operator, rows, columns)
         return
+    # terms by atoms: those of a sparse one, or of one plain use, are added where they stand
     uses: dict[Any, list[Term]] = {}
     for term in terms_of(operator):
         uses.setdefault(term.atom.key, []).append(term)
@@ -220,9 +221,11 @@ def fill(place: Any, operator: Any, rows: Index | None = None, columns: Index | 
             direct += group
         else:
             shared.append(group)
+    # whole regions first, in which symmetric operators are integrated by half
     whole, rest = _separated(direct)
     for region, terms in whole.items():
         _fill_region(place.part(*region), terms)
+    # atoms with several uses: in the place of one use, else in a temporary matrix
     written, temporary = list(whole), []
     for group in shared:
         host = _host(group, written) if place.hosts else None

@@ -92,6 +92,7 @@ def close_pieces(x: Array, y: Array) -> ClosePieces:
     corners, edges = outer @ x[parent], y[parent]
     distance = np.min([_from_edges(corners[:, n], corners[:, (n + 1) % 3], edges) for n in range(3)], axis=0)
     ratio = distance / _lengths(corners).max(axis=1)
+    # distant parts have a rule of one degree, the others a graded one on fans
     degree = np.zeros(len(parent), np.int64)
     for bound, value in reversed(SMOOTH):
         degree[ratio >= bound] = value
@@ -102,6 +103,7 @@ def close_pieces(x: Array, y: Array) -> ClosePieces:
     outer = np.concatenate([outer[even], fan])
     degree = np.append(degree[even], np.zeros(len(fan), np.int64))
     levels = np.concatenate([np.zeros((len(even), 2), np.int64), levels])
+    # in the order of the pairs, without parts that have no area
     order = np.argsort(parent[source], kind="stable")
     order = order[_has_area(outer[order] @ x[parent[source][order]])]
     return ClosePieces(parent[source][order], outer[order], degree[order], levels[order], more[order])
@@ -126,12 +128,14 @@ def _cut(parts: Array, corners: Array, start: Array, end: Array) -> tuple[Index,
     are near: which part each new one is of, and the new ones."""
     size = _lengths(corners).max(axis=1)
     height, reach = _beside(corners, start, end)
+    # parts that a shadow crosses, near the edge that casts it
     crossed = (height.max(axis=1) > 1e-9 * size) & (height.min(axis=1) < -1e-9 * size) & reach
     chosen = np.flatnonzero(crossed)
     chord = _chords(corners[chosen], height[chosen])
     distance, _ = _segment_distances(*chord, start[chosen], end[chosen])
     near = distance < NEAR * size[chosen]
     chosen, distance = chosen[near], distance[near]
+    # corners closer to the shadow than the tolerance are on it
     f = height[chosen]
     f = np.where(np.abs(f) <= np.maximum(TOLERANCE * distance, 1e-9 * size[chosen])[:, None], 0, f)
     side = np.sign(f)
@@ -144,6 +148,7 @@ def _cut(parts: Array, corners: Array, start: Array, end: Array) -> tuple[Index,
     turn = (alone[:, None] + np.arange(3)) % 3
     a, b, c = np.moveaxis(np.take_along_axis(parts[chosen], turn[:, :, None], axis=1), 1, 0)
     f = np.take_along_axis(f, turn, axis=1)
+    # two parts where the shadow passes through a corner, else three
     two = total == 0
     new, source = [parts[kept]], [kept]
     p = _between(b[two], c[two], f[two, 1], f[two, 2])
@@ -196,6 +201,7 @@ def _fans(parts: Array, corners: Array, edges: Array) -> tuple[Index, Array, Ind
     for n in range(3):
         m = (n + 1) % 3
         start, side = corners[:, n], corners[:, m] - corners[:, n]
+        # the side between neighbouring special points, in two halves, each with its special point as tip
         places = np.sort(_special_points(start, side, edges), axis=1)
         number, column = np.nonzero(np.isfinite(places[:, 1:]))
         one, two = places[number, column], places[number, column + 1]

@@ -80,16 +80,19 @@ def subdivided(test: Array, trial: Array, accuracy: float) -> Pieces:
     done: list[Pieces] = []
     unresolved: list[NDArray[np.int64]] = []
     while len(parent) or not done:
+        # the Gauss points that each direction of the pieces needs
         x, y = left @ test[parent], right @ trial[parent]
         (x, left, x_size), (y, right, y_size) = _from_the_tip(x, left), _from_the_tip(y, right)
         counts = points_needed(_ellipses(x, y), accuracy, COUNTS)
         need = counts.reshape(-1, 2, 2).max(axis=2)
+        # pieces that a rule integrates, or that are too small to be cut, are done
         size = np.stack([x_size, y_size], axis=1)
         size_left = np.where(need > MOST, size, 0)
         hopeless = (need > MOST).any(axis=1) & (size_left.max(axis=1) < smallest)
         unresolved.append(parent[hopeless])
         ready = hopeless | (need <= MOST).all(axis=1)
         done.append(Pieces(parent[ready], left[ready], right[ready], np.minimum(counts[ready], MOST)))
+        # halve the triangle that needs it, the larger one if both do
         rest = ~ready
         first = size_left[rest, 0] >= size_left[rest, 1]
         parent, left, right, smallest = parent[rest], left[rest], right[rest], smallest[rest]
@@ -194,6 +197,7 @@ def restrict_kernel() -> Callable[..., Any]:
     def restrict(left, right, moments):  # type: ignore[no-untyped-def]
         size, width = moments.shape[2], moments.shape[3]
         half = np.empty((size, width))
+        # left moments, then that times right^T, of real and imaginary parts
         for part in range(2):
             for n in range(moments.shape[1]):
                 for a in range(size):

@@ -65,6 +65,7 @@ def _extents_kernel() -> Callable[..., Any]:
         for n in range(corners.shape[0]):
             for c in range(3):
                 out.centre[n, c] = (corners[n, 0, c] + corners[n, 1, c] + corners[n, 2, c]) / 3
+            # the farthest corner and the longest edge, squared
             radius, size = 0.0, 0.0
             for a in range(3):
                 b = a + 1 if a < 2 else 0
@@ -73,6 +74,7 @@ def _extents_kernel() -> Callable[..., Any]:
                     far += (corners[n, a, c] - out.centre[n, c]) ** 2
                     edge += (corners[n, a, c] - corners[n, b, c]) ** 2
                 radius, size = max(radius, far), max(size, edge)
+            # twice the area, squared, from two edges
             u0, v0 = corners[n, 1, 0] - corners[n, 0, 0], corners[n, 2, 0] - corners[n, 0, 0]
             u1, v1 = corners[n, 1, 1] - corners[n, 0, 1], corners[n, 2, 1] - corners[n, 0, 1]
             u2, v2 = corners[n, 1, 2] - corners[n, 0, 2], corners[n, 2, 2] - corners[n, 0, 2]
@@ -106,6 +108,7 @@ def nearest_corner(s, t, o):  # type: ignore[no-untyped-def]
     t0, t1, t2 = load(s, t), load(s, t + step), load(s, t + 2 * step)
     u0, u1, u2 = load(s, t + 3 * step) - t0, load(s, t + 4 * step) - t1, load(s, t + 5 * step) - t2
     v0, v1, v2 = load(s, t + 6 * step) - t0, load(s, t + 7 * step) - t1, load(s, t + 8 * step) - t2
+    # the triangle t + a u + b v
     uu, vv, uv = u0 * u0 + u1 * u1 + u2 * u2, v0 * v0 + v1 * v1 + v2 * v2, u0 * v0 + u1 * v1 + u2 * v2
     inverse = 1.0 / (uu * vv - uv * uv)
     best, x, y, p, q = none + 1e300, none, none, none, none
@@ -114,6 +117,7 @@ def nearest_corner(s, t, o):  # type: ignore[no-untyped-def]
         w0, w1, w2 = load(s, here) - t0, load(s, here + step) - t1, load(s, here + 2 * step) - t2
         wu, wv = w0 * u0 + w1 * u1 + w2 * u2, w0 * v0 + w1 * v1 + w2 * v2
         a, b = (vv * wu - uv * wv) * inverse, (uu * wv - uv * wu) * inverse
+        # the distance of the corner from the plane, if its foot (a, b) lies in the triangle
         r0, r1, r2 = w0 - a * u0 - b * v0, w1 - a * u1 - b * v1, w2 - a * u2 - b * v2
         least = where_less(a, b, a, b)
         least = where_less(1.0 - a - b, least, 1.0 - a - b, least)
@@ -196,6 +200,7 @@ def distance_kernel() -> Callable[..., Any]:
                 pair = begin + min(lane, count - 1)
                 put_triangle(s, 0, lane, ones, number(numbers, 2 * pair))
                 put_triangle(s, 9 * step, lane, others, number(numbers, 2 * pair + 1))
+            # a vector of pairs, one a lane; results from lanes to rows
             best, p0, p1, p2, p3 = squared_distances(s)
             store(s, 21 * step, square_root(best))
             store(s, 22 * step, p0)

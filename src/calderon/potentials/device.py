@@ -61,6 +61,7 @@ def device_sums(
     columns = -(-(used + 1) // 4) * 4
     is_charge = np.arange(used) >= emission.charges
     block = max(1, room // (real.itemsize * columns * GROUP)) * GROUP  # sources at a time
+    # sources in parts that fit, in segments whose sums are added here in double precision
     flat, floor = sources.reshape(-1, used), np.repeat(floors, sources.shape[1])
     constants = device.array(np.asarray(scalars, real))
     for first in range(0, len(flat), block):
@@ -73,6 +74,7 @@ def device_sums(
         packed[:count, :used] = np.where(is_charge, flat[part] / size, flat[part])
         packed[:count, used] = floor[part]
         on_device = device.array(packed)
+        # targets in chunks for each part of the sources
         for start in range(0, len(targets), chunk):
             x = np.ascontiguousarray(targets[start : start + chunk].T, real)
             out = device.empty((segments, emission.values, 2, x.shape[1]), real)

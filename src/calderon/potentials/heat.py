@@ -75,6 +75,7 @@ def _sums(temperature: Function, gradient: Function, points: ArrayLike, whole: b
     slopes = gradient.values(np.full((1, 2), 1 / 3))[:, 0]
     data = mesh.vertices[mesh.triangles].reshape(-1, 9), mesh.normals, nodes, slopes, mesh.diameters, *_rules()
     every = mesh.number_of_triangles
+    # many pairs: fast sums by one rule, and corrections of the near ones; few: all pairs, some points at a time
     if len(x) * every > few:
         out = _by_one_rule(mesh, nodes, slopes, x, whole)
         flat = mesh.flat_triangles(np.arange(every), "the heat in a solid")

@@ -110,6 +110,7 @@ def layered_fields(
     longest = np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).max(axis=1)
     centres = corners.mean(axis=1)
     _refuse_close(points, corners, centres, longest)
+    # currents at the corners and charges of the triangles, horizontal and vertical ones apart
     local = np.where(space.dofs >= 0, surface.coefficients[space.dofs], 0)
     currents = np.einsum("na,nabc->nbc", local, space.corner_values)
     radii = np.linalg.norm(corners - centres[:, None], axis=2).max(axis=1)
@@ -118,12 +119,14 @@ def layered_fields(
     upright = corners[steep], layers, currents[steep], charges[steep]
     data = corners[..., :2], currents[..., :2], charges, mesh.areas[rows], centres[:, :2], radii
     data, centres = tuple(each[flat] for each in data), centres[flat]
+    # the interface of each horizontal triangle, and the largest distance of a point from metal
     faces = sections.high[:-1]
     levels = faces[np.abs(centres[:, 2, None] - faces).argmin(axis=1)] if len(flat) else np.zeros(0)
     low, high = (np.stack([f(points[:, :2], axis=0), f(corners[..., :2], axis=(0, 1))]) for f in (np.min, np.max))
     reach = MARGIN * float(np.hypot(*(high.max(axis=0) - low.min(axis=0))))
     out, rules = np.zeros((len(points), 6), complex), _rules()
     nearest = 0.8 * NEAREST * float(longest.min())
+    # tables for each height of points and of metal
     for z in np.unique(points[:, 2]):
         chosen = np.flatnonzero(points[:, 2] == z)
         place, values = np.ascontiguousarray(points[chosen, :2]), np.zeros((len(chosen), 6), complex)

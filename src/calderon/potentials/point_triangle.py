@@ -76,6 +76,7 @@ class Plane(NamedTuple):
                 "potentials near a surface accept densities of degree 0 to 2: project the density on P2, or choose "
                 "points at a distance of some triangles"
             )
+        # a frame of each triangle, and its corners there
         centres = corners.mean(axis=1)
         one = corners[:, 1] - corners[:, 0]
         one = one / np.linalg.norm(one, axis=1, keepdims=True)
@@ -84,6 +85,7 @@ class Plane(NamedTuple):
         sides = np.stack([flat[:, 1] - flat[:, 0], flat[:, 2] - flat[:, 0]], axis=2)
         inverse = np.linalg.inv(sides)
         start = -np.einsum("nuc,nc->nu", inverse, flat[:, 0])  # (u, v) at the centroid: (1/3, 1/3)
+        # polynomials in (u, v) from the centroid, then in (x, y) of the frame
         given = np.zeros((*densities.shape[:2], 6), complex)
         given[..., : densities.shape[2]] = densities
         quadratic = np.empty((*densities.shape[:2], 2, 2), complex)
@@ -268,6 +270,7 @@ def _add_rest(s, out, nodes, i, count, h, w, p0, p1, z, double, gradient):  # ty
     own w, as complex numbers times the charges nodes[i], ...; p0, p1: from the foot of the points x to y; z: their
     heights; s, double, gradient: as in `_static`."""
     step = lanes(s)
+    # the kernel along d: that of the layer, or its derivative along the normal
     if double and gradient:
         along = -z * w[0], -z * w[1]
     elif double:
@@ -398,6 +401,7 @@ def point_triangle_integrals(
     """
     k, count, values = complex(wavenumber), plane.densities.shape[1], 3 if gradient else 1
     out = np.empty((count * values, 2, len(points)))
+    # the rule and the series of the rest, which vanishes for k = 0
     size = np.abs(plane.corners).max(initial=0.0) * 2
     degree = next(degree for bound, degree in DEGREES if abs(k) * size <= bound)
     chosen = triangle_rule(degree)

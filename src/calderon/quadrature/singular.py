@@ -178,6 +178,7 @@ def condensed_rule(
             weights = functools.reduce(np.multiply.outer, [rule.weights for rule in rules]).ravel()
             columns = [grid[:, None] for grid in grids]
             mapped[roles] = weights, region(*first, *columns), region(*(each[None] for each in radii), *columns)
+        # places on fibres where the kernel is evaluated, and points where shape functions are
         weights, on_fibres, inside = mapped[roles]
         at = _split(on_fibres[number], (weights.size, nodes))
         fibre = _split(inside[number], (weights.size, radii.shape[1]))

@@ -79,6 +79,7 @@ def _advance(column: _Column, image: np.ndarray) -> None:
         if column.has_diverged:
             raise column.singular(f"and p^* A p = {curvature:.3g}")
         raise ValueError("the operator or the preconditioner gave NaN or infinity: check the mesh and its matrix")
+    # p^* A p / |p|^2 must be real and positive; where it is small against the largest one, the matrix is singular
     quotient = float(curvature.real) / length / length if length > 0 else 0.0
     if curvature.real <= 0 or abs(curvature.imag) > 1e-3 * curvature.real:
         if column.has_diverged or abs(quotient) <= VANISHING * column.largest or not curvature:

@@ -144,6 +144,7 @@ class _GMRES(Iteration[_Column]):
 
     def _check(self, due: list[_Column], steps: int) -> None:
         """Form the solutions, compute their true residuals, and end, go on or restart."""
+        # true residuals of all columns by one product
         trials = stack([c.x for c in due]) + self.right(stack([c.space.combination() for c in due]))
         residuals = stack([c.rhs for c in due]) - self.system.product(trials)
         again, starts = [], []

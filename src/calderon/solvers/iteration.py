@@ -209,6 +209,7 @@ def positive(value: Any, name: str) -> int:
 def _verdict(
     method: str, system: LinearSystem, limit: Limits, columns: list[Column], began: float
 ) -> tuple[np.ndarray, SolverInfo]:
+    # the largest residual of all columns at each step
     histories = tuple(np.array(column.history) for column in columns)
     steps = max(len(history) for history in histories)  # one that ended earlier keeps its last value
     residuals = np.max([np.pad(history, (0, steps - len(history)), "edge") for history in histories], axis=0)

@@ -173,6 +173,7 @@ def lu(A: Any, overwrite: bool = False) -> Factorisation:
         raise TypeError(f"lu needs a matrix of numbers, got {array.dtype}")
     if array.dtype.char not in "fdFD":
         array = array.astype(np.complex128 if array.dtype.kind == "c" else np.float64)
+    # LAPACK reads columns: a matrix stored by rows is factorised as its transpose
     began = time.perf_counter()
     transposed = not array.flags.f_contiguous
     columnwise = array.T if transposed else array

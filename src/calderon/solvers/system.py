@@ -54,6 +54,7 @@ def linear_system(matrix: Any, rhs: Any, start: Any, preconditioner: Any, method
         if start_shape != shape:
             raise ValueError(f"the initial guess x0 has shape {start_shape}, the right-hand side {shape}")
         dtypes.append(start.dtype)
+    # double precision, complex if anything is
     dtype = np.result_type(*dtypes)
     dtype = np.dtype(np.complex128 if dtype.kind == "c" else np.float64)
     return LinearSystem(

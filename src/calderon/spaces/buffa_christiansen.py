@@ -52,6 +52,7 @@ def _combined(coarse: EdgeSpace, fine: EdgeSpace) -> CombinedSpace:
     ports, flow = _ports(coarse, fine, refinement)
     numbers = np.arange(coarse.dimension)
     parts = [(ports.ravel().astype(np.int32), np.repeat(numbers, 2).astype(np.int32), flow.ravel())]
+    # flows within the cells of both ends of an edge, some edges at a time
     triangle, local = np.divmod(coarse.sides[:, 0], 3)
     head = 3 * triangle + (local + 1) % 3  # the flow runs against the + triangle, into the cell of its first vertex
     tail = 3 * triangle + (local + 2) % 3
@@ -60,6 +61,7 @@ def _combined(coarse: EdgeSpace, fine: EdgeSpace) -> CombinedSpace:
         for corner, after, sign in ((head, 0, 1.0), (tail, 1, -1.0)):
             parts.append(_cell(around, fine, refinement, _Ends(numbers[some], corner[some], after), sign))
     rows, columns, flows = (np.concatenate(each) for each in zip(*parts, strict=True))
+    # coefficients of fine edge functions are flows over lengths, for coarse functions of flow 1
     lengths = fine.mesh.edge_lengths[fine.edges]
     matrix_values = flows * mesh.edge_lengths[coarse.edges[columns]] / lengths[rows]
     matrix = sp.coo_array((matrix_values, (rows, columns)), (fine.dimension, coarse.dimension)).tocsr()

@@ -196,6 +196,7 @@ def entries_of_charges(space: Any, degree: int, kind: str) -> ChargeEntries:
         values *= weights.reshape(-1, q)[rows][:, :, None]
         at = rows[:, None] * q + np.arange(q)
         return ChargeEntries(len(points), at.ravel(), np.repeat(space.dofs[kept], q), values.reshape(-1, 3))
+    # other spaces: their sparse maps, on one pattern of entries
     given = charges(space, degree, kind)
     parts = given.spread(kind)
     union = parts[0]

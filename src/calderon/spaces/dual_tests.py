@@ -162,6 +162,7 @@ def _dual_tests(space: EdgeSpace) -> DualTests:
     """Some triangles at a time, so that little more memory is taken than the table has."""
     count, dual, parts = space.mesh.number_of_triangles, RBC(space.mesh), []
     diagonal, sizes = np.zeros((2, space.dimension))
+    # dual functions on some triangles, products with the function of their own edge, squares of edge functions
     for first in range(0, count, SHARE):
         chosen = np.arange(first, min(first + SHARE, count))
         own, numbers = _on_triangles(dual, chosen)
@@ -173,6 +174,7 @@ def _dual_tests(space: EdgeSpace) -> DualTests:
         np.add.at(sizes, edges[edges >= 0], np.einsum("tbb->tb", pairs)[edges >= 0])
         parts.append((own, numbers))
     del dual
+    # one table of all, scaled so that these products agree
     dofs = np.full((count, max(each.shape[1] for each, _ in parts)), -1)
     values = np.zeros((*dofs.shape, 3, 3))
     factors = sizes / diagonal

@@ -122,6 +122,7 @@ class FlowGraph:
         if np.diff(self.outflow.tocsc().indptr).max() > 2:
             raise ValueError("loops are those of edge functions, and some functions here have several edges")
         around, starts, stops, free = self._vertex_loops()
+        # arcs between vertices whose loops are free, others through the ground, by edges outside of the tree
         in_tree = np.zeros(len(self.ends), bool)
         across = self._tree[1]
         in_tree[across[across >= 0]] = True
@@ -134,6 +135,7 @@ class FlowGraph:
         forest = minimum_spanning_tree(graph + graph.T).tocoo()
         pairs = np.stack(forest.coords, axis=1)
         kept = others[first_between(arcs[others], pairs, ground + 1)] if len(pairs) else others[:0]
+        # closed parts: the sum of the loops around all vertices is zero, so one of them is left out
         part = connected_components(graph, directed=False)[1]
         roots = np.unique(part[:-1][free], return_index=True)
         closed = np.flatnonzero(free)[roots[1][roots[0] != part[ground]]]

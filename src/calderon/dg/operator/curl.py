@@ -194,6 +194,7 @@ def half_step_kernel(order: int) -> Any:
         further, nearer = 3 * stride * ahead, 3 * stride * TARGET_AHEAD
         traces = np.empty(4 * face_size * 2 * width, source.dtype)
         for block in range(begin, end):
+            # traces of the neighbours, then two nodes at a time for both vectors of the block
             gather(source, conditions, factors, ghosts, first, places, starts, own, block, nodes, size, face_size,
                    width, traces)  # fmt: skip
             base = block * 3 * stride

@@ -64,6 +64,7 @@ class Run:
             if asked:
                 stops.take_effect(asked)
 
+        # a signal waits until the step is done and saved
         with postponed() as stops:
             if first < count:
                 self.system.advance(Steps(self.span.start * speed, self.span.step * speed, count, after, first, begin))

@@ -45,6 +45,7 @@ def batches(
     found, first = [], 0
     while first < len(numbers):
         before, real_before = (int(each[first - 1]) if first else 0 for each in (ends, real_ends))
+        # as many of the next blocks as fit, with numbers that 32 bits count
         last = first + BLOCKS
         count, real_count = ends[first:last] - before, real_ends[first:last] - real_before
         fits = np.maximum(count * dtype.itemsize, real_count * real.itemsize) <= most

@@ -43,6 +43,7 @@ def compress_on_devices(
     products. MemoryError where a block does not fit on a device and there is no other."""
     with_processor = len(devices) < len(execution.team)
     work = Compression(rows, tree, rtol, errors, points=points)
+    # pieces of work, small blocks first; one device alone takes them in rounds of mixed sizes
     pieces = sorted(pieces_of(tree), key=lambda piece: float(cost_of(tree, piece[1]).mean()))
     weights = np.array([cost_of(tree, blocks).sum() for _, blocks in pieces])
     tasks = [[piece] for piece in pieces]
@@ -68,6 +69,7 @@ def compress_on_devices(
             raise HandedOver(f"{device.name} ({device.label}) failed: {error}") from error
         work.add(slabs, full)
 
+    # the processor and the devices share the tasks; devices that have not failed multiply afterwards
     working = [each.device for each in devices]
     workers = [partial(on_device, each) for each in devices]
     step = counted(advance, len(tasks))

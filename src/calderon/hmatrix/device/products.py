@@ -61,11 +61,13 @@ class DeviceBlocks:
     def _places(self, table: NDArray[np.int64], rows: bool) -> tuple[int, Any, Any, Any]:
         """Runs of places of a side, and for each run the blocks there: 2 * block, one more for its columns."""
         side, both = self.tree.rows if rows else self.tree.columns, self.tree.symmetric
+        # runs of at most RUN places within leaves
         leaves = np.sort(side.start[side.is_leaf])
         sizes = np.diff(np.append(leaves, len(side.order)))
         pieces = -(-sizes // RUN)
         starts = np.repeat(leaves, pieces) + RUN * _counted(pieces)
         runs = np.stack([starts, np.diff(np.append(starts, len(side.order)))], axis=1)
+        # for each block the runs that it covers, on this side, and on the other one of a symmetric matrix
         found = []
         for column, first, height in ((0, ROW, HEIGHT), (1, COLUMN, WIDTH)):
             if column == (0 if rows else 1) or both:
@@ -91,6 +93,7 @@ class DeviceBlocks:
         program = device.build(products_source(self.dtype, real))
         given = device.array(np.ascontiguousarray(x))
         sides = {0, 1} if self.tree.symmetric else {1 if transposed else 0}
+        # coefficients of all crosses, then sums at each run of places over its blocks
         coefficients = [device.empty((vectors, self.count if side in sides else 0), x.dtype) for side in (0, 1)]
         for side in sides:
             device.launch(

@@ -35,8 +35,10 @@ def skin(solids: Sequence[tuple[str, NDArray[np.int64]]]) -> list[Faces]:
             for size, part in _without_repeated(*own).items():
                 found[size].append(part)
         first += len(corners)
+    # faces that occur once
     outer = {size: _single(np.concatenate(c), np.concatenate(o)) for size, parts in found.items() if parts
              for c, o in [tuple(zip(*parts, strict=True))]}  # fmt: skip
+    # a triangle on one half of a quadrilateral
     if len(outer) == 2:
         halves = np.concatenate([outer[4][0][:, half] for half in ([0, 1, 2], [0, 2, 3], [0, 1, 3], [1, 2, 3])])
         rows = np.sort(np.concatenate([outer[3][0], halves]), axis=1)

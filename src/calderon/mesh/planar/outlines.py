@@ -34,6 +34,7 @@ def outline(
     level = height(z)
     _refuse_crossings(rings)
     room_for_surface(abs(_area(rings[0])), h)
+    # both ends of all sides, to the nearest of which the edge length is adapted
     low, high = np.concatenate([np.stack([each, np.roll(each, -1, axis=0)], axis=1) for each in rings]).swapaxes(0, 1)
 
     def size(x: float, y: float) -> float:
@@ -55,6 +56,7 @@ def outline(
         gmsh.model.mesh.generate(2)
         meshed = MeshedModel(gmsh)
         vertices, triangles = meshed.vertices, meshed.elements(3, -1)
+    # vertices that triangles use, at the level, with normals upward
     used, triangles = np.unique(triangles, return_inverse=True)
     places = vertices[used]
     places[:, 2] = level
@@ -86,6 +88,7 @@ def _refuse_crossings(rings: list[NDArray[np.float64]]) -> None:
     def side(a: NDArray, b: NDArray, c: NDArray) -> NDArray:
         return np.sign((b - a)[..., 0] * (c - a)[..., 1] - (b - a)[..., 1] * (c - a)[..., 0])
 
+    # sides meet if each has the ends of the other on both of its sides, or within its box if they are in line
     a, b, c, d = start[:, None], end[:, None], start[None], end[None]
     meet = (side(a, b, c) * side(a, b, d) <= 0) & (side(c, d, a) * side(c, d, b) <= 0)
     meet &= (np.minimum(a, b) <= np.maximum(c, d)).all(axis=2) & (np.minimum(c, d) <= np.maximum(a, b)).all(axis=2)
@@ -93,6 +96,7 @@ def _refuse_crossings(rings: list[NDArray[np.float64]]) -> None:
     if meet.any():
         i, j = np.argwhere(meet)[0]
         raise MeshError(f"sides {i} and {j} of the outline and its holes, counted from 0, meet: separate them")
+    # a ray from a corner of a hole crosses the outline an odd number of times
     for k, ring in enumerate(rings[1:], start=1):
         x, y = ring[0]
         (x0, y0), (x1, y1) = rings[0].T, np.roll(rings[0], -1, axis=0).T

@@ -117,6 +117,7 @@ def _joined(
     triangles = np.concatenate([np.stack([a, b, c], axis=1), np.stack([a, c, d], axis=1)])
     if mesh is None:
         return TriangleMesh(points, triangles)
+    # points at a vertex of the mesh take its number, others follow
     distance, nearest = scipy.spatial.cKDTree(mesh.vertices).query(points)
     own = distance > CLOSE * mesh.diameter
     numbers = np.where(own, mesh.number_of_vertices - 1 + np.cumsum(own), nearest)

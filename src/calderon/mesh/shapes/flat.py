@@ -77,6 +77,7 @@ def layered_cuboid(
     room_for_surface(2 * (a + b) * sum(heights) + (len(heights) + 1) * a * b, positive("h", h))
     vertices, triangles, tags, offset, low = [], [], [], 0, -sum(heights) / 2
     for number, height in enumerate(heights):
+        # a layer without its lower face, which is that of the layer below; its upper face is a joint
         layer = cuboid((a, b, height), h)
         top, bottom = layer.normals[:, 2] > 0.5, layer.normals[:, 2] < -0.5
         kept = ~bottom if number else np.ones(len(top), bool)
@@ -87,6 +88,7 @@ def layered_cuboid(
         offset, low = offset + layer.number_of_vertices, low + height
     names = {f"layer {k + 1}": k for k in range(len(heights))}
     names |= {f"joint {k + 1}": len(heights) + k for k in range(len(heights) - 1)}
+    # vertices of neighbouring layers are joined
     places = np.concatenate(vertices)
     _, first, number_of = np.unique(
         np.round(places / (1e-9 * max(a, b))), axis=0, return_index=True, return_inverse=True
@@ -200,6 +202,7 @@ def _flat_disc(around: int) -> tuple[NDArray, NDArray, int]:
 
     Points inside start on rings and move to the mean of the triangles around them in their Delaunay triangulation.
     """
+    # rings of points with about that edge
     edge = 2 * np.sin(np.pi / around)
     rings = max(1, round(1 / (np.sqrt(0.75) * edge)))
     circles = [_ring(around, 1.0, 0.0)]
@@ -210,6 +213,7 @@ def _flat_disc(around: int) -> tuple[NDArray, NDArray, int]:
     for _ in range(RELAXATIONS if inner > 1 else 0):
         triangles = scipy.spatial.Delaunay(points).simplices
         a, b, c = (points[triangles[:, i]] for i in range(3))
+        # each point inside moves to the mean of the centroids around it, weighted by area
         u, v = b - a, c - a
         areas = np.abs(u[:, 0] * v[:, 1] - u[:, 1] * v[:, 0])
         total = np.bincount(triangles.ravel(), weights=np.repeat(areas, 3), minlength=len(points))

@@ -30,6 +30,7 @@ def curvature_sizes(samples: NDArray, triangles: NDArray, project: Projection, h
     """
     normals, areas = normals_and_areas(samples, triangles)
     roots = np.sqrt(smallest_radii(samples, normals, project, PROBE * h) / h)
+    # pairs of samples of which one may limit the size at the other
     tree = scipy.spatial.cKDTree(samples)
     a, b = tree.query_pairs(h * (LONGEST - SHORTEST) / SLOPE, output_type="ndarray").T
     rise = SLOPE / h * np.linalg.norm(samples[a] - samples[b], axis=1)
@@ -41,6 +42,7 @@ def curvature_sizes(samples: NDArray, triangles: NDArray, project: Projection, h
         np.minimum.at(result, b, sizes[a] + rise)
         return result
 
+    # c grows until the mean edge is h; then by bisection it is no larger than needed
     c = PER_ROOT_RADIUS
     chosen = graded(c)
     while _mean_length(chosen, areas) < 1:  # ends: with growing c all sizes become LONGEST

@@ -37,6 +37,7 @@ def remeshed(
     """
     fixed = np.zeros(len(vertices), dtype=bool) if fixed is None else fixed.copy()
     mesh = _Remeshing(vertices, triangles, fixed, project, h, sizes, longest * h / LONG)
+    # rounds of splitting, contracting and flipping edges, then of moving vertices; targets follow the mean edge
     nearest = np.inf
     for attempt in range(ATTEMPTS):
         rounds = ROUNDS if attempt == 0 else 2
@@ -53,6 +54,7 @@ def remeshed(
         if nearest < 0.03 or (nearest < 0.06 and attempt > 1):
             break
         mesh.target *= h / mean
+    # no edge of the best attempt may be too long
     best.target, best.sizes = longest * h / LONG, None
     best.split_long()
     best.refuse_poor(h)
@@ -165,6 +167,7 @@ class _Remeshing:
         neighbours: csr_array = coo_array((np.ones(len(rows)), (rows, columns)), shape=(number, number)).tocsr()
         good = np.asarray(neighbours[ends[:, 0]].multiply(neighbours[ends[:, 1]]).sum(axis=1)).ravel() == 2
         good &= (np.diff(neighbours.indptr)[ends].sum(axis=1)) > 7
+        # triangles that stay when an edge contracts, and change: with one vertex at an end of it
         owner = np.full(number, -1)
         owner[ends] = np.arange(len(ends))[:, None]
         moved = self.vertices.copy()
@@ -172,10 +175,12 @@ class _Remeshing:
         which = owner[self.triangles].max(axis=1)
         near = np.flatnonzero((which >= 0) & ((owner[self.triangles] >= 0).sum(axis=1) == 1))
         before, after = (doubled_areas(points, self.triangles[near]) for points in (self.vertices, moved))
+        # their normals may not turn away from the mean around the edge
         around = np.zeros((len(ends), 3))
         np.add.at(around, which[near], before)
         reference = around[which[near]]
         fold = _cosine(after, reference) < np.minimum(STEEP, _cosine(before, reference) - 1e-9)
+        # nor may their edges become too long
         corners, limits = moved[self.triangles[near]], longest[self.triangles[near]]
         lengths = np.linalg.norm(corners - corners[:, [1, 2, 0]], axis=2)
         long = (lengths > 0.5 * (limits + limits[:, [1, 2, 0]])).any(axis=1)

@@ -225,6 +225,7 @@ def torus(major_radius: float = 1.0, minor_radius: float = 0.3, h: float = 0.1, 
     if exceeds(h, limit := min(1.2 * minor, 2.0 * (major - minor))):
         raise MeshError(f"h = {h:g} is too large for a torus of radii {major:g} and {minor:g}: at most {limit:.4g}")
     room_for_surface(4 * np.pi**2 * major * minor, h)
+    # a grid of n x m points, each cell in two triangles, is remeshed
     n, m = max(4, round(2 * np.pi * major / h)), max(4, round(2 * np.pi * minor / h))
     i, j = (a.ravel() for a in np.meshgrid(np.arange(n), np.arange(m), indexing="ij"))
     u, v = 2 * np.pi * i / n, 2 * np.pi * j / m

@@ -42,10 +42,12 @@ def with_volume_kept(
     vectors = doubled_areas(vertices, triangles)
     areas = np.linalg.norm(vectors, axis=1)
     unit = vectors / areas[:, None]
+    # the mean gap of a triangle, from the middles of its sides, signed by its normal
     gaps = np.zeros(len(triangles))
     for middle in (0.5 * (a + b), 0.5 * (b + c), 0.5 * (c + a)):
         gap = project(middle) - middle
         gaps += np.copysign(np.linalg.norm(gap, axis=1), (gap * unit).sum(axis=1)) / 3
+    # normal equations of the displacements at free vertices, slightly damped
     free = np.flatnonzero(~fixed) if fixed is not None else np.arange(len(vertices))
     rows = np.repeat(np.arange(len(triangles)), 3)
     mean = coo_array((np.full(triangles.size, 1 / 3), (rows, triangles.ravel()))).tocsr()[:, free]

@@ -51,12 +51,14 @@ def partition(
         import pymetis
     except ImportError:
         raise MeshError("parts are made by pymetis, which is not installed: pip install 'calderon[mpi]'") from None
+    # pieces that must stay whole
     rows, sides = np.nonzero(mesh.neighbours >= 0)
     pairs = rows, mesh.neighbours[rows, sides]
     piece = np.arange(total)
     if together is not None:
         joined = together[pairs[0]] & together[pairs[1]]
         piece = connected(pairs[0][joined], pairs[1][joined], total)
+    # the graph of pieces: edges are numbers of common faces
     pieces = int(piece.max()) + 1
     graph = coo_matrix((np.ones(len(rows), np.int64), (piece[pairs[0]], piece[pairs[1]])), (pieces, pieces)).tocsr()
     graph.setdiag(0)

@@ -67,6 +67,7 @@ def step_report(mesh: TetrahedralMesh, materials: Mapping[str, Material] | None 
     """The shapes of a mesh's tetrahedra, part by part; parts without a material count as vacuum."""
     instance(mesh, TetrahedralMesh, "steps are those on a mesh of tetrahedra")
     instance(materials, Mapping | None, "materials are {name of a part: Material}")
+    # refractive indices by part, and the time that waves take through each tetrahedron
     names = mesh.material_names()
     known, number = np.unique(names, return_inverse=True)
     index = np.ones(len(known))
