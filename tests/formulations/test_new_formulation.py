@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import calderon as cal
+from calderon.formulations.laplace.potential_solution import PotentialSolution
 from calderon.formulations.linear_system import LinearSystem
-from calderon.formulations.potential_solution import PotentialSolution
 from calderon.formulations.problem import Problem
 
 

@@ -1,4 +1,4 @@
-"""What a pre-corrected FFT operator will take, estimated before memory is taken."""
+"""Estimated cost of a pre-corrected FFT operator, before memory is taken."""
 
 from typing import Any
 

@@ -63,7 +63,8 @@ class LayeredElectricField(BoundaryOperator):
         return self.sections.densest
 
     def assemble(self, method: str = "dense", **options: Any) -> Any:
-        """As every operator, by "dense", "hmatrix" or "fft"; "auto" is "dense" on devices."""
+        """The matrix by "dense", "hmatrix" or "fft", with the options of every operator; "auto" is "dense" on
+        devices."""
         if method == AUTO and options.get("backend", "numba") != "numba":
             method = "dense"
         if method != AUTO:
@@ -71,7 +72,7 @@ class LayeredElectricField(BoundaryOperator):
         return super().assemble(method, **options)
 
     def plan(self, method: str = AUTO, rtol: float | None = None, precision: str = "double") -> Plan:
-        """As of every operator, for the same methods as `assemble`."""
+        """The plan of a method, as of every operator, for the methods of `assemble`."""
         if method != AUTO:
             _require(method)
         return super().plan(method, rtol, precision)

@@ -32,7 +32,7 @@ class ToleranceError(RuntimeError):
 
 
 class Plan(NamedTuple):
-    """What a method, or the solution of a problem by it, will take, estimated before memory is taken.
+    """Estimated cost of a method, or of the solution of a problem by it, before memory is taken.
 
     nbytes: at most at a time. seconds: of set-up, and of what else is done once; product_seconds: of a product.
     details: further facts as text. precision: of the numbers that most memory is for. lines: further facts by name,

@@ -225,7 +225,7 @@ def fill(place: Any, operator: Any, rows: Index | None = None, columns: Index | 
     whole, rest = _separated(direct)
     for region, terms in whole.items():
         _fill_region(place.part(*region), terms)
-    # atoms with several uses: in the place of one use, else in a temporary matrix
+    # atoms with several uses: where one of them stands, else in a temporary matrix
     written, temporary = list(whole), []
     for group in shared:
         host = _host(group, written) if place.hosts else None
