@@ -9,17 +9,16 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from calderon.case.circuit_parts import SLOTS
-from calderon.case.incident import SOURCES
+from calderon.case.elements import SHAPES as ELEMENTS
 from calderon.case.media import NAMED_KEY
 from calderon.case.mesh import SHAPES as BODIES
-from calderon.case.mesh import SOLIDS
-from calderon.case.periodic import SHAPES as ELEMENTS
-from calderon.case.physics import PROBLEMS
-from calderon.case.planar import CIRCUITS, PORTS
 from calderon.case.quantities import UNITS, UNITS_KEY
-from calderon.case.schema import KINDS
-from calderon.case.solid import LOADS, SUPPORTS
+from calderon.case.schema import models
+from calderon.kinds.planar.model import CIRCUITS, PORTS
+from calderon.kinds.planar.parts import SLOTS
+from calderon.kinds.solid.model import LOADS, SUPPORTS
+from calderon.kinds.surface.physics import PROBLEMS
+from calderon.kinds.transient.model import SOLIDS, SOURCES
 
 Schema = dict[str, Any]
 LIMITS = {
@@ -223,6 +222,6 @@ def write(folder: Path) -> None:
     """A page for each kind of case, and one of units."""
     folder.mkdir(exist_ok=True)
     (folder / "units.md").write_text(units(), encoding="utf-8")
-    for title, model in KINDS.items():
+    for title, model in models().items():
         name = re.sub(r"\W+", "_", title.lower())
         (folder / f"{name}.md").write_text(page(title, model), encoding="utf-8")

@@ -12,6 +12,7 @@ import lazy_loader as _lazy_loader
 
 from calderon.processes import lasting_imports as _lasting_imports
 from calderon.processes import package_version as _package_version
+from calderon.processes.extensions import extension as _extension
 
 _import_name, _, __all__ = _lazy_loader.attach_stub(__name__, __file__)
 
@@ -23,14 +24,18 @@ _RENAMED = {
 
 
 def __getattr__(name: str) -> object:
-    """Import a name, or a folder of the package. Former names lead to the new ones, with a DeprecationWarning."""
+    """Import a name, or a folder of the package. Former names lead to the new ones, with a DeprecationWarning, and
+    unknown ones to Green's functions that other packages add."""
     if name in _RENAMED:
         _warnings.warn(f"cal.{name} is called cal.{_RENAMED[name]} now", DeprecationWarning, stacklevel=2)
         name = _RENAMED[name]
     if name == "__version__":
         return _package_version()
     if name not in __all__ and not _is_folder(name):
-        raise AttributeError(f"module 'calderon' has no attribute {name!r}")
+        found = None if name.startswith("_") else _extension("calderon.greens", name, type)
+        if found is None:
+            raise AttributeError(f"module 'calderon' has no attribute {name!r}")
+        return found
     with _lasting_imports():
         return _import_name(name) if name in __all__ else _import_module(f"calderon.{name}")
 

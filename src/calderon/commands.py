@@ -12,8 +12,10 @@ import unicodedata
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import typer
@@ -24,7 +26,7 @@ from rich.table import Table
 import calderon.backends as backends
 import calderon.mesh as meshes
 import calderon.report as report
-from calderon.case import AnyCaseFile, Case, CaseFile, PlanarCase, read
+from calderon.case import CaseFile, read
 from calderon.case import schema as case_schema
 from calderon.exact import SPEED_OF_LIGHT
 from calderon.parallel import leave, world
@@ -70,12 +72,6 @@ def _show_log() -> None:
 
 def _screen() -> Console:
     return Console(highlight=False, emoji=False, quiet=world().rank > 0)
-
-
-def _print_version(asked: bool) -> None:
-    if asked:
-        typer.echo(f"calderon {package_version()}")
-        raise typer.Exit
 
 
 def run(case: Path, out: Path | None, force: bool, plan: bool, estimate: bool) -> None:
@@ -162,7 +158,7 @@ def info() -> None:
     _screen().print(table)
 
 
-def _print_plan(file: AnyCaseFile) -> None:
+def _print_plan(file: CaseFile[Any]) -> None:
     """What the matrix of a case will take."""
     screen = _screen()
     screen.print(f"[bold]{escape(file.title)}[/bold]")
@@ -181,22 +177,18 @@ def _table_of(rows: Iterable[tuple[str, str, str]]) -> Table:
     return table
 
 
-def _estimated(file: AnyCaseFile, requested: bool) -> AnyCaseFile:
-    """The case with estimate = true in [output] or [planar] where that is requested; CaseError for kinds without it."""
-    case = file.case
+def _estimated(file: CaseFile[Any], requested: bool) -> CaseFile[Any]:
+    """The case with an estimate of its error where that is requested; CaseError for kinds without one."""
     if not requested:
         return file
-    if isinstance(case, PlanarCase):
-        planar = case.planar.model_copy(update={"estimate": True})
-        return CaseFile(file.name, file.text, file.folder, case.model_copy(update={"planar": planar}))
-    if not isinstance(case, Case):
+    case = file.case.estimated()
+    if case is None:
         text = "only problems on surfaces and printed circuits are solved on a second mesh"
         raise file.mistake("output", "estimate", text, True)
-    output = case.output.model_copy(update={"estimate": True})
-    return CaseFile(file.name, file.text, file.folder, case.model_copy(update={"output": output}))
+    return replace(file, case=case)
 
 
-def _compute(file: AnyCaseFile, folder: Path, force: bool) -> None:
+def _compute(file: CaseFile[Any], folder: Path, force: bool) -> None:
     """Run a case under a progress display and write its result; of several ranks, one prints and writes."""
     ranks, screen = world(), _screen()
     folder = folder.absolute()  # it stays the one that is claimed here, whatever folder the process goes to
@@ -206,11 +198,11 @@ def _compute(file: AnyCaseFile, folder: Path, force: bool) -> None:
         _compute_held(file, folder, force, scratch, screen)
 
 
-def _compute_held(file: AnyCaseFile, folder: Path, force: bool, scratch: Path | None, screen: Console) -> None:
+def _compute_held(file: CaseFile[Any], folder: Path, force: bool, scratch: Path | None, screen: Console) -> None:
     """The same with the place of the result held. scratch: the folder of an interrupted run."""
     finished = False
     try:
-        family, method = file.case.physics.family, getattr(file.case.solver, "method", "dense")
+        family, method = file.case.family, getattr(getattr(file.case, "solver", None), "method", "dense")
         with stages_on(screen) as stages, compiling_in_parallel(family, method):
             results = report.run(file, stages, scratch)
             if world().rank > 0:
@@ -232,7 +224,7 @@ def _compute_held(file: AnyCaseFile, folder: Path, force: bool, scratch: Path | 
         raise
     finally:
         report.tidy(scratch, finished)
-    screen.print(_table_of(report.headlines(results, stages.seconds)))
+    screen.print(_table_of(written.headlines))
     _print_warnings(screen, results.warnings)
     _print_warnings(screen, caught)
     shown = _shortest(written.folder)

@@ -11,10 +11,11 @@ import pytest
 from typer.testing import CliRunner
 
 from calderon.case import CaseError, parse, schema
-from calderon.case.schema import KINDS
+from calderon.case.schema import models
 from calderon.cli import app
 
 ROOT = Path(__file__).parents[2]
+KINDS = models()
 CASES = {
     each.name: each.read_text("utf-8")
     for folder in files("calderon.report").joinpath("cases").iterdir()

@@ -3,8 +3,8 @@
 import pytest
 
 import calderon as cal
-from calderon.case.models import Solver
 from calderon.formulations.options import SolveOptions
+from calderon.kinds.surface.model import Solver
 
 REFUSED = [
     ({"method": "mlfmm", "rtol": 1e-4, "precision": "single"}, r"rtol=0.0001 takes products of 1e-05: .* hold 8e-05"),

@@ -48,7 +48,7 @@ def test_a_table_or_a_page_that_fails_is_told_and_leaves_the_others(results, tmp
     def no_page(*arguments):
         raise ZeroDivisionError("by zero")
 
-    monkeypatch.setattr("calderon.report.surface.files.write_csv", half)
+    monkeypatch.setattr("calderon.report.sheet.write_csv", half)
     monkeypatch.setattr("calderon.report.writing.page", no_page)
     with pytest.warns(UserWarning):
         names = write(results, tmp_path / "out").files

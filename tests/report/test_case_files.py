@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from calderon.case import CaseError, parse, read, surface_mesh
+from calderon.kinds.surface.computing import announcement, options
 from calderon.mesh import cube
 from calderon.report import Stages, example, examples, run
-from calderon.report.surface.computing import announcement, options
 
 GOOD = """\
 title = "sphere"

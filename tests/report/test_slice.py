@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from calderon.case import CaseError, parse
+from calderon.kinds.surface.computing import moments_of
+from calderon.kinds.surface.scenes import surface_scene
 from calderon.report import Stages, run
-from calderon.report.surface.computing import moments_of
-from calderon.report.surface.scenes import surface_scene
 
 CASE = """\
 [mesh]

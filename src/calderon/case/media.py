@@ -160,6 +160,18 @@ def _number(text: str, column: str) -> float:
     return value
 
 
+Use = tuple[str, str, int | None, str, str]
+"""Where a medium is named: the table, the key, the number of the table in a list, the name, the column."""
+
+
+def checked_media(file: Any, uses: Iterable[Use], frequencies: Sequence[float]) -> dict[str, Dispersive]:
+    """The media of a case by name, with the columns of their files; CaseError for files that cannot be used, for names
+    of no medium, and for media without a column or a frequency that is needed."""
+    media = loaded(file)
+    require_media(file, media, uses, frequencies)
+    return media
+
+
 def loaded(file: Any) -> dict[str, Dispersive]:
     """The media of a case by name, with the columns of their files; CaseError for files that cannot be used."""
     found = {}
@@ -169,10 +181,6 @@ def loaded(file: Any) -> dict[str, Dispersive]:
                 medium = medium.model_copy(update=read_columns(file.path_of(medium.file)))
         found[name] = medium
     return found
-
-
-Use = tuple[str, str, int | None, str, str]
-"""Where a medium is named: the table, the key, the number of the table in a list, the name, the column."""
 
 
 def require_media(file: Any, media: dict[str, Dispersive], uses: Iterable[Use], frequencies: Sequence[float]) -> None:

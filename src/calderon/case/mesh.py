@@ -1,11 +1,11 @@
-"""The [mesh] table: the source of the surface, or of the tetrahedra of a transient case."""
+"""The [mesh] table: the source of a surface."""
 
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import Field, model_validator
 
-from calderon.case.quantities import Place, Size
+from calderon.case.quantities import Size
 from calderon.case.table import Table, key
 from calderon.mesh import CAD_FORMATS
 
@@ -42,11 +42,6 @@ SHAPES: dict[str, Keys] = {
     "plate": (("h", "lengths"), ()),
     "almond": (("h", "length"), CURVED),
     "ogive": (("h", "length"), CURVED),
-}
-SOLIDS: dict[str, Keys] = {
-    "box": (("low", "high", "cells"), ()),
-    "layered_ball": (("radii", "names", "air_radius", "h"), ()),
-    "phantom": ((), ("h", "semi_axes", "thicknesses", "box", "distance", "width", "air_radius")),
 }
 
 
@@ -113,50 +108,3 @@ class Mesh(AnyMesh):
     divisions: Annotated[int, Field(ge=0, le=6)] | None = key(
         "how often each triangle of a file or a sample is cut into four"
     )
-
-
-def _cells(value: Any) -> int | tuple[int, ...]:
-    """One number for all directions, or three of them; the shape refuses those below 1."""
-    given = value if isinstance(value, list) else [value] * 3
-    if len(given) != 3 or any(isinstance(each, bool) or not isinstance(each, int) for each in given):
-        raise ValueError("a whole number of cells along each side, or a list of three, is needed")
-    return tuple(value) if isinstance(value, list) else value
-
-
-Cells = Annotated[int | tuple[int, int, int], BeforeValidator(_cells)]
-Three = tuple[Size, Size, Size]
-
-
-class VolumeMesh(AnyMesh):
-    """[mesh]: a file of tetrahedra (.msh, .vtu), or a shape with its parameters.
-
-    h: edge lengths, of a layered ball one or one for each layer and the air, of the phantom a table by part.
-    """
-
-    SELECTORS: ClassVar = ("file", "shape")
-    SHAPES: ClassVar = SOLIDS
-    file: str | None = key("tetrahedra in a .msh or .vtu file in the folder of the case")
-    unit: Unit | None = key("of the lengths in the file; m unless given")
-    shape: Literal["box", "layered_ball", "phantom"] | None = key(
-        "a body that is meshed; it decides which lengths are accepted"
-    )
-    low: Place | None = key("lower corner of the box")
-    high: Place | None = key("upper corner of the box")
-    cells: Cells | None = key("cubes along each side, one number or three")
-    radii: tuple[Size, ...] | None = key("of the layers, from inside", min_length=1)
-    names: tuple[str, ...] | None = key("of the layers, from inside")
-    air_radius: Size | None = key("where the air ends")
-    h: dict[str, Size] | tuple[Size, ...] | Size | None = key(
-        "edge lengths: one, one for each layer and the air, or a table by part of the phantom"
-    )
-    semi_axes: Three | None = key("of the phantom's head")
-    thicknesses: Three | None = key("of the phantom's skin, skull and fluid")
-    box: Three | None = key("sides of the phone")
-    distance: Size | None = key("from the head to the phone")
-    width: Size | None = key("of the gap that is fed")
-
-    @model_validator(mode="after")
-    def _lengths_fit(self) -> Self:
-        if isinstance(self.h, dict) != (self.shape == "phantom") and self.h is not None:
-            raise ValueError("h is a table by part for the shape 'phantom', one length or a list for 'layered_ball'")
-        return self

@@ -3,11 +3,13 @@
 import math
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from pydantic import field_validator, model_validator
 
 from calderon.case.quantities import Length, Place, Size
+from calderon.case.reading import CaseFile
 from calderon.case.table import Table, key
 from calderon.data import Places, grid_places, line_places, point_places, sphere_places
 
@@ -111,3 +113,12 @@ def points_of(path: Path) -> np.ndarray:
     if not rows or len(rows) > MOST:
         raise ValueError(f"{path.name} has {len(rows)} points: between 1 and {MOST} are expected")
     return np.array(rows)
+
+
+def near_places(file: CaseFile[Any]) -> dict[str, Places]:
+    """The points of the near fields by name; CaseError for files without points."""
+    output, found = file.case.output, {}
+    for number, (name, one) in enumerate(zip(output.near_field_names, output.near_field, strict=True)):
+        with file.blamed("output", "near_field", one.file, number):
+            found[name] = one.places(None if one.file is None else file.path_of(one.file))
+    return found

@@ -10,7 +10,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler, ValidationInfo
+import numpy as np
+from pydantic import (
+    BeforeValidator,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
+    TypeAdapter,
+    ValidationInfo,
+    WithJsonSchema,
+)
 from pydantic_core.core_schema import CoreSchema, with_info_before_validator_function
 
 from calderon.mesh.units import METRES
@@ -164,3 +172,40 @@ Temperature = Annotated[float, Quantity("temperature", "any")]
 HeatFlux = Annotated[float, Quantity("heat flux", "any")]
 HeatConductivity = Annotated[float, Quantity("heat conductivity")]
 TemperatureChange = Annotated[float, Quantity("temperature change", "any")]
+MAX_FREQUENCIES = 10_000  # of a sweep: each is a solution of its own, kept until all are written
+
+
+def _frequencies(value: Any) -> tuple[float, ...]:
+    """One frequency, a list of them, or { start, stop, count } with both ends included."""
+    if isinstance(value, dict):
+        allowed = {"start", "stop", "count"}
+        if set(value) != allowed:
+            raise ValueError("a sweep is written { start = ..., stop = ..., count = ... }")
+        count = value["count"]
+        if not isinstance(count, int) or isinstance(count, bool) or not 2 <= count <= MAX_FREQUENCIES:
+            raise ValueError(f"count = {count!r}: a whole number from 2 to {MAX_FREQUENCIES} is needed")
+        start, stop = (quantity(value[name], "frequency") for name in ("start", "stop"))
+        given = tuple(float(f) for f in np.linspace(start, stop, count))
+        if len(set(given)) < count:
+            raise ValueError(f"{count} frequencies between start and stop are not all different")
+        return given
+    if isinstance(value, list):
+        if not value:
+            raise ValueError("the list of frequencies is empty")
+        given = tuple(quantity(one, "frequency") for one in value)
+        if len(set(given)) < len(given):
+            raise ValueError("a frequency occurs twice in the list")
+        return given
+    return (quantity(value, "frequency"),)
+
+
+FREQUENCY = TypeAdapter(Frequency).json_schema()
+SWEEP = {
+    "type": "object",
+    "properties": {"start": FREQUENCY, "stop": FREQUENCY, "count": {"type": "integer", "minimum": 2}},
+    "required": ["start", "stop", "count"],
+    "additionalProperties": False,
+}
+FREQUENCIES = {**FREQUENCY, "anyOf": [*FREQUENCY["anyOf"], {"type": "array", "items": FREQUENCY, "minItems": 1}, SWEEP]}
+"""In a JSON schema."""
+Frequencies = Annotated[tuple[Frequency, ...], BeforeValidator(_frequencies), WithJsonSchema(FREQUENCIES)]

@@ -17,15 +17,8 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from calderon.case.media import loaded, require_media
-from calderon.case.models import Case, TransientCase
-from calderon.case.periodic import PERIODIC, PeriodicCase
-from calderon.case.physics import TRANSIENT
-from calderon.case.planar import PLANAR, PlanarCase
-from calderon.case.quantities import SYSTEMS
-from calderon.case.reflectarray import REFLECTARRAY, ReflectarrayCase
-from calderon.case.solid import SolidCase
-from calderon.case.table import Table, choices
+from calderon.case.registry import ModelledKind, kind_of_tables
+from calderon.case.table import CaseModel, Table, choices
 
 TAGS = "function-", "tagged-", "tuple[", "dict[", "literal["
 """Names in pydantic of the ways in which a key may be given."""
@@ -42,19 +35,20 @@ class CaseError(ValueError):
         super().__init__("\n".join(f"{name}{', ' if _line(problem) else ': '}{problem}" for problem in problems))
 
 
-C = TypeVar("C", bound=Case | TransientCase | SolidCase | PeriodicCase | PlanarCase | ReflectarrayCase)
+C = TypeVar("C", bound=CaseModel)
 Keys = tuple[str | int, ...]
 """Names of tables and a key; after that of a list of tables may follow the number of one, from 0."""
 
 
 @dataclass(frozen=True)
 class CaseFile(Generic[C]):
-    """A case with its text and the folder in which its mesh file is searched."""
+    """A case with its kind, its text and the folder in which its mesh file is searched."""
 
     name: str
     text: str
     folder: Path
     case: C
+    kind: ModelledKind[Any]
 
     @property
     def title(self) -> str:
@@ -90,18 +84,7 @@ class CaseFile(Generic[C]):
             raise self.mistake(table, key, str(error), value, number) from error
 
 
-AnyCaseFile = (
-    CaseFile[Case]
-    | CaseFile[TransientCase]
-    | CaseFile[SolidCase]
-    | CaseFile[PeriodicCase]
-    | CaseFile[PlanarCase]
-    | CaseFile[ReflectarrayCase]
-)
-AnyModel = type[Case | TransientCase | SolidCase | PeriodicCase | PlanarCase | ReflectarrayCase]
-
-
-def read(path: str | Path) -> AnyCaseFile:
+def read(path: str | Path) -> CaseFile[Any]:
     """Read and check a case file; CaseError lists every mistake found."""
     path = Path(path)
     try:
@@ -122,7 +105,7 @@ def read(path: str | Path) -> AnyCaseFile:
     return parse(text, os.fsencode(path.name).decode("utf-8", "backslashreplace"), path.parent)
 
 
-def parse(text: str, name: str = "case", folder: Path = Path()) -> AnyCaseFile:
+def parse(text: str, name: str = "case", folder: Path = Path()) -> CaseFile[Any]:
     """Check the text of a case file; mesh files are relative to the folder."""
     try:
         data = tomllib.loads(text)
@@ -130,11 +113,10 @@ def parse(text: str, name: str = "case", folder: Path = Path()) -> AnyCaseFile:
         raise CaseError(name, [_syntax(str(error), text)]) from None
     except RecursionError:
         raise CaseError(name, ["not valid TOML: lists or tables lie too deep within each other"]) from None
-    model = _model_of(data)
-    solid = data.get("solid")
-    units = solid.get("units") if isinstance(solid, dict) else None
+    kind = kind_of_tables(data)
+    model = kind.model
     try:
-        case = model.model_validate(data, context={"units": units} if units in (*SYSTEMS,) else None)
+        case = model.model_validate(data, context=model.context(data))
     except ValidationError as error:
         lines = line_numbers(text)
         found = error.errors()
@@ -143,28 +125,8 @@ def parse(text: str, name: str = "case", folder: Path = Path()) -> AnyCaseFile:
         if len(found) > MOST_PROBLEMS:
             problems.append(f"and {len(found) - MOST_PROBLEMS} more mistakes")
         raise CaseError(name, problems) from None
-    file: Any = CaseFile(name, text, folder, case)
-    if isinstance(case, TransientCase | SolidCase):
-        return file  # type: ignore[no-any-return]
-    media = loaded(file)
-    require_media(file, media, case.named_media, case.physics.frequencies)
-    return replace(file, case=case.with_media(media))  # type: ignore[no-any-return]
-
-
-def _model_of(data: dict[str, Any]) -> AnyModel:
-    """The model of the tables of a case: of periodic surfaces, reflectarrays, circuits, solids, fields in time, or
-    waves and potentials on surfaces."""
-    if PERIODIC in data:
-        return PeriodicCase
-    if REFLECTARRAY in data:
-        return ReflectarrayCase
-    if PLANAR in data:
-        return PlanarCase
-    if "solid" in data:
-        return SolidCase
-    physics = data.get("physics")
-    transient = isinstance(physics, dict) and physics.get("problem") == TRANSIENT
-    return TransientCase if transient else Case
+    file = CaseFile(name, text, folder, case, kind)
+    return replace(file, case=case.completed(file))
 
 
 def _syntax(message: str, text: str) -> str:

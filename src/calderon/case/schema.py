@@ -1,32 +1,26 @@
 """JSON schema of case files, by which editors complete keys and mark mistakes: `calderon schema`."""
 
+from functools import reduce
+from operator import or_
 from typing import Any
 
-from pydantic import BaseModel, TypeAdapter
+from pydantic import TypeAdapter
 
-from calderon.case.models import Case, TransientCase
-from calderon.case.periodic import PeriodicCase
-from calderon.case.planar import PlanarCase
-from calderon.case.reflectarray import ReflectarrayCase
-from calderon.case.solid import SolidCase
+from calderon.case.registry import kinds
+from calderon.case.table import CaseModel
 
-KINDS: dict[str, type[BaseModel]] = {
-    "Waves and potentials on surfaces": Case,
-    "Fields in time": TransientCase,
-    "Elastic solids": SolidCase,
-    "Printed circuits and antennas": PlanarCase,
-    "Periodic surfaces": PeriodicCase,
-    "Reflectarrays": ReflectarrayCase,
-}
-"""The models of case files, by what they describe."""
+
+def models() -> dict[str, type[CaseModel]]:
+    """The models of case files, by what they describe."""
+    return {kind.title: kind.model for kind in kinds()}
 
 
 def schema() -> dict[str, Any]:
-    """Of all kinds of case files together, of which a file is one.
+    """The schema of all kinds of case files together, of which a file is one.
 
     It knows keys, types, limits and units, but not which keys go with which others: `calderon run` tells that.
     """
-    case: Any = Case | TransientCase | SolidCase | PlanarCase | PeriodicCase | ReflectarrayCase
+    case: Any = reduce(or_, models().values())
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Case file of calderon",

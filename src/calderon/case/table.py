@@ -4,7 +4,7 @@ import difflib
 import typing
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from pydantic import (
     BaseModel,
@@ -72,6 +72,31 @@ class Table(BaseModel):
         if strange:
             accepted = ", ".join([*needed, *optional]) or "nothing else"
             raise ValueError(f"{', '.join(strange)} is not supported by {given or subject}: it accepts {accepted}")
+
+
+class CaseModel(Table):
+    """A whole case file: its tables, and what reading, running and reporting ask of each kind of case."""
+
+    title: str = key("of the report; the name of the file unless given", "")
+
+    @property
+    def family(self) -> str:
+        """The problems whose kernels this one shares, empty for none."""
+        return ""
+
+    @classmethod
+    def context(cls, data: dict[str, Any]) -> dict[str, Any] | None:
+        """What all values of a file depend on, such as its units, from its unchecked tables."""
+        return None
+
+    def completed(self, file: Any) -> Self:
+        """The case with what is in the other files that it names; CaseError for those that cannot be used. file: the
+        CaseFile."""
+        return self
+
+    def estimated(self) -> Self | None:
+        """The case with an estimate of its error by a second solution; None for kinds without one."""
+        return None
 
 
 def choices(value: Any, allowed: Iterable[str]) -> str:

@@ -10,29 +10,33 @@ from calderon.report.folder import (
     scratch_folder,
     tidy,
 )
-from calderon.report.kinds import headlines, kind_of, plan, run
+from calderon.report.kind import Kind, Result, headlines, kind_of, plan, run, sheet_of
 from calderon.report.placing import ResultExists
+from calderon.report.sheet import Panel, Sheet, panel
 from calderon.report.stages import Stages
-from calderon.report.surface.results import Results, Step
 from calderon.report.writing import write
 
 __all__ = [
+    "Kind",
     "OtherCase",
+    "Panel",
+    "Result",
     "ResultExists",
-    "Results",
+    "Sheet",
     "Stages",
-    "Step",
     "claimed",
     "example",
     "examples",
     "has_checkpoint",
     "headlines",
     "kind_of",
+    "panel",
     "plan",
     "refuse_existing",
     "result_folder",
     "run",
     "scratch_folder",
+    "sheet_of",
     "tidy",
     "write",
 ]

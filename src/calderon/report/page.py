@@ -2,7 +2,6 @@
 
 import base64
 import io
-from collections.abc import Iterable, Sequence
 from html import escape
 from pathlib import Path
 from string import Template
@@ -13,7 +12,9 @@ from PIL import Image, WebPImagePlugin  # noqa: F401 (else all formats are impor
 
 from calderon.report.folder import BestEffort, Picture
 from calderon.report.formatting import Row
+from calderon.report.kind import Result, kind_of
 from calderon.report.placing import MARK
+from calderon.report.sheet import small
 from calderon.view import script, style
 
 FIRST = 4
@@ -24,7 +25,7 @@ TEMPLATES = Path(__file__).parent / "templates"
 
 
 def page(
-    results: Any,
+    results: Result[Any],
     subtitle: str,
     headlines: list[Row],
     tables: str,
@@ -40,7 +41,7 @@ def page(
         version=escape(summary["calderon"]),
         style=style() + _template("report.css"),
         script=script(_template("charts.js"), _template("report.js")),
-        kind=escape(results.file.case.physics.title),
+        kind=escape(kind_of(results.file).subject(results.file.case)),
         subtitle=escape(subtitle),
         notices=_notices(results.warnings),
         columns=str(max(2, min(FIRST, len(headlines)))),
@@ -56,49 +57,16 @@ def page(
     )
 
 
-def blocks(named: list[tuple[str, list[Row]]]) -> str:
-    """Tables of rows, each under its name."""
-    return "\n".join(f"<div><h2>{escape(name)}</h2>{_table(rows)}</div>" for name, rows in named)
-
-
-def wide_table(name: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table with a header, as wide as the page."""
-    head = "".join(f"<th>{escape(column)}</th>" for column in columns)
-    body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
-    return f'<div class="scroll"><h2>{name}</h2><table class="steps"><tr>{head}</tr>{body}</table></div>'
-
-
-def equation(text: str) -> str:
-    return f'<div class="whole"><h2>Equation</h2><p class="equation">{escape(text)}</p></div>'
-
-
-def record(name: str, text: str) -> str:
-    """Lines of text as they are, as wide as the page."""
-    return f'<div class="whole"><h2>{escape(name)}</h2><pre>{escape(text)}</pre></div>'
-
-
-def _table(rows: list[Row]) -> str:
-    cells = [
-        f'<tr><th scope="row">{escape(name)}</th><td>{escape(value)}{_unit(unit)}</td></tr>'
-        for name, value, unit in rows
-    ]
-    return f"<table>{''.join(cells)}</table>"
-
-
-def _unit(unit: str) -> str:
-    return f' <span class="unit">{escape(unit)}</span>' if unit else ""
-
-
 def _card(name: str, value: str, unit: str) -> str:
     letters = max(6, len(value) + len(unit) // 2 + 1)  # the unit is small
-    shown = f'<div class="value" style="--letters:{letters}"><span>{escape(value)}</span>{_unit(unit).lstrip()}</div>'
+    shown = f'<div class="value" style="--letters:{letters}"><span>{escape(value)}</span>{small(unit).lstrip()}</div>'
     return f'<div class="card"><div class="fit">{shown}</div><div class="name">{escape(name)}</div></div>'
 
 
 def _facts(rows: list[Row]) -> str:
     if not rows:
         return ""
-    lines = (f"<div><dt>{escape(name)}</dt><dd>{escape(value)}{_unit(unit)}</dd></div>" for name, value, unit in rows)
+    lines = (f"<div><dt>{escape(name)}</dt><dd>{escape(value)}{small(unit)}</dd></div>" for name, value, unit in rows)
     return f'<dl class="facts">{"".join(lines)}</dl>'
 
 

@@ -12,22 +12,25 @@ from typing import Any, NamedTuple
 from calderon.backends import thread_count
 from calderon.processes import package_version
 from calderon.report.folder import BestEffort, result_folder
-from calderon.report.kinds import AnyResults, headlines, kind_of
+from calderon.report.formatting import Row
+from calderon.report.kind import Result, kind_of, sheet_of, timed_headlines
 from calderon.report.page import page
 from calderon.report.placing import MARK, leaves
 from calderon.report.stages import Stages
 
 
 class Written(NamedTuple):
-    """The folder of a result, its files by their paths within it, and the failures of those that are missing."""
+    """The folder of a result, its files by their paths within it, the failures of those that are missing, and the first
+    numbers of the report."""
 
     folder: Path
     files: list[str]
     failures: list[str]
+    headlines: list[Row]
 
 
 def write(
-    results: AnyResults,
+    results: Result[Any],
     out: Path,
     force: bool = False,
     stages: Stages | None = None,
@@ -39,32 +42,35 @@ def write(
     A file that cannot be written, such as a picture without data, is left out and named in the warnings of report and
     summary and by a UserWarning; the others do not depend on it. OSError where not even the summary can be written.
     """
-    stages, package = stages or Stages(), kind_of(results.file).package
+    stages, sheet = stages or Stages(), sheet_of(results)
     with result_folder(out, force) as new:
         folder = new.folder
         with stages.stage("write tables"):
             (folder / "case.toml").write_text(results.file.text, encoding="utf-8")
             files = BestEffort(folder)
-            package.files.write_tables(results, files)
+            files.failures += sheet.failures
+            for writing in sheet.writings:
+                writing(files)
         with stages.stage("draw pictures"):
-            package.pictures.draw(results, files)
+            for drawing in sheet.drawings:
+                drawing(files)
         reported = replace(results, warnings=(*results.warnings, *files.failures))
-        summary = summarise(reported, {**results.seconds, **stages.seconds})
+        summary = summarise(reported, sheet.numbers, {**results.seconds, **stages.seconds})
+        first = timed_headlines(sheet, summary["seconds"])
         with files.at("report.html") as path:
-            shown = package.page
-            parts = shown.subtitle(reported), headlines(reported, summary["seconds"]), shown.tables(reported, summary)
-            path.write_text(page(reported, *parts, summary, files, folder), encoding="utf-8")
+            subtitle = kind_of(results.file).subtitle(reported)
+            path.write_text(page(reported, subtitle, first, sheet.tables, summary, files, folder), encoding="utf-8")
         summary["warnings"] = [*results.warnings, *files.failures]
         names = leaves(folder)
         (folder / MARK).write_text(json.dumps({**summary, "files": [*names, MARK]}, indent=2) + "\n", encoding="utf-8")
         placing()
     for text in files.failures:
         warnings.warn(text, UserWarning, stacklevel=2)
-    return Written(new.place, [*names, MARK], files.failures)
+    return Written(new.place, [*names, MARK], files.failures, first)
 
 
-def summarise(results: AnyResults, seconds: dict[str, float]) -> dict[str, Any]:
-    """All the numbers of a run, as they go into summary.json; keys carry the units."""
+def summarise(results: Result[Any], numbers: dict[str, Any], seconds: dict[str, float]) -> dict[str, Any]:
+    """All the numbers of a run, those of its panels among them, as they go into summary.json; keys carry the units."""
     return {
         "title": results.file.title,
         "calderon": package_version(),
@@ -72,7 +78,7 @@ def summarise(results: AnyResults, seconds: dict[str, float]) -> dict[str, Any]:
         "machine": f"{platform.system()} {platform.machine()}, Python {platform.python_version()}",
         "threads": thread_count(),
         "case": results.file.case.model_dump(mode="json", exclude_none=True),
-        **kind_of(results.file).package.files.numbers(results),
+        **numbers,
         "seconds": {name: round(spent, 4) for name, spent in seconds.items()},
         "warnings": list(results.warnings),
     }

@@ -8,9 +8,9 @@ import pytest
 
 import calderon as cal
 from calderon.case import CaseError, parse
+from calderon.kinds.planar import KIND
+from calderon.kinds.planar.scenes import gain_scene
 from calderon.report import example, headlines, plan, run, write
-from calderon.report.planar.computing import built
-from calderon.report.planar.pictures import current_scene, gain_scene
 from calderon.report.stages import Stages
 
 CASE = """\
@@ -127,7 +127,7 @@ place = ["-8 mm", 0.0]
 
 
 def test_vias_ribbons_and_their_ports_are_those_of_the_library():
-    problem = built(parse(SHORTED), Stages())
+    problem = KIND.build(parse(SHORTED), Stages())
     heights, line = (0.0, 3.175e-3), ((-19e-3, -28.5e-3), (-19e-3, 28.5e-3))
     patch = cal.planar.patch(57e-3, 38e-3, h=40e-3, z=heights[1])
     mesh = cal.planar.via(cal.planar.ribbon(line, heights, heights[1], patch), (-8e-3, 0.0), 0.5e-3, heights)
@@ -137,11 +137,11 @@ def test_vias_ribbons_and_their_ports_are_those_of_the_library():
     ribbon = 'from_to = [["-19 mm", "-28.5 mm"], ["-19 mm", "28.5 mm"]]'
     port = SHORTED.index("[[port]]")
     from_to = SHORTED[:port] + SHORTED[port:].replace('place = ["-8 mm", 0.0]\nradius = "0.5 mm"', ribbon)
-    assert np.allclose(built(parse(from_to), Stages()).ports[0].line, line, rtol=0, atol=1e-15)
+    assert np.allclose(KIND.build(parse(from_to), Stages()).ports[0].line, line, rtol=0, atol=1e-15)
     cover = "[[layer]]\nthickness = '1 mm'\n"
     above = SHORTED.replace("[[layer]]", cover + "[[layer]]").replace("[[via]]", "[[via]]\ninterfaces = [1, 2]")
     with pytest.raises(CaseError, match=r"no vertical metal stands on the ground within 0.5 mm of \(-8, 0\) mm"):
-        built(parse(above), Stages())
+        KIND.build(parse(above), Stages())
 
 
 @pytest.mark.parametrize(
@@ -158,7 +158,7 @@ def test_vias_ribbons_and_their_ports_are_those_of_the_library():
 )
 def test_mistakes_of_vertical_metal_are_named(old, new, text):
     with pytest.raises(CaseError) as caught:
-        built(parse(SHORTED.replace(old, new), "case.toml"), Stages())
+        KIND.build(parse(SHORTED.replace(old, new), "case.toml"), Stages())
     assert text in str(caught.value)
 
 
@@ -180,7 +180,7 @@ inductance = "3 nH"
 
 
 def test_loads_are_those_of_the_library():
-    problem = built(parse(LOADED), Stages())
+    problem = KIND.build(parse(LOADED), Stages())
     first, second = problem.loads
     assert np.allclose(first.gap.line, ((-19e-3, -28.5e-3), (-19e-3, 28.5e-3)), rtol=0, atol=1e-15)
     assert first.impedance(1e9) == pytest.approx(1 / (1 / 100 - 2j * np.pi * 2e-3), rel=1e-12)
@@ -206,7 +206,7 @@ def test_loads_are_those_of_the_library():
 def test_mistakes_of_loads_are_named(old, new, text):
     assert old in LOADED
     with pytest.raises(CaseError) as caught:
-        built(parse(LOADED.replace(old, new), "case.toml"), Stages())
+        KIND.build(parse(LOADED.replace(old, new), "case.toml"), Stages())
     assert text in str(caught.value)
 
 
@@ -215,10 +215,10 @@ def test_the_views_have_a_slider_over_the_ports():
     more = '[[port]]\nkind = "probe"\nname = "right"\nplace = ["8 mm", 0.0]\nradius = "0.5 mm"\n[[layer]]'
     band = 'band = { start = "2.2 GHz", stop = "2.5 GHz", points = 31 }'
     results = run(parse(CASE.replace(band, 'frequency = "2.3 GHz"').replace("[[layer]]", more, 1)))
-    scene = current_scene(results, "")
+    scene = results.current.scene()
     assert scene.steps.labels == ["voltages of the case", "1: 1 V at port 1", "2: 1 V at right"] and scene.steps.own
     given, left, right = (np.asarray(each) for each in scene.layers[0].fields[0].values)
     assert given == pytest.approx(left) and np.abs(right - left).max() > 0.1 * np.abs(left).max()
     assert results.by_port[1].voltages.tolist() == [0, 1]
-    gains = gain_scene(results).layers[0].fields[0].values
+    gains = gain_scene(results.sources).layers[0].fields[0].values
     assert len(gains) == 3 and gains[0][0] == pytest.approx(results.solution.gain(0.0, 0.0, decibels=True))

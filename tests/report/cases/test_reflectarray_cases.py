@@ -6,8 +6,7 @@ import json
 import pytest
 
 from calderon.case import CaseError, parse
-from calderon.report import example, headlines, plan, run, write
-from calderon.report.reflectarray.files import numbers
+from calderon.report import example, headlines, plan, run, sheet_of, write
 
 pytestmark = pytest.mark.filterwarnings("ignore::calderon.AccuracyWarning")
 CASE = """\
@@ -48,7 +47,7 @@ def results():
 
 
 def test_numbers_of_a_result(results):
-    summary = numbers(results)
+    summary = sheet_of(results).numbers
     assert results.focus > 1.5 and summary["elements"] == 9 and "LU converged" in summary["solver"]
     assert dict((name, value) for name, value, _ in plan(results.file))["method"].startswith("dense")
     assert headlines(results, {})[0] == ("field at the focus over that of the wave", f"{results.focus:.2f}", "")

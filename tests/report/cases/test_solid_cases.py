@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import calderon as cal
-from calderon.case import CaseError, elastic_solid, parse, solid_mesh
+from calderon.case import CaseError, parse
+from calderon.kinds.solid.building import elastic_solid, solid_mesh
 from calderon.mesh import MeshWarning
 from calderon.report import example, headlines, run, write
 

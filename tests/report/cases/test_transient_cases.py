@@ -16,10 +16,11 @@ from matplotlib.image import imread
 from typer.testing import CliRunner
 
 import calderon as cal
-from calderon.case import CaseError, parse, simulation, volume_mesh
+from calderon.case import CaseError, parse
 from calderon.cli import app
 from calderon.commands import WRONG_INPUT
 from calderon.dg.stepping.leap_frog import CentredLeapFrog
+from calderon.kinds.transient.building import simulation, volume_mesh
 from calderon.report import example, run, write
 from calderon.report.stages import Stages
 
@@ -315,7 +316,7 @@ def test_a_signal_saves_the_present_step_and_the_same_command_goes_on(tmp_path, 
     assert not (tmp_path / ".out.run").exists() and same_numbers(tmp_path / "out", whole)
 
 
-@pytest.mark.parametrize("failing", ["calderon.report.transient.computing._error", "calderon.report.writing.summarise"])
+@pytest.mark.parametrize("failing", ["calderon.kinds.transient.computing._error", "calderon.report.writing.summarise"])
 def test_an_error_after_the_last_step_loses_nothing(tmp_path, monkeypatch, failing, whole):
     """The same command goes on from the last state, and does no step."""
     case = tmp_path / "cube.toml"

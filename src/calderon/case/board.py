@@ -1,0 +1,90 @@
+"""The [[layer]] tables of a board, from below, and what bounds it."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal, Self
+
+from pydantic import PrivateAttr, model_validator
+
+from calderon.case.media import Dispersive, Media, Permittivity, RelativeOrMedium, Use, checked_media
+from calderon.case.quantities import Conductivity, Size
+from calderon.case.table import CaseModel, Table, key
+from calderon.formulations.options import DEFAULTS
+from calderon.layers import Layer, Stack
+
+VACUUM = "vacuum"
+
+
+class BoardLayer(Table):
+    """[[layer]]: a layer of the board, the lowest first; permittivity relative."""
+
+    thickness: Size = key("of the layer", ...)
+    permittivity: RelativeOrMedium = key("relative, or the name of a medium of [media]", 1.0)
+    tan_delta: float = key("loss tangent", 0.0, ge=0)
+    conductivity: Conductivity = key("of the layer", 0.0)
+    _media: dict[str, Dispersive] = PrivateAttr(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _loss_once(self) -> "BoardLayer":
+        if isinstance(self.permittivity, str) and self.tan_delta:
+            raise ValueError("tan_delta is one of the columns of a medium: give it there")
+        return self
+
+    @property
+    def layer(self) -> Layer:
+        given: Any = self.permittivity
+        if (medium := self._media.get(given)) is not None:
+            given = Permittivity(given, medium)
+        return Layer(self.thickness, given, tan_delta=self.tan_delta, conductivity=self.conductivity)
+
+
+class Boarded(CaseModel):
+    """A case with a board."""
+
+    layer: tuple[BoardLayer, ...] = ()
+    media: Media = {}
+
+    @property
+    def frequencies(self) -> Sequence[float]:
+        """Frequencies in Hz at which the layers are used."""
+        raise NotImplementedError
+
+    def completed(self, file: Any) -> Self:
+        media = checked_media(file, self._named_media(), self.frequencies)
+        layers = tuple(one.model_copy() for one in self.layer)
+        for one in layers:
+            one._media = media
+        return self.model_copy(update={"media": media, "layer": layers})
+
+    def _named_media(self) -> Iterator[Use]:
+        for number, one in enumerate(self.layer):
+            if isinstance(one.permittivity, str):
+                yield "layer", "permittivity", number, one.permittivity, "permittivity"
+
+
+Wall = Literal["pec", "pmc", "vacuum"]
+
+
+def board(layers: tuple[BoardLayer, ...], below: str, above: str) -> Stack:
+    """The stack of [[layer]] tables between two ends."""
+    ends = [Layer() if each == VACUUM else each for each in (below, above)]
+    return Stack([each.layer for each in layers], below=ends[0], above=ends[1])
+
+
+def lies_at(interface: int | None, layers: tuple[BoardLayer, ...], below: str, above: str, key: str) -> int:
+    """The number of layers below metal, all unless given; ValueError naming the key for metal on a wall or above."""
+    count = len(layers)
+    at = count if interface is None else interface
+    table = key.split(".")[0]
+    if at > count:
+        raise ValueError(f"{key} = {at}: the board has {count} [[layer]] tables")
+    if (at == 0 and below != VACUUM) or (at == count and above != VACUUM):
+        raise ValueError(f"the {table} lies on a wall: give {key} another number, or another [[layer]]")
+    return at
+
+
+class BoardSolver(Table):
+    """What the [solver] tables of cases with a board share."""
+
+    rtol: float = key("relative residual", DEFAULTS["rtol"], gt=0, lt=1)
+    backend: Literal["numba"] = key("where kernels run", "numba")
+    precision: Literal["double"] = key("of matrices", "double")

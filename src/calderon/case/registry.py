@@ -1,0 +1,57 @@
+"""Kinds of cases by name: those of the package, and those that other packages add by entry points.
+
+A kind is an object in a package of its own and is imported when a case file is of it; reading a case needs its model
+only, the rest is in `report/kind.py`.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any, Generic, TypeVar
+
+from calderon.case.table import CaseModel
+from calderon.processes import lasting_imports
+from calderon.processes.extensions import extension, extension_names
+
+C = TypeVar("C", bound=CaseModel)
+GROUP = "calderon.problems"
+OWN = ("surface", "transient", "solid", "planar", "reflectarray", "periodic")
+"""Packages of `calderon.kinds`: a kind is called like the table, or the problem in [physics], by which a file is of it,
+and "surface" is that of all other files."""
+
+
+@dataclass(frozen=True)
+class ModelledKind(Generic[C]):
+    """A kind of case as far as reading it goes: its name, its title in the reference, and the model of its files."""
+
+    name: str
+    title: str
+    model: type[C]
+
+
+def kinds() -> Iterator[ModelledKind[Any]]:
+    """All kinds, first those of the package."""
+    yield from map(_own, OWN)
+    for name in extension_names(GROUP):
+        if isinstance(found := extension(GROUP, name, object), ModelledKind):
+            yield found
+
+
+def kind_of_tables(data: dict[str, Any]) -> ModelledKind[Any]:
+    """The kind of a case by its tables; ExtensionError where another package adds one that cannot be used."""
+    for name in reversed(OWN):
+        if name in data:
+            return _own(name)
+    physics = data.get("physics")
+    if isinstance(physics, dict) and (problem := physics.get("problem")) in OWN[1:]:
+        return _own(problem)
+    surface = _own(OWN[0])
+    unknown = data.keys() - surface.model.model_fields.keys()
+    added = sorted(unknown.intersection(extension_names(GROUP))) if unknown else []
+    return surface if not added else extension(GROUP, added[0], ModelledKind) or surface
+
+
+def _own(name: str) -> ModelledKind[Any]:
+    with lasting_imports():
+        found: ModelledKind[Any] = import_module(f"calderon.kinds.{name}").KIND
+    return found

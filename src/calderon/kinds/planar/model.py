@@ -1,0 +1,207 @@
+"""Case files of printed circuits and antennas: [planar], [metal], [[via]], [[ribbon]], [[port]], [[load]], and the
+[[layer]] tables of a board."""
+
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from calderon.case.board import Boarded, BoardSolver, Wall, board, lies_at
+from calderon.case.elements import SHAPES, Shape, given
+from calderon.case.mesh import Unit
+from calderon.case.quantities import Conductivity, Frequency, Length, Size
+from calderon.case.table import OneOf, Table, chosen, key
+from calderon.formulations import DeltaGap, EdgePort, LinePort, ProbePort
+from calderon.formulations.options import DEFAULTS
+from calderon.kinds.planar.parts import SLOTS, LumpedLoad, Point, Ribbon, Via, require_slot, slot_of
+from calderon.layers import Conductor, Stack
+from calderon.mesh import TriangleMesh, planar
+
+FED = ("length", "width", "line_width", "line_length", "h")
+CIRCUITS = {
+    "patch": SHAPES["patch"],
+    "strip": SHAPES["strip"],
+    "line-fed-patch": Shape(planar.line_fed_patch, FED, ("inset", "notch", "offset")),
+}
+PORTS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "probe": (("place", "radius"), ()),
+    "line": (("end", "toward", "width", "length"), ()),
+    **SLOTS,
+}
+
+
+def _circuit(name: str) -> str:
+    return chosen(name, CIRCUITS)
+
+
+class Band(Table):
+    """planar.band: so many points from start to stop."""
+
+    start: Frequency = key("lowest frequency", ...)
+    stop: Frequency = key("highest frequency", ...)
+    points: int = key("number of frequencies", 201, ge=2, le=100_000)
+
+    @model_validator(mode="after")
+    def _rises(self) -> "Band":
+        if self.stop <= self.start:
+            raise ValueError("the stop of a band lies above its start")
+        return self
+
+
+class Planar(Table):
+    """[planar]: a band in which S is computed, the frequency of the pattern and the current (that of the least |S11|
+    unless given), the resistance of the lines in ohm, and what is below and above the layers."""
+
+    band: Band | None = None
+    frequency: Frequency | None = key("of pattern, power and current; that of the least |S11| unless given")
+    reference: float = key("resistance of the lines in ohm to which S refers", 50.0, gt=0)
+    below: Wall = key("what is below the layers", "pec")
+    above: Wall = key("what is above the layers", "vacuum")
+    estimate: bool = key("estimate the error by a second sweep, of a shape with longer edges", False)
+
+    @model_validator(mode="after")
+    def _somewhere(self) -> "Planar":
+        if self.band is None and self.frequency is None:
+            raise ValueError('give frequency = "2.4 GHz", or band = { start = "2 GHz", stop = "3 GHz", points = 101 }')
+        return self
+
+
+class Metal(Table):
+    """[metal]: a shape of `cal.planar` by name with its lengths, or a mesh file.
+
+    interface: on top of how many layers its lowest flat part lies, default all of them. conductivity: of the metal,
+    a perfect conductor unless given.
+    """
+
+    SELECTORS: ClassVar = ("shape", "file", "interface", "conductivity")
+    shape: Annotated[str, BeforeValidator(_circuit), OneOf(lambda: CIRCUITS)] | None = key(
+        "of `cal.planar`; it decides which lengths are accepted"
+    )
+    file: str | None = key("a mesh in the folder of the case, instead of a shape")
+    unit: Unit | None = key("of the lengths in the file")
+    length: Size | None = key("along x")
+    width: Size | None = key("along y")
+    line_width: Size | None = key("of the feeding line")
+    line_length: Size | None = key("of the feeding line")
+    inset: Size | None = key("how far the line reaches into the patch")
+    notch: Size | None = key("width of the gaps along the line")
+    offset: Length | None = key("of the line from the middle of the patch")
+    h: Size | None = key("edge length of the triangles")
+    cells: int | None = key("across the width", ge=1)
+    interface: int | None = key("number of layers below the lowest flat metal; all unless given", ge=0)
+    conductivity: Conductivity | None = key("of the metal; a perfect conductor unless given", gt=0)
+
+    @model_validator(mode="after")
+    def _complete(self) -> "Metal":
+        if (self.shape is None) == (self.file is None):
+            raise ValueError("give exactly one of shape and file")
+        if self.shape is None:
+            self.require_keys("a file", (), ("unit",))
+        else:
+            self.require_keys(f"the shape {self.shape!r}", CIRCUITS[self.shape].needed, CIRCUITS[self.shape].optional)
+        return self
+
+    @property
+    def parameters(self) -> dict[str, float | int]:
+        """Arguments of the shape's function that are given."""
+        return {} if self.shape is None else given(self, CIRCUITS[self.shape])
+
+    def mesh(self) -> TriangleMesh:
+        """Of a shape, at z = 0. MeshError for lengths that do not fit together."""
+        assert self.shape is not None
+        return CIRCUITS[self.shape].build(**self.parameters)
+
+    @property
+    def sheet(self) -> complex | Conductor:
+        return 0.0 if self.conductivity is None else Conductor(self.conductivity)
+
+
+class Port(Table):
+    """[[port]]: a coaxial probe, the end of a microstrip line, a gap along a line or between two tags, or an edge on
+    the ground: the foot of a ribbon along a line, or of a via about a place.
+
+    voltage: in V, for the pattern and the current; 1 V at the first port and 0 V at others unless given.
+    """
+
+    SELECTORS: ClassVar = ("kind", "name", "voltage")
+    kind: Literal["probe", "line", "gap", "edge"] = key("it decides which other keys are accepted", ...)
+    name: str = key("in tables", "")
+    voltage: float | None = key("in V; 1 at the first port and 0 at others unless given")
+    place: Point | None = key("x and y of a probe, or of a via")
+    radius: Size | None = key("of a probe, or around the axis of a via")
+    end: Point | None = key("x and y of the middle of a line's end")
+    toward: tuple[float, float] | None = key("direction from the end into the line")
+    width: Size | None = key("of a line")
+    length: Size | None = key("of a line to its reference plane")
+    from_to: tuple[Point, Point] | None = key("two points x, y of a gap, or of a ribbon")
+    between: tuple[str | int, str | int] | None = key("two tags whose common edges are a gap")
+
+    @model_validator(mode="after")
+    def _complete(self) -> "Port":
+        self.require_keys(f"a {self.kind}", *PORTS[self.kind])
+        require_slot(self)
+        return self
+
+    def at(self, height: float) -> ProbePort | LinePort | DeltaGap | EdgePort:
+        """For metal at a height in m. ValueError for lengths that do not fit together."""
+        if self.kind == "probe":
+            return ProbePort(self.place, self.radius, self.name)  # type: ignore[arg-type]
+        if self.kind == "line":
+            return LinePort(self.end, self.toward, self.width, self.length, self.name)  # type: ignore[arg-type]
+        return slot_of(self, height)
+
+
+class PlanarSolver(BoardSolver):
+    """[solver]: how the equations at a frequency are solved, and how many are."""
+
+    method: Literal["auto", "dense", "hmatrix", "fft"] = key("how the matrix is stored", DEFAULTS["method"])
+    interpolate: float = key("error of S between solved frequencies", 1e-3, gt=0, lt=1)
+
+
+class PlanarCase(Boarded):
+    """A whole case file of a printed circuit or antenna."""
+
+    planar: Planar
+    metal: Metal
+    via: tuple[Via, ...] = ()
+    ribbon: tuple[Ribbon, ...] = ()
+    port: tuple[Port, ...] = Field(min_length=1)
+    load: tuple[LumpedLoad, ...] = ()
+    solver: PlanarSolver = PlanarSolver()
+
+    @property
+    def frequencies(self) -> list[float]:
+        """Frequencies in Hz: the ends of the band, and that of the pattern."""
+        band, frequency = self.planar.band, self.planar.frequency
+        ends = [] if band is None else [band.start, band.stop]
+        return ends + ([] if frequency is None else [frequency])
+
+    def estimated(self) -> "PlanarCase":
+        return self.model_copy(update={"planar": self.planar.model_copy(update={"estimate": True})})
+
+    @property
+    def stack(self) -> Stack:
+        """The board."""
+        return board(self.layer, self.planar.below, self.planar.above)
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> "PlanarCase":
+        self.interface  # noqa: B018
+        if not any(self.voltages):
+            raise ValueError("the voltages of all ports are 0: give one port a voltage")
+        return self
+
+    @property
+    def interface(self) -> int:
+        """The number of layers below the lowest flat metal."""
+        return lies_at(self.metal.interface, self.layer, self.planar.below, self.planar.above, "metal.interface")
+
+    @property
+    def height(self) -> float:
+        """z of the lowest metal in m."""
+        return float(self.stack.interfaces[self.interface])
+
+    @property
+    def voltages(self) -> list[float]:
+        """In V, one for each port."""
+        usual = [1.0] + [0.0] * (len(self.port) - 1)
+        return [u if port.voltage is None else port.voltage for u, port in zip(usual, self.port, strict=True)]

@@ -1,0 +1,114 @@
+"""Results of a printed circuit or antenna."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+import calderon.plots as plots
+from calderon.formulations import PlanarProblem, PlanarSolution, PortSweep, Resonance
+from calderon.kinds.planar.model import PlanarCase
+from calderon.kinds.planar.scenes import current_scene
+from calderon.mesh import TriangleMesh
+from calderon.report import Result
+from calderon.report.formatting import decibels_of_power, frequency_text
+from calderon.report.panels import ShownCurrent
+from calderon.report.second_mesh import SecondMesh
+
+
+def resonances_of(case: PlanarCase, sweep: PortSweep) -> list[Resonance]:
+    """The resonances of a sweep. A single frequency has none, nor have lines: their impedance has poles that depend on
+    their length."""
+    return sweep.resonances() if sweep.solves > 1 and case.port[0].kind != "line" else []
+
+
+@dataclass(frozen=True)
+class PlanarResults(Result[PlanarCase]):
+    """S over the band of a case, or at its frequency, and the solution at one frequency; by_port: of several ports, the
+    solutions for 1 V at each alone."""
+
+    problem: PlanarProblem
+    sweep: PortSweep
+    solution: PlanarSolution
+    second_mesh: SecondMesh | None = None
+    by_port: tuple[PlanarSolution, ...] = ()
+
+    equation = "<f, E> = Z_s <f, J> for all RWG functions f; E of J by the Green's functions of the layers"
+
+    @property
+    def unknowns(self) -> int:
+        return self.problem.function_space.dimension
+
+    @property
+    def metal(self) -> TriangleMesh:
+        return self.problem.mesh
+
+    @property
+    def is_unestimated(self) -> bool:
+        """Whether a second sweep would estimate the error."""
+        return self.second_mesh is None and self.file.case.metal.h is not None
+
+    @property
+    def at(self) -> str:
+        """The frequency of pattern, power and current."""
+        return frequency_text(self.solution.frequency)
+
+    @property
+    def current(self) -> ShownCurrent:
+        shown, caption = self.solution.surface, f"Surface current for the voltages of the ports, at {self.at}."
+        solution, *others = self.sources.values()
+        return ShownCurrent(
+            shown,
+            caption,
+            lambda: current_scene(caption, solution, others, [*self.sources]),
+            lambda path: plots.currents(shown, path, view="top"),
+        )
+
+    @property
+    def sources(self) -> dict[str, PlanarSolution]:
+        """The solution for the voltages of the case, and those for each of several ports with 1 V alone, by name."""
+        ports = [port.name or f"port {n}" for n, port in enumerate(self.file.case.port, 1)]
+        found = {"voltages of the case": self.solution}
+        for n, each in enumerate(self.by_port):
+            found[f"{n + 1}: 1 V at {ports[n]}"] = each
+        return found
+
+    @property
+    def names(self) -> dict[str, tuple[int, int]]:
+        """Places of S11, S21, ... by their names."""
+        every = range(len(self.problem.ports))
+        comma = "," if len(every) > 9 else ""
+        return {f"S{i + 1}{comma}{j + 1}": (i, j) for j in every for i in every}
+
+    @property
+    def levels(self) -> dict[str, NDArray[np.float64]]:
+        """20 log10 |S| over frequency, by name."""
+        return {name: decibels_of_power(np.abs(self.sweep.s[:, *place]) ** 2) for name, place in self.names.items()}
+
+    @cached_property
+    def resonances(self) -> list[Resonance]:
+        return resonances_of(self.file.case, self.sweep)
+
+    @cached_property
+    def cuts(self) -> tuple[NDArray[np.float64], dict[str, NDArray[np.float64]]]:
+        """Angles in radians from the x or the y axis toward z, and gains in dBi in the planes of these axes."""
+        stop = 2 * np.pi if self.file.case.planar.below == "vacuum" else np.pi
+        angles = np.linspace(0, stop, 361 if stop > 4 else 181)
+        x, z = np.cos(angles), np.sin(angles)
+        theta = np.arctan2(np.abs(x), z)
+        found = {}
+        for name, phi in (("xz plane", 0.0), ("yz plane", np.pi / 2)):
+            gain = self.solution.gain(theta, np.where(x < 0, phi + np.pi, phi))
+            found[name] = decibels_of_power(gain)
+        return angles, found
+
+    @property
+    def radiates(self) -> bool:
+        """Whether there is an open half-space."""
+        return "vacuum" in (self.file.case.planar.below, self.file.case.planar.above)
+
+    @cached_property
+    def largest_gain(self) -> float:
+        """The largest gain in both planes, in dBi."""
+        return float(max(each.max() for each in self.cuts[1].values()))

@@ -1,0 +1,12 @@
+"""What a report shows of a problem on surfaces, by topics."""
+
+from calderon.kinds.surface.panels.antenna import impedance
+from calderon.kinds.surface.panels.far_fields import bistatic, levels_over_frequency, monostatic, references
+from calderon.kinds.surface.panels.fields import near_fields, plane, surface
+from calderon.kinds.surface.panels.solution import charge, exact, inside, solution
+
+PANELS = (
+    surface, bistatic, monostatic, references, levels_over_frequency, impedance, exact, charge, inside, plane,
+    near_fields, solution,
+)  # fmt: skip
+"""In the order in which they appear."""

@@ -1,0 +1,64 @@
+"""The error of a solution from another one on a second mesh of the same surface: Richardson's rule.
+
+If a quantity q(h) on edges of length h deviates by c h^p from that of the problem, one on edges of length r h tells by
+how much,
+
+    |c h^p| = |q(r h) - q(h)| / |r^p - 1|.
+
+p = 2 on closed surfaces, 1 on open ones, at whose edges the solution is singular. Sharp edges of bodies lie between,
+and the result is an order of magnitude: on spheres within a factor of two of the true error.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calderon.mesh import TriangleMesh
+
+FACTORS = (1.5, 2.0, 3.0)
+"""Of the edge length; shapes have whole numbers of cells, and may be equal for a small one."""
+LEAST = 1.2
+"""Ratio of mean edges that two meshes need."""
+
+
+@dataclass(frozen=True)
+class SecondMesh:
+    """error: of the quantity, relative; ratio: of the edges of the second mesh to those of the first; at: the frequency
+    as a clause, of a sweep."""
+
+    quantity: str
+    error: float
+    ratio: float
+    at: str = ""
+
+    @property
+    def meaning(self) -> str:
+        return f"error estimate: {self.quantity}, from a mesh with edges {self.ratio:.2g} times as long{self.at}"
+
+    @property
+    def entries(self) -> dict[str, float]:
+        """Of summary.json."""
+        name = f"estimated_error_of_{self.quantity.replace(' ', '_')}"
+        return {name: self.error, "edges_of_second_mesh_over_edges": self.ratio}
+
+
+def second_mesh(
+    quantity: str, value: NDArray[Any], second: NDArray[Any], mesh: TriangleMesh, other: TriangleMesh
+) -> SecondMesh | None:
+    """The rule for values on two meshes, of several the root of the mean squares; None for a quantity that is zero."""
+    ratio, order = _ratio(other, mesh), 2 if mesh.is_closed else 1
+    size = float(np.linalg.norm(value))
+    if not size:
+        return None
+    return SecondMesh(quantity, float(np.linalg.norm(second - value)) / abs(ratio**order - 1) / size, ratio)
+
+
+def is_coarser(second: TriangleMesh, mesh: TriangleMesh) -> bool:
+    """Whether edges differ by enough to tell."""
+    return _ratio(second, mesh) > LEAST
+
+
+def _ratio(second: TriangleMesh, mesh: TriangleMesh) -> float:
+    return second.mean_edge_length / mesh.mean_edge_length

@@ -1,0 +1,210 @@
+"""What a report shows of a result, collected from panels: each adds rows, numbers, tables, files and pictures."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import reduce
+from html import escape
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+import calderon.plots as plots
+from calderon.data import LabelledArrays, Quantity, Samples, rectangle_places
+from calderon.report.folder import BestEffort
+from calderon.report.formatting import Column, Row, number, write_csv
+from calderon.view import Scene
+
+R = TypeVar("R", contravariant=True)
+Output = Callable[[BestEffort], None]
+
+
+@dataclass
+class Sheet:
+    """The parts of one report, in the order in which panels add them.
+
+    headlines: the numbers that a reader needs first, the first four as cards; numbers: entries of summary.json, keys
+    with units. Files and pictures are made when the result is written, each on its own: one that fails is left out and
+    named. failures: panels that could not be drawn.
+    """
+
+    headlines: list[Row] = field(default_factory=list)
+    numbers: dict[str, Any] = field(default_factory=dict)
+    failures: list[str] = field(default_factory=list)
+    writings: list[Output] = field(default_factory=list)
+    drawings: list[Output] = field(default_factory=list)
+    _blocks: dict[str, list[Row]] = field(default_factory=dict)
+    _wide: list[str] = field(default_factory=list)
+    _records: list[str] = field(default_factory=list)
+
+    @property
+    def tables(self) -> str:
+        """All tables as HTML: wide ones, small ones side by side, equations and records."""
+        small_ones = [
+            f"<div><h2>{escape(name)}</h2>{_table(rows)}</div>" for name, rows in self._blocks.items() if rows
+        ]
+        return "".join([*self._wide, "\n".join(small_ones), *self._records])
+
+    def headline(self, name: str, value: str, unit: str = "") -> None:
+        """Add one of the first numbers."""
+        self.headlines.append((name, value, unit))
+
+    def number(self, key: str, value: Any) -> None:
+        """Add an entry of summary.json; a dot leads into a group of entries: "mesh.triangles"."""
+        *groups, last = key.split(".")
+        reduce(lambda group, name: group.setdefault(name, {}), groups, self.numbers)[last] = value
+
+    def fact(
+        self, block: str, name: str, value: Any, unit: str = "", key: str = "", text: str = "", first: bool = False
+    ) -> None:
+        """Add a row to a small table, and what else is said of the same quantity.
+
+        value: an integer, a number, which is shown with four digits, or a text; text: what is shown instead. key: of
+        the value in summary.json. first: whether it is a headline, too.
+        """
+        shown = text or (number(value) if isinstance(value, float) else str(value))
+        self._blocks.setdefault(block, []).append((name, shown, unit))
+        if key:
+            self.number(key, value)
+        if first:
+            self.headline(name, shown, unit)
+
+    def block(self, name: str, rows: Sequence[Row]) -> None:
+        """Add a small table of rows."""
+        self._blocks.setdefault(name, []).extend(rows)
+
+    def table(self, name: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+        """Add a table as wide as the page, unless it has no rows."""
+        head = "".join(f"<th>{escape(column)}</th>" for column in columns)
+        body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
+        table = f'<table class="steps"><tr>{head}</tr>{body}</table>'
+        if rows:
+            self._wide.append(f'<div class="scroll"><h2>{name}</h2>{table}</div>')
+
+    def equation(self, text: str) -> None:
+        """Add the equation that was solved."""
+        shown = f'<h2>Equation</h2><p class="equation">{escape(text)}</p>'
+        self._records.append(f'<div class="whole">{shown}</div>')
+
+    def record(self, name: str, text: str) -> None:
+        """Add lines of text as they are."""
+        self._records.append(f'<div class="whole"><h2>{escape(name)}</h2><pre>{escape(text)}</pre></div>')
+
+    def file(self, name: str, write: Callable[[Path], object]) -> None:
+        """Add a file or a folder of the result; write(path) makes it."""
+
+        def written(files: BestEffort) -> None:
+            with files.at(name) as path:
+                write(path)
+
+        self.writings.append(written)
+
+    def columns(self, name: str, columns: Sequence[Column] | Callable[[], Sequence[Column]]) -> None:
+        """Add a .csv file of columns; a function computes them when it is written."""
+        self.file(name, lambda path: write_csv(path, columns() if callable(columns) else columns))
+
+    def plane(self, name: str, points: NDArray[np.float64], *quantities: Quantity) -> None:
+        """Add name.vti, for ParaView, and name.npz of quantities (rows, columns, ...) at the points (rows, columns, 3)
+        of a rectangle."""
+        for ending in ("vti", "npz"):
+            self.file(f"{name}.{ending}", lambda path: _rectangle(points, quantities).write(path))
+
+    def picture(self, name: str, caption: str, draw: Callable[[Path], object]) -> None:
+        """Add a picture with its caption; draw(path) makes its file."""
+
+        def drawn(files: BestEffort) -> None:
+            with files.at(name, caption) as path:
+                draw(path)
+
+        self.drawings.append(drawn)
+
+    def curves(self, name: str, caption: str, draw: Callable[[Path], Figure], incident: float | None = None) -> None:
+        """Add a picture of curves, which are alive in the report; draw(path) makes its file and returns the figure;
+        incident: as for `charts.chart`."""
+
+        def drawn(files: BestEffort) -> None:
+            with files.at(name, caption) as path:
+                files.chart(path, draw(path), incident)
+
+        self.drawings.append(drawn)
+
+    def cartesian(
+        self,
+        name: str,
+        caption: str,
+        x: NDArray[np.float64],
+        curves: Mapping[str, NDArray[np.float64]],
+        across: str,
+        up: str,
+        **options: Any,
+    ) -> None:
+        """Add curves over x by the texts of their legend; across, up: labels of the axes. Options: of
+        `plots.cartesian`."""
+        self.curves(name, caption, lambda path: plots.cartesian(x, dict(curves), across, up, path, **options))
+
+    def view(self, make: Callable[[], Scene], *instead: str) -> None:
+        """Add the live view of a scene, which replaces these pictures in the report."""
+        self.drawings.append(lambda files: files.view(make, *instead))
+
+
+def _rectangle(points: NDArray[np.float64], quantities: tuple[Quantity, ...]) -> Samples:
+    places = rectangle_places(points)
+    return Samples(places, LabelledArrays(places.axes, quantities, places.coordinates))
+
+
+@dataclass(frozen=True)
+class Panel(Generic[R]):
+    """A part of a report.
+
+    name: in messages. needs: attributes of a result, dots lead from one to the next ("problem.mesh"); the panel is left
+    out where one is missing, None, false or empty. draw(result, sheet): adds its parts to the sheet.
+    """
+
+    name: str
+    needs: tuple[str, ...]
+    draw: Callable[[R, Sheet], None]
+
+    def fits(self, result: Any) -> bool:
+        """Whether a result has what the panel needs."""
+        return all(_has(reduce(_attribute, need.split("."), result)) for need in self.needs)
+
+
+def _attribute(owner: Any, name: str) -> Any:
+    return getattr(owner, name, None)
+
+
+def panel(*needs: str) -> Callable[[Callable[[R, Sheet], None]], Panel[R]]:
+    """Make a panel of the function below, which draws it and names it."""
+    return lambda draw: Panel(draw.__name__.replace("_", " "), needs, draw)
+
+
+def _has(value: Any) -> bool:
+    return value is not None and value is not False and not (hasattr(value, "__len__") and len(value) == 0)
+
+
+def collected(result: Any, panels: Sequence[Panel[Any]]) -> Sheet:
+    """The sheet of all panels that fit a result; one that fails is named in its failures."""
+    sheet = Sheet()
+    for each in panels:
+        try:
+            if each.fits(result):
+                each.draw(result, sheet)
+        except Exception as error:  # after a solution of hours, no panel is worth losing the result
+            kind = "" if isinstance(error, ValueError) else f"{type(error).__name__}: "
+            sheet.failures.append(f"the panel {each.name!r} is left out: {kind}{error}")
+    return sheet
+
+
+def _table(rows: Sequence[Row]) -> str:
+    cells = [
+        f'<tr><th scope="row">{escape(name)}</th><td>{escape(value)}{small(unit)}</td></tr>'
+        for name, value, unit in rows
+    ]
+    return f"<table>{''.join(cells)}</table>"
+
+
+def small(unit: str) -> str:
+    """A unit in small letters, empty for none."""
+    return f' <span class="unit">{escape(unit)}</span>' if unit else ""
