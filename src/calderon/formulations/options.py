@@ -7,7 +7,7 @@ there.
 import inspect
 import math
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, TypedDict, TypeVar, get_args, get_type_hints
 
@@ -172,6 +172,15 @@ def checked_choices(given: Any, kind: type = SolveChoices) -> dict[str, Any]:
     if unknown := sorted(set(given) - set(kind.__annotations__)):
         raise TypeError(f"unknown options {', '.join(unknown)}: choose from {', '.join(kind.__annotations__)}")
     return dict(given)
+
+
+def require_supported(given: Any, supported: Mapping[str, Sequence[Any]], why: str) -> None:
+    """ValueError, with the reason, for options that a physics does not take. supported: options with the values that
+    they may have, any value where these are empty; all others have their defaults."""
+    for name, value in checked_choices(given).items():
+        values = supported.get(name, (DEFAULTS[name],))
+        if values and not any(value is each or value == each for each in values):
+            raise ValueError(f"{why}: {name}={value!r} is not supported, leave it out")
 
 
 def named_options(function: Function) -> Function:

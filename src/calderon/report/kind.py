@@ -129,7 +129,8 @@ def timed_headlines(sheet: Sheet, seconds: dict[str, float]) -> list[Row]:
 def plan_rows(plan: Plan, triangles: int, what: str) -> list[Row]:
     """Rows of the plan of metal in layers, on so many triangles; what: takes its seconds."""
     unknowns = dict(plan.lines)["unknowns"]
-    rows: list[Row] = [("unknowns", f"{unknowns} on {triangles} triangles", ""), ("method", plan.method, "")]
+    method = ", ".join(filter(None, [plan.method, plan.details]))
+    rows: list[Row] = [("unknowns", f"{unknowns} on {triangles} triangles", ""), ("method", method, "")]
     return [*rows, *cost_rows(plan.nbytes, plan.seconds, what)]
 
 

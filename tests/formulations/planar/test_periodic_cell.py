@@ -113,14 +113,26 @@ def test_orders_carry_the_power_away_and_are_reciprocal():
 def test_without_metal_a_stack_alone_reflects():
     """A thin small patch has no effect: Fresnel's coefficients, by transverse fields."""
     stack = cal.Stack([], below=cal.Layer(eps_r=4.0))
-    cell = cal.PeriodicCell(planar.patch(1e-6, 1e-6, 1e-6), 1e-3, stack, rtol=1e-2)
+    cell = cal.PeriodicCell(planar.patch(1e-6, 1e-6, 1e-6), 1e-3, stack)
     theta = 0.5
-    found = cell.solve(1e9, theta)
+    found = cell.solve(1e9, theta, rtol=1e-3)
     inside = np.arcsin(np.sin(theta) / 2)
     above, under = [np.cos(theta), 1 / np.cos(theta)], [np.cos(inside) / 2, 0.5 / np.cos(inside)]
     expected = [(b - a) / (b + a) for a, b in zip(above, under, strict=True)]
     assert np.allclose(found.reflection, np.diag(expected), atol=1e-8)
     assert np.allclose(np.abs(np.diag(found.transmission)) ** 2, 1 - np.square(expected), atol=1e-8)
+
+
+def test_options_are_those_of_every_problem_and_say_what_a_cell_does_not_take():
+    cell = cal.PeriodicCell(planar.patch(6e-3, 6e-3, 3e-3), 12e-3, cal.Stack([], below=cal.Layer(eps_r=2.0)))
+    one, other = cell.solve(1e10), cell.solve(1e10, method="dense", solver="lu", rtol=1e-6)
+    assert np.abs(one.reflection - other.reflection).max() < 1e-7
+    assert one.info.method == "LU" and one.info.residual < 1e-12 and one.info.unknowns == cell.functions.dimension
+    plan = cell.plan(1e10)
+    assert plan.method == "dense" and plan.nbytes > 16 * one.unknowns**2 and "unknowns" in str(plan)
+    for option in ({"method": "fft"}, {"solver": "gmres"}, {"precision": "single"}, {"backend": "opencl"}):
+        with pytest.raises(ValueError, match="a periodic cell is solved by dense matrices and LU factors.* leave it"):
+            cell.solve(1e10, **option)
 
 
 def test_what_is_printed_has_units_and_the_current_a_unit():

@@ -3,7 +3,7 @@
 import warnings
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,18 +17,18 @@ from calderon.floquet import (
     Plane,
     PlaneParts,
     admittances,
-    cell_matrix,
     directions,
     voltages,
 )
+from calderon.formulations.options import PlanChoices, SolveChoices, named_options
 from calderon.formulations.periodic.cell_solution import CellSolution, CellSweep
+from calderon.formulations.periodic.equation import CellEquation, CellOperator, spectra_of
 from calderon.formulations.periodic.floquet_orders import FloquetOrders
 from calderon.galerkin.layered.metal import LayeredMetal
 from calderon.layers import Layer, Sections, Stack
 from calderon.mesh import MeshError, TriangleMesh
 from calderon.mesh.errors import AccuracyWarning
-from calderon.operators import identity
-from calderon.solvers.iteration import tolerance
+from calderon.operators.methods import Plan
 from calderon.validation import (
     broadcast,
     callers_level,
@@ -53,7 +53,7 @@ class PeriodicCell(Described):
 
     mesh: of one cell, horizontal, in metres; metal may go on across the border, where opposite sides must have the same
     edges. period: in m, of a square, two along x and y, or two vectors (2, 2). stack: a `Stack`. sheet: the surface
-    impedance of the metal in ohm. rtol: of spectra, beyond which Floquet waves are left out.
+    impedance of the metal in ohm.
 
         cell = PeriodicCell(planar.jerusalem_cross(8e-3, 1e-3, 3.2e-3, z=board.top), 12.5e-3, board)
         cell.reflection(12e9, theta=0.3, phi=0.0)        # 2 x 2
@@ -70,7 +70,6 @@ class PeriodicCell(Described):
     period: ArrayLike
     stack: Stack
     sheet: complex = field(default=0.0, kw_only=True)
-    rtol: float = field(default=1e-4, kw_only=True)
 
     def __post_init__(self) -> None:
         instance(self.mesh, TriangleMesh, "a cell needs a TriangleMesh")
@@ -81,7 +80,6 @@ class PeriodicCell(Described):
             raise ValueError(
                 f"the sheet impedance must not have a negative real part, which is gain, got {self.sheet!r}"
             )
-        tolerance(self.rtol)
         for z, _, _ in self.functions.planes():
             self._interface(z)
 
@@ -96,27 +94,39 @@ class PeriodicCell(Described):
         period = " x ".join(f"{1e3 * length:.4g}" for length in np.linalg.norm(self.functions.lattice.periods, axis=1))
         return f"{self.functions.dimension} unknowns, period {period} mm, {self.stack.brief}"
 
-    def reflection(self, frequency: float, theta: float = 0.0, phi: float = 0.0, side: str = "above") -> NDArray[Any]:
+    @named_options
+    def reflection(
+        self, frequency: float, theta: float = 0.0, phi: float = 0.0, side: str = "above",
+        **options: Unpack[SolveChoices],
+    ) -> NDArray[Any]:  # fmt: skip
         """(2, 2) R, of the order (0, 0): R[p, q] is the wave of polarisation p (0: TM, 1: TE) for an incident one of q.
 
         frequency: in Hz. theta, phi: where the wave comes from, theta from the normal of the side ("above" or "below"),
         in radians. Entries are ratios of transverse electric fields, at the upper face of the stack (lower one for
-        "below"): -1 for a conductor there, for TM as for TE. R is unitary if nothing is lost or goes elsewhere.
+        "below"): -1 for a conductor there, for TM as for TE. R is unitary if nothing is lost or goes elsewhere. Options
+        as in `solve`.
         """
-        return self.solve(frequency, theta, phi, side).reflection
+        return self.solve(frequency, theta, phi, side, **options).reflection
 
-    def transmission(self, frequency: float, theta: float = 0.0, phi: float = 0.0, side: str = "above") -> NDArray[Any]:
+    @named_options
+    def transmission(
+        self, frequency: float, theta: float = 0.0, phi: float = 0.0, side: str = "above",
+        **options: Unpack[SolveChoices],
+    ) -> NDArray[Any]:  # fmt: skip
         """(2, 2) T, as `reflection`, from one face of the stack to the other, for the power of the waves: ratios of
         transverse electric fields times the roots of the ratios of wave admittances. ValueError over a wall."""
-        return self.solve(frequency, theta, phi, side).transmission
+        return self.solve(frequency, theta, phi, side, **options).transmission
 
+    @named_options
     def sweep(
-        self, frequency: ArrayLike, theta: ArrayLike = 0.0, phi: ArrayLike = 0.0, side: str = "above"
-    ) -> CellSweep:
-        """Reflection at several frequencies and directions, arrays that are broadcast against each other."""
+        self, frequency: ArrayLike, theta: ArrayLike = 0.0, phi: ArrayLike = 0.0, side: str = "above",
+        **options: Unpack[SolveChoices],
+    ) -> CellSweep:  # fmt: skip
+        """Reflection at several frequencies and directions, arrays that are broadcast against each other. Options as in
+        `solve`."""
         f, t, p = broadcast({"frequency": frequency, "theta": theta, "phi": phi}, "in Hz and radians")
         points = zip(f.ravel().tolist(), t.ravel().tolist(), p.ravel().tolist(), strict=True)
-        found = [self.solve(*each, side=side) for each in points]
+        found = [self.solve(*each, side=side, **options) for each in points]
         through = all(each.transmitted is not None for each in found)
         return CellSweep(
             f,
@@ -127,12 +137,47 @@ class PeriodicCell(Described):
             np.reshape([each.power for each in found], (*f.shape, 2)),
         )
 
-    def solve(self, frequency: float, theta: float = 0.0, phi: float = 0.0, side: str = "above") -> CellSolution:
+    @named_options
+    def plan(
+        self, frequency: float, theta: float = 0.0, phi: float = 0.0, side: str = "above",
+        **options: Unpack[PlanChoices],
+    ) -> Plan:  # fmt: skip
+        """What a solution will take, before memory is taken: bytes, seconds and unknowns; arguments as of `solve`."""
+        return self._equation(self._arrival(frequency, theta, phi, side), spectra_of(options)).plan(**options)
+
+    @named_options
+    def solve(
+        self, frequency: float, theta: float = 0.0, phi: float = 0.0, side: str = "above",
+        **options: Unpack[SolveChoices],
+    ) -> CellSolution:  # fmt: skip
         """Currents and all waves for incident TM and TE waves; arguments as for `reflection`.
 
-        Raises ValueError for frequency 0, theta of 90 degrees or more, a side that is a wall or absorbs, metal on a
-        layer that conducts well, and where an order travels exactly along the surface (Wood's anomaly).
+        Options are those of every problem (`Problem.solve`), of which a cell takes rtol: Floquet waves are left out
+        that are smaller than 10 rtol, by which reflections change by a hundredth of rtol; and those that say that the
+        matrix is dense and has LU factors. Raises ValueError for frequency 0, theta of 90 degrees or more, a side that
+        is a wall or absorbs, metal on a layer that conducts well, and where an order travels exactly along the surface
+        (Wood's anomaly).
         """
+        arrival = self._arrival(frequency, theta, phi, side)
+        sections, ends, wave = arrival.sections, arrival.ends, arrival.wave
+        functions, equation = self.functions, self._equation(arrival, spectra_of(options))
+        field = functions.spectra(wave.transverse[None], wave.first[None], wave.transverse)[:, 0]
+        sides = np.zeros((functions.dimension, 2), dtype=complex)
+        for plane in self._planes:
+            level = 2 * wave.admittance * voltages(sections, wave.size, plane.z, wave.face)[:, 0]
+            sides[plane.members] = (level[:, None] * field[:, plane.members].conj()).T
+        solved = equation.solve_all(list(sides.T), **options)
+        current = np.stack([x for x, _ in solved], axis=1)
+        waves = {name: self._leaving(sections, end, wave, current) for name, end in ends.items()}
+        other = SIDES[1 - SIDES.index(side)]
+        coefficients = functions.combination(wave.transverse) @ current / VACUUM_IMPEDANCE
+        return CellSolution(
+            float(frequency), arrival.theta, arrival.phi, waves[side], waves.get(other), functions.halves, coefficients,
+            max((info for _, info in solved), key=lambda info: info.residual),
+        )  # fmt: skip
+
+    def _arrival(self, frequency: float, theta: float, phi: float, side: str) -> "Arrival":
+        """Layers and incident wave; the errors of `solve`."""
         sections = self.stack.at(positive_length(frequency, "frequency in Hz"))
         theta, phi = _direction(theta, phi)
         ends = self._half_spaces(sections)
@@ -141,23 +186,12 @@ class PeriodicCell(Described):
             self._refuse_anomaly(sections, layer, wave.transverse)
         LayeredMetal(sections, self.functions.halves).refuse_conductors()
         self._warn_of_long_edges(sections)
-        functions, combination = self.functions, self.functions.combination(wave.transverse)
-        slow = self._slow_part(sections)
-        matrix = cell_matrix(functions, self._planes, sections, slow, wave.transverse, self.rtol)
-        matrix += self.sheet / VACUUM_IMPEDANCE * (combination.conj().T @ (self._masses @ combination))
-        field = functions.spectra(wave.transverse[None], wave.first[None], wave.transverse)[:, 0]
-        sides = np.zeros((functions.dimension, 2), dtype=complex)
-        for plane in self._planes:
-            level = 2 * wave.admittance * voltages(sections, wave.size, plane.z, wave.face)[:, 0]
-            sides[plane.members] = (level[:, None] * field[:, plane.members].conj()).T
-        current = np.linalg.solve(matrix, sides)
-        waves = {name: self._leaving(sections, end, wave, current) for name, end in ends.items()}
-        other = SIDES[1 - SIDES.index(side)]
-        coefficients = combination @ current / VACUUM_IMPEDANCE
-        return CellSolution(
-            float(frequency), theta, phi, waves[side], waves.get(other), functions.halves, coefficients,
-            functions.dimension,
-        )  # fmt: skip
+        return Arrival(sections, ends, wave, theta, phi)
+
+    def _equation(self, arrival: "Arrival", spectra: float) -> CellEquation:
+        sections = arrival.sections
+        given = self.functions, self._planes, sections, self._slow_part(sections), arrival.wave.transverse
+        return CellEquation(CellOperator(*given, self.sheet, spectra), self.mesh)
 
     def _leaving(
         self, sections: Sections, end: tuple[int, float], wave: "Incident", current: NDArray[Any]
@@ -199,11 +233,6 @@ class PeriodicCell(Described):
         """What is summed in space: next to thin layers with their images."""
         heights = [plane.z for plane in self._planes]
         return ImageParts.of(self.functions, heights, sections) or PlaneParts(self._near, heights, sections)
-
-    @cached_property
-    def _masses(self) -> Any:
-        """Sparse <f, f> of the whole and half functions."""
-        return identity(self.functions.halves).matrix
 
     def _interface(self, z: float) -> float:
         """The interface of the stack at z; ValueError without, and for walls."""
@@ -279,6 +308,16 @@ class Incident(NamedTuple):
     first: Floats
     size: Floats
     admittance: NDArray[np.complex128]
+
+
+class Arrival(NamedTuple):
+    """A wave at a frequency: the layers, layer and face of each half-space by its side, the wave and its direction."""
+
+    sections: Sections
+    ends: dict[str, tuple[int, float]]
+    wave: Incident
+    theta: float
+    phi: float
 
 
 def _direction(theta: float, phi: float) -> tuple[float, float]:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from calderon.formulations.periodic.floquet_orders import POLARISATIONS, FloquetOrders
 from calderon.formulations.saving.solution_file import Record, SavedSolution
+from calderon.formulations.solution_info import SolutionInfo
 from calderon.spaces import EdgeSpace, VectorFunction
 from calderon.validation import one_of, positive_length, real_number
 from calderon.view import Described, Scene, Surface, Viewable
@@ -22,7 +23,7 @@ class CellSolution(Viewable, SavedSolution, Described):
     """Currents and waves for incident TM and TE waves of one frequency and direction.
 
     reflected: orders on the side of the incident wave; transmitted: on the other side, None if that is a wall. space,
-    coefficients (n, 2): of the current for each polarisation, in A/m; unknowns: of its equation.
+    coefficients (n, 2): of the current for each polarisation, in A/m; info: the record of the less accurate one.
     """
 
     frequency: float
@@ -32,12 +33,12 @@ class CellSolution(Viewable, SavedSolution, Described):
     transmitted: FloquetOrders | None
     space: EdgeSpace
     coefficients: NDArray[np.complex128]
-    unknowns: int
+    info: SolutionInfo
 
-    saved_classes: ClassVar[Sequence[type]] = (FloquetOrders,)
+    saved_classes: ClassVar[Sequence[type]] = (FloquetOrders, SolutionInfo)
 
     def _record(self) -> Record:
-        names = "frequency", "theta", "phi", "reflected", "transmitted", "unknowns"
+        names = "frequency", "theta", "phi", "reflected", "transmitted", "info"
         currents = {each: self.current(each) for each in POLARISATIONS}
         return Record({name: getattr(self, name) for name in names}, currents)
 
@@ -51,9 +52,16 @@ class CellSolution(Viewable, SavedSolution, Described):
             arrays = [] if orders is None else [orders.orders, orders.theta, orders.phi, orders.amplitudes]
             if arrays and [each.shape for each in arrays] != [(n, 2), (n,), (n,), (n, 2, 2)]:
                 raise ValueError("waves of another number of orders")
+        if not isinstance(found.info, SolutionInfo):
+            raise TypeError("no record of a solver")
         positive_length(found.frequency, "frequency")
         real_number(found.theta, "theta"), real_number(found.phi, "phi")
         return found
+
+    @property
+    def unknowns(self) -> int:
+        """Number of unknowns of the equation."""
+        return self.info.unknowns
 
     @property
     def reflection(self) -> NDArray[np.complex128]:

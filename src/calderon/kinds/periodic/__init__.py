@@ -4,17 +4,13 @@ from pathlib import Path
 
 import numpy as np
 
-from calderon.backends import format_bytes
 from calderon.case import CaseFile
 from calderon.formulations import PeriodicCell
 from calderon.kinds.periodic.model import PeriodicCase
 from calderon.kinds.periodic.panels import PANELS, PeriodicResults
 from calderon.report import Kind, Stages
 from calderon.report.formatting import Row, frequency_text
-
-COPIES = 8 * 20 + 16 * 3
-"""Bytes of an entry in all matrices of a cell: near parts of two decays, five copies, vectors and charges, in double
-precision, and three complex matrices."""
+from calderon.report.kind import plan_rows
 
 
 class Periodic(Kind[PeriodicCase, PeriodicCell, PeriodicResults]):
@@ -25,27 +21,24 @@ class Periodic(Kind[PeriodicCase, PeriodicCell, PeriodicResults]):
         with stages.stage("make the mesh"), file.blamed("element", "shape"):
             mesh = case.element.mesh(case.height)
         with stages.stage("set up the cell"), file.blamed("periodic", "period"):
-            return PeriodicCell(mesh, case.periodic.period, case.stack, rtol=case.solver.rtol)
+            return PeriodicCell(mesh, case.periodic.period, case.stack)
 
     def compute(
         self, file: CaseFile[PeriodicCase], posed: PeriodicCell, stages: Stages, scratch: Path | None
     ) -> PeriodicResults:
-        wave, solutions = file.case.periodic, []
+        wave, rtol, solutions = file.case.periodic, file.case.solver.rtol, []
         with file.blamed("periodic", "theta"):
             for frequency in wave.frequency:
                 with stages.stage("solve", frequency_text(frequency)):
-                    solutions.append(posed.solve(frequency, wave.theta, wave.phi, wave.side))
+                    solutions.append(posed.solve(frequency, wave.theta, wave.phi, wave.side, rtol=rtol))
         return PeriodicResults(file, posed, tuple(solutions))
 
     def plan(self, file: CaseFile[PeriodicCase], stages: Stages) -> list[Row]:
-        cell = self.build(file, stages)
-        number = cell.functions.dimension
-        return [
-            ("unknowns", f"{number} on {cell.mesh.number_of_triangles} triangles", ""),
-            ("method", "sum over Floquet waves", ""),
-            ("memory", format_bytes(COPIES * number**2), ""),
-            ("frequencies", str(len(file.case.periodic.frequency)), ""),
-        ]
+        cell, wave = self.build(file, stages), file.case.periodic
+        with file.blamed("periodic", "theta"):
+            plan = cell.plan(max(wave.frequency), wave.theta, wave.phi, wave.side, rtol=file.case.solver.rtol)
+        rows = plan_rows(plan, cell.mesh.number_of_triangles, "one frequency")
+        return [*rows, ("frequencies", str(len(wave.frequency)), "")]
 
     def subtitle(self, results: PeriodicResults) -> str:
         case, wave = results.file.case, results.file.case.periodic

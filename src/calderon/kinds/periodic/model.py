@@ -9,6 +9,7 @@ from calderon.case.board import VACUUM, Boarded, BoardSolver, Wall, board, lies_
 from calderon.case.elements import Element
 from calderon.case.quantities import Angle, Frequencies, Size
 from calderon.case.table import Table, key
+from calderon.formulations.options import DEFAULTS
 from calderon.layers import Stack
 
 
@@ -26,9 +27,9 @@ class Periodic(Table):
 
 
 class PeriodicSolver(BoardSolver):
-    """[solver]: rtol of the spectra of Floquet waves that are left out."""
+    """[solver]: rtol of reflections; Floquet waves that are smaller than a tenth of that are left out."""
 
-    rtol: float = key("relative size of Floquet waves that are left out", 1e-4, gt=0, lt=1)
+    rtol: float = key("relative accuracy", DEFAULTS["rtol"], gt=0, lt=1)
 
 
 class PeriodicCase(Boarded):

@@ -1,0 +1,103 @@
+"""The equation of a periodic cell for one wave, its matrix, and how it is solved."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calderon.backends import require_memory
+from calderon.dense import DenseMatrix
+from calderon.exact.vacuum import VACUUM_IMPEDANCE
+from calderon.floquet import BlochFunctions, ImageParts, Plane, PlaneParts, cell_matrix
+from calderon.formulations.linear_system import LinearSystem
+from calderon.formulations.options import DEFAULTS, SolveChoices, SolveOptions, require_supported
+from calderon.formulations.problem import Problem
+from calderon.formulations.solution_info import SolutionInfo
+from calderon.layers import Sections
+from calderon.mesh import TriangleMesh
+from calderon.operators.methods import STREAM, Plan
+
+SPECTRA = 10.0
+"""Part of the spectra that is left out over the tolerance of reflections: at 1e-4 these differ by 1e-7 to 2e-7 (a cross
+on a board, a patch in a slab)."""
+PAIR = 8 * 20 + 16 * 3
+"""Bytes of a pair of functions: near parts of two decays, five copies each, with vectors and charges, and matrices."""
+SECONDS = 1e-6
+"""Processor seconds of a pair of functions, in estimates, as 568 functions take 0.33 s."""
+SUPPORTED = {"method": ("auto", "dense"), "solver": ("lu",), "rtol": ()}
+WHY = "a periodic cell is solved by dense matrices and LU factors, in double precision on the processor"
+Solved = tuple[NDArray[np.complex128], SolutionInfo]
+"""Amplitudes (dimension,) of functions, times the impedance of vacuum, and their record."""
+
+
+@dataclass(frozen=True, eq=False)
+class CellOperator:
+    """Z: <f_i, E(f_j)> - Z_s <f_i, f_j> of functions with the phases of a wave, a sum over Floquet waves.
+
+    functions: of the cell. planes: metal by height. sections: the layers at the frequency. slow: what is summed in
+    space. transverse (2,): k_t of the wave in 1/m. sheet: Z_s in ohm. spectra: part of the spectra that is left out.
+    """
+
+    functions: BlochFunctions
+    planes: tuple[Plane, ...]
+    sections: Sections
+    slow: ImageParts | PlaneParts
+    transverse: NDArray[np.float64]
+    sheet: complex
+    spectra: float
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Unknowns, twice."""
+        return (self.functions.dimension,) * 2
+
+    def assemble(self, method: str, **_: Any) -> DenseMatrix:
+        """The matrix, in m^2 for eta0 = 1."""
+        require_memory(self.plan(method, None).nbytes, "a periodic cell", "use a coarser mesh")
+        given = self.functions, self.planes, self.sections, self.slow, self.transverse
+        matrix = cell_matrix(*given, self.spectra)
+        if self.sheet:
+            masses, whole = self.functions.halves.mass_matrix(), self.functions.combination(self.transverse)
+            matrix += self.sheet / VACUUM_IMPEDANCE * (whole.conj().T @ (masses @ whole))
+        return DenseMatrix(np.asarray(matrix), "sum over Floquet waves")
+
+    def plan(self, method: str, rtol: float | None, precision: str = "double") -> Plan:
+        """What `assemble` will take."""
+        pairs = self.functions.dimension**2
+        return Plan(method, PAIR * pairs, SECONDS * pairs, 16 * pairs / STREAM, "sum over Floquet waves")
+
+
+@dataclass(frozen=True, eq=False)
+class CellEquation(Problem[Solved]):
+    """<f, E> = Z_s <f, J> for the functions of a cell and one wave. Data are right-hand sides (dimension,)."""
+
+    operator: CellOperator
+    mesh: TriangleMesh
+
+    title: ClassVar[str] = "currents on periodic metal between layers"
+    usual_solver: ClassVar[str] = "lu"
+
+    @property
+    def function_space(self) -> Any:
+        """The functions of the cell."""
+        return self.operator.functions
+
+    def _build_system(self) -> LinearSystem:
+        name = "electric field <f, E> = Z_s <f, J> of all cells"
+        return LinearSystem(name, self.operator, (self.function_space,), overwrites=True)
+
+    def _options(self, choices: SolveChoices) -> SolveOptions:
+        require_supported(choices, SUPPORTED, WHY)
+        return super()._options({**choices, "method": "dense"})
+
+    def _right_hand_side(self, data: NDArray[Any]) -> NDArray[Any]:
+        return data
+
+    def _solution(self, data: NDArray[Any], coefficients: NDArray[Any], info: SolutionInfo) -> Solved:
+        return coefficients, info
+
+
+def spectra_of(options: SolveChoices) -> float:
+    """The part of the spectra that is left out for these options."""
+    return SPECTRA * float(options.get("rtol", DEFAULTS["rtol"]))
