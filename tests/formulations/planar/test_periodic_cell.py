@@ -126,7 +126,7 @@ def test_without_metal_a_stack_alone_reflects():
 def test_options_are_those_of_every_problem_and_say_what_a_cell_does_not_take():
     cell = cal.PeriodicCell(planar.patch(6e-3, 6e-3, 3e-3), 12e-3, cal.Stack([], below=cal.Layer(eps_r=2.0)))
     one, other = cell.solve(1e10), cell.solve(1e10, method="dense", solver="lu", rtol=1e-6)
-    assert np.abs(one.reflection - other.reflection).max() < 1e-7
+    assert np.abs(one.reflection - other.reflection).max() < 1e-6
     assert one.info.method == "LU" and one.info.residual < 1e-12 and one.info.unknowns == cell.functions.dimension
     plan = cell.plan(1e10)
     assert plan.method == "dense" and plan.nbytes > 16 * one.unknowns**2 and "unknowns" in str(plan)
