@@ -159,7 +159,7 @@ class Sum(Expression):
 
     @property
     def spaces(self) -> tuple[Any, Any]:
-        """Those of the first part, but functions rather than combinations of others."""
+        """Trial and test space of the first part, but functions rather than combinations of others."""
         sides = [each.trial for _, each in self.parts], [each.test for _, each in self.parts]
         known = ([each for each in side if not isinstance(each, Unknowns)] for side in sides)
         trial, test = ([*some, *side][0] for some, side in zip(known, sides, strict=True))

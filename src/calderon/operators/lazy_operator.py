@@ -1,4 +1,4 @@
-"""What every lazy operator can do before its algebra: state its atoms, assemble, plan, give entries."""
+"""The interface of lazy operators before their algebra: state atoms, assemble, plan, give entries."""
 
 import os
 from abc import ABC, abstractmethod
