@@ -197,7 +197,12 @@ class Listed(NamedTuple):
 
 @kernel
 def spread(starts, first, number, parts, units, begin, component, weights, x, out, low, high):  # type: ignore[no-untyped-def]
-    """Charges at the points of the leaves low .. high."""
+    """Add to out (points, columns, rank, components) the charges at the points of the leaves low .. high.
+
+    starts: where the points of each leaf begin; first (points + 1,): where the entries of each point begin; number
+    (entries,): unknown of each, from `begin` on; parts (entries, 1 or 3): 16-bit numbers in `units`, one for each
+    unknown or one for all; component: the first of out; weights (rank,); x (unknowns, columns).
+    """
     last = len(units) - 1
     for p in range(starts[low], starts[high]):
         for n in range(first[p], first[p + 1]):
@@ -211,7 +216,8 @@ def spread(starts, first, number, parts, units, begin, component, weights, x, ou
 
 @kernel
 def gather(starts, first, number, parts, units, begin, component, weights, fields, out, low, high):  # type: ignore[no-untyped-def]
-    """Moments of the unknowns of the leaves low .. high."""
+    """Add to out (unknowns, columns) the moments of fields (points, columns, rank, components) for the leaves low ..
+    high: the transposed of `spread`. starts, first, number, parts, units, begin, component, weights: as in `spread`."""
     last, one = len(units) - 1, units.dtype.type(1)
     for p in range(starts[low], starts[high]):
         for n in range(first[p], first[p + 1]):

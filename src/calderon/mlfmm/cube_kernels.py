@@ -22,8 +22,9 @@ def multiply(  # type: ignore[no-untyped-def]
 
     x, y (box, column, part, pitch). matrices (n, 3 size, pitch): columns of the real part R of A, of its imaginary part
     I, of R + I: as (R + i I)(u + i v) = R u - I v + i ((R + I)(u + v) - R u - I v), three real products are enough.
-    source: box times 48, plus the turn P, which takes point i to turned[turn, i]. room, out, s, t: of the vectors
-    u, v, u + v and of their products, and their places, those of each of the three TOGETHER apart.
+    source: box times 48, plus the turn P, which takes point i to turned[turn, i]; target (pairs,): boxes. runs (blocks,
+    3): matrix, first pair and end of each block. room, out, s, t: of the vectors u, v, u + v and of their products, and
+    their places, those of each of the three TOGETHER apart.
     """
     vectors, places, apart, below = pitch // lanes(matrices), turned.ravel(), TOGETHER * size, TOGETHER * pitch
     for q in range(blocks[low], blocks[high]):
@@ -33,6 +34,7 @@ def multiply(  # type: ignore[no-untyped-def]
             count = min(TOGETHER, end - first)
             for n in range(count):
                 pair, column = (first + n) // columns, (first + n) % columns
+                # u, v and u + v of one column, turned
                 box, turn = source[pair] // TURNED, source[pair] % TURNED
                 at, to = (box * columns + column) * 2 * pitch, n * size
                 for i in range(size):
@@ -41,6 +43,7 @@ def multiply(  # type: ignore[no-untyped-def]
                     put(room, to + i, re)
                     put(room, to + apart + i, im)
                     put(room, to + 2 * apart + i, re + im)
+            # three real products for all of them
             for part in range(3):
                 for i in range(part * below, part * below + count * pitch):
                     out[i] = 0
@@ -48,6 +51,7 @@ def multiply(  # type: ignore[no-untyped-def]
                 add_products(matrices, matrix, vectors, size, room, s, size, out, t, pitch, begin, begin + count)
             for n in range(count):
                 pair, column = (first + n) // columns, (first + n) % columns
+                # their real and imaginary parts, turned back
                 turn = source[pair] % TURNED
                 to, at = (target[pair] * columns + column) * 2 * pitch, n * pitch
                 for i in range(size):
@@ -59,17 +63,25 @@ def multiply(  # type: ignore[no-untyped-def]
 
 
 def rows(derivatives: str, lossy: bool) -> Callable[..., None]:
-    """What computes exp(i k r) / r from a point to all points of a cube; derivatives: "gradient", its gradient at the
-    point, too, or "mixed", a times it with b times the derivative along the normal in its place (`patterns.waves`)."""
+    """The compiled row exp(i k r) / r from a point to all points of a cube; derivatives: "gradient", with its
+    gradient at the point, too, or "mixed", a times it plus b times its derivative along the normal
+    (`patterns.waves`)."""
     gradient, mixed = derivatives == "gradient", derivatives == "mixed"
 
     @jitable_part
     def row(cube, pitch, places, p, normals, mix, k, loss, room):  # type: ignore[no-untyped-def]
+        """Fill room (part, pitch), two parts, or eight with the gradient, for the point p of places (points, 3).
+
+        cube (3, pitch): points of the cube about the centre of the box; normals (points, 4), mix: as in
+        `patterns.emit`; k,
+        loss: Re k and Im k / Re k.
+        """
         w = lanes(room)
         for i in range(0, pitch, w):
             ex, ey = places[p, 0] - load(cube, i), places[p, 1] - load(cube, pitch + i)
             ez = places[p, 2] - load(cube, 2 * pitch + i)
             r2 = ex * ex + ey * ey + ez * ez
+            # exp(i k r) / r
             u = inverse_square_root(r2)
             kr = r2 * u * k
             sine, cosine = sine_cosine(kr)
@@ -80,6 +92,7 @@ def rows(derivatives: str, lossy: bool) -> Callable[..., None]:
             if gradient or mixed:
                 v = u * u
                 fr, fi = zero(room) - v - v * kr * loss, v * kr  # g' / r = (i k - 1 / r) g / r
+            # charges and dipoles along normals together
             if mixed:
                 slope, g = ex * normals[p, 0] + ey * normals[p, 1] + ez * normals[p, 2], int(normals[p, 3])
                 fr, fi = fr * slope, fi * slope
@@ -109,9 +122,10 @@ def sending_kernel(derivatives: str, lossy: bool) -> Callable[..., None]:
         places, normals, mix, starts, charges, parts, cube, pitch, k, loss, leaves, boxes, x, columns, scale, room, low,
         high,
     ):  # fmt: skip
-        """x (box, columns, part, pitch) += of leaves[low .. high], from places (points, 3), normals
-        and mix as of `patterns.emit`, and charges (points, columns, parts, 2); parts: 0 charges (with dipoles, if these
-        are mixed), 1 .. 3 dipoles; boxes: the numbers of these leaves in their level."""
+        """x (box, columns, part, pitch) += of leaves[low .. high], from places (points, 3), normals and mix as of
+        `patterns.emit`, and charges (points, columns, parts, 2); parts: 0 charges (with dipoles, if these are
+        mixed), 1 .. 3 dipoles; boxes: the numbers of these leaves in their level. starts: where the points of each
+        leaf begin; cube, k, loss, room: as in `row` of `rows`; scale: not read here."""
         w = lanes(room)
         count = len(parts)
         for own in range(low, high):
@@ -141,7 +155,7 @@ def receiving_kernel(derivatives: str, lossy: bool) -> Callable[..., None]:
         high,
     ):  # fmt: skip
         """fields (points, columns, parts, 2) of leaves[low .. high], times scale; parts: 0 values, 1 .. 3 gradients;
-        all else as in `send`."""
+        starts, cube, k, loss, room and all else: as in `send` of `sending_kernel`."""
         w = lanes(room)
         count = len(parts)
         for own in range(low, high):

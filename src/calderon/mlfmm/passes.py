@@ -11,13 +11,15 @@ from calderon.backends.vectors import lanes, load, number, store, zero
 
 @jitable_part
 def products(a, a0, pitch_a, b, b0, pitch_b, c, c0, pitch_c, rows, inner, width):  # type: ignore[no-untyped-def]
-    """C = A B with C (rows, width), of flat arrays from a0, b0, c0 on; width: a multiple of a vector."""
+    """C = A B with A (rows, inner), B (inner, width) and C (rows, width), of flat arrays a, b and c from a0, b0 and
+    c0 on, whose rows are pitch_a, pitch_b and pitch_c apart; width: a multiple of a vector."""
     w = lanes(c)
     for i in range(0, rows, 4):
         r0 = a0 + i * pitch_a  # the last rows again where there are no four
         i1, i2, i3 = min(i + 1, rows - 1), min(i + 2, rows - 1), min(i + 3, rows - 1)
         r1, r2, r3 = a0 + i1 * pitch_a, a0 + i2 * pitch_a, a0 + i3 * pitch_a
         q0, q1, q2, q3 = c0 + i * pitch_c, c0 + i1 * pitch_c, c0 + i2 * pitch_c, c0 + i3 * pitch_c
+        # two vectors of columns at a time, then the last one of an odd number
         for j in range(0, width - w, 2 * w):
             s0, s1, s2, s3 = zero(c), zero(c), zero(c), zero(c)
             t0, t1, t2, t3 = zero(c), zero(c), zero(c), zero(c)
@@ -53,8 +55,9 @@ def products(a, a0, pitch_a, b, b0, pitch_b, c, c0, pitch_c, rows, inner, width)
 
 @jitable_part
 def split(x, x0, pitch, n, pad, room, first):  # type: ignore[no-untyped-def]
-    """room (parity, theta, part, pad) = u + v and u - v of a pattern of 2 n^2 directions at x0. Vectors reach into what
-    is behind; numbers beyond n are of no use."""
+    """Fill room (parity, theta, part, pad) from number `first` on with u + v and u - v of a pattern of 2 n^2
+    directions at x[x0:], real parts, then imaginary ones `pitch` later; u and v: at opposite angles phi and phi +
+    pi. Vectors reach into what is behind; numbers beyond n are of no use."""
     w = lanes(room)
     for part in range(2):
         for t in range(n):
@@ -68,7 +71,8 @@ def split(x, x0, pitch, n, pad, room, first):  # type: ignore[no-untyped-def]
 
 @jitable_part
 def join(room, first, n, pad, y, pitch):  # type: ignore[no-untyped-def]
-    """The other way: y = e + o and e - o at u and v, with zeros behind, two vectors beyond the pattern, too."""
+    """The reverse of `split`: y = e + o and e - o at u and v, from even and odd parts e and o in room, with zeros
+    behind, two vectors beyond the pattern, too. Arguments as in `split`."""
     w = lanes(room)
     for part in range(2):
         for t in range(n):  # vectors reach into the next numbers, which come later
@@ -84,8 +88,12 @@ def join(room, first, n, pad, y, pitch):  # type: ignore[no-untyped-def]
 
 @jitable_part
 def interpolate(x, x0, pitch, sizes, theta, phi, vector, room):  # type: ignore[no-untyped-def]
-    """From a pattern on the coarse grid its even and odd parts on the fine one (parity, theta, part, fine_pitch), in
-    room from the number returned on; vector: whether it is a component along a unit vector of theta or phi."""
+    """Interpolate a pattern x[x0:] from the coarse to the fine grid: its even and odd parts (parity, theta, part,
+    fine_pitch), in room from the number returned on.
+
+    sizes, theta, phi: of an `Interpolation`; pitch: from real to imaginary parts; vector: whether it is a component
+    along a unit vector of theta or phi, which changes sign at a pole.
+    """
     n, pad, m, wide = sizes
     middle = 4 * n * pad
     out = middle + 2 * m * pad
@@ -100,7 +108,10 @@ def interpolate(x, x0, pitch, sizes, theta, phi, vector, room):  # type: ignore[
 
 @jitable_part
 def anterpolate(room, sizes, theta_back, phi_back, vector, spare, y, y0, pitch):  # type: ignore[no-untyped-def]
-    """y += the transposed of `interpolate` of what stands where it leaves its result."""
+    """y[y0:] += the transposed of `interpolate`, applied to the numbers of room where that leaves its result.
+
+    theta_back, phi_back: transposed matrices; spare: room for a pattern; sizes, vector and pitch as in `interpolate`.
+    """
     n, pad, m, wide = sizes
     middle = 4 * n * pad
     out = middle + 2 * m * pad
@@ -118,8 +129,12 @@ def anterpolate(room, sizes, theta_back, phi_back, vector, spare, y, y0, pitch):
 def upward(  # type: ignore[no-untyped-def]
     x, pitch, y, pitch_up, first, octant, columns, vector, sizes, theta, phi, shifts, room, spare, low, high,
 ):  # fmt: skip
-    """Patterns y of the parents low .. high from those x of their children, first[parent] .. first[parent + 1]: to the
-    parent's grid, times exp(-i k d.(c - C)), shifts (8, 2, pitch_up)."""
+    """M2M: patterns y of the parents low .. high from those x of their children, first[parent] .. first[parent + 1]: to
+    the parent's grid, times exp(-i k d.(c - C)), shifts (8, 2, pitch_up).
+
+    x (children, columns, 2, pitch), y (parents, columns, 2, pitch_up), flat; octant (children,): which of the eight
+    each is; vector, sizes, theta, phi and room: as in `interpolate`; spare: room for a pattern of a parent.
+    """
     lanes(room)
     n, half = 2 * pitch_up, pitch_up
     for box in range(low, high):
@@ -139,7 +154,7 @@ def upward(  # type: ignore[no-untyped-def]
 
 @jitable_part
 def add_shifted(x, x0, factors, s, y, y0, pitch):  # type: ignore[no-untyped-def]
-    """y += factors * x, complex numbers in two parts."""
+    """y[y0:] += factors[s:] * x[x0:], `pitch` complex numbers each, real parts, then imaginary ones."""
     for i in range(0, pitch, lanes(y)):
         a, b = load(x, x0 + i), load(x, x0 + pitch + i)
         c, d = load(factors, s + i), load(factors, s + pitch + i)
@@ -151,8 +166,9 @@ def add_shifted(x, x0, factors, s, y, y0, pitch):  # type: ignore[no-untyped-def
 def downward(  # type: ignore[no-untyped-def]
     y, pitch_up, x, pitch, first, octant, columns, vector, sizes, theta_back, phi_back, shifts, room, spare, low, high,
 ):  # fmt: skip
-    """Add incoming patterns y of the parents low .. high to those x of their children: the transposed of `upward`,
-    where the shift of a child is that of the opposite one."""
+    """L2L: add incoming patterns y of the parents low .. high to those x of their children: the transposed of `upward`,
+    where the shift of a child is that of the opposite one. theta_back, phi_back: as in `anterpolate`; all else as in
+    `upward`."""
     lanes(room)
     n, half = 2 * pitch_up, pitch_up
     m, wide = sizes[2], sizes[3]
@@ -174,7 +190,8 @@ def expand(  # type: ignore[no-untyped-def]
     x, pitch, y, pitch_full, boxes, begin, end, across, vector, sizes, theta, phi, room, spare, low, high,
 ):  # fmt: skip
     """Patterns x of boxes low .. high on the full grid, the columns begin .. end of `across`, in blocks: y (block,
-    boxes, columns, part, two vectors)."""
+    boxes, columns, part, two vectors). pitch, pitch_full: from real to imaginary parts on both grids; vector, sizes,
+    theta, phi, room: as in `interpolate`; spare: room for a pattern."""
     pair, columns = 2 * lanes(room), end - begin
     for box in range(low, high):
         for column in range(columns):
@@ -196,9 +213,10 @@ def translate(  # type: ignore[no-untyped-def]
 ):  # fmt: skip
     """Add to the incoming patterns x of boxes low .. high, the columns begin .. end of `across`, those y of separated
     boxes, times factors of their offsets (block, offsets, part, two vectors): source and offset (pairs,), from
-    first[box] on. sums: room for the full grid of all these boxes."""
+    first[box] on. sums: room for the full grid of all these boxes; other arguments as in `expand` and `anterpolate`."""
     w = lanes(room)
     pair, columns = 2 * w, end - begin
+    # sums over pairs, one block of directions of all boxes after the other
     count = (high - low) * columns
     for block in range(pitch_full // pair):
         matrices, patterns = block * offsets * 2 * pair, block * boxes * columns * 2 * pair
@@ -213,6 +231,7 @@ def translate(  # type: ignore[no-untyped-def]
                     one_column(y, patterns, factors, matrices, source, offset, first[box], first[box + 1], columns,
                                column, sums, (block * count + (box - low) * columns + column) * 2 * pair)  # fmt: skip
                     column += 1
+    # each sum from its blocks to one pattern, and back to the stored grid
     m, wide = sizes[2], sizes[3]
     out = 4 * sizes[0] * sizes[1] + 2 * m * sizes[1]
     for box in range(low, high):
@@ -232,7 +251,11 @@ def translate(  # type: ignore[no-untyped-def]
 
 @jitable_part
 def one_column(y, patterns, factors, matrices, source, offset, begin, end, columns, column, sums, at):  # type: ignore[no-untyped-def]
-    """A block of the sums of one column over the pairs begin .. end."""
+    """Fill a block of sums, from `at` on, for one column over the pairs begin .. end of one target.
+
+    y, patterns: outgoing patterns by `expand`, and where this block begins; factors, matrices: translations, and where
+    their block begins; source, offset (pairs,): numbers of boxes and translations; columns: their number.
+    """
     w = lanes(sums)
     r0, r1, i0, i1 = zero(sums), zero(sums), zero(sums), zero(sums)
     for e in range(begin, end):
@@ -249,7 +272,8 @@ def one_column(y, patterns, factors, matrices, source, offset, begin, end, colum
 
 @jitable_part
 def two_columns(y, patterns, factors, matrices, source, offset, begin, end, columns, column, sums, at):  # type: ignore[no-untyped-def]
-    """The same of two columns, for which a factor is loaded once."""
+    """Fill the sums of `one_column` for two columns, for which a factor is loaded once; arguments as in
+    `one_column`."""
     w = lanes(sums)
     r0, r1, i0, i1 = zero(sums), zero(sums), zero(sums), zero(sums)
     p0, p1, q0, q1 = zero(sums), zero(sums), zero(sums), zero(sums)

@@ -22,13 +22,13 @@ from calderon.backends.vectors import lanes, load, number, store, zero
 from calderon.greens.elementary import decaying_exponential, sine_cosine
 
 POINTS = 8
-"""Whose waves are held at a time."""
+"""Points whose waves are held at a time."""
 
 
 @jitable_part
 def combine(x, x0, count_x, y, y0, count_y, pitch, factors, adds):  # type: ignore[no-untyped-def]
-    """y_j = or += sum_i factors_ji x_i of functions of the direction in two parts; factors (count_y, count_x, 2,
-    pitch)."""
+    """y_j = sum_i factors_ji x_i, or += (`adds`), of functions of the direction in two parts, x (count_x, 2, pitch)
+    from x0 and y (count_y, 2, pitch) from y0 on; factors (count_y, count_x, 2, pitch)."""
     w = lanes(y)
     for j in range(count_y):
         to = y0 + j * 2 * pitch
@@ -52,6 +52,12 @@ def waves(lossy: bool, mixed: bool) -> Callable[..., None]:
 
     @jitable_part
     def wave(places, p, normals, mix, along, d, pitch, loss, sign, growth, room, at):  # type: ignore[no-untyped-def]
+        """Store the wave exp(i t) exp(sign loss t - growth), t = Re k d.x_p, of the point p for a vector of directions
+        from d on, times a + b d.n_p where mixed, in two vectors of room from `at` on: Re and Im.
+
+        along (3, pitch): Re k times the directions; loss: Im k / Re k; sign: 1 for emission (of the conjugated wave),
+        -1 for reception; places, normals, mix, growth: see `emit`.
+        """
         kx, ky, kz = load(along, d), load(along, pitch + d), load(along, 2 * pitch + d)
         t = kx * places[p, 0] + ky * places[p, 1] + kz * places[p, 2]
         s, c = sine_cosine(t)
@@ -82,7 +88,8 @@ def emission_kernel(lossy: bool, mixed: bool) -> Callable[..., None]:
     ):  # fmt: skip
         """x (box, columns, spectra, part, pitch) = of leaves[low .. high], from places (points, 3), normals (points,
         4) that end with a row of mix (rows, 4), which is a and b in two parts, and charges (points, columns,
-        components, 2); boxes: the numbers of these leaves in their level."""
+        components, 2); boxes: the numbers of these leaves in their level. starts: where the points of each leaf begin;
+        along, loss, growth: see `wave`; factors: see `combine`; room: working memory."""
         w, one = lanes(room), room.dtype.type(1)
         sums = POINTS * 4 * w
         size = components * 2 * pitch
@@ -90,6 +97,7 @@ def emission_kernel(lossy: bool, mixed: bool) -> Callable[..., None]:
             leaf = leaves[own]
             for i in range(sums, sums + columns * size):
                 room[i] = 0
+            # sums over the points of the leaf, two vectors of directions at a time
             for d in range(0, pitch, 2 * w):
                 for begin in range(starts[leaf], starts[leaf + 1], POINTS):
                     end = min(begin + POINTS, starts[leaf + 1])
@@ -102,6 +110,7 @@ def emission_kernel(lossy: bool, mixed: bool) -> Callable[..., None]:
                             to = sums + column * size + c * 2 * pitch + d
                             q = ((begin * columns + column) * components + c) * 2
                             add_points(room, charges, q, columns * components * 2, end - begin, to, pitch)
+            # combinations of the components make the patterns
             for column in range(columns):
                 at = (boxes[own] * columns + column) * spectra * 2 * pitch
                 combine(room, sums + column * size, components, x, at, spectra, pitch, factors, False)
@@ -111,7 +120,11 @@ def emission_kernel(lossy: bool, mixed: bool) -> Callable[..., None]:
 
 @jitable_part
 def add_points(room, charges, q, apart, count, to, pitch):  # type: ignore[no-untyped-def]
-    """Add charges times the conjugated waves of so many points to two vectors of a sum in two parts."""
+    """Add charges times the conjugated waves of `count` points to two vectors of a sum in two parts, room[to:], `pitch`
+    apart.
+
+    room: waves (points, two vectors, Re and Im) from 0 on; charges, q, apart: flat, the first one, numbers between two.
+    """
     w = lanes(room)
     a0, b0, a1, b1 = load(room, to), load(room, to + pitch), load(room, to + w), load(room, to + pitch + w)
     for p in range(count):
@@ -146,6 +159,7 @@ def reception_kernel(lossy: bool, mixed: bool) -> Callable[..., None]:
             for column in range(columns):
                 at = (boxes[own] * columns + column) * spectra * 2 * pitch
                 combine(x, at, spectra, room, 2 * pitch + column * size, components, pitch, factors, False)
+            # the waves of a point at all directions, then sums over these of the components that it has
             for p in range(starts[leaf], starts[leaf + 1]):
                 for d in range(0, pitch, w):
                     wave(places, p, normals, mix, along, d, pitch, loss, -one, growth, room, 2 * d)
@@ -168,7 +182,8 @@ def reception_kernel(lossy: bool, mixed: bool) -> Callable[..., None]:
 
 @jitable_part
 def one_field(room, start, pitch, fields, to):  # type: ignore[no-untyped-def]
-    """The sum of a pattern, from `start` on, times waves."""
+    """fields[to], fields[to + 1] = Re and Im of the sum over directions of a pattern, room[start:] in two parts
+    `pitch` apart, times the waves in room from 0 on."""
     w = lanes(room)
     re, im, re1, im1 = zero(room), zero(room), zero(room), zero(room)
     for d in range(0, pitch, 2 * w):
@@ -183,7 +198,8 @@ def one_field(room, start, pitch, fields, to):  # type: ignore[no-untyped-def]
 
 @jitable_part
 def three_fields(room, start, pitch, fields, to):  # type: ignore[no-untyped-def]
-    """The same of three patterns, for which waves are loaded once."""
+    """The fields of `one_field` for three patterns one after the other, for which waves are loaded once; arguments
+    as in `one_field`."""
     w, second, third = lanes(room), start + 2 * pitch, start + 4 * pitch
     r0, i0, r1, i1, r2, i2 = zero(room), zero(room), zero(room), zero(room), zero(room), zero(room)
     for d in range(0, pitch, w):

@@ -109,19 +109,26 @@ def centres_of(tree: Octree) -> Array:
 
 
 def interaction(charges: bool, dipoles: bool, gradient: bool, lossy: bool, split: bool) -> Callable[..., Any]:
-    """What adds the fields of one source at a vector of targets to t: value, re and im, and gradient. split: places are
-    sums of two numbers."""
+    """The compiled sum t + fields of one source at a vector of targets: value, re and im, and gradient. split:
+    places are sums of two numbers."""
     rest, distances = 3 + 2 * charges + 6 * dipoles, places_of(split)[2]
 
     @jitable
     def product(ar, ai, br, bi):  # type: ignore[no-untyped-def]
+        """Re and Im of (ar + i ai) (br + i bi)."""
         return ar * br - ai * bi, ar * bi + ai * br
 
     @jitable
     def interact(t, place, sources, s, apart, k, loss, tiny):  # type: ignore[no-untyped-def]
+        """The eight sums t with the fields of the source in column s of sources, rows that are `apart` numbers apart.
+
+        place: of the targets, by `moved`; k, loss: Re k and Im k / Re k; tiny: squared distance below which a source is
+        left out, as the target itself.
+        """
         ex, ey, ez = distances(place, sources, s, apart, rest)
         r2 = ex * ex + ey * ey + ez * ez
         square = where_less(r2, tiny, 1.0, r2)
+        # g = exp(i k r) / r and f = g' / (r g)
         u = where_less(r2, tiny, 0.0, inverse_square_root(square))
         kr = square * u * k
         sine, cosine = sine_cosine(kr)
@@ -131,6 +138,7 @@ def interaction(charges: bool, dipoles: bool, gradient: bool, lossy: bool, split
         re, im, w = cosine * u, sine * u, u * u
         fr, fi = 0.0 - w - w * kr * loss, w * kr  # g' = (i k - 1 / r) g, f = g' / (r g)
         t0, t1, t2, t3, t4, t5, t6, t7 = t
+        # q g, and its gradient f q g e
         if charges:
             qr, qi = product(re, im, number(sources, s + 3 * apart), number(sources, s + 4 * apart))
             t0, t1 = t0 + qr, t1 + qi
@@ -138,6 +146,7 @@ def interaction(charges: bool, dipoles: bool, gradient: bool, lossy: bool, split
                 gr, gi = product(fr, fi, qr, qi)
                 t2, t3, t4 = t2 + gr * ex, t3 + gr * ey, t4 + gr * ez
                 t5, t6, t7 = t5 + gi * ex, t6 + gi * ey, t7 + gi * ez
+        # d . grad_y g = -f g d . e, and its gradient
         if dipoles:
             d = s + (5 if charges else 3) * apart
             ax, ay, az = number(sources, d), number(sources, d + 2 * apart), number(sources, d + 4 * apart)
@@ -172,7 +181,10 @@ def near_kernel(charges: bool, dipoles: bool, gradient: bool, lossy: bool, split
     ):  # fmt: skip
         """out[f across + j] += field f (value: re, im; gradient: re x y z, im x y z) at the points j of the target
         leaves low .. high. targets: rows x, y, z of `across` numbers each, sources: the same of `apart`, then charges,
-        re and im, and dipoles, re and im of x, y, z; places relative to the centres (leaves, 3)."""
+        re and im, and dipoles, re and im of x, y, z; places relative to the centres (leaves, 3). target_starts,
+        source_starts (leaves + 1,): where the points of each leaf begin; near_start, near: neighbouring leaves; k,
+        loss,
+        tiny: as in `interact`; room: eight vectors."""
         width = lanes(room)
         for i in range(low, high):
             for s in range(target_starts[i], target_starts[i + 1], width):
@@ -203,9 +215,10 @@ def mutual_kernel(lossy: bool, split: bool, short: bool) -> Callable[..., None]:
     def sums(  # type: ignore[no-untyped-def]
         targets, across, sources, apart, starts, near_start, near, centres, k, loss, tiny, room, out, begin, low, high,
     ):  # fmt: skip
-        """out (2, points) += fields at the points from `begin` on: those of the leaves low .. high from these and later
-        leaves, and those of the latter from the former; room: six vectors, and two for each point of a leaf. All else
-        as in `near_kernel`."""
+        """out (2, points) += fields at the points from `begin` on: those of the leaves low .. high from these and
+        later leaves, and those of the latter from the former; room: six vectors, and two for each point of a leaf.
+        starts (leaves + 1,): where the points of each leaf begin. targets, across, sources, apart, near_start, near,
+        centres, k, loss and tiny: as in `near_kernel`."""
         w, size = lanes(room), len(out) // 2
         back = 6 * w
         for i in range(low, high):
@@ -213,6 +226,7 @@ def mutual_kernel(lossy: bool, split: bool, short: bool) -> Callable[..., None]:
                 c = near[e]
                 if c < i:
                     continue
+                # sums back at the points of leaf c
                 first, count = starts[c], starts[c + 1] - starts[c]
                 for f in range(back, back + 2 * count * w):
                     room[f] = 0
@@ -222,6 +236,7 @@ def mutual_kernel(lossy: bool, split: bool, short: bool) -> Callable[..., None]:
                     for f in range(w):
                         room[f] = sources[3 * apart + s + f] if f < own else 0
                         room[w + f] = sources[4 * apart + s + f] if f < own else 0
+                    # a vector of targets with their charges, and all sources of leaf c, both ways
                     qr, qi, re, im = load(room, 0), load(room, w), zero(room), zero(room)
                     for j in range(count):
                         ex, ey, ez = distances(place, sources, first + j, apart, 5)

@@ -82,14 +82,14 @@ def upright(offsets: NDArray[Any], swaps: bool) -> tuple[NDArray[Any], NDArray[n
 
 @jitable_part
 def recurrence(count):  # type: ignore[no-untyped-def]
-    """l / (l + 1), of P_(l + 1) = (1 + l / (l + 1)) x P_l - l / (l + 1) P_(l - 1)."""
+    """Factors l / (l + 1) (count,) of P_(l + 1) = (1 + l / (l + 1)) x P_l - l / (l + 1) P_(l - 1)."""
     l = np.arange(count)
     return l / (l + 1)
 
 
 @kernel
 def legendre_sums(coefficient, x, out):  # type: ignore[no-untyped-def]
-    """out = sum_l coefficient_l P_l(x)."""
+    """Fill out (n,) with sum_l coefficient_l P_l(x), for x (n,) and coefficient (degree + 1,)."""
     part = recurrence(len(coefficient))
     for i in range(len(x)):
         before, now, total = 1.0, x[i], coefficient[0]
@@ -101,7 +101,11 @@ def legendre_sums(coefficient, x, out):  # type: ignore[no-untyped-def]
 
 @kernel
 def fill(directions, weights, towards, re, im, count, tabulated, out):  # type: ignore[no-untyped-def]
-    """The factors of an offset in the direction `towards` from coefficients, or from tables, in two parts."""
+    """Fill out (n,), complex, with the factors of an offset in the direction `towards` (3,) at directions (n, 3), times
+    weights (n,).
+
+    re, im: Legendre coefficients, or, where `tabulated`, sums at equal steps of the angle, `count` of them to pi.
+    """
     factors, part = np.empty(8), recurrence(len(re))
     for d in range(len(weights)):
         x = directions[d, 0] * towards[0] + directions[d, 1] * towards[1] + directions[d, 2] * towards[2]
@@ -130,7 +134,13 @@ def fill(directions, weights, towards, re, im, count, tabulated, out):  # type: 
 
 @kernel
 def turned(factors, image, turns, rows, pair, out):  # type: ignore[no-untyped-def]
-    """The factors of all offsets, in blocks, from those of their mirror images."""
+    """Fill out with the factors of all offsets, in blocks (block, offsets, part, two vectors), from those of their
+    mirror images.
+
+    factors (images, directions), complex; image (offsets,): which one; turns (offsets, 4): whether x, y, z are
+    reversed, and x and y exchanged; rows: angles theta of the grid, half of the angles phi; pair: directions in a
+    block.
+    """
     count = 2 * rows
     for n in range(len(image)):
         begin, step = 0, 1  # j, an angle phi of d, is that number begin + step j of its image
