@@ -81,8 +81,12 @@ def moments_of(pieces: Pieces, degree: int, kind: str, tree: Octree, lists: List
 
 @kernel
 def from_functions(functions, starts, x, count, boxes, columns, column, rank, moments, low, high):  # type: ignore[no-untyped-def]
-    """Moments of the leaves low .. high from `count` vectors x of coefficients in the order of leaves, one after the
-    other; those of each box are its `count` vectors from number `column` on, of so many."""
+    """P2M: moments of the leaves low .. high from `count` vectors x of coefficients in the order of leaves, one after
+    the other; those of each box are its `count` vectors from number `column` on, of `columns`.
+
+    functions (n, rank): moments of each function; starts (leaves + 1,): where the functions of each leaf begin; boxes
+    (leaves,): their boxes; moments (boxes, columns, rank), flat.
+    """
     width, size = lanes(moments), starts[len(starts) - 1]
     for i in range(low, high):
         for j in range(starts[i], starts[i + 1]):
@@ -94,7 +98,8 @@ def from_functions(functions, starts, x, count, boxes, columns, column, rank, mo
 
 @kernel
 def to_functions(functions, starts, local, boxes, columns, column, rank, y, count, low, high):  # type: ignore[no-untyped-def]
-    """Add to `count` vectors y the local expansions tested with the functions of the leaves low .. high."""
+    """L2P: add to `count` vectors y the local expansions tested with the functions of the leaves low .. high;
+    functions, starts, boxes, columns, column and rank as in `from_functions`; local: like its moments."""
     width, size = lanes(local), starts[len(starts) - 1]
     for i in range(low, high):
         for j in range(starts[i], starts[i + 1]):

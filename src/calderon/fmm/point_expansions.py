@@ -26,10 +26,14 @@ def inverse_products(p: int, real: Any) -> NDArray[np.floating]:
 
 
 def through_functions(visit: Callable[..., Any]) -> Callable[..., Any]:
-    """What passes t through visit(s, t, function, k, data) for the function of each number k, at vectors of points."""
+    """The compiled loop that passes t through visit(s, t, function, k, data) for the function of each number k, at
+    vectors of points."""
 
     @jitable
     def through(s, t, x, y, z, p, inverse, data):  # type: ignore[no-untyped-def]
+        """The last t, for the functions up to degree p at points x, y, z; inverse: of `inverse_products`; s, data: as
+        visit takes them.
+        """
         r2 = x * x + y * y + z * z
         cosine, sine = zero(s) + 1.0, zero(s)
         k, h = 0, 0
@@ -37,6 +41,7 @@ def through_functions(visit: Callable[..., Any]) -> Callable[..., Any]:
             if m > 0:
                 f = -0.5 / m
                 cosine, sine = (x * cosine - y * sine) * f, (x * sine + y * cosine) * f
+            # Re and Im of R_m^m, then of R_n^m by the recurrence
             a, b, c, d = zero(s), cosine, zero(s), sine
             other = k + p + 1 - m
             t = visit(s, t, b, k, data)
@@ -64,6 +69,8 @@ def adding_moments(fields: int) -> Callable[..., None]:
 
     @jitable
     def add(room, q, function, k, pitch):  # type: ignore[no-untyped-def]
+        """Add a function times the charges q (4,) to the vectors k of the sums in room, `pitch` vectors apart;
+        return q."""
         width = lanes(room)
         store(room, k * width, load(room, k * width) + function * q[0])
         if fields > 1:
@@ -85,7 +92,8 @@ def moment_kernel(fields: int) -> Callable[..., None]:
     @kernel
     def moments(x, y, z, charges, apart, starts, p, inverse, pitch, room, out, low, high):  # type: ignore[no-untyped-def]
         """out[i fields pitch ...] of the points starts[i] .. starts[i + 1], low <= i < high. x, y, z and the rows of
-        charges, `apart` numbers each, have a vector more than there are points."""
+        charges, `apart` numbers each, have a vector more than there are points. p, inverse: degree, and of
+        `inverse_products`; room: sums, and a vector of each field."""
         width = lanes(room)
         last = 4 * pitch * width
         for i in range(low, high):
@@ -119,6 +127,8 @@ def value_kernel(fields: int) -> Callable[..., None]:
 
     @jitable
     def add(local, t, function, k, places):  # type: ignore[no-untyped-def]
+        """The four sums t plus a function times coefficient k of each field, at local[first:], `pitch` apart,
+        (first, pitch) = places."""
         first, pitch = places
         t0, t1, t2, t3 = t
         t0 = t0 + function * number(local, first + k)
@@ -132,7 +142,8 @@ def value_kernel(fields: int) -> Callable[..., None]:
 
     @kernel
     def values(x, y, z, starts, p, inverse, pitch, local, room, out, apart, low, high):  # type: ignore[no-untyped-def]
-        """out[f apart + j] = field f at the points j in starts[i] .. starts[i + 1], from local[i fields pitch ...]."""
+        """out[f apart + j] = field f at the points j in starts[i] .. starts[i + 1], from local[i fields pitch ...],
+        low <= i < high; x, y, z, p, inverse: as in `through`; room: four vectors."""
         width = lanes(room)
         for i in range(low, high):
             for s in range(starts[i], starts[i + 1], width):

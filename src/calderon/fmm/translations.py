@@ -28,14 +28,16 @@ TIMES, ROOM = 8, 64_000_000
 
 @kernel
 def multiply(matrix, vectors, count, given, s, apart, wanted, t, pitch, low, high):  # type: ignore[no-untyped-def]
-    """wanted[t_i pitch ...] += A given[s_i apart ...], low <= i < high, with one matrix."""
+    """wanted[t_i pitch ...] += A given[s_i apart ...], low <= i < high, with one matrix A of `vectors` vectors of
+    rows and `count` columns; s, t (n,): numbers of vectors."""
     lanes(matrix)
     add_products(matrix, 0, vectors, count, given, s, apart, wanted, t, pitch, low, high)
 
 
 @jitable_part
 def list_vectors(s, t, columns, begin, first, last, sources, targets):  # type: ignore[no-untyped-def]
-    """Enter the places of the vectors first .. last of the pairs from number `begin` on, `columns` for each."""
+    """Fill sources and targets with the numbers of the vectors first .. last of the pairs from number `begin` on,
+    `columns` for each; s, t (pairs,): boxes."""
     pair, column = begin + first // columns, first % columns
     for k in range(last - first):
         sources[k], targets[k] = s[pair] * columns + column, t[pair] * columns + column
@@ -46,7 +48,11 @@ def list_vectors(s, t, columns, begin, first, last, sources, targets):  # type: 
 
 @kernel
 def shift(matrices, rank, given, wanted, s, t, columns, runs, blocks, low, high):  # type: ignore[no-untyped-def]
-    """The same with runs of several matrices (rank, rank), blocks low .. high; each box has `columns` vectors."""
+    """M2M or L2L: wanted of the boxes t += A given of the boxes s (pairs,), with matrices (n, rank, rank), for the
+    blocks low .. high; each box has `columns` vectors of `rank` numbers.
+
+    runs (m, 3): matrix, first pair and end of the pairs with one matrix; blocks: where the runs of each block begin.
+    """
     vectors = rank // lanes(matrices)
     sources, targets = np.empty(LISTED, np.int64), np.empty(LISTED, np.int64)
     for q in range(blocks[low], blocks[high]):
@@ -60,7 +66,13 @@ def shift(matrices, rank, given, wanted, s, t, columns, runs, blocks, low, high)
 
 @kernel
 def translate(numbers, starts, vectors, rank, moments, local, s, t, columns, runs, blocks, scale, scratch, low, high):  # type: ignore[no-untyped-def]
-    """Local expansions of the boxes of blocks low .. high from moments, by two factors or one, times scale of each."""
+    """M2L: local expansions of the boxes of blocks low .. high from moments, by two factors or one, times scale
+    (boxes,).
+
+    numbers: of all matrices, from starts (n,) on, of `vectors` (n,) vectors of rows between their factors, 0 for one
+    factor; moments, local (boxes, columns, rank), flat; s, t, columns, runs, blocks: as in `shift`; scratch: TOGETHER
+    vectors between factors.
+    """
     width = lanes(numbers)
     whole, per_box = rank // width, columns * rank
     sources, targets, slots = np.empty(LISTED, np.int64), np.empty(LISTED, np.int64), np.empty(LISTED, np.int64)
@@ -77,6 +89,7 @@ def translate(numbers, starts, vectors, rank, moments, local, s, t, columns, run
                     add_products(numbers, at, whole, rank, moments, sources, rank, local, targets, rank, 0,
                                  last - first)  # fmt: skip
                     continue
+                # the first factor for some vectors, which stay in the cache, then the second one
                 for begin in range(0, last - first, TOGETHER):
                     end = min(last - first, begin + TOGETHER)
                     for k in range((end - begin) * n * width):
@@ -86,6 +99,7 @@ def translate(numbers, starts, vectors, rank, moments, local, s, t, columns, run
                         numbers, at + rank * n * width, whole, n * width, scratch, slots, n * width, local, targets,
                         rank, begin, end,
                     )  # fmt: skip
+        # all boxes of the block are done
         for box in range(block * BLOCK, min((block + 1) * BLOCK, len(scale))):
             f = scale[box]
             for k in range(box * per_box, (box + 1) * per_box):

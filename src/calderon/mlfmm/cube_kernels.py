@@ -22,9 +22,10 @@ def multiply(  # type: ignore[no-untyped-def]
 
     x, y (box, column, part, pitch). matrices (n, 3 size, pitch): columns of the real part R of A, of its imaginary part
     I, of R + I: as (R + i I)(u + i v) = R u - I v + i ((R + I)(u + v) - R u - I v), three real products are enough.
-    source: box times 48, plus the turn P, which takes point i to turned[turn, i]; target (pairs,): boxes. runs (blocks,
-    3): matrix, first pair and end of each block. room, out, s, t: of the vectors u, v, u + v and of their products, and
-    their places, those of each of the three TOGETHER apart.
+    source: box times 48, plus the turn P, which takes point i to turned[turn, i]; target (pairs,): boxes. runs (n, 3):
+    matrix, first pair and end of the pairs of one matrix; blocks: where the runs of each block begin.
+    room, out, s, t: of the vectors u, v, u + v and of their products, and their places, those of each of the three
+    TOGETHER apart.
     """
     vectors, places, apart, below = pitch // lanes(matrices), turned.ravel(), TOGETHER * size, TOGETHER * pitch
     for q in range(blocks[low], blocks[high]):

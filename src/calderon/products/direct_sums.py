@@ -88,11 +88,12 @@ def in_two(places: Array, near: Any) -> Array:
 
 @functools.lru_cache(maxsize=2)
 def places_of(split: bool) -> tuple[Callable[..., Any], Callable[..., Any], Callable[..., Any]]:
-    """What takes a vector of places from rows (3, `across`), (6, `across`) if split; what moves these places by the
-    difference of two centres; and what gives their distances to a source, whose rest is in the rows from `rest` on."""
+    """Three compiled functions: `taken`, a vector of places from rows (3, `across`), (6, `across`) if split;
+    `moved`, these places moved by the difference of two centres; `distances`, their offsets from a source."""
 
     @jitable
     def taken(rows, s, across):  # type: ignore[no-untyped-def]
+        """x, y, z of the points from column s on, and what these leave out, if split."""
         x, y, z = load(rows, s), load(rows, s + across), load(rows, s + 2 * across)
         if split:
             return x, y, z, load(rows, s + 3 * across), load(rows, s + 4 * across), load(rows, s + 5 * across)
@@ -100,6 +101,8 @@ def places_of(split: bool) -> tuple[Callable[..., Any], Callable[..., Any], Call
 
     @jitable
     def shifted(x, x1, shift, like):  # type: ignore[no-untyped-def]
+        """x + x1 + shift as a sum of two numbers, by the error of the first sum (D. Knuth); like: an array of their
+        type."""
         d = like.dtype.type(shift)
         whole = x + d
         if not split:
@@ -109,6 +112,7 @@ def places_of(split: bool) -> tuple[Callable[..., Any], Callable[..., Any], Call
 
     @jitable
     def moved(place, to, centre, like):  # type: ignore[no-untyped-def]
+        """The place, relative to the centre `to` (3,), relative to another centre (3,); like: as in `shifted`."""
         x, x1 = shifted(place[0], place[3], to[0] - centre[0], like)
         y, y1 = shifted(place[1], place[4], to[1] - centre[1], like)
         z, z1 = shifted(place[2], place[5], to[2] - centre[2], like)
@@ -116,6 +120,8 @@ def places_of(split: bool) -> tuple[Callable[..., Any], Callable[..., Any], Call
 
     @jitable
     def distances(place, sources, s, apart, rest):  # type: ignore[no-untyped-def]
+        """Offsets of a place from the source in column s of sources, rows `apart` numbers apart; rest: the row of
+        sources from which on what its place leaves out stands."""
         x, y, z, x1, y1, z1 = place
         ex, ey, ez = x - number(sources, s), y - number(sources, s + apart), z - number(sources, s + 2 * apart)
         if split:
@@ -136,12 +142,17 @@ def interaction(charges: bool, dipoles: bool, gradient: bool, split: bool) -> Ca
 
     @jitable
     def interact(t, place, sources, s, apart, once):  # type: ignore[no-untyped-def]
+        """The four sums t, value and gradient, with the fields of the source in column s of sources, rows `apart`
+        numbers apart; place: of the targets, by `moved`; once: whether source and target may coincide, which adds
+        nothing.
+        """
         ex, ey, ez = distances(place, sources, s, apart, rest)
         r2 = ex * ex + ey * ey + ez * ez
         square = where_less(r2, TINY, 1.0, r2) if once else r2
         u = inverse_square_root_multiple(square) if plain else inverse_square_root(square)
         if once:
             u = where_less(r2, TINY, 0.0, u)
+        # q / r, then (d . e) / r^3, and their gradients
         t0, t1, t2, t3 = t
         if charges:
             v = u * number(sources, s + 3 * apart)
@@ -178,7 +189,9 @@ def direct_kernel(charges: bool, dipoles: bool, gradient: bool, split: bool = Fa
     ):  # fmt: skip
         """out[f across + j] += field f at the points j of the target leaves low .. high. targets: rows x, y, z, of
         `across` numbers each, sources: the same of `apart`, with those of charges and dipoles. Places are relative to
-        the centres (leaves, 3) of their leaves. same: whether points of different leaves may coincide."""
+        the centres (leaves, 3) of their leaves. same: whether points of different leaves may coincide. target_starts,
+        source_starts (leaves + 1,): where the points of each leaf begin; near_start, near: neighbouring leaves; room:
+        four vectors."""
         width = lanes(room)
         for i in range(low, high):
             for s in range(target_starts[i], target_starts[i + 1], width):

@@ -117,7 +117,7 @@ def counting_order(key, place, order):  # type: ignore[no-untyped-def]
 
 @jitable_part
 def are_neighbours(position, a, b, apart):  # type: ignore[no-untyped-def]
-    """Whether boxes of one level are so many edges apart at most."""
+    """Whether boxes a and b of one level, at position (boxes, 3), are at most `apart` edges apart."""
     for c in range(3):
         if abs(position[a, c] - position[b, c]) > apart:
             return False
@@ -126,7 +126,8 @@ def are_neighbours(position, a, b, apart):  # type: ignore[no-untyped-def]
 
 @kernel
 def find_neighbours(parent, children, position, apart, neighbours):  # type: ignore[no-untyped-def]
-    """The neighbours of each box, with itself, from the parent's."""
+    """Fill neighbours (boxes, n), -1 behind the last one, with those of each box, itself among them, from the parent's;
+    parent (boxes,), children (boxes, 8), position (boxes, 3): of an `Octree`; apart: see `are_neighbours`."""
     neighbours[0, 0] = 0
     for b in range(1, len(parent)):
         count = 0
@@ -141,7 +142,11 @@ def find_neighbours(parent, children, position, apart, neighbours):  # type: ign
 
 @kernel
 def near_lists(leaves, within, neighbours, holds, place, near):  # type: ignore[no-untyped-def]
-    """Enter source leaves into near[place[leaf]], which is advanced; of an empty list count them in place[leaf + 1]."""
+    """Enter source leaves into near[place[leaf]], which is advanced; of an empty list count them in place[leaf + 1].
+
+    leaves (n,): boxes; within (boxes, 2): the run of leaves in each box; neighbours: of `find_neighbours`; holds
+    (boxes, 2): whether boxes have sources, and targets.
+    """
     counts = len(near) == 0
     for b in range(len(leaves)):
         box = leaves[b]
@@ -164,7 +169,8 @@ def near_lists(leaves, within, neighbours, holds, place, near):  # type: ignore[
 def far_lists(parent, children, position, neighbours, holds, numbers, matrices, place, source, target):  # type: ignore[no-untyped-def]
     """Enter pairs with children of the parent's neighbours that are no neighbours of a box, in the order of blocks
     of targets and of matrices, at place[block * matrices + matrix], which is advanced; of empty lists count them
-    there. numbers: see `numbers_of`."""
+    there. numbers: see `numbers_of`; parent, children, position, neighbours: as in `find_neighbours`; holds: as in
+    `near_lists`; source, target (pairs,)."""
     counts, most = len(source) == 0, numbers.shape[0] // 2
     for b in range(1, len(parent)):
         if not holds[b, 1]:

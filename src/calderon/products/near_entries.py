@@ -217,6 +217,14 @@ def fill_strips(  # type: ignore[no-untyped-def]
     functions, low, high, joined, boxes, places, row_start, row_stop, column_start, column_stop, indptr, indices,
     values, factor, scratch, room, numbers,
 ):  # fmt: skip
+    """Add factor times the blocks of the strips low .. high to numbers, each at its place, row by row.
+
+    A strip k has one row cluster, boxes[joined[k]], and the column clusters joined[k] .. joined[k + 1] next to each
+    other;
+    places: of their blocks in numbers; row_start, row_stop, column_start, column_stop: rows and columns of the
+    clusters; indptr, indices, values: sparse matrix of special pairs; functions: the board of `CompiledRows.functions`,
+    scratch its working memory; room (height, width): one strip.
+    """
     for k in range(low, high):
         i, begin = boxes[joined[k]], 0
         top, height = row_start[i], row_stop[i] - row_start[i]

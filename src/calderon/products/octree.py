@@ -135,7 +135,9 @@ def order_of(keys: NDArray[np.int64]) -> NDArray[np.int64]:
 
 @kernel
 def sort_by_digits(found, spare):  # type: ignore[no-untyped-def]
-    """Sort rows (n, 2) by their first numbers, from one array to the other in each pass; the number of passes."""
+    """Sort rows (n, 2) by their first numbers, from one array, `found` at first, to the other, `spare`, in each
+    pass; return the number of passes."""
+    # how often each digit occurs
     digits = 3 * DEEPEST // DIGIT
     counts = np.zeros((digits, 1 << DIGIT), np.int64)
     for i in range(len(found)):
@@ -159,7 +161,7 @@ def sort_by_digits(found, spare):  # type: ignore[no-untyped-def]
 
 @kernel
 def enlarge(points, bounds):  # type: ignore[no-untyped-def]
-    """Enlarge a box, its lowest and its highest corner, until it holds points (n, 3)."""
+    """Enlarge a box, bounds (2, 3), its lowest and its highest corner, until it holds points (n, 3)."""
     for i in range(len(points)):
         for c in range(3):
             bounds[0, c], bounds[1, c] = min(bounds[0, c], points[i, c]), max(bounds[1, c], points[i, c])
@@ -167,7 +169,7 @@ def enlarge(points, bounds):  # type: ignore[no-untyped-def]
 
 @jitable_part
 def spread(v):  # type: ignore[no-untyped-def]
-    """The bits of a number with two zeros between them."""
+    """The bits of a number v with two zeros between them."""
     v = (v | (v << 32)) & 0x1F00000000FFFF
     v = (v | (v << 16)) & 0x1F0000FF0000FF
     v = (v | (v << 8)) & 0x100F00F00F00F00F
@@ -177,7 +179,8 @@ def spread(v):  # type: ignore[no-untyped-def]
 
 @kernel
 def point_keys(points, low, scale, keys):  # type: ignore[no-untyped-def]
-    """Morton keys: the bits of the three coordinates in turn, x first."""
+    """Fill keys (n,) with Morton keys of points (n, 3): the bits of the three coordinates (x - low) * scale in turn,
+    x first."""
     last = np.int64((1 << DEEPEST) - 1)
     for i in range(len(points)):
         key = np.int64(0)
@@ -189,7 +192,7 @@ def point_keys(points, low, scale, keys):  # type: ignore[no-untyped-def]
 
 @kernel
 def box_keys(position, level, keys):  # type: ignore[no-untyped-def]
-    """The smallest key in each box."""
+    """Fill keys (boxes,) with the smallest key in each box, at position (boxes, 3) of its level (boxes,)."""
     for b in range(len(level)):
         key = np.int64(0)
         for c in range(3):
@@ -199,7 +202,7 @@ def box_keys(position, level, keys):  # type: ignore[no-untyped-def]
 
 @jitable_part
 def shallowest(limits, lo, hi):  # type: ignore[no-untyped-def]
-    """The smallest of the limits of a run; one limit stands for all."""
+    """The smallest of the limits of the run lo .. hi; one limit stands for all."""
     if len(limits) == 1:
         return limits[0]
     least = np.int64(DEEPEST)
@@ -210,8 +213,11 @@ def shallowest(limits, lo, hi):  # type: ignore[no-untyped-def]
 
 @kernel
 def divide(sources, targets, most, source_limit, target_limit, table, children):  # type: ignore[no-untyped-def]
-    """The number of boxes; fills table (level, parent, position, runs of sources and targets) and children, unless it
-    is empty."""
+    """Divide boxes until they hold at most `most` sources and targets; return their number. Fills table (boxes, 9)
+    (level, parent, position, runs of sources and of targets) and children (boxes, 8), unless it is empty.
+
+    sources, targets (n,): keys, increasing; source_limit, target_limit: the deepest level of each, or one for all.
+    """
     keep = len(table) > 0
     capacity = len(table) if keep else 1024
     work = table if keep else np.empty((capacity, 9), np.int64)
@@ -225,6 +231,7 @@ def divide(sources, targets, most, source_limit, target_limit, table, children):
         divides = max(s_hi - s_lo, t_hi - t_lo) > most and level < DEEPEST
         if divides:
             divides = level < min(shallowest(source_limit, s_lo, s_hi), shallowest(target_limit, t_lo, t_hi))
+        # children in the order of their keys, those alone that hold anything
         if divides:
             if count + 8 > capacity and not keep:
                 capacity *= 2
