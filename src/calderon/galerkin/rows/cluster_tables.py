@@ -28,7 +28,7 @@ HEADER_PLACES = (
     ("SIDE_STARTS", STARTS), ("SIDE_TRIANGLES", TRIANGLES), ("SIDE_LOCALS", LOCALS), ("SIDE_FIRST", FIRST),
     ("SIDE_SIZES", SIZES), ("SIDE_LIST_STARTS", LIST_STARTS), ("SIDE_LISTS", LISTS),
 )  # fmt: skip
-"""The same for device sources."""
+"""Names and places of the header as device sources read them."""
 
 
 class RowSide(NamedTuple):
@@ -53,7 +53,8 @@ class RowSide(NamedTuple):
 
 @jitable
 def item(index, part, k):  # type: ignore[no-untyped-def]
-    """Entry k of a part of RowSide.integers."""
+    """Entry k of a part of `RowSide.integers`: index: those integers; part: the place of the part in their header, such
+    as STARTS."""
     return number(index, number(index, part) + k)
 
 
@@ -131,7 +132,12 @@ def _lists(
 
 @kernel
 def _list_triangles(starts, triangles, first, stop, runs, seen, ends, lists):  # type: ignore[no-untyped-def]
-    """Each triangle of each cluster once, increasing; without `lists` the number of them in ends[1:]."""
+    """List the triangles of each cluster once, increasing; count them first, in a call with `lists` empty.
+
+    starts, triangles: STARTS and TRIANGLES of a `RowSide`; first, stop (R,): positions of the unknowns of each run;
+    runs (C + 1,): where the runs of each cluster begin; seen (T,): -1, overwritten; ends (C + 1,): in the first call
+    ends[c + 1] becomes the number of triangles of cluster c, in the second one those of c begin at lists[ends[c]].
+    """
     for c in range(runs.size - 1):
         count = 0
         for r in range(runs[c], runs[c + 1]):
@@ -150,7 +156,10 @@ def _list_triangles(starts, triangles, first, stop, runs, seen, ends, lists):  #
 
 @jitable
 def list_of(index, cluster):  # type: ignore[no-untyped-def]
-    """First and last triangle of a cluster in the lists, or in the order of all."""
+    """First and last triangle of a cluster in LISTS, or, where triangles have their OWN function, in the order of all.
+
+    index: `RowSide.integers`; cluster: its number.
+    """
     if number(index, OWN):
         first = item(index, FIRST, cluster)
         return first, first + item(index, SIZES, cluster)
@@ -159,7 +168,7 @@ def list_of(index, cluster):  # type: ignore[no-untyped-def]
 
 @jitable
 def size_of(index, cluster):  # type: ignore[no-untyped-def]
-    """Unknowns of a cluster."""
+    """Number of unknowns of a cluster, in all its runs; index: `RowSide.integers`."""
     size = 0
     for run in range(item(index, RUNS, cluster), item(index, RUNS, cluster + 1)):
         size += item(index, SIZES, run)
@@ -168,13 +177,18 @@ def size_of(index, cluster):  # type: ignore[no-untyped-def]
 
 @jitable_part
 def columns_of(index, cluster, chunk, count):  # type: ignore[no-untyped-def]
-    """Which unknown of a cluster each local function of a chunk of its triangles is, -1 for none of them."""
+    """(count * L,) the unknown of the cluster, from 0, that each local function of a chunk of its triangles is, or -1.
+
+    index: `RowSide.integers`; chunk, count: the first triangle of the chunk, as `list_of` numbers them, and how many.
+    """
     functions = number(index, FUNCTIONS)
     columns = np.full(count * functions, -1, np.int32)
     if number(index, OWN):
+        # the triangles of a cluster are its unknowns, in their order
         for k in range(count):
             columns[k] = chunk + k - item(index, FIRST, cluster)
         return columns
+    # a function of the triangle belongs to the cluster if its position lies in one of the runs
     for k in range(count):
         triangle = item(index, LISTS, chunk + k)
         for f in range(functions):
@@ -190,11 +204,16 @@ def columns_of(index, cluster, chunk, count):  # type: ignore[no-untyped-def]
 
 @jitable_part
 def marking(skips, t, index, chunk, count, scratch, mask, value):  # type: ignore[no-untyped-def]
-    """Put a value at the triangles of the chunk that t skips; whether there are any."""
+    """Put a value at the triangles of a chunk that triangle t of the other side skips; return whether there are any.
+
+    skips: those of t are skips[skips[t] : skips[t + 1]], increasing. index: `RowSide.integers` of the side of the
+    chunk; chunk, count: as in `columns_of`; scratch[mask + k] is the place of triangle k of the chunk.
+    """
     found, k = False, 0
     own = number(index, OWN)
     low = chunk if own else item(index, LISTS, chunk)
     high = chunk + count - 1 if own else item(index, LISTS, chunk + count - 1)
+    # both lists increase: walk through them together
     for m in range(skips[t], skips[t + 1]):
         skipped = skips[m]
         if skipped > high:

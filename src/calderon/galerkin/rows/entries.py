@@ -62,18 +62,33 @@ def entries_scratch(form: Form, points: int, tests: int, trials: int, longest: i
 
 
 class Entries(NamedTuple):
-    """fill(fixed, varying, scalars, position, cluster, scratch, out): out[:n] = the entries of one unknown with those
-    of a cluster. block(fixed, varying, scalars, skips, fixed_cluster, cluster, scratch, out): out[:m, :n] = those of
-    two clusters, without pairs of triangles t, s with s among skips[skips[t] : skips[t + 1]], which increase. scalars
-    as in tile.py."""
+    """The compiled loops behind rows, columns and blocks.
+
+    fill(fixed, varying, scalars, position, cluster, scratch, out): out[:n] = the entries of one unknown with those of
+    a cluster. block(fixed, varying, scalars, skips, fixed_cluster, cluster, scratch, out): out[:m, :n] = those of
+    two clusters, without pairs of triangles t, s with s among skips[skips[t] : skips[t + 1]], which increase.
+    fixed, varying: `RowSide` of both sides; scalars: `SCALARS` of each form; position: of the unknown of the fixed side
+    in cluster order; fixed_cluster, cluster: numbers of clusters of the fixed and of the varying side; scratch:
+    working memory, at least `entries_scratch` numbers.
+    """
 
     fill: Callable[..., None]
     block: Callable[..., None]
 
 
 class PairLoop(NamedTuple):
-    """prepare(x, near, t, s, w): what is needed of triangle t of the fixed side. pair(...): adds its entries with a
-    vector of others. tables(fixed, varying): numbers that it reads of a rule."""
+    """The compiled loops over the points of a triangle of the fixed side and a vector of triangles of the other.
+
+    prepare(x, near, t, s, w) stores in the working memory s[w:] the numbers of triangle t that `pair` reads there; x,
+    near: numbers and integers of the fixed side. tables(fixed, varying): numbers that `pair`
+    reads of a rule, from those of both sides.
+    pair(x, near, t, row, some, side, flat, pitch, place, v, missing, tables, scalars, parameters, s, mask, w, results,
+    apart) adds triangle t and a vector of others to rows row .. row + some of the fixed side in the results. side: the
+    `RowSide` of the varying side, whose triangles are the columns place.. of flat, rows of `pitch` numbers; v: the
+    first of them in results and in s[mask:], which is 0 where `missing` ones are left out; scalars: `SCALARS` of each
+    form; parameters: those of the Green's function; s[w:]: working memory; results: place in s, where each function of
+    a row has `apart` real and as many imaginary numbers.
+    """
 
     prepare: Callable[..., None]
     pair: Callable[..., None]
@@ -81,9 +96,9 @@ class PairLoop(NamedTuple):
 
 
 class Kinds(NamedTuple):
-    """What loops are compiled for: a Green's function, one form or two, whether the trial side is the fixed one
-    (`columns`), and whether a triangle has `many_tests`, more functions than each of them has numbers; the rest as in
-    tile.TileKind."""
+    """The kinds of loops that are compiled: a Green's function, one form or two, whether the trial side is the fixed
+    one (`columns`), and whether a triangle has `many_tests`, more functions than each of them has numbers; the rest
+    as in tile.TileKind."""
 
     radial: Radial
     forms: tuple[Form, ...]
@@ -94,7 +109,11 @@ class Kinds(NamedTuple):
 
 
 def pair_loop(kinds: Kinds, fixed: Layout, varying: Layout, recorded: int) -> PairLoop:
-    """The loops over pairs of points of the rules of both layouts; recorded: points of the records of triangles."""
+    """The loops over pairs of points of the rules of both layouts; recorded: points of the records of triangles.
+
+    tables(fixed, varying): from the numbers of both sides the tables of centroid_distances.py (steps, products, ones),
+    the weights of the points of the varying triangles, and the table of the functions in the sums.
+    """
     radial, forms, columns, many_tests, oscillates, through_centroids = kinds
     form, points, constant = forms[0], fixed.points, fixed.functions == 1 and varying.functions == 1
     component, *others = (seen_from(columns, each.regular[0]) for each in forms)
@@ -126,18 +145,14 @@ def pair_loop(kinds: Kinds, fixed: Layout, varying: Layout, recorded: int) -> Pa
         x, near, t, row, some, side, flat, pitch, place, v, missing, tables, scalars, parameters, s, mask, w, results,
         apart,
     ):  # fmt: skip
-        """Add triangle t and a vector of others to rows row .. row + some of the fixed side in results.
-
-        x, near: numbers and integers of the fixed side; side: the varying one, whose triangles are the columns place..
-        of flat, rows of `pitch` numbers; v: the first of them in results and in s[mask:], which is 0 where `missing`
-        ones are left out; tables: as `PairLoop` says; s[w:]: working memory; results: place in s, `apart` numbers a
-        row.
-        """
+        """Add triangle t and a vector of others to the results; arguments as in `PairLoop`."""
+        # records of both: normals and centroids, m and c of triangle t, n and e of the others
         base, rows = number(near, RECORDS) + number(near, LENGTH) * t, number(side.integers, LENGTH) - 3 * recorded
         n, e = three(flat, NORMAL * pitch + place, pitch), three(flat, CENTRE * pitch + place, pitch)
         m = number(x, base + NORMAL), number(x, base + NORMAL + 1), number(x, base + NORMAL + 2)
         c = number(x, base + CENTRE), number(x, base + CENTRE + 1), number(x, base + CENTRE + 2)
         kept, inside = load(s, mask + v), side.numbers if exchanged else x
+        # sums over the pairs of points, apart from the phase f, both areas and the unit of the table
         f_re, f_im, totals, totals_i = sums(
             x, base + number(near, LENGTH) - 3 * recorded, m, c, x, base + SPREAD, tables[4], flat,
             rows * pitch + place, pitch, e, n, flat, SPREAD * pitch + place, tables[0], tables[1], tables[2], tables[3],
@@ -145,6 +160,7 @@ def pair_loop(kinds: Kinds, fixed: Layout, varying: Layout, recorded: int) -> Pa
         )  # fmt: skip
         factor = kept * (number(inside, unit) * number(x, base + JACOBIAN)) * load(flat, JACOBIAN * pitch + place)
         f_re, f_im = f_re * factor, f_im * factor
+        # entries from the sums
         finish(
             x, near, t, base, row, some, side, flat, pitch, place, f_re, f_im, totals, totals_i, c, e, m, n, scalars, s,
             w, results + v, apart,
@@ -160,7 +176,10 @@ def seen_from(columns: bool, component: Component) -> Component:
 
 
 def by_distance(close: PairLoop, distant: PairLoop) -> PairLoop:
-    """Loops of two rules: the second where all triangles of a vector are far from the fixed one."""
+    """The loops of two rules: those of the second where all triangles of a vector are far from the fixed one.
+
+    tables(fixed, varying): those of both rules, from the numbers of both sides.
+    """
     close_pair, distant_pair, close_tables, distant_tables = close.pair, distant.pair, close.tables, distant.tables
 
     @jitable
@@ -172,7 +191,9 @@ def by_distance(close: PairLoop, distant: PairLoop) -> PairLoop:
         x, near, t, row, some, side, flat, pitch, place, v, missing, tables, scalars, parameters, s, mask, w, results,
         apart,
     ):  # fmt: skip
-        """As that of each rule."""
+        """Add triangle t and a vector of others by one of the two rules; arguments as in `PairLoop`, with the tables of
+        both."""
+        # square of the distance of the centroids, and the longer of the edges
         base, here = number(near, RECORDS) + number(near, LENGTH) * t, SPREAD * pitch + place
         e0, e1, e2 = three(flat, CENTRE * pitch + place, pitch)
         d0, d1 = number(x, base + CENTRE) - e0, number(x, base + CENTRE + 1) - e1
@@ -194,13 +215,15 @@ def by_distance(close: PairLoop, distant: PairLoop) -> PairLoop:
 
 @jitable
 def square_of(x, record):  # type: ignore[no-untyped-def]
-    """The sum of |w_a|^2 of a triangle (centroid_distances.py), the square of the edge if all are as long."""
+    """The sum of |w_a|^2 of a triangle, whose spread record (centroid_distances.py) begins at x[record]: the square of
+    its edge if all three are as long."""
     return number(x, record + 6) + number(x, record + 7) + number(x, record + 8)
 
 
 @jitable
 def squares_of(flat, place, pitch):  # type: ignore[no-untyped-def]
-    """The same of a vector of triangles."""
+    """The sums of |w_a|^2, as in `square_of`, of a vector of triangles: their spread records begin at flat[place], with
+    `pitch` numbers from each to the next number of a record."""
     w0, w1, w2 = three(flat, place + 6 * pitch, pitch)
     return w0 + w1 + w2
 
@@ -236,7 +259,12 @@ def entry_loops(
 
     @jitable_part
     def block_of(fixed, varying, scalars, skips, masked, top, rows, cluster, scratch, out):  # type: ignore[no-untyped-def]
-        """out[:rows, :n] = the entries of the unknowns from position `top` with those of a cluster."""
+        """out[:rows, :n] = the entries of the unknowns of `fixed` from position `top` with those of a cluster of
+        `varying`.
+
+        scalars, skips, cluster, scratch, out: as in `Entries`; masked: whether pairs among `skips` are left out.
+        """
+        # scratch: LENGTH rows of a chunk, a row of factors 0 or 1 for pairs, results, working memory of the sums
         x, near, index, step = fixed.numbers, fixed.integers, varying.integers, lanes(scratch)
         own, size, slots = number(index, OWN), number(near, FUNCTIONS), stored or number(index, FUNCTIONS)
         mask = number(index, LENGTH) * PITCH
@@ -245,6 +273,7 @@ def entry_loops(
         parameters = parameters_of(scalars, PARAMETERS)
         tables = tables_of(x, varying.numbers)
         count, (low, high) = size_of(index, cluster), list_of(index, cluster)
+        # begin with zeros, and with no pair left out
         for i in range(rows):
             for j in range(count):
                 out[i, j] = 0.0
@@ -253,6 +282,7 @@ def entry_loops(
         for chunk in range(low, high, CHUNK):
             many = min(CHUNK, high - chunk)
             apart = (many // step + 1) * step  # numbers of one function and row
+            # the triangles of the chunk as lanes
             if own:
                 flat, pitch, origin = varying.numbers, number(index, ROW), number(index, CHUNKS) + chunk
             else:
@@ -262,6 +292,7 @@ def entry_loops(
                 some, row = min(ROWS, rows - group), top + group
                 for v in range(0, 2 * some * slots * apart, step):
                     store(scratch, results + v, zero(scratch))
+                # each triangle of these rows once, with all of its functions among them
                 for r in range(some):
                     for at in range(item(near, STARTS, row + r), item(near, STARTS, row + r + 1)):
                         t = item(near, TRIANGLES, at)
@@ -276,17 +307,18 @@ def entry_loops(
                             )  # fmt: skip
                         if missing:
                             marking(skips, t, index, chunk, many, scratch, mask, 1.0)
+                # from triangles to unknowns
                 scattered(varying, cluster, chunk, many, scratch, results, apart, group, some, out)
 
     @jitable_part
     def fill(fixed, varying, scalars, position, cluster, scratch, out):  # type: ignore[no-untyped-def]
-        """As `Entries` says."""
+        """out[:n] = the entries of one unknown with those of a cluster, as in `Entries`."""
         nothing = varying.integers  # instead of skips, which are not read
         block_of(fixed, varying, scalars, nothing, False, position, 1, cluster, scratch, out.reshape(1, out.size))
 
     @jitable_part
     def block(fixed, varying, scalars, skips, fixed_cluster, cluster, scratch, out):  # type: ignore[no-untyped-def]
-        """As `Entries` says."""
+        """out[:m, :n] = the entries of two clusters without the pairs among `skips`, as in `Entries`."""
         first, rows = item(fixed.integers, FIRST, fixed_cluster), item(fixed.integers, SIZES, fixed_cluster)
         block_of(fixed, varying, scalars, skips, True, np.int64(first), np.int64(rows), cluster, scratch, out)
 
@@ -294,11 +326,14 @@ def entry_loops(
 
 
 def gathering(points: int, barycentric: int, with_points: bool, copied: int) -> Callable[..., None]:
-    """What gathers the triangles of a chunk; copied: the first numbers of a record that are read, 0 for all."""
+    """The kernel that gathers the triangles of a chunk. points: of a record; barycentric: place of the coordinates of
+    the points in the numbers of the side; with_points: whether points are read; copied: how many of the first numbers
+    of a record are read, 0 for all that come before the points."""
 
     @jitable_part
     def gathered(side, low, high, scratch):  # type: ignore[no-untyped-def]
-        """Gather triangles low..high of the lists of a side into rows of a chunk, in the order of a record."""
+        """Gather triangles low..high of the lists of a side into rows of a chunk, in the order of a record: number c of
+        triangle low + k goes to scratch[c * PITCH + k]."""
         numbers, index, step = side.numbers, side.integers, lanes(scratch)
         rows = number(index, LENGTH) - 3 * points
         length, begin = number(index, LENGTH), number(index, RECORDS)
@@ -306,6 +341,7 @@ def gathering(points: int, barycentric: int, with_points: bool, copied: int) -> 
             place = begin + length * item(index, LISTS, low + k)
             for c in range(copied or rows):
                 put(scratch, c * PITCH + k, number(numbers, place + c))
+        # points from the centroid e and the corners: e + b_0 w_0 + b_1 w_1 + b_2 w_2, w_2 = -w_0 - w_1
         for v in range(0, high - low if with_points else 0, step):
             for c in range(3):
                 e, w0 = load(scratch, (CENTRE + c) * PITCH + v), load(scratch, (SPREAD + c) * PITCH + v)
@@ -320,7 +356,8 @@ def gathering(points: int, barycentric: int, with_points: bool, copied: int) -> 
 
 @jitable
 def earlier(near, t, size, row, r):  # type: ignore[no-untyped-def]
-    """Whether triangle t has a function among those at positions row .. row + r."""
+    """Whether triangle t, with `size` functions, has one among those at positions row .. row + r; near: integers of
+    the side (`RowSide`)."""
     for a in range(size):
         if row <= item(near, PLACES, t * size + a) < row + r:
             return True
@@ -328,20 +365,27 @@ def earlier(near, t, size, row, r):  # type: ignore[no-untyped-def]
 
 
 def scattering(oscillates: bool, stored: int, head: int) -> Callable[..., None]:
-    """What brings results to their entries; stored: numbers of a test function for which results are, 0: results are
-    those of the functions themselves."""
+    """The kernel that adds results to entries. stored: how many numbers a test function has, for each of which there is
+    a result, to be multiplied by it; 0 where results are those of the functions themselves. head: numbers of the form
+    in the record of a triangle that come before those of its functions. oscillates: whether results are complex."""
 
     @jitable
     def result_at(scratch, place, apart):  # type: ignore[no-untyped-def]
+        """The number scratch[place], with its imaginary part `apart` numbers further if it has one."""
         if oscillates:
             return complex(number(scratch, place), number(scratch, place + apart))
         return number(scratch, place)
 
     @jitable_part
     def scattered(side, cluster, chunk, size, scratch, results, apart, group, rows, out):  # type: ignore[no-untyped-def]
-        """Add the results of `size` triangles of a chunk to rows group .. group + rows of the block."""
+        """Add the results of `size` triangles of a chunk to rows group .. group + rows of the block `out`.
+
+        side: the `RowSide` of the triangles; cluster: the one of its unknowns; chunk: number of the first triangle in
+        its lists; results: place in scratch, where each function has `apart` real and as many imaginary numbers.
+        """
         index, functions = side.integers, number(side.integers, FUNCTIONS)
         columns = columns_of(index, cluster, chunk, size)
+        # results of functions
         for r in range(0 if stored else rows):
             for f in range(functions):
                 here = results + 2 * (r * functions + f) * apart
@@ -349,6 +393,7 @@ def scattering(oscillates: bool, stored: int, head: int) -> Callable[..., None]:
                     target = number(columns, k * functions + f)
                     if target >= 0:
                         out[group + r, target] += result_at(scratch, here + k, apart)
+        # results of the numbers of functions, times these
         for k in range(size if stored else 0):
             record = number(index, RECORDS) + number(index, LENGTH) * item(index, LISTS, chunk + k) + DATA + head
             for f in range(functions):

@@ -66,7 +66,8 @@ class CompiledRows(NamedTuple):
     found: Any = None
 
     def functions(self) -> "RowFunctions":
-        """What kernels call with `row`, `column` and `block` of this module; these rows must live as long."""
+        """The functions that kernels call with `row`, `column` and `block` of this module; these rows must live as
+        long."""
         board, bind = np.zeros(SIZE, np.int64), binding_kernel(self.row, self.column, self.block)
         line, square = np.zeros(0, self.dtype), np.zeros((0, 0), self.dtype)
         bind(self.data, np.zeros(0, self.real), line, square, board)
@@ -83,7 +84,12 @@ class RowFunctions(NamedTuple):
 @functools.lru_cache(maxsize=64)
 def binding_kernel(row: Callable[..., None], column: Callable[..., None], block: Callable[..., None]) -> Any:
     """The kernel with the code of the three functions. Compression and near blocks call it by address, so that they are
-    compiled once for all forms."""
+    compiled once for all forms.
+
+    bind(data, scratch, line, square, board) writes `data` and the addresses of row, column and block on the board
+    (`RowFunctions`). scratch (0,), line (0,) and square (0, 0) are empty: their types are those of the working memory,
+    of `out` of rows and columns, and of that of blocks.
+    """
 
     @kernel
     def bind(data, scratch, line, square, board):  # type: ignore[no-untyped-def]
@@ -96,20 +102,20 @@ def binding_kernel(row: Callable[..., None], column: Callable[..., None], block:
 
 @jitable_part
 def row(board, i, cluster, scratch, out):  # type: ignore[no-untyped-def]
-    """As `CompiledRows` says."""
+    """Store row i in the columns of a cluster, as in `CompiledRows`, of the matrix whose functions are on the board."""
     if call_function(board, ROW, (i, cluster, scratch, out)) != 0:
         raise MemoryError(NO_MEMORY)
 
 
 @jitable_part
 def column(board, cluster, j, scratch, out):  # type: ignore[no-untyped-def]
-    """As `CompiledRows` says."""
+    """Store column j in the rows of a cluster, as in `CompiledRows`, of the matrix whose functions are on the board."""
     if call_function(board, COLUMN, (cluster, j, scratch, out)) != 0:
         raise MemoryError(NO_MEMORY)
 
 
 @jitable_part
 def block(board, row_cluster, column_cluster, scratch, out):  # type: ignore[no-untyped-def]
-    """As `CompiledRows` says."""
+    """Store the block of two clusters, as in `CompiledRows`, of the matrix whose functions are on the board."""
     if call_function(board, BLOCK, (row_cluster, column_cluster, scratch, out)) != 0:
         raise MemoryError(NO_MEMORY)

@@ -1,5 +1,5 @@
-"""What the loops behind rows, columns and blocks of a matrix read of a side: tables of its functions and records of its
-triangles (cluster_tables.py)."""
+"""Tables of the functions of a side and records of its triangles (cluster_tables.py), which the loops behind rows,
+columns and blocks of a matrix read."""
 
 from typing import NamedTuple
 

@@ -28,8 +28,13 @@ from calderon.quadrature import NearQuadrature, triangle_rule
 
 @functools.lru_cache(maxsize=64)
 def functions_of(by_row: Entries, by_column: Entries | None) -> dict[str, Callable[..., None]]:
-    """row, column and block of CompiledRows from the loops with the test and with the trial function fixed; without the
-    latter columns are those of a symmetric matrix."""
+    """row, column and block of `CompiledRows` from the loops with the test and with the trial function fixed; without
+    the latter columns are those of a symmetric matrix.
+
+    The arguments are those of `CompiledRows`: row(data, i, cluster, scratch, out), column(data, cluster, j, scratch,
+    out), block(data, row_cluster, column_cluster, scratch, out), where data has the test side and the trial side
+    (`RowSide`), the special pairs (`_skips`) and the scalars of all forms.
+    """
     symmetric, fill_row, fill_block = by_column is None, by_row.fill, by_row.block
     fill_column = fill_row if by_column is None else by_column.fill
 
@@ -79,7 +84,10 @@ def compiled_sum(
     found: FoundPairs | None = None,
     with_columns: bool = True,
 ) -> CompiledRows:
-    """The same of factor * form, or of the sum of two of these that `go_together`."""
+    """The matrix of factor * form, or of the sum of two of these that `go_together`, by rows, columns and blocks.
+
+    Arguments other than `terms`: as in `compiled_rows`.
+    """
     parts: list[SpecialPairs] = []
     for factor, form in sorted(terms, key=lambda term: term[1].is_symmetric):  # which need half of the pairs
         parts.append(SpecialPairs.of(form, execution, parts[0].found if parts else found, factor))
@@ -232,6 +240,6 @@ def _matrix(pairs: SpecialPairs, batches: list[Batch], rows: OrderedSide, column
 def _summed(
     pairs: SpecialPairs, around: Neighbours, batches: list[Batch], rows: OrderedSide, columns: OrderedSide
 ) -> sp.csr_array:
-    """The same of pairs that are listed."""
+    """The sparse matrix of the pairs of some batches, which `around` lists."""
     weights = pairs.numbers_of_tests, DATA + pairs.form.head
     return summed(around, pairs.values(batches), rows.side, columns.side, pairs.out.shape, weights)

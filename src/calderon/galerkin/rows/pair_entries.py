@@ -15,12 +15,19 @@ from calderon.galerkin.rows.entry_tables import DATA, Layout
 
 
 def product_sums(oscillates: bool, points: int, varying: Layout) -> Callable[..., None]:
-    """What folds sums with the functions of the varying side."""
+    """The kernel that applies the functions of the varying side to the sums at its points.
+
+    put_products(s, place, apart, at, stride, imaginary, numbers, g_re, g_im): the sums at s[at:], `stride` numbers from
+    point to point, their imaginary parts `imaginary` further; numbers: those of the varying side, with the table of
+    its functions; g = g_re + i g_im: what all products are multiplied by; results of function f from s[place + 2 f
+    apart], imaginary parts `apart` further.
+    """
     triples, many, threes, table, units = points // 3, varying.functions, varying.threes, varying.table, varying.units
 
     @jitable
     def put_products(s, place, apart, at, stride, imaginary, numbers, g_re, g_im):  # type: ignore[no-untyped-def]
-        """Add the sums at s[at:] times the functions of the varying side to s[place:]."""
+        """Add g times the sums times each function of the varying side to the results."""
+        # functions of three vertices or edges, at points in threes
         if threes and many > 1:
             for f in range(0, many, 3):
                 unit, weight = number(numbers, units + f // 3), table + 2 * triples * (f // 3)
@@ -36,6 +43,7 @@ def product_sums(oscillates: bool, points: int, varying: Layout) -> Callable[...
                     s, place + 2 * (f + 2) * apart, apart, values[2], values_i[2], unit * g_re, unit * g_im, oscillates
                 )
             return
+        # function by function
         for f in range(many):
             weight = varying.measure if many == 1 else table + f * points
             re, im = combined(s, at, stride, points, numbers, weight), zero(s)
@@ -49,7 +57,17 @@ def product_sums(oscillates: bool, points: int, varying: Layout) -> Callable[...
 def all_functions(
     forms: tuple[Form, ...], scalars_of_one: int, constant: bool, oscillates: bool, fixed: Layout, varying: Layout
 ) -> Callable[..., Any]:
-    """What adds the entries of one form, or of two, each with so many scalars."""
+    """The kernel that adds the entries of one form, or of two, each with so many scalars.
+
+    finish(x, near, t, base, row, some, side, flat, pitch, place, f_re, f_im, totals, totals_i, c, e, m, n, scalars, s,
+    w, results, apart): x, near: numbers and integers of the fixed side, where the record of triangle t begins at
+    x[base]; row, some: the rows row .. row + some that are computed; side: the `RowSide` of the varying side, whose
+    triangles are the columns place.. of flat, rows of `pitch` numbers; f = f_re + i f_im: phase and areas of each pair;
+    totals, totals_i: real and imaginary sums over all pairs of points, one of each form; c, m: centroid and normal of
+    triangle t, e, n: those of the others; scalars: `SCALARS` of each form; s[w:]: the sums at the points of the
+    others, as `pair_sums` leaves them; results: place in s, where each function of a row has `apart` real and as many
+    imaginary numbers.
+    """
     kinds = constant, oscillates, fixed, varying, len(forms) > 1
     first, *others = (local_functions(each, n, n * scalars_of_one, *kinds) for n, each in enumerate(forms))
     if not others:
@@ -61,7 +79,7 @@ def all_functions(
         x, near, t, base, row, some, side, flat, pitch, place, f_re, f_im, totals, totals_i, c, e, m, n, scalars, s, w,
         results, apart,
     ):  # fmt: skip
-        """Add the entries of triangle t with a vector of others."""
+        """Add the entries of both forms."""
         given = x, near, t, base, row, some, side, flat, pitch, place, f_re, f_im, totals, totals_i, c, e, m, n, scalars
         first(*given, s, w, results, apart)
         second(*given, s, w, results, apart)
@@ -79,8 +97,9 @@ def local_functions(
     varying: Layout,
     joint: bool,
 ) -> Callable[..., Any]:
-    """What adds entries that are products of local functions, and those of their curls. Of several forms: which one it
-    is of, and where its scalars begin."""
+    """The kernel that adds entries of one form that are products of local functions, and those of their curls; its
+    arguments are as in `all_functions`. number_of_form, begin: which of the forms it is, and where its scalars
+    begin."""
     points, curls, mass = fixed.points, form.curls, form.mass
     summed = 3 * held_groups(groups_of(fixed.functions), joint)
     put_products, first = product_sums(oscillates, points, varying), points + 3 * number_of_form
@@ -91,6 +110,7 @@ def local_functions(
         results, apart,
     ):  # fmt: skip
         """Add the entries of triangle t with a vector of others."""
+        # factors of the products of functions, and of those of curls
         step, functions, size = lanes(s), number(side.integers, FUNCTIONS), number(near, FUNCTIONS)
         total, total_i = totals[number_of_form], totals_i[number_of_form]
         g_re, g_im = complex_product(f_re, f_im, zero(s) + scalars[begin + MASS], zero(s) + scalars[begin + MASS + 1])
@@ -100,6 +120,7 @@ def local_functions(
             alpha, alpha_i = zero(s) + scalars[begin + ALPHA], zero(s) + scalars[begin + ALPHA + 1]
             f_re, f_im = complex_product(f_re, f_im, alpha, alpha_i)
             total, total_i = complex_product(total, total_i, f_re, f_im)
+        # functions of triangle t that belong to the rows
         for a in range(size):
             inside = item(near, PLACES, t * size + a) - row
             if inside < 0 or inside >= some:
@@ -110,6 +131,7 @@ def local_functions(
             elif mass:
                 at = w + (first + a) * step
                 put_products(s, target, apart, at, 2 * summed * step, summed * step, side.numbers, g_re, g_im)
+            # curls are constant on a triangle: their product times the sum over all points
             if curls:
                 curl = base + DATA + 3 + 3 * a
                 d0, d1, d2 = number(x, curl), number(x, curl + 1), number(x, curl + 2)
@@ -133,7 +155,9 @@ def local_matrix(
     outer: Layout,
     recorded: int,
 ) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """What brings the numbers of a fixed triangle to vectors, and what adds entries that a form makes of moments.
+    """The kernel that brings the numbers of a fixed triangle to vectors, and the one that adds entries which a form
+    makes of moments. The arguments of the first are as in `nothing_to_prepare`, those of the second as in
+    `all_functions`.
 
     inner: the side whose functions are in the sums, the fixed one unless sides are exchanged. recorded: points of a
     record, at least those of the rule.
@@ -149,7 +173,7 @@ def local_matrix(
 
     @jitable
     def prepare(x, near, t, s, w):  # type: ignore[no-untyped-def]
-        """Store the numbers of triangle t in vectors."""
+        """Store what the form reads of triangle t, each number in all lanes of a vector."""
         length, step = number(near, LENGTH), lanes(s)
         base = number(near, RECORDS) + length * t + DATA
         for k in range(length - 3 * points - DATA):
@@ -157,14 +181,16 @@ def local_matrix(
 
     @jitable
     def add_entry(s, target, apart, entry):  # type: ignore[no-untyped-def]
-        """Add a complex number to results."""
+        """Add the vectors of an entry, s[entry:] with the imaginary part in the next one, to the results at s[target:],
+        with imaginary parts `apart` numbers further."""
         add(s, target, load(s, entry))
         if oscillates:
             add(s, target + apart, load(s, entry + lanes(s)))
 
     @jitable
     def put_unit_entries(s, at, own, result):  # type: ignore[no-untyped-def]
-        """Entries are linear in the numbers of a test function: store those of each number, the others being zero."""
+        """Store at s[result:] the entries of each number of a test function, the others being zero, in which entries
+        are linear. at: place of the fields in s; own: that of the numbers of the fixed (trial) triangle."""
         step = lanes(s)
         unit = result + function * entries_of * step
         for k in range(2 * function - 1):
@@ -179,14 +205,17 @@ def local_matrix(
         results, apart,
     ):  # fmt: skip
         """Add the entries of triangle t with a vector of others."""
+        # s[w:]: sums, moments, fields (at), numbers of triangle t (own), entries (result)
         step, functions, size = lanes(s), number(side.integers, FUNCTIONS), number(near, FUNCTIONS)
         length, here = number(near, LENGTH) - 3 * points - DATA, DATA * pitch + place
         moments, own = w + first * step, w + own_data * step
         at, result = own - room * step, own + length * step
+        # moments, times the first coefficient
         f_re, f_im = complex_product(f_re, f_im, zero(s) + scalars[ALPHA], zero(s) + scalars[ALPHA + 1])
         outside = x if exchanged else side.numbers
         put_moments(s, w, moments, outside, table, outside, units, f_re, f_im)
         d0, d1, d2 = c[0] - e[0], c[1] - e[1], c[2] - e[2]
+        # fields and entries: in columns triangle t is the trial triangle
         if columns:
             fields(
                 s, moments, by_test * step, by_trial * step, height * many * step, at, flat, here, pitch, s, own,
@@ -221,12 +250,16 @@ def local_matrix(
 
 @jitable
 def nothing_to_prepare(x, near, t, s, w):  # type: ignore[no-untyped-def]
-    """Instead of what `local_matrix` prepares."""
+    """Store nothing: products of functions read no numbers of the fixed triangle in vectors.
+
+    x, near: numbers and integers of the fixed side; t: its triangle; s[w:]: working memory.
+    """
 
 
 @jitable
 def add_pair(s, place, apart, re, im, c, d, oscillates):  # type: ignore[no-untyped-def]
-    """Add (re + i im) (c + i d) to results, whose imaginary part lies so much further."""
+    """Add (re + i im) (c + i d) to the results at s[place:], with the imaginary part, if it oscillates, `apart` numbers
+    further."""
     re, im = complex_product(re, im, c, d)
     add(s, place, re)
     if oscillates:

@@ -49,14 +49,16 @@ def neighbours(first: Numbers, second: Numbers, counts: tuple[int, int], half: b
 
 @jitable_part
 def cumulate(starts):  # type: ignore[no-untyped-def]
-    """Numbers in each list become the ends of the lists."""
+    """Turn counts into ends, in place: starts (n + 1,) has 0 and then the size of each list before, and 0 and the
+    ends of the lists, which are the starts of the next ones, after."""
     for k in range(starts.size - 1):
         starts[k + 1] += starts[k]
 
 
 @jitable_part
 def shift(starts):  # type: ignore[no-untyped-def]
-    """Ends of the lists become their starts."""
+    """Turn ends into starts, in place: starts[k], moved on to the end of list k while that was filled, becomes its
+    start again."""
     for k in range(starts.size - 1, 0, -1):
         starts[k] = starts[k - 1]
     starts[0] = 0
@@ -64,8 +66,14 @@ def shift(starts):  # type: ignore[no-untyped-def]
 
 @kernel
 def _list_neighbours(first, second, half, starts, by_second, lists):  # type: ignore[no-untyped-def]
-    """Lists of the first triangle and the pair by the second in lists[:2], then, by running through these, lists of
-    the second and the pair by the first in lists[2:]: increasing."""
+    """List the pairs of `neighbours` by their first triangle, with increasing second ones.
+
+    first, second (n,): triangles of each pair; half: whether (j, i) is listed with (i, j); starts, by_second: zeros,
+    one more than there are triangles, where the lists of each first and each second triangle begin afterwards;
+    lists (4, pairs): the first triangle and the pair by the second in lists[:2], then, by running through these, the
+    second and the pair by the first in lists[2:].
+    """
+    # how long the lists are
     for n in range(first.size):
         i, j = first[n], second[n]
         starts[i + 1] += 1
@@ -75,6 +83,7 @@ def _list_neighbours(first, second, half, starts, by_second, lists):  # type: ig
             by_second[i + 1] += 1
     cumulate(starts)
     cumulate(by_second)
+    # by the second triangle
     for n in range(first.size):
         i, j = first[n], second[n]
         at = by_second[j]
@@ -85,6 +94,7 @@ def _list_neighbours(first, second, half, starts, by_second, lists):  # type: ig
             by_second[i] += 1
             lists[0, at], lists[1, at] = j, -1 - n
     shift(by_second)
+    # by the first: the second ones come in increasing order
     for j in range(by_second.size - 1):
         for at in range(by_second[j], by_second[j + 1]):
             i = lists[0, at]
@@ -136,7 +146,14 @@ def _room(most: int, rows: int, columns: int, values: NDArray[Any]) -> tuple[Num
 def _add_rows(  # type: ignore[no-untyped-def]
     around, values, weights, near, far, size, begin, low, high, lengths, seen, keys, data
 ):  # fmt: skip
-    """Rows low .. high; returns how many entries there are, or with empty keys how many there are at most."""
+    """Store rows low .. high of a matrix from local matrices; return the number of their entries, or, if keys is empty,
+    the most they can have.
+
+    around: the pairs (`Neighbours`); values (n, A, B): local matrices; near, far: integers of the row and of the column
+    side (`RowSide`), weights: numbers of the row side, where those of the functions of a triangle, `size` of each
+    (0: none), stand at `begin` of its record. lengths (rows,): entries of each row; seen (columns,): zeros, the last
+    place of each column; keys, data: columns and entries, row after row, sorted.
+    """
     width = far[FUNCTIONS]
     count = 0
     for i in range(low, high):
@@ -147,6 +164,7 @@ def _add_rows(  # type: ignore[no-untyped-def]
             if keys.size == 0:
                 count += width * (last - first)
                 continue
+            # local row a of all pairs of triangle t
             record = near[RECORDS] + near[LENGTH] * t + begin + size * a
             for at in range(first, last):
                 s, pair = around.triangles[at], around.pairs[at]
@@ -163,6 +181,7 @@ def _add_rows(  # type: ignore[no-untyped-def]
                         value = weights[record] * values[number, 0, b]
                         for k in range(1, size):
                             value += weights[record + k] * values[number, k, b]
+                    # add to the entry if this row has it already
                     place = seen[column]
                     if start <= place < count and keys[place] == column:
                         data[place] += value

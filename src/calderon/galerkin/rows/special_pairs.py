@@ -35,7 +35,7 @@ class SpecialPairs(Block):
     idle = np.zeros((0, 2), np.int32)
 
     found: "FoundPairs | None" = None
-    """What a search gave, for other operators on the same triangles."""
+    """The result of a search, for other operators on the same triangles."""
 
     @staticmethod
     def of(
@@ -46,7 +46,7 @@ class SpecialPairs(Block):
 
     @staticmethod
     def search(operator: BilinearForm, execution: Execution, found: "FoundPairs | None" = None) -> "SpecialPairs":
-        """The same without rules, batches and data: `found`, and the functions of triangles."""
+        """The special pairs without rules, batches and data: `found`, and the functions of triangles."""
         return SpecialPairs._made(operator, execution, found, 1.0, (_Searched,))
 
     @staticmethod
@@ -189,8 +189,8 @@ class FoundPairs(NamedTuple):
         return self.key == key and all(a[0] is b[0] and np.array_equal(a[1], b[1]) for a, b in both)
 
     def around(self, triangles: NDArray[np.bool_]) -> "FoundPairs":
-        """Those with some of the triangles of the first side, and, where both sides have the same triangles, those in
-        which they come second: a search by half has pairs in one order."""
+        """The pairs with some of the triangles of the first side, and, where both sides have the same triangles,
+        those in which they come second: a search by half has pairs in one order."""
         (mesh, first), (other, second) = self.sides
         same = mesh is other and np.array_equal(first, second)
 
@@ -202,7 +202,7 @@ class FoundPairs(NamedTuple):
         return FoundPairs(self.key, self.sides, (touching.part(chosen(touching.pairs)), near[kept], ratio[kept]))
 
     def by_half(self) -> "FoundPairs":
-        """What a search by half finds, from that of all pairs on one side."""
+        """The pairs that a search by half finds, from those of a search for all pairs on one side."""
         touching, near, ratio = self.pairs
         kept = near[:, 0] < near[:, 1]
         upper = touching.part(touching.pairs[:, 0] <= touching.pairs[:, 1])
