@@ -99,7 +99,7 @@ def weighted(channels: list[Channel], factors: NDArray[np.complex128]) -> tuple[
 
 
 def _channels_of(term: Any) -> tuple[Channel, Channel, complex]:
-    """Of a term of an integral operator: its tests, its charges, its factor, without d x of magnetic fields."""
+    """The tests, the charges and the factor of a term of an integral operator, without d x of magnetic fields."""
     if term.transposed:  # waves travel the other way, and charges and tests change sides
         charges, tests, factor = _channels_of(term._replace(transposed=False, top=term.left, left=term.top))
         return tests, charges, factor
@@ -142,7 +142,7 @@ class ListedMap(NamedTuple):
 
     @staticmethod
     def of(begin: int, component: int, first: Any, number: NDArray[np.int32], parts: Any, packs: bool) -> "ListedMap":
-        """Of the numbers; packs: whether they are kept in 16 bits."""
+        """The map of the numbers `parts` of all unknowns; packs: whether they are kept in 16 bits."""
         if not packs:
             return ListedMap(begin, component, first, number, parts, np.ones(1, parts.dtype))
         units = np.full(int(number.max(initial=0)) + 1, np.finfo(np.float32).tiny)
@@ -152,7 +152,7 @@ class ListedMap(NamedTuple):
 
     @property
     def numbers(self) -> NDArray[Any]:
-        """Of all components."""
+        """(n, components) the numbers of all listed unknowns, from 16 bits if they are kept so."""
         return self.parts * (self.units[self.number, None] if len(self.units) > 1 else self.units)
 
 
@@ -166,7 +166,7 @@ class Listed(NamedTuple):
 
     @property
     def components(self) -> int:
-        """Of a charge."""
+        """Number of components of a charge, over all waves."""
         return sum(KINDS[each] for each in self.waves)
 
     @property

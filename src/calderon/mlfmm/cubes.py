@@ -32,7 +32,7 @@ from calderon.mlfmm.spectrum import Array
 LEAST, MOST = 3, 12
 """Points of an edge that are tried."""
 FALLS = 4.0, 30.0
-"""What errors are divided by with each point of an edge more, at least and at most."""
+"""Factors by which errors become smaller with each point of an edge more, at least and at most."""
 DIGITS = {3: 1.5, 4: 3.3, 5: 4.3, 6: 5.2, 7: 6.1, 8: 6.8, 9: 7.6}
 """Digits that so many points of an edge hold, from which a search for them begins."""
 INNER = 0.525
@@ -44,11 +44,11 @@ TURNS = np.array([
     np.diag(signs)[list(order)] for order in itertools.permutations(range(3))
     for signs in itertools.product((1, -1), repeat=3)
 ])  # fmt: skip
-"""(48, 3, 3) of a cube into itself."""
+"""(48, 3, 3) matrices that map a cube onto itself."""
 SUMS, WAVES = 4, 3
 """Scalar sums of a column, and those of them that plane waves have."""
 PARTS = np.arange(4)
-"""Of each sum: value and derivatives."""
+"""Parts of each sum: its value and three derivatives."""
 
 
 class Factors(NamedTuple):
@@ -152,7 +152,7 @@ def potentials(x: Array, y: Array, k: complex, real: Any = np.float64) -> NDArra
 
 
 def slope(x: Array, vectors: Array | None, y: Array, k: complex) -> NDArray[np.complex128]:
-    """The same, or its derivatives at x along vectors."""
+    """(points x, points y) exp(i k r) / r, or, with vectors at the points x, its derivatives at x along these."""
     found = potentials(x, y, k)
     if vectors is not None:
         r = scipy.spatial.distance.cdist(x, y)
@@ -161,7 +161,7 @@ def slope(x: Array, vectors: Array | None, y: Array, k: complex) -> NDArray[np.c
 
 
 def likely_points(rtol: float) -> int:
-    """Of an edge, for a tolerance."""
+    """Points of an edge that are likely to hold a tolerance, where a search begins."""
     return next((p for p, digits in DIGITS.items() if digits >= -math.log10(rtol)), MOST)
 
 

@@ -24,17 +24,17 @@ SURE = (1e-4, 15), (1e-6, 50), (0.0, 120)
 """Degree above which guesses for tolerances from the first number on are not verified: they are good there, and the
 search would take long. The first one is for tables of a single product, of which the search would take more."""
 MARGIN = 1.15
-"""Of guesses that are not verified, in the excess; patterns have one degree more."""
+"""Factor by which the excess of guesses that are not verified is enlarged; their patterns have one degree more."""
 WAVES, FEW = (250, 125), 8
 """Directions up to which all pairs are looked at, the second number for a single product; of more, fewer pairs, but
 this many."""
 FALLS = 2.0, 4.0
-"""What errors are divided by with each degree, at least and at most, up to those of SURE."""
+"""Factors by which errors become smaller with each degree, at least and at most, up to those of SURE."""
 STILL, DECAYS = 1e-12, 3.0
 """Real part of a wavenumber by its imaginary part that changes no digit; Im k / Re k above which no box has plane
 waves."""
 PAIRS, POINTS = 32, 16
-"""Of boxes, from all distances, and of each box, that a search looks at."""
+"""Pairs of boxes, from all distances, and points of each box that a search looks at."""
 
 
 def with_real_part(k: complex) -> complex:

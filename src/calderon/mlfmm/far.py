@@ -86,7 +86,8 @@ class Far:
     run: tuple[int, int] | None = None
 
     def part(self, low: int, high: int) -> "Far":
-        """The same with fields at the points of the leaves low .. high alone, of all charges, for devices."""
+        """The part that computes the fields of all charges at the points of the leaves low .. high alone, for
+        devices."""
 
         def some(levels: Sequence[Any]) -> list[Any]:
             found = []
@@ -117,7 +118,7 @@ class Far:
 
     @cached_property
     def leaves(self) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-        """Of each level with waves the leaves, and their numbers in the level."""
+        """The leaves of each level with waves, and their numbers in the level."""
         found = []
         for level in self.traversal.levels:
             own = np.flatnonzero((self.lists.leaves >= level.low) & (self.lists.leaves < level.high))
@@ -212,7 +213,8 @@ class Far:
 
 
 def parts_of(kinds: Sequence[str]) -> NDArray[np.int64]:
-    """Of components of scalars: 0 values, 1 .. 3 derivatives; equivalent sources know no others."""
+    """Which part of a scalar sum each component is: 0 the value, 1 .. 3 derivatives; equivalent sources know no
+    others."""
     known = {"value": (0,), "mixed": (0,), "gradient": (1, 2, 3)}
     return np.array([n for kind in kinds for n in known[kind]])
 

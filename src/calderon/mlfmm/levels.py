@@ -32,7 +32,7 @@ class Pairs(NamedTuple):
 
 
 def pairs_of_levels(tree: Octree, lists: Lists) -> list[Pairs]:
-    """Of all levels, from the root on."""
+    """The separated pairs of boxes of all levels, from the root on."""
     far = lists.far
     matrix = np.repeat(far.runs[:, 0], far.runs[:, 2] - far.runs[:, 1])
     starts = np.cumsum(np.bincount(far.target + 1, minlength=len(tree.level) + 1))
@@ -50,7 +50,7 @@ def pairs_of_levels(tree: Octree, lists: Lists) -> list[Pairs]:
 
 
 class Degrees(NamedTuple):
-    """Of the stored patterns of a level, and of its translations."""
+    """Degrees of a level: of the stored patterns (half), and of its translations (full)."""
 
     half: int
     full: int
@@ -82,7 +82,7 @@ class Level:
     receiving: tuple[int, int]
 
     def part(self, receiving: tuple[int, int]) -> "Level":
-        """The same with incoming patterns of some boxes alone, for devices."""
+        """The level with incoming patterns of some boxes alone, for devices."""
         first, source, offset, used = self.pairs
         low, high = first[list(receiving)].tolist()
         pairs = Pairs(np.clip(first, low, high) - low, source[low:high], offset[low:high], used)
@@ -94,7 +94,7 @@ class Level:
         return self.high - self.low
 
     def nbytes(self, columns: int) -> int:
-        """Of factors, matrices, lists, and of outgoing and incoming patterns."""
+        """Bytes of factors, matrices, lists, and of the outgoing and incoming patterns of so many columns."""
         arrays = [*self.pairs, self.children, self.octant, self.shifts, self.factors]
         matrices = self.widen.nbytes + (self.lift.nbytes if self.lift else 0)
         patterns = self.patterns + self.incoming

@@ -24,7 +24,7 @@ from calderon.products.octree import Octree
 BLOCKS, BLOCK = 24, 256
 """Blocks of target boxes of a level, at least, and boxes of one, at most."""
 CORNER = np.array([1, 1, 1])
-"""Of a child from the middle of its box, in half edges: all others are turned ones."""
+"""Direction of a child from the middle of its box, in half edges of the child: all other children are turned ones."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +52,7 @@ class CubeLevel:
     receiving: tuple[int, int]
 
     def part(self, receiving: tuple[int, int]) -> "CubeLevel":
-        """The same with fields in some boxes alone, for devices."""
+        """The level with fields in some boxes alone, for devices."""
         down = None if self.down is None else self.down.of_targets(*receiving)
         return replace(self, pairs=self.pairs.of_targets(*receiving), down=down, receiving=receiving)
 
@@ -62,7 +62,7 @@ class CubeLevel:
         return self.high - self.low
 
     def nbytes(self, columns: int) -> int:
-        """Of matrices, lists, and of sources of both directions."""
+        """Bytes of matrices, lists, and of the sources of both directions, for so many columns."""
         lists = [each for runs in (self.pairs, self.own, self.up, self.down) if runs is not None for each in runs]
         own = (*lists, self.across, self.raised, self.lowered, *self.out, *self.into)
         return sum(each.nbytes for each in own) + self.sources * columns * self.small.itemsize
@@ -97,7 +97,7 @@ class LowFrequency:
         return LowFrequency(k, real, cubes, pitch, levels, lists)
 
     def nbytes(self, columns: int) -> int:
-        """Of all levels."""
+        """Bytes of all levels with so many columns, and of the turned cubes."""
         return sum(each.nbytes(columns) for each in self.levels) + self.cubes.turned.nbytes
 
     def outgoing(self, points: Points, numbers: NDArray[Any], parts: NDArray[np.int64], columns: int) -> Any:
@@ -198,7 +198,7 @@ def _level(
         return flat(np.pad(places.T, ((0, 0), pad), mode="edge"), real)
 
     def tables(matrices: Any) -> NDArray[Any]:
-        """As `multiply` wants them."""
+        """Transposed Re, Im and Re + Im of each matrix, padded to vectors: the tables that `multiply` reads."""
         columns = np.array([np.concatenate([a.real.T, a.imag.T, a.real.T + a.imag.T]) for a in matrices])
         return flat(np.pad(columns, ((0, 0), (0, 0), pad)), real)
 

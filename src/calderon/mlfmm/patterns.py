@@ -46,9 +46,9 @@ def combine(x, x0, count_x, y, y0, count_y, pitch, factors, adds):  # type: igno
 
 
 def waves(lossy: bool, mixed: bool) -> Callable[..., None]:
-    """What computes cos and sin of k d.x for a vector of directions, times exp(sign Im k d.x) / exp(growth); sign: 1
-    for emission, which conjugates them, -1 for reception. mixed: times the amplitude a - sign i b k d.n of a point with
-    the normal n, where mix holds a and b: a charge a with a dipole b n, or a test of both."""
+    """The kernel that computes cos and sin of k d.x for a vector of directions, times exp(sign Im k d.x) / exp(growth);
+    sign: 1 for emission, which conjugates them, -1 for reception. mixed: times the amplitude a - sign i b k d.n of a
+    point with the normal n, where mix holds a and b: a charge a with a dipole b n, or a test of both."""
 
     @jitable_part
     def wave(places, p, normals, mix, along, d, pitch, loss, sign, growth, room, at):  # type: ignore[no-untyped-def]

@@ -43,7 +43,7 @@ class Grid:
     @staticmethod
     @lru_cache(maxsize=256)
     def of(degree: int) -> "Grid":
-        """The same object for the same degree, which keeps what it has computed."""
+        """The grid of a degree: one object for each degree, which keeps its results."""
         return Grid(degree)
 
     @cached_property
@@ -79,8 +79,8 @@ class Grid:
 
 
 class Sizes(NamedTuple):
-    """Of matrices of an interpolation: angles theta, and phi on half circles, of the coarse and of the fine grid; the
-    latter rounded up to vectors."""
+    """Sizes of the matrices of an interpolation: angles theta, and phi on half circles, of the coarse and of the
+    fine grid; the latter rounded up to vectors."""
 
     coarse: int
     coarse_pitch: int
@@ -110,7 +110,7 @@ class Interpolation:
         return Interpolation(sizes, *(flat(each, real) for each in (theta, wide, theta.transpose(0, 2, 1), back)))
 
     def room(self, real: Any) -> NDArray[Any]:
-        """What `interpolate` and `anterpolate` work in."""
+        """Working memory of `interpolate` and `anterpolate`."""
         n, pad, m, wide = self.sizes
         return aligned(4 * n * pad + 2 * m * pad + 4 * m * wide + 4 * width(real), real)
 

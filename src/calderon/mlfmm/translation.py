@@ -24,7 +24,7 @@ from calderon.backends.vectors import aligned, width
 from calderon.mlfmm.spectrum import Grid
 
 SAMPLES = 12, 32
-"""Of the table of angles, for each degree, in single and in double precision."""
+"""Samples of the table of angles for each degree, in single and in double precision."""
 DIRECT = 24, 60
 """Degree up to which sums are computed for each direction, in single and in double precision: a table takes as long,
 and where k |R| is small the factors are so much larger than their effect that its errors count."""

@@ -20,7 +20,8 @@ LOCAL, TOGETHER = 40_000, 4
 
 
 class Steps(NamedTuple):
-    """Of so many targets: first (targets + 1,), steps (n, 3) as in cubes.c."""
+    """The products of a matrix that add to each of so many targets: first (targets + 1,), steps (n, 3), both read in
+    cubes.c."""
 
     targets: int
     first: Any

@@ -183,7 +183,7 @@ def require_room(device: Device, media: Sequence[Medium]) -> None:
 
 
 def device_bytes(medium: Medium) -> int:
-    """Of all tables of a medium, or of a part of one, and of what a product with one column takes, at most."""
+    """Bytes of all tables of a medium, or of a part of one, and of the memory of a product with one column, at most."""
     total = medium.nbytes
     if medium.far is None or medium.waves is None:
         return total

@@ -25,7 +25,7 @@ class Map(NamedTuple):
 
 
 class DeviceMaps:
-    """Of one side of a medium: from vectors to charges, from fields to vectors."""
+    """The maps of one side of a medium on the device: from vectors to charges, from fields to vectors."""
 
     def __init__(
         self, device: Device, listed: Listed, weights: NDArray[np.complex128], real: np.dtype[Any],
