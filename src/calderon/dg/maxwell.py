@@ -100,6 +100,7 @@ class MaxwellDG:
             raise TypeError(
                 f"a mesh of tetrahedra is needed, got {type(mesh).__name__}: see cal.mesh.box, mesh.read_tetrahedra"
             )
+        # the same choices on all ranks, checked before anything is computed
         choices = {"order": order, "flux": flux, "courant": courant, "precision": precision, "time_step": time_step}
         choices |= {"boundaries": boundaries, "materials": materials, "local_time_stepping": local_time_stepping}
         ranks = ranks_of(communicator, mesh, **choices)
@@ -107,22 +108,26 @@ class MaxwellDG:
         check_stepping(flux, courant, local_time_stepping, execution, backend)
         reference = reference_tetrahedron(whole_number(order, "order", 1, 6))
         self.mesh, self.order, self.flux, self.precision = mesh, reference.order, flux, precision
+        # memory, which all ranks together must have
         fields = FIELDS[flux] + int(local_time_stepping)
         self.memory = (fields * 3 * reference.size * execution.real.itemsize + GEOMETRY) * mesh.number_of_tetrahedra
         """Approximate bytes of the fields and their tables, on all ranks together."""
         what = f"P{self.order} on {mesh.number_of_tetrahedra} tetrahedra"
         advice = "use a lower order, a coarser mesh or precision='single'"
         agreed(ranks, lambda: require_memory(self.memory, what, advice))
+        # nothing has been observed yet
         self.sources, self.backend, self.time = listed(sources), execution.name, 0.0
         self._observers: list[Observer] = []
         self._initial: NDArray[np.float64] | None = None
         self._fresh = False
+        # materials, boundaries and loads by element, and the part of this rank
         with warn_once(ranks):
             given = completed(mesh, boundaries)
             parts = mesh, reference, execution.real, materials, given, self.sources, ranks
             self._domain = domain(*parts, local_time_stepping)
         self._problem = problem_of(mesh, materials, given, self.sources)
         self.medium, self._element_blocks = self._domain.medium, self._domain.element_blocks
+        # the discrete operator, ports, and the largest stable step
         self._system = agreed(ranks, lambda: system_of(flux, self._domain, execution))
         self._scales = {"electric": 1.0, "magnetic": self.medium.impedance}
         self.ports = {each.name: Port(each, self._system.voltage, ranks) for each in self._domain.loads}

@@ -351,6 +351,7 @@ def _scattering(
     a = np.array([positive_length(radius, "radius") for radius in radii])
     if len(a) == 0 or np.any(np.diff(a) <= 0):
         raise ValueError(f"radii must increase from the inside out, got {a.tolist()}")
+    # layers: one for each radius, without the core where that conducts
     number = len(a) - conducting_core
     if len(permittivity) != number or len(permeability) != number:
         core = " around a conducting core" if conducting_core else ""
@@ -363,11 +364,13 @@ def _scattering(
     for index in (refractive_index(*pair) for pair in zip(e, m, strict=True)):
         if np.real(index) < 0:
             raise ValueError(f"a negative refractive index ({index:.4g}) is not computed")
+    # the incident wave
     d = unit_vector(direction)
     vector = transverse_polarization(polarization, d)
     size = finite_number(amplitude, "amplitude")
     if size == 0:
         raise ValueError("the amplitude must not be zero")
     eta = positive_length(impedance, "impedance")
+    # coefficients outside, and in each layer
     outside, layers = solve(k * a, e, m, conducting_core)
     return MieScattering(k, a, e, m, conducting_core, d, vector, size, eta, outside, layers)

@@ -255,6 +255,7 @@ def _scattering(
     slope = outgoing.slopes[:, 0] / H  # h' / h
     wronskian = 1j / z**2 / H  # (j h' - j' h) / h: the total field and its slope are multiples of it
     interior_terms = None
+    # soft, permeable, or of an impedance
     if kind == "soft":
         c, surface, surface_slope = -J, 0 * J, -wronskian
     elif interior is not None:

@@ -239,21 +239,25 @@ class _Composition:
         return found
 
     def _computed(self, operator: IntegralOperator | LayeredElectricField) -> HMatrix:
+        # which blocks are compressed
         rows, columns = self._tree(operator.test), self._tree(operator.trial)
         wavenumber = operator.wavenumber
         admissible = replace(self.choices.admissibility, wavenumber=wavenumber)
         blocks = block_tree(rows, columns, admissible, operator.is_symmetric and rows is columns)
+        # entries, whose squares must lie in the range of the precision
         rtol, execution = self.choices.rtol, self.execution
         entries = rows_of(operator, rows.clusters, columns.clusters, execution)
         if square := float(np.abs(entries.special.data).max(initial=0.0)) ** 2:
             what = f"compression, which squares the entries of the {operator.integrand.name} on this surface,"
             checked_range(entries.real, rtol * square, square, what)
+        # the devices that help, where the matrix fits into their memory
         for device in self.devices:
             share = expected_bytes(blocks, rtol, entries.dtype) // len(self.devices)
             require_device_memory(device, share, f"H-matrix of {blocks.shape[0]} x {blocks.shape[1]}", ON_PROCESSOR)
         form: Any = operator  # those in layers have no devices
         on_devices = [device_rows(form, entries, device) for device in self.devices]
         with_processor = len(on_devices) < len(execution.team or (execution,))
+        # a sample of entries, for the errors of blocks and for the check of the matrix
         scales = scales_of(operator, blocks, wavenumber)
         if with_processor:
             sample = sampled(filling_of(entries, blocks), blocks, scales, entries.real)
@@ -261,6 +265,7 @@ class _Composition:
             sample = sampled_on_devices(on_devices, entries, blocks, scales)
         points = support_middles(operator.test), support_middles(operator.trial)
 
+        # compressed with smaller tolerances until the sample agrees
         def made(finer: float) -> HMatrix:
             errors = block_errors(sample, blocks, finer, scales) if self.choices.coarsen else None
             given = blocks, finer, repr(operator), self.advance, errors, points

@@ -177,15 +177,18 @@ def factorise(
 
     def factors(cluster: int) -> Node:
         if division.undivided[cluster]:
+            # a cluster that is not divided: a dense block
             block = parts[cluster, WITHIN].dense()
             if not np.isfinite(block).all():
                 raise ValueError(NOT_FINITE)
             return Leaf(lu_factor(block, overwrite_a=True, check_finite=False))
+        # the off-diagonal blocks by low rank: W Z^T below, U V^T above
         one, two = (int(each) for each in tree.children[cluster])
         w, z = low_rank(parts[cluster, BELOW], rtol, rng)
         u, v = (z, w) if symmetric else low_rank(parts[cluster, ABOVE], rtol, rng)
         level = int(tree.level[cluster])
         ranks[level] = max(ranks.get(level, 0), u.shape[1], w.shape[1])
+        # factors of both halves, then of the correction that the low-rank blocks add to them
         first, second = factors(one), factors(two)
         solved = first.solve(u, False), second.solve(w, False)
         count = u.shape[1] + w.shape[1]

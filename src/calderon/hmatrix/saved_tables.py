@@ -42,12 +42,14 @@ def cluster_tree_of(group: SavedGroup) -> ClusterTree:
     children, boxes = group.array("children", np.int64, (count, 2)), group.array("boxes", np.float64, (count, 2, 3))
     group.require(0 < n <= MOST and count > 0, f"{n} unknowns in {count} clusters")
     group.require(_is_permutation(order), "the order of the unknowns is no permutation")
+    # the children in their order are all clusters but the first
     divided = np.flatnonzero((children >= 0).all(axis=1))
     group.require(
         np.array_equal(children[divided].ravel(), np.arange(1, count))
         and bool((np.delete(children, divided, axis=0) == -1).all()),
         "the clusters form no tree",
     )
+    # each divided cluster is its first child, then its second one
     first, second = children[divided, 0], children[divided, 1]
     group.require(
         (first > divided).all()
@@ -59,6 +61,7 @@ def cluster_tree_of(group: SavedGroup) -> ClusterTree:
         and np.array_equal(stop[second], stop[divided]),
         "clusters are not divided by their children",
     )
+    # levels increase by one
     deeper = level[divided] + 1
     group.require(
         level[0] == 0 and np.array_equal(level[first], deeper) and np.array_equal(level[second], deeper),
@@ -86,10 +89,12 @@ def block_tree_of(group: SavedGroup) -> BlockTree:
     column, first, children = (blocks.array(name, np.int64, row.shape) for name in ("column", *BLOCKS[3:]))
     kind = blocks.array("kind", np.int8, row.shape)
     tree = BlockTree(rows, columns, row, column, kind, first, children, symmetric)
+    # blocks of known clusters and kinds, from the whole matrix on
     blocks.require(len(row) > 0 and row[0] == 0 and column[0] == 0, "the first block is not the whole matrix")
     for name, each, clusters in (("row", row, rows), ("column", column, columns)):
         blocks.require(_below(each, len(clusters.start)), f"{name}: no such cluster")
     blocks.require((kind.view(np.uint8) <= DENSE).all(), "a block of an unknown kind")
+    # those that are cut have two to four children, which follow in order
     split = np.flatnonzero(kind == SPLIT)
     leaves = kind != SPLIT
     count = children[split]

@@ -28,12 +28,15 @@ def plane_wave(
     With u along the horizontal wavenumber k and v = z x u: E_u and H_v are voltage and current of the TM line, E_v and
     -H_u those of the TE line, eps k0 E_z = -k H_v and mu k0 H_z = k E_v.
     """
+    # the layer from which the wave comes, and its face to the stack
     side = -1 if radial[2] > 0 else 0
     n0, face = len(sections.eps) - 1 if side else 0, float(sections.low[-1] if side else sections.high[0])
     k0, number = sections.k0, sections.wavenumbers[n0].real
+    # directions u along the horizontal wavenumber and v across it
     k, sine = -number * radial[:2], float(np.linalg.norm(radial[:2]))
     u = -radial[:2] / sine if sine > 1e-9 else np.array([1.0, 0.0])
     v = np.array([-u[1], u[0]])
+    # voltages and currents of both lines, at the points and at the face, for a source on the face
     size, kz = number * max(sine, 1e-9), number * abs(radial[2])
     z = np.ascontiguousarray(points[:, 2])
     layer = np.array([sections.layer_of(each) for each in z], dtype=np.int64)
@@ -41,6 +44,7 @@ def plane_wave(
     _lines(complex(size), sections.data, z, layer, face, n0, lines)
     here, outside, mu0 = np.empty((1, 4), complex), np.flatnonzero(layer == n0), sections.mu[n0]
     _lines(complex(size), sections.data, np.array([face]), np.array([n0]), face, n0, here)
+    # a wave of 1 V/m is that of a current 2 Y on the face; outside the stack it is added to its reflection
     out = []
     for pair, admittance, part in (
         (slice(0, 2), k0 * sections.eps[n0] / kz, vector[:2] @ u),
@@ -52,6 +56,7 @@ def plane_wave(
         values[outside, 0] = 1 / back + reflected * back
         values[outside, 1] = (-1 if side else 1) * admittance * (1 / back - reflected * back)
         out.append(part * np.exp(-1j * number * radial[2] * face) * values)
+    # fields of both lines, with the phase along the layers
     (e_u, h_v), (e_v, current) = (each.T for each in out)
     e_z, h_z, h_u = -size * h_v / (k0 * sections.eps[layer]), size * e_v / (k0 * sections.mu[layer]), -current
     wave = np.exp(1j * points[:, :2] @ k)

@@ -57,6 +57,7 @@ def self_reaction(sections: Sections, z: float, radius: float) -> complex:
         r = np.hypot(radius, s)
         return np.asarray(np.exp(1j * k * r) / (4 * np.pi * r))
 
+    # the smooth rest, without the direct part and its images, at pairs of heights
     total = 0.0 + 0.0j
     nodes = [
         (n, low + (high - low) * t, (high - low) * w)

@@ -169,6 +169,7 @@ def convergence(
         raise ValueError("no residuals to draw: a direct solver has no history")
     figure = new_figure(5.4, 3.5, fitted=True)
     axes = figure.add_subplot()
+    # one curve for each history; markers only where there are few
     for number, (label, history) in enumerate(lines.items()):
         marker = "o" if len(history) < 60 else None
         positive = np.where(history > 0, history, np.nan)
@@ -176,6 +177,7 @@ def convergence(
             np.arange(len(history)), positive, label=label, marker=marker, markersize=3.2, clip_on=False,
             zorder=3, **_pen(number),
         )  # fmt: skip
+    # the tolerance
     if rtol is not None:
         axes.axhline(rtol, color=MUTED, linewidth=0.9, linestyle=(0, (4, 2)))
         axes.annotate(

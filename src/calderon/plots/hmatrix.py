@@ -36,6 +36,7 @@ def hmatrix(matrix: "HMatrix", file: str | os.PathLike[str] | None = None, *, ti
     """
     if not hasattr(matrix, "slabs"):
         raise TypeError(f"a picture of blocks needs an HMatrix, got {type(matrix).__name__}: draw one of its .parts")
+    # blocks: of low rank in the colour of their rank, dense ones dark
     corners, ranks = _blocks(matrix)
     low = ranks >= 0
     largest = max(1, int(ranks.max(initial=1)))
@@ -54,6 +55,7 @@ def hmatrix(matrix: "HMatrix", file: str | os.PathLike[str] | None = None, *, ti
     axes.yaxis.set_major_locator(MaxNLocator(5, integer=True))
     for side in axes.spines.values():
         side.set(color=MUTED, linewidth=0.6)
+    # the scale of ranks, and the key of dense blocks
     box = axes.get_position()
     bar = figure.add_axes((box.x1 + 0.025, box.y0 + 0.12, 0.022, box.height - 0.12))
     figure.colorbar(ScalarMappable(scale, colors), cax=bar, label="rank", boundaries=np.linspace(0, largest, 200))
@@ -62,6 +64,7 @@ def hmatrix(matrix: "HMatrix", file: str | os.PathLike[str] | None = None, *, ti
         handles=[Patch(facecolor=DENSE, label="dense")], loc="lower left", borderaxespad=0,
         bbox_to_anchor=(box.x1 + 0.02, box.y0), handlelength=1.2,
     )  # fmt: skip
+    # title: size and memory
     share = matrix.nbytes / (np.prod(matrix.shape, dtype=float) * matrix.dtype.itemsize)
     size = f"{matrix.shape[0]} × {matrix.shape[1]}, {format_bytes(matrix.nbytes)}, {share:.1%} of dense"
     axes.set_title(title or size, loc="left", pad=8, color=INK)

@@ -57,14 +57,17 @@ def paint(scene: Scene, closed: bool = False) -> NDArray[np.uint8]:
     if closed:
         front = faces @ lens.eye > 0
         corners, normals, shades = corners[front], normals[front], shades[front]
+    # few triangles are divided, so that shades vary within them
     pieces = 1
     while not edges and len(corners) * 4 <= FACES:
         corners, normals, shades = _quartered(corners), _quartered(normals), quartered(shades)
         pieces *= 2
+    # colours
     brightness = light(normals.mean(axis=1), lens)
     face_colors = scene.colors(shades.mean(axis=1))
     # shaded no more than the form needs: dark shades would pass for other values
     face_colors[:, :3] *= (0.45 + 0.55 * brightness)[:, None]
+    # triangles and lines in the window, lines as triangles without area and a little nearer
     projected = lens.project(corners.reshape(-1, 3)).reshape(-1, 3, 3)
     count = len(projected)
     inks, widths = [np.tile(to_rgba("#2c3a47" if edges else "none"), (count, 1))], [np.full(count, 0.35 * edges)]
@@ -75,6 +78,7 @@ def paint(scene: Scene, closed: bool = False) -> NDArray[np.uint8]:
         inks.append(np.tile(to_rgba(stroke.color), (len(lines), 1)))
         widths.append(np.full(len(lines), 2 * stroke.width))
     face_colors = np.concatenate([face_colors, np.zeros((len(projected) - count, 4))])
+    # painted from the back to the front, at twice the resolution
     back_to_front = np.argsort(projected[:, :, 2].mean(axis=1), kind="stable")
     width, height = scene.pixels
     canvas = FigureCanvasAgg(
@@ -95,6 +99,7 @@ def paint(scene: Scene, closed: bool = False) -> NDArray[np.uint8]:
         autolim=False,
     )
     canvas.draw()
+    # the mean of four pixels
     picture = np.asarray(canvas.buffer_rgba())[: 2 * height, : 2 * width, :3]
     total = picture[::2, ::2].astype(np.uint16)
     for down, right in ((0, 1), (1, 0), (1, 1)):

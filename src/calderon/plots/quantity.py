@@ -62,6 +62,7 @@ def show(
         raise ValueError("nothing to draw: no value is finite")
     if limits is not None and not (np.asarray(limits).dtype.kind in "fiu" and limits[0] < limits[1]):
         raise ValueError(f"limits {limits}: give them as (lower, upper)")
+    # phase, decibels, absolute values
     symbol = name or "u"
     bracket = f" ({unit})" if unit else ""
     if quantity == "phase":
@@ -79,6 +80,7 @@ def show(
         shown = np.abs(field)
         low, high = limits or _span(0.0, float(np.nanmax(shown)))
         return Shown(shown, low, high, mpl.colormaps["viridis"], f"|{symbol}|{bracket}")
+    # real or imaginary parts: symmetric about zero, unless values have one sign
     shown = np.real(field) if quantity == "real" else np.imag(field)
     largest = float(np.nanmax(np.abs(shown)))
     minimum, maximum = float(np.nanmin(shown)), float(np.nanmax(shown))

@@ -14,12 +14,14 @@ def render(scene: str, picture: str) -> None:
     """Read the scene and write a picture on white."""
     import pyvista
 
+    # the surface with its shades
     data = np.load(scene)
     triangles = data["triangles"]
     faces = np.column_stack([np.full(len(triangles), 3), triangles])
     body = pyvista.PolyData(data["vertices"], faces.ravel())
     (body.point_data if data["on_vertices"] else body.cell_data)["shade"] = data["shades"]
     lookup = pyvista.LookupTable(values=np.round(255 * data["colors"]).astype(np.uint8), scalar_range=(0, 1))
+    # two lights: one from above, one from the eye
     plotter = pyvista.Plotter(off_screen=True, window_size=data["pixels"].tolist(), lighting="none")
     centre, eye, up, right = (data[name] for name in ("centre", "eye", "up", "right"))
     distance = 4 * body.length
@@ -28,6 +30,7 @@ def render(scene: str, picture: str) -> None:
         plotter.add_light(
             pyvista.Light(position=centre + distance * direction, focal_point=centre, intensity=intensity)
         )
+    # surface and camera
     plotter.background_color = pyvista.Color("white")
     plotter.add_mesh(
         body, scalars="shade", cmap=lookup, show_scalar_bar=False, show_edges=bool(data["edges"]), edge_color="#1f2933",

@@ -30,6 +30,7 @@ def smith(
     """
     figure = new_figure(4.6, 4.8)
     axes = figure.add_axes((0.06, 0.08, 0.88, 0.88 * 4.6 / 4.8))
+    # circles of constant resistance and reactance, with their numbers
     t = np.tan(np.linspace(-np.pi / 2, np.pi / 2, 401)[1:-1])
     sweep = np.sign(t) * t**2
     for part in PARTS:
@@ -42,9 +43,11 @@ def smith(
             w = (sign * 1j * part - 1) / (sign * 1j * part + 1)
             text = f"{'+' if sign > 0 else chr(0x2212)}j{part:g}"
             axes.text(1.07 * w.real, 1.07 * w.imag, text, color=MUTED, fontsize=7, ha="center", va="center")
+    # the real axis and the unit circle
     axes.plot([-1, 1], [0, 0], color=HAIRLINE, linewidth=0.7, zorder=1)
     angle = np.linspace(0, 2 * np.pi, 361)
     axes.plot(np.cos(angle), np.sin(angle), color=MUTED, linewidth=0.8, zorder=1)
+    # reflections, with the texts at their ends
     for number, (label, values) in enumerate(reflections.items()):
         w = unmasked(values, f"reflection {label!r}").astype(complex).conj()
         if w.ndim != 1 or not np.isfinite(w).all():

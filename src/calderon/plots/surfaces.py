@@ -208,6 +208,7 @@ def _rendered(drawn: Scene, insist: bool) -> NDArray | None:
         if insist:
             raise RuntimeError('PyVista is not installed: pip install "calderon[plot]", or use renderer="matplotlib"')
         return None
+    # the scene as a file
     (left, right, bottom, top), lens, shades = drawn.window, drawn.lens, drawn.shades
     middle = (left + right) / 2 * lens.right + (bottom + top) / 2 * lens.up
     on_vertices = shades.shape[1] == 3
@@ -222,6 +223,7 @@ def _rendered(drawn: Scene, insist: bool) -> NDArray | None:
             centre=middle + (drawn.vertices @ lens.eye).mean() * lens.eye, half_height=(top - bottom) / 2,
             pixels=np.array(drawn.pixels), edges=drawn.edges,
         )  # fmt: skip
+        # another process renders it: one that cannot may end without a message
         environment = {name: value for name, value in os.environ.items() if name != "DISPLAY" or value}
         try:
             run = subprocess.run(

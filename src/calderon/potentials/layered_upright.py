@@ -67,20 +67,24 @@ def upright_fields(
     out, mu = np.zeros((len(points), 6), complex), complex(sections.mu[sections.layer_of(z)])
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     for slices in Slices.of(corners, layers).groups():
+        # points on the slices, more of them the closer the field points are
         low, high = slices.ends[:, 0, 0, 2].mean(), slices.ends[:, 1, 0, 2].mean()
         size = max(high - low, float(np.linalg.norm(np.diff(slices.ends, axis=2), axis=3).max()))
         middles = slices.ends.mean(axis=(1, 2))
         distances, _ = scipy.spatial.cKDTree(middles).query(np.column_stack([points, np.full(len(points), z)]))
         near = distances.min() - size / 2
         rule = gauss(int(np.clip(np.ceil(POINTS[0] + POINTS[1] * size / max(near, 0.2 * size)), 1, POINTS[2])))
+        # each height of the rule: points along its chords
         for t, w in zip(rule.points, rule.weights, strict=True):
             chord = slices.ends[:, 0] + t * (slices.ends[:, 1] - slices.ends[:, 0])
             places = chord[:, None, 0] + rule.points[:, None] * (chord[:, 1] - chord[:, 0])[:, None]
             width = np.linalg.norm(chord[:, 1] - chord[:, 0], axis=1)
             weights = (w * (high - low) * width[:, None] * rule.weights).ravel()
+            # currents and charges at these points, with their weights
             shares = _barycentric(corners[slices.triangles], normals[slices.triangles], places)
             flow = np.einsum("nqk,nkc->nqc", shares, currents[slices.triangles]).reshape(-1, 3) * weights[:, None]
             charge = np.repeat(charges[slices.triangles], len(rule.points)) * weights
+            # Green's functions by horizontal distance, and the fields
             d = points[:, None] - places.reshape(-1, 3)[:, :2]
             rho = np.linalg.norm(d, axis=2)
             reach = 1.001 * float(rho.max()) + 1e-12

@@ -177,6 +177,7 @@ def sums_of_group(
         for j in range(begin, end, SOURCE):
             o0, o1, o2 = number(s, j), number(s, j + 1), number(s, j + 2)
             c, ci = number(s, j + 4), number(s, j + 5)
+            # the value, or the slope where a gradient or a double layer is summed
             r2 = d0 * o0 + d1 * o1 + d2 * o2 + (square + number(s, j + 3))
             u, ui, h, hi = radial_value(r2, parameters, reference)
             if double and gradient:
@@ -185,6 +186,7 @@ def sums_of_group(
             if slopes:
                 u, ui = h, hi
             if gradient:
+                # the sum, and for gradients those times the coordinates of the source
                 e, ei = charged(zero(t), zero(t), u, ui, c, ci, oscillates, complex_charges)
                 a0, a1, a2, a3 = a0 + e, a1 + o0 * e, a2 + o1 * e, a3 + o2 * e
                 b0, b1, b2, b3 = b0 + ei, b1 + o0 * ei, b2 + o1 * ei, b3 + o2 * ei
@@ -288,22 +290,26 @@ def near_kernel(radial: Radial, emission: Emission, oscillates: bool) -> Callabl
         step, each, columns, stop = lanes(s), sources.shape[1], sources.shape[2], lo
         g, y = groups.reshape(-1), sources.reshape(-1)
         while stop < hi:
+            # a vector of points with one group
             start, group = stop, numbers[stop]
             stop, i = end_of_run(numbers, start, min(hi, start + step)), 5 * group
             put_points(s, 0, points, (0.0, 0.0, 0.0), start, stop)
             x0, x1, x2 = load(s, 0), load(s, step), load(s, 2 * step)
             d0, d1, d2 = x0 - number(g, i), x1 - number(g, i + 1), x2 - number(g, i + 2)
             square = d0 * d0 + d1 * d1 + d2 * d2
+            # how much squared distances are raised for points close to the centre
             raised = at_least(square, number(g, i + 3)) - square
             t0, t1, t2, t3, t4, t5 = zero(s), zero(s), zero(s), zero(s), zero(s), zero(s)
             for j in range(each * columns * group, each * columns * (group + 1), columns):
                 d0, d1, d2 = x0 - number(y, j), x1 - number(y, j + 1), x2 - number(y, j + 2)
+                # one source: Green's function, and what it emits
                 r2 = at_least(d0 * d0 + d1 * d1 + d2 * d2 + raised, number(g, i + 4))
                 u, ui, h, hi_ = radial_value(r2, parameters, zero(s))
                 if not oscillates:
                     ui, hi_ = zero(s), zero(s)
                 a0, b0, a1, b1, a2, b2 = emit(u, ui, h, hi_, r2, d0, d1, d2, charges(y, j), k_re, k_im)
                 t0, t1, t2, t3, t4, t5 = t0 + a0, t1 + b0, t2 + a1, t3 + b1, t4 + a2, t5 + b2
+            # to the results of these points
             for n in range(3 * step, (3 + 2 * values) * step, step):
                 store(s, n, zero(s))
             add_values(s, 3 * step, step, vector, t0, t1, t2, t3, t4, t5)

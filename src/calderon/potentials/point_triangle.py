@@ -410,6 +410,7 @@ def point_triangle_integrals(
     series = Series.of(k, size)
     smooth = k, factors, series.coefficients.reshape(-1), series.reach - size / 2
     run = point_triangle_kernel(double, gradient)
+    # shares of points as tasks
     share = max(SHARE, -(-len(points) // (8 * thread_count())))
     starts = range(0, len(points), share)
 

@@ -86,6 +86,7 @@ def share_tasks(
     first = 0 if processor is None else 1
     speeds, threads, began = Speeds(weights, first + len(devices)), thread_count(), time.perf_counter()
 
+    # the processor: each thread takes tasks one by one, none that would end later than the devices
     def on_processor() -> None:
         assert processor is not None
         while (task := queue.take(lambda task: speeds.too_long(0, task, queue.pending, threads))) is not None:
@@ -95,6 +96,7 @@ def share_tasks(
                 speeds.seconds[0] = time.perf_counter() - began
             queue.done((task,))
 
+    # a device: runs of tasks, as long as its speed so far suggests
     working, failures = list(range(len(devices))), list[str]()
 
     def on_device(number: int) -> None:

@@ -48,10 +48,12 @@ class Run:
                 "incomplete: continue from its checkpoint if it wrote one, otherwise create a new simulation"
             )
 
+        # before the first step: fields are incomplete until the last one is done
         def begin() -> None:
             self.system.interrupted = True
             self._begin(first)
 
+        # after each step: observers, then a checkpoint where one is due or the process is asked to end
         def after(n: int) -> None:
             self._observe(n)
             report(n)

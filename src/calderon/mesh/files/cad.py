@@ -41,6 +41,7 @@ def read_cad(path: str | Path, h: float) -> TriangleMesh:
         faces = [tag for _, tag in gmsh.model.getEntities(2)]
         if not faces:
             raise MeshError(f"{path}: holds no faces: export a solid or its surface")
+        # h in proportion to the model, and to memory
         corners = np.reshape(gmsh.model.getBoundingBox(-1, -1), (2, 3))
         if h > (size := 1e-3 * float(np.linalg.norm(corners[1] - corners[0]))):
             raise MeshError(
@@ -50,10 +51,12 @@ def read_cad(path: str | Path, h: float) -> TriangleMesh:
         area = 1e-6 * sum(gmsh.model.occ.getMass(2, face) for face in faces)
         volume = 1e-9 * sum(gmsh.model.occ.getMass(3, solid) for _, solid in gmsh.model.getEntities(3))
         room_for_surface(area, h, REMESHED)
+        # triangles of each face
         mesh_surfaces(gmsh, 1e3 * h)
         meshed = MeshedModel(gmsh)
         triangles = [meshed.elements(3, face) for face in faces]
         called = [gmsh.model.getEntityName(2, face).rpartition("/")[2] for face in faces]
+    # tags: faces of one name have the number of the first
     names: dict[str, int] = {}
     own = [names.setdefault(name, face) if name else face for name, face in zip(called, faces, strict=True)]
     tags = np.repeat(own, [len(each) for each in triangles])

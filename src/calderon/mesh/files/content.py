@@ -49,11 +49,13 @@ def file_content(path: Path, volumes: bool = False) -> meshio.Mesh:
             f"{path}: {suffix} files are programs of gmsh, which may run others: mesh it by gmsh -2 {path.name}, and "
             "read the .msh file"
         )
+    # a format that can be read
     form = format_of(suffix)
     if form is None or form.read is None or (volumes and form.write_volume is None):
         known = ", ".join(suffixes(read=True, volumes=volumes))
         raise MeshError(f"{path}: unknown mesh format {suffix!r}; choose {known}")
     try:
+        # a file with content
         with contextlib.suppress(FileNotFoundError, NotADirectoryError):
             path.stat()
     except OSError as error:  # a name that is too long, a folder that may not be entered: exists() does not raise it
@@ -62,6 +64,7 @@ def file_content(path: Path, volumes: bool = False) -> meshio.Mesh:
         raise MeshError(f"{path}: {'a folder, not a file' if path.is_dir() else 'no such file'}")
     if path.stat().st_size == 0:
         raise MeshError(f"{path}: the file is empty; export the mesh again")
+    # the reader: what it prints and raises becomes part of the message
     output = StringIO()
     try:
         with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output), np.errstate(all="ignore"):

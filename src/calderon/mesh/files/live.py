@@ -75,17 +75,20 @@ def gmsh_content(gmsh: Any) -> meshio.Mesh:
     surfaces that are reversed in their group are reversed."""
     if not gmsh.isInitialized():
         raise MeshError("gmsh is not initialised: build the model, gmsh.model.mesh.generate(2), then from_gmsh()")
+    # vertices by gmsh's numbers
     number, points, _ = gmsh.model.mesh.getNodes()
     if not len(number):
         raise MeshError("gmsh's current model has no mesh: call gmsh.model.mesh.generate(2) first")
     place = np.zeros(int(number.max()) + 1, np.int64)
     place[number.astype(np.int64)] = np.arange(len(number))
     groups = [tag for _, tag in gmsh.model.getPhysicalGroups(2)]
+    # the first physical group of each surface
     owners: dict[int, int] = {}
     for group in groups:
         for entity in gmsh.model.getEntitiesForPhysicalGroup(2, group).tolist():
             owners.setdefault(entity, group)
     blocks, tags = [], []
+    # triangles and quadrilaterals, surface by surface
     for _, entity in gmsh.model.getEntities(2):
         if groups and entity not in owners:
             continue
@@ -99,6 +102,7 @@ def gmsh_content(gmsh: Any) -> meshio.Mesh:
                 own[:, 1:first] = own[:, 1:first][:, ::-1]
             blocks.append((GMSH_KINDS[kind], own))
             tags.append(np.full(len(blocks[-1][1]), owners.get(entity, entity)))
+    # without surfaces: lines and solids, for a message that names them
     for dimension in (1, 3) if not blocks else ():
         for kind, _, nodes in zip(*gmsh.model.mesh.getElements(dimension), strict=True):
             corners = gmsh.model.mesh.getElementProperties(kind)[3]

@@ -72,10 +72,12 @@ def phantom(
         sizes[name] = positive(f"h[{name!r}]", value)
     shape.check()
     _require_room(shape, sizes)
+    # tetrahedra, then ellipsoids of their exact volume
     vertices, groups, outer, metal = _meshed(shape, sizes)
     for n in range(len(TISSUES)):
         inside = np.concatenate([groups[each] for each in TISSUES[n:]])
         keep_volume(vertices, inside, shape.ellipsoids[n])
+    # parts one after the other, in the order of PARTS
     counts = [len(groups[name]) for name in PARTS]
     return TetrahedralMesh(
         vertices,

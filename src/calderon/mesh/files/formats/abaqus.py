@@ -54,6 +54,7 @@ def read_abaqus(path: Path) -> meshio.Mesh:
     blocks: list[tuple[str, NDArray[np.int64]]] = []
     sets: dict[str, list[NDArray[np.int64]]] = {}
     passed: Counter[str] = Counter()
+    # keyword by keyword: nodes, elements, sets
     for keyword, options, rows in _sections(path):
         _refuse_unread(keyword, options, rows)
         if keyword == "NODE":
@@ -75,6 +76,7 @@ def read_abaqus(path: Path) -> meshio.Mesh:
             raise MeshError("an instance of a part is moved: write the assembly as one flat mesh")
     if not blocks and passed:
         raise MeshError(f"no triangles, only elements of the types {', '.join(sorted(passed))}: mesh the surface")
+    # solids that are not read would leave their surface out
     flat = any(kind.startswith(("triangle", "quad")) for kind, _ in blocks)
     solids = [name for name in sorted(passed) if name.startswith(SOLIDS)]
     if solids and not flat:
@@ -82,12 +84,15 @@ def read_abaqus(path: Path) -> meshio.Mesh:
             f"elements of the types {', '.join(solids)} are not supported, only tetrahedra: mesh the volume with "
             "tetrahedra only, or its surface with triangles"
         )
+    # elements by number
     labels = np.concatenate([each[:, 0] for _, each in blocks]) if blocks else np.zeros(0, np.int64)
     if len(np.unique(labels)) < len(labels):
         raise MeshError("element numbers are given twice: write one part, or all parts as one flat mesh")
     cells = [(kind, _placed(each, places)) for kind, each in blocks]
+    # sets as places in each block
     chosen = {name: np.concatenate(parts) for name, parts in sets.items() if parts}
     found = {name: [np.flatnonzero(np.isin(each[:, 0], ids)) for _, each in blocks] for name, ids in chosen.items()}
+    # what was not read
     others = [f"{name} ({passed[name]} lines)" for name in sorted(passed) if not name.startswith(LINES)]
     notes = [f"elements ignored, of types that are not supported: {', '.join(others)}"] if others else []
     return meshio.Mesh(np.array(points).reshape(-1, 3), cells, cell_sets=found if blocks else {}, info=notes)

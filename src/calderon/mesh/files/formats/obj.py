@@ -26,6 +26,7 @@ def read_obj(path: Path) -> meshio.Mesh:
     faces: dict[int, list[list[int]]] = {3: [], 4: []}
     group, object_, groups, objects = "", "", [], []
     members: dict[int, list[tuple[str, str]]] = {3: [], 4: []}
+    # line by line: vertices, faces, and the group and the object that they belong to
     for number, line in _lines(path):
         kind, _, rest = line.partition(" ")
         if kind == "v":
@@ -50,6 +51,7 @@ def read_obj(path: Path) -> meshio.Mesh:
             objects.append(object_)
     _require_vertices(faces, len(points))
     used = [(kind, size) for size, kind in ((3, "triangle"), (4, "quad")) if faces[size]]
+    # cell sets: groups, or else objects
     part = 0 if groups else 1
     sets = {
         name: [np.flatnonzero([each[part] == name for each in members[size]]) for _, size in used]
