@@ -46,6 +46,7 @@ def get(name: str, turn: int = 0) -> Device | None:
         raise ValueError(f"unknown backend {name!r}: choose {choices} (or a device of one, such as 'cuda:1')")
     if backend == cpu.NAME:
         return None
+    # the device of that number, or the next in turn
     found = survey(backend)
     wanted = f"{backend}:{int(number)}" if colon else ""
     fitting = [device for device in found.devices if device.name == wanted or not wanted]

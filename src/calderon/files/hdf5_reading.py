@@ -36,6 +36,7 @@ def saved_file(path: str | os.PathLike[str], kind: FileKind) -> Iterator[SavedGr
     """
     with _opened(path, kind) as file:
         root = SavedGroup(os.fspath(path), kind.remedy, True, file)
+        # kind and version of the file
         there = root.text("kind") if root.has_attribute("kind") else ""
         if there != kind.name:
             what = f"it is a {there}" if there.startswith("calderon ") else "it was not written by this package"
@@ -54,6 +55,7 @@ def saved_file(path: str | os.PathLike[str], kind: FileKind) -> Iterator[SavedGr
                 UserWarning,
                 stacklevel=callers_level(),
             )
+        # checksums
         root = SavedGroup(root.path, root.remedy, checked, file)
         root.verify()
         yield root

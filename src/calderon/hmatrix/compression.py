@@ -138,11 +138,13 @@ class Compression:
         self.places = tree.rows.start, tree.rows.stop, tree.columns.start, tree.columns.stop
         real = np.zeros(0, rows.dtype).real.dtype
         largest = np.abs(rows.special.data).max(initial=0.0)
+        # errors at which an approximation ends: relative ones, and those of rounding
         self.limits = np.array([APPROXIMATION * rtol, NOISE * largest * np.finfo(real).eps]).astype(real)
         self.truncation = TRUNCATION * rtol
         given = points or (None, None)
         self.sides = tuple(Places.of(each, p, real) for each, p in zip((tree.rows, tree.columns), given, strict=True))
         self.points = (*self.sides[0], *self.sides[1])
+        # numbers of finished blocks, and working memory that threads share
         self.store = Store(rows.dtype)
         self.free: list[Arena] = []
         self.full: list[int] = []

@@ -211,11 +211,13 @@ def low_rank(part: Part, rtol: float, rng: np.random.Generator) -> tuple[NDArray
     basis = np.zeros((m, 0), part.dtype)
     count = FIRST_SAMPLES
     while True:
+        # products with random vectors, without what the basis holds already
         samples = part.product(_random(rng, n, min(count, most - basis.shape[1]) + PROBES, part.dtype))
         size = np.linalg.norm(samples[:, -PROBES:])
         require_memory(4 * samples.nbytes + 4 * basis.nbytes, "the factors of a compressed matrix", ADVICE)
         for _ in range(2):  # twice is enough
             samples = samples - basis @ (basis.conj().T @ samples)
+        # the last of them estimate what the basis lacks
         rest = np.linalg.norm(samples[:, -PROBES:])
         if size == 0 or (basis.shape[1] and rest <= 0.5 * rtol * size):
             break
@@ -226,6 +228,7 @@ def low_rank(part: Part, rtol: float, rng: np.random.Generator) -> tuple[NDArray
         count = basis.shape[1]
     if not basis.shape[1]:
         return np.zeros((m, 0), part.dtype), np.zeros((n, 0), part.dtype)
+    # A = Q (Q^H A), truncated by singular values
     right = part.product(np.ascontiguousarray(basis.conj()), transposed=True)  # A^T conj(Q) = (Q^H A)^T
     q, r = qr(right, mode="economic", check_finite=False)
     left, values, other = svd(r.T, full_matrices=False, check_finite=False)

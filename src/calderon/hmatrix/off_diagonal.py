@@ -143,6 +143,7 @@ def _add_hmatrix(parts: dict[tuple[int, int], Part], term: Term, matrix: HMatrix
     blocks = matrix.tree
     for slab in matrix.slabs:
         numbers, table = slab
+        # blocks by the cluster and the part, within, below or above, that they lie in
         owner, place = division.owners(blocks.row[table[:, BLOCK]], blocks.column[table[:, BLOCK]])
         order = np.lexsort((place, owner))
         cuts = np.flatnonzero((np.diff(owner[order]) != 0) | (np.diff(place[order]) != 0)) + 1
@@ -150,12 +151,14 @@ def _add_hmatrix(parts: dict[tuple[int, int], Part], term: Term, matrix: HMatrix
             if not len(group):
                 continue
             cluster, where = int(owner[group[0]]), int(place[group[0]])
+            # rows and columns are counted from the begin of the part
             shifted = table[group].copy()
             shifted[:, ROW] -= parts[cluster, where].rows.start
             shifted[:, COLUMN] -= parts[cluster, where].columns.start
             mirrored = {WITHIN: WITHIN, BELOW: ABOVE, ABOVE: BELOW}[where]
             own = mirrored if term.transposed else where
             parts[cluster, own].add_blocks(term.factor, term.transposed, term.conjugated, numbers, shifted)
+            # half of a symmetric matrix is stored: blocks off the diagonal stand for two
             if blocks.symmetric:
                 off = shifted if where != WITHIN else shifted[shifted[:, ROW] != shifted[:, COLUMN]]
                 other = parts[cluster, mirrored if own == where else where]

@@ -151,6 +151,7 @@ def slabs_of(group: SavedGroup, tree: BlockTree, dtype: np.dtype[Any]) -> list[S
     columns = np.ascontiguousarray(tables.T)  # as rows: four times as fast
     block, rank, height, width = columns[BLOCK], columns[RANK], columns[HEIGHT], columns[WIDTH]
     group.require(_below(block, len(tree.row)), "a stored block that is not in the block tree")
+    # rows and columns of each block are those of its clusters
     for start, size, clusters, side in (
         (columns[ROW], height, tree.rows, tree.row[block]),
         (columns[COLUMN], width, tree.columns, tree.column[block]),
@@ -160,6 +161,7 @@ def slabs_of(group: SavedGroup, tree: BlockTree, dtype: np.dtype[Any]) -> list[S
             "a stored block with other rows or columns than its clusters",
         )
     group.require(((rank >= -1) & (rank <= np.minimum(height, width))).all(), "a stored block with an impossible rank")
+    # numbers of each block, as many as its rank and sizes need
     lengths, ends = stored(tables), np.cumsum([len(slab.table) for slab in slabs])
     slabs = [
         _slab_of(each, slab, lengths[end - len(slab.table) : end])

@@ -116,6 +116,7 @@ def filling_of(rows: CompiledRows, tree: BlockTree) -> Filling:
 
 def sampled(filling: Filling, tree: BlockTree, scales: Scales, real: np.dtype[Any]) -> Sample:
     """The rows of SAMPLES leaves of the tree of rows; real: type of the vectors."""
+    # leaves of rows, evenly spaced, with strips of leaves of columns
     leaves = [np.flatnonzero(side.is_leaf) for side in (tree.rows, tree.columns)]
     leaves = [each[np.argsort(side.start[each])] for each, side in zip(leaves, (tree.rows, tree.columns), strict=True)]
     count = min(SAMPLES, len(leaves[0]))
@@ -123,6 +124,7 @@ def sampled(filling: Filling, tree: BlockTree, scales: Scales, real: np.dtype[An
     widths = tree.columns.size[leaves[1]]
     strips = np.split(leaves[1], np.flatnonzero(np.diff(np.cumsum(widths) // COLUMNS_AT_ONCE)) + 1)
     tasks = [(number, row, strip) for number, row in enumerate(chosen) for strip in strips]
+    # products with smooth vectors and a random one
     random = np.random.default_rng(0).standard_normal((len(scales.smooth), 1))
     vectors = np.concatenate([scales.smooth, random], axis=1).astype(real).astype(float)
     found: list[Any] = [None] * len(tasks)
@@ -140,6 +142,7 @@ def sampled(filling: Filling, tree: BlockTree, scales: Scales, real: np.dtype[An
         found[task] = squares, products
 
     run_tasks(work, len(tasks))
+    # sums over the strips of each leaf
     sums = [[sum(each[k] for each, task in zip(found, tasks, strict=True) if task[0] == number) for k in (0, 1)]
             for number in range(count)]  # fmt: skip
     rows = np.concatenate([np.arange(tree.rows.start[row], tree.rows.stop[row]) for row in chosen])

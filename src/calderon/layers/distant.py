@@ -73,6 +73,7 @@ def distant_greens(sections: Sections, z: float, source_z: float, reach: float) 
     branches = set(sections.wavenumbers[[0, -1]][opened].tolist())
     if not branches or reach < WAVELENGTHS[1] * wavelength:
         return None
+    # residues of surface waves, by circles around their poles
     waves = [wave.k for height in {z, source_z} for wave in surface_waves(sections, height)]
     poles = [k for n, k in enumerate(waves) if all(abs(k - other) > 1e-6 * abs(k) for other in waves[:n])]
     found = []
@@ -80,6 +81,7 @@ def distant_greens(sections: Sections, z: float, source_z: float, reach: float) 
         distance = min(abs(p - other) for other in [*poles, *branches] if other != p)
         circle = 0.3 * distance * np.exp(2j * np.pi * (np.arange(24) + 0.5) / 24)
         found.append((p, np.mean(_both(sections, p + circle, (z, source_z)) * circle, axis=1)))
+    # the first distance from which on sums and integrals agree
     for start in wavelength * np.array(WAVELENGTHS):
         sums = DistantGreens(sections, (z, source_z), float(start), found, list(branches))
         rho = start * np.linspace(1, 1.2, SAMPLES)

@@ -78,6 +78,7 @@ def static_images(sections: Sections, z: float, source_z: float, size: float, re
         closest = np.inf
     farthest = FARTHEST * size
     distances = _distances(closest, farthest)
+    # wavenumbers at which the images are fitted
     kappa = np.geomspace(LOWEST / farthest, HIGHEST / distances.min(initial=farthest), SAMPLES * (len(distances) + 2))
     scale = np.sqrt(kappa)  # between equal errors at all kappa, and an equal share in the peak
     waves = scale[:, None] * np.exp(-kappa[:, None] * distances)
@@ -85,6 +86,7 @@ def static_images(sections: Sections, z: float, source_z: float, size: float, re
     exact, direct = spectral_greens(sections, kappa, z, source_z), direct_part(sections, z) if z == source_z else None
     static, following = [], []
     for electric, whole in ((False, exact.xx), (True, exact.K)):
+        # static images, then those that grow with distance, of what is left
         line = 2 * _voltages(sections, kappa, z, source_z, electric)
         left = 2 * kappa * whole - line
         own, next_own = [], []

@@ -178,6 +178,7 @@ def table_of(
 
     def greens(r: np.ndarray) -> np.ndarray:
         """(2, ...) both at distances (n, nodes) without the direct part."""
+        # distances: close ones by integrals without the direct part, distant ones by their sums
         close, beyond = r.max(axis=1) * sections.k0 < CLOSE, np.full(len(r), False)
         far = is_far(r, images, requested)
         if distant is not None:
@@ -188,6 +189,7 @@ def table_of(
         out[:, whole] = horizontal_greens(sections, r[whole], z, source_z)
         if distant is not None and beyond.any():
             out[:, beyond] = distant(r[beyond])
+        # the direct part and the images where they were not left out
         for n, (c, k) in enumerate(zip(direct[:2], direct[2:], strict=True)):
             out[n, ~close] -= c * np.exp(1j * k * r[~close]) / (4 * np.pi * r[~close])
         out[:, ~close & ~far] -= images(r[~close & ~far])

@@ -59,6 +59,7 @@ class Triangulation:
         refuse_repeated(triangle_edges, len(edges))
         counts = np.bincount(triangle_edges.ravel(), minlength=len(edges))
         flipped = consistent_orientation(vertices, triangles, triangle_edges, incidence, counts, area_vectors)
+        # flipped triangles exchange their last two corners, and so two of their edges
         if flipped.any():
             triangles[flipped] = triangles[flipped][:, [0, 2, 1]]
             triangle_edges[flipped] = triangle_edges[flipped][:, [0, 2, 1]]

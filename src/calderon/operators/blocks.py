@@ -142,6 +142,7 @@ def blocks(table: Sequence[Sequence[Block]]) -> BlockOperator:
                 "None for zero",
                 "a number c stands for c * identity(space)",
             )
+    # spaces of rows and columns, on which all blocks must agree
     tests = [_side("row", number, line, 0) for number, line in enumerate(rows)]
     trials = [_side("column", number, line, 1) for number, line in enumerate(zip(*rows, strict=True))]
     operators = tuple(

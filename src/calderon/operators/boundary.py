@@ -230,12 +230,14 @@ def _elastic_hypersingular(
         """The matrix of M v, for products of vectors."""
         return [tangential_derivatives(space, own.scalar)[0]]
 
+    # products of scalars, with 1 / (4 pi r)
     scalar = IntegralOperator(Laplace(), SINGLE_LAYER, fine[1], fine[0], quadrature)
     vector = ElasticOperator(green, SINGLE_LAYER, vectors[1], vectors[0], quadrature)
     left = _derivatives("tangential, left", test, fine[0], sums("left"))
     right = _derivatives("tangential, right", trial, fine[1], sums("right"))
     factors = (mu,) * 9 + (2 * mu,) * 3 + (mu,) * 12
     first = TransformedOperator(scalar, left, right, (trial, test), factors, name, by_rows=True)
+    # products of vectors, with Kelvin's solution
     left, right = (
         _derivatives("tangential", space, own, whole) for space, own in zip((test, trial), vectors, strict=True)
     )

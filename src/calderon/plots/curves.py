@@ -48,14 +48,17 @@ def polar(
     reference, others = _reference(angles, exact), _points(references)
     shown = [*((angles, values) for values in lines.values()), *([reference] if reference else []), *others.values()]
     everything = [values for _, values in shown]
+    # range of radii and sector of angles that hold all values
     low, high, step = _radial_range(everything, unit, span, limits)
     sector = _sector([x for x, _ in shown])
     figure, axes = _disc(sector, len(shown), f"{quantity} ({unit})" if quantity else unit, title)
+    # values below the floor are drawn on it
     clipped = {label: np.clip(values, low, None) for label, values in lines.items()}
     exact_line = (reference[0], np.clip(reference[1], low, None)) if reference else None
     points = {label: (x, np.clip(y, low, None)) for label, (x, y) in others.items()}
     _plot(axes, angles, clipped, exact_line, points)
     axes.set_rlim(low, high)
+    # rings, with their numbers where no curve passes
     rings = np.arange(step * np.floor(low / step + 1e-9) + step, high + 0.01 * step, step)
     axes.set_yticks(rings)
     if sector == 360:
@@ -130,8 +133,10 @@ def cartesian(
     reference, others = _reference(x, exact), _points(references)
     figure = new_figure(6.0, 4.1, fitted=True)
     axes = figure.add_subplot()
+    # curves, with markers where there are few values
     markers: dict[str, Any] = {"marker": "o", "markersize": 3.5, "clip_on": False} if len(x) < 25 else {}
     _plot(axes, x, lines, reference, others, zorder=3, **markers)
+    # axes: whole parts of 90 for angles in degrees
     axes.set(xscale=xscale, yscale=yscale, xlabel=xlabel, ylabel=ylabel)
     if xscale == "linear" and len(x) > 1:
         axes.set_xlim(x.min(), x.max())

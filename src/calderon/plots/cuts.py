@@ -117,6 +117,7 @@ def _parts(points: NDArray[np.float64], drawn: Shown, outlines: Outlines) -> tup
         origin="lower", extent=extent,
     )  # fmt: skip
     axes.set(xlim=extent[:2], ylim=extent[2:], aspect="equal")
+    # the body: an outline, a metal region, or the region outside which nothing is drawn
     for name, segments in outlines.items():
         rings = [ring + [extent[0], extent[2]] for ring in chained(np.asarray(segments))]
         if name == "within":

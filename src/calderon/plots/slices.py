@@ -115,15 +115,18 @@ def field_slice(
     points, field = checked_slice(np.asarray(points, dtype=float), np.asarray(values))
     if blank not in ("inside", "outside", "none"):
         raise ValueError(f"blank={blank!r}: choose 'inside', 'outside' or 'none'")
+    # points on the side of a closed mesh that is left blank
     hides = mesh is not None and mesh.is_closed and blank != "none"
     hidden = inside(mesh, points) == (blank == "inside") if mesh is not None and hides else np.zeros(field.shape, bool)
     drawn = usual(show(np.where(hidden, np.nan, field), quantity, name, unit, limits), quantity, limits)
+    # values, continued into the blank side so that interpolation has neighbours
     figure, axes, extent = slice_axes(points, drawn, length)
     colors = drawn.colors.with_extremes(bad=tuple(channel / 255 for channel in BLANK))
     values = np.where(hidden, continued(drawn.values), drawn.values)
     options: dict[str, Any] = {"origin": "lower", "extent": extent}
     axes.imshow(values, cmap=colors, vmin=drawn.low, vmax=drawn.high, interpolation="bilinear", **options)
     if mesh is not None and hides:
+        # the blank side, at a finer resolution than the points
         cover = inside(mesh, _finer(points)) == (blank == "inside")
         stencil = np.where(cover[..., None], BLANK, [0, 0, 0, 0]).astype(np.uint8)
         axes.imshow(stencil, interpolation="nearest", **options)

@@ -169,6 +169,7 @@ def _frame(
     axes = figure.add_axes((left / width, bottom / height, inches[0] / width, inches[1] / height))
     axes.set_axis_off()
     axes.set_aspect("equal")
+    # the window around the body
     middle, half = (low + high) / 2, 0.51 * inches * (extent / inches).max()
     axes.set_xlim(middle[0] - half[0], middle[0] + half[0])
     axes.set_ylim(middle[1] - half[1], middle[1] + half[1])

@@ -163,6 +163,7 @@ def _of_probe(sections: Sections, at: Floats, top: float, points: Floats, z: flo
                 f"a point at z = {1e3 * z:g} mm is {1e3 * nearest:.3g} mm from the axis of a probe, whose field is "
                 f"computed from {1e3 * SLENDER * (high - low):.3g} mm on: leave it out"
             )
+        # currents at points of each layer, more of them for a close field point
         rule = gauss(int(np.clip(np.ceil(6 + 3 * (high - low) / max(nearest, 1e-9)), 8, 24)))
         for t, w in zip(rule.points, (high - low) * rule.weights, strict=True):
             source = low + (high - low) * t

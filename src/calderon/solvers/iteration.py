@@ -226,6 +226,7 @@ def _verdict(
         seconds=time.perf_counter() - began,
     )
     solution = np.ascontiguousarray(stack([column.x for column in columns]).reshape(system.shape))
+    # the column with the largest residual, and advice for it
     if failures:
         worst = max(failures, key=lambda column: column.history[-1])
         several = f" for {len(failures)} of {len(columns)} right-hand sides" if len(columns) > 1 else ""

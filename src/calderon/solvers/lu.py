@@ -162,6 +162,7 @@ def lu(A: Any, overwrite: bool = False) -> Factorisation:
         raise TypeError("lu supports dense matrices only: use sparse_inverse(A) for a sparse one")
     if isinstance(A, DeviceMatrix):
         return _device_lu(A, overwrite)
+    # entries, square, in a precision of LAPACK
     array = A.to_array() if hasattr(A, "to_array") else A
     if not isinstance(array, np.ndarray):
         raise TypeError(

@@ -41,6 +41,7 @@ def sparse_inverse(matrix: Any) -> LinearOperator:
     except RuntimeError as error:
         raise np.linalg.LinAlgError(f"the sparse matrix of shape {matrix.shape} is singular") from error
 
+    # real factors solve for the parts of complex columns
     def solve(x: np.ndarray, trans: str) -> np.ndarray:
         if dtype.kind != "c" and np.iscomplexobj(x):  # real and imaginary parts as columns
             parts = np.ascontiguousarray(x, np.complex128).reshape(len(x), -1).view(np.float64)

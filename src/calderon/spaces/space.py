@@ -236,6 +236,7 @@ def evaluate_data(
             f"{points.shape}: it must be vectorised, f(x, n) with x and n of shape (points, 3) and values of shape "
             f"{('points', *components)}".replace("'", "")
         )
+    # values that are no numbers, or too large
     sizes = np.abs(values)
     wrong = ~(sizes <= np.float64(LARGEST)) & ~(infinite & np.isinf(sizes))
     if wrong.any():

@@ -38,6 +38,7 @@ def completed(mesh: TetrahedralMesh, boundaries: Mapping[str, str] | None) -> di
     chosen = dict(boundaries or {})
     require_unfolded(mesh)
     tags = mesh.face_tags[covered_faces(mesh)]
+    # faces inside the mesh, at which tetrahedra touch that share no vertices
     for name, tag in mesh.face_names.items():
         count = int((tags == tag).sum())
         if count and name not in chosen:
@@ -53,6 +54,7 @@ def completed(mesh: TetrahedralMesh, boundaries: Mapping[str, str] | None) -> di
                 MeshWarning,
                 stacklevel=callers_level(),
             )
+    # pieces that share no faces
     if len(sizes := pieces(mesh)) > 1:
         several = ", ".join(map(str, sizes[:SHOWN])) + (", ..." if len(sizes) > SHOWN else "")
         warnings.warn(

@@ -58,6 +58,7 @@ def medium_of(mesh: TetrahedralMesh, materials: Mapping[str, Material] | None) -
         if name not in mesh.names:
             choices = ", ".join(map(repr, mesh.names)) or "none, or name its tags, names={name: tag} of the mesh"
             raise ValueError(f"materials: the mesh has no part {name!r}: choose {choices}")
+    # relative constants by part, NaN where a part has none
     constants = np.full((mesh.number_of_tetrahedra, 3), np.nan)
     for name, tag in mesh.names.items():
         material = materials.get(name, Material() if name in FREE_SPACE else None)

@@ -103,6 +103,7 @@ def enclosed(
     body, opened = _scattering(domain), domain.everywhere(opened)
     if not opened.any():
         raise ValueError("no faces absorb: a far field needs absorbing faces all around; set them in boundaries")
+    # which tetrahedra are inside: the scatterer with some layers, or a ball
     if radius is None:
         inside = body
         for _ in range(LAYERS):
@@ -114,6 +115,7 @@ def enclosed(
         radius = positive_length(radius, "radius")
         inside = np.linalg.norm(mesh.centroids - middle, axis=1) <= radius
         advice = f"choose another radius than {radius:.4g} m or another center than {middle.round(4).tolist()}"
+    # the surface must surround all sources and meet no absorbing face
     if (inside & opened).any():
         raise ValueError(f"the surface around the body meets absorbing faces: {advice}")
     if (body & ~inside).any():

@@ -188,6 +188,7 @@ def cube_averages(
     total = float(density.sum()) * voxel**3
     require_mass(total, mass)
     part = tissue.astype(float) if filled is None else filled
+    # a cube around each voxel of tissue, grown until it has the mass
     tables = _Tables(density * voxel**3, part, np.where(tissue, power, 0.0) * voxel**3)
     where = np.argwhere(tissue)
     values, halves = np.full(density.shape, np.nan), np.full(density.shape, np.nan)
@@ -199,6 +200,7 @@ def cube_averages(
         valid = cubes.valid(tables)
         kept = tuple(own[valid].T)
         values[kept], origin[kept] = tables.power.over(*cubes.box)[valid] / mass, OWN
+    # voxels without a valid cube: the largest average of cubes that hold them, or cubes at a face
     _take_from_others(values, origin, halves, tissue)
     rest = np.argwhere(tissue & (origin == 0))
     for own in _chunks(rest):

@@ -66,11 +66,13 @@ def _surface(content: meshio.Mesh, path: Path) -> list[Elements]:
     polygons = sum(len(block.corners) for block in blocks if block.corners.shape[1] > 4)
     if polygons:
         raise MeshError(f"{path}: holds {polygons} polygons with more than four corners; triangulate the surface first")
+    # quadrilaterals are split
     quads = sum(len(block.corners) for block in blocks if block.corners.shape[1] == 4)
     if quads:
         warn(f"{path}: {quads} quadrilaterals split along their shorter diagonal, concave ones along the inner")
     if blocks:
         return [_split(block, content.points) if block.corners.shape[1] == 4 else block for block in blocks]
+    # without surface elements: the boundary of the tetrahedra
     refuse_mixed_volumes(content, path)
     tetrahedra = [np.asarray(each.data)[:, :4].astype(np.int64) for each in content.cells if each.type[:5] == "tetra"]
     if not sum(map(len, tetrahedra)):

@@ -77,6 +77,7 @@ def step_report(mesh: TetrahedralMesh, materials: Mapping[str, Material] | None 
             index[place] = np.sqrt(material.permittivity * material.permeability)
     delay = mesh.inradii * index[number] / speed_of_light
     sliver = mesh.quality < SLIVER
+    # shapes by part, and the gain of a mesh without slivers
     parts = [
         PartShape(
             str(name),

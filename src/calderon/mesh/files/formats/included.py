@@ -20,6 +20,7 @@ def included(name: str, stack: tuple[Path, ...]) -> tuple[Path, ...]:
     """
     home, given = stack[0].resolve().parent, name
     name = textwrap.shorten(name, LONGEST, placeholder=" ...")
+    # files of that name in either folder
     try:
         wanted = Path(given.strip().replace("\\", "/"))
         places = {(folder / wanted).resolve() for folder in (stack[-1].resolve().parent, home)}

@@ -139,6 +139,7 @@ def _refuse_what_is_lost(mesh: Written) -> None:
     (block,) = mesh.blocks
     if len(np.unique(block.tags)) > 1 or block.names:
         warn("STL files hold no tags: they are lost (.msh, .vtu, .ply, .obj and .inp keep them)")
+    # how far vertices move in single precision
     used = np.unique(block.elements)
     low, high = mesh.vertices[used].min(axis=0), mesh.vertices[used].max(axis=0)
     diameter = float(np.linalg.norm(high - low))
@@ -146,6 +147,7 @@ def _refuse_what_is_lost(mesh: Written) -> None:
         rounded = mesh.vertices.astype(np.float32).astype(np.float64)
     moved = float(np.abs(rounded - mesh.vertices)[used].max())
     distinct = [len(np.unique(coincident_points(points[used]))) for points in (mesh.vertices, rounded)]
+    # triangles must keep their corners and their area
     try:
         if moved > ALLOWED * diameter or distinct[1] < distinct[0]:
             raise MeshError("written vertices are merged, or moved too far")

@@ -81,6 +81,7 @@ def _places(content: Content) -> Callable[[Block], NDArray[np.int64]]:
             f"its section $Nodes has several nodes of the number {twice[0]}: it is damaged; export it again"
         )
 
+    # numbers without gaps need no search
     gapless = len(known) > 0 and known[-1] - known[0] == len(known) - 1
 
     def nodes(block: Block) -> NDArray[np.int64]:
@@ -93,6 +94,7 @@ def _places(content: Content) -> Callable[[Block], NDArray[np.int64]]:
                 "damaged; export it again"
             )
         found = np.asarray(order[at])
+        # elements of reversed groups
         turned = np.flatnonzero(block.groups[:, 0] < 0)
         corners = next((count for name, count in CORNERS.items() if block.kind.startswith(name)), 0)
         if len(turned) and corners:
@@ -119,10 +121,12 @@ def _in_one_group(blocks: list[Block], names: Names, repeats: bool) -> tuple[lis
     blocks = [
         block if block.groups.shape[1] else replace(block, groups=NONE.repeat(len(block.nodes), 0)) for block in blocks
     ]
+    # how many elements each group has
     sizes = Counter[tuple[int, int]]()
     for block in blocks:
         found, counts = np.unique(np.abs(block.groups), return_counts=True)
         sizes.update({(block.dimension, tag): n for tag, n in zip(found.tolist(), counts.tolist(), strict=True)})
+    # the smallest group of each entity
     several, met, chosen = 0, set[tuple[int, int]](), []
     for block in blocks:
         own = block.groups[0].tolist()
@@ -133,6 +137,7 @@ def _in_one_group(blocks: list[Block], names: Names, repeats: bool) -> tuple[lis
                 several += len(block.nodes)
                 met.update((block.dimension, abs(tag)) for tag in own)
         chosen.append(block)
+    # elements that are listed once for each of their groups
     if repeats:
         chosen, repeated, others = _once(chosen, sizes)
         several, met = several + repeated, met | others

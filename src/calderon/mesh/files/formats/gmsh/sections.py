@@ -45,6 +45,7 @@ def format_of(data: bytes) -> Format:
     version, binary = words[0].decode("latin-1"), words[1] == b"1"
     if version.partition(".")[0] != "2" and version not in ("4", "4.0", "4.1"):
         raise MeshError(f"version {version!r} of gmsh's format is not supported: save version 4.1 or 2.2")
+    # sections with their ends
     begins, ends = {"MeshFormat": start}, dict[str, int]()
     for mark in _MARK.finditer(data):  # all in one pass: files are long
         name, place = mark[2].decode(), mark.start()
@@ -56,6 +57,7 @@ def format_of(data: bytes) -> Format:
     for name in NAMES:
         if name in begins and ends.get(name, -1) < begins[name]:
             raise MeshError(f"its section ${name} has no end mark $End{name}: it is incomplete; export it again")
+    # byte order: a binary file has the number 1 behind its first line
     order = "<"
     if binary:
         one = data[data.index(b"\n", data.index(words[0], start)) + 1 :][:4]

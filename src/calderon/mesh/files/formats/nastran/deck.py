@@ -73,6 +73,7 @@ class Deck:
         """Keep what surfaces need; the rest is passed over."""
         self.names.see(card)
         name = card.name
+        # grids, elements, coordinate systems, properties
         if name == "GRID":
             self._grid(card)
         elif name in ELEMENTS:

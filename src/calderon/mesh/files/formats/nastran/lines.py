@@ -73,6 +73,7 @@ def _lines(path: Path) -> Iterator[Line]:
     first: tuple[Path, ...] = (path,)
     open_files = [(first, _texts(path), "")]
     while open_files:
+        # the innermost open file, up to its end or to the next file that it includes
         stack, texts, name = open_files[-1]
         for number, text in texts:
             line = Line(text, number, name)

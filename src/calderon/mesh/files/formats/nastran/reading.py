@@ -43,6 +43,7 @@ def read_nastran(path: Path) -> meshio.Mesh:
     if not counts:
         others = f", only {_listed(deck.passed)}" if deck.passed else ""
         raise MeshError(f"no surface elements such as CTRIA3 or CQUAD4{others}: mesh the surface")
+    # surface elements, or else solids
     flat = any(name in SURFACES for name in counts)
     blocks = _blocks(deck, SURFACES if flat else SOLIDS)
     used = np.unique(np.concatenate([nodes.ravel() for _, nodes, _ in blocks]))
@@ -50,12 +51,14 @@ def read_nastran(path: Path) -> meshio.Mesh:
     notes = _notes(deck, counts, flat)
     if not deck.ends:
         notes.append("no ENDDATA at its end: if it is incomplete, elements are missing")
+    # the skin of the solids
     if not flat:
         faces = skin([(kind, nodes) for kind, nodes, _ in blocks])
         numbers = np.concatenate([own for _, _, own in blocks])
         blocks = [(KINDS[corners.shape[1]], corners, numbers[owners]) for corners, owners in faces]
         total = sum(len(corners) for _, corners, _ in blocks)
         notes.append(f"no surface elements but {_listed(counts)}; their {total} boundary faces are used")
+    # tags and their names
     tags, names = _tags(deck, [own for _, _, own in blocks])
     fields = {name: np.array([tag, 2]) for tag, name in names.items()}
     cells = [(kind, nodes) for kind, nodes, _ in blocks]
