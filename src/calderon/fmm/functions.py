@@ -62,6 +62,7 @@ def moments_of(pieces: Pieces, degree: int, kind: str, tree: Octree, lists: List
     def work(task: int) -> None:
         first, last, _ = shares[task]
         low, high = int(starts[first]), int(starts[last])
+        # points of some leaves, in units of their boxes
         sources, numbers = Sources.of(pieces.alone(*shares[task]), degree, kind, tree), np.arange(high - low)
         for rows, into in zip(sources.parts, out, strict=True):
             around, begin = np.repeat(box[low:high], np.diff(rows.indptr)), rows.indptr.astype(np.int64)
@@ -70,6 +71,7 @@ def moments_of(pieces: Pieces, degree: int, kind: str, tree: Octree, lists: List
             if sources.normals is not None:
                 weights = weights * sources.normals[rows.indices].T / edge[around]
             given, found = padded(weights, real), aligned((high - low) * size, real)
+            # moments with all basis functions, then with the r columns of the table
             run(x, y, z, given.ravel(), given.shape[1], begin, p, inverse, pitch,
                 aligned((4 * pitch + 4) * lanes_, real), found, 0, high - low)  # fmt: skip
             multiply(matrix, rank // lanes_, size, found, numbers, size, into[low * rank :], numbers, rank, 0,
@@ -159,6 +161,7 @@ class FarProducts:
         moments, local = passes.empty(count), passes.empty(count)
         flat, out = np.ascontiguousarray(x, result.dtype).ravel(), result.ravel()
 
+        # coefficients to moments, and local expansions to results, of component c
         def gather(c: int, low: int, high: int) -> None:
             places = boxes, parts * count, c * count, rank
             from_functions(functions[c], given, flat, count, *places, moments, low, high)

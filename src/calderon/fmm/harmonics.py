@@ -106,6 +106,7 @@ def gradients(p: int) -> list[sp.csr_array]:
     place = {(n, m, s): k for k, (n, m, s) in enumerate(zip(*(each.tolist() for each in basis[:3]), strict=True))}
     found: list[dict[tuple[int, int], float]] = [{}, {}, {}]
 
+    # real matrices of real and imaginary parts, row by row
     def enter(axis: int, row: int, n: int, m: int, sine: bool, value: float) -> None:
         """Re or Im of R_n^m, also for m < 0, times value."""
         if m < 0:
@@ -122,6 +123,7 @@ def gradients(p: int) -> list[sp.csr_array]:
         for order, sign in ((m + 1, 1.0), (m - 1, -1.0)):
             enter(0, row, n - 1, order, sine, sign / 2)
             enter(1, row, n - 1, order, not sine, (-0.5 if sine else 0.5))
+    # from R_n^m to the functions of the basis, which have factors
     size, f = len(basis.degree), basis.factor
     matrices = []
     for each in found:

@@ -39,6 +39,7 @@ def through_functions(visit: Callable[..., Any]) -> Callable[..., Any]:
         k, h = 0, 0
         for m in range(p + 1):
             if m > 0:
+                # R_m^m from R_(m-1)^(m-1)
                 f = -0.5 / m
                 cosine, sine = (x * cosine - y * sine) * f, (x * sine + y * cosine) * f
             # Re and Im of R_m^m, then of R_n^m by the recurrence
@@ -99,6 +100,7 @@ def moment_kernel(fields: int) -> Callable[..., None]:
         for i in range(low, high):
             for k in range(fields * pitch * width):
                 room[k] = 0
+            # a vector of points; of the last ones, with zeros in place of weights of others
             for s in range(starts[i], starts[i + 1], width):
                 rest = starts[i + 1] - s
                 at, row = s, apart
@@ -108,6 +110,7 @@ def moment_kernel(fields: int) -> Callable[..., None]:
                         for w in range(width):
                             room[last + f * width + w] = charges[f * apart + s + w] if w < rest else 0
                     at, row, weights = last, width, room
+                # weights of all fields
                 q0 = load(weights, at)
                 q1, q2, q3 = q0, q0, q0
                 if fields > 1:
@@ -115,6 +118,7 @@ def moment_kernel(fields: int) -> Callable[..., None]:
                 if fields > 3:
                     q3 = load(weights, at + 3 * row)
                 add_all(room, (q0, q1, q2, q3), load(x, s), load(y, s), load(z, s), p, inverse, pitch)
+            # sums over the lanes
             for k in range(fields * pitch):
                 out[i * fields * pitch + k] = total(load(room, k * width))
 
@@ -147,6 +151,7 @@ def value_kernel(fields: int) -> Callable[..., None]:
         width = lanes(room)
         for i in range(low, high):
             for s in range(starts[i], starts[i + 1], width):
+                # a vector of points: all fields, of which those of this box are stored
                 t = zero(room), zero(room), zero(room), zero(room)
                 places = i * fields * pitch, pitch
                 t0, t1, t2, t3 = sums(local, t, load(x, s), load(y, s), load(z, s), p, inverse, places)

@@ -155,6 +155,7 @@ def _expanding(p: int, C: Array, lanes: int) -> Array:
 
 def _between_boxes(order: Order, D: Array, lanes: int) -> tuple[Array, NDArray[np.int64], NDArray[np.int64]]:
     """numbers, starts and vectors of `Tables`. The matrix of the opposite direction is the transpose."""
+    # half of the offsets: the others follow by transposition
     boxes = offsets(order.apart)
     half = len(boxes) // 2
     make, rank = LocalExpansions(order.p), D.shape[1]
@@ -163,6 +164,7 @@ def _between_boxes(order: Order, D: Array, lanes: int) -> tuple[Array, NDArray[n
     bound = order.cut * float(np.linalg.norm(D.T @ make.matrix(parts[nearest]) @ D, 2))
     factors: list[list[Array]] = [[]] * half
 
+    # two factors where these are smaller than the matrix
     def decompose(n: int) -> None:
         T = make.matrix(parts[n])
         u, values, v = leading_values(D, T, bound)
@@ -176,6 +178,7 @@ def _between_boxes(order: Order, D: Array, lanes: int) -> tuple[Array, NDArray[n
     run_tasks(decompose, half)
     mirrored = [[each.T for each in reversed(pair)] for pair in reversed(factors)]
     every = factors + mirrored
+    # where the numbers of each begin, and its rank in vectors, 0 for whole matrices
     vectors = np.array([pair[0].shape[1] // lanes if len(pair) == 2 else 0 for pair in every])
     sizes = [sum(each.size for each in pair) for pair in every]
     starts = np.append(0, np.cumsum(sizes))[:-1]

@@ -250,18 +250,21 @@ def listed(
             groups.append(own)
             normals.append(np.column_stack([normal, np.full(len(own), number)]))
         offsets.append(sum(len(points) for points in groups[:same]))
+    # entries by leaf and point, in this order
     points = np.concatenate(groups)
     entries = [_entries(each, degree, offset, leaf_of(each), len(points), real)
                for each, offset in zip(channels, offsets, strict=True)]  # fmt: skip
     orders = [np.argsort(key, kind="stable") for key, _, _ in entries]
     keys = [key[order] for (key, _, _), order in zip(entries, orders, strict=True)]
     used = different(np.sort(np.concatenate([different(key) for key in keys])))
+    # components of all waves, and the map of each channel
     waves = tuple(dict.fromkeys(each.wave for each in channels))
     begin = dict(zip(waves, np.cumsum([0, *(KINDS[each] for each in waves)])[:-1].tolist(), strict=True))
     maps = []
     for each, (_, unknown, parts), key, order in zip(channels, entries, keys, orders, strict=True):
         first = np.searchsorted(key, np.append(used, used[-1:] + 1)).astype(np.int32)
         maps.append(ListedMap.of(each.first, begin[each.wave], first, unknown[order], parts[order], packs))
+    # where the points of each leaf begin
     of_leaf, point = np.divmod(used, len(points))
     starts = np.searchsorted(of_leaf, np.arange(leaves + 1))
     return Listed(starts, maps, waves), points[point], np.concatenate(normals)[point]

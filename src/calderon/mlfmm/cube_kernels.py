@@ -131,6 +131,7 @@ def sending_kernel(derivatives: str, lossy: bool) -> Callable[..., None]:
         count = len(parts)
         for own in range(low, high):
             for p in range(starts[leaves[own]], starts[leaves[own] + 1]):
+                # kernels of one point at all points of the cube, then its charges times these
                 row(cube, pitch, places, p, normals, mix, k, loss, room)
                 for column in range(columns):
                     to = (boxes[own] * columns + column) * 2 * pitch
@@ -161,6 +162,7 @@ def receiving_kernel(derivatives: str, lossy: bool) -> Callable[..., None]:
         count = len(parts)
         for own in range(low, high):
             for p in range(starts[leaves[own]], starts[leaves[own] + 1]):
+                # kernels of one point at all points of the cube, then sums over the sources there
                 row(cube, pitch, places, p, normals, mix, k, loss, room)
                 for column in range(columns):
                     start = (boxes[own] * columns + column) * 2 * pitch

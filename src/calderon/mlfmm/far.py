@@ -264,6 +264,7 @@ def find_degrees(
     search, cubes, lowest = Search(k, real, *derivatives, once), None, len(runs)
     values = search._replace(inward=False, outward=False)
     first = next((n for n, each in enumerate(pairs) if len(each.source)), len(runs))
+    # from the leaves up, as degrees do not decrease
     for n in range(len(runs) - 1, first - 1, -1):
         edge = 0.5**n * tree.cube.edge
         share = rtol * np.exp(np.imag(k) * edge)
@@ -273,6 +274,7 @@ def find_degrees(
         near = PointsOfLevel.of(targets, tree, lists, low, high)
         far = near if sources.local is targets.local else PointsOfLevel.of(sources, tree, lists, low, high)
         samples = Samples.of(pairs[n], edge, near, far)
+        # small boxes: points of cubes
         if edge < least:
             few, lowest = cubes.p if cubes else LEAST, n
             cubes = find_points(values, samples, edge, few, share * SLOPES ** sum(derivatives))
@@ -284,6 +286,7 @@ def find_degrees(
         degrees = search.likely(radius, share) if samples is None else search.degrees(samples, radius, share)
         if degrees is None:
             return None
+        # at least the degrees of the level below
         below = found.get(n + 1, Degrees(1, 1))
         found[n] = Degrees(max(degrees.half, below.half), max(degrees.full, below.half))
     return Found(pairs, found, cubes, lowest)

@@ -205,9 +205,11 @@ def _level(
     def factors(each: Factors) -> tuple[NDArray[Any], NDArray[Any]]:
         return tables([each.first]), tables([each.last])
 
+    # few matrices across, turned for all offsets of separated boxes
     small, large = cubes.small(edge), cubes.large(edge)
     few, which, turn = standing(pairs.used) if len(pairs.used) else (np.zeros((0, 3)), *np.zeros((2, 0), np.int64))
     target = np.repeat(np.arange(count), np.diff(pairs.first))
+    # one matrix up and one down, turned for the other seven children
     octant = np.array(np.unravel_index(tree.octant[low:high], (2, 2, 2))).T * 2 - 1
     turns = standing(octant)[2]
     every = np.arange(count)

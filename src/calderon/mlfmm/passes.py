@@ -14,6 +14,7 @@ def products(a, a0, pitch_a, b, b0, pitch_b, c, c0, pitch_c, rows, inner, width)
     """C = A B with A (rows, inner), B (inner, width) and C (rows, width), of flat arrays a, b and c from a0, b0 and
     c0 on, whose rows are pitch_a, pitch_b and pitch_c apart; width: a multiple of a vector."""
     w = lanes(c)
+    # four rows of A at a time
     for i in range(0, rows, 4):
         r0 = a0 + i * pitch_a  # the last rows again where there are no four
         i1, i2, i3 = min(i + 1, rows - 1), min(i + 2, rows - 1), min(i + 3, rows - 1)

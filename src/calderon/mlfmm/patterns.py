@@ -61,9 +61,11 @@ def waves(lossy: bool, mixed: bool) -> Callable[..., None]:
         kx, ky, kz = load(along, d), load(along, pitch + d), load(along, 2 * pitch + d)
         t = kx * places[p, 0] + ky * places[p, 1] + kz * places[p, 2]
         s, c = sine_cosine(t)
+        # decay
         if lossy:
             decay = decaying_exponential(growth - t * (sign * loss))
             s, c = s * decay, c * decay
+        # times the amplitude of a charge with a dipole
         if mixed:
             slope = kx * normals[p, 0] + ky * normals[p, 1] + kz * normals[p, 2]
             g = int(normals[p, 3])
@@ -155,6 +157,7 @@ def reception_kernel(lossy: bool, mixed: bool) -> Callable[..., None]:
         w, one = lanes(room), room.dtype.type(1)
         size = components * 2 * pitch
         for own in range(low, high):
+            # patterns of the components, combined from the spectra of the box
             leaf = leaves[own]
             for column in range(columns):
                 at = (boxes[own] * columns + column) * spectra * 2 * pitch

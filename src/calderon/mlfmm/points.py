@@ -188,6 +188,7 @@ def near_kernel(charges: bool, dipoles: bool, gradient: bool, lossy: bool, split
         width = lanes(room)
         for i in range(low, high):
             for s in range(target_starts[i], target_starts[i + 1], width):
+                # a vector of targets, and all sources of the neighbours of their leaf
                 own = taken(targets, s, across)
                 t = (zero(room), zero(room), zero(room), zero(room), zero(room), zero(room), zero(room), zero(room))
                 for e in range(near_start[i], near_start[i + 1]):
@@ -197,6 +198,7 @@ def near_kernel(charges: bool, dipoles: bool, gradient: bool, lossy: bool, split
                         t = interact(t, place, sources, j, apart, k, loss, tiny)
                 for f in range(8 if gradient else 2):
                     store(room, f * width, t[f])
+                # added to those targets that exist
                 for w in range(min(width, target_starts[i + 1] - s)):
                     for f in range(8 if gradient else 2):
                         out[f * across + s + w] += room[f * width + w]

@@ -46,18 +46,21 @@ def translators(k: complex, offsets: NDArray[Any], grid: Grid, real: Any) -> NDA
     directions, weights, degree = np.ascontiguousarray(grid.directions.T), grid.weights, grid.degree
     if not len(offsets):
         return out
+    # few offsets, of which all others are mirror images; series by distance
     few, image, turns = upright(offsets, grid.rows % 2 == 0)
     lengths = np.linalg.norm(few, axis=1)
     _, first, which = np.unique(np.round(lengths / lengths.min(), 6), return_index=True, return_inverse=True)
     table = coefficients(k, lengths[first], degree)
     double = np.dtype(real) == np.float64
     count, tabulated = SAMPLES[double] * max(degree, 1), degree > DIRECT[double]
+    # sums over the degrees, at equal steps of the angle
     if tabulated:
         cosines = np.cos(np.pi * np.arange(-EXTRA, count + EXTRA + 1) / count)
         sums = np.zeros((len(table), len(cosines)), complex)
         run_tasks(lambda n: legendre_sums(table[n], cosines, sums[n]), len(table))
         table = sums
 
+    # factors of the few, mirrored for all
     factors = np.empty((len(few), grid.count), complex)
 
     def work(n: int) -> None:
@@ -110,6 +113,7 @@ def fill(directions, weights, towards, re, im, count, tabulated, out):  # type: 
     for d in range(len(weights)):
         x = directions[d, 0] * towards[0] + directions[d, 1] * towards[1] + directions[d, 2] * towards[2]
         a, b = 0.0, 0.0
+        # interpolated by polynomials of degree 7
         if tabulated:
             angle = math.acos(min(1.0, max(-1.0, x))) * count / math.pi
             j = int(angle)
@@ -124,6 +128,7 @@ def fill(directions, weights, towards, re, im, count, tabulated, out):  # type: 
                 a += factors[p] * re[j + 3 + p]
                 b += factors[p] * im[j + 3 + p]
         else:
+            # or summed, with Legendre polynomials by their recurrence
             before, now, a, b = 1.0, x, re[0], im[0]
             for l in range(1, len(re)):
                 a += re[l] * now

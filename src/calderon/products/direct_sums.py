@@ -195,6 +195,7 @@ def direct_kernel(charges: bool, dipoles: bool, gradient: bool, split: bool = Fa
         width = lanes(room)
         for i in range(low, high):
             for s in range(target_starts[i], target_starts[i + 1], width):
+                # a vector of targets, and all sources of the neighbours of their leaf
                 own = taken(targets, s, across)
                 t = zero(room), zero(room), zero(room), zero(room)
                 for e in range(near_start[i], near_start[i + 1]):
@@ -208,6 +209,7 @@ def direct_kernel(charges: bool, dipoles: bool, gradient: bool, split: bool = Fa
                             t = interact(t, place, sources, j, apart, False)
                 for f in range(4 if gradient else 1):
                     store(room, f * width, t[f])
+                # added to those targets that exist
                 for w in range(min(width, target_starts[i + 1] - s)):
                     for f in range(4 if gradient else 1):
                         out[f * across + s + w] += room[f * width + w]

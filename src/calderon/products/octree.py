@@ -224,6 +224,7 @@ def divide(sources, targets, most, source_limit, target_limit, table, children):
     work[0] = 0
     work[0, 1], work[0, 6], work[0, 8] = -1, len(sources), len(targets)
     count, box = 1, 0
+    # boxes in the order in which they are made, level by level
     while box < count:
         level, s_lo, s_hi, t_lo, t_hi = work[box, 0], work[box, 5], work[box, 6], work[box, 7], work[box, 8]
         if keep:
@@ -238,12 +239,14 @@ def divide(sources, targets, most, source_limit, target_limit, table, children):
                 larger = np.empty((capacity, 9), np.int64)
                 larger[:count] = work[:count]
                 work = larger
+            # keys of the children: those of the position, with the octant as the last digit
             shift = 3 * (DEEPEST - level - 1)
             first = np.int64(0)
             for c in range(3):
                 first = (first << 1) | spread(work[box, 2 + c])
             first <<= 3
             s, t = s_lo, t_lo
+            # sources and targets of each child are those below its end
             for octant in range(8):
                 end = (first + octant + 1) << shift
                 s_end, t_end = first_at_least(sources, s, s_hi, end), first_at_least(targets, t, t_hi, end)
