@@ -100,7 +100,7 @@ def moment_kernel(fields: int) -> Callable[..., None]:
         for i in range(low, high):
             for k in range(fields * pitch * width):
                 room[k] = 0
-            # a vector of points; of the last ones, with zeros in place of weights of others
+            # a vector of points; beyond the last one weights are zero
             for s in range(starts[i], starts[i + 1], width):
                 rest = starts[i + 1] - s
                 at, row = s, apart
