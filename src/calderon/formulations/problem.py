@@ -1,4 +1,4 @@
-"""What every problem does: turn data into right-hand sides, solve them together, and wrap the solutions."""
+"""The steps of every problem: data become right-hand sides, which are solved together, and solutions are wrapped."""
 
 import os
 from abc import ABC, abstractmethod
@@ -68,7 +68,7 @@ class Problem(Described, ABC, Generic[Solution]):
 
     @named_options
     def plan(self, **options: Unpack[PlanChoices]) -> Plan:
-        """What the matrix of `solve` with these options will take, before memory is taken: bytes, with those of its
+        """The plan of the matrix of `solve` with these options, before memory is taken: bytes, with those of its
         usual preconditioner, seconds of set-up and of a product, precision of its numbers, for "mlfmm" and "fmm" levels
         and degrees. ValueError for a method without estimates, and for what `solve` refuses."""
         chosen: Any = checked_choices(options, PlanChoices)

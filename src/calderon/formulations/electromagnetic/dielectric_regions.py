@@ -15,7 +15,7 @@ from calderon.operators import BoundaryOperator
 from calderon.validation import finite_number, one_or_more_points, refuse_gain, unmasked
 
 Constant = complex | Material | Callable[[float], complex]
-"""Of a medium: a number, a material in vacuum, or a function of the frequency in Hz."""
+"""Constant of a medium: a number, a material in vacuum, or a function of the frequency in Hz."""
 
 
 @dataclass(frozen=True, eq=False)

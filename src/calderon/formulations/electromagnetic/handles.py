@@ -75,9 +75,9 @@ class Handles:
         return np.asarray(self.pairing @ (self.loops @ (STRENGTH * self.weight * np.linalg.inv(inductances))))
 
     def term(self) -> ThinTerm:
-        """What is added to the matrix."""
+        """The term that is added to the matrix."""
         return ThinTerm(f"the electric field along {self.loops.shape[1]} loops", self._currents, self._fluxes.T)
 
     def load(self, electric: NDArray[Any]) -> NDArray[Any]:
-        """What is added to right-hand sides, from <f, E_inc> (dimension, ...)."""
+        """The term (dimension, ...) that is added to right-hand sides, from <f, E_inc> (dimension, ...)."""
         return np.asarray(self._currents @ (self.loops.T @ electric) / (-1j * self.wavenumber))

@@ -53,7 +53,8 @@ class LowFrequencySystem(LinearSystem):
         return (self._chosen or self.splitting) if self.splits(options) else self.scales
 
     def solve(self, rhs: Array, options: SolveOptions) -> tuple[Array, list[SolutionInfo]]:
-        """As `LinearSystem.solve`; iterations for all right-hand sides with the same scales together."""
+        """Solutions and their records, as `LinearSystem.solve`; iterations for all right-hand sides with the same
+        scales together."""
         if not self.splits(options) or options.solver == "lu":
             return super().solve(rhs, options)
         chosen = [self.splitting.for_sides(column) for column in rhs.T]

@@ -31,7 +31,7 @@ SMALL = 0.5
 """Wavenumber times diameter below which loops and charges are kept apart: there the iterations of the plain equation
 begin to grow like 1 / (k h)^2."""
 COLUMNS = 256
-"""Of a matrix that are projected together."""
+"""Columns of a matrix that are projected together."""
 Array = NDArray[Any]
 
 
@@ -119,7 +119,7 @@ class SplitMatrix(LinearOperator):
 
 
 class SplitArray(LinearOperator):
-    """The same for a = b as an array, for LU factors."""
+    """A split matrix as an array, for a = b, for LU factors."""
 
     def __init__(self, array: Array, whole: str) -> None:
         super().__init__(dtype=array.dtype, shape=array.shape)

@@ -57,7 +57,7 @@ class Body(ABC):
 
     @abstractmethod
     def own(self, k: float) -> list[list[Any]]:
-        """What the rows have in addition to the terms outside, for |k| outside."""
+        """The terms that the rows have in addition to those outside, for |k| outside."""
 
 
 @dataclass(frozen=True, eq=False)

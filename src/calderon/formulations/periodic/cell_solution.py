@@ -1,4 +1,4 @@
-"""What a plane wave does at a periodic surface, and tables of it."""
+"""Reflection and transmission of a plane wave at a periodic surface, and tables of them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -139,6 +139,6 @@ class CellSweep:
     power: NDArray[np.float64]
 
     def phase(self, polarisation: str = "TM") -> NDArray[np.float64]:
-        """Of the reflected wave of the same polarisation, in radians, without jumps along the last axis."""
+        """The phase of the reflected wave of the same polarisation, in radians, without jumps along the last axis."""
         place = POLARISATIONS.index(one_of(polarisation, POLARISATIONS, "polarisation"))
         return np.unwrap(np.angle(self.reflection[..., place, place]))

@@ -137,7 +137,8 @@ class Board(Described):
         return out
 
     def local_part(self, frequency: float) -> sp.csr_array:
-        """What the sheet impedance and loads add to entries, of functions with common triangles."""
+        """The sparse matrix (dimension, dimension) that the sheet impedance and loads add, of functions with common
+        triangles."""
         sheet: Any = self.sheet
         space = self.function_space
         impedance = sheet.impedance(frequency) / VACUUM_IMPEDANCE

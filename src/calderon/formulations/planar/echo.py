@@ -1,4 +1,4 @@
-"""What metal in layers scatters of a plane wave."""
+"""Fields that metal in layers scatters of a plane wave."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

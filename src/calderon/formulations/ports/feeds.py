@@ -1,4 +1,4 @@
-"""What follows from voltages, currents and the far field of a fed antenna, in space or on a board: power, files."""
+"""Power and files of a fed antenna, in space or on a board, from voltages, currents and the far field."""
 
 import os
 from abc import abstractmethod

@@ -10,7 +10,7 @@ import numpy as np
 from calderon.validation import describe
 
 KINDS = {"float64", "complex128", "int64"}
-"""Of the numbers of arrays."""
+"""Types of the numbers of arrays."""
 
 
 def encoded(value: Any, classes: Sequence[type]) -> str:

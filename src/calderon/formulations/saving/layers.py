@@ -12,7 +12,7 @@ LAYER_CLASSES = (Helmholtz, Laplace, Quadrature)
 
 
 def layer_values(layers: Sequence[Potential]) -> list[tuple[Any, ...]]:
-    """What layers are besides their densities."""
+    """The Green's function, kind and quadrature of each layer: all but its density."""
     return [(each.green, each.double, each.quadrature) for each in layers]
 
 

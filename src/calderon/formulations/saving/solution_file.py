@@ -35,12 +35,12 @@ NODAL_TABLE = "nodal functions"
 """A nodal space on a part of a surface, or without the functions on its boundary."""
 Surface = Function | VectorFunction
 WRONG = KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError, RecursionError
-"""What the checks of values raise that do not fit each other."""
+"""Errors that the checks of values which do not fit each other raise."""
 
 
 @dataclass(frozen=True, eq=False)
 class Record:
-    """What a solution consists of: values that JSON can hold, and functions on surfaces by name."""
+    """The parts of a solution: values that JSON can hold, and functions on surfaces by name."""
 
     values: Mapping[str, Any]
     functions: Mapping[str, Surface]
