@@ -1,4 +1,4 @@
-"""What the commands do: cases are run, meshes are checked, errors become messages with an exit code."""
+"""The work of the commands: cases are run, meshes are checked, errors become messages with an exit code."""
 
 import codecs
 import io
@@ -46,7 +46,7 @@ SIGNS = str.maketrans({"−": "-", "–": "-", "°": " deg", "×": "x", "✓": "
 
 
 def _plain(error: UnicodeError) -> tuple[str, int]:
-    """What stands for characters that the output does not have, as m2 for square metres."""
+    """Characters of ASCII for those that the output does not have, as m2 for square metres."""
     assert isinstance(error, UnicodeEncodeError)
     text = unicodedata.normalize("NFKD", error.object[error.start : error.end].translate(SIGNS))
     return text.encode("ascii", "replace").decode("ascii"), error.end
@@ -159,7 +159,7 @@ def info() -> None:
 
 
 def _print_plan(file: CaseFile[Any]) -> None:
-    """What the matrix of a case will take."""
+    """Print size, memory and time of the matrix of a case."""
     screen = _screen()
     screen.print(f"[bold]{escape(file.title)}[/bold]")
     with warnings.catch_warnings(record=True) as caught, stages_on(screen) as stages:
@@ -199,7 +199,7 @@ def _compute(file: CaseFile[Any], folder: Path, force: bool) -> None:
 
 
 def _compute_held(file: CaseFile[Any], folder: Path, force: bool, scratch: Path | None, screen: Console) -> None:
-    """The same with the place of the result held. scratch: the folder of an interrupted run."""
+    """Run a case and write its result while its place is held. scratch: the folder of an interrupted run."""
     finished = False
     try:
         family, method = file.case.family, getattr(getattr(file.case, "solver", None), "method", "dense")
@@ -290,7 +290,7 @@ def _of_the_system(error: OSError) -> str:
 
 
 def _report_error(text: str, code: int) -> None:
-    """Of several ranks the first prints. One that fails alone, while others wait for it, prints and ends all."""
+    """Print an error, on the first of several ranks; a rank that fails alone, while others wait for it, ends all."""
     ranks = world()
     if ranks.rank == 0:
         _print_error(text)

@@ -83,7 +83,7 @@ def lies_at(interface: int | None, layers: tuple[BoardLayer, ...], below: str, a
 
 
 class BoardSolver(Table):
-    """What the [solver] tables of cases with a board share."""
+    """Keys that the [solver] tables of cases with a board share."""
 
     rtol: float = key("relative residual", DEFAULTS["rtol"], gt=0, lt=1)
     backend: Literal["numba"] = key("where kernels run", "numba")

@@ -15,7 +15,7 @@ from calderon.case.table import Table, choices, key
 
 NAME = re.compile(r"[A-Za-z_][\w-]*", re.ASCII)
 MOST_ROWS, MOST_BYTES = 10_000, 2_000_000
-"""Of a medium, and of its file."""
+"""Rows of a medium and bytes of its file, at most."""
 EDGE = 1e-9
 """Relative difference of a frequency from the first or last row that is rounding."""
 KINDS = {"frequency": "frequency", "density": "density", "speed_of_sound": "speed"}
@@ -74,7 +74,7 @@ class Dispersive(Table):
 
     @property
     def columns(self) -> dict[str, tuple[float, ...]]:
-        """Those that are given, by name."""
+        """The columns that are given, by name."""
         return {name: values for name in COLUMNS if (values := getattr(self, name)) is not None}
 
     def at(self, column: str, frequency: float) -> complex | float:

@@ -46,7 +46,7 @@ SHAPES: dict[str, Keys] = {
 
 
 class AnyMesh(Table):
-    """What the [mesh] tables of surfaces and of tetrahedra share: one of SELECTORS, a shape with its keys."""
+    """Rules of the [mesh] tables of surfaces and of tetrahedra: one of SELECTORS is given, and the keys of a shape."""
 
     SHAPES: ClassVar[dict[str, Keys]]
 

@@ -14,7 +14,7 @@ Mesh = TypeVar("Mesh")
 def mesh_of(
     file: CaseFile[Any], read: Callable[..., Mesh], make: Callable[[], Mesh], metres: float = 1.0, unit: str = "m"
 ) -> Mesh:
-    """What `read(path, scale=)` gives for the file in [mesh], or what `make()` gives without one; CaseError for a file
+    """The mesh that `read(path, scale=)` gives for the file in [mesh], or `make()` without one; CaseError for a file
     or a shape that cannot be used. metres: the unit of the mesh; unit: that of a file without another."""
     table, key, produce = file.case.mesh, "shape", make
     if table.file is not None:

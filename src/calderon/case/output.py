@@ -67,7 +67,7 @@ class NearFields(Table):
 
     @property
     def near_field_names(self) -> list[str]:
-        """Of the files: the names given, else numbers."""
+        """Names of the files: those given, else numbers."""
         return [one.name or f"{number:02d}" for number, one in enumerate(self.near_field, start=1)]
 
     @model_validator(mode="after")

@@ -1,4 +1,4 @@
-"""What all tables of a case file share."""
+"""Tables of case files: their keys, and the rules that all of them share."""
 
 import difflib
 import typing
@@ -86,11 +86,11 @@ class CaseModel(Table):
 
     @classmethod
     def context(cls, data: dict[str, Any]) -> dict[str, Any] | None:
-        """What all values of a file depend on, such as its units, from its unchecked tables."""
+        """Settings on which all values of a file depend, such as its units, from its unchecked tables."""
         return None
 
     def completed(self, file: Any) -> Self:
-        """The case with what is in the other files that it names; CaseError for those that cannot be used. file: the
+        """The case with the contents of other files that it names; CaseError for those that cannot be used. file: the
         CaseFile."""
         return self
 
@@ -100,7 +100,7 @@ class CaseModel(Table):
 
 
 def choices(value: Any, allowed: Iterable[str]) -> str:
-    """What may be chosen, and the name that is nearest to the value."""
+    """The names that may be chosen, and the one that is nearest to the value."""
     names = list(allowed)
     near = difflib.get_close_matches(str(value), names, n=1)
     hint = f"; did you mean {near[0]!r}?" if near else ""

@@ -56,7 +56,7 @@ def claimed(out: Path, force: bool, case: str = "") -> Iterator[None]:
 
 
 def _locked(place: Path) -> Path:
-    """What is locked for a place: next to it, or within it where its own folder alone may be written."""
+    """The path that is locked for a place: next to it, or within it where its own folder alone may be written."""
     return place if os.access(place.parent, os.W_OK) or not place.is_dir() else place / "result"
 
 
@@ -180,7 +180,7 @@ class LiveView:
 
 
 class BestEffort:
-    """What is written into a folder, file by file: the pictures, and failures of files that could not be written, each
+    """The files of a folder, written one by one: the pictures, and failures of files that could not be written, each
     with its reason; views: scenes for the report."""
 
     def __init__(self, folder: Path) -> None:

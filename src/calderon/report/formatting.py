@@ -41,7 +41,7 @@ def extent(vertices: NDArray[np.float64]) -> str:
 
 
 ALL_DIGITS = 17
-"""Of a number in double precision."""
+"""Digits of a number in double precision."""
 FREQUENCY_UNITS = ((1e9, "GHz"), (1e6, "MHz"), (1.0, "Hz"))
 
 
@@ -62,7 +62,7 @@ def frequency_text(hertz: float, digits: int = 6) -> str:
 
 
 def frequency_texts(hertz: Sequence[float]) -> list[str]:
-    """The same for several frequencies, with as many digits, six at least, as tell them apart."""
+    """Texts of several frequencies, with as many digits, six at least, as tell them apart."""
     for digits in range(6, ALL_DIGITS):
         texts = [frequency_text(each, digits) for each in hertz]
         if len(set(texts)) == len(set(hertz)):

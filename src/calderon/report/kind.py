@@ -24,7 +24,7 @@ R = TypeVar("R", bound="Result[Any]")
 
 @dataclass(frozen=True)
 class Result(Generic[C]):
-    """What all results have: the case, seconds by stage, and warnings. A report shows what else they have: see `needs`
+    """Results of a case: seconds by stage, and warnings. A report shows what else they have: see `needs`
     of the panels of the kind and of `report/panels.py`."""
 
     file: CaseFile[C]
@@ -55,10 +55,10 @@ class Kind(ModelledKind[C], ABC, Generic[C, P, R]):
 
     @abstractmethod
     def plan(self, file: CaseFile[C], stages: Stages) -> list[Row]:
-        """What the matrix of a case will take: name, value, unit. ValueError for problems without one."""
+        """The plan of the matrix of a case: name, value, unit. ValueError for problems without one."""
 
     def subject(self, case: C) -> str:
-        """What is computed, above the report."""
+        """The kind of problem, as it stands above the report."""
         return self.title
 
     @abstractmethod
@@ -97,14 +97,14 @@ def run(file: CaseFile[Any], stages: Stages | None = None, scratch: Path | None 
 
 
 def plan(file: CaseFile[Any], stages: Stages | None = None) -> list[Row]:
-    """What the matrix of a case will take: name, value, unit. The mesh is made, and nothing computed on it. CaseError
+    """The plan of the matrix of a case: name, value, unit. The mesh is made, and nothing computed on it. CaseError
     as for `run`, ValueError for a problem without a matrix, MemoryError where no method has room."""
     _require_backend(file)
     return kind_of(file).plan(file, stages or Stages())
 
 
 def sheet_of(results: Result[Any]) -> Sheet:
-    """What a report shows of a result: the panels of its kind, of all kinds, and of other packages, as far as the
+    """The sheet of a result: the panels of its kind, of all kinds, and of other packages, as far as the
     result has what they need."""
     failures, added = [], list[Panel[Any]]()
     try:

@@ -55,7 +55,7 @@ def _exists(path: Path) -> bool:
 
 
 def _moves(scratch: Path, out: Path, aside: Path) -> list[tuple[Path, Path]]:
-    """What remains to be moved, from and to. ResultExists where a file of the user has the name of a new one."""
+    """Moves that remain, (from, to) each. ResultExists where a file of the user has the name of a new one."""
     old, new = listed(aside) or listed(out), set(listed(scratch))
     leaving = [
         name

@@ -1,4 +1,4 @@
-"""What a line of 50 ohm sees of an antenna: reflection, standing waves, and the power that it takes."""
+"""The antenna as a line of 50 ohm sees it: reflection, standing waves, and the power that it takes."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -6,7 +6,7 @@ from numpy.typing import ArrayLike, NDArray
 LINE = 50.0
 """The impedance of the line in ohm."""
 LARGEST = 1e6
-"""Of ratios of standing waves: where nothing is accepted they are infinite, which JSON cannot say."""
+"""The largest ratio of standing waves: where nothing is accepted they are infinite, which JSON cannot say."""
 
 
 def reflection(impedance: ArrayLike) -> NDArray[np.complex128]:

@@ -48,7 +48,7 @@ def _rows(values: NDArray[Any], dimensions: int) -> NDArray[Any]:
 
 
 def opening(points: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
-    """Of a plane: its normal toward who looks at the scene, and its distance from the origin."""
+    """The normal of a plane toward who looks at the scene, and its distance from the origin."""
     normal = np.cross(points[0, -1] - points[0, 0], points[-1, 0] - points[0, 0])
     normal = normal / np.linalg.norm(normal)
     if normal @ camera("iso").eye < 0:

@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from calderon.mesh import TriangleMesh
 
 FACTORS = (1.5, 2.0, 3.0)
-"""Of the edge length; shapes have whole numbers of cells, and may be equal for a small one."""
+"""Edge lengths of second meshes over that of the first: a shape has whole numbers of cells, so that a small factor may
+change nothing."""
 LEAST = 1.2
 """Ratio of mean edges that two meshes need."""
 
@@ -39,7 +40,7 @@ class SecondMesh:
 
     @property
     def entries(self) -> dict[str, float]:
-        """Of summary.json."""
+        """The entries of summary.json."""
         name = f"estimated_error_of_{self.quantity.replace(' ', '_')}"
         return {name: self.error, "edges_of_second_mesh_over_edges": self.ratio}
 

@@ -1,4 +1,4 @@
-"""What a report shows of a result, collected from panels: each adds rows, numbers, tables, files and pictures."""
+"""The parts of a report, collected from panels: each adds rows, numbers, tables, files and pictures."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""Results of a periodic surface, and what a report shows of them."""
+"""Results of a periodic surface, and their panels."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property

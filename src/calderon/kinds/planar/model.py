@@ -106,7 +106,7 @@ class Metal(Table):
         return {} if self.shape is None else given(self, CIRCUITS[self.shape])
 
     def mesh(self) -> TriangleMesh:
-        """Of a shape, at z = 0. MeshError for lengths that do not fit together."""
+        """The mesh of a shape, at z = 0. MeshError for lengths that do not fit together."""
         assert self.shape is not None
         return CIRCUITS[self.shape].build(**self.parameters)
 

@@ -1,4 +1,4 @@
-"""What a report shows of a printed circuit or antenna."""
+"""Panels of a printed circuit or antenna."""
 
 import numpy as np
 

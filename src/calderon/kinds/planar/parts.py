@@ -20,7 +20,7 @@ SLOTS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 
 
 class Upright(Table):
-    """What vias and ribbons share."""
+    """Vertical metal between interfaces: vias and ribbons."""
 
     interfaces: tuple[Number, Number] | None = key(
         "numbers of layers below its foot and its head; from the ground to the metal unless given"

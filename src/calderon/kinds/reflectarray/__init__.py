@@ -45,7 +45,7 @@ class Reflectarrays(Kind[ReflectarrayCase, ReflectArray, ReflectarrayResults]):
         return ReflectarrayResults(file, posed, echo, across, levels)
 
     def plan(self, file: CaseFile[ReflectarrayCase], stages: Stages) -> list[Row]:
-        """Of the array, whose sizes follow from phases that are computed."""
+        """The plan of the array, whose sizes follow from phases that are computed."""
         array, solver = self.build(file, stages), file.case.solver
         with stages.stage("plan the matrix"):
             plan = array.plan(method=solver.method, rtol=solver.rtol)

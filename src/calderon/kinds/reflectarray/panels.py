@@ -1,4 +1,4 @@
-"""Results of a reflectarray, and what a report shows of them."""
+"""Results of a reflectarray, and their panels."""
 
 from dataclasses import dataclass, replace
 from typing import Any

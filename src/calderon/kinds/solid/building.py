@@ -18,12 +18,12 @@ from calderon.mesh import MeshError, MeshWarning, TriangleMesh
 from calderon.mesh.errors import warn
 
 WITHIN = 1e-6
-"""Of the diameter: by how much vertices may lie out of the box of a face."""
+"""How far vertices may lie out of the box of a face, over the diameter."""
 TILT = np.cos(np.radians(10))
 USUAL = {"youngs_modulus": (1e5, 2e12, "stress", "Pa"), "density": (1.0, 3e4, "density", "kg/m^3")}
 """Between which constants in SI units lie; others are nearly always a mistake of units."""
 USUAL_SIZE = 1e-6, 300.0
-"""The same of the diameter in m."""
+"""Bounds of the diameter in m; others are nearly always a mistake of units."""
 
 
 def solid_mesh(file: CaseFile[SolidCase]) -> TriangleMesh:

@@ -30,7 +30,7 @@ from calderon.report.kind import cost_rows
 
 Array = NDArray[np.float64]
 OFF = 1e-3
-"""Of the mean edge: how far points of a plane are kept from the surface."""
+"""How far points of a plane are kept from the surface, over the mean edge."""
 
 
 @dataclass(frozen=True)

@@ -71,7 +71,7 @@ class SolidResults(Result[SolidCase]):
 
     @property
     def solver_record(self) -> str:
-        """What the solver tells of each part."""
+        """The record of the solver for each part."""
         return "\n".join(f"{name + ': ' if name else ''}{each.info}" for name, each in self.parts.items())
 
     @property

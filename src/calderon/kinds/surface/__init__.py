@@ -98,7 +98,7 @@ class SurfaceProblems(Kind[Case, TriangleMesh, Results]):
 
 
 def _why(case: Case, unknowns: int) -> str:
-    """Of a method that "auto" took without a comparison."""
+    """Why "auto" took a method without a comparison."""
     if unknowns <= (limit := largest_dense()):
         return f'"auto" stores the entries of up to {limit} unknowns'
     if case.solver.solver == "lu":

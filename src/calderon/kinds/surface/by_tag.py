@@ -31,12 +31,12 @@ def _by_tag(value: Any, one: Callable[[Any], Any] = _complex) -> Any:
 
 
 def _media(value: Any, one: Callable[[Any], Any] = _complex) -> Any:
-    """As _by_tag, of numbers or names of media."""
+    """One number or name of a medium, or a table of these by tag; one: checks each number."""
     return _by_tag(value, lambda each: each if is_name(each) else one(each))
 
 
 def _passive(value: Any) -> complex | dict[int | str, complex]:
-    """As _by_tag, of numbers with a real part that is not negative."""
+    """One number with a real part that is not negative, or a table of these by tag."""
     given = _by_tag(value)
     for one in given.values() if isinstance(given, dict) else (given,):
         if one.real < 0:
@@ -45,7 +45,7 @@ def _passive(value: Any) -> complex | dict[int | str, complex]:
 
 
 def _quantities(kind: str, value: Any) -> Any:
-    """As _media, of numbers with a unit."""
+    """One number with a unit or name of a medium, or a table of these by tag."""
     return _media(value, lambda one: quantity(one, kind))
 
 
@@ -55,12 +55,12 @@ def mapped(function: Callable[[Any], Any], given: Any) -> Any:
 
 
 def _schema(one: dict[str, Any]) -> WithJsonSchema:
-    """Of one such number, or of a table of them."""
+    """The JSON schema of one such number, or of a table of them."""
     return WithJsonSchema({**one, "anyOf": [*one["anyOf"], {"type": "object", "additionalProperties": one}]})
 
 
 def _or_named(kind: Any) -> dict[str, Any]:
-    """Of a quantity or the name of a medium."""
+    """The JSON schema of a quantity or the name of a medium."""
     one = TypeAdapter(kind).json_schema()
     return {**one, "anyOf": [*one["anyOf"], NAMED]}
 

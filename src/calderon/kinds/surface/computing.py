@@ -109,7 +109,7 @@ class SurfacePhysics(ABC):
     def _further(
         self, by_wave: Sequence[Case], mesh: TriangleMesh, solutions: Sequence[Any], moment: Moment, stages: Stages
     ) -> tuple[Source, ...]:
-        """What is shown of further waves; by_wave: the case with one of them each."""
+        """Surfaces and planes for further waves; by_wave: the case with one of them each."""
         found, planes = [], evenly(len(by_wave), PLANES - 1)
         for n, (case, solution) in enumerate(zip(by_wave, solutions, strict=True)):
             cut, name = None, source_name(n + 2, case.incident)
@@ -173,7 +173,7 @@ class SurfacePhysics(ABC):
         return np.linalg.norm(vectors, axis=-1)
 
     def left_inside(self, case: Case, mesh: TriangleMesh, solution: Any) -> float | None:
-        """What the solution leaves inside of a closed body, relative; None where there may be a field."""
+        """The field that the solution leaves inside of a closed body, relative; None where there may be a field."""
         return None
 
     def measured(self, case: Case, mesh: TriangleMesh, *solutions: Any) -> Measured:
@@ -390,7 +390,7 @@ def announcement(case: Case, unknowns: int, at: str) -> str:
 
 
 def dense_bytes(case: Case, unknowns: int) -> int:
-    """Of a dense matrix, and of its factors if it is solved by them."""
+    """Bytes of a dense matrix, and of its factors if it is solved by them."""
     entry = (16 if case.physics.wave else 8) // (2 if case.solver.precision == "single" else 1)
     return (2 if case.solver.solver == "lu" else 1) * entry * unknowns**2
 
@@ -401,9 +401,12 @@ def deviation(far: NDArray[np.complex128], reference: NDArray[np.complex128]) ->
 
 
 def second_meshes(file: CaseFile[Case], mesh: TriangleMesh, estimated: bool) -> list[TriangleMesh]:
-    """Those that may serve, in the order of preference. A shape and a CAD model are meshed with longer edges; triangles
-    of other surfaces are divided, which keeps the surface as it is given. estimated: whether the error is known
-    already; then, for large meshes and for files, the case has to request it."""
+    """Meshes that may serve as the second, in the order of preference.
+
+    A shape and a CAD model are meshed with longer edges; triangles of other surfaces are divided, which keeps the
+    surface as it is given. estimated: whether the error is known already; then, for large meshes and for files, the
+    case has to request it.
+    """
     table, requested = file.case.mesh, file.case.output.estimate
     if requested is False or (requested is None and (estimated or mesh.number_of_triangles > MOST or table.h is None)):
         return []

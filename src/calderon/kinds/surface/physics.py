@@ -24,7 +24,7 @@ FLUIDS = ("speed_of_sound", "density", "interior_speed_of_sound", "interior_dens
 BY_TAG = ("admittance", "permittivity", "interior_speed_of_sound", "interior_density")
 """Keys that may be tables by tag."""
 FAMILIES = ("acoustic", "electromagnetic", "antenna", "static")
-"""Of problems whose solutions are evaluated alike."""
+"""Families of problems whose solutions are evaluated alike."""
 MEDIA = {
     "permittivity": "permittivity",
     "interior_speed_of_sound": "speed_of_sound",
@@ -170,7 +170,7 @@ class Physics(Table):
                     yield "physics", name, None, one, column
 
     def with_media(self, media: dict[str, Dispersive]) -> "Physics":
-        """The same, with what its names of media stand for."""
+        """The table with the media for which its names stand."""
         found = self.model_copy()
         found._media = media
         return found

@@ -1,4 +1,4 @@
-"""What a report says about a matrix by plane waves: its levels, near blocks and checked error."""
+"""The record of a matrix by plane waves in a report: its levels, near blocks and checked error."""
 
 from dataclasses import dataclass
 from typing import Any

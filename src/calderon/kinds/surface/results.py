@@ -65,7 +65,7 @@ class Slice:
 
 @dataclass(frozen=True)
 class Source:
-    """What a step shows of one of several incident waves: what is on the surface, and the field in the plane."""
+    """The function on the surface and the field in the plane for one of several incident waves."""
 
     name: str
     surface: Function | VectorFunction

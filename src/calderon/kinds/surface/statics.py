@@ -45,7 +45,7 @@ class Statics(SurfacePhysics):
         return "potential", first, second
 
     def left_inside(self, case: Case, mesh: TriangleMesh, solution: Any) -> float | None:
-        """Of a body at a given potential the deviation from it inside."""
+        """The deviation inside of a body from its given potential."""
         given = case.physics.potential
         if not given or case.physics.side == "interior":
             return None

@@ -73,9 +73,13 @@ class Pattern:
 
 @dataclass(frozen=True)
 class Amplitudes:
-    """Of a run at one frequency: change from the period before (relative), power in W absorbed in each part and that
-    leaves through the boundary, feeds by name, and on each tetrahedron |E| in V/m (root of its mean square) and the
-    specific absorption rate in W/kg. scale: the factor of all fields that feeds the requested power."""
+    """Results of a run at one frequency.
+
+    change: from the period before, relative. absorbed: power in W in each part; outward: that leaves through the
+    boundary. feeds: by name. electric, sar: on each tetrahedron |E| in V/m (root of its mean square), and the specific
+    absorption rate in W/kg. scale: the factor of all fields that feeds the requested power. averaged: the rate averaged
+    over cubes; pattern: the far field; each where it is requested.
+    """
 
     frequency: float
     change: float

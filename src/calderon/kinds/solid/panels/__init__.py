@@ -1,4 +1,4 @@
-"""What a report shows of a solid, by topics, all with units."""
+"""Panels of a solid by topics, all with units."""
 
 from calderon.kinds.solid.panels.conditions import balanced, conditions, forces, load_cases
 from calderon.kinds.solid.panels.inside import cut, lines, points

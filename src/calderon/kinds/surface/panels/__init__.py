@@ -1,4 +1,4 @@
-"""What a report shows of a problem on surfaces, by topics."""
+"""Panels of a problem on surfaces, by topics."""
 
 from calderon.kinds.surface.panels.antenna import impedance
 from calderon.kinds.surface.panels.far_fields import bistatic, levels_over_frequency, monostatic, references

@@ -30,7 +30,7 @@ def _part(quantity: str, wave: bool) -> str:
 
 @panel("steps")
 def surface(results: Results, sheet: Sheet) -> None:
-    """What was solved for, one file a step; pictures of the last one, and the live view of all."""
+    """The function that was solved for, one file a step; pictures of the last one, and the live view of all."""
     case, steps, last = results.file.case, results.steps, results.steps[-1]
     names = [f"surface_{number:02d}.vtu" if len(steps) > 1 else "surface.vtu" for number in range(1, len(steps) + 1)]
     for name, step in zip(names, steps, strict=True):

@@ -1,4 +1,4 @@
-"""What a report shows of fields in time, by topics."""
+"""Panels of fields in time, by topics."""
 
 from calderon.kinds.transient.panels.amplitudes import absorption, far_field, feeds, powers
 from calderon.kinds.transient.panels.fields import fields, planes, signals, snapshots

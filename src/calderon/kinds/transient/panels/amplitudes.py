@@ -41,7 +41,7 @@ def absorption(results: TransientResults, sheet: Sheet) -> None:
 
 @panel("amplitudes.feeds")
 def feeds(results: TransientResults, sheet: Sheet) -> None:
-    """What each feed takes, and how much of it is radiated."""
+    """The power that each feed takes, and how much of it is radiated."""
     assert results.amplitudes is not None
     found, entries = results.amplitudes, {}
     for name, feed in found.feeds.items():
