@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import calderon as cal
-from calderon.mesh.crossings import crossing_pairs, overlapping
+from calderon.mesh.checks.crossings import crossing_pairs, overlapping
 
 BASE = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0]])
 CASES = {

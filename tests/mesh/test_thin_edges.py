@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import calderon as cal
-from calderon.mesh.thin_edges import thin_edges
+from calderon.mesh.checks.thin_edges import thin_edges
 
 LEAST = 0.0125
 

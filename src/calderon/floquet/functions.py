@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from calderon.floquet.lattice import Lattice
 from calderon.floquet.transforms import transforms
 from calderon.mesh import MeshError, TriangleMesh
-from calderon.mesh.crossings import crossing_pairs
+from calderon.mesh.checks.crossings import crossing_pairs
 from calderon.spaces import EdgeSpace
 from calderon.spaces.edge_space import edge_space
 

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.mesh import TriangleMesh, warn_wavenumber
+from calderon.mesh.checks.thin_edges import thin_edges
 from calderon.mesh.containment import nested_components
 from calderon.mesh.errors import AccuracyWarning
-from calderon.mesh.thin_edges import thin_edges
 from calderon.potentials.near_evaluation import point_distances
 from calderon.spaces import DP1, P0, P1, P2, Space
 from calderon.validation import callers_level, one_of

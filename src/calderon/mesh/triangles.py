@@ -10,13 +10,13 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from calderon.mesh.checks.inspection import MeshReport, check
 from calderon.mesh.coincident import coincident_points, compacted, joining_tolerance, sound_triangles
 from calderon.mesh.containment import winding_numbers
 from calderon.mesh.errors import MeshError, warn
 from calderon.mesh.files.exchange import Exchange
 from calderon.mesh.files.writing import write
 from calderon.mesh.geometry import FlatTriangles, Geometry
-from calderon.mesh.inspection import MeshReport, check
 from calderon.mesh.shapes.division import quartered
 from calderon.mesh.shapes.edge_refinement import refined_toward
 from calderon.mesh.shapes.feature_remeshing import remeshed_by_gmsh

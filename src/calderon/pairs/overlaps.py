@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.mesh import MeshError
-from calderon.mesh.crossings import overlapping
+from calderon.mesh.checks.crossings import overlapping
 from calderon.pairs.classes import TouchingPairs
 from calderon.spaces import Space
 

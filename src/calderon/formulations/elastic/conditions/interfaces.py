@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from calderon.formulations.elastic.conditions.surface_conditions import CONFLICT, SurfaceConditions, free_columns
 from calderon.mesh import TriangleMesh
+from calderon.mesh.checks.crossings import crossing_pairs
 from calderon.mesh.coincident import FLOAT32_ROUNDING, coincident_points
 from calderon.mesh.containment import winding_numbers
-from calderon.mesh.crossings import crossing_pairs
 from calderon.spaces import NodalVectorSpace
 
 Array = NDArray[np.float64]

@@ -6,9 +6,9 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from calderon.mesh.checks.crossings import crossing_pairs
 from calderon.mesh.coincident import FLOAT32_ROUNDING
 from calderon.mesh.containment import nested_components
-from calderon.mesh.crossings import crossing_pairs
 from calderon.mesh.topology import connected, row_numbers
 from calderon.mesh.triangulation import Triangulation
 from calderon.mesh.validation import listed

@@ -1,0 +1,1 @@
+"""Checks of surfaces: crossings, thin edges, possible faults."""
