@@ -138,7 +138,8 @@ def warm_up(physics: list[str] | None) -> None:
 
 def schema() -> None:
     """Print the JSON schema of case files."""
-    typer.echo(json.dumps(case_schema(), indent=1))
+    with plain_errors():
+        typer.echo(json.dumps(case_schema(), indent=1))
 
 
 def info() -> None:

@@ -2,13 +2,13 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import reduce
+from functools import partial, reduce
 from html import escape
+from inspect import getattr_static
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 import numpy as np
-from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 import calderon.plots as plots
@@ -81,7 +81,7 @@ class Sheet:
         body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
         table = f'<table class="steps"><tr>{head}</tr>{body}</table>'
         if rows:
-            self._wide.append(f'<div class="scroll"><h2>{name}</h2>{table}</div>')
+            self._wide.append(f'<div class="scroll"><h2>{escape(name)}</h2>{table}</div>')
 
     def equation(self, text: str) -> None:
         """Add the equation that was solved."""
@@ -111,24 +111,28 @@ class Sheet:
         for ending in ("vti", "npz"):
             self.file(f"{name}.{ending}", lambda path: _rectangle(points, quantities).write(path))
 
-    def picture(self, name: str, caption: str, draw: Callable[[Path], object]) -> None:
-        """Add a picture with its caption; draw(path) makes its file."""
+    def picture(
+        self,
+        name: str,
+        caption: str,
+        draw: Callable[[Path], Any],
+        curves: bool = False,
+        incident: float | None = None,
+    ) -> None:
+        """Add a picture with its caption; draw(path) makes its file. curves, incident: as for `curves`."""
 
         def drawn(files: BestEffort) -> None:
             with files.at(name, caption) as path:
-                draw(path)
+                figure = draw(path)
+                if curves:
+                    files.chart(path, figure, incident)
 
         self.drawings.append(drawn)
 
-    def curves(self, name: str, caption: str, draw: Callable[[Path], Figure], incident: float | None = None) -> None:
+    def curves(self, name: str, caption: str, draw: Callable[[Path], Any], incident: float | None = None) -> None:
         """Add a picture of curves, which are alive in the report; draw(path) makes its file and returns the figure;
         incident: as for `charts.chart`."""
-
-        def drawn(files: BestEffort) -> None:
-            with files.at(name, caption) as path:
-                files.chart(path, draw(path), incident)
-
-        self.drawings.append(drawn)
+        self.picture(name, caption, draw, True, incident)
 
     def cartesian(
         self,
@@ -142,7 +146,7 @@ class Sheet:
     ) -> None:
         """Add curves over x by the texts of their legend; across, up: labels of the axes. Options: of
         `plots.cartesian`."""
-        self.curves(name, caption, lambda path: plots.cartesian(x, dict(curves), across, up, path, **options))
+        self.curves(name, caption, partial(plots.cartesian, x, dict(curves), across, up, **options))
 
     def view(self, make: Callable[[], Scene], *instead: str) -> None:
         """Add the live view of a scene, which replaces these pictures in the report."""
@@ -172,7 +176,8 @@ class Panel(Generic[R]):
 
 
 def _attribute(owner: Any, name: str) -> Any:
-    return getattr(owner, name, None)
+    """The attribute of an owner, None for one that it does not have; an error within a property is not hidden."""
+    return None if getattr_static(owner, name, None) is None else getattr(owner, name)
 
 
 def panel(*needs: str) -> Callable[[Callable[[R, Sheet], None]], Panel[R]]:
