@@ -63,7 +63,7 @@ class BondedSolids(ElasticProblem[BondedSolution]):
 
     @cached_property
     def rank(self) -> list[int]:
-        """By part, the stiffest is 0."""
+        """The rank of each part by its stiffness, 0 for the stiffest."""
         stiffness = [-part.material.youngs_modulus for part in self.parts.values()]
         return np.argsort(np.argsort(stiffness, kind="stable")).tolist()
 
@@ -102,7 +102,8 @@ class BondedSolids(ElasticProblem[BondedSolution]):
         )  # fmt: skip
 
     def _traction_columns(self) -> list[sp.csr_array]:
-        """By part, its tractions (3 m, s) from all unknown ones: those of supports and then those of common faces."""
+        """The tractions (3 m, s) of each part from all unknown ones: those of supports and then those of common
+        faces, of which the softer part has the opposite ones."""
         own, shared, found = [solid.conditions.bound for solid in self.solids], 3 * len(self.faces.numbers), []
         for k, bound in enumerate(own):
             column = np.arange(shared)

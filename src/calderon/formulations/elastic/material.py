@@ -12,7 +12,7 @@ from calderon.validation import positive_length, real_array, real_number
 
 Array = NDArray[np.float64]
 LARGEST_BODY, SOFTEST = 10.0, 1e6
-"""In m and Pa: larger and softer bodies are taken for numbers in mm and MPa."""
+"""Size in m and modulus in Pa beyond which a larger, softer body is taken for numbers in mm and MPa."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What the solution of elastic solids will take, estimated before memory is taken."""
+"""The bytes and seconds of the solution of elastic solids, estimated before memory is taken."""
 
 from typing import Any
 
@@ -14,8 +14,9 @@ planned 0.8, 2.1 and (P2) 7.5 GB solutions took 1.0, 2.7 and 7.1 GB."""
 ENTRY, OPERATION = 8e-8, 5e-11
 """Processor seconds, in estimates, of an entry of a layer and of an operation of a factorisation."""
 FAST_UNKNOWN, UNKNOWN, ALONE = 4e-5, 1.4e-3, 5e-5
-"""The same of an unknown in the preconditioner and all around it, made from leaves of fast products or by products; and
-of what one thread does at a time in the former, however many there are: lists of pairs, sparse matrices, stresses."""
+"""Processor seconds, in estimates, of an unknown in the preconditioner and all around it, made from leaves of fast
+products or by products; and of what one thread does at a time in the former, however many there are: lists of pairs,
+sparse matrices, stresses."""
 COMPRESSED = 2.5
 """Seconds of an H-matrix of elastostatics over those of a scalar one of as many unknowns."""
 
@@ -41,8 +42,8 @@ def plan_solution(equation: Any, method: str, rtol: float | None) -> Plan:
         seconds = sum(each.seconds for each in parts) * (1 if chosen.joins_blocks else COMPRESSED) + each * count
     seconds += sum(each for each, _ in equation.sources) / threads
     nbytes = max(nbytes, *(each for _, each in equation.sources), 0)
-    text = f"{count} unknowns ({displacements} of displacement, {tractions} of traction)"
-    return Plan(method, int(nbytes), seconds, product, text)
+    unknowns = f"{count}, {displacements} of displacement and {tractions} of traction"
+    return Plan(method, int(nbytes), seconds, product, lines=(("unknowns", unknowns),))
 
 
 def _plans(equation: Any, method: str, rtol: Any) -> list[Plan]:

@@ -16,15 +16,15 @@ from numpy.typing import NDArray
 from calderon.backends import return_memory
 from calderon.formulations.elastic.coarse.preconditioner import two_levels
 from calderon.formulations.elastic.conditions.joined_bodies import JoinedBodies
-from calderon.formulations.elastic.results.info import ElasticInfo
-from calderon.formulations.elastic.results.solution import ElasticSolution, warn_of_reactions
+from calderon.formulations.elastic.results.solution import ElasticInfo, ElasticSolution, warn_of_reactions
 from calderon.formulations.elastic.system.accuracy import Criterion, FinerMatrices
 from calderon.formulations.elastic.system.equation import LazyEquation
-from calderon.formulations.linear_system import LinearSystem, SolutionInfo
-from calderon.formulations.options import SolveChoices, SolveOptions, checked_choices, named_options
+from calderon.formulations.linear_system import LinearSystem
+from calderon.formulations.options import PlanChoices, SolveChoices, SolveOptions, checked_choices, named_options
 from calderon.formulations.problem import Problem, Solution
+from calderon.formulations.solution_info import SolutionInfo
 from calderon.mesh.errors import warn
-from calderon.operators.methods import AUTO, candidates, least_of, method_named
+from calderon.operators.methods import AUTO, Plan, candidates, least_of, method_named
 from calderon.quadrature import Quadrature
 from calderon.validation import describe
 
@@ -44,8 +44,8 @@ REFUSED = {
 
 
 class Errors(NamedTuple):
-    """What is known of the errors of a solution. defects: of rotations in the equation of each body. amplification: of
-    these by bending. noise: the error of the largest strain that solver and matrix leave, over that strain."""
+    """The errors of a solution, as far as they are known. defects: of rotations in the equation of each body.
+    amplification: of these by bending. noise: the error of the largest strain that solver and matrix leave, over it."""
 
     defects: list[float]
     amplification: float
@@ -57,7 +57,7 @@ class ElasticProblem(Problem[Solution]):
 
     title = "Elastic solids under static loads"
     case_form: ClassVar[str]
-    """What a load case looks like."""
+    """The form of a load case, in messages."""
 
     @cached_property
     @abstractmethod
@@ -88,6 +88,13 @@ class ElasticProblem(Problem[Solution]):
         matrix large, after the matrix was made again for smaller ones.
         """
         return super().solve(data, **options)
+
+    @named_options
+    def plan(self, **options: Unpack[PlanChoices]) -> Plan:
+        """The bytes, seconds of set-up and of a product, and numbers of unknowns of a solution with these options,
+        before it is computed; factors or the preconditioner are included."""
+        checked_choices(options, PlanChoices)
+        return self.system.planned_matrix(self._options(options))  # type: ignore[arg-type]
 
     @named_options
     def solve_cases(self, cases: Mapping[Any, Any], **options: Unpack[SolveChoices]) -> dict[Any, Solution]:

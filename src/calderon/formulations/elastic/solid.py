@@ -25,7 +25,7 @@ from calderon.formulations.elastic.material import ElasticMaterial, warn_units
 from calderon.formulations.elastic.problem import ElasticProblem
 from calderon.formulations.elastic.results.solution import ElasticSolution
 from calderon.formulations.elastic.results.surface_stress import corner_stresses, estimated_errors
-from calderon.formulations.elastic.system.spaces import Spaces
+from calderon.formulations.elastic.system.columns import Spaces
 from calderon.mesh import TriangleMesh
 from calderon.mesh.containment import nested_components
 from calderon.quadrature import Quadrature

@@ -209,7 +209,7 @@ class Solids(Kind[SolidCase, PosedSolid, SolidResults]):
             options: Any = {"method": file.case.solver.method, "rtol": file.case.solver.rtol}
             plan = posed.plan(**options)
         costs = cost_rows(plan.nbytes, plan.expected_seconds, "solution")
-        return [("unknowns", plan.details, ""), ("method", plan.method, ""), *costs]
+        return [*((name, text, "") for name, text in plan.lines), ("method", plan.method, ""), *costs]
 
     def subtitle(self, results: SolidResults) -> str:
         case = results.file.case

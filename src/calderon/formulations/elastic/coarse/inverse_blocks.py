@@ -43,6 +43,7 @@ class InverseBlocks(NamedTuple):
         y, widest = np.zeros(len(x)), int(np.diff(self.starts).max(initial=0)) + BEYOND
 
         def add(low: int, high: int) -> None:
+            """Add the products of the matrices low .. high."""
             add_products(*self, x, y, aligned(widest, np.float64), low, high)
 
         in_parts(add, len(self.places) - 1)

@@ -62,7 +62,7 @@ class BlockSums:
 
 
 class _Blocks(NamedTuple):
-    """What kernels read of the near blocks of one term of a product.
+    """The near blocks of one term of a product as kernels read them.
 
     stored: the entries, as packed tensors or plain numbers (see `Near`). pairs (blocks, 2): leaves of rows and columns.
     row_starts, column_starts (leaves + 1,): where the rows and columns of each leaf begin. lefts, rights: for each of
@@ -105,7 +105,7 @@ class _Blocks(NamedTuple):
         return height, width
 
     def entries(self, matrix: sp.csr_array) -> int:
-        """How many entries a matrix on the right has in the columns of one block, at most."""
+        """The largest number of entries of a matrix on the right in the columns of one block."""
         sizes = np.diff(matrix.indptr)[self.rights]
         return int(np.diff(np.append(0, np.cumsum(sizes))[self.column_starts]).max(initial=0))
 

@@ -1,4 +1,4 @@
-"""What holds an elastic solid, and what loads its surface, on the triangles of a tag."""
+"""Supports that hold an elastic solid and loads of its surface, on the triangles of a tag."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -25,6 +25,7 @@ class Face(NamedTuple):
 
     @property
     def area(self) -> float:
+        """The area of the face."""
         return float(self.areas.sum())
 
     @property

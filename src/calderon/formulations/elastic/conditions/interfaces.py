@@ -1,4 +1,4 @@
-"""What bonded solids have in common: nodes with one displacement, faces with opposite tractions.
+"""Common nodes and faces of bonded solids: nodes with one displacement, faces with opposite tractions.
 
 The displacements of all parts are U = U_0 + N q at joined nodes, and u = U at the nodes of each part. On a common face
 the traction of one part is s, of the other -s. One equation is needed for each of these unknowns: that of the stiffer
@@ -29,9 +29,11 @@ HELD = 1e-8
 
 @dataclass(frozen=True, eq=False)
 class Faces:
-    """Common faces, one row for each coefficient of a traction there: parts (k, 2), the stiffer first, and the numbers
-    (k, 2) of the scalar coefficients in them; triangles: by part, the mask of common triangles; shared: by part, those
-    whose softer part it is."""
+    """Common faces, with one row for each coefficient of a traction there.
+
+    parts (k, 2): the numbers of the two parts, the stiffer first. numbers (k, 2): the scalar coefficient in each of
+    them. triangles: by part, the mask of common triangles. softer: by part, those whose softer part it is.
+    """
 
     parts: Index
     numbers: Index
@@ -40,7 +42,7 @@ class Faces:
 
 
 def joined(points: Sequence[Array], size: float) -> list[Index]:
-    """Numbers 0, 1, ... of points (n, 3) of several parts, equal where they coincide."""
+    """Numbers 0, 1, ... of points (n, 3) of several parts, equal where they coincide. size: of all parts together."""
     first = coincident_points(np.concatenate(points), FLOAT32_ROUNDING * size)
     numbers = np.unique(first, return_inverse=True)[1]
     return np.split(numbers, np.cumsum([len(each) for each in points])[:-1])
@@ -53,8 +55,9 @@ def common_faces(
     rank: Sequence[int],
     outside: Sequence[bool],
 ) -> Faces:
-    """Faces of triangles that two parts have, with normals out of the material; spaces: of tractions; rank: by part,
-    the stiffest is 0; outside: by part, whether its material is that around its surface, without end. ValueError for
+    """The faces of triangles that two parts have, with normals out of the material. names, meshes: of the parts.
+    spaces: of tractions. rank: by part, the stiffest is 0. outside: by part, whether its material is that around its
+    surface, without end. ValueError for
     parts that share none, for faces of more than two parts or of parts on one side of them, and for parts that overlap
     elsewhere or of which one contains another."""
     size = float(np.ptp(np.concatenate([mesh.vertices for mesh in meshes]), axis=0).max())
@@ -161,7 +164,8 @@ def _matched(one: NodalVectorSpace, i: int, two: NodalVectorSpace, j: int) -> In
 def joined_supports(
     names: Sequence[Any], nodes: Sequence[Index], conditions: Sequence[SurfaceConditions], particular: Sequence[Array]
 ) -> tuple[Array, sp.csr_array]:
-    """U_0 (n, 3) and N (3 n, q) from the supports of all parts. particular: displacements at the nodes of each part.
+    """U_0 (n, 3) and N (3 n, q) from the supports of all parts. names: of the parts. nodes: by part, the numbers of
+    its nodes among the joined ones. conditions, particular: by part, and the displacements (n, 3) of its loads there.
     ValueError where supports of different parts disagree."""
     count = 1 + max(int(each.max()) for each in nodes)
     held, sums = np.zeros((count, 3, 3)), np.zeros((count, 3))
@@ -195,7 +199,7 @@ def _diagonal_blocks(free: sp.csr_array) -> Array:
 
 
 def selection(numbers: Index, count: int) -> sp.csr_array:
-    """(3 n, 3 count) from vectors at joined nodes to those of a part with these numbers (n,)."""
+    """The sparse matrix (3 n, 3 count) from vectors at joined nodes to those of a part with these numbers (n,)."""
     rows = np.arange(len(numbers))
     picked = sp.coo_array((np.ones(len(numbers)), (rows, numbers)), (len(numbers), count))
     return sp.kron(picked, np.eye(3), format="csr")

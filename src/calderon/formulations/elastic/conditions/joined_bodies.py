@@ -1,4 +1,4 @@
-"""What the bodies of a problem have in common: joined nodes with one displacement, unknown tractions, rigid motions.
+"""The bodies of a problem in common unknowns: joined nodes with one displacement, unknown tractions, rigid motions.
 
 The displacements of joined nodes are U = U_0 + N q, and u = U at the nodes of each body; tractions are those of its
 conditions with the unknown parts B s. The unknowns q and s are those of all bodies.

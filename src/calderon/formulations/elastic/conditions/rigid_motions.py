@@ -13,7 +13,7 @@ from calderon.spaces import Space
 
 Array = NDArray[np.float64]
 FREE = 1e-6
-"""Of a rigid motion: what supports may hold of one that counts as free."""
+"""The part of a rigid motion that supports may hold of one that counts as free."""
 UNBALANCED = 1e-3
 """Largest resultant of loads along a free motion, over the sum of their magnitudes."""
 AXES = "xyz"
@@ -46,7 +46,8 @@ def orthonormal(motions: Array, mass: Any) -> Array:
 
 
 def resultant(space: Space, values: Array, triangles: NDArray[np.bool_] | None = None) -> Resultant:
-    """Of tractions (m, 3) at the nodes of a space of functions that jump, on all or some triangles."""
+    """The resultant of tractions (m, 3) at the nodes of a space of functions that jump, on all triangles or on those
+    of a mask (triangles,)."""
     rule = triangle_rule(4)
     chosen = np.arange(len(space.triangles)) if triangles is None else np.flatnonzero(triangles)
     geometry = space.mesh.geometry(space.triangles[chosen])
@@ -56,7 +57,7 @@ def resultant(space: Space, values: Array, triangles: NDArray[np.bool_] | None =
 
 
 def total_of(mesh: TriangleMesh, triangles: NDArray[np.int64], function: Callable[[Array, Array], Array]) -> Array:
-    """(7,) force, moment about the origin, and magnitude, of the traction f(x, n) on some triangles."""
+    """The force, moment about the origin and magnitude (7,) of a traction f(x, n) on some triangles (m,)."""
     rule, geometry = triangle_rule(8), mesh.geometry(triangles)
     x, n = geometry.points(rule.points).reshape(-1, 3), geometry.normals_at(rule.points).reshape(-1, 3)
     force = function(x, n) * geometry.weights(rule).ravel()[:, None]
@@ -65,15 +66,15 @@ def total_of(mesh: TriangleMesh, triangles: NDArray[np.int64], function: Callabl
 
 
 def magnitude(space: Space, values: Array) -> float:
-    """int |t| of tractions (m, 3)."""
+    """The integral of |t| of tractions (m, 3) at the nodes of a space of functions that jump."""
     rule = triangle_rule(4)
     t = np.einsum("lq,nlc->nqc", space.element.values(rule.points), values[space.dofs])
     return float((np.linalg.norm(t, axis=2) * space.geometry.weights(rule)).sum())
 
 
 def volume_integral(mesh: TriangleMesh, function: Callable[[Array], Array], centre: Array) -> Array:
-    """int f dV over the solid, from its surface: the integral of n_x int_0^x f dx. f: polynomials up to degree 5 of
-    points (n, 3) from the centre, values (n, ...)."""
+    """The integral of f over the solid, from its surface: that of n_x int_0^x f dx. function: f, a polynomial up to
+    degree 5 of points (n, 3) from the centre, with values (n, ...)."""
     rule, line = triangle_rule(8), gauss(4)
     geometry = mesh.geometry(np.arange(mesh.number_of_triangles))
     x = geometry.points(rule.points).reshape(-1, 3) - centre
@@ -105,6 +106,7 @@ def refuse_unbalanced(
         return
 
     def shown(vector: Array, scale: float) -> str:
+        """A vector (3,) as text, without what is small compared with a scale."""
         rounded = np.where(np.abs(vector) < 1e-6 * scale, 0.0, vector)
         return "(" + ", ".join(f"{each:.4g}" for each in rounded) + ")"
 

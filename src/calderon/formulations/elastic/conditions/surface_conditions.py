@@ -25,15 +25,17 @@ Index = NDArray[np.int64]
 INDEPENDENT = 1e-8
 """Singular value from which on directions of supports count as different."""
 CONFLICT = 1e-6
-"""Of the largest prescribed displacement: what two supports of a node may differ by."""
+"""Difference of two supports of a node, over the largest prescribed displacement, that is no contradiction."""
 
 
 @dataclass(frozen=True, eq=False)
 class SurfaceConditions:
-    """u_0 (n, 3), N (3 n, q), t_0 (m, 3), D (3 m, s), S (3 m, 3 n) and the loads alone (m, 3), with the n nodes of the
-    space of displacements and the m of that of tractions on the whole surface; supported, loaded: masks of triangles
-    that have unknown tractions, and any tractions at all. projection (m, n): from values at nodes of the one space to
-    the other."""
+    """The known and unknown parts at the n nodes of displacements and the m of tractions on the whole surface.
+
+    u0 (n, 3), free (3 n, q): u_0 and N. t0 (m, 3), bound (3 m, s), springs (3 m, 3 n): t_0, D and S. loads (m, 3): the
+    tractions of loads alone. supported, loaded (triangles,): masks of those that have unknown tractions, and any
+    tractions at all. projection (m, n): from values at nodes of displacements to those at nodes of tractions.
+    """
 
     u0: Array
     free: sp.csr_array
@@ -47,7 +49,7 @@ class SurfaceConditions:
 
 
 def faces_of(mesh: TriangleMesh, tags: Mapping[Any, Any]) -> dict[Any, tuple[Index, Face]]:
-    """Triangles and face of each tag (number or name)."""
+    """The triangles and the face of each tag (number or name)."""
     found = {}
     for tag in tags:
         triangles = np.flatnonzero(np.isin(mesh.tags, mesh.tag_numbers(tag)))
@@ -132,6 +134,7 @@ def _directions(supports: Sequence[Support], face: Face) -> Array:
 
 
 def _orthonormal(directions: Array) -> Array:
+    """(k, 3) an orthonormal basis of directions (m, 3)."""
     _, sizes, basis = np.linalg.svd(directions, full_matrices=False)
     return np.asarray(basis[sizes > INDEPENDENT])
 
@@ -143,7 +146,8 @@ def _nodes(
     supports: Mapping[Any, Sequence[Support]],
     particular: Array,
 ) -> tuple[Array, sp.csr_array]:
-    """u_0 and N: nodes with the same supports are treated together."""
+    """u_0 (n, 3) and N (3 n, q): nodes with the same supports are treated together. space: of displacements. held,
+    directions: as in `_bound`. supports: by tag. particular (n, 3): the displacement at nodes that is known."""
     tags = [tag for tag in held if len(directions[tag])]
     member = np.zeros((space.dimension, len(tags)), bool)
     for k, tag in enumerate(tags):
@@ -188,6 +192,8 @@ def sparse(values: Array, rows: Index, columns: Index, shape: tuple[int, int]) -
 
 
 def _refuse_conflicts(difference: Array, values: Array, tags: list[Any]) -> None:
+    """ValueError where prescribed displacements of the supports of some tags differ, difference (n, k), from those that
+    nodes have, values (n, 3)."""
     if np.abs(difference).max(initial=0.0) > CONFLICT * max(np.abs(values).max(initial=0.0), 1e-300):
         raise ValueError(
             f"the supports {' and '.join(map(repr, tags))} prescribe different displacements at a common node: a solid "
@@ -196,7 +202,8 @@ def _refuse_conflicts(difference: Array, values: Array, tags: list[Any]) -> None
 
 
 def _bound(space: Space, held: Mapping[Any, tuple[Index, Face]], directions: Mapping[Any, Array]) -> sp.csr_array:
-    """D (3 m, s)."""
+    """D (3 m, s): one column for each direction of a support and node of tractions. space: of tractions. held:
+    triangles and face of each tag. directions: of its supports (k, 3)."""
     rows, columns, data, count = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], [np.zeros(0)], 0
     for tag, (triangles, _) in held.items():
         nodes, basis = space.dofs[triangles].ravel(), directions[tag]
@@ -209,7 +216,7 @@ def _bound(space: Space, held: Mapping[Any, tuple[Index, Face]], directions: Map
 
 
 def _block_diagonal(blocks: Array) -> sp.csr_array:
-    """(3 m, 3 m) from blocks (m, 3, 3)."""
+    """The block diagonal matrix (3 m, 3 m) of blocks (m, 3, 3)."""
     count = len(blocks)
     starts = np.arange(count + 1)
     return sp.bsr_array((blocks, np.arange(count), starts), shape=(3 * count, 3 * count)).tocsr()

@@ -34,7 +34,7 @@ class BodyLoad:
         """ValueError if the material lacks a constant."""
 
     def on(self, mesh: TriangleMesh, centre: Array) -> "BodyLoad":
-        """The same load of the body with this surface, whose normals point out of it, for points from a centre (3,)
+        """The load on the body with this surface, whose normals point out of it, for points from a centre (3,)
         instead of the origin of coordinates."""
         return self
 
@@ -51,7 +51,7 @@ class BodyLoad:
         return np.zeros((len(x), 3, 3))
 
     def source(self, x: Array, material: ElasticMaterial) -> Array:
-        """(n, 3) what the load of the volume displaces in a solid without end, if `displacement` does not hold it."""
+        """(n, 3) the displacement of the load of the volume in a solid without end, if it is not in `displacement`."""
         return np.zeros_like(x)
 
     def planned(self, points: int) -> tuple[float, int]:

@@ -13,7 +13,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from calderon.backends import thread_count
 from calderon.formulations.elastic.plan import ENTRY, OPERATION
-from calderon.formulations.elastic.system.spaces import single_layer_sizes
+from calderon.formulations.elastic.system.columns import single_layer_sizes
 from calderon.greens import Laplace
 from calderon.mesh import TriangleMesh
 from calderon.mesh.locality import block_order
@@ -83,7 +83,7 @@ class HeatEquation:
 
     @cached_property
     def plan(self) -> Plan:
-        """What the solution will take, by the chosen method."""
+        """The bytes and seconds of the solution by the chosen method."""
         count, layers, threads = self.unknowns, [each for row in self.rows for each in row], thread_count()
         entries = sum(each.shape[0] * each.shape[1] for each in layers)
         seconds = (ENTRY * entries + OPERATION * 2 / 3 * count**3) / threads

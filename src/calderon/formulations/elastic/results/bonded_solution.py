@@ -28,7 +28,7 @@ class BondedSolution(dict[Any, ElasticSolution], SampledField, SavedSolution):
         return np.any([each._has_field(points) for each in self.values()], axis=0)
 
     def _fields_at(self, points: Array) -> list[Quantity]:
-        """Of the part in which each point is."""
+        """The fields of the part in which each point is."""
         found: list[Quantity] = []
         for part in self.values():
             here = part._has_field(points)

@@ -1,5 +1,6 @@
 """The displacement, stress and reactions of an elastic solid, and of several that are bonded."""
 
+import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -28,9 +29,9 @@ from calderon.formulations.elastic.conditions.rigid_motions import Resultant
 from calderon.formulations.elastic.loads.body_loads import Gravity, RemoteStress, Rotation, TemperatureChange
 from calderon.formulations.elastic.loads.steady_temperature import SteadyTemperature
 from calderon.formulations.elastic.material import ElasticMaterial, von_mises
-from calderon.formulations.elastic.results.info import ElasticInfo
 from calderon.formulations.elastic.results.surface_stress import averaged
 from calderon.formulations.saving.solution_file import Record, SavedSolution
+from calderon.formulations.solution_info import SolutionInfo
 from calderon.mesh.containment import winding_numbers
 from calderon.mesh.errors import warn_of_accuracy
 from calderon.mesh.geometry import FlatTriangles
@@ -45,6 +46,43 @@ from calderon.view import Described, Field, Scene, Surface, Viewable
 Array = NDArray[np.float64]
 REACTIONS = 0.1
 """Force that is left, over that of the loads, above which a warning is given."""
+
+
+@dataclass(frozen=True, eq=False)
+class ElasticInfo(SolutionInfo):
+    """The record of the solution of one body: that of every problem, and how accurate it is.
+
+    rotation_error: what the discrete equation makes of rigid rotations, which have no traction: a measure of the error
+    of the matrix. free_motions: rigid motions that no support holds; their mean over the surface is zero. free_tags:
+    tags without a condition. displacement_error, stress_error: estimates of relative errors on the surface, in the
+    mean (see `estimated_errors`); the latter at least of the largest stress by what solver and matrix leave on small
+    triangles. amplification: by how much, at most, bending of slender parts makes errors of the matrix larger in
+    displacements.
+    """
+
+    rotation_error: float = 0.0
+    free_motions: int = 0
+    free_tags: tuple[str, ...] = ()
+    displacement_error: float = 0.0
+    stress_error: float = 0.0
+    amplification: float = math.nan
+
+    @property
+    def brief(self) -> str:
+        """Size, iterations, residual and error."""
+        return f"{super().brief}, error of displacement {100 * self.displacement_error:.2g} %"
+
+    def __str__(self) -> str:
+        lines = [super().__str__()]
+        lines.append(f"error of rotations {self.rotation_error:.1e}, amplified by bending up to "
+                     f"{self.amplification:,.0f} times")  # fmt: skip
+        about = f"{100 * self.displacement_error:.2g} %", f"{100 * self.stress_error:.2g} %"
+        lines.append(f"estimated errors: displacement {about[0]}, stress on the surface {about[1]}, in the mean")
+        if self.free_motions:
+            lines.append(f"{self.free_motions} free rigid motions were removed")
+        if self.free_tags:
+            lines.append(f"tags without a condition are free: {', '.join(self.free_tags)}")
+        return "\n  ".join(lines)
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +105,7 @@ class ElasticSolution(SampledField, SavedSolution, Viewable, Described):
 
     @property
     def brief(self) -> str:
-        """That of its record."""
+        """The text of its record."""
         return self.info.brief
 
     @of_any_shape
@@ -141,7 +179,7 @@ class ElasticSolution(SampledField, SavedSolution, Viewable, Described):
 
     @cached_property
     def reactions(self) -> dict[Any, Resultant]:
-        """The same of the tags of the supports, less the loads there."""
+        """The force and moment of each tag with a support, less the loads there."""
         mesh, space = self.solid.mesh, self.traction.space.scalar
         found = {}
         for tag in self.solid.supports or {}:
@@ -182,6 +220,7 @@ class ElasticSolution(SampledField, SavedSolution, Viewable, Described):
         tp = self.traction.coefficients - t.coefficients
 
         def own(d: Array) -> Array:
+            """(n,) the work of the loads of the volume at points d (n, 3) from the centre."""
             x = d + centre
             loose = self.solid.volume.free_expansion(x)
             return np.einsum("ni,ni->n", self.solid.volume.force(x), self.solid.volume.displacement(x) - loose)
@@ -261,7 +300,8 @@ class ElasticSolution(SampledField, SavedSolution, Viewable, Described):
 
 
 def warn_of_reactions(solutions: Mapping[Any, ElasticSolution]) -> None:
-    """Where the forces on a solid, or on one of several that are bonded, are not balanced, though loads alone act."""
+    """An AccuracyWarning where the forces on a solid, or on one of several that are bonded, are not balanced, though
+    loads alone act. solutions: by name of the body."""
     solids = [each.solid for each in solutions.values()]
     supports = [one for solid in solids for each in solid.supports.values() for one in each]
     if any(isinstance(each, Prescribed | RigidMotion) for each in supports):

@@ -19,6 +19,8 @@ small triangles amplify, jump from triangle to triangle: the largest |s** - s*| 
 them, and NOISE times their estimate (`solver.Solved`) another one. The smaller bound replaces e_s where it is larger.
 """
 
+from typing import Any
+
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
@@ -37,8 +39,33 @@ DISPLACEMENT, STRESS, NOISE = 0.2, 0.4, 3.0
 """Factors of the estimated errors."""
 
 
+def strain_matrix(space: Any, free: sp.csr_array, bound: sp.csr_array) -> sp.csr_array:
+    """The matrix (k, unknowns) from displacements q and tractions s of E = 1 to the strains e_11, e_22, 2 e_12 in the
+    plane of triangles, at their corners, and to the tractions. space: of displacements u = free q, free (3 n, q). bound
+    (l, s): tractions of s. Triangles all of whose nodes move freely are taken, if there are any."""
+    scalar, mesh = space.scalar, space.mesh
+    corners = CORNERS if scalar.element.degree > 1 else CORNERS.mean(axis=0, keepdims=True)
+    moving = np.asarray(abs(free).sum(axis=1)).ravel().reshape(-1, 3) > 0
+    chosen = np.asarray(moving.all(axis=1))[scalar.dofs].all(axis=1)
+    points = np.repeat(chosen if chosen.any() else ~chosen, len(corners))
+    first = mesh.vertices[mesh.triangles[:, 1]] - mesh.vertices[mesh.triangles[:, 0]]
+    first = first / np.linalg.norm(first, axis=1, keepdims=True)
+    axes = [np.repeat(each, len(corners), axis=0)[points] for each in (first, np.cross(mesh.normals, first))]
+    slopes = [each[points] for each in scalar.surface_gradient(corners)]
+
+    def along(one: Array, other: Array) -> Any:
+        """one . (other . grad) u."""
+        slope = sum(sp.diags_array(other[:, c]) @ slopes[c] for c in range(3))
+        return sum(sp.kron(sp.diags_array(one[:, c]) @ slope, np.eye(3)[c : c + 1]) for c in range(3))
+
+    one, two = axes
+    strains = sp.vstack([along(one, one), along(two, two), along(one, two) + along(two, one)])
+    return sp.block_diag([strains @ free, bound[np.diff(bound.indptr) > 0]], format="csr")
+
+
 def corner_stresses(material: ElasticMaterial, displacement: Function, traction: Function, free: Array) -> Array:
-    """(m, 3, 3, 3) stress of each triangle at its vertices, not averaged; free (m, 3): strain without stress there."""
+    """The stress (m, 3, 3, 3) of each triangle at its vertices, not averaged, of a displacement and a traction on the
+    surface. free (m, 3): strain without stress there."""
     mesh = displacement.space.mesh
     first = mesh.vertices[mesh.triangles[:, 1]] - mesh.vertices[mesh.triangles[:, 0]]
     first = first / np.linalg.norm(first, axis=1, keepdims=True)
@@ -47,6 +74,7 @@ def corner_stresses(material: ElasticMaterial, displacement: Function, traction:
     found = np.empty_like(gradients)
 
     def work(number: int) -> None:
+        """Write the stresses of one share of the triangles."""
         own = slice(number * SHARE, (number + 1) * SHARE)
         found[own] = _stresses(material, frames[own], gradients[own], tractions[own], free[own])
 
@@ -55,8 +83,8 @@ def corner_stresses(material: ElasticMaterial, displacement: Function, traction:
 
 
 def _stresses(material: ElasticMaterial, frames: Array, gradients: Array, tractions: Array, free: Array) -> Array:
-    """The same of some triangles, from frames (m, 3, 3), gradients of displacements (m, 3, 3, 3) and tractions
-    (m, 3, 3)."""
+    """The stresses (m, 3, 3, 3) of some triangles at their vertices, from frames (m, 3, 3), gradients of displacements
+    (m, 3, 3, 3), tractions (m, 3, 3) and strains without stress, free (m, 3)."""
     local = frames[:, None] @ gradients @ frames[:, None].swapaxes(2, 3)
     force = tractions @ frames.swapaxes(1, 2)
     nu, mu = material.poissons_ratio, material.shear_modulus
@@ -96,6 +124,7 @@ def estimated_errors(mesh: TriangleMesh, stresses: Array, free: Array, noise: fl
     relative error of the largest stress by solver and matrix, about."""
 
     def size(tensors: Array) -> float:
+        """The norm of tensors (m, 3, 3, 3) in L^2 of the surface."""
         return float(np.sqrt(mesh.areas @ (tensors.reshape(len(tensors), -1) ** 2).sum(axis=1) / 3))
 
     patch = smooth_corners(mesh)

@@ -1,4 +1,4 @@
-"""How accurate the displacement of elastic bodies is, when an iteration ends, and when the matrix is made again.
+"""The accuracy of displacements of elastic bodies: when an iteration ends, and when the matrix is made again.
 
 Slender parts bend under small forces. Small residuals and small errors of the matrix are then large errors of the
 displacement: a plate with a length of 62 times its thickness had an error of 4 % when the residual was 1e-5. With the
@@ -29,8 +29,8 @@ DOUBTFUL, WANTED = 0.02, 0.005
 """Relative error of displacements above which the matrix is made again or a warning is given, and the one that it is
 then made for."""
 NOISY, QUIET = 0.004, 0.001
-"""The same two of the largest strain of the error of rotations by 1, about the relative error of the largest stress of
-bodies that do not bend."""
+"""Largest strains of the error of rotations by 1, about the relative error of the largest stress of bodies that do not
+bend: above the first the matrix is made again or a warning is given, for the second it is then made."""
 SUSPICIOUS, TINY = 0.002, 1e-3
 """Strain that M finds, above which rules are made finer where the shortest edge over the size is below the second
 number: for triangles 650 times as long as high M found a quarter of what the inverse of A makes of the errors of
@@ -52,7 +52,7 @@ def largest(values: Array) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Criterion:
-    """What an iteration for one right-hand side has to meet beyond its residual: displacement and strains.
+    """A criterion of an iteration for one right-hand side beyond its residual: displacement and strains.
 
     equation: the assembled `Equation`. inverse: M. rtol: the tolerance of the iteration. right: |b|.
     """
@@ -97,7 +97,7 @@ class Criterion:
 
 
 class Amplified(NamedTuple):
-    """What bending and small triangles make of the errors of a matrix.
+    """The errors of a solution that bending and small triangles make of those of its matrix.
 
     defect: the error of rotations in the matrix. shortest: the shortest edge over the size. amplification: the norm of
     the inverse for displacements. noise: the largest strain of the error of rotations by 1. measured: whether noise
@@ -131,7 +131,7 @@ class Amplified(NamedTuple):
 
     @property
     def doubt(self) -> str:
-        """What makes errors of the matrix too large, "" for nothing."""
+        """The cause of errors that are too large, "" for none."""
         return "slender parts" if self.error > DOUBTFUL else "small triangles" if self.noise > NOISY else ""
 
     @property
@@ -142,7 +142,7 @@ class Amplified(NamedTuple):
 
     @property
     def excess(self) -> float:
-        """By what factor the errors of the matrix should be smaller."""
+        """The factor by which the errors of the matrix should be smaller."""
         return max(self.error / WANTED, self.noise / QUIET)
 
     def strain_noise(self, equation: Any, x: Array, left: float) -> float:
@@ -173,7 +173,7 @@ class Amplified(NamedTuple):
 
 
 class FinerMatrices:
-    """What makes the matrix of a `LinearSystem` again until bending does not amplify its errors too much.
+    """A maker of more accurate matrices for a `LinearSystem`, until bending does not amplify their errors too much.
 
     rules: whether finer rules of quadrature may be taken. first, last: the tolerance of products of the first and of
     the last matrix, None without any. fine: whether the last one has finer rules. found: the errors of the last matrix;
@@ -214,7 +214,7 @@ class FinerMatrices:
 
     @property
     def needs(self) -> str:
-        """What slender parts or small triangles need beyond the first matrix, as the end of a sentence."""
+        """The end of a sentence, what slender parts or small triangles needed beyond the first matrix; or ""."""
         more = [f"products for rtol={self.last:.1e}"] if self.last != self.first else []
         more += ["finer rules of quadrature"] if self.fine else []
         return f"; {self.cause} need {' and '.join(more)}" if more else ""

@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from calderon.backends import Execution
 from calderon.formulations.elastic.conditions.surface_conditions import SurfaceConditions
 from calderon.formulations.elastic.system.cavities import CavityForms, cavity_forms
-from calderon.formulations.elastic.system.columns import Columns, LazyColumns
-from calderon.formulations.elastic.system.spaces import Spaces, single_layer_sizes
+from calderon.formulations.elastic.system.columns import Columns, LazyColumns, Spaces, single_layer_sizes
 from calderon.formulations.elastic.system.tested_rows import Known, TestedRows, source_points
 from calderon.greens import Elastostatic
 from calderon.operators.methods import method_named
@@ -159,12 +158,12 @@ class BodyRows:
 
     @property
     def defect(self) -> float:
-        """What (1/2 + K) makes of rotations, relative."""
+        """The error of rotations in (1/2 + K), relative."""
         return self.rows[0].defect
 
     @property
     def rest(self) -> Array:
-        """(unknowns, 3) the same of three rotations by 1, in the rows of the equation."""
+        """(unknowns, 3) what (1/2 + K) makes of three rotations by 1, in the rows of the equation."""
         return self._in_rows([each.rest for each in self.rows])
 
     @property

@@ -21,7 +21,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from calderon.formulations.elastic.conditions.rigid_motions import rigid_motions
-from calderon.formulations.elastic.system.spaces import Spaces, restricted
+from calderon.formulations.elastic.system.columns import Spaces, restricted
 from calderon.greens import Laplace
 from calderon.mesh.containment import nested_components
 from calderon.operators import adjoint_double_layer, single_layer
@@ -32,15 +32,15 @@ from calderon.spaces import P0, NodalVectorSpace
 
 Array = NDArray[np.float64]
 RTOL = 1e-5
-"""Of the layers of Laplace, where they are compressed, and of the combinations of test functions."""
+"""Tolerance of the layers of Laplace, where they are compressed, and of the combinations of test functions."""
 
 
 @dataclass(frozen=True, eq=False)
 class VolumeBalance:
-    """What replaces k sums of rows of an equation A x = b.
+    """The balances that replace k sums of rows of an equation A x = b.
 
-    rows (unknowns, k): C, orthonormal columns, the sums; columns (unknowns, k): F, F^T x is the unknown part of the
-    balance; displacement (3 n, k), traction (m, k): the same of displacements and tractions of a solid with E = 1.
+    rows (unknowns, k): C, orthonormal columns, the sums. columns (unknowns, k): F; F^T x is the unknown part of the
+    balance. displacement (3 n, k), traction (l, k): the balance of displacements and tractions of a solid with E = 1.
     share (k,): C^T A is about share F^T.
     """
 
@@ -51,17 +51,18 @@ class VolumeBalance:
     share: Array
 
     def replace_rows(self, matrix: Array) -> None:
-        """In a matrix A (unknowns, unknowns)."""
+        """Replace the sums of rows in a matrix A (unknowns, unknowns)."""
         own = np.flatnonzero(np.diff(self.rows.indptr))
         weights = self.rows[own].toarray()
         matrix[own] += weights @ (self.columns.T - weights.T @ matrix[own])
 
     def product(self, product: Array, x: Array) -> Array:
-        """(1 - C C^T) A x + C F^T x from A x, columns."""
+        """The product (1 - C C^T) A x + C F^T x (unknowns, k), from A x and x (unknowns, k)."""
         return np.asarray(product + self.rows @ (self.columns.T @ x - self.rows.T @ product))
 
     def right(self, right: Array, u: Array, t: Array) -> Array:
-        """Right-hand sides, columns, with what is known of displacements and tractions."""
+        """The right-hand sides (unknowns, k) with balances instead of the sums. right (unknowns, k): those of A.
+        u (3 n, k), t (l, k): known displacements and tractions over E."""
         known = self.displacement.T @ u + self.traction.T @ t
         return np.asarray(right - self.rows @ (known + self.rows.T @ right))
 
@@ -71,15 +72,18 @@ class VolumeBalance:
         return self.rows, self.columns * (1 - self.share)
 
     def change_of(self, numbers: NDArray[np.int64]) -> Array:
-        """The same between some unknowns."""
+        """The part of C G^T between some unknowns (n,)."""
         rows, columns = self.change
         return np.asarray(rows[numbers] @ columns[numbers].T)
 
 
 @dataclass(frozen=True, eq=False)
 class CavityForms:
-    """The balances of k cavities. displacement (3 n, k), traction (m, k): <n, (1/2 + K_0) u> and -<n, V_0 t> / (2 mu)
-    for E = 1; normals (3 faces, k): n in `faces`, constants on the triangles of cavities; ratio: Poisson's."""
+    """The balances of k cavities of one body.
+
+    spaces: of the body. displacement (3 n, k), traction (l, k): <n, (1/2 + K_0) u> and -<n, V_0 t> / (2 mu) for E = 1.
+    faces: constants on the triangles of cavities. normals (3 faces, k): n in these. ratio: Poisson's.
+    """
 
     spaces: Spaces
     faces: NodalVectorSpace
@@ -133,6 +137,7 @@ def cavity_forms(solid: Any, spaces: Spaces, method: str, rules: Quadrature) -> 
     options: dict[str, Any] = {"rtol": RTOL} if candidates(method)[0].compresses else {}
 
     def tested(layer: Any) -> Array:
+        """(rows, 3 k) a layer of Laplace, times the components of the normals."""
         return np.asarray(layer.assemble(method, **options) @ normals)
 
     mass, ratio = u.scalar.mass_matrix(faces.scalar).T, solid.material.poissons_ratio

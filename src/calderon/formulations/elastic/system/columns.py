@@ -17,14 +17,68 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from calderon.backends import return_memory
-from calderon.formulations.elastic.system.spaces import Spaces
 from calderon.greens import Elastostatic
 from calderon.operators import blocks, double_layer, single_layer
 from calderon.quadrature import Quadrature
 from calderon.spaces import NodalVectorSpace
+from calderon.spaces.space import Space
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
+
+
+class Spaces(NamedTuple):
+    """The spaces of one body.
+
+    displacements: on the whole surface. tractions: on the whole surface. loaded: tractions that may differ from zero;
+    None without any. unknown: those that are unknown; None without any.
+    """
+
+    displacements: NodalVectorSpace
+    tractions: NodalVectorSpace
+    loaded: NodalVectorSpace | None
+    unknown: NodalVectorSpace | None
+
+    @staticmethod
+    def of(
+        displacements: NodalVectorSpace,
+        tractions: NodalVectorSpace,
+        loaded: NDArray[np.bool_],
+        supported: NDArray[np.bool_],
+    ) -> "Spaces":
+        """The spaces for masks (triangles,) of those with tractions, and of those with unknown ones; one space where
+        they are the same, so that V is known to be symmetric."""
+        unknown = restricted(tractions, supported)
+        same = np.array_equal(supported, loaded)
+        return Spaces(displacements, tractions, unknown if same else restricted(tractions, loaded), unknown)
+
+    @property
+    def tests(self) -> list[NodalVectorSpace]:
+        """The spaces that the equation is tested with."""
+        return [self.displacements] + ([] if self.unknown is None else [self.unknown])
+
+    @property
+    def entries(self) -> int:
+        """The number of entries of all layers."""
+        loaded = 0 if self.loaded is None else self.loaded.dimension
+        return sum(test.dimension for test in self.tests) * (self.displacements.dimension + loaded)
+
+
+def single_layer_sizes(areas: NDArray[Any]) -> Array:
+    """The size (m,) of the diagonal of a single layer, about, of Laplace or of a solid with E = 1, between constants on
+    triangles with areas (m,)."""
+    return areas**1.5 / 3
+
+
+def restricted(space: NodalVectorSpace, triangles: NDArray[np.bool_]) -> NodalVectorSpace | None:
+    """A space of functions that jump, on some triangles only and in the same order; None for no triangles."""
+    chosen = np.flatnonzero(triangles)
+    if not len(chosen):
+        return None
+    scalar = space.scalar
+    dofs = np.arange(len(chosen) * scalar.element.size).reshape(len(chosen), -1)
+    part = Space(scalar.name, scalar.mesh, scalar.element, chosen, dofs, dofs.size)
+    return NodalVectorSpace(part, space.components)
 
 
 class Functions(NamedTuple):
@@ -74,7 +128,7 @@ class LazyColumns(NamedTuple):
         return LazyColumns(green, quadrature, spaces, rows, kept, [])
 
     def split(self, moving: NDArray[np.bool_], acting: NDArray[np.bool_]) -> "LazyColumns":
-        """The same columns, those of what is known apart. moving (n,): nodes whose displacement is not known in all
+        """All columns, those of what is known apart. moving (n,): nodes whose displacement is not known in all
         directions. acting (l,): nodes of tractions that may differ from zero, whose traction is not known in all
         directions, or follows from displacements."""
         u, loaded, unknown = self.spaces.displacements, self.spaces.loaded, self.spaces.unknown

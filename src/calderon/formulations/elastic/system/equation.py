@@ -18,12 +18,12 @@ from numpy.typing import NDArray
 
 from calderon.backends import require_memory, return_memory
 from calderon.formulations.elastic.conditions.joined_bodies import JoinedBodies
-from calderon.formulations.elastic.plan import plan_solution
+from calderon.formulations.elastic.plan import WHILE_COMPUTED, plan_solution
+from calderon.formulations.elastic.results.surface_stress import strain_matrix
 from calderon.formulations.elastic.system.body import Body, BodyRows, places
 from calderon.formulations.elastic.system.cavities import VolumeBalance
-from calderon.formulations.elastic.system.strains import strain_matrix
 from calderon.formulations.elastic.system.tested_rows import Known
-from calderon.operators.methods import Plan
+from calderon.operators.methods import Plan, method_named
 from calderon.quadrature import Quadrature
 
 Array = NDArray[np.float64]
@@ -61,12 +61,12 @@ class Equation:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """(unknowns, unknowns)."""
+        """The shape (unknowns, unknowns) of A."""
         return self.unknowns, self.unknowns
 
     @property
     def displacements(self) -> int:
-        """How many of the unknowns are displacements."""
+        """The number of unknown displacements."""
         return len(self.lift)
 
     def __str__(self) -> str:
@@ -113,7 +113,7 @@ class Equation:
 
     @property
     def defects(self) -> list[float]:
-        """What the equation of each body makes of rotations, relative."""
+        """The error of rotations in the equation of each body, relative."""
         return [each.defect for each in self.bodies]
 
     @property
@@ -193,12 +193,12 @@ class LazyEquation:
         return int(self.joined.free.shape[1]), int(self.joined.tractions[0].shape[1])
 
     def with_rules(self, rules: Quadrature) -> "LazyEquation":
-        """The same equation by other rules."""
+        """The equation by other rules of quadrature."""
         return replace(self, rules=rules)
 
     def plan(self, method: str, rtol: float | None = None, precision: str = "double") -> Plan:
-        """What the equation and its factors or preconditioner will take; arguments as in `assemble`. ValueError for a
-        method without estimates."""
+        """The bytes and seconds of the equation and its factors or preconditioner; arguments as in `assemble`.
+        ValueError for a method without estimates."""
         return plan_solution(self, method, rtol)
 
     def assemble(
@@ -214,8 +214,9 @@ class LazyEquation:
         """The assembled equation with the right-hand sides of all cases. method: of products. rtol: of those that are
         compressed. Other options are those of an operator; only their defaults get here. ValueError where the mesh
         bounds no body, MemoryError before anything is computed."""
-        plan = self.plan(method, rtol)
-        require_memory(plan.nbytes, f"a solution of {sum(self.unknowns)} unknowns ({method})", "try a coarser mesh")
+        count = sum(self.unknowns)
+        needed = self.plan(method, rtol).nbytes + (WHILE_COMPUTED * count if method_named(method).joins_blocks else 0)
+        require_memory(needed, f"a solution of {count} unknowns ({method})", "try method='fmm' or a coarser mesh")
         return_memory()
         modulus = self.modulus
         bodies = [
@@ -232,9 +233,11 @@ class LazyEquation:
         lift = self.joined.free.T @ (self.joined.mass @ self.joined.orthonormal_motions)
         for each in bodies:
             each.layers.release_known()
+        q, s = self.unknowns
+        text = f"{method}: {q + s} unknowns ({q} of displacement, {s} of traction)"
         return Equation(
             bodies=bodies, right=right, length=self.length, modulus=modulus, scale=scale, lift=lift,
-            points=points, axes=axes, balances=balances, text=f"{method}: {plan.details}",
+            points=points, axes=axes, balances=balances, text=text,
         )  # fmt: skip
 
     def _right_hand_sides(
@@ -273,7 +276,7 @@ class LazyEquation:
 
 
 def known_of(joined: JoinedBodies) -> list[Known]:
-    """What is known of each body in the unknowns of all."""
+    """The known values of each body of `joined`, in the unknowns of all."""
     found = []
     for solid, number in zip(joined.solids, joined.numbers, strict=True):
         particular = solid.volume.displacement(solid.spaces.displacements.scalar.nodes)

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from calderon.backends import return_memory
 from calderon.formulations.elastic.conditions.rigid_motions import rigid_motions
 from calderon.formulations.elastic.conditions.surface_conditions import SurfaceConditions, sparse
-from calderon.formulations.elastic.system.columns import LazyColumns
-from calderon.formulations.elastic.system.spaces import Spaces
+from calderon.formulations.elastic.system.columns import LazyColumns, Spaces
 from calderon.quadrature import triangle_rule
 from calderon.spaces.space import Space
 
@@ -31,7 +30,7 @@ def source_points(test: Space) -> int:
 
 
 class Known(NamedTuple):
-    """What is known of one body in one load case.
+    """The known values of one body in one load case.
 
     u (n, 3), t (m, 3): the known displacement at nodes and traction at nodes of tractions. source: the displacement at
     points (k, 3) that loads of the volume add to V t; None for zero.
