@@ -22,7 +22,8 @@ TILES = 64
 
 
 def kind_of_whole(kind: type[Block], integrand: Integrand, test: Space, trial: Space) -> type[Block]:
-    """What computes a whole matrix on the processor: double layers on one space take both orders of a pair at once."""
+    """The class that computes a whole matrix on the processor: double layers on one space take both orders of a pair at
+    once."""
     return MutualBlock if kind is Block and integrand.component.normal != "none" and test is trial else kind
 
 
@@ -36,7 +37,8 @@ def block_of(
     columns: Index | None = None,
     kind: type[Block] | None = None,
 ) -> Block:
-    """What `add_block` computes, as a block of which nothing is computed. kind: another class than that of the form."""
+    """The block that `add_block` computes, of which nothing is computed yet. kind: another class than that of the
+    form."""
     green, integrand, test, trial = bilinear.green, bilinear.integrand, bilinear.test, bilinear.trial
     resolved_triangles(green, test, trial)
     kind = kind or bilinear.block
@@ -84,7 +86,7 @@ def add_block(
 
 
 def _shared_tiles(work: Block, workers: int) -> NDArray[np.int64]:
-    """Those of the processor, or small ones where it takes no part."""
+    """Bounds of the tiles that workers share: those of the processor, or small ones where it takes no part."""
     count = int(work.tiles[-1])
     if not isinstance(work, DeviceBlock):
         return work.tiles
@@ -98,6 +100,7 @@ def _share(works: list[Block], tiles: NDArray[np.int64], half: bool, step: Calla
     on_processor = not isinstance(works[0], DeviceBlock)
 
     def on_device(work: DeviceBlock, tasks: range, deliver: Deliver) -> None:
+        """Compute consecutive tiles on a device."""
         for _ in work.add_between(int(tiles[tasks[0]]), int(tiles[tasks[-1] + 1]), deliver):
             pass
 

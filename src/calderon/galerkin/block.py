@@ -75,6 +75,8 @@ class Block(SpecialPart):
     """What tiles make entries with, unless these are products of local functions."""
 
     def __init__(self, out, green, integrand, test, trial, factor, rows, columns, quadrature, real, half=False):  # type: ignore[no-untyped-def]
+        """Prepare out += factor * matrix[rows][:, columns]; arguments as of `assembly.add_block`, real: the type in
+        which regular pairs are computed."""
         self.out, self.integrand, self.quadrature, self.half = out, integrand, quadrature, half
         self.test_space, self.trial_space = test, trial
         self.test = select(test, rows)
@@ -120,7 +122,8 @@ class Block(SpecialPart):
         return float(self.scale) ** power / (4 * math.pi)
 
     def _scalars(self, lacking: float = 1.0, both: bool = True) -> NDArray[Any]:
-        """What compiled loops over points read, the coefficients (both, or the first) times what their values lack."""
+        """The numbers that compiled loops over points read (`SCALARS`), the coefficients (both, or the first) times
+        what their values lack."""
         coefficients = self.coefficients * np.repeat([lacking, lacking if both else 1.0], 2)
         values = [self.form.tiny(self.radial, self.real), *coefficients, *self.parameters]
         return np.array(values).astype(self.real)
@@ -144,7 +147,7 @@ class Block(SpecialPart):
 
     @classmethod
     def device_form_of(cls, integrand: Integrand, test: Any, trial: Any) -> DeviceForm:
-        """What devices are given of the form; NotImplementedError for a form that has no header in C."""
+        """The part of the form that devices are given; NotImplementedError for a form that has no header in C."""
         if cls.form is not Block.form:
             raise NotImplementedError(
                 f"the {integrand.name} has no form for devices: choose backend='numba', or give its block a header in "
@@ -154,7 +157,7 @@ class Block(SpecialPart):
 
     @property
     def form(self) -> Form:
-        """What makes local matrices of moments."""
+        """The form, which makes local matrices of moments."""
         if self.integrand.curls:
             return curl_form(3, self.green.wavenumber != 0)
         return scalar_form(self.integrand.component, self.test_space.element.size, self.trial_space.element.size)
@@ -166,11 +169,11 @@ class Block(SpecialPart):
         return self.test_space.element.values(rule.points), self.trial_space.element.values(rule.points)
 
     def _form_data(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """What the form reads of the triangles of both sides; of curls nothing is kept (`form_data`)."""
+        """Numbers that the form reads of the triangles of both sides; of curls nothing is kept (`form_data`)."""
         return np.zeros((len(self.test.triangles), 0)), np.zeros((len(self.trial.triangles), 0))
 
     def form_data(self, test: bool, which: NDArray[Any]) -> NDArray[np.float64]:
-        """The same of some triangles of the test or of the trial side."""
+        """(n, k) numbers that the form reads of some triangles of the test or of the trial side."""
         if not self.integrand.curls:
             return self.data[0 if test else 1][which]
         side = self.test_surface if test else self.trial_surface
@@ -208,6 +211,7 @@ class Block(SpecialPart):
         return self.form.direct and self.form.reads_normals
 
     def _prepare(self) -> None:
+        """Find special pairs, tabulate both sides and divide the work."""
         self._skip()
         self._sides()
         self.tiles, self.spans = self._ranges(TILES), self._ranges(SPANS)
@@ -220,7 +224,7 @@ class Block(SpecialPart):
         return np.append(np.arange(0, count, size), count)
 
     def _size(self, triangles: int) -> int:
-        """As many triangles as take the memory of that many for real kernels in double precision."""
+        """The number of triangles that take the memory of that many for real kernels in double precision."""
         return triangles * 8 // (self.real.itemsize * (2 if self.green.is_complex else 1))
 
     def _skip(self) -> None:

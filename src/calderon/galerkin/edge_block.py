@@ -23,15 +23,17 @@ class EdgeBlock(Block):
 
     @property
     def electric(self) -> bool:
-        """Which of the two fields."""
+        """Whether the field is the electric one."""
         return self.integrand is not MAGNETIC_FIELD
 
     @property
     def form(self) -> Form:
+        """The form of the electric or of the magnetic field."""
         return ELECTRIC if self.electric else MAGNETIC
 
     @classmethod
     def device_form_of(cls, integrand: Integrand, test: Any, trial: Any) -> DeviceForm:
+        """The part of the form that devices are given."""
         form = MAGNETIC if integrand is MAGNETIC_FIELD else ELECTRIC
         return edge_device_form(form, test.dofs.shape[1])
 
@@ -46,6 +48,7 @@ class EdgeBlock(Block):
         return np.array([alpha.real, alpha.imag, charge.real, charge.imag])
 
     def moment_functions(self, rule: TriangleRule) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Barycentric coordinates, or products of them, at the points of a rule on both sides."""
         return barycentric_functions(rule, self.form.tests), barycentric_functions(rule, 3)
 
     def fields(self, test: bool) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -66,14 +69,17 @@ class EdgeBlock(Block):
         return scales
 
     def _form_data(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Numbers that the form reads of the triangles of both sides (forms/edge.py)."""
         values, divergences = self.fields(True)
         charges = 0.5 * divergences if self.electric else None
         return test_data(self.test_surface, values, charges), trial_data(self.trial_surface, self.trial_scales)
 
     def _coarse(self) -> bool:
+        """Whether special pairs need fewer digits."""
         # entries of loops and the magnetic field are small compared with the largest: products need fewer digits
         return isinstance(self.quadrature, NearQuadrature) and self._single()
 
     def _acting(self, touching: TouchingPairs) -> TouchingPairs:
+        """The touching pairs whose integrals do not all vanish."""
         # f_i, x - y and f_j in one plane: nothing
         return touching if self.electric else touching.part(touching.shared < 3)

@@ -39,6 +39,7 @@ class MutualBlock(Block):
         self.moments = self._moment_kernels(BOTH)
 
     def _prepare(self) -> None:
+        """Prepare pairs i <= j of triangles, and divide them into parts: tiles and columns."""
         self.half = True  # pairs i <= j
         super()._prepare()
         count, size = len(self.test.triangles), TILE * 8 // (2 * self.real.itemsize * (2 if self.is_complex else 1))
@@ -51,9 +52,11 @@ class MutualBlock(Block):
         self._cut()
 
     def _reads_spreads(self) -> bool:
+        """Whether tiles read corners less centroids."""
         return self.threes  # also for distances from planes
 
     def _reads_points(self) -> bool:
+        """Whether tiles read the points themselves."""
         return False
 
     def _cut(self) -> None:
@@ -65,6 +68,7 @@ class MutualBlock(Block):
         self.columns = self.tiles[starts]
 
     def stages(self) -> list[Stage]:
+        """The distant pairs by parts, then touching and near pairs by spans."""
         return [
             Stage(self.add_part, len(self.parts), self._part_neighbours(), self._pairs_of_parts().tolist()),
             Stage(self.add_span, len(self.spans) - 1, self._special_neighbours(), np.diff(self.spans).tolist()),

@@ -12,7 +12,7 @@ from calderon.galerkin.special.close_moments import Integral, close_moments
 from calderon.galerkin.special.near_pairs import product_kernel, product_scratch
 from calderon.galerkin.special.scatter import scatter
 from calderon.galerkin.special.touching_pairs import moment_kernel, moment_scratch
-from calderon.greens import Green, Radial
+from calderon.greens import Radial
 from calderon.integrands import Components, Integrand
 from calderon.mesh.geometry import FlatTriangles
 from calderon.pairs.classes import Pairs, TouchingPairs, near_pairs, touching_pairs
@@ -50,7 +50,7 @@ class SpecialPart:
     by_rule = False
     digits, mirrored = 6, False
     integrand: Integrand
-    green: Green
+    green: Any
     radial: Radial
     quadrature: Quadrature
     out: Any
@@ -70,7 +70,7 @@ class SpecialPart:
 
     @property
     def form(self) -> Form:
-        """What makes local matrices of moments."""
+        """The form, which makes local matrices of moments."""
         raise NotImplementedError
 
     def form_data(self, test: bool, which: NDArray[Any]) -> NDArray[np.float64]:

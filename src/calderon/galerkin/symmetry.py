@@ -27,7 +27,8 @@ def _kernel() -> Callable[..., None]:
 
     @kernel
     def add(matrix, lo, hi):  # type: ignore[no-untyped-def]
-        """Rows lo..hi right of the diagonal, and their mirror images, square by square through two buffers."""
+        """Add mirror images to rows lo..hi of a square matrix right of the diagonal, and the sums to the mirrored
+        places, square by square through two buffers."""
         mirrored, total = np.empty((TILE, TILE), matrix.dtype), np.empty((TILE, TILE), matrix.dtype)
         step = entries(matrix)
         for start in range(lo, matrix.shape[0], TILE):

@@ -21,8 +21,8 @@ from calderon.validation import real_number
 
 @jitable
 def value(r2, parameters, reference):  # type: ignore[no-untyped-def]
-    """1/r, -1/r^3 and 3/r^5, each twice, at the vector r2 of squared distances; the compiler removes results that
-    are not used. parameters, reference: none are read (see `Radial`)."""
+    """1/r, -1/r^3 and 3/r^5 at squared distances r2, without parameters or a reference; what is not asked for is not
+    computed."""
     g = inverse_square_root(r2)
     slope = inverse_cube(r2)
     curvature = -3.0 * slope * g * g
@@ -48,6 +48,7 @@ class Elastostatic:
     solves_helmholtz: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
+        """Check both constants."""
         modulus, ratio = (real_number(getattr(self, name), name) for name in ("youngs_modulus", "poissons_ratio"))
         if modulus <= 0:
             raise ValueError(f"youngs_modulus must be a positive number (steel: 210e9 Pa), got {modulus!r}")
@@ -71,11 +72,14 @@ class Elastostatic:
 
     @property
     def wavenumber(self) -> complex:
+        """Zero: nothing travels."""
         return 0.0
 
     @property
     def parameters(self) -> tuple[float, ...]:
+        """None: constants enter afterwards, as coefficients."""
         return ()
 
     def radial(self, spread: float) -> Radial:
+        """The compiled radial functions."""
         return RADIAL

@@ -18,7 +18,7 @@ def parameter_reader(count: int) -> Callable[..., Any]:
 
     @jitable
     def parameters_of(numbers, first):  # type: ignore[no-untyped-def]
-        """The tuple of `count` of the numbers (n,), from `first` on."""
+        """The parameters as a tuple."""
         return (*before(numbers, first), numbers[first + count - 1])
 
     return parameters_of
@@ -26,7 +26,7 @@ def parameter_reader(count: int) -> Callable[..., Any]:
 
 @jitable
 def _no_parameters(numbers, first):  # type: ignore[no-untyped-def]
-    """The empty tuple, whatever numbers (n,) and `first` are."""
+    """The empty tuple, of no numbers from the first one on."""
     return ()
 
 
@@ -73,24 +73,29 @@ class Green(Protocol):
     is_complex: ClassVar[bool]
     solves_helmholtz: ClassVar[bool]
 
-    def radial(self, spread: float) -> Radial: ...
+    def radial(self, spread: float) -> Radial:
+        """The compiled radial functions."""
+        ...
 
     @property
-    def wavenumber(self) -> complex: ...
+    def wavenumber(self) -> complex:
+        """k of the equation in 1/m, the largest one if there are several."""
+        ...
 
     @property
-    def parameters(self) -> tuple[float, ...]: ...
+    def parameters(self) -> tuple[float, ...]:
+        """Numbers of dimension 1/length."""
+        ...
 
 
 @jitable
 def no_phase(reference, parameters):  # type: ignore[no-untyped-def]
-    """The phase (Re, Im) of a Green's function that is not shifted: 1, as vectors like `reference`. parameters:
-    none."""
+    """The phase of a Green's function that is not shifted: 1, for any reference distance and parameters."""
     return reference * 0.0 + 1.0, reference * 0.0
 
 
 def green_defines(green: Green) -> tuple[tuple[str, str | int], ...]:
-    """Preprocessor definitions by which a device source includes this Green's function."""
+    """Definitions that tell a device source which Green's function it serves."""
     lossy = int(green.is_complex and complex(green.wavenumber).imag != 0)
     return ("GREEN", f'"{green.source}"'), ("COMPLEX", int(green.is_complex)), ("LOSSY", lossy)
 

@@ -23,15 +23,15 @@ from calderon.validation import finite_number
 
 @jitable
 def _wave(c, s, w, kr):  # type: ignore[no-untyped-def]
-    """Re and Im of (c + i s) / r and of its product with (i k r - 1) / r^2, from c, s, kr and w = 1/r, vectors all."""
+    """(c + i s) / r and its product with (i k r - 1) / r^2; w = 1/r, kr = k r."""
     w3 = w * w * w
     return c * w, s * w, -(c + kr * s) * w3, (kr * c - s) * w3
 
 
 @jitable
 def _lossy_wave(c, s, a, w, kr, lr):  # type: ignore[no-untyped-def]
-    """Re and Im of (c + i s) a and of its product with (i k r - l r - 1) / r^2, for a wavenumber k + i l, from vectors
-    c, s, a, kr = k r, lr = l r and w = 1/r."""
+    """(c + i s) a and its product with (i k r - l r - 1) / r^2, for a wavenumber k + i l; w = 1/r, kr = k r, lr = l
+    r."""
     re = c * a
     im = s * a
     w2 = w * w
@@ -40,10 +40,7 @@ def _lossy_wave(c, s, a, w, kr, lr):  # type: ignore[no-untyped-def]
 
 @jitable
 def value(r2, parameters, reference):  # type: ignore[no-untyped-def]
-    """Re and Im of 4 pi G, then of 4 pi G'/r, for a real wavenumber k = parameters[0].
-
-    r2: vector of squared distances; reference: a distance, which is not read here (see `Radial`).
-    """
+    """Real wavenumber k = parameters[0]: values at squared distances r2, without a reference."""
     w = inverse_square_root(r2)
     kr = parameters[0] * (r2 * w)
     s, c = sine_cosine(kr)
@@ -52,7 +49,7 @@ def value(r2, parameters, reference):  # type: ignore[no-untyped-def]
 
 @jitable
 def shifted_value(r2, parameters, reference):  # type: ignore[no-untyped-def]
-    """The four results of `value` times exp(-i k reference); arguments as in `value`."""
+    """Real wavenumber k = parameters[0]: values at squared distances r2 times exp(-i k reference)."""
     w = inverse_square_root(r2)
     kr = parameters[0] * (r2 * w)
     s, c = short_sine_cosine(kr - parameters[0] * reference)
@@ -61,8 +58,8 @@ def shifted_value(r2, parameters, reference):  # type: ignore[no-untyped-def]
 
 @jitable
 def shifted_multiple(r2, parameters, reference):  # type: ignore[no-untyped-def]
-    """The four results of `shifted_value` without the factors of the root: one in values, three in slopes; arguments as
-    in `value`."""
+    """The values of `shifted_value` without the factors of the root: one in values, three in slopes; arguments as
+    there."""
     w = inverse_square_root_multiple(r2)
     kr = root_scaled(parameters[0], r2) * (r2 * w)
     s, c = short_sine_cosine(kr - parameters[0] * reference)
@@ -70,21 +67,20 @@ def shifted_multiple(r2, parameters, reference):  # type: ignore[no-untyped-def]
 
 
 def factors(bits: int) -> tuple[float, float]:
-    """The factors of values and of slopes that `shifted_multiple` leaves out, for numbers of so many bits."""
+    """The factors that values and slopes of `shifted_multiple` lack, for numbers of so many bits."""
     return root_factor(bits), root_factor(bits) ** 3
 
 
 @jitable
 def phase(reference, parameters):  # type: ignore[no-untyped-def]
-    """Re and Im of exp(i k reference), k = parameters[0]."""
+    """exp(i k reference), k = parameters[0]."""
     s, c = sine_cosine(parameters[0] * reference)
     return c, s
 
 
 @jitable
 def lossy_value(r2, parameters, reference):  # type: ignore[no-untyped-def]
-    """Re and Im of 4 pi G, then of 4 pi G'/r, for a complex wavenumber k + i l, (k, l) = parameters, l >= 0; r2 and
-    reference as in `value`."""
+    """Complex wavenumber k + i l = parameters, l >= 0: values at squared distances r2, without a reference."""
     k, l = parameters
     w = inverse_square_root(r2)
     r = r2 * w
@@ -95,7 +91,7 @@ def lossy_value(r2, parameters, reference):  # type: ignore[no-untyped-def]
 
 @jitable
 def shifted_lossy_value(r2, parameters, reference):  # type: ignore[no-untyped-def]
-    """The four results of `lossy_value` times exp(-(i k - l) reference); arguments as in `lossy_value`."""
+    """Complex wavenumber k + i l = parameters: values at squared distances r2 times exp(-(i k - l) reference)."""
     k, l = parameters
     w = inverse_square_root(r2)
     r = r2 * w
@@ -106,7 +102,7 @@ def shifted_lossy_value(r2, parameters, reference):  # type: ignore[no-untyped-d
 
 @jitable
 def lossy_phase(reference, parameters):  # type: ignore[no-untyped-def]
-    """Re and Im of exp((i k - l) reference), (k, l) = parameters."""
+    """exp((i k - l) reference), k + i l = parameters."""
     k, l = parameters
     s, c = sine_cosine(k * reference)
     a = decaying_exponential(l * reference)

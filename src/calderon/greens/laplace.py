@@ -17,8 +17,8 @@ from calderon.greens.green import Radial, no_phase
 
 @jitable
 def value(r2, parameters, reference):  # type: ignore[no-untyped-def]
-    """4 pi G and 4 pi G'/r, each twice, at the vector r2 of squared distances; the compiler removes results that are
-    not used. parameters, reference: none are read (see `Radial`)."""
+    """4 pi G and 4 pi G'/r at squared distances r2, without parameters or a reference; what is not asked for is not
+    computed."""
     g = inverse_square_root(r2)
     slope = inverse_cube(r2)
     return g, g, slope, slope
@@ -26,7 +26,7 @@ def value(r2, parameters, reference):  # type: ignore[no-untyped-def]
 
 @jitable
 def multiple(r2, parameters, reference):  # type: ignore[no-untyped-def]
-    """The results of `value` without the factors of root and cube; arguments as in `value`."""
+    """4 pi G and 4 pi G'/r without the factors of root and cube; arguments as in `value`."""
     g = inverse_square_root_multiple(r2)
     slope = inverse_cube_multiple(r2)
     return g, g, slope, slope

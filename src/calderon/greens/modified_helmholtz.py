@@ -11,10 +11,8 @@ from calderon.validation import finite_number
 
 @jitable
 def value(r2, parameters, reference):  # type: ignore[no-untyped-def]
-    """4 pi G and 4 pi G'/r = -(w r + 1)/r^2 4 pi G for the decay w = parameters[0], in places 0 and 2 of four.
-
-    r2: vector of squared distances; reference: a distance, which is not read here (see `Radial`).
-    """
+    """4 pi G and 4 pi G'/r = -(w r + 1)/r^2 4 pi G for the decay w = parameters[0], at squared distances r2, without a
+    reference."""
     i = inverse_square_root(r2)
     decay = parameters[0] * (r2 * i)
     g = i * decaying_exponential(decay)
@@ -23,7 +21,7 @@ def value(r2, parameters, reference):  # type: ignore[no-untyped-def]
 
 @jitable
 def shifted_value(r2, parameters, reference):  # type: ignore[no-untyped-def]
-    """The results of `value` times exp(w reference); arguments as in `value`."""
+    """The values of `value` times exp(w reference); arguments as there, r2 and parameters."""
     i = inverse_square_root(r2)
     r = r2 * i
     g = i * short_exponential(parameters[0] * (r - reference))
@@ -32,7 +30,7 @@ def shifted_value(r2, parameters, reference):  # type: ignore[no-untyped-def]
 
 @jitable
 def phase(reference, parameters):  # type: ignore[no-untyped-def]
-    """exp(-w reference), real, and a zero; w = parameters[0]."""
+    """exp(-w reference), w = parameters[0]."""
     return decaying_exponential(parameters[0] * reference), reference * 0.0
 
 

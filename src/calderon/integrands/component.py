@@ -32,6 +32,7 @@ class Component:
     normal: Side = "none"
 
     def __post_init__(self) -> None:
+        """Refuse meaningless monomials and normals."""
         if self.degree > MOST or min(self.monomial) < 0 or len(self.monomial) != 3:
             raise ValueError(f"a monomial has three exponents >= 0 of sum <= {MOST}, got {self.monomial}")
         if self.normal not in EXCHANGED:

@@ -39,6 +39,7 @@ class DeviceBlock(LocalMatrices, Block):
     kept: dict[int, list[tuple[NDArray[np.int32], Any, Any]]] | None = None
 
     def __init__(self, device: Device, *arguments: Any) -> None:
+        """Prepare a block on a device; arguments as of `Block`."""
         self.device = device
         super().__init__(*arguments)
 
@@ -53,6 +54,7 @@ class DeviceBlock(LocalMatrices, Block):
         return self.device_form.sizes
 
     def _compile(self, radial: Radial, factor: complex) -> None:
+        """Coefficients, and the programs that are built for the device."""
         self.coefficients = self._coefficients(factor)
         self.device_form = self.device_form_of(self.integrand, self.test_space, self.trial_space)
         self.stored = np.empty(0, self.out.dtype).real.dtype
@@ -102,10 +104,12 @@ class DeviceBlock(LocalMatrices, Block):
         return self.device.array(np.ascontiguousarray(values, self.real))
 
     def _require_memory(self, number: int, what: str) -> None:
+        """MemoryError where the device has no room for so many bytes."""
         advice = "try precision='single', a coarser mesh, or backend='numba'"
         require_device_memory(self.device, number, what, advice)
 
     def _prepare(self) -> None:
+        """Send both sides, find special pairs, integrate those in pieces, and make room for local matrices."""
         triangles = len(self.test.triangles) + len(self.trial.triangles)
         numbers = 3 * triangle_rule(self.quadrature.regular).number_of_points + self.device_form.numbers
         self._require_memory(triangles * numbers * self.real.itemsize, f"the data of {triangles} triangles")
@@ -126,6 +130,7 @@ class DeviceBlock(LocalMatrices, Block):
             self.kept = {}
 
     def _integrate(self, lo: int, hi: int) -> None:
+        """Compute the local matrices of test triangles lo..hi with all trial triangles."""
         # integrated first: sending may wait for what is queued, the long regular part
         special = self._special(lo, hi) if self.kept is None or lo not in self.kept else self.kept[lo]
         if self.kept is not None:
@@ -150,6 +155,7 @@ class DeviceBlock(LocalMatrices, Block):
         return found
 
     def _regular(self, lo: int, hi: int) -> None:
+        """Compute the regular pairs of test triangles lo..hi, and clear the local matrices of idle ones."""
         width = len(self.trial.triangles)
         self.device.launch(
             self.regular, "regular", (width, hi - lo), (GROUP, 1), self.test_points, self.tables[0], self.test_data,
@@ -163,7 +169,9 @@ class DeviceBlock(LocalMatrices, Block):
             self._place(self._orders(in_order(self.idle[a:b])), nothing, nothing, lo)
 
     def _acting(self, touching: TouchingPairs) -> TouchingPairs:
-        """Also keep those whose integrals vanish: the regular part has numbers in their place."""
+        """The touching pairs whose integrals do not all vanish; the others are kept as `idle`, since the regular part
+                has
+        numbers in their place."""
         acting = super()._acting(touching)
         self.idle = (
             touching.pairs[touching.shared == 3] if len(acting.pairs) < len(touching.pairs) else touching.pairs[:0]
@@ -237,7 +245,7 @@ class DeviceBlock(LocalMatrices, Block):
         return self._orders(in_order(pairs)), flat if len(flat) == 2 else flat * 2
 
     def _with_close(self, pieces: Pieces, close: list[Batch]) -> Pieces:
-        """Also the close pairs, which the processor integrates."""
+        """The pieces with the close pairs, which the processor integrates."""
         if not close:
             return pieces
         own = [self._host_moments(batch) for batch in close]
@@ -264,6 +272,8 @@ class DeviceBlock(LocalMatrices, Block):
         return np.concatenate([pairs.triangles, *places], axis=1).astype(np.int32)
 
     def _place(self, orders: NDArray[np.int32], moments: Any, moments_i: Any, lo: int) -> None:
+        """Put local matrices of pairs with these orders (n, 2 + A + B) and moments to their places in a tile from test
+        triangle `lo` on."""
         count = len(orders)
         self.device.launch(
             self.placing, "place", (count,), (GROUP,), self.device.array(orders), moments, moments_i,

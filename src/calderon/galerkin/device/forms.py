@@ -68,6 +68,7 @@ def scalar_device_form(
     components = ((integrand.component,),) * 3
 
     def functions(rule: TriangleRule) -> Data:
+        """Values of the local functions of both sides at the points of a rule."""
         return test.element.values(rule.points), trial.element.values(rule.points)
 
     given = defines, functions, _scalar_data, sizes, SCALAR_DATA.length, scalar_row_records, _scalar_row_tables
@@ -98,6 +99,7 @@ def component_defines(components: Components, others: Components = ()) -> Define
 
 
 def _scalar_data(block: Any) -> Data:
+    """Records of the test and of the trial triangles of a block, as scalar.h reads them."""
     sides = (block.test_surface, block.trial_surface)
     records = [SCALAR_DATA.packed(normal=s.normals, jacobian=s.jacobian[:, None], curls=s.curls) for s in sides]
     return records[0], records[1]
@@ -125,6 +127,7 @@ def edge_device_form(form: Form, functions: int) -> DeviceForm:
     numbers = EDGE_DATA.length + FIELD.length * functions
 
     def moment_functions(rule: TriangleRule) -> Data:
+        """Values of the functions of the moments of both sides at the points of a rule."""
         return barycentric_functions(rule, form.tests), barycentric_functions(rule, 3)
 
     sizes = functions, 3
@@ -133,6 +136,7 @@ def edge_device_form(form: Form, functions: int) -> DeviceForm:
 
 
 def _edge_data(block: Any) -> Data:
+    """Records of the test and of the trial triangles of a block, as edge_fields.h reads them."""
     values, divergences = block.fields(True)
     fields = FIELD.packed(values=values.reshape(-1, 9), divergence=divergences.reshape(-1, 1))
     test = _edge_records(block.test_surface, fields.reshape(len(values), -1))
@@ -140,6 +144,7 @@ def _edge_data(block: Any) -> Data:
 
 
 def _edge_records(surface: FlatTriangles, last: Array) -> Array:
+    """(n, numbers) records of triangles of a surface; last (n, k): numbers of their functions."""
     centroids = surface.centroids
     vertices = surface.corners - centroids[:, None]
     return EDGE_DATA.packed(jacobian=surface.jacobian[:, None], centroid=centroids, vertices=vertices, functions=last)

@@ -30,6 +30,7 @@ def component_values(
 
     @jitable
     def put(s, place, d0, d1, d2, square, m, n, parameters, reference):  # type: ignore[no-untyped-def]
+        """Store the components at one vector of points."""
         values = radial_value(square, parameters, reference)
         of_test, of_trial = d0 * m[0] + d1 * m[1] + d2 * m[2], -(d0 * n[0] + d1 * n[1] + d2 * n[2])
         put_all(s, place, together * lanes(s), values, (d0, d1, d2), of_test, of_trial)
@@ -38,7 +39,7 @@ def component_values(
 
 
 def trial_planes(components: Components) -> int:
-    """How many of the first components have the normal of the trial triangle (`component_values`, planes_later)."""
+    """The number of first components that have the normal of the trial triangle (`component_values`, planes_later)."""
     others = [number for number, each in enumerate(components) if each.normal != "trial"]
     return min(others, default=len(components))
 
@@ -55,6 +56,7 @@ def putting_components(components: Components, oscillates: bool, planes_later: i
 
     @jitable
     def put(s, place, apart, values, d, of_test, of_trial):  # type: ignore[no-untyped-def]
+        """Store one component, then the others."""
         here = place + 2 * number * apart
         store(s, here, factor(values[real], d, of_test, of_trial))
         if oscillates:
@@ -66,7 +68,7 @@ def putting_components(components: Components, oscillates: bool, planes_later: i
 
 @jitable
 def nothing_more(s, place, apart, values, d, of_test, of_trial):  # type: ignore[no-untyped-def]
-    """The end of `putting_components`."""
+    """Store nothing more: the end of `putting_components`, arguments as in its `put`."""
 
 
 def factor_of(component: Component, without_plane: bool = False) -> Callable[..., Any]:
@@ -78,13 +80,15 @@ def factor_of(component: Component, without_plane: bool = False) -> Callable[...
 
 @functools.lru_cache(maxsize=256)
 def multiplied(coordinates: tuple[int, ...], normal: str) -> Callable[..., Any]:
-    """The compiled product of a value, the distance from a plane and coordinates of d, in that order."""
+    """The compiled product (value, d, of_test, of_trial) of a value, the distance from a plane, d . n_x or -d . n_y,
+    and coordinates of d, in that order."""
     if coordinates:
         *before, axis = coordinates
         product = multiplied(tuple(before), normal)
 
         @jitable
         def times_coordinate(value, d, of_test, of_trial):  # type: ignore[no-untyped-def]
+            """Multiply by one more coordinate of d."""
             return product(value, d, of_test, of_trial) * d[axis]
 
         return times_coordinate
@@ -93,17 +97,17 @@ def multiplied(coordinates: tuple[int, ...], normal: str) -> Callable[..., Any]:
 
 @jitable
 def unchanged(value, d, of_test, of_trial):  # type: ignore[no-untyped-def]
-    """The value without a normal."""
+    """The value without a normal; arguments as in `multiplied`."""
     return value
 
 
 @jitable
 def times_test(value, d, of_test, of_trial):  # type: ignore[no-untyped-def]
-    """The value times d . n_x."""
+    """The value times d . n_x; arguments as in `multiplied`."""
     return value * of_test
 
 
 @jitable
 def times_trial(value, d, of_test, of_trial):  # type: ignore[no-untyped-def]
-    """The value times -d . n_y."""
+    """The value times -d . n_y; arguments as in `multiplied`."""
     return value * of_trial

@@ -53,7 +53,8 @@ def trial_data(surface: FlatTriangles, scales: NDArray[np.float64]) -> NDArray[n
 
 @jitable
 def turn_corners(s, w, x, i, x_step, y, j, y_step):  # type: ignore[no-untyped-def]
-    """Store b_n in the frame of the test triangle at s[w:]."""
+    """Store the corners b_n of the trial triangle in the frame of the test triangle at s[w:], nine vectors; test data
+    x[i + k x_step], trial data y[j + k y_step]."""
     step = lanes(s)
     for n in range(3):
         at = j + 3 * n * y_step
@@ -64,12 +65,12 @@ def turn_corners(s, w, x, i, x_step, y, j, y_step):  # type: ignore[no-untyped-d
 
 @jitable
 def in_frame(x, i, x_step, c, d0, d1, d2):  # type: ignore[no-untyped-def]
-    """Component c of a vector in the frame of the test triangle."""
+    """Component c of the vector (d0, d1, d2) in the frame of the test triangle with data x[i + k x_step]."""
     at = i + 3 * c * x_step
     return load(x, at) * d0 + load(x, at + x_step) * d1 + load(x, at + 2 * x_step) * d2
 
 
 @jitable
 def strength(y, j, y_step, b):  # type: ignore[no-untyped-def]
-    """s_b."""
+    """s_b of the trial triangle with data y[j + k y_step]."""
     return load(y, j + (9 + b) * y_step)

@@ -1,7 +1,20 @@
 /* The electric field of edge functions, f . g - div f div g / k^2, from the moments M_mn of G with l_m, l_n: with
    V_m = sum_n M_mn b_n and S_m = sum_n M_mn
 
-   F_m = s_b (V_m - S_m b_b),   C = s_b (2 / k^2) sum_m S_m. */
+   F_m = s_b (V_m - S_m b_b),   C = s_b (2 / k^2) sum_m S_m.
+
+   PARALLEL: entries of triangles in parallel planes alone, the twin of `put_products` in electric.py. */
+#if PARALLEL
+
+/* int int [G (xi - alpha) . (eta - beta) - charge K] from g, the moments of G with 1, xi (gx, gy), eta (hx, hy) and
+   xi . eta (both), and k, that of K; alpha = (u, v), beta = (x, y). */
+DEVICE real_type parallel_product(real_type g, real_type gx, real_type gy, real_type hx, real_type hy, real_type both,
+                                  real_type k, real_type charge, real_type u, real_type v, real_type x, real_type y)
+{
+    return both - u * hx - v * hy - charge * k + x * (u * g - gx) + y * (v * g - gy);
+}
+
+#else
 #define TESTS 3
 #define CHARGES 1
 #define FIELDS 12
@@ -40,3 +53,5 @@ DEVICE void field_of(const real_type *fields, const real_type *b, real_type *f)
 
 #endif
 #include "galerkin/forms/edge_matrix.h"
+
+#endif

@@ -3,8 +3,16 @@
 With V_m = sum_n M_mn b_n, S_m = sum_n M_mn and a test function with values c_m at the vertices and divergence 2 q
 
     entry = s_b (u + b_b . t),   u = sum_m c_m . V_m - (4 / k^2) q sum_m S_m,   t = - sum_m S_m c_m.
+
+Functions s (x - a) and t (y - b) of triangles in parallel planes, such as metal between layers, need fewer moments:
+with xi = x - c_i, alpha = a - c_i and eta = y - c_j, beta = b - c_j of the centroids,
+
+    entry = s t int int [G (xi - alpha) . (eta - beta) - (4 / k^2) K],
+
+where another function K may be that of charges (`put_products`).
 """
 
+from calderon.backends.numba import jitable_part
 from calderon.backends.vectors import jitable, lanes, load, store, zero
 from calderon.galerkin.forms.edge import FIELDS, HEAD, strength, turn_corners
 from calderon.galerkin.forms.form import Form
@@ -74,6 +82,27 @@ def put_entries(s, w, part, x, i, x_step, y, j, y_step, e):  # type: ignore[no-u
     for b in range(3):
         along = u + t1 * load(s, w + 3 * b * step) + t2 * load(s, w + (3 * b + 1) * step)
         store(s, e + 2 * b * step, strength(y, j, y_step, b) * along)
+
+
+@jitable_part
+def put_products(e, m, i, j, vertices, factors, charge):  # type: ignore[no-untyped-def]
+    """Store the entries (9,) of the three functions of triangle i and the three of triangle j, in parallel planes, in
+    e.
+
+    m (14,): real and imaginary parts of int int G, G xi_x, G xi_y, G eta_x, G eta_y, G xi . eta and K; vertices (n, 3,
+    2): alpha of all triangles, factors (n, 3): s, flat; charge: 4 / k^2.
+    """
+    for a in range(3):
+        # of function a: int int G (xi - alpha) . eta - charge K, and -int int G (xi - alpha)
+        at = 2 * (3 * i + a)
+        u, v, s = vertices[at], vertices[at + 1], factors[3 * i + a]
+        re0, im0 = m[10] - u * m[6] - v * m[8] - charge * m[12], m[11] - u * m[7] - v * m[9] - charge * m[13]
+        rex, imx, rey, imy = u * m[0] - m[2], u * m[1] - m[3], v * m[0] - m[4], v * m[1] - m[5]
+        # with beta of function b
+        for b in range(3):
+            other = 2 * (3 * j + b)
+            x, y, st = vertices[other], vertices[other + 1], s * factors[3 * j + b]
+            e[3 * a + b] = complex(st * (re0 + x * rex + y * rey), st * (im0 + x * imx + y * imy))
 
 
 VALUE = (Component(0),)

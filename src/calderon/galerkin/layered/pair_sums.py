@@ -1,7 +1,7 @@
 """Compiled sums over pairs of triangles of i k0 int int (G_xx f . g - K div f div g / k0^2), f = s (x - v).
 
-With x = c + xi and v = c + alpha, and beta and eta of the other triangle, f . g = s t (xi - alpha) . (eta - beta): the
-moments of G_xx with 1, xi, eta and xi . eta, and that of K, serve all nine products.
+The moments of G_xx with 1, xi, eta and xi . eta, and that of K, serve all nine products of the local functions of two
+triangles (forms/electric.py, `put_products`).
 """
 
 import math
@@ -9,15 +9,17 @@ import math
 import numpy as np
 
 from calderon.backends.numba import jitable_part, kernel
+from calderon.galerkin.forms.electric import put_products
 from calderon.layers.tables import look_up
 
 
 @jitable_part
 def _put_distances(r, scale, dx, dy, points, i, j, weights, divided):  # type: ignore[no-untyped-def]
-    """Distances (Q Q,) of the points of two triangles whose centroids are dx, dy apart, and in `scale` the weights of
-    the second points, divided by the distance if so; points: (n, 2, Q), flat, weights (Q Q,).
+    """Put the distances of the points of triangles i and j, whose centroids are dx, dy apart, into r (Q Q,), and the
+    weights of the second points, divided by the distance if `divided`, into scale (Q Q,).
 
-    Inverse roots are those of single precision after a step of Newton's method, to 1e-14.
+    points (n, 2, Q), flat, of all triangles from their centroids; weights (Q Q,): of the second points for each first
+    one. Inverse roots are those of single precision after a step of Newton's method, to 1e-14.
     """
     count = len(weights)
     size = int(math.sqrt(count + 0.5))
@@ -41,7 +43,7 @@ def _put_distances(r, scale, dx, dy, points, i, j, weights, divided):  # type: i
 
 @jitable_part
 def _weigh(values, scale):  # type: ignore[no-untyped-def]
-    """Values (4, Q Q) times the numbers (Q Q,)."""
+    """Multiply values (4, Q Q), flat, by the numbers scale (Q Q,)."""
     size = len(scale)
     for c in range(4):
         part = values[c * size : (c + 1) * size]
@@ -51,7 +53,8 @@ def _weigh(values, scale):  # type: ignore[no-untyped-def]
 
 @jitable_part
 def _put_moments(m, values, points, i, j, weights):  # type: ignore[no-untyped-def]
-    """Re and Im of int int G, G xi, G eta, G xi . eta, K in m (14,), of weighed values of G and K."""
+    """Put the moments of triangles i and j into m (14,), as `put_products` reads them, of weighed values (4, Q Q),
+    flat: Re and Im of G and K; points, weights (Q,): as in `add_pairs`."""
     size = len(weights)
     one, two = points[2 * size * i : 2 * size * (i + 1)], points[2 * size * j : 2 * size * (j + 1)]
     step = size * size
@@ -73,30 +76,17 @@ def _put_moments(m, values, points, i, j, weights):  # type: ignore[no-untyped-d
 
 
 @jitable_part
-def put_products(e, m, i, j, vertices, factors, charge):  # type: ignore[no-untyped-def]
-    """Products (9,) of the local functions of two triangles, of the moments m; charge: 4 / k0^2."""
-    for a in range(3):
-        at = 2 * (3 * i + a)
-        u, v, s = vertices[at], vertices[at + 1], factors[3 * i + a]
-        re0, im0 = m[10] - u * m[6] - v * m[8] - charge * m[12], m[11] - u * m[7] - v * m[9] - charge * m[13]
-        rex, imx, rey, imy = u * m[0] - m[2], u * m[1] - m[3], v * m[0] - m[4], v * m[1] - m[5]
-        for b in range(3):
-            other = 2 * (3 * j + b)
-            x, y, st = vertices[other], vertices[other + 1], s * factors[3 * j + b]
-            e[3 * a + b] = complex(st * (re0 + x * rex + y * rey), st * (im0 + x * imx + y * imy))
-
-
-@jitable_part
 def add_pairs(  # type: ignore[no-untyped-def]
     tests, trials, low, half, flat, points, weights, tables, skips, factor, charge, places, out, reach
 ):
-    """out += factor times the products of all pairs but those to skip; half: pairs of a triangle and later ones alone.
+    """Add factor times the products of local functions of all pairs but those to skip to `out`; half: pairs of a
+    triangle and later ones alone.
 
-    reach: distance of the centroids up to which pairs count.
-
-    tests, trials: rows of the triangles; low: place of the first test among the trials if half. points (n 2 Q,) from
-    the centroids and weights (Q,) of sum 1 on all triangles; skips: starts and increasing trial places of the pairs to
-    skip of each test; places: rows (tests, 3) and columns (trials, 3) of the local functions, -1 for none.
+    tests, trials: rows of the triangles; low: place of the first test among the trials if half. flat, tables:
+    metal.Flat and metal.Tables. points (n 2 Q,) from the centroids and weights (Q,) of sum 1 on all triangles; skips:
+    starts and increasing trial places of the pairs to skip of each test; factor, charge: i k0 and 4 / k0^2; places:
+    rows (tests, 3) and columns (trials, 3) of the local functions, -1 for none; reach: distance of the centroids up to
+    which pairs count.
     """
     centres, vertices, factors, areas, radii, heights = flat
     (starts, skipped), (rows, columns) = skips, places
@@ -109,6 +99,7 @@ def add_pairs(  # type: ignore[no-untyped-def]
     for t in range(len(tests)):
         i, at, end = tests[t], starts[t], starts[t + 1]
         for n in range(low + t + 1 if half else 0, len(trials)):
+            # pairs to skip, and pairs too far apart
             while at < end and skipped[at] < n:
                 at += 1
             if at < end and skipped[at] == n:
@@ -118,10 +109,12 @@ def add_pairs(  # type: ignore[no-untyped-def]
             dx, dy = centres[2 * i] - centres[2 * j], centres[2 * i + 1] - centres[2 * j + 1]
             if dx * dx + dy * dy > reach * reach:
                 continue
+            # values of G and K at all distances, from the table between the two heights
             apart, around, kind = math.sqrt(dx * dx + dy * dy), radii[i] + radii[j], kinds[table]
             _put_distances(r, scale, dx, dy, points, i, j, both, kind == 0)
             place = parts[table], first[table], first[table + 1], interval, ends, series
             look_up(r, size * size, apart - around, apart + around, place, kind, values)
+            # moments, products of local functions, and their places
             _weigh(values, scale)
             _put_moments(m, values, points, i, j, weights)
             put_products(e, m, i, j, vertices, factors, charge)
@@ -139,13 +132,15 @@ def add_pairs(  # type: ignore[no-untyped-def]
 def add_distant(  # type: ignore[no-untyped-def]
     tests, trials, low, half, flat, points, weights, tables, skips, factor, charge, places, out, reach
 ):
-    """`add_pairs` as a kernel."""
+    """Add the products of all pairs of triangles but those to skip to `out`: `add_pairs` as a kernel, arguments as
+    there."""
     add_pairs(tests, trials, low, half, flat, points, weights, tables, skips, factor, charge, places, out, reach)
 
 
 @kernel
 def near_products(pairs, low, high, whole, flat, points, weights, tables, factor, charge, out):  # type: ignore[no-untyped-def]
-    """Products (n, 9) of the local functions of pairs (n, 2), low to high, without the direct part unless `whole`."""
+    """Store factor times the products of the local functions of pairs (n, 2), low to high, in out (n, 9), without the
+    direct part unless `whole`; flat, points, weights, tables, charge: as in `add_pairs`."""
     centres, vertices, factors, areas, radii, heights = flat
     number, parts, first, interval, ends, series, kinds = tables
     size = len(weights)
@@ -157,6 +152,7 @@ def near_products(pairs, low, high, whole, flat, points, weights, tables, factor
         i, j = pairs[n, 0], pairs[n, 1]
         table = number[heights[i], heights[j]]
         dx, dy = centres[2 * i] - centres[2 * j], centres[2 * i + 1] - centres[2 * j + 1]
+        # values of G and K at all distances, then moments and products as in `add_pairs`
         apart, around, kind = math.sqrt(dx * dx + dy * dy), radii[i] + radii[j], kinds[table] if whole else 4
         _put_distances(r, scale, dx, dy, points, i, j, both, kind == 0)
         place = parts[table], first[table], first[table + 1], interval, ends, series

@@ -4,6 +4,8 @@
    the centroid last. TERMS: of a series. */
 #include "backends/prelude.h"
 #include "galerkin/device/listed.h"
+#define PARALLEL 1
+#include "galerkin/forms/electric.h"
 
 #define LENGTH (PAIR_LENGTH + 2 * POINTS)
 
@@ -103,8 +105,8 @@ KERNEL distant(GLOBAL const real_type *tests, GLOBAL const real_type *trials, GL
                 real_type st = test[PAIR_FACTORS + a] * trial[(PAIR_FACTORS + b) * step];
                 UNROLL
                 for (int c = 0; c < 2; c++)
-                    e[c] = st * (both[c] - u * hx[c] - v * hy[c] - coefficients[2] * charge[c] + x * (u * g[c] - gx[c])
-                                 + y * (v * g[c] - gy[c]));
+                    e[c] = st * parallel_product(g[c], gx[c], gy[c], hx[c], hy[c], both[c], charge[c], coefficients[2], u,
+                                                 v, x, y);
                 size_t to = (((size_t)(i - lo) * 3 + a) * 3 + b) * count + j;
                 out[to] = left_out ? R(0.0) : f * e[0] - f_i * e[1];
                 out_i[to] = left_out ? R(0.0) : f * e[1] + f_i * e[0];

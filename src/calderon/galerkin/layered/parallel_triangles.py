@@ -25,7 +25,7 @@ import math
 import numpy as np
 
 from calderon.backends.numba import jitable_part, kernel
-from calderon.galerkin.layered.pair_sums import put_products
+from calderon.galerkin.forms.electric import put_products
 from calderon.quadrature import gauss
 
 FLOOR = 1e-3

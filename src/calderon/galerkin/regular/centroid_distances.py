@@ -40,7 +40,8 @@ class Spreads(NamedTuple):
 
 
 def spreads(test: FlatTriangles, trial: FlatTriangles, rule: TriangleRule, real: DTypeLike) -> Spreads:
-    """Of a rule with points in threes (element_tables.in_threes)."""
+    """The spreads of both sides for a rule with points in threes (element_tables.in_threes), in a floating-point
+    type."""
     steps = rule.barycentric[::3, 0] - rule.barycentric[::3, 1]
     return Spreads(
         spread_records(test, real),
@@ -51,12 +52,12 @@ def spreads(test: FlatTriangles, trial: FlatTriangles, rule: TriangleRule, real:
 
 
 def no_spreads(real: DTypeLike) -> Spreads:
-    """Empty arrays, for kernels that do not read them."""
+    """Empty spreads, where nobody reads them."""
     return Spreads(*(np.zeros((0, 0), real), np.zeros((0, 0), real), np.zeros(0, real), np.zeros((0, 0), real)))
 
 
 def spread_records(surface: FlatTriangles, real: DTypeLike) -> NDArray[np.floating]:
-    """(n, 9) of all triangles."""
+    """(n, 9) numbers w_0, w_1 and |w_a|^2 of all triangles of a surface."""
     centres, records = surface.centroids, aligned((len(surface.corners), RECORD), real)
     for a in range(3):  # one corner after the other: they are not held twice
         offsets = surface.corners[:, a] - centres
@@ -68,13 +69,13 @@ def spread_records(surface: FlatTriangles, real: DTypeLike) -> NDArray[np.floati
 
 @jitable
 def dot(a, i, d0, d1, d2):  # type: ignore[no-untyped-def]
-    """a[i : i + 3] . d."""
+    """a[i : i + 3] . d of d = (d0, d1, d2)."""
     return number(a, i) * d0 + number(a, i + 1) * d1 + number(a, i + 2) * d2
 
 
 @jitable
 def along(a, i, pitch, d0, d1, d2):  # type: ignore[no-untyped-def]
-    """The same for a vector of triangles: x, y and z are `pitch` apart."""
+    """a . d of a vector of triangles, whose x, y and z stand at a[i], `pitch` numbers apart, and d = (d0, d1, d2)."""
     return load(a, i) * d0 + load(a, i + pitch) * d1 + load(a, i + 2 * pitch) * d2
 
 
@@ -82,9 +83,13 @@ def along(a, i, pitch, d0, d1, d2):  # type: ignore[no-untyped-def]
 def put_pair(  # type: ignore[no-untyped-def]
     test, i, trial, j, pitch, steps, triples, d0, d1, d2, square, left_out, kept, out, products, at_test, at_trial
 ):
-    """Store what the squared distances of all pairs of points are made of at out[products:], out[at_test:] and
-    out[at_trial:]; where a pair is left out, and `kept` is 0 instead of 1, these could be negative by rounding, and are
-    made larger. test[i:]: the record of one triangle, trial[j:]: of a vector of others, numbers `pitch` apart."""
+    """Store the parts of the squared distances of all pairs of points: nine products at out[products:], one number for
+    each point x at out[at_test:], and for each y at out[at_trial:].
+
+    test[i:]: the record of one triangle, trial[j:]: of a vector of others, numbers `pitch` apart; steps (triples,): s
+    of each three points; (d0, d1, d2): D, and `square` its square. Where a pair is left out (left_out: whether one is),
+    and `kept` is 0 instead of 1, distances could be negative by rounding, and are made larger.
+    """
     if left_out:
         square = square + (1.0 - kept) * (square + extent(test, i, trial, j, pitch))
     put_dots(test, i, trial, j, pitch, out, products)
@@ -93,8 +98,8 @@ def put_pair(  # type: ignore[no-untyped-def]
 
 @jitable
 def three_squares(values, here, at_q, product, z0, z1, z2):  # type: ignore[no-untyped-def]
-    """Squared distances of the three points x whose numbers begin at values[here] from a point y: its number, -2 s s',
-    and the products of its corner."""
+    """Squared distances of the three points x whose numbers begin at values[here] from a point y: its number at_q,
+    product = -2 s s', and the products z0, z1, z2 of its corner."""
     step = lanes(values)
     r0, r1 = load(values, here) + at_q + product * z0, load(values, here + step) + at_q + product * z1
     return r0, r1, load(values, here + 2 * step) + at_q + product * z2
@@ -104,7 +109,8 @@ def three_squares(values, here, at_q, product, z0, z1, z2):  # type: ignore[no-u
 def put_squares(  # type: ignore[no-untyped-def]
     test, i, trial, j, pitch, steps, triples, d0, d1, d2, square, out, at_test, at_trial
 ):
-    """Store the number of each point x and of each point y for D and its square."""
+    """Store the number of each point x at out[at_test:] and of each point y at out[at_trial:]; arguments as in
+    `put_pair`."""
     step, here = lanes(out), j + 6 * pitch
     w0, w1 = dot(test, i, d0, d1, d2), dot(test, i + 3, d0, d1, d2)
     v0, v1 = along(trial, j, pitch, d0, d1, d2), along(trial, j + 3 * pitch, pitch, d0, d1, d2)
@@ -122,7 +128,7 @@ def put_squares(  # type: ignore[no-untyped-def]
 
 @jitable
 def put_dots(test, i, trial, j, pitch, out, place):  # type: ignore[no-untyped-def]
-    """Store w_a . v_b at [b][a]."""
+    """Store w_a . v_b at [b][a], nine vectors at out[place:]; arguments as in `put_pair`."""
     step = lanes(out)
     v0, v1, v2 = load(trial, j), load(trial, j + pitch), load(trial, j + 2 * pitch)
     g0, g1 = dot(test, i, v0, v1, v2), dot(test, i + 3, v0, v1, v2)
@@ -135,7 +141,7 @@ def put_dots(test, i, trial, j, pitch, out, place):  # type: ignore[no-untyped-d
 
 @jitable
 def put_corner(out, place, g0, g1):  # type: ignore[no-untyped-def]
-    """Store three numbers whose sum is zero."""
+    """Store three numbers whose sum is zero, g0, g1 and the third one, at out[place:]."""
     step = lanes(out)
     store(out, place, g0)
     store(out, place + step, g1)
@@ -144,7 +150,7 @@ def put_corner(out, place, g0, g1):  # type: ignore[no-untyped-def]
 
 @jitable
 def extent(test, i, trial, j, pitch):  # type: ignore[no-untyped-def]
-    """The sum of all |w_a|^2 and |v_b|^2."""
+    """The sum of all |w_a|^2 and |v_b|^2; arguments as in `put_pair`."""
     here = j + 6 * pitch
     of_trial = load(trial, here) + load(trial, here + pitch) + load(trial, here + 2 * pitch)
     return of_trial + (number(test, i + 6) + number(test, i + 7) + number(test, i + 8))
@@ -152,8 +158,8 @@ def extent(test, i, trial, j, pitch):  # type: ignore[no-untyped-def]
 
 @jitable
 def put_planes(steps, triples, weights, first, middle, w0, w1, out, place):  # type: ignore[no-untyped-def]
-    """Store weight * (middle - s w_a) at out[place:], from the weights of each three points that begin at
-    weights[first]."""
+    """Store weight * (middle - s w_a) at out[place:] for points in threes, from the weights of each three points that
+    begin at weights[first]; steps (triples,): s; w0, w1: of the first two corners."""
     step, w2 = lanes(out), -(w0 + w1)
     for t in range(triples):
         weight, here = number(weights, first + t), place + 3 * t * step

@@ -36,6 +36,7 @@ def component_sums(
         x, o, m, c, shapes, record, weights, y, here, pitch, e, n, around, there, steps, pairs, ones, measure,
         parameters, tiny, missing, kept, s, w,
     ):  # fmt: skip
+        """Sum all components over the points of a fixed triangle with a vector of others."""
         step, nothing = lanes(s), zero(s)
         # the phase is extracted at the distance of the centroids
         reference = zero(s)

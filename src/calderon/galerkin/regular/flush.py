@@ -11,8 +11,10 @@ from calderon.galerkin.regular.element_tables import LANES
 
 @jitable
 def take(t, first, kept, functions, top, turned):  # type: ignore[no-untyped-def]
-    """The results that begin at t[first] of as many rows as a vector has numbers, from `top` on: turned (functions *
-    LANES, width)."""
+    """Take the results of as many rows as a vector has numbers, from `top` on, to turned (functions * LANES, width).
+
+    The results begin at t[first], `kept` rows for each vector of triangles; what is taken is replaced by zeros.
+    """
     step = lanes(t)
     for v in range(0, LANES, step):
         for f in range(functions):
@@ -24,8 +26,8 @@ def take(t, first, kept, functions, top, turned):  # type: ignore[no-untyped-def
 
 @jitable
 def take_curls(t, first, kept, top, curls, begin, functions, results):  # type: ignore[no-untyped-def]
-    """The same of three components, times the curls (functions, 3, LANES) of the trial functions at curls[begin], not
-    transposed: results (width, functions * LANES)."""
+    """Take three components, times the curls (functions, 3, LANES) of the trial functions at curls[begin], to results
+    (width, functions * LANES); t, first, kept, top as in `take`."""
     step = lanes(t)
     for v in range(0, LANES, step):
         for r in range(step):

@@ -26,6 +26,7 @@ def moment_sums(height: int, many: int, threes: bool, points: int, oscillates: b
 
     @jitable
     def put(s, w, m, numbers, table, scales, units, f_re, f_im):  # type: ignore[no-untyped-def]
+        """Store the moments of a fixed triangle with a vector of others."""
         step = lanes(s)
         stride, imaginary = 2 * height * step, height * many * step
         for a in range(height):

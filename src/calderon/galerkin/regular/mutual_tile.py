@@ -102,6 +102,7 @@ def mutual_kernel(
         test, trial, spread, group, skip_start, skip_position, scalars, lo, hi, first, last, adjoint, tile_rows,
         row_ids, scratch, out,
     ):  # fmt: skip
+        """Add some test triangles with later trial triangles to the matrix, both orders of each pair."""
         tiny, parameters = scalars[0], parameters_of(scalars, PARAMETERS)
         rows, step = row_ids.size, lanes(scratch)
         t, slot = scratch, group * functions
@@ -125,12 +126,14 @@ def mutual_kernel(
         for v in range(0, 2 * other, step):
             store(t, v, zero(t))
         for b in range(first, last):
+            # pairs to leave out of this block, then vectors of its triangles with all earlier test triangles
             mark(words, cursors, skip_start, skip_position, lo, hi, b, True)
             for v in range(0, LANES, step):
                 begin, here = v * kept * trials, 3 * b * LANES + v
                 for i in range(lo, min(hi, b * LANES + v + step)):
                     m = test_normals[i, 0], test_normals[i, 1], test_normals[i, 2]
                     c = test_centres[i, 0], test_centres[i, 1], test_centres[i, 2]
+                    # centroids: phase, and factors of both normals
                     e, n = three(centres, here, LANES), three(normals, here, LANES)
                     d = c[0] - e[0], c[1] - e[1], c[2] - e[2]
                     square, reference = d[0] * d[0] + tiny + d[1] * d[1] + d[2] * d[2], zero(t)
@@ -144,6 +147,7 @@ def mutual_kernel(
                         factor = factor * load(mask, 0)
                     n = n[0] * factor, n[1] * factor, n[2] * factor
                     l = factor * m[0], factor * m[1], factor * m[2]
+                    # slopes once, results A and B
                     a_re, a_im, b_re, b_im = sums(
                         x, 3 * points * i, c, d, e, l, n, y, points * 3 * b * LANES + v, weights, gammas, ones, measure,
                         shapes, RECORD * i, around, b * RECORD * LANES + v, steps, products, square, missing,
@@ -157,6 +161,7 @@ def mutual_kernel(
                         row = begin + tile_rows[i - lo, slot] * trials * step
                         add_product(t, row, imaginary, a_re, a_im, f_re, f_im, complex_out)
                         add_product(t, other + row, imaginary, b_re, b_im, f_re, f_im, complex_out)
+            # A and B of this block to rows, and to transposed places
             for side in range(2):
                 by_rows = (side == 1) == adjoint  # else transposed
                 for top in range(0, rows, step):
@@ -187,7 +192,9 @@ def mutual_sums_in_threes(
 
     @jitable
     def slopes_at(x, o, y0, y1, y2, at_q, q, products, tiny, parameters, reference, s):  # type: ignore[no-untyped-def]
-        """Store the slopes at all test points: complex ones are too many numbers for the registers."""
+        """Store the slopes at all test points for trial point number q: complex ones are too many numbers for the
+        registers; x, o, products, tiny, parameters, reference, s as in `sums`, (y0, y1, y2): the trial point, at_q: its
+        number (centroid_distances.py)."""
         step = lanes(s)
         far, corner = points * step, q % 3 * 3 * step
         for p in range(triples):
@@ -203,7 +210,8 @@ def mutual_sums_in_threes(
 
     @jitable
     def real_slopes(x, o, y0, y1, y2, at_q, z0, z1, z2, product, p, tiny, parameters, reference, s):  # type: ignore[no-untyped-def]
-        """The slopes at three test points."""
+        """The slopes at test points 3 p to 3 p + 2; z0, z1, z2, product as in `three_squares`, the rest as in
+        `slopes_at`."""
         here = (AT_TEST * points + 3 * p) * lanes(s)
         r0, r1, r2 = three_squares(s, here, at_q, product, z0, z1, z2)
         if close:
@@ -220,6 +228,14 @@ def mutual_sums_in_threes(
         x, o, c, d, e, l, n, y, there, weights, gammas, ones, measure, shapes, part, around, others, steps, products,
         square, missing, kept, parameters, tiny, reference, s,
     ):  # fmt: skip
+        """Sum slopes of a pair of triangles over test points: results A and B of constants, else sums at trial points.
+
+        x[o:]: test points; c, e: centroids, d = c - e; l, n: normals of the test and of the trial triangles times all
+        factors, three numbers each; y[there:]: trial points; weights, gammas, ones, measure: of the points
+        (`mutual_kernel`); shapes[part:], around[others:], steps, products: `Spreads`; square: |d|^2; missing, kept:
+        whether pairs are left out, and 0 for those; parameters, tiny, reference: as in pair_sums.py; s: working memory
+        of the pair.
+        """
         step, (d0, d1, d2), (l0, l1, l2), (n0, n1, n2) = lanes(s), d, l, n
         far = points * step
         a_re, a_im, b_re, b_im = zero(s), zero(s), zero(s), zero(s)
@@ -276,7 +292,8 @@ def mutual_sums_in_threes(
 
 
 def mutual_sums(radial: Radial, linear: bool, oscillates: bool, points: int) -> Callable[..., Any]:
-    """The same point by point; of linear functions the slopes at all pairs of points."""
+    """The compiled sums of any points, point by point; of linear functions the slopes at all pairs of points. Arguments
+    as in `mutual_sums_in_threes`."""
     radial_value = radial.multiple or radial.value
 
     @jitable
@@ -284,6 +301,7 @@ def mutual_sums(radial: Radial, linear: bool, oscillates: bool, points: int) -> 
         x, o, c, d, e, l, n, y, there, weights, gammas, ones, measure, shapes, part, around, others, steps, products,
         square, missing, kept, parameters, tiny, reference, s,
     ):  # fmt: skip
+        """Sum slopes of a pair of triangles over test points, or store the slopes of all pairs of points."""
         step, (c0, c1, c2), (e0, e1, e2), (l0, l1, l2), (n0, n1, n2) = lanes(s), c, e, l, n
         far = points * step
         a_re, a_im, b_re, b_im = zero(s), zero(s), zero(s), zero(s)
@@ -330,6 +348,12 @@ def mutual_results_in_threes(oscillates: bool, complex_out: bool, points: int, t
 
     @jitable
     def add_results(t, begin, imaginary, other, f_re, f_im, weights, table, units, tile_rows, i, slot, s):  # type: ignore[no-untyped-def]
+        """Add A and B of linear functions to the rows of test triangle i.
+
+        A goes to t[begin:], B to t[other + begin:], imaginary parts `imaginary` further; f_re, f_im: phase times
+        coefficient; weights, table, units: functions of both sides; tile_rows (tests, L): rows of the tile; slot: the
+        first local function; s: working memory of the pair.
+        """
         step = lanes(s)
         far, apart = points * step, 6 * step
         nothing = zero(s), zero(s), zero(s)
@@ -352,10 +376,12 @@ def mutual_results_in_threes(oscillates: bool, complex_out: bool, points: int, t
 
 
 def mutual_results(oscillates: bool, complex_out: bool, points: int, trials: int) -> Callable[..., Any]:
-    """The same for any points."""
+    """The compiled sum over trial points of linear test functions, added to the results A and B, for any points."""
 
     @jitable
     def add_results(t, begin, imaginary, other, f_re, f_im, weights, table, units, tile_rows, i, slot, s):  # type: ignore[no-untyped-def]
+        """Add A and B of linear functions to the rows of test triangle i; arguments as in
+        `mutual_results_in_threes`."""
         step = lanes(s)
         far, at, at_i = points * step, SUMS * points * step, SUMS_I * points * step
         first, first_i = SLOPES * far, (SLOPES + points) * far

@@ -21,7 +21,8 @@ WORDS = LANES // BITS
 
 @jitable
 def first_left_out(skip_start, skip_position, lo, hi, block):  # type: ignore[no-untyped-def]
-    """For each test triangle the first trial triangle to leave out that is in `block` or beyond."""
+    """For each test triangle lo..hi the place in skip_position of the first trial triangle to leave out that is in
+    `block` or beyond; skip_start, skip_position: see above."""
     cursors = skip_start[lo:hi].copy()
     for i in range(lo, hi):
         while cursors[i - lo] < skip_start[i + 1] and skip_position[cursors[i - lo]] < block * LANES:
@@ -31,14 +32,15 @@ def first_left_out(skip_start, skip_position, lo, hi, block):  # type: ignore[no
 
 @jitable
 def words_for(lo, hi):  # type: ignore[no-untyped-def]
-    """Memory of `mark`."""
+    """Memory of `mark` for test triangles lo..hi."""
     return np.zeros((hi - lo) * WORDS, np.int64)
 
 
 @jitable
 def mark(words, cursors, skip_start, skip_position, lo, hi, block, upper):  # type: ignore[no-untyped-def]
-    """Bits of what test triangles lo..hi leave out of a block. upper: only trial triangles of larger number remain.
-    Cursors move to the next block."""
+    """Set bits in `words` for the trial triangles of a block that test triangles lo..hi leave out. upper: only trial
+    triangles of larger number remain. cursors (hi - lo,) move to the next block; skip_start, skip_position: see
+    above."""
     begin = block * LANES
     for i in range(lo, hi):
         here = (i - lo) * WORDS
@@ -59,7 +61,7 @@ def mark(words, cursors, skip_start, skip_position, lo, hi, block, upper):  # ty
 @jitable
 def left_out(words, triangle, v, mask):  # type: ignore[no-untyped-def]
     """Whether the test triangle with that number in its tile leaves out any of the vector of trial triangles from lane
-    v on; then mask[:width] is 1 for what remains, else 0."""
+    v on, by the words of `mark`; then mask[:width] is 1 for those that remain, else 0."""
     step = lanes(mask)
     bits = (number(words, triangle * WORDS + v // BITS) >> (v % BITS)) & ((1 << step) - 1)
     if bits != 0:

@@ -31,7 +31,7 @@ def pair_room(points: int, groups: int, components: int = 1) -> int:
 
 
 def value_place(points: int, groups: int, components: int = 1) -> int:
-    """Where the values at one point are, in vectors of the working memory."""
+    """The place of the values at one point, in vectors of the working memory; arguments as of `pair_room`."""
     return pair_room(points, groups, components) - 2 * components * points
 
 
@@ -93,6 +93,7 @@ def pair_sums(
         x, o, m, c, shapes, record, weights, y, here, pitch, e, n, around, there, steps, pairs, ones, measure,
         parameters, tiny, missing, kept, s, w,
     ):  # fmt: skip
+        """Sum over all pairs of points of a fixed triangle and a vector of others."""
         # the distance of the centroids: phase, and distances of points from it
         step, (c0, c1, c2), (e0, e1, e2), (m0, m1, m2) = lanes(s), c, e, m
         d0, d1, d2 = c0 - e0, c1 - e1, c2 - e2
@@ -158,6 +159,7 @@ def both_values(radial: Radial, component: Component, second: Component, exchang
 
     @jitable
     def both(r2, parameters, reference, s, place):  # type: ignore[no-untyped-def]
+        """Evaluate the Green's function once for both components."""
         values = radial_value(r2, parameters, reference)
         return first(values, s, place), last(values, s, place)
 
@@ -171,6 +173,7 @@ def value_of(component: Component, exchanged: bool) -> Callable[..., Any]:
 
     @jitable
     def value(values, s, place):  # type: ignore[no-untyped-def]
+        """Take the component out of the values of a Green's function."""
         if multiplied:
             offset = load(s, place)
             return values[real] * offset, values[imaginary] * offset
@@ -323,6 +326,6 @@ def putting_sums(groups: int, held: int, oscillates: bool) -> Callable[..., None
 
 @jitable
 def times(values, factor):  # type: ignore[no-untyped-def]
-    """Three vectors times one."""
+    """Three vectors, values, times one factor."""
     v0, v1, v2 = values
     return v0 * factor, v1 * factor, v2 * factor

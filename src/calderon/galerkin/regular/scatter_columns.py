@@ -65,7 +65,7 @@ def across(results, turned):  # type: ignore[no-untyped-def]
 
 @jitable
 def column_sums(turned, sums, level, source, start):  # type: ignore[no-untyped-def]
-    """From results (n, width) the sums (columns, width), and how many; source[start:] and level of `Columns`."""
+    """Sums (columns, width) of results turned (n, width), and how many; source[start:] and level of `Columns`."""
     step = lanes(turned)
     place, column = start, 0
     for m in range(level.size, 0, -1):
@@ -82,7 +82,8 @@ def column_sums(turned, sums, level, source, start):  # type: ignore[no-untyped-
 
 @jitable
 def summed(turned, sums, level, source, start):  # type: ignore[no-untyped-def]
-    """results (n, width) become sums (width, columns) in the same memory; sums: as much again."""
+    """Replace results turned (n, width) by sums (width, columns) in the same memory; level, source, start as in
+    `column_sums`; sums: as much memory again."""
     step = lanes(turned)
     size = turned.size // step
     count = column_sums(turned, sums, level, source, start)
@@ -92,7 +93,7 @@ def summed(turned, sums, level, source, start):  # type: ignore[no-untyped-def]
 
 @jitable
 def fetched(out, pitch, row_ids, top, count, columns, b):  # type: ignore[no-untyped-def]
-    """Prefetch the entries that `add_real_columns` will add to."""
+    """Ask for the entries that `add_real_columns` will add to; arguments as there."""
     distinct, begin = columns.distinct.reshape(-1), b * columns.distinct.shape[1]
     end = begin + columns.level[b, 0]
     for r in range(top, top + count):
@@ -119,7 +120,7 @@ def add_real_columns(out, pitch, row_ids, top, count, columns, b, turned, imagin
 
 @jitable
 def add_complex_columns(out, pitch, row_ids, top, count, columns, b, turned, imaginary, work):  # type: ignore[no-untyped-def]
-    """The same for a complex matrix."""
+    """Add the results of block b to columns of a complex matrix; arguments as in `add_real_columns`."""
     distinct, level, source = columns.distinct.reshape(-1), columns.level[b], columns.source.reshape(-1)
     size = turned.size // lanes(turned)
     begin, number_of = b * columns.source.shape[1], number(level, 0)
@@ -134,7 +135,8 @@ def add_complex_columns(out, pitch, row_ids, top, count, columns, b, turned, ima
 
 @jitable
 def add_real_rows(out, pitch, row_ids, top, count, columns, b, turned, imaginary, work):  # type: ignore[no-untyped-def]
-    """The same to the transposed places: rows of the matrix are the columns of the block, and row_ids their columns."""
+    """Add the results of block b to the transposed places: rows of the matrix are the columns of the block, and row_ids
+    their columns; arguments as in `add_real_columns`."""
     distinct, source, step = columns.distinct.reshape(-1), columns.source.reshape(-1), lanes(turned)
     begin = b * columns.source.shape[1]
     for c in range(column_sums(turned, work, columns.level[b], source, begin)):
@@ -146,7 +148,7 @@ def add_real_rows(out, pitch, row_ids, top, count, columns, b, turned, imaginary
 
 @jitable
 def add_complex_rows(out, pitch, row_ids, top, count, columns, b, turned, imaginary, work):  # type: ignore[no-untyped-def]
-    """The same for a complex matrix."""
+    """Add the results of block b to the transposed places of a complex matrix; arguments as in `add_real_columns`."""
     distinct, source, step = columns.distinct.reshape(-1), columns.source.reshape(-1), lanes(turned)
     begin, level = b * columns.source.shape[1], columns.level[b]
     column_sums(turned, work, level, source, begin)

@@ -89,6 +89,39 @@ class TileKind(NamedTuple):
     trials: int
     form: Form | None = None
 
+    @property
+    def has_mass(self) -> bool:
+        """Whether entries have products of local functions."""
+        return self.linear or not self.curls
+
+    @property
+    def at_once(self) -> bool:
+        """Whether sums over all points of both triangles are entries."""
+        return self.single_slot and not self.linear and self.has_mass
+
+    @property
+    def exchanged(self) -> bool:
+        """Whether sums are those of trial functions, over trial points (pair_sums.py)."""
+        of_trial = self.form is None and self.components[0].normal == "trial"
+        return of_trial and self.threes and self.through_centroids and self.linear and self.trials == 3
+
+
+def inner_loops(kind: TileKind) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """The compiled sums over pairs of points, and the function that makes entries of a pair of triangles from them."""
+    radial, form, points = kind.radial, kind.form, kind.points
+    given = kind.oscillates, kind.complex_out, points
+    if form is not None:
+        add_entries, groups = add_of_form(form, kind.threes, *given), groups_of(form.height)
+        if not form.is_plain:
+            return component_sums(radial, kind.components, form.tests, False, kind.oscillates, points), add_entries
+    else:
+        by_threes, functions = kind.threes and not kind.single_slot, 3 if kind.linear else 1
+        add_entries = add_of_functions(by_threes, kind.exchanged, *given, kind.trials, functions)
+        groups = 1 if kind.linear else 0
+    every, stored = kind.curls or kind.at_once, kind.has_mass and not kind.at_once
+    rest = kind.oscillates, kind.threes, kind.through_centroids, points
+    return pair_sums(radial, kind.components[0], groups, every, stored, kind.exchanged, *rest), add_entries
+
 
 @functools.lru_cache(maxsize=256)
 def tile_kernel(kind: TileKind) -> Callable[..., None]:
@@ -100,34 +133,22 @@ def tile_kernel(kind: TileKind) -> Callable[..., None]:
     coefficients times what `Radial.multiple` lacks; upper: only pairs with trial number > test number; tile_rows
     (hi - lo, L) numbers the rows of the tile, row_ids are their rows in the output; scratch: `tile_scratch`.
     """
-    radial, components, linear, single_slot, curls, oscillates, complex_out, threes, centroids, points, trials, form = (
-        kind
-    )
-    has_form = form is not None
-    has_mass = linear or not curls
-    at_once = single_slot and not linear and has_mass
+    radial, linear, curls, trials = kind.radial, kind.linear, kind.curls, kind.trials
+    complex_out, points, has_form = kind.complex_out, kind.points, kind.form is not None
+    has_mass, at_once = kind.has_mass, kind.at_once
     functions = 3 if linear else 1
     size, triples = trials * LANES, points // 3
-    by_threes = threes and not single_slot
-    exchanged = form is None and components[0].normal == "trial" and threes and centroids and linear and trials == 3
-    groups = groups_of(form.height) if form is not None else 1 if linear else 0
-    parameters_of = parameter_reader(radial.parameters)
+    parameters_of, exchanged = parameter_reader(radial.parameters), kind.exchanged
     parts, take_results = 2 if complex_out else 1, taking_results(curls, has_mass, trials)
     add_columns = add_complex_columns if complex_out else add_real_columns
-    kinds = groups, curls or at_once, has_mass and not at_once, exchanged
-    add_entries = add_of_functions(by_threes, exchanged, oscillates, complex_out, points, trials, functions)
-    if form is not None:
-        add_entries = add_of_form(form, threes, oscillates, complex_out, points)
-    if form is not None and not form.is_plain:
-        sums = component_sums(radial, components, form.tests, False, oscillates, points)
-    else:
-        sums = pair_sums(radial, components[0], *kinds, oscillates, threes, centroids, points)
+    sums, add_entries = inner_loops(kind)
 
     @kernel
     def tile(  # type: ignore[no-untyped-def]
         test, trial, spread, group, skip_start, skip_position, scalars, lo, hi, upper, tile_rows, row_ids,
         scratch, out,
     ):  # fmt: skip
+        """Add test triangles lo..hi with all trial triangles to the matrix."""
         tiny, parameters = scalars[0], parameters_of(scalars, PARAMETERS)
         blocks = trial.centres.shape[0]
         rows, step = row_ids.size, lanes(scratch)
@@ -246,6 +267,7 @@ def taking_results(curls: bool, has_mass: bool, trials: int) -> Callable[..., No
 
     @jitable
     def take_results(t, begin, curl_base, kept, top, trial_curls, first, side, work):  # type: ignore[no-untyped-def]
+        """Take one part of the results, real or imaginary."""
         if curls:
             take_curls(t, curl_base, kept, top, trial_curls, first, trials, work)
             if has_mass:

@@ -53,8 +53,7 @@ class RowSide(NamedTuple):
 
 @jitable
 def item(index, part, k):  # type: ignore[no-untyped-def]
-    """Entry k of a part of `RowSide.integers`: index: those integers; part: the place of the part in their header, such
-    as STARTS."""
+    """Entry k of a part of the integers of a RowSide, index."""
     return number(index, number(index, part) + k)
 
 
@@ -156,10 +155,7 @@ def _list_triangles(starts, triangles, first, stop, runs, seen, ends, lists):  #
 
 @jitable
 def list_of(index, cluster):  # type: ignore[no-untyped-def]
-    """First and last triangle of a cluster in LISTS, or, where triangles have their OWN function, in the order of all.
-
-    index: `RowSide.integers`; cluster: its number.
-    """
+    """First and last triangle of a cluster in the lists of a side with integers `index`, or in the order of all."""
     if number(index, OWN):
         first = item(index, FIRST, cluster)
         return first, first + item(index, SIZES, cluster)
@@ -168,7 +164,7 @@ def list_of(index, cluster):  # type: ignore[no-untyped-def]
 
 @jitable
 def size_of(index, cluster):  # type: ignore[no-untyped-def]
-    """Number of unknowns of a cluster, in all its runs; index: `RowSide.integers`."""
+    """The number of unknowns of a cluster of a side with integers `index`."""
     size = 0
     for run in range(item(index, RUNS, cluster), item(index, RUNS, cluster + 1)):
         size += item(index, SIZES, run)

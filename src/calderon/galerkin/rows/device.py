@@ -40,7 +40,7 @@ def device_rows(operator: BilinearForm, rows: CompiledRows, device: Device) -> D
 
 
 def row_defines(operator: BilinearForm) -> Defines:
-    """The definitions that a source which includes ROWS is given of an operator."""
+    """Definitions of an operator for a source that includes ROWS."""
     points = triangle_rule(operator.quadrature.regular).number_of_points
     form = operator.block.device_form_of(operator.integrand, operator.test, operator.trial)
     places: Defines = tuple(each for record in form.row_records(points) for each in record.defines)

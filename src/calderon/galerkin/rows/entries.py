@@ -137,6 +137,7 @@ def pair_loop(kinds: Kinds, fixed: Layout, varying: Layout, recorded: int) -> Pa
 
     @jitable
     def tables(fixed, varying):  # type: ignore[no-untyped-def]
+        """The parts of both tables that `pair` reads."""
         inside = varying if exchanged else fixed
         return fixed[steps:], fixed[products:], fixed[ones:], varying[measure:], inside[begin:]
 
@@ -184,6 +185,7 @@ def by_distance(close: PairLoop, distant: PairLoop) -> PairLoop:
 
     @jitable
     def tables(fixed, varying):  # type: ignore[no-untyped-def]
+        """The tables of both rules."""
         return close_tables(fixed, varying), distant_tables(fixed, varying)
 
     @jitable
@@ -191,9 +193,7 @@ def by_distance(close: PairLoop, distant: PairLoop) -> PairLoop:
         x, near, t, row, some, side, flat, pitch, place, v, missing, tables, scalars, parameters, s, mask, w, results,
         apart,
     ):  # fmt: skip
-        """Add triangle t and a vector of others by one of the two rules; arguments as in `PairLoop`, with the tables of
-        both."""
-        # square of the distance of the centroids, and the longer of the edges
+        """Add triangle t and a vector of others by the rule for their distance; arguments as in `pair_loop`."""
         base, here = number(near, RECORDS) + number(near, LENGTH) * t, SPREAD * pitch + place
         e0, e1, e2 = three(flat, CENTRE * pitch + place, pitch)
         d0, d1 = number(x, base + CENTRE) - e0, number(x, base + CENTRE + 1) - e1
@@ -215,15 +215,15 @@ def by_distance(close: PairLoop, distant: PairLoop) -> PairLoop:
 
 @jitable
 def square_of(x, record):  # type: ignore[no-untyped-def]
-    """The sum of |w_a|^2 of a triangle, whose spread record (centroid_distances.py) begins at x[record]: the square of
-    its edge if all three are as long."""
+    """The sum of |w_a|^2 of the triangle whose spread begins at x[record] (centroid_distances.py), the square of the
+    edge if all are as long."""
     return number(x, record + 6) + number(x, record + 7) + number(x, record + 8)
 
 
 @jitable
 def squares_of(flat, place, pitch):  # type: ignore[no-untyped-def]
-    """The sums of |w_a|^2, as in `square_of`, of a vector of triangles: their spread records begin at flat[place], with
-    `pitch` numbers from each to the next number of a record."""
+    """The sum of |w_a|^2 of each of a vector of triangles, whose spreads begin at flat[place], rows of `pitch`
+    numbers."""
     w0, w1, w2 = three(flat, place + 6 * pitch, pitch)
     return w0 + w1 + w2
 
@@ -277,6 +277,7 @@ def entry_loops(
         for i in range(rows):
             for j in range(count):
                 out[i, j] = 0.0
+        # chunk by chunk of the varying triangles, groups of rows, triangles of each row that no earlier row has
         for k in range(0, PITCH, step):
             store(scratch, mask + k, zero(scratch) + 1.0)
         for chunk in range(low, high, CHUNK):
@@ -298,6 +299,7 @@ def entry_loops(
                         t = item(near, TRIANGLES, at)
                         if r > 0 and earlier(near, t, size, row, r):
                             continue
+                        # mark triangles to leave out, add all others, and take the marks away
                         missing = masked and marking(skips, t, index, chunk, many, scratch, mask, 0.0)
                         prepare(x, near, t, scratch, w)
                         for v in range(0, many, step):
@@ -312,13 +314,13 @@ def entry_loops(
 
     @jitable_part
     def fill(fixed, varying, scalars, position, cluster, scratch, out):  # type: ignore[no-untyped-def]
-        """out[:n] = the entries of one unknown with those of a cluster, as in `Entries`."""
+        """Fill the entries of one unknown with those of a cluster; arguments as `Entries` says."""
         nothing = varying.integers  # instead of skips, which are not read
         block_of(fixed, varying, scalars, nothing, False, position, 1, cluster, scratch, out.reshape(1, out.size))
 
     @jitable_part
     def block(fixed, varying, scalars, skips, fixed_cluster, cluster, scratch, out):  # type: ignore[no-untyped-def]
-        """out[:m, :n] = the entries of two clusters without the pairs among `skips`, as in `Entries`."""
+        """Fill the entries of two clusters; arguments as `Entries` says."""
         first, rows = item(fixed.integers, FIRST, fixed_cluster), item(fixed.integers, SIZES, fixed_cluster)
         block_of(fixed, varying, scalars, skips, True, np.int64(first), np.int64(rows), cluster, scratch, out)
 
@@ -356,8 +358,8 @@ def gathering(points: int, barycentric: int, with_points: bool, copied: int) -> 
 
 @jitable
 def earlier(near, t, size, row, r):  # type: ignore[no-untyped-def]
-    """Whether triangle t, with `size` functions, has one among those at positions row .. row + r; near: integers of
-    the side (`RowSide`)."""
+    """Whether triangle t has one of its `size` functions among those at positions row .. row + r; near: integers of a
+    side."""
     for a in range(size):
         if row <= item(near, PLACES, t * size + a) < row + r:
             return True
@@ -371,7 +373,7 @@ def scattering(oscillates: bool, stored: int, head: int) -> Callable[..., None]:
 
     @jitable
     def result_at(scratch, place, apart):  # type: ignore[no-untyped-def]
-        """The number scratch[place], with its imaginary part `apart` numbers further if it has one."""
+        """The result at scratch[place], with the imaginary part `apart` numbers further where it is complex."""
         if oscillates:
             return complex(number(scratch, place), number(scratch, place + apart))
         return number(scratch, place)

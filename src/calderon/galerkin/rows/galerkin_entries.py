@@ -40,10 +40,12 @@ def functions_of(by_row: Entries, by_column: Entries | None) -> dict[str, Callab
 
     @jitable_part
     def row(data, i, cluster, scratch, out):  # type: ignore[no-untyped-def]
+        """Fill a row; arguments as `CompiledRows` says."""
         fill_row(data[0], data[1], data[3], i, cluster, scratch, out)
 
     @jitable_part
     def column(data, cluster, j, scratch, out):  # type: ignore[no-untyped-def]
+        """Fill a column; arguments as `CompiledRows` says."""
         if symmetric:
             fill_column(data[0], data[1], data[3], j, cluster, scratch, out)
         else:
@@ -51,6 +53,7 @@ def functions_of(by_row: Entries, by_column: Entries | None) -> dict[str, Callab
 
     @jitable_part
     def block(data, row_cluster, column_cluster, scratch, out):  # type: ignore[no-untyped-def]
+        """Fill a block; arguments as `CompiledRows` says."""
         fill_block(data[0], data[1], data[3], data[2], row_cluster, column_cluster, scratch, out)
 
     return {"row": row, "column": column, "block": block}
@@ -84,10 +87,8 @@ def compiled_sum(
     found: FoundPairs | None = None,
     with_columns: bool = True,
 ) -> CompiledRows:
-    """The matrix of factor * form, or of the sum of two of these that `go_together`, by rows, columns and blocks.
-
-    Arguments other than `terms`: as in `compiled_rows`.
-    """
+    """The rows, columns and blocks of factor * form, or of the sum of two of these that `go_together`; arguments as of
+    `compiled_rows`."""
     parts: list[SpecialPairs] = []
     for factor, form in sorted(terms, key=lambda term: term[1].is_symmetric):  # which need half of the pairs
         parts.append(SpecialPairs.of(form, execution, parts[0].found if parts else found, factor))
@@ -105,6 +106,7 @@ def compiled_sum(
     many_tests = pairs.numbers_of_tests > 0
 
     def loops(by_columns: bool, fixed: list[Layout], varying: list[Layout]) -> Entries:
+        """The compiled loops with the test side fixed, or by_columns the trial side."""
         kind = pairs.radial, forms[0], by_columns, by_columns and many_tests, pairs.green.is_complex
         (*own, centroids), second = (fixed[0], varying[0], pairs._through_centroids()), (*forms[1:], None)[0]
         return entry_loops(*kind, *own, centroids, second, (fixed[1], varying[1]) if len(fixed) > 1 else None)
@@ -193,6 +195,7 @@ class OrderedSide(NamedTuple):
 
 
 def _side(pairs: SpecialPairs, test: bool, clusters: Clusters, table: NDArray[np.float64]) -> OrderedSide:
+    """One side in cluster order, with this table and the records of its triangles."""
     selection, surface = (pairs.test, pairs.test_surface) if test else (pairs.trial, pairs.trial_surface)
     places = positions(selection.places, clusters)
     order = triangle_order(places)
@@ -207,6 +210,7 @@ def _device_data(pairs: SpecialPairs, rows: OrderedSide, columns: OrderedSide) -
     form = pairs.device_form_of(pairs.integrand, pairs.test_space, pairs.trial_space)
 
     def side(test: bool, each: OrderedSide) -> RowSide:
+        """The tables of a side for devices."""
         tables = form.row_side(pairs, test, each.order)
         return row_side(each.places[each.order], each.clusters, *tables, pairs.real)
 
@@ -240,6 +244,6 @@ def _matrix(pairs: SpecialPairs, batches: list[Batch], rows: OrderedSide, column
 def _summed(
     pairs: SpecialPairs, around: Neighbours, batches: list[Batch], rows: OrderedSide, columns: OrderedSide
 ) -> sp.csr_array:
-    """The sparse matrix of the pairs of some batches, which `around` lists."""
+    """The sparse matrix of the pairs of some batches, which are listed by triangles (`Neighbours`)."""
     weights = pairs.numbers_of_tests, DATA + pairs.form.head
     return summed(around, pairs.values(batches), rows.side, columns.side, pairs.out.shape, weights)

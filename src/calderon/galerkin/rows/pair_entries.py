@@ -79,7 +79,7 @@ def all_functions(
         x, near, t, base, row, some, side, flat, pitch, place, f_re, f_im, totals, totals_i, c, e, m, n, scalars, s, w,
         results, apart,
     ):  # fmt: skip
-        """Add the entries of both forms."""
+        """Add the entries of triangle t with a vector of others; arguments as `entries.pair_loop` passes them."""
         given = x, near, t, base, row, some, side, flat, pitch, place, f_re, f_im, totals, totals_i, c, e, m, n, scalars
         first(*given, s, w, results, apart)
         second(*given, s, w, results, apart)
@@ -109,8 +109,7 @@ def local_functions(
         x, near, t, base, row, some, side, flat, pitch, place, f_re, f_im, totals, totals_i, c, e, m, n, scalars, s, w,
         results, apart,
     ):  # fmt: skip
-        """Add the entries of triangle t with a vector of others."""
-        # factors of the products of functions, and of those of curls
+        """Add the entries of triangle t with a vector of others; arguments as `entries.pair_loop` passes them."""
         step, functions, size = lanes(s), number(side.integers, FUNCTIONS), number(near, FUNCTIONS)
         total, total_i = totals[number_of_form], totals_i[number_of_form]
         g_re, g_im = complex_product(f_re, f_im, zero(s) + scalars[begin + MASS], zero(s) + scalars[begin + MASS + 1])
@@ -173,7 +172,7 @@ def local_matrix(
 
     @jitable
     def prepare(x, near, t, s, w):  # type: ignore[no-untyped-def]
-        """Store what the form reads of triangle t, each number in all lanes of a vector."""
+        """Store the numbers of triangle t in vectors of s[w:]; x, near: numbers and integers of the fixed side."""
         length, step = number(near, LENGTH), lanes(s)
         base = number(near, RECORDS) + length * t + DATA
         for k in range(length - 3 * points - DATA):
@@ -181,16 +180,15 @@ def local_matrix(
 
     @jitable
     def add_entry(s, target, apart, entry):  # type: ignore[no-untyped-def]
-        """Add the vectors of an entry, s[entry:] with the imaginary part in the next one, to the results at s[target:],
-        with imaginary parts `apart` numbers further."""
+        """Add the complex number at s[entry:] to results at s[target:], the imaginary part `apart` numbers further."""
         add(s, target, load(s, entry))
         if oscillates:
             add(s, target + apart, load(s, entry + lanes(s)))
 
     @jitable
     def put_unit_entries(s, at, own, result):  # type: ignore[no-untyped-def]
-        """Store at s[result:] the entries of each number of a test function, the others being zero, in which entries
-        are linear. at: place of the fields in s; own: that of the numbers of the fixed (trial) triangle."""
+        """Store the entries of each number of a test function, the others being zero, at s[result:]: entries are linear
+        in these numbers. at: fields, own: data of the fixed triangle, places in s."""
         step = lanes(s)
         unit = result + function * entries_of * step
         for k in range(2 * function - 1):
@@ -204,13 +202,12 @@ def local_matrix(
         x, near, t, base, row, some, side, flat, pitch, place, f_re, f_im, totals, totals_i, c, e, m, n, scalars, s, w,
         results, apart,
     ):  # fmt: skip
-        """Add the entries of triangle t with a vector of others."""
-        # s[w:]: sums, moments, fields (at), numbers of triangle t (own), entries (result)
+        """Add the entries of triangle t with a vector of others; arguments as `entries.pair_loop` passes them."""
         step, functions, size = lanes(s), number(side.integers, FUNCTIONS), number(near, FUNCTIONS)
         length, here = number(near, LENGTH) - 3 * points - DATA, DATA * pitch + place
         moments, own = w + first * step, w + own_data * step
         at, result = own - room * step, own + length * step
-        # moments, times the first coefficient
+        # moments times alpha, fields, then entries of the functions that are requested
         f_re, f_im = complex_product(f_re, f_im, zero(s) + scalars[ALPHA], zero(s) + scalars[ALPHA + 1])
         outside = x if exchanged else side.numbers
         put_moments(s, w, moments, outside, table, outside, units, f_re, f_im)
@@ -250,15 +247,12 @@ def local_matrix(
 
 @jitable
 def nothing_to_prepare(x, near, t, s, w):  # type: ignore[no-untyped-def]
-    """Store nothing: products of functions read no numbers of the fixed triangle in vectors.
-
-    x, near: numbers and integers of the fixed side; t: its triangle; s[w:]: working memory.
-    """
+    """Prepare nothing, instead of `local_matrix`; arguments as of its `prepare`."""
 
 
 @jitable
 def add_pair(s, place, apart, re, im, c, d, oscillates):  # type: ignore[no-untyped-def]
-    """Add (re + i im) (c + i d) to the results at s[place:], with the imaginary part, if it oscillates, `apart` numbers
+    """Add (re + i im) (c + i d) to results at s[place:], whose imaginary part, if it oscillates, lies `apart` numbers
     further."""
     re, im = complex_product(re, im, c, d)
     add(s, place, re)

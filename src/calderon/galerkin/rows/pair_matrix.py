@@ -49,8 +49,7 @@ def neighbours(first: Numbers, second: Numbers, counts: tuple[int, int], half: b
 
 @jitable_part
 def cumulate(starts):  # type: ignore[no-untyped-def]
-    """Turn counts into ends, in place: starts (n + 1,) has 0 and then the size of each list before, and 0 and the
-    ends of the lists, which are the starts of the next ones, after."""
+    """Replace the numbers in each list, starts[1:], by the ends of the lists."""
     for k in range(starts.size - 1):
         starts[k + 1] += starts[k]
 

@@ -8,8 +8,8 @@ GAPS = 132, 57, 23, 10, 4, 1
 
 @jitable_part
 def sort(keys, data, start, stop):  # type: ignore[no-untyped-def]
-    """Sort keys[start:stop] in place, and data[start:stop] with them, by Shell's method: rows of constant functions
-    come in order, others have at most some hundred entries."""
+    """Sort keys[start:stop], and data with them, by Shell's method: rows of constant functions come in order, others
+    have at most some hundred entries."""
     for gap in GAPS:
         for k in range(start + gap, stop):
             key, value, at = keys[k], data[k], k

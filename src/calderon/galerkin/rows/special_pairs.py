@@ -46,13 +46,14 @@ class SpecialPairs(Block):
 
     @staticmethod
     def search(operator: BilinearForm, execution: Execution, found: "FoundPairs | None" = None) -> "SpecialPairs":
-        """The special pairs without rules, batches and data: `found`, and the functions of triangles."""
+        """The special pairs of an operator without rules, batches and data: `found`, and the functions of triangles."""
         return SpecialPairs._made(operator, execution, found, 1.0, (_Searched,))
 
     @staticmethod
     def _made(
         operator: BilinearForm, execution: Execution, found: "FoundPairs | None", factor: complex, before: Any
     ) -> "SpecialPairs":
+        """The special pairs of an operator; before: classes that come before those of its block."""
         resolved_triangles(operator.green, operator.test, operator.trial)
         empty = np.broadcast_to(np.zeros((), execution.dtype(operator.is_complex)), operator.shape)
         form = operator.green, operator.integrand, operator.test, operator.trial
@@ -62,6 +63,7 @@ class SpecialPairs(Block):
         return kind(empty, *form, factor, None, None, operator.quadrature, execution.real, half=operator.is_symmetric)
 
     def _compile(self, radial: Radial, factor: complex) -> None:
+        """Coefficients and kernels, and whether moments are mirrored."""
         self.radial = radial
         super()._compile(radial, factor)
         (mesh, first), (other, second) = self._triangles_of_sides()
@@ -74,6 +76,7 @@ class SpecialPairs(Block):
         return self.half and not self.mirrored_moments
 
     def _prepare(self) -> None:
+        """Find the pairs and their rules."""
         self.batches, _ = self._special_pairs()
 
     def _triangles_of_sides(self) -> tuple[tuple[Any, NDArray[np.int64]], ...]:
@@ -82,6 +85,7 @@ class SpecialPairs(Block):
         return tuple((space.mesh, space.triangles[chosen.triangles]) for space, chosen in given)
 
     def _found(self) -> tuple[TouchingPairs, NDArray[np.int32], NDArray[np.float32]]:
+        """Touching pairs, near pairs and their ratios, from an earlier search where it fits."""
         sides, key = self._triangles_of_sides(), (self.half, self.quadrature.reach(self._coarse()))
         if self.found is not None and self.found.fits((False, key[1]), sides) and self.half:
             self.found = self.found.by_half()
@@ -90,12 +94,14 @@ class SpecialPairs(Block):
         return self.found.pairs
 
     def _acting(self, touching: TouchingPairs) -> TouchingPairs:
+        """The touching pairs whose integrals do not all vanish; the others are kept as `idle`."""
         acting = super()._acting(touching)
         if len(acting.pairs) < len(touching.pairs):
             self.idle = touching.pairs[touching.shared == 3]
         return acting
 
     def _batches(self, touching: TouchingPairs, pairs: NDArray[np.int32], ratio: NDArray[np.float32]) -> list[Batch]:
+        """Batches of all pairs; near ones are kept as `near`."""
         self.near = pairs
         return super()._batches(touching, pairs, ratio)
 
@@ -117,8 +123,8 @@ class SpecialPairs(Block):
 
     @property
     def numbers_of_tests(self) -> int:
-        """Where a triangle has more test functions than each of them has numbers: how many numbers, else 0. Entries are
-        linear in them, and local matrices are those of the numbers."""
+        """The numbers of a test function, where a triangle has more test functions than each of them has numbers, else
+        0. Entries are linear in them, and local matrices are those of the numbers."""
         return self.form.function if 0 < self.form.function < self.test.places.shape[1] else 0
 
     def _put_local(self, batch: Batch, out: NDArray[Any]) -> None:
@@ -130,6 +136,7 @@ class SpecialPairs(Block):
             self._add_local(-moments.swapaxes(3, 4), pairs.exchanged(), out[1])
 
     def _add_local(self, moments: NDArray[np.float64], pairs: Pairs, out: NDArray[Any]) -> None:
+        """Add the local matrices of pairs with these moments to `out` (n, A, B)."""
         count, height, width = out.shape
         trial = self.form_data(False, pairs.triangles[:, 1])
         if self.numbers_of_tests:
@@ -151,6 +158,7 @@ class SpecialPairs(Block):
         out = np.zeros((1 + self.mirrored_moments, starts[-1], height, width), self.out.dtype)
 
         def work(number: int) -> None:
+            """Compute one share of the pairs."""
             batch, low, high = shares[number]
             self._put_local(batch.part(slice(low, high)), out[:, starts[number] : starts[number + 1]])
 
@@ -169,9 +177,11 @@ class _Searched:
     _found: Any
 
     def _form_data(self) -> tuple[()]:
+        """Nothing, as no local matrix is made."""
         return ()
 
     def _prepare(self) -> None:
+        """Search, and no more."""
         self._found()
 
 
@@ -189,12 +199,13 @@ class FoundPairs(NamedTuple):
         return self.key == key and all(a[0] is b[0] and np.array_equal(a[1], b[1]) for a, b in both)
 
     def around(self, triangles: NDArray[np.bool_]) -> "FoundPairs":
-        """The pairs with some of the triangles of the first side, and, where both sides have the same triangles,
-        those in which they come second: a search by half has pairs in one order."""
+        """The pairs with some of the triangles of the first side, and, where both sides have the same triangles, those
+        in which they come second: a search by half has pairs in one order."""
         (mesh, first), (other, second) = self.sides
         same = mesh is other and np.array_equal(first, second)
 
         def chosen(pairs: NDArray[np.int32]) -> NDArray[np.bool_]:
+            """(n,) which pairs have one of the triangles."""
             return triangles[pairs[:, 0]] | triangles[pairs[:, 1]] if same else triangles[pairs[:, 0]]
 
         touching, near, ratio = self.pairs
@@ -202,7 +213,7 @@ class FoundPairs(NamedTuple):
         return FoundPairs(self.key, self.sides, (touching.part(chosen(touching.pairs)), near[kept], ratio[kept]))
 
     def by_half(self) -> "FoundPairs":
-        """The pairs that a search by half finds, from those of a search for all pairs on one side."""
+        """The pairs that a search by half finds, from a search of all pairs on one side."""
         touching, near, ratio = self.pairs
         kept = near[:, 0] < near[:, 1]
         upper = touching.part(touching.pairs[:, 0] <= touching.pairs[:, 1])

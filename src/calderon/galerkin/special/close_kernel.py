@@ -79,6 +79,21 @@ def _less(a, b):  # type: ignore[no-untyped-def]
 
 
 @jitable_part
+def _corners(x):  # type: ignore[no-untyped-def]
+    """The corners x (3, 3) of a triangle as tuples."""
+    return (x[0, 0], x[0, 1], x[0, 2]), (x[1, 0], x[1, 1], x[1, 2]), (x[2, 0], x[2, 1], x[2, 2])
+
+
+@jitable_part
+def _distance_of_centroids(x, y):  # type: ignore[no-untyped-def]
+    """The distance of the centroids of two triangles by their corners x, y (3, 3)."""
+    square = 0.0
+    for c in range(3):
+        square += ((x[0][c] + x[1][c] + x[2][c] - y[0][c] - y[1][c] - y[2][c]) / 3.0) ** 2
+    return math.sqrt(square)
+
+
+@jitable_part
 def _next_on_edge(x, start, along):  # type: ignore[no-untyped-def]
     """k of the point start + k * along, 0 <= k <= 1, of an edge that is next to x; three numbers each."""
     return min(1.0, max(0.0, _dot(_less(x, start), along) / _dot(along, along)))
@@ -221,42 +236,21 @@ def close_kernel(radial: Radial, components: Components, oscillates: bool, degre
     inner_sums = sums_over_the_inner_triangle(radial, components, oscillates, degree)
 
     @kernel
-    def close(
-        corners,
-        normals,
-        jacobian,
-        inner,
-        inner_normals,
-        parent,
-        rules,
-        points,
-        products,
-        starts,
-        line_points,
-        line_weights,
-        line_starts,
-        numbers,
-        scratch,
-        ratios,
-        out,
-    ):  # type: ignore[no-untyped-def]
+    def close(  # type: ignore[no-untyped-def]
+        corners, normals, jacobian, inner, inner_normals, parent, rules, points, products, starts, line_points,
+        line_weights, line_starts, numbers, scratch, ratios, out,
+    ):  # fmt: skip
+        """Integrate all pairs of outer and inner triangles."""
         parameters = parameters_of(numbers, 0)
         step, s = lanes(scratch), scratch
         functions = products.shape[0]
         here, sums = (ROOM + SIDES) * step, (ROOM + SIDES + room) * step
         for n in range(rules.size):
             pair = parent[n]
-            x, y = corners[n], inner[pair]
-            # corners of the inner triangle, the distance of the centroids, normals of both
-            vertices = (
-                (y[0, 0], y[0, 1], y[0, 2]), (y[1, 0], y[1, 1], y[1, 2]), (y[2, 0], y[2, 1], y[2, 2]),
-            )  # fmt: skip
-            reference = zero(s)
+            # corners, the distance of the centroids, normals
+            x, y, reference = _corners(corners[n]), _corners(inner[pair]), zero(s)
             if shifts:
-                square = 0.0
-                for c in range(3):
-                    square += ((x[0, c] + x[1, c] + x[2, c] - y[0, c] - y[1, c] - y[2, c]) / 3.0) ** 2
-                reference = reference + math.sqrt(square)
+                reference = reference + _distance_of_centroids(x, y)
             m0, m1, m2 = normals[n, 0], normals[n, 1], normals[n, 2]
             n0, n1, n2 = inner_normals[pair, 0], inner_normals[pair, 1], inner_normals[pair, 2]
             for place in range(kernels * stride * functions * count_of):
@@ -266,14 +260,8 @@ def close_kernel(radial: Radial, components: Components, oscillates: bool, degre
                 for k in range(6):
                     ratios[k, 0], ratios[k, 1] = -1.0, -1.0
                 for lane in range(8):
-                    u, v = points[0, chunk + lane], points[1, chunk + lane]
-                    w = 1.0 - u - v
-                    point = (
-                        w * x[0, 0] + u * x[1, 0] + v * x[2, 0],
-                        w * x[0, 1] + u * x[1, 1] + v * x[2, 1],
-                        w * x[0, 2] + u * x[1, 2] + v * x[2, 2],
-                    )
-                    _prepare(point, vertices, lane, step, s, ratios)
+                    point = _place(x, points[0, chunk + lane], points[1, chunk + lane])
+                    _prepare(point, y, lane, step, s, ratios)
                 # integrals over the inner triangle, and their sums with outer functions
                 inner_sums(
                     s, step, here, (m0, m1, m2), (n0, n1, n2), ratios, line_points, line_weights, line_starts,
@@ -303,6 +291,7 @@ def sums_over_the_inner_triangle(
 
     @jitable
     def inner_sums(s, step, here, m, n, ratios, points, weights, starts, parameters, reference):  # type: ignore[no-untyped-def]
+        """Integrate over the inner triangle at eight outer points."""
         for k in range(kernels * stride * count_of):
             store(s, here + k * step, zero(s))
         (m0, m1, m2), (n0, n1, n2) = m, n

@@ -38,11 +38,13 @@ def power_sums(degree: int) -> tuple[Callable[..., Any], Callable[..., Any]]:
 
     @jitable
     def nothing(s):  # type: ignore[no-untyped-def]
+        """Sums that are zero."""
         first = (zero(s),)
         return first if fewer is None else first + fewer(s)
 
     @jitable
     def powers(sums, weight, t, value):  # type: ignore[no-untyped-def]
+        """Add value times weight, weight t, weight t^2, ..."""
         first = (sums[0] + weight * value,)
         return first if add_fewer is None else first + add_fewer(sums[1:], weight * t, t, value)
 
@@ -50,8 +52,9 @@ def power_sums(degree: int) -> tuple[Callable[..., Any], Callable[..., Any]]:
 
 
 def function_sums(wanted: Wanted, oscillates: bool) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """As `power_sums`, of several radial functions: for each a pair of real and, where `oscillates`, imaginary sums;
-    value: the tuple of values of all of them."""
+    """The two functions of `power_sums` for several radial functions: each has a pair of real and, where `oscillates`,
+    imaginary sums;
+        value: the tuple of values of all of them."""
     (function, most), *others = wanted
     nothing, powers = power_sums(most)
     no_others, add_others = function_sums(tuple(others), oscillates) if others else (None, None)
@@ -60,11 +63,13 @@ def function_sums(wanted: Wanted, oscillates: bool) -> tuple[Callable[..., Any],
 
     @jitable
     def start(s):  # type: ignore[no-untyped-def]
+        """Sums of all functions that are zero."""
         first = ((nothing(s), nothing(s)),)
         return first if no_others is None else first + no_others(s)
 
     @jitable
     def added(sums, weight, t, values):  # type: ignore[no-untyped-def]
+        """Add the values of all functions at one point."""
         re, im = sums[0]
         re = powers(re, weight, t, values[real])
         if oscillates:
@@ -90,6 +95,7 @@ def sums_along_a_line(radial: Radial, components: Components, oscillates: bool, 
 
     @jitable
     def along_line(a, g, low, high, points, weights, parameters, reference, s):  # type: ignore[no-untyped-def]
+        """Sum over the points of the rule."""
         (a0, a1, a2), (g0, g1, g2) = a, g
         sums = start(s)
         for j in range(low, high):
@@ -110,6 +116,7 @@ def times_linear(count: int) -> Callable[..., Any]:
 
     @jitable
     def product(c, before, b):  # type: ignore[no-untyped-def]
+        """Multiply by a linear polynomial."""
         first = (c[0] * b[0] + before * b[1],)
         return first + (c[0] * b[1],) if fewer is None else first + fewer(c[1:], c[0], b)
 
@@ -128,6 +135,7 @@ def line_of(coordinates: tuple[int, ...], normal: str) -> Callable[..., Any]:
 
         @jitable
         def line(a, g, outer, inner):  # type: ignore[no-untyped-def]
+            """One coordinate of d."""
             return a[axis], -g[axis]
 
         return line
@@ -135,6 +143,7 @@ def line_of(coordinates: tuple[int, ...], normal: str) -> Callable[..., Any]:
 
     @jitable
     def longer_line(a, g, outer, inner):  # type: ignore[no-untyped-def]
+        """Multiply by one more coordinate."""
         return product(before(a, g, outer, inner), 0.0 * inner, (a[axis], -g[axis]))
 
     return longer_line
@@ -142,13 +151,13 @@ def line_of(coordinates: tuple[int, ...], normal: str) -> Callable[..., Any]:
 
 @jitable
 def outer_line(a, g, outer, inner):  # type: ignore[no-untyped-def]
-    """d . n of the outer triangle: constant and slope."""
+    """d . n of the outer triangle: constant and slope; arguments as in `line_of`."""
     return outer
 
 
 @jitable
 def inner_line(a, g, outer, inner):  # type: ignore[no-untyped-def]
-    """-d . n of the inner triangle, in whose plane the line is."""
+    """-d . n of the inner triangle, in whose plane the line is; arguments as in `line_of`."""
     return (inner,)
 
 
@@ -161,6 +170,7 @@ def products_with_line(order: int, degree: int) -> Callable[..., Any]:
 
     @jitable
     def products(c, r):  # type: ignore[no-untyped-def]
+        """Integrals with t^0, t^1, ..."""
         total = (dot(c, r),)
         return total if fewer is None else total + fewer(c, r[1:])
 
@@ -174,6 +184,7 @@ def line_dot(order: int) -> Callable[..., Any]:
 
     @jitable
     def dot(c, r):  # type: ignore[no-untyped-def]
+        """Sum products of coefficients and integrals."""
         return c[0] * r[0] if fewer is None else c[0] * r[0] + fewer(c[1:], r[1:])
 
     return dot
@@ -231,6 +242,7 @@ def putting_components(
 
     @jitable
     def put(s, step, here, weight, sums, a, g, outer, inner, u, v):  # type: ignore[no-untyped-def]
+        """Add the integrals of one component, then of the others."""
         re, im = sums[function]
         c, place = line(a, g, outer, inner), here + number * stride * count_of * step
         put_monomials(s, step, place, weight, products(c, re), u, v)
@@ -243,11 +255,12 @@ def putting_components(
 
 @functools.lru_cache(maxsize=16)
 def without_line(degree: int) -> Callable[..., Any]:
-    """As `products_with_line`, for a component that is a radial function itself."""
+    """The function of `products_with_line` for a component that is a radial function itself."""
     count = degree + 1
 
     @jitable
     def products(c, r):  # type: ignore[no-untyped-def]
+        """Integrals with t^0, t^1, ..."""
         return r[:count]
 
     return products
@@ -255,4 +268,4 @@ def without_line(degree: int) -> Callable[..., Any]:
 
 @jitable
 def nothing_more(s, step, here, weight, sums, a, g, outer, inner, u, v):  # type: ignore[no-untyped-def]
-    """The end of `putting_components`."""
+    """Add nothing more: the end of `putting_components`, arguments as in its `put`."""

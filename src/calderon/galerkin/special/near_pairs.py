@@ -2,7 +2,8 @@
 
 As in touching_pairs.py the lanes of a vector are pairs. But the points of both triangles are found once,
 not for every pair of points, and values are summed by trial functions for each test point, then by test functions:
-about half of the work.
+about half of the work. The first components of the trial normal take their factor, the distance of the test point from
+the plane of the trial triangle, after the sum over trial points.
 """
 
 import functools
@@ -32,15 +33,11 @@ from calderon.pairs.tables import ProductTable
 @functools.lru_cache(maxsize=64)
 def product_kernel(radial: Radial, components: Components, oscillates: bool) -> Callable[..., None]:
     """Compiled moments(test, trial, pairs, rules, table, numbers, scratch, out), as `touching_pairs.moment_kernel`, for
-    a ProductTable; scratch: `product_scratch`.
-
-    The first components of the trial normal take their factor, the distance of the test point from the plane of the
-    trial triangle, after the sum over trial points.
-    """
+    a ProductTable; scratch: `product_scratch`."""
     radial_phase, shifts, parameters_of = radial.phase, radial.shifts, parameter_reader(radial.parameters)
     kernels, stride, later = len(components), 2 if oscillates else 1, trial_planes(components)
-    put_values = component_values(radial, components, oscillates, 4, later)
     parts, planes = kernels * stride, later * stride
+    add_trials = sums_over_trials(component_values(radial, components, oscillates, 4, later), parts, oscillates)
 
     @kernel
     def moments(test, trial, pairs, rules, table, numbers, scratch, out):  # type: ignore[no-untyped-def]
@@ -82,16 +79,10 @@ def product_kernel(radial: Radial, components: Components, oscillates: bool) -> 
                 u1, u2 = number(points, p), number(points, all_points + p)
                 x0, x1, x2 = u1 * e0 + u2 * f0, u1 * e1 + u2 * f1, u1 * e2 + u2 * f2
                 clear(s, inner, parts * functions)
-                for chunk in range(first, last, 4):
-                    # components at four trial points, and their sums with trial functions
-                    for q in range(4):
-                        place = places + 3 * (chunk - first + q) * step
-                        d0, d1, d2 = x0 - load(s, place), x1 - load(s, place + step), x2 - load(s, place + 2 * step)
-                        square = d0 * d0 + d1 * d1 + d2 * d2
-                        put_values(s, values + q * step, d0, d1, d2, square, m, (n0, n1, n2), parameters, reference)
-                    add_products_of_four(
-                        s, inner, values, parts, oscillates, trial_products, chunk, all_trial, functions
-                    )
+                add_trials(
+                    s, inner, values, places, (x0, x1, x2), m, (n0, n1, n2), trial_products, first, last, all_trial,
+                    functions, parameters, reference,
+                )  # fmt: skip
                 # sums with test functions; -(x - y) . n_y is that of x alone
                 offset = -((x0 + o0) * n0 + (x1 + o1) * n1 + (x2 + o2) * n2)
                 add_to_tests(s, sums, inner, parts, planes, functions, products, p, all_points, height, offset)
@@ -100,6 +91,31 @@ def product_kernel(radial: Radial, components: Components, oscillates: bool) -> 
             give_moments(s, sums, values, kernels, oscillates, height * functions, c, d, results, count, start, stop)
 
     return moments
+
+
+def sums_over_trials(put_values: Callable[..., None], parts: int, oscillates: bool) -> Callable[..., None]:
+    """What adds components at one test point and all trial points, times trial functions, to sums.
+
+    add(s, inner, values, places, x, m, n, products, first, last, pitch, functions, parameters, reference): to sums
+    (parts, functions) from s[inner] on, of the trial points first to last, which are at s[places:] (`put_places`); x:
+    the test point less the first test corner; m, n: normals, three vectors each; s[values:]: room for the components
+    at four points (`component_values`); products: flat rows of trial functions, `pitch` numbers apart; parameters,
+    reference: as `Radial` says.
+    """
+
+    @jitable
+    def add(s, inner, values, places, x, m, n, products, first, last, pitch, functions, parameters, reference):  # type: ignore[no-untyped-def]
+        """Add the components at all trial points to the sums."""
+        step, (x0, x1, x2) = lanes(s), x
+        for chunk in range(first, last, 4):
+            for q in range(4):
+                place = places + 3 * (chunk - first + q) * step
+                d0, d1, d2 = x0 - load(s, place), x1 - load(s, place + step), x2 - load(s, place + 2 * step)
+                square = d0 * d0 + d1 * d1 + d2 * d2
+                put_values(s, values + q * step, d0, d1, d2, square, m, n, parameters, reference)
+            add_products_of_four(s, inner, values, parts, oscillates, products, chunk, pitch, functions)
+
+    return add
 
 
 @jitable

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends.numba import kernel
-from calderon.backends.vectors import aligned, complex_product, lanes, load, number, put, store, width, zero
+from calderon.backends.numba import jitable_part, kernel
+from calderon.backends.vectors import aligned, complex_product, jitable, lanes, load, number, put, store, width, zero
 from calderon.galerkin.forms.form import Form
 from calderon.pairs.classes import Pairs
 from calderon.spaces.element import Element
@@ -49,6 +49,28 @@ def _scratch(vectors: int) -> NDArray[np.float64]:
     return aligned(vectors * width(np.float64), np.float64)
 
 
+@jitable_part
+def put_moments(s, lane, moments, pair, test_order, trial_order, components, factor):  # type: ignore[no-untyped-def]
+    """Put the moments of a pair times a factor into a lane of s, in the order of its vertices: real ones of all
+    components, then imaginary ones; moments, test_order, trial_order as in `scatter_kernel`."""
+    step, (height, across) = lanes(s), moments.shape[2:]
+    for k in range(2 * components):
+        to = k % 2 * components + k // 2
+        for a in range(height):
+            for b in range(across):
+                place = (to * height + test_order[pair, a]) * across + trial_order[pair, b]
+                put(s, place * step + lane, factor * moments[k, pair, a, b])
+
+
+@jitable
+def multiply(s, imaginary, c, d):  # type: ignore[no-untyped-def]
+    """Multiply the first `imaginary` numbers of s, and as many imaginary parts after them, by c + d i."""
+    for n in range(0, imaginary, lanes(s)):
+        re, im = complex_product(load(s, n), load(s, n + imaginary), c, d)
+        store(s, n, re)
+        store(s, n + imaginary, im)
+
+
 @functools.lru_cache(maxsize=64)
 def scatter_kernel(form: Form, complex_out: bool) -> Callable[..., None]:
     """The compiled loop over pairs, which are the lanes of vectors.
@@ -78,22 +100,14 @@ def scatter_kernel(form: Form, complex_out: bool) -> Callable[..., None]:
                 pair = start + min(lane, count - 1)
                 i, j = triangles[pair, 0], triangles[pair, 1]
                 part = 0.5 if half and i == j else 1.0
-                for k in range(2 * components):
-                    to = k % 2 * components + k // 2
-                    for a in range(height):
-                        for b in range(across):
-                            place = (to * height + test_order[pair, a]) * across + trial_order[pair, b]
-                            put(s, place * step + lane, part * moments[k, pair, a, b])
+                put_moments(s, lane, moments, pair, test_order, trial_order, components, part)
                 for k in range(head):
                     put(s, own + k * step + lane, test_data[i, k])
                 for k in range(long):
                     put(s, other + k * step + lane, trial_data[j, k])
-            # times alpha
             imaginary = components * size * step
-            for n in range(0, imaginary if scaled else 0, step):
-                re, im = complex_product(load(s, n), load(s, n + imaginary), c0, c1)
-                store(s, n, re)
-                store(s, n + imaginary, im)
+            if scaled:
+                multiply(s, imaginary, c0, c1)
             # the local matrix, one test function after the other, and its entries to their places
             fields(
                 s, 0, across * step, step, imaginary, at, s, own, step, s, other, step, nothing, nothing, nothing,

@@ -1,7 +1,7 @@
 """Entries of every integral operator on six small meshes, saved and compared: what a restructuring must not change.
 
-    python benchmarks/entries_of_operators.py save FILE [WORD ...]      with the package of the state before
-    python benchmarks/entries_of_operators.py compare FILE [WORD ...]   with that of the state after
+    python benchmarks/accuracy/entries_of_operators.py save FILE [WORD ...]      with the package of the state before
+    python benchmarks/accuracy/entries_of_operators.py compare FILE [WORD ...]   with that of the state after
 
 FILE is an archive of matrices by "mesh, operator, precision"; with WORDs those alone whose names hold one of them. The
 meshes have touching, near and close pairs, needles, open edges and triangles of different sizes. The largest
@@ -90,25 +90,25 @@ def operators(mesh: Any) -> Iterator[tuple[str, Any]]:
             yield "layered vertical", cal.layered_electric_field(BOARD, 3e8, cal.RWG(upright))
 
 
-def matrices(wanted: list[str]) -> Iterator[tuple[str, Any]]:
+def matrices(chosen: list[str]) -> Iterator[tuple[str, Any]]:
     """(name, matrix) of all of them whose name holds one of the given texts, all for none."""
     for mesh_name, build in MESHES.items():
         mesh = build()
         for name, operator in operators(mesh):
             for precision in ("double",) if "layered" in name else LIMITS:
                 label = f"{mesh_name}, {name}, {precision}"
-                if not wanted or any(word in label for word in wanted):
+                if not chosen or any(word in label for word in chosen):
                     start = time.process_time()
                     yield label, operator.assemble(precision=precision).to_array()
                     if (spent := time.process_time() - start) > 5.0:
                         print(f"{label}: {spent:.1f} CPU s", flush=True)
 
 
-def compare(path: str, wanted: list[str]) -> int:
+def compare(path: str, chosen: list[str]) -> int:
     """Print the largest difference by precision and what is above its limit; how many are."""
     worst, failed, count = dict.fromkeys(LIMITS, 0.0), 0, 0
     with np.load(path) as saved:
-        for label, matrix in matrices(wanted):
+        for label, matrix in matrices(chosen):
             if label not in saved:
                 print(f"{label}: not saved")
                 continue
