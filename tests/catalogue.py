@@ -55,10 +55,31 @@ FORMS = {
 }
 """Bilinear forms: every method and every backend holds their dense matrix (tests/operators/test_every_form.py)."""
 
+STEEL = cal.Elastostatic(youngs_modulus=2.6, poissons_ratio=0.3)
+BOARD = cal.Stack([cal.Layer(0.03, 2.2 + 0.01j), cal.Layer(0.02, 4.0)], below="pec")
+
+
+def metal(mesh: Any) -> Any:
+    """Functions on a plate between the layers of BOARD, of about as many triangles as a mesh."""
+    plate = cal.mesh.plate((0.2, 0.1), 0.2 / np.sqrt(mesh.number_of_triangles))
+    return cal.RWG(cal.TriangleMesh(plate.vertices + [0.0, 0.0, 0.03], plate.triangles))
+
+
+OWN_FORMS: dict[str, Callable[[Any], Any]] = {
+    "elastic_single_layer": lambda mesh: cal.single_layer(STEEL, cal.P1(mesh, components=3)),
+    "elastic_double_layer": lambda mesh: cal.double_layer(STEEL, cal.P1(mesh, components=3)),
+    "elastic_adjoint_double_layer": lambda mesh: cal.adjoint_double_layer(STEEL, cal.P1(mesh, components=3)),
+    "layered_electric_field": lambda mesh: cal.layered_electric_field(BOARD, 3e8, metal(mesh)),
+}
+"""Forms with a Green's function of their own, on a mesh: they inherit the same theorems as FORMS."""
+OWN = "own"
+"""Stands for that function among the cases of forms."""
 LAYERS = [name for name, form in FORMS.items() if not form.waves]
 LAYER_POTENTIALS = {"single": cal.single_layer_potential, "double": cal.double_layer_potential}
 CURRENT_POTENTIALS = {"electric": cal.electric_field_potential, "magnetic": cal.magnetic_field_potential}
 METHODS = ["dense", "matrix-free", "hmatrix"]
+NOT_MATRIX_FREE = {"layered_electric_field"}
+"""Forms whose product needs a matrix."""
 BACKENDS = ["numba", "opencl"]
 PRECISIONS = {"double": 1e-12, "single": 1e-5}
 """Precisions, and the largest relative difference between numbers of two backends."""
@@ -66,10 +87,15 @@ PRECISIONS = {"double": 1e-12, "single": 1e-5}
 
 def form_cases() -> list[tuple[str, str]]:
     """(form, Green's function) by name: all forms with one function, all functions with the double layer, which reads
-    values and slopes, and those of waves with currents."""
+    values and slopes, those of waves with currents, and forms with functions of their own."""
     pairs = [(form, "helmholtz") for form in FORMS] + [("double_layer", green) for green in GREENS]
     pairs += [("electric_field", green) for green in GREENS if GREENS[green].is_complex]
-    return list(dict.fromkeys(pairs))
+    return list(dict.fromkeys(pairs + [(form, OWN) for form in OWN_FORMS]))
+
+
+def operator_of(form: str, green: str, mesh: Any) -> Any:
+    """The operator of a case on a mesh."""
+    return OWN_FORMS[form](mesh) if green == OWN else FORMS[form].on(GREENS[green], mesh)
 
 
 def cases(values: Iterable[Any], kept: Iterable[Any]) -> list[Any]:

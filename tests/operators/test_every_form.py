@@ -7,7 +7,7 @@ import pytest
 
 import calderon as cal
 from calderon.hmatrix import Admissibility, Choices, assemble_hmatrix
-from catalogue import FORMS, GREENS, PRECISIONS, cases, form_cases
+from catalogue import FORMS, NOT_MATRIX_FREE, OWN, OWN_FORMS, PRECISIONS, cases, form_cases, operator_of
 
 MESH, FEW = (cal.mesh.sphere(radius=1.0, h=h) for h in (0.3, 0.55))
 WAVES = [(form, "helmholtz") for form in FORMS]
@@ -18,7 +18,7 @@ every_form = pytest.mark.parametrize(("form", "green"), cases(form_cases(), WAVE
 
 @functools.cache
 def operator(form, green, mesh=MESH):
-    return FORMS[form].on(GREENS[green], mesh)
+    return operator_of(form, green, mesh)
 
 
 @functools.cache
@@ -40,7 +40,10 @@ def test_entries_are_those_of_the_dense_matrix(form, green):
     assert close(operator(form, green).entries(rows, columns), matrix[np.ix_(rows, columns)], bound)
 
 
-@pytest.mark.parametrize(("form", "green"), WAVES + STATIC)
+WITHOUT_A_MATRIX = [each for each in form_cases() if each[0] not in NOT_MATRIX_FREE]
+
+
+@pytest.mark.parametrize(("form", "green"), cases(WITHOUT_A_MATRIX, WAVES + STATIC))
 def test_products_without_a_matrix_are_those_of_the_dense_one(form, green):
     matrix, random = dense(form, green), np.random.default_rng(1)
     product = operator(form, green).assemble("matrix-free")
@@ -76,10 +79,14 @@ TRANSPOSED = {
     "double_layer": "adjoint_double_layer",
     "hypersingular": "hypersingular",
     "electric_field": "electric_field",
+    "elastic_single_layer": "elastic_single_layer",
+    "elastic_double_layer": "elastic_adjoint_double_layer",
+    "layered_electric_field": "layered_electric_field",
 }
+KNOWN = [each for each in WAVES + [(form, OWN) for form in OWN_FORMS] if each[0] in TRANSPOSED]
 
 
-@pytest.mark.parametrize(("form", "green"), [each for each in WAVES if each[0] in TRANSPOSED])
+@pytest.mark.parametrize(("form", "green"), cases(KNOWN, WAVES))
 def test_forms_are_symmetric_or_transposed_to_another(form, green):
     """To the accuracy of the quadrature, by entries, which make no use of it."""
     random = np.random.default_rng(2)
