@@ -158,8 +158,8 @@ class LinearSystem:
         ]  # fmt: skip
 
     def plan(self, options: SolveOptions) -> Plan:
-        """Memory and time that the matrix of these options will take, with the factors of its near entries, or of
-        all; ValueError where the equation would not be held."""
+        """The plan of the matrix of these options, with the factors of its near entries, or of all; ValueError where
+        the equation would not be held."""
         self.scales_for(options).check(options.chosen, options.assembly_rtol)
         plan = self.planned_matrix(options)
         nbytes, seconds = plan.nbytes + getattr(options.preconditioner, "nbytes", 0), plan.seconds
@@ -216,7 +216,7 @@ class LinearSystem:
         return self.preconditioner if self.factors is None else self.factors
 
     def key_of(self, options: SolveOptions) -> tuple[Any, ...]:
-        """The choices that the matrix and its factors depend on; the first ones as `SolveOptions.matrix_key`."""
+        """Options that the matrix and its factors depend on; the first ones as `SolveOptions.matrix_key`."""
         return (*options.matrix_key, options.solver) if self.overwrites else options.matrix_key
 
     def _assembled(self, options: SolveOptions) -> Any:

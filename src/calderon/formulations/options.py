@@ -133,7 +133,7 @@ class SolveOptions:
 
     @property
     def matrix_key(self) -> tuple[Any, ...]:
-        """The choices that the entries of the matrix depend on."""
+        """Options that the entries of the matrix depend on."""
         return self.method, self.assembly_rtol, self.backend, self.precision, self.keep_on_device
 
 

@@ -1,4 +1,4 @@
-"""The steps of every problem: data become right-hand sides, which are solved together, and solutions are wrapped."""
+"""Problems: data become right-hand sides, which are solved together, and solutions are wrapped."""
 
 import os
 from abc import ABC, abstractmethod
@@ -68,8 +68,8 @@ class Problem(Described, ABC, Generic[Solution]):
 
     @named_options
     def plan(self, **options: Unpack[PlanChoices]) -> Plan:
-        """The plan of the matrix of `solve` with these options, before memory is taken: bytes, with those of its
-        usual preconditioner, seconds of set-up and of a product, precision of its numbers, for "mlfmm" and "fmm" levels
+        """The plan of the matrix of `solve` with these options, before memory is taken: bytes, with those of its usual
+        preconditioner, seconds of set-up and of a product, precision of its numbers, for "mlfmm" and "fmm" levels
         and degrees. ValueError for a method without estimates, and for what `solve` refuses."""
         chosen: Any = checked_choices(options, PlanChoices)
         return self.system.plan(self._options(chosen))

@@ -46,7 +46,7 @@ class Sweep(Sampling, Sequence[Any]):
         return self.far_field_arrays(theta, phi).to_xarray()
 
     def far_field_arrays(self, theta: ArrayLike, phi: ArrayLike | None = None) -> LabelledArrays:
-        """Far fields by frequency and direction as `data.LabelledArrays`; see `far_field_arrays` of the solutions."""
+        """Far fields by frequency and direction, as `far_field_arrays` of the solutions."""
         return stacked(self.axis, [each.far_field_arrays(theta, phi) for each in self.solutions])
 
     def arrays(self) -> LabelledArrays:

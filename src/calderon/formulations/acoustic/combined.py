@@ -16,7 +16,7 @@ ROOT_ERROR = 0.25  # of the root in the preconditioner: a smaller one saves no s
 
 
 def usual_coupling(wavenumber: complex) -> complex:
-    """The coupling i / Re k, in m, of the equation of Burton and Miller."""
+    """The coupling of the equation of Burton and Miller, i / Re k in m."""
     return complex(1j / np.real(wavenumber))
 
 

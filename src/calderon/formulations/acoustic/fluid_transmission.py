@@ -170,7 +170,7 @@ class FluidTransmission(ScatteringProblem):
         return found
 
     def at(self, wavenumber: complex) -> Self:
-        """The problem at another wavenumber, with all wavenumbers in the same ratio (fluids without dispersion)."""
+        """This problem at another wavenumber, all in the same ratio (fluids without dispersion)."""
         k, factor = self.interior_wavenumber, wavenumber_of_a_wave(wavenumber) / self.wavenumber
         inside: Any = {tag: value * factor for tag, value in k.items()} if isinstance(k, Mapping) else k * factor
         return replace(self, wavenumber=wavenumber, interior_wavenumber=inside, frequency=None)
@@ -255,7 +255,7 @@ class FluidTransmission(ScatteringProblem):
         return total, Function(over, slope, "normal derivative of the total pressure", "Pa/m")
 
     def _parts(self, coefficients: NDArray[Any]) -> list[NDArray[Any]]:
-        """The coefficients of each column."""
+        """Coefficients of each column."""
         return np.split(coefficients, np.cumsum([each.space.dimension for each in self._columns])[:-1])
 
     def _warn_of_faint_echo(self, residual: float) -> None:

@@ -1,4 +1,4 @@
-"""The part that all scattering problems share: an incident wave comes in, the total field on the surface is found."""
+"""Scattering of sound: an incident wave comes in, the total field on the surface is found."""
 
 import os
 from abc import abstractmethod
@@ -96,7 +96,7 @@ class ScatteringProblem(Problem[ScatteringSolution]):
         return min(elements_per_wavelength(*each) for each in self._resolved)
 
     def at(self, wavenumber: complex) -> Self:
-        """The problem at another wavenumber; a coupling that was not given is chosen anew."""
+        """This problem at another wavenumber; a coupling that was not given is chosen anew."""
         return replace(self, wavenumber=wavenumber, frequency=None)
 
     @named_options

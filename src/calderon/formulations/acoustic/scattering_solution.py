@@ -102,8 +102,7 @@ class ScatteringSolution(SampledField, SavedSolution, Viewable, Described):
         return self.far_field_arrays(theta, phi).to_xarray()
 
     def far_field_arrays(self, theta: ArrayLike, phi: ArrayLike | None = None) -> LabelledArrays:
-        """The far field as `data.LabelledArrays`, with the data of `far_field_data`; they have to_xarray(),
-        to_pandas() and write_csv(path)."""
+        """The far field as `data.LabelledArrays`, which have to_xarray(), to_pandas() and write_csv(path)."""
         toward = Directions.of(theta, phi)
         far = toward.evaluated(self.far_field)
         with np.errstate(divide="ignore"):
@@ -219,12 +218,12 @@ class ScatteringSolution(SampledField, SavedSolution, Viewable, Described):
         return float(-flux.imag / np.real(self.wavenumber))
 
     def scene(self) -> Scene:
-        """A scene of the solution on the surface."""
+        """The unknown of the equation, on the surface."""
         return replace(self.surface.scene(), subtitle=f"field of {self.incident}")
 
     @property
     def brief(self) -> str:
-        """One line: the problem that was solved, and how well."""
+        """The solution as a record: what was solved, and how well."""
         return f"{self.incident}; {self.info.brief}"
 
     def __str__(self) -> str:

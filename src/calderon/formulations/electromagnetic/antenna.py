@@ -78,7 +78,7 @@ class PECAntenna(Problem[AntennaSolution]):
 
     @cached_property
     def conductor(self) -> PECScattering:
-        """The conductor, gaps short-circuited, as a scatterer; matrix and factors are shared."""
+        """This conductor, gaps short-circuited, as a scatterer; matrix and factors are shared."""
         given: Any = {"formulation": "efie", "frequency": self.frequency, "impedance": self.impedance}
         return PECScattering(self.mesh, self.wavenumber, **given)
 
@@ -88,7 +88,7 @@ class PECAntenna(Problem[AntennaSolution]):
         return self.conductor.function_space
 
     def at(self, wavenumber: float) -> Self:
-        """The antenna at another wavenumber."""
+        """This antenna at another wavenumber."""
         return replace(self, wavenumber=wavenumber, frequency=None)
 
     @named_options
@@ -127,7 +127,7 @@ class PECAntenna(Problem[AntennaSolution]):
 
     @property
     def preconditioners(self) -> tuple[str, ...]:
-        """The preconditioners of `PECScattering` with formulation="efie"."""
+        """Names of preconditioners, as of `PECScattering` with formulation="efie"."""
         return self.conductor.preconditioners
 
     @property

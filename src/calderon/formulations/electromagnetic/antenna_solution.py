@@ -1,4 +1,4 @@
-"""The solution of a fed antenna: currents, impedance, power, gain and fields."""
+"""Solutions of a fed antenna: currents, impedance, power, gain and fields."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -177,7 +177,7 @@ class AntennaSolution(RadiatedField, Feeds, Viewable, Described):
 
     @property
     def brief(self) -> str:
-        """One line: the problem that was solved, and how well."""
+        """The solution as a record: what was solved, and how well."""
         return f"{len(self.feeds)} feed(s) at {self.frequency:.4g} Hz; {self.info.brief}"
 
     def __str__(self) -> str:

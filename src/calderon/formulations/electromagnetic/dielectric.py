@@ -159,7 +159,7 @@ class DielectricScattering(RadarProblem[DielectricSolution]):
 
     @cached_property
     def _ratio(self) -> float:
-        """The ratio of the wavenumber to that of the equations, which are their quasi-static limit at low frequency."""
+        """Ratio of the wavenumber to that of the equations, which are their quasi-static limit at low frequency."""
         inner = [each.wavenumber for each in self.regions[1:] if not each.is_conductor]
         return 1.0 if self.formulation == "muller" else static_ratio(self.wavenumber, self.function_spaces, inner)
 

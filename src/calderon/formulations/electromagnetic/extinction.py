@@ -43,7 +43,7 @@ def probe_points(mesh: TriangleMesh, least: float = DEPTH) -> NDArray[np.float64
 
 
 def remainder(solution: ElectromagneticSolution, points: NDArray[np.float64]) -> float:
-    """The rest of the incident field at points (n, 3) inside, relative to it: the larger of E and H."""
+    """Rest of the incident field at points (n, 3) inside, relative to it: the larger of E and H."""
     incident, currents = solution.incident, solution.currents
     pairs = [(incident.electric(points), currents.electric(points)),
              (incident.magnetic(points), currents.magnetic(points))]  # fmt: skip

@@ -79,5 +79,5 @@ class Handles:
         return ThinTerm(f"the electric field along {self.loops.shape[1]} loops", self._currents, self._fluxes.T)
 
     def load(self, electric: NDArray[Any]) -> NDArray[Any]:
-        """The term (dimension, ...) that is added to right-hand sides, from <f, E_inc> (dimension, ...)."""
+        """The vector that is added to right-hand sides, from <f, E_inc> (dimension, ...)."""
         return np.asarray(self._currents @ (self.loops.T @ electric) / (-1j * self.wavenumber))

@@ -182,7 +182,7 @@ class PECScattering(RadarProblem[PECSolution]):
 
     @cached_property
     def _ratio(self) -> float:
-        """The ratio of the wavenumber to that of the equation of "calderon", the static limit at low frequency."""
+        """Ratio of the wavenumber to that of the equation of "calderon", the static limit at low frequency."""
         return static_ratio(self.wavenumber, [self.function_space]) if self.formulation == "calderon" else 1.0
 
     @cached_property
@@ -266,8 +266,8 @@ class PECScattering(RadarProblem[PECSolution]):
         return super()._options(self._settled(choices))
 
     def _settled(self, choices: SolveChoices) -> SolveChoices:
-        """The choices with the method that "auto" stands for where loops and charges are apart, which methods of
-        entries alone support, and with the usual preconditioner where the options do not keep them apart."""
+        """The options with what "auto" stands for where loops and charges are apart, which methods of entries alone
+        support, and with the usual preconditioner where the options do not keep them apart."""
         if isinstance(self.system, LowFrequencySystem):
             chosen = SolveOptions(**checked_choices(choices)).for_unknowns(self.unknowns)
             choices = {**choices, "method": chosen.method}  # type: ignore[typeddict-item]

@@ -35,7 +35,7 @@ class RadarProblem(Problem[Solution]):
     impedance: float | None
 
     def at(self, wavenumber: float) -> Self:
-        """The problem at another wavenumber, with permittivities of its frequency where they depend on that."""
+        """This problem at another wavenumber, with permittivities of its frequency where they depend on that."""
         return replace(self, wavenumber=wavenumber, frequency=None)  # type: ignore[type-var]
 
     @named_options

@@ -154,7 +154,7 @@ class ElectromagneticSolution(RadiatedField, Viewable, Described):
 
     @property
     def brief(self) -> str:
-        """One line: the problem that was solved, and how well."""
+        """The solution as a record: what was solved, and how well."""
         return f"{self.incident}; {self.info.brief}"
 
     def __str__(self) -> str:

@@ -48,7 +48,7 @@ class PotentialSolution(SampledField, SavedSolution, Viewable, Described):
         return np.sum([layer.gradient(points, backend, precision) for layer in self.layers], axis=0)
 
     def scene(self) -> Scene:
-        """A scene of the solution on the surface."""
+        """The unknown of the equation, on the surface."""
         return replace(self.surface.scene(), subtitle=f"{self.side} potential")
 
     def _has_field(self, points: NDArray[np.float64]) -> NDArray[np.bool_]:
@@ -78,7 +78,7 @@ class PotentialSolution(SampledField, SavedSolution, Viewable, Described):
 
     @property
     def brief(self) -> str:
-        """One line: the problem that was solved, and how well."""
+        """The solution as a record: what was solved, and how well."""
         return f"{self.side} potential, {self.info.brief}"
 
     def __str__(self) -> str:

@@ -30,8 +30,8 @@ STATIC = 1e-3
 electric and magnetic polarisation; integration of the magnetic field, to 1e-6 between touching triangles, and rounding
 cost less than that from here on."""
 LOOSE_STATIC = 1e-2
-"""Bound, as STATIC, for the wavenumber within bodies and for the distance between them: the field that they respond
-with is that of the static limit to the square of it."""
+"""Wavenumber within bodies times the extent of all of them below which the equations are those of this value: the
+field that they respond with is that of the static limit to the square of it."""
 Factors = Callable[[NDArray[np.float64]], tuple[Any, Any]]
 LEAST = 5e-5
 """k times diameter of the largest part below which integration and rounding cost more than 1e-3 where the static limit

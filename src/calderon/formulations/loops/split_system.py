@@ -41,7 +41,7 @@ class LowFrequencySystem(LinearSystem):
 
     @cached_property
     def splitting(self) -> CurrentSplitting:
-        """That for a = b."""
+        """The splitting with a = b."""
         return splitting_of(self.spaces[0], self.wavenumber)
 
     def splits(self, options: SolveOptions) -> bool:
@@ -53,8 +53,7 @@ class LowFrequencySystem(LinearSystem):
         return (self._chosen or self.splitting) if self.splits(options) else self.scales
 
     def solve(self, rhs: Array, options: SolveOptions) -> tuple[Array, list[SolutionInfo]]:
-        """Solutions and their records, as `LinearSystem.solve`; iterations for all right-hand sides with the same
-        scales together."""
+        """Solutions and records, as by `LinearSystem.solve`; right-hand sides of equal scales are iterated together."""
         if not self.splits(options) or options.solver == "lu":
             return super().solve(rhs, options)
         chosen = [self.splitting.for_sides(column) for column in rhs.T]

@@ -90,7 +90,7 @@ def _parts(values: Array, projected: Callable[[Array], Array]) -> tuple[Array, A
 
 
 def splitting_of(space: Any, wavenumber: float) -> CurrentSplitting:
-    """That of a space of edge functions for a = b = k h / 2, h the mean edge."""
+    """The splitting of a space of edge functions with a = b = k h / 2, h the mean edge."""
     size = 0.5 * wavenumber * space.mesh.mean_edge_length
     return CurrentSplitting(FlowGraph.of(space), size, size)
 
@@ -119,7 +119,7 @@ class SplitMatrix(LinearOperator):
 
 
 class SplitArray(LinearOperator):
-    """A split matrix as an array, for a = b, for LU factors."""
+    """The matrix of loops and charges for a = b as an array, for LU factors."""
 
     def __init__(self, array: Array, whole: str) -> None:
         super().__init__(dtype=array.dtype, shape=array.shape)

@@ -57,7 +57,7 @@ class Body(ABC):
 
     @abstractmethod
     def own(self, k: float) -> list[list[Any]]:
-        """The terms that the rows have in addition to those outside, for |k| outside."""
+        """Terms of the rows in addition to those outside, for |k| outside."""
 
 
 @dataclass(frozen=True, eq=False)

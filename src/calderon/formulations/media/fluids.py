@@ -86,7 +86,7 @@ def _nested(mesh: TriangleMesh, given: list[Body]) -> list[Body]:
     around = np.full(len(owner), SURROUNDINGS)
 
     def number_of(part: int) -> int:
-        """The number of the body that a closed part belongs to, after those around it."""
+        """Number of the body that a closed part belongs to, after those around it."""
         if part >= 0 and around[part] == SURROUNDINGS:
             _check_within(given, owner, parents[part], part, names)
             key = int(owner[part]), number_of(int(parents[part]))

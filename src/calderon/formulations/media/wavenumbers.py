@@ -43,7 +43,7 @@ def wavenumber_and_frequency(
 
 
 def wave_attributes(wavenumber: complex, frequency: float | None) -> dict[str, Any]:
-    """The attributes of a wave in labelled data."""
+    """Facts of a wave that labelled data state."""
     k = complex(wavenumber)
     found: dict[str, Any] = {"time_factor": "exp(-i omega t)", "wavenumber_per_m": k.real if k.imag == 0 else str(k)}
     return found if frequency is None else {**found, "frequency_Hz": frequency}

@@ -41,7 +41,7 @@ from calderon.validation import (
 from calderon.view import Described
 
 ANOMALY = 1e-9
-"""Share of k^2: orders closer to it travel along the surface."""
+"""Part of k^2 by which the square of k_t may differ in orders that travel along the surface."""
 EDGES_PER_WAVELENGTH = 8
 SIDES = ("above", "below")
 Floats = NDArray[np.float64]
@@ -142,7 +142,7 @@ class PeriodicCell(Described):
         self, frequency: float, theta: float = 0.0, phi: float = 0.0, side: str = "above",
         **options: Unpack[PlanChoices],
     ) -> Plan:  # fmt: skip
-        """Bytes, seconds and unknowns that a solution will take, before memory is taken; arguments as of `solve`."""
+        """The plan of a solution, before memory is taken: bytes, seconds and unknowns; arguments as of `solve`."""
         return self._equation(self._arrival(frequency, theta, phi, side), spectra_of(options)).plan(**options)
 
     @named_options
@@ -226,11 +226,11 @@ class PeriodicCell(Described):
 
     @cached_property
     def _near(self) -> tuple[NearPart, ...]:
-        """The near part of each plane: it depends on the mesh and the period alone."""
+        """Near parts of each plane, which depend on the mesh and the period alone."""
         return tuple(NearPart.of(self.functions, level) for _, level, _ in self.functions.planes())
 
     def _slow_part(self, sections: Sections) -> ImageParts | PlaneParts:
-        """The part that is summed in space: next to thin layers with their images."""
+        """The part of the field that is summed in space, next to thin layers with their images."""
         heights = [plane.z for plane in self._planes]
         return ImageParts.of(self.functions, heights, sections) or PlaneParts(self._near, heights, sections)
 

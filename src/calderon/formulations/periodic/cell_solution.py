@@ -1,4 +1,4 @@
-"""Reflection and transmission of a plane wave at a periodic surface, and tables of them."""
+"""Waves that leave a periodic surface after a plane wave has come in, and tables of them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -139,6 +139,7 @@ class CellSweep:
     power: NDArray[np.float64]
 
     def phase(self, polarisation: str = "TM") -> NDArray[np.float64]:
-        """The phase of the reflected wave of the same polarisation, in radians, without jumps along the last axis."""
+        """Phase in radians of the reflected wave for an incident one of that polarisation, continuous along the last
+        axis."""
         place = POLARISATIONS.index(one_of(polarisation, POLARISATIONS, "polarisation"))
         return np.unwrap(np.angle(self.reflection[..., place, place]))

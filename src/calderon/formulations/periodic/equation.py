@@ -63,7 +63,7 @@ class CellOperator:
         return DenseMatrix(np.asarray(matrix), "sum over Floquet waves")
 
     def plan(self, method: str, rtol: float | None, precision: str = "double") -> Plan:
-        """Memory and time that `assemble` will take."""
+        """The plan of `assemble`."""
         pairs = self.functions.dimension**2
         return Plan(method, PAIR * pairs, SECONDS * pairs, 16 * pairs / STREAM, "sum over Floquet waves")
 

@@ -22,7 +22,7 @@ from calderon.operators.methods import Plan
 from calderon.validation import one_of, positive_length, positive_numbers, unmasked, whole_number
 
 STEPS = 720
-"""Steps of the circle: phases that are tabulated, and offsets that are tried."""
+"""Parts of the circle: phases that are tabulated, and offsets that are tried."""
 FINE = 2000
 """Sizes between the smallest and the largest at which the curve is interpolated."""
 Floats = NDArray[np.float64]
@@ -82,7 +82,7 @@ class ReflectArray:
 
     @cached_property
     def phases(self) -> Floats:
-        """The phase of the reflected wave at each of `sizes`, in radians, without jumps."""
+        """Phases of the reflected wave at each of `sizes`, in radians, without jumps."""
         place = POLARISATIONS.index(self.polarisation)
         cells = (PeriodicCell(self.element(float(size)), self.period, self.stack) for size in np.asarray(self.sizes))
         return np.unwrap([np.angle(cell.reflection(self.frequency)[place, place]) for cell in cells])
@@ -158,7 +158,7 @@ class ReflectArray:
 
     @named_options
     def plan(self, **options: Unpack[PlanarPlanChoices]) -> Plan:
-        """Memory and time that `scatter` with these options will take, before memory is taken."""
+        """The plan of `scatter` with these options, before memory is taken."""
         return self._problem.plan(self.frequency, **options)
 
     @cached_property

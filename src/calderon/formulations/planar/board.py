@@ -137,8 +137,7 @@ class Board(Described):
         return out
 
     def local_part(self, frequency: float) -> sp.csr_array:
-        """The sparse matrix (dimension, dimension) that the sheet impedance and loads add, of functions with common
-        triangles."""
+        """Terms of the sheet impedance and of loads in entries of functions with common triangles."""
         sheet: Any = self.sheet
         space = self.function_space
         impedance = sheet.impedance(frequency) / VACUUM_IMPEDANCE

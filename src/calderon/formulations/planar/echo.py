@@ -1,4 +1,4 @@
-"""Fields that metal in layers scatters of a plane wave."""
+"""Plane waves that metal in layers scatters."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -9,9 +9,9 @@ from calderon.mesh import TriangleMesh
 from calderon.mesh.errors import MeshError
 
 GAP = 0.1
-"""Share of the height of a triangle: metal that ends so close to a wall is meant to reach it."""
+"""Part of the height of a triangle: metal that ends so close to a wall is meant to reach it."""
 CLOSE = 1e-6
-"""Share of the size of a mesh: heights that differ by less are equal."""
+"""Part of the size of a mesh by which equal heights may differ."""
 POOREST = 0.05
 """Impedance of a wall, over that of vacuum, from which on the charge at a foot may not be left out."""
 

@@ -78,8 +78,8 @@ class PlanarProblem(Board):
 
     @named_options
     def plan(self, frequency: float, **options: Unpack[PlanarPlanChoices]) -> Plan:
-        """The plan of a solution at `frequency` in Hz, before memory is taken: the method that "auto" stands for,
-        bytes, seconds and unknowns; options as in `solve`."""
+        """The plan of a solution at `frequency` in Hz, before memory is taken: the method of "auto", bytes, seconds,
+        unknowns; options as in `solve`."""
         grid, given = _without_grid(options)
         return self.at(frequency, grid).plan(**given)
 
@@ -180,7 +180,7 @@ class PlanarProblem(Board):
         return self._admittances(self._port_currents(frequency, options))
 
     def _admittances(self, currents: PortCurrents) -> Complex:
-        """The admittances (p, p) in S from the currents at the ports."""
+        """The admittance matrix of these currents."""
         x, info, error, equation = currents
         found, frequency = np.asarray(self.weights.T @ x), equation.frequency
         if not equation.keeps_loops_apart:

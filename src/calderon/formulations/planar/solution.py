@@ -1,4 +1,4 @@
-"""The solution of fed metal in a stack of layers: currents, gain, beam, power."""
+"""Solutions of fed metal in a stack of layers: currents, gain, beam, power."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -66,8 +66,7 @@ class PlanarSolution(LayeredCurrents, Feeds, Viewable):
     def axial_ratio(
         self, theta: ArrayLike, phi: ArrayLike | None = None, *, decibels: bool = False
     ) -> NDArray[np.float64]:
-        """The ratio of the axes of the ellipse of polarisation, from 1 (circular) to infinity (linear); decibels: 20
-        log10 of it."""
+        """Axial ratio of the polarisation, from 1 (circular) to infinity (linear); decibels: 20 log10 of it."""
         _, theta_hat, phi_hat = line_of_sight(theta, phi)
         field = self.far_field(theta, phi)
         value = ellipse_ratio((field * theta_hat).sum(axis=-1), (field * phi_hat).sum(axis=-1))

@@ -1,5 +1,5 @@
-"""Radiation of vertical metal in one layer, and of metal that joins it: transforms of currents and charges,
-interpolated in their height."""
+"""Fields of vertical metal in one layer, and of what joins it: transforms of currents and charges, interpolated in
+their height."""
 
 from typing import Any, NamedTuple
 
@@ -30,7 +30,7 @@ class Upright(NamedTuple):
 
     @staticmethod
     def of(sections: Sections, part: EdgeSpace, heights: Heights) -> "Upright":
-        """The vertical metal of some rows of a table of functions, all within these heights."""
+        """The points of some rows of a table of functions, all within these heights."""
         rule = triangle_rule(RULE)
         corners = part.mesh.vertices[part.mesh.triangles[part.triangles]]
         places = (rule.barycentric @ corners).reshape(-1, 3)
@@ -48,7 +48,7 @@ class Upright(NamedTuple):
         return Upright(sections, heights, places[:, :2], heights.weights(places[:, 2]), parts)
 
     def responses(self, k: Complex, z: float) -> list[Any]:
-        """The responses at the height z to currents at the nodes, for wavenumbers k (n,)."""
+        """Fields at the height z of currents at the nodes, for wavenumbers k (n,)."""
         return [source_responses(self.sections, k, z, node) for node in self.heights.nodes.tolist()]
 
     def ratios(self, wave: SurfaceWave, z: float) -> list[Any]:

@@ -95,7 +95,7 @@ class DeltaGap:
         return edges, side
 
     def _along(self, space: EdgeSpace) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """The edges of the gap and their sides, for edges on a line or by number."""
+        """Edges on a line or by number, and +1/2 or -1/2 for each triangle next to them."""
         mesh = space.mesh
         edges = self._numbered(mesh) if self.edges is not None else self._on_line(mesh)
         triangles, ends = _neighbours(space, edges), mesh.vertices[mesh.edges[edges]]

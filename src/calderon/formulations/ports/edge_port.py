@@ -9,7 +9,7 @@ from calderon.spaces import EdgeSpace
 from calderon.validation import positive_length, real_numbers, unmasked
 
 CLOSENESS = 1e-5
-"""Share of the size of the mesh within which feet are on a line."""
+"""Part of the size of the mesh by which feet may lie off a line."""
 CORNERS = 1.05
 """Distance of the corners of a via from its axis, over its radius."""
 

@@ -29,7 +29,7 @@ from calderon.validation import instance, positive_length, real_number
 FUNCTIONS = 3
 """Along, and across the strip."""
 PANELS, POINTS, FARTHEST = 300, 8, 1000.0
-"""Panels of k_y w / 2, points of each, and the end, from which on means of the oscillations are integrated."""
+"""Integrals over k_y w / 2: panels, their points, and the end, beyond which means of oscillations are integrated."""
 TRIALS = 60
 """Propagation constants between which a zero is sought."""
 Complex = NDArray[np.complex128]

@@ -12,7 +12,7 @@ from calderon.spaces import EdgeSpace
 from calderon.validation import positive_length, real_numbers
 
 CLOSENESS = 1e-6
-"""Share of the width within which vertices are on a line across."""
+"""Part of the width by which vertices may lie off a line across."""
 SETTLED = 2.0
 """Widths from the gap from where on there are only the two waves."""
 FEWEST = 5
@@ -100,7 +100,7 @@ class LinePort:
         return float(space.mesh.vertices[edges, 2].mean())
 
     def waves(self, space: EdgeSpace, coefficients: Complex, limits: tuple[float, float]) -> LineWaves:
-        """The waves on the line of coefficients (dimension, excitations); limits: between which beta lies, in 1/m."""
+        """Waves of coefficients (dimension, excitations); limits: between which beta lies, in 1/m."""
         places, weights = self.crossings(space)
         gap = places[np.abs(places - 0.5 * self.width).argmin()]
         settled = places > gap + SETTLED * self.width

@@ -20,12 +20,12 @@ FIRST, MOST = 5, 40
 CANDIDATES = 401
 """Frequencies at which two rational functions are compared."""
 FITTED = 0.03
-"""Error of rational functions at solved frequencies, over the wanted error of S."""
+"""Part of the wanted error of S that rational functions may have at solved frequencies."""
 LEAST_RESIDUE = 1e-3
-"""Share of the largest impedance: poles whose peak is lower belong to rounding errors."""
+"""Part of the largest impedance: poles whose peak is lower belong to rounding errors."""
 SAME, STEADY = 0.1, 0.5
-"""Shares of half the width of a resonance: poles that are closer than the first are those of one resonance, seen at two
-ports; poles that move less than the second where one frequency less is fitted are kept, others belong to the fit."""
+"""Parts of half the width of a resonance: poles that are closer are those of one, seen at two ports, and where one
+frequency less is fitted; others belong to the fit."""
 Complex = NDArray[np.complex128]
 
 
@@ -75,8 +75,7 @@ class PortSweep(Described):
         return [Resonance(p.real, p.real / (-2 * p.imag)) for p in sorted(found, key=lambda each: each.real)]
 
     def _poles(self, port: int, count: int) -> list[complex]:
-        """The poles of the impedance of a port by the first `count` solved frequencies, within the band and not
-        tiny."""
+        """Poles of the impedance of a port by the first solved frequencies, within the band and not tiny."""
         low, high = self.frequencies.min(), self.frequencies.max()
         values = impedance(self.solved_s[:count], self.reference)[:, port, port]
         if count < 3:

@@ -20,7 +20,7 @@ DISTANCES = 50
 """At which the field of a probe is computed."""
 RULE = 6
 NEAREST = 0.2
-"""Distance from the axis, over the radius: closer points have the field there."""
+"""Part of the radius: closer points have the field there."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +107,7 @@ def warn_of_planes(probes: list[ProbePort], mesh: TriangleMesh, stack: Stack, he
 
 
 def probe_matrix(probes: list[ProbePort], sections: Sections, space: EdgeSpace, z: float) -> NDArray[np.complex128]:
-    """The electric field of vertical currents of probes to the height z: rows (dimension, probes) of the last
+    """Terms of the electric field of vertical currents of probes to the height z: rows (dimension, probes) of the last
     functions; the block of these among themselves has all of it."""
     require_ground(sections, z, "a probe")
     sections, factor = sections.hastened(space.mesh.diameter)

@@ -12,7 +12,7 @@ LAYER_CLASSES = (Helmholtz, Laplace, Quadrature)
 
 
 def layer_values(layers: Sequence[Potential]) -> list[tuple[Any, ...]]:
-    """The Green's function, kind and quadrature of each layer: all but its density."""
+    """Facts of layers besides their densities."""
     return [(each.green, each.double, each.quadrature) for each in layers]
 
 

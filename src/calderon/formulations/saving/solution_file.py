@@ -35,12 +35,12 @@ NODAL_TABLE = "nodal functions"
 """A nodal space on a part of a surface, or without the functions on its boundary."""
 Surface = Function | VectorFunction
 WRONG = KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError, RecursionError
-"""Errors that the checks of values which do not fit each other raise."""
+"""Errors that checks raise for values that do not fit each other."""
 
 
 @dataclass(frozen=True, eq=False)
 class Record:
-    """The parts of a solution: values that JSON can hold, and functions on surfaces by name."""
+    """The contents of a solution: values that JSON can hold, and functions on surfaces by name."""
 
     values: Mapping[str, Any]
     functions: Mapping[str, Surface]
