@@ -217,7 +217,7 @@ def test_the_plan_bounds_the_memory_and_is_kept(monkeypatch):
     with pytest.raises(MemoryError, match=r"the fast multipole operator .\d levels.* needs .*: increase rtol"):
         V.assemble("fmm", rtol=1e-3)
     monkeypatch.setattr("calderon.operators.methods.free_memory", lambda: 1000)
-    with pytest.raises(MemoryError, match="every method needs more .*fmm: about .*hmatrix: about"):
+    with pytest.raises(MemoryError, match=r"every method needs more (?=.*fmm: about)(?=.*hmatrix: about)"):
         V.assemble("auto")
 
 

@@ -76,7 +76,7 @@ def test_currents_on_bodies_that_are_small_against_the_wavelength(name, monkeypa
 
 
 def test_currents_in_loops_are_not_lost(monkeypatch):
-    monkeypatch.setattr(medium, "NEAR", 1e-5)
+    monkeypatch.setattr(medium, "NEAR", 40_000.0)
     mesh = cal.mesh.sphere(radius=1.0, h=0.13)
     wave = cal.PlaneWave(direction=[0, 0, 1], polarization=[1, 0, 0], wavenumber=0.02)
     problem = cal.PECScattering(mesh, 0.02, formulation="efie")

@@ -15,14 +15,18 @@ from calderon.dense.sparse import SparseMatrix, is_sparse, sparse_bytes, sparse_
 from calderon.operators.algebra import BoundaryOperator
 from calderon.operators.lazy_operator import short_label
 from calderon.operators.memory_estimate import held_bytes, preparation_bytes
-from calderon.operators.methods import STREAM, Plan
+from calderon.operators.methods import Plan
 from calderon.operators.tree import ArrayPlace, fill, integrals_of
+from calderon.products.cost import SINGLE, Cost, pair_flops, touching_flops
 from calderon.solvers.live_bar import assembly_progress
 
 MIXED_ROWS = 1024
 """Rows that the processor holds in single precision, for each thread, in mixed precision."""
-ENTRY, LAYERED_ENTRY = 5e-8, 1e-7
-"""Processor seconds, in estimates, of a real entry of P1, and of one between distant currents in layers."""
+LAYERED_ENTRY = 5e3
+"""Flops of an entry between distant currents in layers: four kernels, by interpolation in tables, at 3 x 3 points of
+the four pairs of triangles."""
+PASSES = 4
+"""Times that an assembly passes over a matrix: touching its pages, adding regular, touching and mirrored entries."""
 
 
 class DenseMatrix(LinearOperator):
@@ -68,16 +72,21 @@ class DenseMatrix(LinearOperator):
 
 
 def plan_dense(operator: BoundaryOperator, rtol: float | None = None, precision: str = "double") -> Plan:
-    """Bytes of `assemble_dense`, and seconds in double precision."""
+    """Bytes and seconds of `assemble_dense`: all pairs of triangles, those of symmetric operators once."""
     if is_sparse(operator):
         needed = sparse_bytes(operator, operator.dtype(precision))
-        return Plan("dense", needed, needed / STREAM, needed / STREAM, "sparse", precision)
+        reading = Cost(nbytes=needed).seconds
+        return Plan("dense", needed, reading, reading, "sparse", precision)
     nbytes = math.prod(operator.shape) * operator.dtype(precision).itemsize
-    seconds = sum(ENTRY * math.prod(each.shape) * (3 if each.is_complex else 1) for each in integrals_of(operator))
-    layered = [term.atom for term in operator.terms() if term.atom.is_layered]
-    seconds += sum(each.special_seconds + LAYERED_ENTRY * math.prod(each.shape) for each in layered)
+    assembly = Cost(nbytes=PASSES * nbytes)
+    for each in integrals_of(operator):
+        pairs = len(each.test.triangles) * len(each.trial.triangles) / (2 if each.is_symmetric else 1)
+        assembly += Cost(pairs * pair_flops(each) + touching_flops(each))
+    assembly = (SINGLE if precision == "single" else 1.0) * assembly
+    for each in (term.atom for term in operator.terms() if term.atom.is_layered):
+        assembly += Cost(each.special_flops + LAYERED_ENTRY * math.prod(each.shape))
     needed = nbytes + preparation_bytes(operator) + held_bytes(operator)
-    return Plan("dense", needed, seconds / thread_count(), nbytes / STREAM, precision=precision)
+    return Plan("dense", needed, assembly.seconds, Cost(nbytes=nbytes).seconds, precision=precision)
 
 
 def assemble_dense(

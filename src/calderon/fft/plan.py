@@ -5,15 +5,15 @@ from typing import Any
 import numpy as np
 import scipy
 
-from calderon.backends import thread_count
 from calderon.fft.expressions import grids_in
 from calderon.fft.grid import SPACINGS, Grid
 from calderon.fft.operator import Parts
-from calderon.operators.methods import STREAM, Plan
+from calderon.operators.methods import Plan
+from calderon.products.cost import Cost
 
-PAIR_BYTES, PAIR_SECONDS = 300, 8e-6
-"""Bytes and processor seconds of a pair of functions that is near on a grid, with its share of a preconditioner and of
-an iteration."""
+PAIR_BYTES, PAIR_FLOPS = 300, 4e5
+"""Bytes and flops, by measurement, of a pair of functions that is near on a grid, with its share of a preconditioner
+and of an iteration."""
 NODE = 16 * 4
 """Bytes of a node of a grid, padded with zeros, for each array of it."""
 
@@ -44,5 +44,5 @@ def _plan(operator: Any, precision: str, spacing: float | None, order: int, near
     tree = scipy.spatial.cKDTree(grid.middles)
     pairs = (tree.count_neighbors(tree, max(reach, 2 * float(grid.radii.max()))) + count) // 2
     nbytes = PAIR_BYTES * int(pairs) + NODE * int(np.prod(grid.shape)) * (2 * planes**2 + 6 * planes)
-    seconds = field.special_seconds + PAIR_SECONDS * pairs
-    return Plan("fft", nbytes, float(seconds) / thread_count(), nbytes / STREAM, precision=precision)
+    setup, product = Cost(field.special_flops + PAIR_FLOPS * float(pairs)), Cost(nbytes=nbytes)
+    return Plan("fft", nbytes, setup.seconds, product.seconds, precision=precision)

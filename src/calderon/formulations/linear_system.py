@@ -11,13 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
-from calderon.backends import DeviceMatrix, require_memory, thread_count
+from calderon.backends import DeviceMatrix, require_memory
 from calderon.formulations.lifted_matrix import LiftedMatrix, ThinTerm
 from calderon.formulations.options import SolveOptions
 from calderon.formulations.scaling import Scaling
 from calderon.formulations.solution_info import SolutionInfo
 from calderon.mesh.errors import AccuracyWarning
 from calderon.operators.methods import Plan, require
+from calderon.products.cost import Cost, lu_flops
 from calderon.solvers import (
     CompressedSides,
     ConvergenceError,
@@ -40,8 +41,6 @@ ROUNDING = 1e4
 requested: no more can be had in its precision."""
 WARN_ABOVE = 10.0
 """Tolerances above which the residual of a solution that is returned is warned of."""
-LU_SECONDS = 5.7e-11
-"""Processor seconds of LU factors of a complex matrix over the cube of the unknowns, in estimates."""
 CHECKED_ROWS = 64
 """Random rows of a matrix by which residuals are estimated where its factors have overwritten it."""
 
@@ -165,7 +164,7 @@ class LinearSystem:
         nbytes, seconds = plan.nbytes + getattr(options.preconditioner, "nbytes", 0), plan.seconds
         if options.solver == "lu":
             nbytes += 0 if self.overwrites else plan.nbytes
-            seconds += LU_SECONDS * self.unknowns**3 / thread_count()
+            seconds += Cost(lu_flops(self.unknowns, is_complex=True)).seconds
         lines = (("unknowns", str(self.unknowns)), *plan.lines)
         return plan._replace(nbytes=nbytes, seconds=seconds, lines=lines)
 

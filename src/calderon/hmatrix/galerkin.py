@@ -17,7 +17,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
-from calderon.backends import Execution, require_device_memory, thread_count
+from calderon.backends import Execution, require_device_memory
 from calderon.galerkin.layered.rows import layered_rows
 from calderon.galerkin.limits import checked_range
 from calderon.galerkin.rows.device import device_rows
@@ -41,9 +41,10 @@ from calderon.operators.fingerprint import fingerprint
 from calderon.operators.layered import LayeredElectricField
 from calderon.operators.lazy_operator import short_label
 from calderon.operators.memory_estimate import preparation_bytes
-from calderon.operators.methods import STREAM, Plan
+from calderon.operators.methods import Plan
 from calderon.operators.products import Products
 from calderon.operators.tree import integrals_of
+from calderon.products.cost import BLOCKS, Cost, row_flops
 from calderon.solvers.iteration import tolerance
 from calderon.solvers.live_bar import assembly_progress
 from calderon.spaces import DualTests, Space, numbering
@@ -51,13 +52,14 @@ from calderon.spaces.supports import support_boxes, support_middles
 
 DEFAULT_RTOL = 1e-4
 DIRECTIONS = np.array([[0.8, 0.48, 0.36], [-0.36, 0.8, 0.48], [0.48, -0.36, 0.8]])
-BYTES, SECONDS, MORE = 1050, 4.75e-5, 1.5
-"""Estimates for each of 10,000 real unknowns and each digit of the tolerance: bytes, and seconds on one processor, for
-so many digits more."""
-AROUND, CURRENTS = 6, (2.0, 1.5)
-"""Triangles of such an unknown, of P1; and bytes and seconds of currents compared with those of scalar functions."""
-LAYERED_BYTES, LAYERED_SECONDS = 9200, 1.6e-3
-"""Bytes and processor seconds, in estimates, of an unknown out of 7,000 of metal in layers, to 1e-5, factors among
+NUMBERS, GROWTH, CURRENTS = 131, 0.15, 2.0
+"""Numbers that stay of each of 10,000 unknowns and each digit of the tolerance, by measurement; the power of the number
+of unknowns with which they grow; and how many times as many there are of currents."""
+ALGEBRA = 3000
+"""Flops of recompression of a number: 4 k^2 operations for a row of rank k = 25, of a block and of those it is joined
+with. Complex ones take three times as long."""
+LAYERED_BYTES, LAYERED_FLOPS = 9200, 8e7
+"""Bytes and flops, in estimates by measurement, of an unknown out of 7,000 of metal in layers, to 1e-5, factors among
 them."""
 PHASES = 0.4, 1.7, 2.9
 """Phases of the waves of `smooth_vectors`."""
@@ -80,30 +82,33 @@ class Choices:
 
 
 def plan_hmatrix(operator: BoundaryOperator, rtol: float | None = None, precision: str = "double") -> Plan:
-    """Bytes of `assemble_hmatrix`, and seconds in double precision, by what P1 on spheres takes. Ranks of blocks grow
-    with the wavenumber times the diameter of the surfaces, fitted from 1 to 106; of bodies far from each other it is
-    twice that of a sphere of their area. Seconds grow with the number of triangles of a function: six for P1, one for
-    P0."""
+    """Bytes and seconds of `assemble_hmatrix`, in double precision, by the numbers that stay of P1 on spheres. Ranks of
+    blocks grow with the wavenumber times the diameter of the surfaces, fitted from 1 to 106; of bodies far from each
+    other it is twice that of a sphere of their area. Each number is an entry of a row or of a column, and is combined
+    with others when blocks are recompressed."""
     layered = [term.atom for term in operator.terms() if term.atom.is_layered]
     if layered:
         return _plan_layered(operator, layered, DEFAULT_RTOL if rtol is None else rtol)
-    nbytes = seconds = 0.0
+    nbytes, assembly = 0.0, Cost()
     for each in integrals_of(operator):
-        count, digits = max(each.shape), -math.log10(DEFAULT_RTOL if rtol is None else rtol)
-        halves = 1 if each.is_symmetric else 2
-        vertices = np.concatenate([space.mesh.vertices for space in (each.test, each.trial)])
-        area = max(float(space.mesh.areas.sum()) for space in (each.test, each.trial))
-        x = each.wavenumber * min(float(np.ptp(vertices, axis=0).max()), 2 * math.sqrt(area / math.pi))
-        currents = ELECTRIC_FIELD, MAGNETIC_FIELD, VECTOR_POTENTIAL
-        larger, longer = CURRENTS if each.integrand in currents else (1.0, 1.0)
-        larger, longer = larger * (1 + 0.02 * x + 2.5e-5 * x**2), longer * (1 + 0.014 * x + 3.5e-8 * x**4)
-        nbytes += larger * digits * halves * (2 if each.is_complex else 1) * BYTES * count * (count / 1e4) ** 0.15
-        longer *= sum(space.dofs.size / space.dimension for space in (each.test, each.trial)) / (2 * AROUND)
-        longer *= (digits + MORE) * halves * (2.7 if each.is_complex else 1)
-        seconds += longer * SECONDS * count * (count / 1e4) ** 0.12
+        digits = -math.log10(DEFAULT_RTOL if rtol is None else rtol)
+        numbers = digits * NUMBERS * max(each.shape) * (max(each.shape) / 1e4) ** GROWTH * _growth_of_ranks(each)
+        numbers *= 1 if each.is_symmetric else 2
+        nbytes += numbers * each.dtype().itemsize
+        algebra = ALGEBRA * (3 if each.is_complex else 1)
+        assembly += Cost(numbers * (row_flops(each) + algebra))
     nbytes *= operator.dtype(precision).itemsize / operator.dtype().itemsize
     needed = int(nbytes) + preparation_bytes(operator)
-    return Plan("hmatrix", needed, seconds / thread_count(), nbytes / STREAM, precision=precision)
+    return Plan("hmatrix", needed, assembly.seconds, Cost(nbytes=BLOCKS * nbytes).seconds, precision=precision)
+
+
+def _growth_of_ranks(form: IntegralOperator) -> float:
+    """Ranks of blocks of an operator by those of a scalar one that does not oscillate."""
+    vertices = np.concatenate([space.mesh.vertices for space in (form.test, form.trial)])
+    area = max(float(space.mesh.areas.sum()) for space in (form.test, form.trial))
+    x = form.wavenumber * min(float(np.ptp(vertices, axis=0).max()), 2 * math.sqrt(area / math.pi))
+    currents = form.integrand in (ELECTRIC_FIELD, MAGNETIC_FIELD, VECTOR_POTENTIAL)
+    return (CURRENTS if currents else 1.0) * (1 + 0.02 * x + 2.5e-5 * x**2)
 
 
 def _plan_layered(operator: BoundaryOperator, fields: list[LayeredElectricField], rtol: float) -> Plan:
@@ -113,8 +118,8 @@ def _plan_layered(operator: BoundaryOperator, fields: list[LayeredElectricField]
     count = operator.shape[0]
     size = (2 - math.log10(rtol)) / 7 * (count / 7000) ** 0.15 * count
     nbytes = int(LAYERED_BYTES * size)
-    seconds = sum(each.special_seconds for each in fields) + LAYERED_SECONDS * size
-    return Plan("hmatrix", nbytes, seconds / thread_count(), nbytes / STREAM)
+    assembly = Cost(sum(each.special_flops for each in fields) + LAYERED_FLOPS * size)
+    return Plan("hmatrix", nbytes, assembly.seconds, Cost(nbytes=BLOCKS * nbytes).seconds)
 
 
 def assemble_hmatrix(

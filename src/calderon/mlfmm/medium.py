@@ -43,9 +43,10 @@ COLUMNS, ROOM = 8, 512_000_000
 FACTORS = 1.0, 1.03, 1.06, 1.1, 1.15, 1.2, 1.44, 1.7
 """Edges of the smallest leaves by the least one, of which the best one is taken: near entries depend on where boxes
 end."""
-NEAR, PAIR, POINT = 1.5e-7, 2.5e-10, 1e-9
-"""Processor seconds, in estimates, of a near entry of one term, of a direction of a pair of boxes, of one at a
-point."""
+NEAR, PAIR, POINT = 600.0, 1.0, 4.0
+"""Work, by which leaves are chosen, on every machine the same ones: of a near entry of one term, of a direction of a
+pair of boxes, and of one at a point. A pair takes a complex product and sum, a point the exponential of a phase, too;
+an entry of P1 has 144 evaluations of four times as many operations."""
 POINTS = 20
 """Points of an unknown, of both sides together."""
 OUTSIDE, LOW_OUTSIDE = 0.5, 0.25
@@ -179,7 +180,7 @@ class Medium:
                 yield found(cube, most, np.where(low < edge, low, np.maximum(edge, reach / OUTSIDE)), edge)
 
     def _cost(self, tree: Octree, lists: Lists, unknowns: int, least: float) -> float:
-        """Seconds of PRODUCTS products with plane waves and equivalent sources, about."""
+        """Work of PRODUCTS products with plane waves and equivalent sources, in units of PAIR."""
         if not len(lists.far.source):
             return 0.0
         edges = tree.cube.edge * 0.5 ** np.arange(int(tree.level[-1]) + 1)
@@ -194,7 +195,7 @@ class Medium:
     def near_counts(self, lists: Lists | None = None, leaf: NDArray[np.int64] | None = None) -> list[tuple[int, int]]:
         """Of each region of the matrix, the entries between neighbouring leaves, and how many terms they have."""
         lists, leaf, found = lists or self.lists, self.leaf if leaf is None else leaf, []
-        for (top, left), terms in self._regions().items():
+        for (top, left), terms in self.regions().items():
             height, width = terms[0].shape
             rows, columns = (
                 np.bincount(leaf[site], minlength=len(lists.leaves))
@@ -204,7 +205,8 @@ class Medium:
             found.append((int(rows[target] @ columns[source]), len(terms)))
         return found
 
-    def _regions(self) -> dict[tuple[int, int], list[Term]]:
+    def regions(self) -> dict[tuple[int, int], list[Term]]:
+        """Plain terms by the first row and column of their region of the matrix."""
         regions: dict[tuple[int, int], list[Term]] = {}
         for term in self.terms:
             if not term.transposed:
@@ -221,7 +223,7 @@ class Medium:
         """Compute the entries between unknowns of neighbouring leaves, with rules and numbers that suit the tolerance,
         or take them from what is saved. advance(done, total): called after each chunk of a region of the matrix."""
         packs = self.real == np.float32 and rtol >= PACKED
-        for (top, left), exact in self._regions().items():
+        for (top, left), exact in self.regions().items():
             terms = [loosened(each, rtol) for each in exact]
             sides = (top, terms[0].shape[0], self.sites.rows), (left, terms[0].shape[1], self.sites.columns)
             rows, columns = (self._clusters(self.leaf[site[first : first + count]]) for first, count, site in sides)

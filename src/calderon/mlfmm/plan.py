@@ -7,18 +7,22 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from calderon.backends import free_memory, thread_count
+from calderon.backends import free_memory
 from calderon.mlfmm.channels import factorised, is_of_currents, table_of
+from calderon.mlfmm.check import CHECKED, ENTRIES
 from calderon.mlfmm.cubes import SUMS, Cubes, likely_points
 from calderon.mlfmm.degrees import guess
-from calderon.mlfmm.medium import NEAR, PAIR, POINT, Medium
+from calderon.mlfmm.medium import PAIR, POINT, Medium, loosened
 from calderon.mlfmm.spectrum import Grid
 from calderon.operators.algebra import BoundaryOperator
 from calderon.operators.boundary import in_transformed_form
 from calderon.operators.memory_estimate import preparation_bytes
-from calderon.operators.methods import STREAM, Plan
+from calderon.operators.methods import Plan
 from calderon.operators.tree import Term, integrals_of, local_matrix, terms_key, terms_of
+from calderon.products.cost import BLOCKS, HALO, Cost, entry_flops, row_flops, touching_flops
+from calderon.products.cost import SINGLE as SINGLE_COST
 from calderon.products.near_store import PACKED
+from calderon.quadrature import triangle_rule
 from calderon.solvers.iteration import tolerance
 
 DEFAULT_RTOL = 1e-3
@@ -31,9 +35,13 @@ ACCEPTED = {"double": LEAST, "single": SINGLE}
 SHARE = 6.0
 """Error of a level, by the tolerance, that is tried first: near entries are exact, and errors of levels are not of one
 sign."""
-SPECIAL, BEGIN, CALL = 7e-5, 0.5, 0.008
-"""Estimates: processor seconds of the touching and near pairs of a triangle, for each term in single precision;
-processor seconds of set-up, and wall-clock seconds of a product, that do not depend on the size."""
+DIRECTION = 12
+"""Flops of a direction of a pair of boxes: a complex product and sum, 8, and what waits for memory meanwhile. It is the
+unit of PAIR and POINT."""
+PREPARATION = 10
+"""Products that take as long as finding degrees with samples of charges, and checking them with four columns."""
+CALLS, CALL = 4e5, 1e4
+"""Operations outside compiled code of a set-up, and of a product: over levels, octants and groups of boxes."""
 QUADRATIC, PART = (1.9e-4, 1.05, 3.4), 0.3
 """Error of a plane wave by charges with the quadrature of degree 2, on triangles whose longest edge is this much by
 the wavenumber, and the power of the edge that it grows with: on spheres of 7 to 14 elements a wavelength, for electric
@@ -204,75 +212,111 @@ def _plan(operator: BoundaryOperator, rtol: float, attempt: Attempt, media: dict
         + max(each.passing for each in parts)
         + preparation_bytes(operator)
     )
-    seconds, product = (sum(each) / thread_count() for each in zip(*(part[3:5] for part in parts), strict=True))
-    seconds *= TRIED[0 if attempt.real == np.float32 else 1 if rtol >= FINE else 2]
+    times = TRIED[0 if attempt.real == np.float32 else 1 if rtol >= FINE else 2]
+    setup = sum((each.near_cost + times * each.far_cost for each in parts), Cost(calls=times * CALLS))
+    product = sum((each.product for each in parts), Cost(calls=CALL))
     levels, half, full, low = max((each.levels for each in parts), default=(0, 0, 0, 0))
     text = f"{levels} levels" if levels else "all leaves are neighbours"
     text += f", degrees to {half} and {full}" if full else ""
     text += f", {low} of them low-frequency ones" if low else ""
     numbers = "single" if attempt.real == np.float32 else "double"
-    return Plan("mlfmm", int(nbytes), seconds, CALL + product, text, numbers)
+    return Plan("mlfmm", int(nbytes), setup.seconds, product.seconds, text, numbers)
 
 
 class Part(NamedTuple):
-    """Estimates of a medium: bytes of near entries, of waves, and of those that pass, seconds of set-up and of a
-    product; of levels the number, the largest degrees, and how many of them have equivalent sources."""
+    """The estimate of a wavenumber group.
+
+    near, waves, passing: bytes of near entries, of waves that stay, and of those that pass. near_cost: of near entries
+    and of the rows of the check; far_cost: of waves, once for each attempt; product: of a product. levels: their
+    number, the largest degrees, and how many of them have equivalent sources.
+    """
 
     near: float
     waves: float
     passing: float
-    seconds: float
-    product: float
+    near_cost: Cost
+    far_cost: Cost
+    product: Cost
     levels: tuple[int, int, int, int]
 
 
 def _part(medium: Medium, rtol: float) -> Part:
-    real, tree, lists = medium.real, medium.tree, medium.lists
-    size = real.itemsize
-    counts = medium.near_counts()
+    """The estimate of one wavenumber group, with the degrees that it has, or else likely ones."""
+    size, counts, far = medium.real.itemsize, medium.near_counts(), _far_estimate(medium, rtol)
     near = sum(entries for entries, _ in counts) * (PACKED_BYTES if medium.packs else 2 * size)
-    seconds = sum(entries * NEAR * terms for entries, terms in counts)
-    seconds += SPECIAL * sum(len(term.atom.test.triangles) for term in medium.terms)
-    seconds = BEGIN + seconds * size / 4  # twice as much in double precision
-    product = 0.0
-    vector = any(is_of_currents(term) for term in medium.terms)
-    spectra, sums = (2, SUMS) if vector else (1, 1)
+    waves = medium.nbytes if medium.far is not None else far.stay
+    flops = DIRECTION * size / 4 * far.work
+    setup = Cost((SINGLE_COST if size == 4 else 1.0) * _near_flops(medium, rtol))
+    product = Cost(flops, BLOCKS * near)
+    return Part(near, waves, far.passing, setup, Cost(PREPARATION * flops), product, far.levels)
+
+
+class FarEstimate(NamedTuple):
+    """Counts of the levels of a group: bytes of waves that stay and of those that pass, work of a product in units of
+    PAIR, and `levels` as in `Part`."""
+
+    stay: float
+    passing: float
+    work: float
+    levels: tuple[int, int, int, int]
+
+
+def _far_estimate(medium: Medium, rtol: float) -> FarEstimate:
+    """The levels from the coarsest one with separated boxes to the leaves, and the points there. ValueError where the
+    bodies are too far from each other."""
+    real, tree, lists = medium.real, medium.tree, medium.lists
+    size, cube = real.itemsize, Cubes(likely_points(rtol)).size
+    spectra, sums = (2, SUMS) if any(is_of_currents(term) for term in medium.terms) else (1, 1)
     columns = factorised(table_of(medium.terms, not medium.least)[2])[0].shape[2]
-    stay, passing, found, cube = 0.0, 0.0, (0, 0, 0, 0), Cubes(likely_points(rtol)).size
+    stay, passing, work, found, leaf = 0.0, 0.0, 0.0, (0, 0, 0, 0), 0
     level_of = tree.level[lists.far.target]
     for n, (low, high) in enumerate(tree.runs_of_levels()):
         pairs = int((level_of == n).sum())
         if not pairs and not found[0]:
             continue
         edge = 0.5**n * tree.cube.edge
-        if edge < medium.least:
-            found = (found[0] + 1, *found[1:3], found[3] + 1)
+        if edge < medium.least:  # equivalent sources
+            found, leaf = (found[0] + 1, *found[1:3], found[3] + 1), cube * sums
             stay += (33 * cube**2 + 4 * (high - low) * columns * sums * cube) * 2 * size + 16 * pairs
-            product += PAIR * pairs * columns * sums * cube**2
+            work += PAIR * pairs * columns * sums * cube**2
             continue
         known = medium.degrees.get(n)
         kd = abs(medium.k) * edge * math.sqrt(3) * (1.15 if edge * abs(medium.k) < 4 else 1.0)
         full, half = (Grid(each) for each in (known[::-1] if known else (guess(kd, rtol), guess(kd / 2, rtol))))
         if pairs and full.degree > HIGHEST:
-            size = tree.cube.edge * abs(medium.k) / (2 * math.pi)
             raise ValueError(
-                f"method='mlfmm': the bodies lie in a cube of {size:.0f} wavelengths, whose plane waves need degree "
-                f"{full.degree}, and {HIGHEST} is the largest one: use method='hmatrix' for small bodies that are far "
-                "apart, or solve parts"
+                f"method='mlfmm': the bodies lie in a cube of {tree.cube.edge * abs(medium.k) / (2 * math.pi):.0f} "
+                f"wavelengths, whose plane waves need degree {full.degree}, and {HIGHEST} is the largest one: use "
+                "method='hmatrix' for small bodies that are far apart, or solve parts"
             )
-        found = found[0] + 1, max(found[1], half.degree), max(found[2], full.degree), 0
+        found, leaf = (found[0] + 1, max(found[1], half.degree), max(found[2], full.degree), 0), half.count * spectra
         count = spectra * columns
         stay += 316 * 2 * full.pitch(real) * size if pairs else 0
         passing = max(passing, (high - low) * count * 2 * full.pitch(real) * size)
         stay += 2 * (high - low) * count * 2 * half.pitch(real) * size + 24 * pairs
-        product += PAIR * pairs * count * full.count
-    points = 12.0 * max(medium.shape)
-    leaf = Grid(guess(abs(medium.k) * tree.cube.edge * 0.5 ** float(tree.level[-1]) * 0.9, rtol))
-    product += 2 * POINT * points * (2 * cube * sums if found[3] else leaf.count)
-    stay += points * (60 + 30 * columns) * spectra
-    if medium.far is not None:
-        stay = medium.nbytes
-    return Part(near, stay, passing, seconds, near / STREAM + product * size / 4, found)
+        work += PAIR * pairs * count * full.count
+    points = _points(medium, rtol)
+    return FarEstimate(stay + points * (60 + 30 * columns) * spectra, passing, work + POINT * points * leaf, found)
+
+
+def _points(medium: Medium, rtol: float) -> int:
+    """Points of the charges and of the tests of a group."""
+    degree = degree_of(rtol, medium.terms) if medium.waves is None else medium.waves.degree
+    sides = [dict.fromkeys(getattr(term.atom, side) for term in medium.terms) for side in ("trial", "test")]
+    return triangle_rule(degree).number_of_points * sum(len(each.triangles) for side in sides for each in side)
+
+
+def _near_flops(medium: Medium, rtol: float) -> float:
+    """Flops of near entries and of the rows of the check, in double precision."""
+    flops, (count, size) = 0.0, medium.shape
+    rows = min(count, int(np.clip(ENTRIES / size, *CHECKED)))
+    near_rtol = rtol if medium.real == np.float32 else 0.0
+    for (entries, _), terms in zip(medium.near_counts(), medium.regions().values(), strict=True):
+        checked = rows / count * math.prod(terms[0].shape)
+        for each in terms:
+            flops += entries * entry_flops(loosened(each, near_rtol).atom)
+            flops += touching_flops(each.atom) + checked * row_flops(each.atom) / HALO
+    return flops
 
 
 def local_of(operator: BoundaryOperator) -> sp.csr_array | None:

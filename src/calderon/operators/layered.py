@@ -24,9 +24,9 @@ from calderon.spaces import EdgeSpace
 from calderon.validation import describe, truth
 
 METHODS = ("dense", "hmatrix", "fft")
-TABLES, FUNCTION, UPRIGHT_ENTRY = 0.5, 3.4e-4, 7e-6
-"""Processor seconds, in estimates, of the tables of one pair of heights, of touching and near pairs of a function, and
-of an entry with vertical metal (its tables among them)."""
+TABLES, FUNCTION, UPRIGHT_ENTRY = 2.5e10, 1.7e7, 3.5e5
+"""Flops, in estimates by measurement, of the tables of one pair of heights, of touching and near pairs of a function,
+and of an entry with vertical metal (its tables among them)."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -78,8 +78,8 @@ class LayeredElectricField(BoundaryOperator):
         return super().plan(method, rtol, precision)
 
     @cached_property
-    def special_seconds(self) -> float:
-        """Processor seconds, in estimates, of all that is not an entry of distant functions of horizontal metal."""
+    def special_flops(self) -> float:
+        """Flops, in estimates, of all that is not an entry of distant functions of horizontal metal."""
         heights, upright = self.horizontal_metal.heights, self.trial.dofs[self.parts.vertical]
         vertical = len(np.unique(upright[upright >= 0]))
         own = TABLES * len(heights) * (len(heights) + 1) / 2 + FUNCTION * self.trial.dimension

@@ -16,15 +16,16 @@ from calderon.formulations.problem import Problem
 from calderon.formulations.solution_info import SolutionInfo
 from calderon.layers import Sections
 from calderon.mesh import TriangleMesh
-from calderon.operators.methods import STREAM, Plan
+from calderon.operators.methods import Plan
+from calderon.products.cost import Cost
 
 SPECTRA = 10.0
 """Part of the spectra that is left out over the tolerance of reflections: at 1e-4 these differ by 1e-7 to 2e-7 (a cross
 on a board, a patch in a slab)."""
 PAIR = 8 * 20 + 16 * 3
 """Bytes of a pair of functions: near parts of two decays, five copies each, with vectors and charges, and matrices."""
-SECONDS = 1e-6
-"""Processor seconds of a pair of functions, in estimates, as 568 functions take 0.33 s."""
+FLOPS = 5e4
+"""Flops of a pair of functions, by measurement, as 568 functions take 0.33 s at 5e10 in a second."""
 SUPPORTED = {"method": ("auto", "dense"), "solver": ("lu",), "rtol": ()}
 WHY = "a periodic cell is solved by dense matrices and LU factors, in double precision on the processor"
 Solved = tuple[NDArray[np.complex128], SolutionInfo]
@@ -65,7 +66,8 @@ class CellOperator:
     def plan(self, method: str, rtol: float | None, precision: str = "double") -> Plan:
         """The plan of `assemble`."""
         pairs = self.functions.dimension**2
-        return Plan(method, PAIR * pairs, SECONDS * pairs, 16 * pairs / STREAM, "sum over Floquet waves")
+        seconds, product = Cost(FLOPS * pairs).seconds, Cost(nbytes=16 * pairs).seconds
+        return Plan(method, PAIR * pairs, seconds, product, "sum over Floquet waves")
 
 
 @dataclass(frozen=True, eq=False)

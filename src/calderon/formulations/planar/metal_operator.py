@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from calderon.backends import require_memory, thread_count
+from calderon.backends import require_memory
 from calderon.dense import DenseMatrix
 from calderon.fft import grid_operator, plan_fft
 from calderon.formulations.planar.board import Board
@@ -19,6 +19,7 @@ from calderon.hmatrix.composed_operator import product_of
 from calderon.hmatrix.off_diagonal import Term
 from calderon.operators.layered import UPRIGHT_ENTRY, LayeredElectricField, layered_electric_field
 from calderon.operators.methods import Plan, method_named
+from calderon.products.cost import Cost
 from calderon.spaces import EdgeSpace
 
 MOST_COLUMNS = 0.25
@@ -95,7 +96,7 @@ class MetalOperator:
             raise ValueError(f"method {method!r} is for horizontal metal, and much is vertical: use method='dense'")
         flat = self._horizontal_field
         plan = plan_fft(flat, rtol, precision, **self.grid) if method_named(method).grids else flat.plan(method, rtol)
-        seconds = plan.seconds + UPRIGHT_ENTRY * total * number / thread_count()
+        seconds = plan.seconds + Cost(UPRIGHT_ENTRY * total * number).seconds
         return plan._replace(nbytes=plan.nbytes + 32 * total * number, seconds=seconds)
 
     def _field(self, space: EdgeSpace) -> LayeredElectricField:

@@ -55,7 +55,7 @@ class BodyLoad:
         return np.zeros_like(x)
 
     def planned(self, points: int) -> tuple[float, int]:
-        """Processor seconds and bytes that `source` at so many points of the surface will take, about."""
+        """Seconds and bytes that `source` at so many points of the surface will take, about."""
         return 0.0, 0
 
     def source_stress(self, x: Array, material: ElasticMaterial) -> Array:

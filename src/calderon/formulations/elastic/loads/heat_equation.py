@@ -11,14 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
-from calderon.backends import thread_count
-from calderon.formulations.elastic.plan import ENTRY, OPERATION
+from calderon.formulations.elastic.plan import ENTRY
 from calderon.formulations.elastic.system.columns import single_layer_sizes
 from calderon.greens import Laplace
 from calderon.mesh import TriangleMesh
 from calderon.mesh.locality import block_order
 from calderon.operators import double_layer, single_layer
 from calderon.operators.methods import AUTO, PRODUCTS, Plan, first_that, least_of, method_named
+from calderon.products.cost import Cost, lu_flops
 from calderon.solvers import gmres, lu
 from calderon.spaces import P0, P1, Function, Space
 
@@ -84,9 +84,9 @@ class HeatEquation:
     @cached_property
     def plan(self) -> Plan:
         """The bytes and seconds of the solution by the chosen method."""
-        count, layers, threads = self.unknowns, [each for row in self.rows for each in row], thread_count()
+        count, layers = self.unknowns, [each for row in self.rows for each in row]
         entries = sum(each.shape[0] * each.shape[1] for each in layers)
-        seconds = (ENTRY * entries + OPERATION * 2 / 3 * count**3) / threads
+        seconds = Cost(ENTRY * entries + lu_flops(count, is_complex=False)).seconds
         found = [Plan(first_that("stores_entries").name, 8 * (entries + 2 * count**2), seconds, 0.0)]
         fast = first_that("joins_blocks").name
         parts = [each.plan(fast, PRODUCTS_RTOL, precision="single") for each in layers]

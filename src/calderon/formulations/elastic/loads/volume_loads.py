@@ -77,7 +77,7 @@ class VolumeLoads:
         return np.sum([each.temperature(vertices) + each.given.reference for each in found], axis=0) if found else None
 
     def planned(self, points: int) -> list[tuple[float, int]]:
-        """Processor seconds and bytes that the source of each load takes at so many points of the surface."""
+        """Seconds and bytes that the source of each load takes at so many points of the surface."""
         return [each.planned(points) for each in self.parts]
 
     def integral(self, function: Callable[[Array], Array], shape: tuple[int, ...]) -> Array:

@@ -149,7 +149,7 @@ class LazyEquation:
     """The equation of bodies before it is assembled, with the words of a lazy operator.
 
     joined: the bodies in common unknowns. bodies: test functions and columns of each. cases: what is known of each
-    body, for each load case. sources: processor seconds and bytes of loads of the volume, before it is assembled.
+    body, for each load case. sources: seconds and bytes of loads of the volume, before it is assembled.
     rules: finer rules of quadrature, or None for those of each solid.
     """
 
