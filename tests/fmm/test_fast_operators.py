@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 import calderon as cal
-from calderon.fmm import functions, galerkin, layout, orders, translations
+from calderon.fmm import functions, galerkin, near, orders, translations
 from calderon.operators.methods import fastest
 from catalogue import NODAL_SPACES
 
@@ -111,7 +111,7 @@ def test_near_pairs_of_some_leaves_at_a_time(layer, monkeypatch):
     operator = getattr(cal, layer)(cal.Laplace(), cal.P1(MESHES["long"]()))
     x = RANDOM.standard_normal((operator.shape[1], 1))
     whole = operator.assemble("fmm", rtol=1e-4) @ x
-    monkeypatch.setattr(layout, "TOGETHER", 600_000)
+    monkeypatch.setattr(near, "TOGETHER", 600_000)
     monkeypatch.setattr(functions, "SHARE", 300)
     assert difference(operator.assemble("fmm", rtol=1e-4) @ x, whole) < 1e-6
 

@@ -10,7 +10,7 @@ import pytest
 import calderon as cal
 from calderon.files import DamagedFile, Pieces
 from calderon.mlfmm import operator as operator_module
-from calderon.products import near_store as near_module
+from calderon.products import near_filling, near_store
 
 MESH = cal.mesh.sphere(radius=1.0, h=0.22)
 RTOL = 1e-3
@@ -26,7 +26,7 @@ def assembled(operator, path=None, **options):
 
 
 def numbers(matrix):
-    return [near.numbers(0, len(near.tops) - 1) for medium in matrix.media for _, _, near in medium.near]
+    return [near.entries_of(np.arange(len(near.tops) - 1)) for medium in matrix.media for _, _, near in medium.near]
 
 
 def same(one, two):
@@ -35,8 +35,8 @@ def same(one, two):
 
 @pytest.fixture(autouse=True)
 def small_chunks(monkeypatch):
-    monkeypatch.setattr(near_module, "CHUNK", 20_000)
-    monkeypatch.setattr(near_module, "BATCH", 6_000)
+    monkeypatch.setattr(near_store, "CHUNK", 20_000)
+    monkeypatch.setattr(near_filling, "BATCH", 6_000)
 
 
 @pytest.fixture(scope="module")

@@ -170,12 +170,13 @@ def test_near_entries_in_16_bits_keep_their_values_and_the_sums_of_rows():
     count = int(packed.layout.starts[-1])
     values = random.standard_normal((count, 2)) * 10.0 ** random.integers(-3, 3, (count, 1))
     values = np.ascontiguousarray(values, np.float32).view(np.complex64).ravel()
-    packed.enter(0, len(packed.layout.pairs), values)
-    found = packed.numbers(0, len(packed.layout.pairs))
+    every, begins = np.arange(len(packed.layout.pairs)), packed.layout.starts[:-1]
+    packed.enter(every, values, begins)
+    found = packed.entries_of(every)
     assert np.abs(found - values).max() <= 2.0**-13 * np.abs(values).max()
-    packed.enter(0, len(packed.layout.pairs), found)
-    assert np.array_equal(packed.numbers(0, len(packed.layout.pairs)), found)  # so files keep what was computed
-    height, width = packed._sizes
+    packed.enter(every, found, begins)
+    assert np.array_equal(packed.entries_of(every), found)  # so files keep what was computed
+    height, width = packed.sizes
     for n in np.flatnonzero(width > 1)[:20]:
         rows = [each[packed.layout.starts[n] : packed.layout.starts[n + 1]].reshape(height[n], width[n])
                 for each in (values, found)]  # fmt: skip

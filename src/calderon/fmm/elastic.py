@@ -12,14 +12,15 @@ from calderon.backends import Execution, require_memory, return_memory, run_task
 from calderon.backends.threads import in_parts
 from calderon.fmm.device.products import Block, Functions, Plan
 from calderon.fmm.elastic_moments import SUMS, Fields, elastic_moments, move_origin, piece_kernels
-from calderon.fmm.layout import Layout, near_products
-from calderon.fmm.near import Near, products
+from calderon.fmm.layout import Layout
+from calderon.fmm.moment_store import Moments
+from calderon.fmm.near import near_store
 from calderon.fmm.orders import Promise
-from calderon.fmm.packed import ROUNDING, RTOL, Digits
 from calderon.fmm.tables import Tables, tables
 from calderon.fmm.translations import Translations
 from calderon.operators.tree import Term
 from calderon.products.check import ROWS, Check
+from calderon.products.near_store import NearStore, products
 from calderon.products.operator import RealProducts
 from calderon.quadrature import NearQuadrature
 from calderon.spaces.pieces import Pieces
@@ -27,6 +28,8 @@ from calderon.spaces.pieces import Pieces
 SINGLE, STORED = 3e-5, 9e-6
 """Tolerances from which near blocks and moments are computed, and from which they are stored, in single precision;
 products, which for a smooth displacement are a hundredth of their terms, are in double precision always."""
+PACKED = 1e-4
+"""Tolerance from which near blocks and moments are kept in 16 bits."""
 FIELDS = 3
 RANDOM = 4
 """Random vectors of a check for each layer: with one, a row whose errors happen to add up decides."""
@@ -61,7 +64,7 @@ class Line(NamedTuple):
 
     first: int
     pieces: Pieces
-    moments: Digits
+    moments: Moments
     values: bool
     centres: NDArray[np.float64]
 
@@ -88,7 +91,7 @@ class ElasticFar:
         self.promise = promise
         self.table: Tables = tables(promise.order, False)
         return_memory()
-        self.stored = None if rtol >= RTOL else np.dtype(np.float32 if rtol >= STORED else np.float64)
+        self.stored = None if rtol >= PACKED else np.dtype(np.float32 if rtol >= STORED else np.float64)
         self.kernels = piece_kernels(self.stored is None)
         self.layout = layout
         self.passes = Translations(layout.tree, layout.lists.far, self.table, SUMS)
@@ -156,11 +159,13 @@ class ElasticFar:
 
     def _gather(self, line: Line, x: NDArray[Any], moments: NDArray[Any], low: int, high: int) -> None:
         run = self.kernels.from_values if line.values else self.kernels.from_fields
-        run(*line.moments, self._starts(line), x.ravel(), len(x), self.layout.lists.leaves, moments, low, high)
+        given, leaves = (line.moments[:5], line.moments.rank, self._starts(line)), self.layout.lists.leaves
+        run(*given, x.ravel(), len(x), leaves, moments, low, high)
 
     def _spread(self, line: Line, local: NDArray[Any], y: NDArray[Any], low: int, high: int) -> None:
         run = self.kernels.to_values if line.values else self.kernels.to_fields
-        run(*line.moments, self._starts(line), local, self.layout.lists.leaves, y.ravel(), len(y), low, high)
+        given, leaves = (line.moments[:5], line.moments.rank, self._starts(line)), self.layout.lists.leaves
+        run(*given, local, leaves, y.ravel(), len(y), low, high)
 
     @staticmethod
     def _starts(line: Line) -> NDArray[np.int64]:
@@ -170,7 +175,7 @@ class ElasticFar:
 class ElasticProduct(RealProducts):
     """Products with a table of layers; near: blocks of each of its terms."""
 
-    def __init__(self, terms: Sequence[Term], near: Sequence[Near], far: ElasticFar, real: np.dtype[Any]) -> None:
+    def __init__(self, terms: Sequence[Term], near: Sequence[NearStore], far: ElasticFar, real: np.dtype[Any]) -> None:
         shape = max(each.top + each.shape[0] for each in terms), max(each.left + each.shape[1] for each in terms)
         super().__init__(dtype=real, shape=shape)
         self.terms, self.near, self.far = terms, near, far
@@ -212,7 +217,7 @@ class ElasticProduct(RealProducts):
         far = self.far
         tops, lefts = ([each.first for each in lines] for lines in (far.rows, far.columns))
         rows, columns = ([each.functions for each in lines] for lines in (far.rows, far.columns))
-        blocks = [Block(tops.index(term.top), lefts.index(term.left), near.plain)
+        blocks = [Block(tops.index(term.top), lefts.index(term.left), near)
                   for term, near in zip(self.terms, self.near, strict=True)]  # fmt: skip
         leaves = far.layout.lists.leaves
         return Plan(rows, columns, blocks, leaves, far.passes, far.passes, 1.0, self.nbytes)
@@ -220,18 +225,10 @@ class ElasticProduct(RealProducts):
     def _products(self, x: NDArray[Any], transposed: bool) -> NDArray[Any]:
         out = np.zeros((self.shape[1 if transposed else 0], x.shape[1]), np.result_type(self.dtype, x.dtype))
         rows, columns = ({each.first: each for each in lines} for lines in (self.far.rows, self.far.columns))
-        whole = [
-            None if near.strips is None else columns[term.left]
-            for term, near in zip(self.terms, self.near, strict=True)
-        ]
         sides = [(columns[term.left], rows[term.top])[:: -1 if transposed else 1] for term in self.terms]
-        values = [
-            x[given.part].T if given is one else x[given.part].T[:, given.pieces.whole]
-            for one, (given, _) in zip(whole, sides, strict=True)
-        ]
-        found = products(list(zip(self.near, values, strict=True)), transposed)
-        for one, (_, wanted), each in zip(whole, sides, found, strict=True):
-            out[wanted.part] += (each if wanted is one else wanted.pieces.sums(each)).T
+        stores = [(near, x[given.part]) for near, (given, _) in zip(self.near, sides, strict=True)]
+        for (_, wanted), found in zip(sides, products(stores, transposed), strict=True):
+            out[wanted.part] += found
         self.far.add(x, out, transposed)
         return out
 
@@ -242,16 +239,15 @@ def layout_of(terms: Sequence[Term], promise: Promise) -> Layout:
     return Layout.of(spaces, spaces, promise, terms[0].atom.quadrature.near, WORTH, len(terms) > 1)
 
 
-def near_of(term: Term, layout: Layout, rtol: float, execution: Execution) -> Near:
+def near_of(term: Term, layout: Layout, rtol: float, execution: Execution) -> NearStore:
     """Exact entries between neighbouring leaves, of symmetric operators one block of two; where numbers are packed,
     near pairs have five digits, unless functions are quadratic."""
     execution, form = Execution.of("numba", "single") if rtol >= SINGLE else execution, term.atom
-    if rtol >= RTOL and max(space.scalar.element.degree for space in (form.test, form.trial)) < 2:
+    if rtol >= PACKED and max(space.scalar.element.degree for space in (form.test, form.trial)) < 2:
         given = form.quadrature
         form = replace(form, quadrature=NearQuadrature(given.regular, given.singular, CLOSER * given.near))
-    rounding = ROUNDING * rtol if rtol >= RTOL else 0.0
-    stored = np.dtype(np.float32) if rtol >= STORED else execution.real
-    return near_products(form, term.factor, layout, execution, stored, rounding)
+    kind = np.dtype(np.float32) if rtol >= STORED else execution.real
+    return near_store(form, term.factor, layout, execution, kind, np.dtype(np.float64), rtol >= PACKED)
 
 
 def elastic_check(terms: Sequence[Term], transposed: bool = False) -> Check:

@@ -25,10 +25,9 @@ from numpy.typing import NDArray
 from calderon.backends import run_tasks
 from calderon.backends.numba import kernel
 from calderon.backends.vector_loads import total
-from calderon.backends.vectors import aligned, jitable, lanes, load, number, store, width, zero
+from calderon.backends.vectors import aligned, lanes, number, width, zero
 from calderon.fmm.harmonics import Basis, gradients
-from calderon.fmm.near import load_plain
-from calderon.fmm.packed import GROUP, Digits, load_digits, load_halves, pitches
+from calderon.fmm.moment_store import Moments, add_run, with_run
 from calderon.fmm.point_expansions import inverse_products, moment_kernel
 from calderon.fmm.tables import Tables
 from calderon.fmm.translations import multiply
@@ -60,14 +59,14 @@ class Fields(NamedTuple):
 
 def elastic_moments(
     fields: Fields, tree: Octree, lists: Lists, leaf_starts: NDArray[np.int64], table: Tables, real: Any
-) -> Digits:
+) -> Moments:
     """Runs (n 3 4) of r moments, of the four sums for three components of each of n pieces, those of each leaf from
-    leaf_starts on; of values those of 1 and y, (n 4). real: the type of numbers, None for digits."""
+    leaf_starts on; of values those of 1 and y, (n 4). real: the type of numbers, None for 16 bits."""
     found, p = charges(fields.space, fields.degree, "value"), table.order.p
     places, rows = tree.inside(found.points), sp.csr_array(found.gather("value")[0])
     starts, count = rows.indptr.astype(np.int64), int(leaf_starts[-1])
     each = (1 if fields.kind == "value" else 3) * SUMS
-    out = Digits.empty(count * each, table.rank, real)
+    out = Moments.empty(count * each, table.rank, real)
     box, single = np.repeat(lists.leaves, np.diff(leaf_starts)), p <= SINGLE and real != np.float64
     real, unit = np.dtype(np.float32 if single else np.float64), float(np.abs(rows.data).max(initial=1e-300))
     centre, edge, inverse = tree.centre, tree.edge, inverse_products(p, real)
@@ -184,122 +183,76 @@ class PieceKernels(NamedTuple):
 
 @functools.cache
 def piece_kernels(packed: bool) -> PieceKernels:
-    """For `Digits` with exponents or without."""
-    return PieceKernels(*_field_kernels(*of_runs(packed)), *_value_kernels(*of_runs(packed)))
+    """The kernels for moments in 16 bits (packed), or as floats."""
+    return PieceKernels(*_field_kernels(packed), *_value_kernels(packed))
 
 
-@functools.cache
-def of_runs(packed: bool) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """What adds a multiple of a run to sums, and what multiplies a run with sums."""
-    load_whole, load_half = (load_digits, load_halves) if packed else (load_plain, load_plain)
+def _field_kernels(packed: bool) -> tuple[Any, Any]:
+    """Moments of fields, and sums with them: each unknown has SUMS runs."""
 
-    @jitable
-    def one(functions, exponents, place, group, shape, k, like):  # type: ignore[no-untyped-def]
-        """Numbers k of the run that begins at `place`, which have one digit, or none; group: of its first number."""
-        return load_whole(functions, exponents, place + k, group + k // GROUP, like)
-
-    @jitable
-    def half(functions, exponents, place, group, shape, k, like):  # type: ignore[no-untyped-def]
-        return load_half(functions, exponents, place + shape[3] + (k - shape[3]) // 2, group + k // GROUP, like)
-
-    @jitable
-    def two(functions, exponents, place, group, shape, k, like):  # type: ignore[no-untyped-def]
-        after = place + shape[3] + (shape[0] - shape[3]) // 2
-        more = load_whole(functions, exponents, after + k, group + (shape[0] + k) // GROUP, like)
-        return one(functions, exponents, place, group, shape, k, like) + more
-
-    @jitable
-    def three(functions, exponents, place, group, shape, k, like):  # type: ignore[no-untyped-def]
-        after = place + shape[3] + (shape[0] - shape[3]) // 2 + shape[1]
-        more = load_whole(functions, exponents, after + k, group + (shape[0] + shape[1] + k) // GROUP, like)
-        return two(functions, exponents, place, group, shape, k, like) + more
-
-    @jitable
-    def add_run(functions, exponents, shape, run, f, sums, at):  # type: ignore[no-untyped-def]
-        """sums[at ...] += f times a run."""
-        width, (pitch, groups) = lanes(sums), pitches(shape)
-        place, group = run * pitch, run * groups
-        for k in range(0, shape[2], width):
-            given = three(functions, exponents, place, group, shape, k, sums)
-            store(sums, at + k, load(sums, at + k) + given * f)
-        for k in range(shape[2], shape[1], width):
-            given = two(functions, exponents, place, group, shape, k, sums)
-            store(sums, at + k, load(sums, at + k) + given * f)
-        for k in range(shape[1], shape[3], width):
-            given = one(functions, exponents, place, group, shape, k, sums)
-            store(sums, at + k, load(sums, at + k) + given * f)
-        for k in range(shape[3], shape[0], width):
-            given = half(functions, exponents, place, group, shape, k, sums)
-            store(sums, at + k, load(sums, at + k) + given * f)
-
-    @jitable
-    def with_run(functions, exponents, shape, run, t, sums, at):  # type: ignore[no-untyped-def]
-        """The vector t plus products of a run and sums[at ...]."""
-        width, (pitch, groups) = lanes(sums), pitches(shape)
-        place, group = run * pitch, run * groups
-        for k in range(0, shape[2], width):
-            t = t + three(functions, exponents, place, group, shape, k, sums) * load(sums, at + k)
-        for k in range(shape[2], shape[1], width):
-            t = t + two(functions, exponents, place, group, shape, k, sums) * load(sums, at + k)
-        for k in range(shape[1], shape[3], width):
-            t = t + one(functions, exponents, place, group, shape, k, sums) * load(sums, at + k)
-        for k in range(shape[3], shape[0], width):
-            t = t + half(functions, exponents, place, group, shape, k, sums) * load(sums, at + k)
-        return t
-
-    return add_run, with_run
-
-
-def _field_kernels(add_run: Callable[..., Any], with_run: Callable[..., Any]) -> tuple[Any, Any]:
     @kernel
-    def from_fields(functions, exponents, shape, starts, x, count, boxes, moments, low, high):  # type: ignore[no-untyped-def]
+    def from_fields(stored, rank, starts, x, count, boxes, moments, low, high):  # type: ignore[no-untyped-def]
+        """Add coefficients times moments to those of the leaves low .. high.
+
+        stored: the first five fields of `Moments`, of rank numbers; starts (leaves + 1,): where the unknowns of each
+        leaf begin; x (count n,): coefficients of `count` vectors, one after the other; boxes (leaves,): the box of
+        each; moments (boxes count SUMS rank,).
+        """
         lanes(moments)
         length = starts[len(starts) - 1]
         for i in range(low, high):
             for j in range(starts[i], starts[i + 1]):
                 for q in range(count):
-                    f, first = number(x, q * length + j), (boxes[i] * count + q) * 4 * shape[0]
-                    for c in range(4):
-                        add_run(functions, exponents, shape, 4 * j + c, f, moments, first + c * shape[0])
+                    f, first = number(x, q * length + j), (boxes[i] * count + q) * SUMS * rank
+                    for c in range(SUMS):
+                        add_run(stored, packed, rank, SUMS * j + c, f, moments, first + c * rank)
 
     @kernel
-    def to_fields(functions, exponents, shape, starts, local, boxes, y, count, low, high):  # type: ignore[no-untyped-def]
+    def to_fields(stored, rank, starts, local, boxes, y, count, low, high):  # type: ignore[no-untyped-def]
+        """Add local expansions (boxes count SUMS rank,) times moments to the vectors y (count n,); all others as in
+        from_fields."""
         length = starts[len(starts) - 1]
         for i in range(low, high):
             for j in range(starts[i], starts[i + 1]):
                 for q in range(count):
-                    first, t = (boxes[i] * count + q) * 4 * shape[0], zero(local)
-                    for c in range(4):
-                        t = with_run(functions, exponents, shape, 4 * j + c, t, local, first + c * shape[0])
+                    first, t = (boxes[i] * count + q) * SUMS * rank, zero(local)
+                    for c in range(SUMS):
+                        t = with_run(stored, packed, rank, SUMS * j + c, t, local, first + c * rank)
                     y[q * length + j] += total(t)
 
     return from_fields, to_fields
 
 
-def _value_kernels(add_run: Callable[..., Any], with_run: Callable[..., Any]) -> tuple[Any, Any]:
-    @kernel
-    def from_values(functions, exponents, shape, starts, x, count, boxes, moments, low, high):  # type: ignore[no-untyped-def]
-        lanes(moments)
-        length, rank = 3 * starts[len(starts) - 1], shape[0]
-        for i in range(low, high):
-            for j in range(starts[i], starts[i + 1]):
-                for q in range(count):
-                    first = (boxes[i] * count + q) * 4 * rank
-                    for c in range(3):
-                        f = number(x, q * length + 3 * j + c)
-                        add_run(functions, exponents, shape, 4 * j, f, moments, first + c * rank)
-                        add_run(functions, exponents, shape, 4 * j + c + 1, f, moments, first + 3 * rank)
+def _value_kernels(packed: bool) -> tuple[Any, Any]:
+    """Moments of values that test, and sums with them: three unknowns have the SUMS runs of 1, y_1, y_2 and y_3."""
 
     @kernel
-    def to_values(functions, exponents, shape, starts, local, boxes, y, count, low, high):  # type: ignore[no-untyped-def]
-        length, rank = 3 * starts[len(starts) - 1], shape[0]
+    def from_values(stored, rank, starts, x, count, boxes, moments, low, high):  # type: ignore[no-untyped-def]
+        """Add coefficients times moments to those of the leaves low .. high: those of 1 to the sum of the component, of
+        y_c to the last sum. starts (leaves + 1,): where the functions of each leaf begin, with three unknowns each; all
+        others as in from_fields."""
+        lanes(moments)
+        length = 3 * starts[len(starts) - 1]
         for i in range(low, high):
             for j in range(starts[i], starts[i + 1]):
                 for q in range(count):
-                    first = (boxes[i] * count + q) * 4 * rank
+                    first = (boxes[i] * count + q) * SUMS * rank
                     for c in range(3):
-                        t = with_run(functions, exponents, shape, 4 * j, zero(local), local, first + c * rank)
-                        t = with_run(functions, exponents, shape, 4 * j + c + 1, t, local, first + 3 * rank)
+                        f = number(x, q * length + 3 * j + c)
+                        add_run(stored, packed, rank, SUMS * j, f, moments, first + c * rank)
+                        add_run(stored, packed, rank, SUMS * j + c + 1, f, moments, first + 3 * rank)
+
+    @kernel
+    def to_values(stored, rank, starts, local, boxes, y, count, low, high):  # type: ignore[no-untyped-def]
+        """Add local expansions times moments to the vectors y (count n,); all others as in from_values."""
+        length = 3 * starts[len(starts) - 1]
+        for i in range(low, high):
+            for j in range(starts[i], starts[i + 1]):
+                for q in range(count):
+                    first = (boxes[i] * count + q) * SUMS * rank
+                    for c in range(3):
+                        t = with_run(stored, packed, rank, SUMS * j, zero(local), local, first + c * rank)
+                        t = with_run(stored, packed, rank, SUMS * j + c + 1, t, local, first + 3 * rank)
                         y[q * length + 3 * j + c] += total(t)
 
     return from_values, to_values

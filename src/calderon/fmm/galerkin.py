@@ -23,8 +23,8 @@ from calderon.fmm.device.products import Block, DeviceProduct, Functions
 from calderon.fmm.device.products import Plan as DevicePlan
 from calderon.fmm.elastic import ElasticFar, ElasticProduct, elastic_check, is_joint, layout_of, near_of
 from calderon.fmm.functions import FarProducts, moments_of
-from calderon.fmm.layout import Layout, near_products
-from calderon.fmm.near import Near
+from calderon.fmm.layout import Layout
+from calderon.fmm.near import near_store
 from calderon.fmm.orders import ELASTIC, FUNCTIONS, Promise, better_orders, first_order
 from calderon.fmm.plan import Planner
 from calderon.fmm.tables import tables
@@ -40,6 +40,7 @@ from calderon.pairs.rules import forget_rules
 from calderon.products.attempts import Held, first_that_holds
 from calderon.products.check import ACCEPT_FUNCTIONS, Check, random_rows
 from calderon.products.device.sums import DeviceSum, OnOneDevice, Part
+from calderon.products.near_store import NearStore
 from calderon.products.operator import FastOperator, RealProducts
 from calderon.solvers.iteration import tolerance
 from calderon.solvers.live_bar import assembly_progress
@@ -252,7 +253,7 @@ class _Composition:
         self._enter(f"elastic {name}", held, checks, found)
         return found
 
-    def _elastic_near(self, terms: Sequence[Term], promise: Promise, rtol: float) -> tuple[Layout, list[Near]]:
+    def _elastic_near(self, terms: Sequence[Term], promise: Promise, rtol: float) -> tuple[Layout, list[NearStore]]:
         layout, near = layout_of(terms, promise), []
         for each in terms:
             near.append(near_of(each, layout, rtol, self.processor))
@@ -275,14 +276,14 @@ class _Composition:
         sizes = [_sizes(operator, each) for each in checks]
         orders = first_order(FUNCTIONS, rtol, integrand.normal != "none")
         layout = self._layout(operator, orders[0])
-        near = near_products(operator, 1.0, layout, execution)
+        near = near_store(operator, 1.0, layout, execution)
         return_memory()
 
         def prepare(promise: Promise) -> Product:
             nonlocal layout, near
             if not layout.serves(promise.order):
                 layout = self._layout(operator, promise)
-                near = near_products(operator, 1.0, layout, execution)
+                near = near_store(operator, 1.0, layout, execution)
             return Product(operator, layout, near, promise, rtol, self.execution)
 
         def errors(product: Product) -> list[float]:
@@ -373,7 +374,7 @@ def _require_laplace(operator: IntegralOperator) -> None:
 class Product(RealProducts):
     """Products with one integral operator."""
 
-    def __init__(self, operator: IntegralOperator, layout: Layout, near: Near, promise: Promise, rtol: float,
+    def __init__(self, operator: IntegralOperator, layout: Layout, near: NearStore, promise: Promise, rtol: float,
                  execution: Execution) -> None:  # fmt: skip
         super().__init__(dtype=execution.real, shape=operator.shape)
         self.layout, self.promise, self._near = layout, promise, near
@@ -424,9 +425,9 @@ class Product(RealProducts):
 
     def _products(self, x: NDArray[Any], transposed: bool) -> NDArray[Any]:
         given, wanted = (self.rows, self.columns) if transposed else (self.columns, self.rows)
-        values = np.ascontiguousarray(x.T[:, given.whole])
-        found = self._near.product(values, transposed) + self._far.product(values, transposed)
-        return wanted.sums(found).astype(np.result_type(self.dtype, x.dtype), copy=False).T
+        far = wanted.sums(self._far.product(x.T[:, given.whole], transposed)).T
+        found = self._near.product(x, transposed) + far
+        return np.asarray(found).astype(np.result_type(self.dtype, x.dtype), copy=False)
 
 
 def _check_of(operator: IntegralOperator, execution: Execution, transposed: bool) -> Check:

@@ -1,34 +1,26 @@
 """The functions of the two sides of operators, cut at the leaves of one tree of their triangles."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends import Execution, run_tasks, thread_count
-from calderon.fmm.near import Near
+from calderon.backends import run_tasks
 from calderon.fmm.orders import Promise
 from calderon.fmm.tables import SLACK, Order
 from calderon.galerkin.bilinear_form import BilinearForm
-from calderon.galerkin.rows.entry_kernels import Clusters
 from calderon.galerkin.rows.special_pairs import FoundPairs
 from calderon.mesh import TriangleMesh
 from calderon.products.lists import Lists, lists_of
-from calderon.products.near_entries import empty_blocks, fill_blocks
 from calderon.products.octree import DEEPEST, Cube, Octree, octree
 from calderon.spaces import NodalVectorSpace, Space
 from calderon.spaces.pieces import Pieces
 
 FACTORS, AROUND = (1.0, 1.15, 1.3, 1.5, 1.75), (0.94, 0.97, 1.03, 1.06)
 """Edges of the root by the least one: with them, leaves of all sizes are possible; and by the best one of these."""
-PAIRS, TOGETHER = 42, 128_000_000
-"""Touching and near pairs of a triangle, about, and bytes of their entries that are held at a time."""
-LINES, MANY = (2, 4), 8
-"""Parts that are computed side by side, as one thread makes most of their lists; and with so many threads. Last digits
-of entries depend on the parts."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,65 +178,3 @@ class Layout:
         target, source = self.lists.near_pairs.T
         pairs = float(self.rows.counts[target] @ self.columns.counts[source])
         return pairs + translation * len(self.lists.far.source)
-
-
-def near_products(
-    form: BilinearForm,
-    factor: complex,
-    layout: Layout,
-    execution: Execution,
-    stored: np.dtype[Any] | None = None,
-    rounding: float = 0.0,
-) -> Near:
-    """Exact entries of a multiple of a form between the pieces in neighbouring leaves, of symmetric forms one block of
-    two. Touching and near pairs of triangles are held for some leaves at a time.
-
-    stored: the type of the numbers of blocks; products are then in double precision. None: blocks and products have the
-    precision of the execution. rounding: of rows, relative; 0 for numbers as they are.
-    """
-    sides = layout.rows.pieces(form.test), layout.columns.pieces(form.trial)
-    rows, columns = (Clusters(np.arange(each.starts[-1]), each.starts[:-1], each.starts[1:]) for each in sides)
-    pairs, symmetric = layout.lists.near_pairs, form.is_symmetric
-    if symmetric:
-        pairs, columns = pairs[pairs[:, 0] <= pairs[:, 1]], rows
-    pairs = pairs[(np.diff(sides[0].starts)[pairs[:, 0]] > 0) & (np.diff(sides[1].starts)[pairs[:, 1]] > 0)]
-    starts, real = (sides[0].starts, sides[1].starts), execution.real if stored is None else stored
-    if rounding and symmetric:
-        near = Near.of_tensors(pairs, starts, symmetric, rounding)
-    elif rounding:
-        near = Near.in_strips(pairs, sides[0].starts, sides[1], rounding)
-    else:
-        near = Near.empty(pairs, starts, symmetric, real, stored is not None)
-    held = form.test.dofs.shape[1] * form.trial.dofs.shape[1] * execution.dtype(False).itemsize * PAIRS
-    lines = LINES[thread_count() >= MANY]
-    most = (2 if symmetric else 1) * TOGETHER // lines
-    share = np.cumsum(layout.rows.counts) * held // most
-    waiting = iter(np.unique(share).tolist())
-
-    def fill(number: int, same: bool) -> None:
-        own = share == number
-        chosen = own[pairs[:, 0]]
-        if symmetric:
-            chosen &= own[pairs[:, 1]] == same
-        numbers = np.flatnonzero(chosen)
-        if not len(numbers):
-            return
-        test, trial = (
-            side.within(own if same else np.isin(np.arange(len(own)), leaves))
-            for side, leaves in zip(sides, pairs[numbers].T, strict=True)
-        )
-        part = replace(form, test=test, trial=test if same else trial)
-        blocks = empty_blocks([(factor, form)], rows, columns, pairs[numbers], execution)
-        every, key = np.arange(len(numbers)), (number, same)
-        found = fill_blocks(blocks, every, [(factor, part)], execution, layout.searches.get(key))
-        if layout.several and found is not None:
-            layout.searches[key] = found
-        near.enter(blocks.numbers, blocks.starts, numbers)
-
-    def line(_: int) -> None:
-        for number in waiting:  # shared: each number comes once
-            for same in (True, False) if symmetric else (False,):
-                fill(number, same)
-
-    run_tasks(line, lines)
-    return near

@@ -6,12 +6,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
-from calderon.fmm.elastic import FIELDS, STORED, layout_of
+from calderon.fmm.elastic import FIELDS, PACKED, STORED, layout_of
 from calderon.fmm.elastic import SINGLE as SINGLE_RTOL
 from calderon.fmm.elastic_moments import SUMS
 from calderon.fmm.layout import Layout
 from calderon.fmm.orders import ELASTIC, FUNCTIONS, Promise, first_order
-from calderon.fmm.packed import RTOL
 from calderon.operators.boundary import IntegralOperator
 from calderon.operators.memory_estimate import preparation_bytes
 from calderon.operators.methods import Plan
@@ -25,9 +24,9 @@ CALLS, CALL = 1.6e5, 1e3
 product."""
 HARMONIC = 10
 """Flops of a harmonic of degree below p at a point: a step of its recurrence, with the weights of the functions."""
-TABLES, PACKED, DIGITS = (1500, 3300), 1.7, 1.55
-"""Bytes of tables over the square of their rank, by how far neighbours are apart; of a number of packed blocks with
-exponents and the ends of rows, and of a moment in digits, about."""
+TABLES, ENTRY, NUMBER = (1500, 3300), 2.07, 2.3
+"""Bytes of tables over the square of their rank, by how far neighbours are apart; of an entry in 16 bits with its part of
+an exponent, and of a number of a moment, the first of which have two integers, about."""
 
 
 class Part(NamedTuple):
@@ -109,8 +108,8 @@ def plan_elastic(operator: Any, rtol: float) -> Plan:
     values, fields = {each.top: each.atom.test for each in terms}, {each.left: each.atom.trial for each in terms}
     moments = sum(len(layout.rows.pieces(each).whole) // FIELDS for each in values.values())
     moments = SUMS * rank * (moments + sum(len(layout.rows.pieces(each).whole) for each in fields.values()))
-    packed, digits = (PACKED, DIGITS) if rtol >= RTOL else (size, size)
-    read = packed * sum(near) + digits * moments
+    entry, number = (ENTRY, NUMBER) if rtol >= PACKED else (size, size)
+    read = entry * sum(near) + number * moments
     stored = read + 2 * SUMS * rank * 8 * len(layout.tree.level) + TABLES[promise.order.apart - 1] * rank**2
     pairs = layout.cost(0.0) * sum(1 if each.atom.is_symmetric else 2 for each in terms) / 2
     blocks = pairs * pair_flops(form) + sum(touching_flops(each.atom) for each in terms)

@@ -31,8 +31,10 @@ from calderon.operators.products import SandwichProduct, SumOfProducts
 from calderon.operators.tree import Term
 from calderon.products.lists import Lists, lists_of
 from calderon.products.near_file import SavedNear
-from calderon.products.near_store import PACKED, NearProducts, inside_runs
+from calderon.products.near_filling import fill, inside_runs
+from calderon.products.near_store import NearStore
 from calderon.products.octree import DEEPEST, Cube, Octree, octree
+from calderon.products.packed import PACKED
 from calderon.quadrature import NearQuadrature, Quadrature
 
 LEAF, LOW_LEAVES = 24, (40, 100)
@@ -149,7 +151,7 @@ class Medium:
             near = sum(entries * terms for entries, terms in self.near_counts(lists, every))
             if (cost := NEAR * near + self._cost(tree, lists, len(centres), least)) < self.cost:
                 self.cost, self.tree, self.lists, self.leaf, self.least = cost, tree, lists, every, least
-        self.near: list[tuple[int, int, NearProducts]] = []
+        self.near: list[tuple[int, int, NearStore]] = []
         self.mirrored = {(term.left, term.top) for term in terms if term.transposed}
         self.waves: Waves | None = None
         self.rtol = math.inf
@@ -229,11 +231,11 @@ class Medium:
             rows, columns = (self._clusters(self.leaf[site[first : first + count]]) for first, count, site in sides)
             pairs = self.lists.near_pairs
             kept = (rows.stop > rows.start)[pairs[:, 0]] & (columns.stop > columns.start)[pairs[:, 1]]
-            near = NearProducts.empty(rows, columns, pairs[kept], execution.dtype(True), packs)
+            near = NearStore.empty((rows, columns), pairs[kept], execution.dtype(True), packs)
             spaces = dict.fromkeys((t.atom.test, t.atom.trial) for t in terms)
             groups = [[(t.factor, t.atom) for t in terms if (t.atom.test, t.atom.trial) == pair] for pair in spaces]
             missing = list(range(len(near.chunks) - 1)) if saved is None else saved.restore(near)
-            for done, (chunk, numbers) in enumerate(near.fill(missing, groups, execution), start=1):
+            for done, (chunk, numbers) in enumerate(fill(near, missing, groups, execution), start=1):
                 if saved is not None:
                     saved.keep(chunk, numbers)
                 if advance is not None:

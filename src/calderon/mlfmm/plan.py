@@ -21,7 +21,7 @@ from calderon.operators.methods import Plan
 from calderon.operators.tree import Term, integrals_of, local_matrix, terms_key, terms_of
 from calderon.products.cost import BLOCKS, HALO, Cost, entry_flops, row_flops, touching_flops
 from calderon.products.cost import SINGLE as SINGLE_COST
-from calderon.products.near_store import PACKED
+from calderon.products.packed import PACKED
 from calderon.quadrature import triangle_rule
 from calderon.solvers.iteration import tolerance
 

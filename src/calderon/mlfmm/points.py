@@ -19,7 +19,7 @@ from calderon.greens.elementary import (
 from calderon.mlfmm.spectrum import Array
 from calderon.products.direct_sums import places_of
 from calderon.products.lists import Lists
-from calderon.products.near_store import inside_runs
+from calderon.products.near_filling import inside_runs
 from calderon.products.octree import DEEPEST, Octree
 
 TINY = 1e-24, 1e-18

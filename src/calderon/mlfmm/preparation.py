@@ -38,7 +38,7 @@ from calderon.products.attempts import first_that_holds, improved
 from calderon.products.check import ACCEPT_FINE_WAVES, ACCEPT_WAVES
 from calderon.products.device.sums import DeviceSum
 from calderon.products.near_file import SavedNear
-from calderon.products.near_store import PACKED
+from calderon.products.packed import PACKED
 
 TIGHTER = 0.1, 0.6
 """Tolerance of improved plane waves by the last one, at least and at most."""

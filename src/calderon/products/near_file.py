@@ -18,7 +18,7 @@ from calderon.operators.algebra import BoundaryOperator
 from calderon.operators.fingerprint import digest, fingerprint_of_all
 from calderon.processes import refuse_held
 from calderon.products.near_entries import NearBlocks
-from calderon.products.near_store import NearProducts
+from calderon.products.near_store import NearStore
 
 NEAR = FileKind("calderon near blocks", "near blocks", "remove it and assemble again", version=1, former=1)
 
@@ -34,7 +34,7 @@ class SavedNear:
         identity = fingerprint_of_all(operator) | {"rtol": f"{rtol:g}", "numbers": precision}
         self.pieces = Pieces(path, NEAR, identity)
         self.attempt: int | None = None
-        self._now, self._regions, self._name, self._has_room = 0, list[NearProducts](), "", True
+        self._now, self._regions, self._name, self._has_room = 0, list[NearStore](), "", True
         try:
             if self.pieces.is_complete:
                 with self.pieces.result() as file:
@@ -53,7 +53,7 @@ class SavedNear:
         """Blocks of these leaves follow, region by region."""
         self._now, self._regions = attempt, []
 
-    def restore(self, near: NearProducts) -> list[int]:
+    def restore(self, near: NearStore) -> list[int]:
         """Enter what is saved of the next region of the matrix; returns the chunks that are not."""
         number, bounds, missing = len(self._regions), near.chunks, list[int]()
         self._regions.append(near)
@@ -63,11 +63,11 @@ class SavedNear:
                 _restore(near, file[f"parts/{number}"])
             return missing
         for c in range(len(bounds) - 1):
-            found = self.pieces.piece(f"{self._name}-{c}", (_count(near, bounds, c),), near.layout.room.dtype)
+            found = self.pieces.piece(f"{self._name}-{c}", (_count(near, bounds, c),), near.kind)
             if found is None:
                 missing.append(c)
             else:
-                near.enter(bounds[c], bounds[c + 1], found)
+                _enter(near, bounds, c, found)
         return missing
 
     def keep(self, chunk: int, numbers: NDArray[Any]) -> None:
@@ -83,7 +83,7 @@ class SavedNear:
         if self.attempt != self._now:
             self.write(self._regions, self._now)
 
-    def write(self, regions: Sequence[NearProducts], attempt: int) -> None:
+    def write(self, regions: Sequence[NearStore], attempt: int) -> None:
         """Write blocks of all regions to the file, instead of what is there; a RuntimeWarning where the disk is
         full."""
         if not self._has_room:
@@ -112,9 +112,15 @@ def require_near_file(path: str | os.PathLike[str]) -> None:
             pass
 
 
-def _count(near: NearProducts, bounds: NDArray[np.int64], chunk: int) -> int:
+def _count(near: NearStore, bounds: NDArray[np.int64], chunk: int) -> int:
     first, last = near.layout.starts[bounds[chunk : chunk + 2]]
     return int(last - first)
+
+
+def _enter(near: NearStore, bounds: NDArray[np.int64], chunk: int, values: NDArray[Any]) -> None:
+    """Write the entries of a chunk, one block after the other, to the store."""
+    own = np.arange(bounds[chunk], bounds[chunk + 1])
+    near.enter(own, values, near.layout.starts[own] - near.layout.starts[bounds[chunk]])
 
 
 def _layout(blocks: NearBlocks) -> str:
@@ -122,16 +128,16 @@ def _layout(blocks: NearBlocks) -> str:
     return digest(blocks.pairs, blocks.starts, *(part for side in sides for part in side))
 
 
-def _put(group: h5py.Group, near: NearProducts) -> None:
+def _put(group: h5py.Group, near: NearStore) -> None:
     bounds = near.chunks
     group.attrs["layout"] = _layout(near.layout)
     for c in range(len(bounds) - 1):
-        put(group, str(c), near.numbers(bounds[c], bounds[c + 1]))
+        put(group, str(c), near.entries_of(np.arange(bounds[c], bounds[c + 1])))
 
 
-def _restore(near: NearProducts, group: SavedGroup) -> None:
+def _restore(near: NearStore, group: SavedGroup) -> None:
     group.require(group.text("layout") == _layout(near.layout), "its blocks are those of other leaves")
     bounds = near.chunks
     for c in range(len(bounds) - 1):
-        found = group.array(str(c), near.layout.room.dtype, (_count(near, bounds, c),))
-        near.enter(bounds[c], bounds[c + 1], found)
+        found = group.array(str(c), near.kind, (_count(near, bounds, c),))
+        _enter(near, bounds, c, found)

@@ -1,7 +1,8 @@
 """Fast multipole products on a device, where blocks, moments of functions, lists and tables stay.
 
-Near blocks, moments of leaves from coefficients, passes between boxes and sums with functions run there (near.c,
-functions.c, translations.c); trees, blocks and moments of functions are made by the processor and sent once.
+Near blocks, moments of leaves from coefficients, passes between boxes and sums with functions run there
+(products/device/near.c, functions.c, translations.c); trees, blocks and moments of functions are made by the processor
+and sent once.
 """
 
 from collections.abc import Sequence
@@ -13,11 +14,11 @@ from numpy.typing import NDArray
 from calderon.backends import Device, require_device_memory
 from calderon.backends.devices.device_matrix import on_device, on_host, vector_type
 from calderon.fmm.device.functions import DeviceLine, Leaves
-from calderon.fmm.device.near import DeviceNear, Strips
 from calderon.fmm.device.translations import DevicePasses
-from calderon.fmm.near import Near
 from calderon.fmm.translations import Translations
+from calderon.products.device.near import DeviceStrips, Strips
 from calderon.products.device.sums import DeviceTransposed
+from calderon.products.near_store import NearStore
 from calderon.products.operator import RealProducts
 from calderon.spaces.pieces import Pieces
 
@@ -41,7 +42,7 @@ class Block(NamedTuple):
 
     row: int
     column: int
-    near: Near
+    near: NearStore
 
 
 class Plan(NamedTuple):
@@ -82,7 +83,7 @@ class DeviceProduct(RealProducts):
         same = [id(each) for each in plan.rows] == [id(each) for each in plan.columns]
         self._columns = self._rows if same else [DeviceLine(device, leaves, *each) for each in plan.columns]
         self._near = [
-            (row, column, DeviceNear(device, *near[id(block)], passes.real)) for row, column, block in plan.blocks
+            (row, column, DeviceStrips(device, *near[id(block)], passes.real)) for row, column, block in plan.blocks
         ]
 
     def add(

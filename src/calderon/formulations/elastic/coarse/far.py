@@ -13,7 +13,8 @@ from calderon.backends.threads import in_parts
 from calderon.backends.vector_loads import total
 from calderon.backends.vectors import aligned, lanes, load, width, zero
 from calderon.fmm.elastic import ElasticProduct, Line
-from calderon.fmm.elastic_moments import SUMS, of_runs
+from calderon.fmm.elastic_moments import SUMS
+from calderon.fmm.moment_store import add_run
 from calderon.fmm.tables import Tables
 from calderon.formulations.elastic.coarse.columns import REAL, Index, LeafColumns, add_in_panels, shares
 
@@ -45,15 +46,17 @@ class Moments(NamedTuple):
         spans, numbers = np.zeros((len(tree.level), 2), np.int64), np.empty(most, np.int32)
         used = box_columns(tree.children, tree.level, number, *columns[3:], np.full(count, -1), spans, numbers)
         values = aligned(used * SUMS * rank, REAL)
-        run = leaf_moment_kernel(not len(lines[0].moments.exponents) == 0)
+        run = leaf_moment_kernel(lines[0].moments.is_packed)
         for line in lines:
             arms, starts = far.centres.astype(REAL), line.pieces.starts // (3 if line.values else 1)
             rows = line.first + line.pieces.whole
 
-            def enter(low: int, high: int, given: Any = (*line.moments, starts, line.values, arms, rows)) -> None:
+            given = line.moments[:5], line.moments.rank, starts, line.values, arms, rows
+
+            def enter(low: int, high: int, given: Any = given) -> None:
                 """Add the moments of the leaves low .. high."""
                 run(*given, tuple(columns[:3]), spans[leaves], numbers, values, kept, rank, np.empty(count, np.int64),
-                    aligned(SUMS * given[2][0], np.float64), low, high)  # fmt: skip
+                    aligned(SUMS * given[1], np.float64), low, high)  # fmt: skip
 
             in_parts(enter, len(leaves))
         up = padded(far.table.up, kept, rank)
@@ -113,25 +116,23 @@ def box_columns(children, level, leaf, first, given, seen, spans, numbers):  # t
 
 @functools.cache
 def leaf_moment_kernel(packed: bool) -> Callable[..., None]:
-    """The kernel that makes moments of leaves, for `Digits` with exponents or without."""
-    add_run, _ = of_runs(packed)
+    """The kernel that makes moments of leaves, for `Moments` in 16 bits (packed) or as floats."""
 
     @kernel
     def leaf_moments(  # type: ignore[no-untyped-def]
-        functions, exponents, shape, starts, values, arms, rows, matrix, spans, numbers, moments, kept, rank, place,
-        run, low, high,
+        stored, pitch, starts, values, arms, rows, matrix, spans, numbers, moments, kept, rank, place, run, low, high
     ):  # fmt: skip
         """Add the moments of the functions of a line in leaves low .. high.
 
-        functions, exponents, shape: `Digits`, the moments of each function. starts (leaves + 1,): where the functions
-        of each leaf begin. values: whether the line has values, else tractions of displacements. arms (leaves, 3): from
+        stored: the first five fields of the `Moments` of functions, with runs of `pitch` numbers. starts (leaves + 1,):
+        where the functions of each leaf begin. values: whether the line has values, else tractions of displacements. arms (leaves, 3): from
         the centre of the tree to those of leaves. rows: the row of the matrix of each function. matrix: indptr, indices
         and data. spans, numbers, moments: as in Moments, spans of leaves. kept, rank: as in ranks_of. place (k,), run:
         space for numbers of columns, and for the moments of one function.
         """
         lanes(run)
         indptr, indices, data = matrix
-        pitch, count = shape[0], 3 if values else 1
+        count = 3 if values else 1
         for i in range(low, high):
             # where the moments of each column of the leaf are
             for a in range(spans[i, 0], spans[i, 1]):
@@ -142,7 +143,7 @@ def leaf_moment_kernel(packed: bool) -> Callable[..., None]:
                 # the four vectors of moments of a function
                 run[:] = 0
                 for s in range(4):
-                    add_run(functions, exponents, shape, 4 * j + s, 1.0, run, s * pitch)
+                    add_run(stored, packed, pitch, 4 * j + s, 1.0, run, s * pitch)
                 # times the entries of the matrix
                 for c in range(count):
                     row = rows[count * j + c]

@@ -10,8 +10,8 @@ from calderon.backends.numba import kernel
 from calderon.backends.threads import in_parts
 from calderon.backends.vector_loads import load_as, total
 from calderon.backends.vectors import aligned, lanes, load, zero
-from calderon.fmm.near import BEYOND
 from calderon.formulations.elastic.coarse.columns import REAL, Index
+from calderon.products.near_entries import BEYOND
 
 
 class InverseBlocks(NamedTuple):

@@ -1,7 +1,6 @@
 """Blocks on the diagonal, and sums between columns, from the near blocks of a product."""
 
-import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,11 +8,10 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from calderon.backends.numba import jitable_part, kernel
-from calderon.backends.vectors import aligned
 from calderon.fmm.elastic import ElasticProduct
-from calderon.fmm.near import Near
-from calderon.fmm.packed import GROUP, PARTS, unpack_block
 from calderon.formulations.elastic.coarse.columns import REAL, Index, LeafColumns, add_in_panels, shares
+from calderon.products.near_kernels import read_block
+from calderon.products.near_store import NearStore
 
 
 class BlockSums:
@@ -52,8 +50,8 @@ class BlockSums:
         out[starts[self.owner[i]] + self.place[i] * sizes[self.owner[i]] + self.place[j]] = given.data[inside]
         for blocks, entries in zip(self.terms, self.entries, strict=True):
             heads, links = np.full((2, len(sizes)), -1), np.empty((3, entries), np.int64)
-            diagonal_kernel(blocks.packed)(
-                *blocks, *self.sides, (self.owner, self.place, starts, sizes), heads, links, out, blocks.room,
+            add_diagonals(
+                *blocks, *self.sides, (self.owner, self.place, starts, sizes), heads, links, out,
                 np.empty(blocks.sizes, REAL), least, most,
             )  # fmt: skip
         return [
@@ -64,8 +62,8 @@ class BlockSums:
 class _Blocks(NamedTuple):
     """The near blocks of one term of a product as kernels read them.
 
-    stored: the entries, as packed tensors or plain numbers (see `Near`). pairs (blocks, 2): leaves of rows and columns.
-    row_starts, column_starts (leaves + 1,): where the rows and columns of each leaf begin. lefts, rights: for each of
+    stored: as of `NearStore`. pairs (blocks, 2): leaves of rows and columns. row_starts, column_starts (leaves + 1,):
+    where the rows and columns of each leaf begin. lefts, rights: for each of
     them the row of the sparse matrices on both sides. symmetric: whether a block stands for its transpose, too.
     """
 
@@ -83,20 +81,11 @@ class _Blocks(NamedTuple):
         term, near = product.terms[number], product.near[number]
         lines = (product.far.rows, term.top), (product.far.columns, term.left)
         left, right = (next(each for each in side if each.first == first) for side, first in lines)
-        whole: NDArray[Any] = right.pieces.whole if near.strips is None else near.strips.functions
-        stored = (near.numbers, near.places) if near.tensors is None else near.tensors.of_rows
-        starts = near.row_starts, near.column_starts
-        return _Blocks(stored, near.pairs, *starts, left.first + left.pieces.whole, right.first + whole, near.symmetric)
-
-    @property
-    def packed(self) -> bool:
-        """Whether they are tensors."""
-        return len(self.stored) > 2
-
-    @property
-    def room(self) -> NDArray[np.float64]:
-        """Space for a row of a block of tensors."""
-        return aligned(PARTS * GROUP * int(self.stored[-1].max(initial=0)) if self.packed else 1, np.float64)
+        rows, columns = near.layout.rows, near.layout.columns
+        starts = (np.append(each.start, each.stop[-1:]) for each in (rows, columns))
+        return _Blocks(
+            near.stored, near.layout.pairs, *starts, left.first + rows.order, right.first + columns.order, near.half
+        )  # fmt: skip
 
     @property
     def sizes(self) -> tuple[int, int]:
@@ -119,7 +108,7 @@ def near_sums(product: ElasticProduct, left: LeafColumns, right: LeafColumns, su
     and on its columns."""
     for number, near in enumerate(product.near):
         blocks = _Blocks.of(product, number)
-        bounds, products = shares(np.append(0, np.cumsum(np.diff(near.places)))), blocks.products(left, right)
+        bounds, products = shares(near.layout.starts), blocks.products(left, right)
 
         def work(task: int, place: Index, panel: NDArray[Any], blocks: _Blocks = blocks, bounds: Index = bounds,
                  products: tuple[int, int] = products) -> None:  # fmt: skip
@@ -127,100 +116,72 @@ def near_sums(product: ElasticProduct, left: LeafColumns, right: LeafColumns, su
             count, most = len(sums), products[0]
             given = (
                 np.empty(count, np.int64), np.full(count, -1), np.empty(count, np.int64), np.empty(most, REAL),
-                np.empty((count, most), REAL), np.empty(products, REAL), blocks.room, np.empty(blocks.sizes, REAL),
+                np.empty((count, most), REAL), np.empty(products, REAL), np.empty(blocks.sizes, REAL),
             )  # fmt: skip
-            sum_kernel(blocks.packed)(
-                *blocks, tuple(left), tuple(right), place, panel, *given, bounds[task], bounds[task + 1]
-            )
+            add_sums(*blocks, tuple(left), tuple(right), place, panel, *given, bounds[task], bounds[task + 1])
 
-        def rows(task: int, near: Near = near, bounds: Index = bounds) -> Index:
+        def rows(task: int, near: NearStore = near, bounds: Index = bounds) -> Index:
             """The columns that are not zero in the rows of these blocks."""
-            pairs = near.pairs[bounds[task] : bounds[task + 1]]
-            return left.of_leaves(np.unique(pairs if near.symmetric else pairs[:, 0]))
+            pairs = near.layout.pairs[bounds[task] : bounds[task + 1]]
+            return left.of_leaves(np.unique(pairs if near.half else pairs[:, 0]))
 
         add_in_panels(sums, work, rows, len(bounds) - 1)
 
 
-@jitable_part
-def packed_block(stored, n, height, width, room, block):  # type: ignore[no-untyped-def]
-    """Write block number n of packed tensors to block[:height, :width]. stored: as in _Blocks. room: as in
-    _Blocks.room."""
-    numbers, heads, begins, units, rows, starts, groups = stored
-    unpack_block(
-        numbers, heads, begins, units, rows[n], rows[n + 1], starts[n], groups[n], width // 3, room, block
-    )  # fmt: skip
+@kernel
+def add_diagonals(  # type: ignore[no-untyped-def]
+    stored, pairs, row_starts, column_starts, lefts, rights, symmetric, left, right, wanted, heads, links, out,
+    block, least, most,
+):  # fmt: skip
+    """Add left^T B right of all near blocks B to those blocks of groups whose rows and columns they have.
 
-
-@jitable_part
-def plain_block(stored, n, height, width, room, block):  # type: ignore[no-untyped-def]
-    """Write block number n of plain numbers to block[:height, :width]; arguments as in packed_block."""
-    numbers, places = stored
-    for r in range(height):
-        for c in range(width):
-            block[r, c] = numbers[places[n] + r * width + c]
-
-
-@functools.cache
-def diagonal_kernel(packed: bool) -> Callable[..., None]:
-    """The kernel of BlockSums for blocks that are packed tensors, or plain numbers."""
-    fetch = packed_block if packed else plain_block
-
-    @kernel
-    def diagonals(  # type: ignore[no-untyped-def]
-        stored, pairs, row_starts, column_starts, lefts, rights, symmetric, left, right, wanted, heads, links, out,
-        room, block, least, most,
-    ):  # fmt: skip
-        """Add left^T B right of all near blocks B to those blocks of groups whose rows and columns they have.
-
-        stored, pairs, row_starts, column_starts, lefts, rights, symmetric: as in _Blocks. left, right: indptr, indices
-        and data of the matrices on both sides. wanted: owner, place (unknowns,) as in BlockSums, where each block of a
-        group begins in out, and its size. heads (2, groups), -1 at first: the last near block with rows of each group,
-        and the first link of its list of entries on the right. links (3, entries): the next link, column and entry of
-        each. out: the blocks of groups least .. most, row after row. room, block: space for one near block.
-        """
-        owner, place, starts, sizes = wanted
-        left_starts, left_columns, left_values = left
-        right_starts, right_columns, right_values = right
-        for n in range(len(pairs)):
-            i, j, fetched = pairs[n, 0], pairs[n, 1], False
-            # a symmetric block is that of rows i and columns j, and its transpose that of rows j and columns i
-            for turn in range(2 if symmetric and i != j else 1):
-                one, other, stamp, used = (i, j, 2 * n, 0) if turn == 0 else (j, i, 2 * n + 1, 0)
-                top, low, found = row_starts[one], column_starts[other], False
-                # the groups that have rows here
-                for r in range(top, row_starts[one + 1]):
-                    for a in range(left_starts[lefts[r]], left_starts[lefts[r] + 1]):
-                        mine = owner[left_columns[a]]
-                        if least <= mine < most and heads[0, mine] != stamp:
-                            heads[0, mine], heads[1, mine], found = stamp, -1, True
-                if not found:
-                    continue
-                # a list for each of them: its entries on the right
-                for c in range(low, column_starts[other + 1]):
-                    for b in range(right_starts[rights[c]], right_starts[rights[c] + 1]):
-                        mine = owner[right_columns[b]]
-                        if mine >= 0 and heads[0, mine] == stamp:
-                            links[0, used], links[1, used], links[2, used] = heads[1, mine], c - low, b
-                            heads[1, mine] = used
-                            used += 1
-                if used and not fetched:
-                    height, width = row_starts[i + 1] - row_starts[i], column_starts[j + 1] - column_starts[j]
-                    fetch(stored, n, height, width, room, block)
-                    fetched = True
-                # products of rows with the list of their group
-                for r in range(top, row_starts[one + 1]):
-                    for a in range(left_starts[lefts[r]], left_starts[lefts[r] + 1]):
-                        p, mine = left_columns[a], owner[left_columns[a]]
-                        if mine < least or mine >= most:
-                            continue
-                        row, k = starts[mine] + place[p] * sizes[mine], heads[1, mine]
-                        while k >= 0:
-                            c, b = links[1, k], links[2, k]
-                            entry = block[r - top, c] if turn == 0 else block[c, r - top]
-                            out[row + place[right_columns[b]]] += left_values[a] * entry * right_values[b]
-                            k = links[0, k]
-
-    return diagonals
+    stored, pairs, row_starts, column_starts, lefts, rights, symmetric: as in _Blocks. left, right: indptr, indices
+    and data of the matrices on both sides. wanted: owner, place (unknowns,) as in BlockSums, where each block of a
+    group begins in out, and its size. heads (2, groups), -1 at first: the last near block with rows of each group,
+    and the first link of its list of entries on the right. links (3, entries): the next link, column and entry of
+    each. out: the blocks of groups least .. most, row after row. block: space for one near block.
+    """
+    owner, place, starts, sizes = wanted
+    left_starts, left_columns, left_values = left
+    right_starts, right_columns, right_values = right
+    for n in range(len(pairs)):
+        i, j, fetched = pairs[n, 0], pairs[n, 1], False
+        # a symmetric block is that of rows i and columns j, and its transpose that of rows j and columns i
+        for turn in range(2 if symmetric and i != j else 1):
+            one, other, stamp, used = (i, j, 2 * n, 0) if turn == 0 else (j, i, 2 * n + 1, 0)
+            top, low, found = row_starts[one], column_starts[other], False
+            # the groups that have rows here
+            for r in range(top, row_starts[one + 1]):
+                for a in range(left_starts[lefts[r]], left_starts[lefts[r] + 1]):
+                    mine = owner[left_columns[a]]
+                    if least <= mine < most and heads[0, mine] != stamp:
+                        heads[0, mine], heads[1, mine], found = stamp, -1, True
+            if not found:
+                continue
+            # a list for each of them: its entries on the right
+            for c in range(low, column_starts[other + 1]):
+                for b in range(right_starts[rights[c]], right_starts[rights[c] + 1]):
+                    mine = owner[right_columns[b]]
+                    if mine >= 0 and heads[0, mine] == stamp:
+                        links[0, used], links[1, used], links[2, used] = heads[1, mine], c - low, b
+                        heads[1, mine] = used
+                        used += 1
+            if used and not fetched:
+                height, width = row_starts[i + 1] - row_starts[i], column_starts[j + 1] - column_starts[j]
+                read_block(stored, n, height, width, block)
+                fetched = True
+            # products of rows with the list of their group
+            for r in range(top, row_starts[one + 1]):
+                for a in range(left_starts[lefts[r]], left_starts[lefts[r] + 1]):
+                    p, mine = left_columns[a], owner[left_columns[a]]
+                    if mine < least or mine >= most:
+                        continue
+                    row, k = starts[mine] + place[p] * sizes[mine], heads[1, mine]
+                    while k >= 0:
+                        c, b = links[1, k], links[2, k]
+                        entry = block[r - top, c] if turn == 0 else block[c, r - top]
+                        out[row + place[right_columns[b]]] += left_values[a] * entry * right_values[b]
+                        k = links[0, k]
 
 
 @jitable_part
@@ -244,56 +205,49 @@ def combine(matrix, rows, block, height, width, place, products):  # type: ignor
     return count
 
 
-@functools.cache
-def sum_kernel(packed: bool) -> Callable[..., None]:
-    """The kernel of near_sums for blocks that are packed tensors, or plain numbers."""
-    fetch = packed_block if packed else plain_block
+@kernel
+def add_sums(  # type: ignore[no-untyped-def]
+    stored, pairs, row_starts, column_starts, lefts, rights, symmetric, left, right, row, panel, place, seen,
+    numbers, column, sums, products, block, low, high,
+):  # fmt: skip
+    """Add left^T B right of the near blocks low .. high to a panel.
 
-    @kernel
-    def add_sums(  # type: ignore[no-untyped-def]
-        stored, pairs, row_starts, column_starts, lefts, rights, symmetric, left, right, row, panel, place, seen,
-        numbers, column, sums, products, room, block, low, high,
-    ):  # fmt: skip
-        """Add left^T B right of the near blocks low .. high to a panel.
-
-        stored, pairs, row_starts, column_starts, lefts, rights, symmetric: as in _Blocks. left, right: the fields of
-        LeafColumns on both sides. panel: rows of the matrix, row r is panel[row[r]]. place, seen, numbers (k,): space
-        for numbers of columns; seen is -1. column, sums, products: space for left^T of a column of B, for the sums of
-        columns in the order of `numbers`, and for left^T B or right^T B^T. room, block: space for one near block.
-        """
-        left_starts, left_columns, left_values, left_first, left_numbers = left
-        right_starts, right_columns, right_values, right_first, right_numbers = right
-        for n in range(low, high):
-            i, j, found = pairs[n, 0], pairs[n, 1], 0
-            top, begin = row_starts[i], column_starts[j]
-            height, width = row_starts[i + 1] - top, column_starts[j + 1] - begin
-            fetch(stored, n, height, width, room, block)
-            # left^T B, whose columns are then combined to those of the right side
-            count = combine((*left, i), lefts[top:], block, height, width, place, products)
-            for c in range(width):
+    stored, pairs, row_starts, column_starts, lefts, rights, symmetric: as in _Blocks. left, right: the fields of
+    LeafColumns on both sides. panel: rows of the matrix, row r is panel[row[r]]. place, seen, numbers (k,): space
+    for numbers of columns; seen is -1. column, sums, products: space for left^T of a column of B, for the sums of
+    columns in the order of `numbers`, and for left^T B or right^T B^T. block: space for one near block.
+    """
+    left_starts, left_columns, left_values, left_first, left_numbers = left
+    right_starts, right_columns, right_values, right_first, right_numbers = right
+    for n in range(low, high):
+        i, j, found = pairs[n, 0], pairs[n, 1], 0
+        top, begin = row_starts[i], column_starts[j]
+        height, width = row_starts[i + 1] - top, column_starts[j + 1] - begin
+        read_block(stored, n, height, width, block)
+        # left^T B, whose columns are then combined to those of the right side
+        count = combine((*left, i), lefts[top:], block, height, width, place, products)
+        for c in range(width):
+            for t in range(count):
+                column[t] = products[t, c]
+            for b in range(right_starts[rights[begin + c]], right_starts[rights[begin + c] + 1]):
+                m, f = seen[right_columns[b]], right_values[b]
+                if m < 0:
+                    m, numbers[found], seen[right_columns[b]] = found, right_columns[b], found
+                    sums[m, :count] = 0
+                    found += 1
                 for t in range(count):
-                    column[t] = products[t, c]
-                for b in range(right_starts[rights[begin + c]], right_starts[rights[begin + c] + 1]):
-                    m, f = seen[right_columns[b]], right_values[b]
-                    if m < 0:
-                        m, numbers[found], seen[right_columns[b]] = found, right_columns[b], found
-                        sums[m, :count] = 0
-                        found += 1
-                    for t in range(count):
-                        sums[m, t] += f * column[t]
-            # into the panel
-            for m in range(found):
-                seen[numbers[m]] = -1
+                    sums[m, t] += f * column[t]
+        # into the panel
+        for m in range(found):
+            seen[numbers[m]] = -1
+            for t in range(count):
+                panel[row[left_numbers[left_first[i] + t]], numbers[m]] += sums[m, t]
+        if not symmetric or i == j:
+            continue
+        # the transpose: right^T B, whose columns are combined to those of the left side
+        count = combine((*right, i), rights[top:], block, height, width, place, products)
+        for c in range(width):
+            for a in range(left_starts[lefts[begin + c]], left_starts[lefts[begin + c] + 1]):
+                at, f = row[left_columns[a]], left_values[a]
                 for t in range(count):
-                    panel[row[left_numbers[left_first[i] + t]], numbers[m]] += sums[m, t]
-            if not symmetric or i == j:
-                continue
-            # the transpose: right^T B, whose columns are combined to those of the left side
-            count = combine((*right, i), rights[top:], block, height, width, place, products)
-            for c in range(width):
-                for a in range(left_starts[lefts[begin + c]], left_starts[lefts[begin + c] + 1]):
-                    at, f = row[left_columns[a]], left_values[a]
-                    for t in range(count):
-                        panel[at, right_numbers[right_first[i] + t]] += f * products[t, c]
-
-    return add_sums
+                    panel[at, right_numbers[right_first[i] + t]] += f * products[t, c]
