@@ -25,8 +25,8 @@ product."""
 HARMONIC = 10
 """Flops of a harmonic of degree below p at a point: a step of its recurrence, with the weights of the functions."""
 TABLES, ENTRY, NUMBER = (1500, 3300), 2.07, 2.3
-"""Bytes of tables over the square of their rank, by how far neighbours are apart; of an entry in 16 bits with its part of
-an exponent, and of a number of a moment, the first of which have two integers, about."""
+"""Bytes of tables over the square of their rank, by how far neighbours are apart; of an entry in 16 bits with its part
+of an exponent, and of a number of a moment, the first of which have two integers, about."""
 
 
 class Part(NamedTuple):

@@ -125,10 +125,10 @@ def leaf_moment_kernel(packed: bool) -> Callable[..., None]:
         """Add the moments of the functions of a line in leaves low .. high.
 
         stored: the first five fields of the `Moments` of functions, with runs of `pitch` numbers. starts (leaves + 1,):
-        where the functions of each leaf begin. values: whether the line has values, else tractions of displacements. arms (leaves, 3): from
-        the centre of the tree to those of leaves. rows: the row of the matrix of each function. matrix: indptr, indices
-        and data. spans, numbers, moments: as in Moments, spans of leaves. kept, rank: as in ranks_of. place (k,), run:
-        space for numbers of columns, and for the moments of one function.
+        where the functions of each leaf begin. values: whether the line has values, else tractions of displacements.
+        arms (leaves, 3): from the centre of the tree to those of leaves. rows: the row of the matrix of each function.
+        matrix: indptr, indices and data. spans, numbers, moments: as in Moments, spans of leaves. kept, rank: as in
+        ranks_of. place (k,), run: space for numbers of columns, and for the moments of one function.
         """
         lanes(run)
         indptr, indices, data = matrix
