@@ -90,6 +90,14 @@ def test_the_single_layer_is_symmetric_and_positive(cube):
     assert np.linalg.eigvalsh((single + single.T) / 2).min() > 0
 
 
+@pytest.mark.parametrize("build", [cal.single_layer, pytest.param(cal.double_layer, marks=pytest.mark.variant)])
+def test_complex_multiples_keep_their_imaginary_part(cube, build):
+    space = vectors("P0", cube)
+    exact = build(GREEN, space).assemble().to_array()
+    found = ((1 + 2j) * build(GREEN, space)).assemble().to_array()
+    assert np.abs(found - (1 + 2j) * exact).max() < 1e-13 * np.abs(exact).max()
+
+
 @pytest.mark.variant
 def test_tractions_of_close_plates_converge():
     """Between plates at 1/50 of an edge, where the inner triangle is the trial or the test triangle, against more

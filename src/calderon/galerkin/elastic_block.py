@@ -23,10 +23,12 @@ class ElasticBlock(Block):
     @property
     def form(self) -> Form:
         """The form of displacements, or of tractions of the normal of the integrand."""
-        return elastic_form(self.integrand.normal, self.test_space.element.size, self.trial_space.element.size)
+        sizes = self.test_space.element.size, self.trial_space.element.size
+        return elastic_form(self.integrand.normal, *sizes, 2 if self.is_complex else 1)
 
     @classmethod
     def device_form_of(cls, integrand: Integrand, test: Any, trial: Any) -> DeviceForm:
+        """The part of the form that devices are given."""
         return elastic_device_form(integrand, test, trial)
 
     def _coefficients(self, factor: complex) -> NDArray[np.float64]:
@@ -39,6 +41,7 @@ class ElasticBlock(Block):
         return np.array([alpha.real, alpha.imag, 3 - 4 * ratio, 0.0])
 
     def _coarse(self) -> bool:
+        """Whether special pairs need fewer digits: never."""
         return False  # of triangles in one plane (G'/r) d remains, which double layers do not have
 
     @property
@@ -54,9 +57,11 @@ class ElasticBlock(Block):
         return self.integrand.normal != "none"
 
     def moment_functions(self, rule: TriangleRule) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Values of the local functions of the scalar spaces at the points of a rule on both sides."""
         return self.test_space.element.values(rule.points), self.trial_space.element.values(rule.points)
 
     def _form_data(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Normals of the triangles of both sides, where the form has one."""
         if self.integrand.normal == "none":
             return super()._form_data()
         return self.test_surface.normals, self.trial_surface.normals

@@ -5,7 +5,7 @@
    with a normal      alpha (-S - (c2 / 3) tr S I + c2 (e n^T - n e^T)),              S = f_2 s d d^T,   e = f_1 d,
 
    s = d . n_x or -d . n_y. TESTS, TRIALS: local functions of the scalar spaces; ELASTIC_NORMAL: 0 none, 1 of the test, 2 of
-   the trial triangle. coefficients: alpha, 0, c2. */
+   the trial triangle. coefficients: Re and Im of alpha, c2. */
 #include "backends/prelude.h"
 
 #define PARTS 1
@@ -106,7 +106,11 @@ DEVICE void local_matrix(const real_type *sums, GLOBAL const real_type *test, GL
 #if ELASTIC_NORMAL
                     value += coefficients[2] * (s[(6 + i) * MOMENTS] * n[j] - s[(6 + j) * MOMENTS] * n[i]);
 #endif
-                    out[first + (size_t)((3 * a + i) * WIDTH + 3 * b + j) * count] = alpha * value;
+                    size_t place = first + (size_t)((3 * a + i) * WIDTH + 3 * b + j) * count;
+                    out[place] = alpha * value;
+#if OUT_COMPLEX
+                    out_i[place] = factor * coefficients[1] * value;
+#endif
                 }
         }
 }

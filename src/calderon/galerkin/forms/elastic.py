@@ -24,9 +24,9 @@ SYMMETRIC = 6
 
 
 @functools.lru_cache(maxsize=64)
-def elastic_form(normal: Side, tests: int, trials: int) -> Form:
+def elastic_form(normal: Side, tests: int, trials: int, parts: int = 1) -> Form:
     """The form of so many local functions of the scalar spaces; normal: of which triangle, "none" for displacements of
-    forces."""
+    forces. parts: 2 where entries are complex, by their factor."""
     has_normal, of_trial = normal != "none", normal == "trial"
     components = monomials(2, 2, normal) + monomials(1, 1) if has_normal else monomials(1, 2)
     own, of_trace = (-1.0, -1.0 / 3.0) if has_normal else (1.0, 1.0)
@@ -34,20 +34,22 @@ def elastic_form(normal: Side, tests: int, trials: int) -> Form:
     @jitable
     def fields(s, m, a, b, imaginary, w, x, i, x_step, y, j, y_step, d0, d1, d2, c0, c1, c2, c3):  # type: ignore[no-untyped-def]
         """Store M of all pairs of local functions at s[w:]; arguments as `Form` says, c2 as in the formula."""
-        step, pitch = lanes(s), tests * trials * lanes(s)
+        step, pitch, apart = lanes(s), tests * trials * lanes(s), parts * lanes(s)
         for k in range(tests):
             for n in range(trials):
-                here, at = m + k * a + n * b, w + (k * trials + n) * MATRIX * step
-                put_symmetric(s, here, pitch, at, own, of_trace * c2)
-                if has_normal:
-                    if of_trial:
-                        n0, n1, n2 = load(y, j), load(y, j + y_step), load(y, j + 2 * y_step)
-                    else:
-                        n0, n1, n2 = load(x, i), load(x, i + x_step), load(x, i + 2 * x_step)
-                    add_turned(s, here + SYMMETRIC * pitch, pitch, at, n0, n1, n2, c2)
+                for part in range(parts):
+                    here = m + k * a + n * b + part * imaginary
+                    at = w + (k * trials + n) * MATRIX * apart + part * step
+                    put_symmetric(s, here, pitch, at, apart, own, of_trace * c2)
+                    if has_normal:
+                        if of_trial:
+                            n0, n1, n2 = load(y, j), load(y, j + y_step), load(y, j + 2 * y_step)
+                        else:
+                            n0, n1, n2 = load(x, i), load(x, i + x_step), load(x, i + 2 * x_step)
+                        add_turned(s, here + SYMMETRIC * pitch, pitch, at, apart, n0, n1, n2, c2)
 
-    sizes = tests, trials, 3 * trials, NORMAL if has_normal else 0, 0, MATRIX * tests * trials
-    made = fields, fields, matrix_entries(trials, 1)
+    sizes = tests, trials, 3 * trials, NORMAL if has_normal else 0, 0, parts * MATRIX * tests * trials
+    made = fields, fields, matrix_entries(trials, parts)
     return Form(f"elastic {normal}", components, components, *sizes, *made)
 
 
@@ -69,28 +71,26 @@ def matrix_entries(trials: int, parts: int):  # type: ignore[no-untyped-def]
 
 
 @jitable
-def put_symmetric(s, m, pitch, at, own, of_trace):  # type: ignore[no-untyped-def]
-    """Store own S + of_trace tr S I, nine vectors row by row, at s[at:], from the six components of S at s[m:], `pitch`
-    numbers apart."""
-    step = lanes(s)
+def put_symmetric(s, m, pitch, at, apart, own, of_trace):  # type: ignore[no-untyped-def]
+    """Store own S + of_trace tr S I, nine vectors row by row, at s[at:], `apart` numbers apart, from the six components
+    of S at s[m:], `pitch` numbers apart."""
     total = of_trace * (load(s, m) + load(s, m + pitch) + load(s, m + 2 * pitch))
     for k in range(3):
-        store(s, at + 4 * k * step, own * load(s, m + k * pitch) + total)
+        store(s, at + 4 * k * apart, own * load(s, m + k * pitch) + total)
         p, q = (k + 1) % 3, (k + 2) % 3
         other = own * load(s, m + (3 + k) * pitch)
-        store(s, at + (3 * p + q) * step, other)
-        store(s, at + (3 * q + p) * step, other)
+        store(s, at + (3 * p + q) * apart, other)
+        store(s, at + (3 * q + p) * apart, other)
 
 
 @jitable
-def add_turned(s, m, pitch, at, n0, n1, n2, factor):  # type: ignore[no-untyped-def]
-    """Add factor (e n^T - n e^T) to nine vectors at s[at:], from the components of e at s[m:], `pitch` numbers
-    apart."""
-    step = lanes(s)
+def add_turned(s, m, pitch, at, apart, n0, n1, n2, factor):  # type: ignore[no-untyped-def]
+    """Add factor (e n^T - n e^T) to nine vectors at s[at:], `apart` numbers apart, from the components of e at s[m:],
+    `pitch` numbers apart, and the normal n = (n0, n1, n2)."""
     e0, e1, e2 = load(s, m), load(s, m + pitch), load(s, m + 2 * pitch)
     for k in range(3):
         p, q = (k + 1) % 3, (k + 2) % 3
         along = e1 * n2 - e2 * n1 if k == 0 else e2 * n0 - e0 * n2 if k == 1 else e0 * n1 - e1 * n0
-        here, there = at + (3 * p + q) * step, at + (3 * q + p) * step
+        here, there = at + (3 * p + q) * apart, at + (3 * q + p) * apart
         store(s, here, load(s, here) + factor * along)
         store(s, there, load(s, there) - factor * along)
