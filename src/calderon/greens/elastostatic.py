@@ -21,8 +21,8 @@ from calderon.validation import real_number
 
 @jitable
 def value(r2, parameters, reference):  # type: ignore[no-untyped-def]
-    """1/r, -1/r^3 and 3/r^5 at squared distances r2, without parameters or a reference; what is not asked for is not
-    computed."""
+    """1/r, -1/r^3 and 3/r^5 at squared distances r2, without parameters or a reference; only functions that
+    are read are computed."""
     g = inverse_square_root(r2)
     slope = inverse_cube(r2)
     curvature = -3.0 * slope * g * g

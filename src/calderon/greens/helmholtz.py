@@ -59,7 +59,7 @@ def shifted_value(r2, parameters, reference):  # type: ignore[no-untyped-def]
 @jitable
 def shifted_multiple(r2, parameters, reference):  # type: ignore[no-untyped-def]
     """The values of `shifted_value` without the factors of the root: one in values, three in slopes; arguments as
-    there."""
+    in `shifted_value`."""
     w = inverse_square_root_multiple(r2)
     kr = root_scaled(parameters[0], r2) * (r2 * w)
     s, c = short_sine_cosine(kr - parameters[0] * reference)

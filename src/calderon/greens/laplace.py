@@ -17,8 +17,8 @@ from calderon.greens.green import Radial, no_phase
 
 @jitable
 def value(r2, parameters, reference):  # type: ignore[no-untyped-def]
-    """4 pi G and 4 pi G'/r at squared distances r2, without parameters or a reference; what is not asked for is not
-    computed."""
+    """4 pi G and 4 pi G'/r at squared distances r2, without parameters or a reference; only functions that
+    are read are computed."""
     g = inverse_square_root(r2)
     slope = inverse_cube(r2)
     return g, g, slope, slope

@@ -52,7 +52,7 @@ def spreads(test: FlatTriangles, trial: FlatTriangles, rule: TriangleRule, real:
 
 
 def no_spreads(real: DTypeLike) -> Spreads:
-    """Empty spreads, where nobody reads them."""
+    """Empty spreads, where they are not read."""
     return Spreads(*(np.zeros((0, 0), real), np.zeros((0, 0), real), np.zeros(0, real), np.zeros((0, 0), real)))
 
 

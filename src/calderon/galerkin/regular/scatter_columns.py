@@ -93,7 +93,7 @@ def summed(turned, sums, level, source, start):  # type: ignore[no-untyped-def]
 
 @jitable
 def fetched(out, pitch, row_ids, top, count, columns, b):  # type: ignore[no-untyped-def]
-    """Ask for the entries that `add_real_columns` will add to; arguments as there."""
+    """Prefetch the entries that `add_real_columns` will add to; arguments as in `add_real_columns`."""
     distinct, begin = columns.distinct.reshape(-1), b * columns.distinct.shape[1]
     end = begin + columns.level[b, 0]
     for r in range(top, top + count):
