@@ -37,10 +37,12 @@ class Kind(ModelledKind[C], ABC, Generic[C, P, R]):
     """A kind of case.
 
     name: the table by which a file is of this kind; title: in the reference of case files; model: of the files, with
-    every key and its rules; panels: what a report shows of a result, in addition to the panels of all kinds.
+    every key and its rules; panels: what a report shows of a result, in addition to the panels of all kinds; heading:
+    above the report, the title unless given.
     """
 
     panels: tuple[Panel[R], ...]
+    heading: str = ""
     in_time: ClassVar[bool] = False
     """Whether runs continue from checkpoints and are shared among ranks."""
 
@@ -59,7 +61,7 @@ class Kind(ModelledKind[C], ABC, Generic[C, P, R]):
 
     def subject(self, case: C) -> str:
         """The kind of problem, as it stands above the report."""
-        return self.title
+        return self.heading or self.title
 
     @abstractmethod
     def subtitle(self, results: R) -> str:

@@ -49,4 +49,4 @@ class Periodic(Kind[PeriodicCase, PeriodicCell, PeriodicResults]):
         return f"Element “{case.element.shape}”, period {sides} mm, waves from {wave.side}, {angles}."
 
 
-KIND = Periodic("periodic", "Periodic surfaces", PeriodicCase, PANELS)
+KIND = Periodic("periodic", "Periodic surfaces", PeriodicCase, PANELS, "Plane waves at a periodic surface")

@@ -223,4 +223,4 @@ class Solids(Kind[SolidCase, PosedSolid, SolidResults]):
         return f"Mesh “{source}”{side}; {'; '.join(materials)}."
 
 
-KIND = Solids("solid", "Elastic solids", SolidCase, PANELS)
+KIND = Solids("solid", "Elastic solids", SolidCase, PANELS, "Elastic solid under static loads")

@@ -27,6 +27,7 @@ from calderon.kinds.surface.plane_waves import PlaneWaves
 from calderon.kinds.surface.references import read_references
 from calderon.kinds.surface.results import Moment, Results, Slice, Source, Step, Words
 from calderon.mesh import AccuracyWarning, MeshError, MeshWarning, TriangleMesh
+from calderon.mlfmm import Multipole
 from calderon.operators.methods import AUTO, candidates
 from calderon.plots import inside
 from calderon.report.formatting import extent, frequency_texts, vector_text
@@ -55,7 +56,8 @@ class SurfacePhysics(ABC):
         located = replace(file, case=_located(file))
         if located.case.solver.matrix_file is not None:
             _discard_former_sweeps(located.case)
-        references, places = read_references(file), near_places(file)
+        references = read_references(file) if file.case.output.reference else {}
+        places = near_places(file) if file.case.output.near_field else {}
         steps = tuple(self._step(located, mesh, moment, places, stages) for moment in moments_of(file.case))
         return Results(file, mesh, self.words, steps, references=references)
 
@@ -103,7 +105,7 @@ class SurfacePhysics(ABC):
             info=solution.info,
             source=source_name(1, case.incident) if further else "",
             further=further,
-            plane_waves=PlaneWaves.of(posed.system.matrix),
+            plane_waves=PlaneWaves.of(matrix) if isinstance(matrix := posed.system.matrix, Multipole) else None,
         )
 
     def _further(

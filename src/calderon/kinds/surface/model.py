@@ -194,7 +194,10 @@ class Case(CaseModel):
         return self.physics.family
 
     def completed(self, file: Any) -> "Case":
-        media = checked_media(file, self.physics.named_media, self.physics.frequencies)
+        uses = list(self.physics.named_media)
+        if not (uses or self.media):
+            return self
+        media = checked_media(file, uses, self.physics.frequencies)
         return self.model_copy(update={"media": media, "physics": self.physics.with_media(media)})
 
     def estimated(self) -> "Case":

@@ -1,7 +1,6 @@
 """The record of a matrix by plane waves in a report: its levels, near blocks and checked error."""
 
 from dataclasses import dataclass
-from typing import Any
 
 from calderon.backends import format_bytes
 from calderon.mlfmm import Multipole
@@ -28,13 +27,11 @@ class PlaneWaves:
     near_nbytes: int
     error: float | None
     checked: int
-    rtol: float
+    rtol: float | None
 
     @staticmethod
-    def of(matrix: Any) -> "PlaneWaves | None":
-        """None for a matrix of another kind."""
-        if not isinstance(matrix, Multipole):
-            return None
+    def of(matrix: Multipole) -> "PlaneWaves":
+        """The record of a matrix."""
         levels = zip(matrix.media, matrix.levels, strict=True)
         found = tuple((complex(medium.k), tuple(each)) for medium, each in levels)
         return PlaneWaves(found, matrix.nbytes, matrix.near_nbytes, matrix.error, matrix.checked, matrix.rtol)
@@ -46,7 +43,13 @@ class PlaneWaves:
             ("near blocks", format_bytes(self.near_nbytes), ""),
         ]
         if self.error is not None:
-            rows.append((f"error of products, on {self.checked} rows", f"{self.error:.1e}", f"of {self.rtol:g}"))
+            rows.append(
+                (
+                    f"error of products, on {self.checked} rows",
+                    f"{self.error:.1e}",
+                    f"of {self.rtol:g}" if self.rtol else "",
+                )
+            )
         sheet.block("Plane waves", rows)
         levels = [
             [

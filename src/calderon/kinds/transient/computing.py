@@ -303,4 +303,4 @@ class FieldsInTime(Kind[TransientCase, MaxwellDG, TransientResults]):
         return f"Mesh “{case.mesh.file or case.mesh.shape}”, {run}; {', '.join(sources)}."
 
 
-KIND = FieldsInTime("transient", "Fields in time", TransientCase, PANELS)
+KIND = FieldsInTime("transient", "Fields in time", TransientCase, PANELS, "Electromagnetic fields in time")
