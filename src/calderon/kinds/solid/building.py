@@ -79,7 +79,7 @@ def elastic_solids(file: CaseFile[SolidCase], mesh: TriangleMesh, load_case: str
     loads, by the name of theirs. CaseError for tags
     that the mesh does not have, a surface that bounds no body, and conditions that contradict each other."""
     case, solid = file.case, file.case.solid
-    options = {"space": solid.space, "exterior": solid.exterior, "units": solid.units}
+    options: dict[str, Any] = {"space": solid.space, "exterior": solid.exterior, "units": solid.units}
     body = [one.condition for one in case.loads_of(load_case) if one.tag is None]
     for key in ("support", "load"):
         for number, one in enumerate(getattr(case, key)):
@@ -101,7 +101,7 @@ def elastic_solids(file: CaseFile[SolidCase], mesh: TriangleMesh, load_case: str
                     part = mesh.restricted(case.region[number].tags)
         source = next(name for name in case.mesh.SELECTORS if getattr(case.mesh, name) is not None)
         with file.blamed("mesh", source):
-            bare = ElasticSolid(part, material.material, body=body, **options)  # type: ignore[arg-type]
+            bare = ElasticSolid(part, material.material, body=body, **options)
         supports, loads = (_by_tag(file, bare.mesh, key, load_case) for key in ("support", "load"))
         found[name] = replace(bare, supports=supports, loads=loads)
         with file.blamed("support", "tag", [*supports], None):

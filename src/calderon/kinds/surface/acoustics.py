@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 import calderon.backends as backends
 import calderon.exact as exact
 from calderon.formulations import ScatteringSolution
-from calderon.kinds.surface.computing import Field, SurfacePhysics, deviation, options, saved_sweep
+from calderon.kinds.surface.computing import SurfacePhysics, deviation, options, saved_sweep
 from calderon.kinds.surface.model import Case, FarField
 from calderon.kinds.surface.null_field import left_inside
 from calderon.kinds.surface.results import Moment, Words
@@ -26,9 +26,6 @@ class Acoustics(SurfacePhysics):
     def excitation(self, case: Case, wavenumber: float) -> PlaneWave | PointSource:
         assert case.incident is not None
         return case.incident.sound(wavenumber)
-
-    def field(self, case: Case, solution: Any) -> Field:
-        return solution.field  # type: ignore[no-any-return]
 
     def left_inside(self, case: Case, mesh: TriangleMesh, solution: Any) -> float | None:
         if case.physics.definition.penetrable:

@@ -3,7 +3,7 @@
 import hashlib
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -40,7 +40,6 @@ PLANES = 5
 """Frequencies of a sweep, evenly over it, and incident waves, for which the field in the plane is computed."""
 MOST = 5000
 """Triangles of a mesh for which a second one is solved without being requested."""
-Field = Callable[[NDArray[np.float64]], NDArray[Any]]
 Measured = tuple[str, NDArray[Any], NDArray[Any]]
 ALL_AROUND = np.pi * (np.arange(8) + 0.5) / 8, np.pi * np.arange(8) / 4
 """Angles theta and phi of directions in which far fields on two meshes are compared."""
@@ -50,6 +49,8 @@ class SurfacePhysics(ABC):
     """A family of problems on surfaces: which source excites them, and what is evaluated of a solution."""
 
     words: ClassVar[Words]
+    field_method: ClassVar[str] = "field"
+    """The method of a solution that gives the field at points (n, 3): numbers (n,) or vectors (n, 3)."""
 
     def compute(self, file: CaseFile[Case], mesh: TriangleMesh, stages: Stages) -> Results:
         """All requested results of a case on its mesh; CaseError for what in the case cannot be used."""
@@ -153,7 +154,7 @@ class SurfacePhysics(ABC):
         """The field on the requested plane, where the problem defines it: outside the body, inside it, or both."""
         points = _slice_points(case, mesh)
         enclosed, hidden = _sides(case, mesh, points)
-        values = self.field(case, solution)(_moved_off(points, enclosed, mesh)[~hidden])
+        values = getattr(solution, self.field_method)(_moved_off(points, enclosed, mesh)[~hidden])
         filled = np.full((*hidden.shape, *values.shape[1:]), np.nan, dtype=values.dtype)
         filled[~hidden] = values
         return Slice(points, filled) if values.ndim == 1 else Slice(points, self.drawn(case, filled), filled)
@@ -165,10 +166,6 @@ class SurfacePhysics(ABC):
     @abstractmethod
     def evaluate(self, case: Case, posed: Any, solution: Any, moment: Moment, stages: Stages) -> dict[str, Any]:
         """The fields of a `Step` that this physics has."""
-
-    @abstractmethod
-    def field(self, case: Case, solution: Any) -> Field:
-        """The field in a plane, a function of points (n, 3) with numbers (n,) or vectors (n, 3)."""
 
     def drawn(self, case: Case, vectors: NDArray[Any]) -> NDArray[Any]:
         """The numbers (...,) that are drawn of vectors (..., 3): magnitudes."""

@@ -10,7 +10,7 @@ from calderon.case import Angles
 from calderon.exact.angular import line_of_sight
 from calderon.formulations import DielectricScattering, DielectricSolution, ElectromagneticSolution, PECScattering
 from calderon.formulations.scenes import level_values, pattern_rows
-from calderon.kinds.surface.computing import Field, Measured, SurfacePhysics, deviation, options, saved_sweep
+from calderon.kinds.surface.computing import Measured, SurfacePhysics, deviation, options, saved_sweep
 from calderon.kinds.surface.model import Case
 from calderon.kinds.surface.null_field import left_inside
 from calderon.kinds.surface.results import FarFields, Moment, Words
@@ -27,13 +27,11 @@ class Radar(SurfacePhysics):
     """Scattering of an electromagnetic plane wave."""
 
     words = Words(CROSS_SECTION, "E", "V/m", "total electric field")
+    field_method = "electric"
 
     def excitation(self, case: Case, wavenumber: float) -> ElectromagneticPlaneWave:
         assert case.incident is not None
         return case.incident.electromagnetic(wavenumber)
-
-    def field(self, case: Case, solution: Any) -> Field:
-        return solution.electric  # type: ignore[no-any-return]
 
     def drawn(self, case: Case, vectors: NDArray[Any]) -> NDArray[Any]:
         """The magnitude of E, or for signed pictures the component along the incident polarisation."""
@@ -73,13 +71,11 @@ class Antennas(SurfacePhysics):
     """Conductors that a voltage feeds."""
 
     words = Words(GAIN, "E", "V/m", "total electric field")
+    field_method = "electric"
 
     def excitation(self, case: Case, wavenumber: float) -> float:
         assert case.physics.feed is not None
         return case.physics.feed.voltage
-
-    def field(self, case: Case, solution: Any) -> Field:
-        return solution.electric  # type: ignore[no-any-return]
 
     def measured(self, case: Case, mesh: TriangleMesh, *solutions: Any) -> Measured:
         first, second = (np.array([each.input_impedance]) for each in solutions)

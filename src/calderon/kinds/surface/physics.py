@@ -131,7 +131,9 @@ class Physics(Table):
 
     @property
     def definition(self) -> "Problem":
-        return PROBLEMS.get(self.problem) or extension(GROUP, self.problem, Problem)  # type: ignore[return-value]
+        found = PROBLEMS.get(self.problem) or extension(GROUP, self.problem, Problem)
+        assert found is not None  # the name is checked
+        return found
 
     @property
     def family(self) -> str:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 import calderon.exact as exact
-from calderon.kinds.surface.computing import ALL_AROUND, Field, Measured, SurfacePhysics
+from calderon.kinds.surface.computing import ALL_AROUND, Measured, SurfacePhysics
 from calderon.kinds.surface.model import Case
 from calderon.kinds.surface.null_field import left_inside, points_inside
 from calderon.kinds.surface.results import Moment, Words
@@ -27,9 +27,6 @@ class Statics(SurfacePhysics):
         sides, whose total does not describe the field there."""
         charged = case.physics.potential is not None and case.physics.side != "interior"
         return {"total_flux": float(np.real(solution.surface.integral()))} if charged else {}
-
-    def field(self, case: Case, solution: Any) -> Field:
-        return solution.field  # type: ignore[no-any-return]
 
     def measured(self, case: Case, mesh: TriangleMesh, *solutions: Any) -> Measured:
         """The charge of bodies at a given potential, else the potential, inside or about the body."""

@@ -3,6 +3,7 @@
 import math
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -173,7 +174,7 @@ class _Watch:
 def _advance(
     case: TransientCase, posed: MaxwellDG, facts: Facts, watch: _Watch, stages: Stages, scratch: Path | None
 ) -> PeriodicFields | None:
-    options = {
+    options: dict[str, Any] = {
         "progress": stages.progress,
         "checkpoint": None if scratch is None else scratch / CHECKPOINT,
         "checkpoint_seconds": case.run.checkpoint,
@@ -182,8 +183,8 @@ def _advance(
     with stages.stage("advance the fields", announcement(case, facts, posed.mesh.number_of_tetrahedra)):
         try:
             if case.run.periods is not None and case.physics.frequency is not None:
-                return posed.run_until_periodic(case.physics.frequency, case.run.periods, **options)  # type: ignore[arg-type]
-            posed.run(facts.end, **options)  # type: ignore[arg-type]
+                return posed.run_until_periodic(case.physics.frequency, case.run.periods, **options)
+            posed.run(facts.end, **options)
         except OtherRun as error:
             raise OtherCase(_of_another_case(error, scratch)) from error
     return None

@@ -1,11 +1,12 @@
 """Panels of fields: on the surface, in a plane, and at points."""
 
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 import calderon.plots as plots
-from calderon.data import Axis, LabelledArrays, Quantity
+from calderon.data import Axis, Quantity
 from calderon.data.collections import write_collection
 from calderon.data.labelled import stacked
 from calderon.kinds.surface.results import Results, Step
@@ -41,7 +42,7 @@ def surface(results: Results, sheet: Sheet) -> None:
     sheet.view(lambda: surface_scene(results), *(f"surface_{each}.png" for each in case.output.surface))
     for quantity in case.output.surface:
         caption = f"{_part(quantity, case.physics.wave)}{last.surface.label} on the surface{results.at}."
-        sheet.picture(f"surface_{quantity}.png", caption, lambda path, q=quantity: _draw_surface(last.surface, q, path))  # type: ignore[misc]
+        sheet.picture(f"surface_{quantity}.png", caption, partial(_draw_surface, last.surface, quantity))
 
 
 def _draw_surface(shown: Function | VectorFunction, quantity: str, path: Path) -> None:
@@ -93,13 +94,14 @@ def _blank(results: Results) -> str:
 def near_fields(results: Results, sheet: Sheet) -> None:
     """near_field_NAME.csv, of a sweep with a column of frequencies; grids of the last step as .vti, too."""
     for name, samples in results.steps[-1].near_fields.items():
-        sheet.file(f"near_field_{name}.csv", lambda path, name=name: _by_frequency(results, name).write_csv(path))  # type: ignore[misc]
+        sheet.file(f"near_field_{name}.csv", partial(_write_by_frequency, results, name))
         if samples.places.image is not None:
             sheet.file(f"near_field_{name}.vti", samples.write)
 
 
-def _by_frequency(results: Results, name: str) -> LabelledArrays:
-    parts = [step.near_fields[name].arrays for step in results.steps]
-    if len(parts) == 1:
-        return parts[0]
-    return stacked(Axis("frequency", np.array([_moment(step) for step in results.steps]), "Hz"), parts)
+def _write_by_frequency(results: Results, name: str, path: Path) -> None:
+    arrays, *others = (step.near_fields[name].arrays for step in results.steps)
+    if others:
+        axis = Axis("frequency", np.array([_moment(step) for step in results.steps]), "Hz")
+        arrays = stacked(axis, [arrays, *others])
+    arrays.write_csv(path)
