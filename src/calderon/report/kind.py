@@ -2,7 +2,6 @@
 
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar
@@ -113,7 +112,7 @@ def sheet_of(results: Result[Any]) -> Sheet:
         added = [*extensions("calderon.panels", Panel).values()]
     except ExtensionError as error:
         failures.append(str(error))
-    panels: Sequence[Panel[Any]] = (*kind_of(results.file).panels, *SHARED, *added)
+    panels = tuple(dict.fromkeys((*kind_of(results.file).panels, *SHARED, *added)))  # a kind may place shared ones
     sheet = collected(results, panels)
     return replace(sheet, failures=[*sheet.failures, *failures])
 

@@ -4,9 +4,10 @@ from calderon.kinds.surface.panels.antenna import impedance
 from calderon.kinds.surface.panels.far_fields import bistatic, levels_over_frequency, monostatic, references
 from calderon.kinds.surface.panels.fields import near_fields, plane, surface
 from calderon.kinds.surface.panels.solution import charge, exact, inside, solution
+from calderon.report.panels import second_mesh, unknowns
 
 PANELS = (
-    surface, bistatic, monostatic, references, levels_over_frequency, impedance, exact, charge, inside, plane,
-    near_fields, solution,
+    surface, bistatic, monostatic, references, levels_over_frequency, impedance, exact, charge, inside,
+    second_mesh, plane, near_fields, unknowns, solution,
 )  # fmt: skip
 """In the order in which they appear."""
