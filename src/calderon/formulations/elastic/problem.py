@@ -32,8 +32,6 @@ Array = NDArray[np.float64]
 LOOSER, LOOSEST = 20, 1e-3
 """The error of fast products over that of the solver, and the largest one: the errors of smooth functions are far below
 those of random ones, which set the order."""
-ONLY = ("two-level",)
-"""The names of preconditioners."""
 REFUSED = {
     "precision": "bending of slender parts amplifies rounding, so that all numbers are in double precision",
     "keep_on_device": "its matrix is a sum of several ones, which the processor makes",
@@ -41,6 +39,8 @@ REFUSED = {
     "preconditioner": "its own one also measures the errors of displacements and strains",
 }
 """Options of a problem that elastic solids do not have, and why."""
+USUAL = {"precision": "double", "keep_on_device": False, "matrix_file": None, "preconditioner": "two-level"}
+"""The only values of these options."""
 
 
 class Errors(NamedTuple):
@@ -108,7 +108,7 @@ class ElasticProblem(Problem[Solution]):
 
     @property
     def preconditioners(self) -> tuple[str, ...]:
-        return ONLY
+        return (str(USUAL["preconditioner"]),)
 
     @property
     def brief(self) -> str:
@@ -118,11 +118,6 @@ class ElasticProblem(Problem[Solution]):
 
     def __str__(self) -> str:
         return f"{self.brief}\n  {self.system.equation}"
-
-    @property
-    def unknowns(self) -> int:
-        lazy: Any = self.system.operator
-        return sum(lazy.unknowns)
 
     def _warn_of_loads(self) -> None:
         """A warning where the loads of bodies do not suit each other."""
@@ -134,10 +129,10 @@ class ElasticProblem(Problem[Solution]):
         """Checked options, with the method that "auto" stands for; ValueError for those that solids do not have."""
         given = checked_choices(choices)
         for name, why in REFUSED.items():
-            value = given.get(name)
-            if not (value is None or value is False or (isinstance(value, str) and value in ("double", *ONLY))):
+            value = given.get(name, USUAL[name])
+            if not (value is USUAL[name] or (isinstance(value, str) and value == USUAL[name])):
                 raise ValueError(f"{name}= is no option of elastic solids: {why}; leave it out")
-        options = SolveOptions(**given | {"preconditioner": ONLY[0]})
+        options = SolveOptions(**USUAL | given)
         if options.method == AUTO:
             options = self._with_method(options)
         if options.compression_rtol is None and options.chosen.joins_blocks:
@@ -150,7 +145,8 @@ class ElasticProblem(Problem[Solution]):
         """The options with the method of the least expected seconds: one that stores the entries, or one that joins
         the layers."""
         lazy: Any = self.system.operator
-        found = [lazy.plan(each.name, options.compression_rtol or fast_rtol(options.rtol)) for each in candidates(AUTO)
+        rtol = options.compression_rtol or fast_rtol(options.rtol)
+        found = [lazy.plan(each.name, rtol)._replace(lines=()) for each in candidates(AUTO)
                  if each.stores_entries or (each.joins_blocks and options.solver != "lu")]  # fmt: skip
         name, reason = least_of(sorted(found, key=lambda plan: plan.expected_seconds))
         kept = options.compression_rtol if method_named(name).compresses else None
@@ -212,10 +208,9 @@ class ElasticProblem(Problem[Solution]):
 
 def _system_of(posed: Sequence[JoinedBodies], finer: FinerMatrices | None) -> LinearSystem:
     """The discrete equation of several load cases. finer: makes its matrix again where that is needed."""
-    spaces = tuple(each.spaces.displacements for each in posed[0].solids)
     equation = "(1/2 + K) u = V t (Somigliana), tested with displacements and unknown tractions"
     lazy: Any = LazyEquation.of(posed)
-    return LinearSystem(equation, lazy, spaces, inverse_of=two_levels, accept=Criterion.of, finer=finer)
+    return LinearSystem(equation, lazy, (lazy,), inverse_of=two_levels, accept=Criterion.of, finer=finer)
 
 
 def fast_rtol(rtol: float) -> float:

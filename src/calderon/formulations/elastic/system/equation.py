@@ -192,6 +192,11 @@ class LazyEquation:
         """The numbers of unknown displacements and tractions."""
         return int(self.joined.free.shape[1]), int(self.joined.tractions[0].shape[1])
 
+    @property
+    def dimension(self) -> int:
+        """The number of all unknowns."""
+        return sum(self.unknowns)
+
     def with_rules(self, rules: Quadrature) -> "LazyEquation":
         """The equation by other rules of quadrature."""
         return replace(self, rules=rules)
@@ -214,7 +219,7 @@ class LazyEquation:
         """The assembled equation with the right-hand sides of all cases. method: of products. rtol: of those that are
         compressed. Other options are those of an operator; only their defaults get here. ValueError where the mesh
         bounds no body, MemoryError before anything is computed."""
-        count = sum(self.unknowns)
+        count = self.dimension
         needed = self.plan(method, rtol).nbytes + (WHILE_COMPUTED * count if method_named(method).joins_blocks else 0)
         require_memory(needed, f"a solution of {count} unknowns ({method})", "try method='fmm' or a coarser mesh")
         return_memory()
