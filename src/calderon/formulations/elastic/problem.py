@@ -39,7 +39,12 @@ REFUSED = {
     "preconditioner": "its own one also measures the errors of displacements and strains",
 }
 """Options of a problem that elastic solids do not have, and why."""
-USUAL = {"precision": "double", "keep_on_device": False, "matrix_file": None, "preconditioner": "two-level"}
+USUAL: dict[str, Any] = {
+    "precision": "double",
+    "keep_on_device": False,
+    "matrix_file": None,
+    "preconditioner": "two-level",
+}
 """The only values of these options."""
 
 
