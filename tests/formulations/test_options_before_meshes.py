@@ -1,9 +1,15 @@
 """Options that do not go together are refused before a mesh is made, in the words of the one who wrote them."""
 
+import inspect
+
 import pytest
 
 import calderon as cal
-from calderon.formulations.options import SolveOptions
+from calderon.formulations.options import DEFAULTS, SolveChoices, SolveOptions
+from calderon.kinds.periodic.model import PeriodicSolver
+from calderon.kinds.planar.model import PlanarSolver
+from calderon.kinds.reflectarray.model import ReflectarraySolver
+from calderon.kinds.solid.model import SolidSolver
 from calderon.kinds.surface.model import Solver
 
 REFUSED = [
@@ -46,3 +52,26 @@ def test_tolerances_that_are_held_are_accepted():
         {"method": "auto", "rtol": 1e-6, "precision": "single"},
     ):
         assert Solver(**options).method == SolveOptions(**options).method
+
+
+SOLVED = (
+    cal.SoundHardScattering, cal.FluidTransmission, cal.LaplaceDirichlet, cal.LaplaceNeumann, cal.PECScattering,
+    cal.DielectricScattering, cal.PECAntenna, cal.ElasticSolid, cal.BondedSolids, cal.PlanarProblem, cal.PeriodicCell,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", SOLVED)
+def test_options_and_defaults_are_the_same_for_every_physics(kind):
+    """The preconditioner depends on the problem, and is shown without a default."""
+    shown = inspect.signature(kind.solve).parameters
+    assert set(SolveChoices.__annotations__) <= set(shown)
+    for name in SolveChoices.__annotations__:
+        assert shown[name].kind is inspect.Parameter.KEYWORD_ONLY
+        assert shown[name].default == (... if name == "preconditioner" else DEFAULTS[name])
+
+
+@pytest.mark.parametrize("table", [Solver, PeriodicSolver, PlanarSolver, ReflectarraySolver, SolidSolver])
+def test_case_files_have_the_defaults_of_problems(table):
+    given = table()
+    common = [name for name in DEFAULTS if hasattr(given, name) and name != "preconditioner"]
+    assert "rtol" in common and {name: getattr(given, name) for name in common} == {n: DEFAULTS[n] for n in common}

@@ -28,8 +28,8 @@ def plan_fft(
 ) -> Plan:
     """The plan of `assemble_fft` with the same options; ValueError for what that refuses. rtol: has no influence."""
     plans = [_plan(each, precision, spacing, order, near) for each in grids_in(operator)]
-    sums = (sum(part) for part in zip(*(each[1:4] for each in plans), strict=True))
-    return Plan("fft", *sums, precision=precision)
+    nbytes, seconds, product = (sum(part) for part in zip(*(each[1:4] for each in plans), strict=True))
+    return Plan("fft", int(nbytes), seconds, product, precision=precision)
 
 
 def _plan(operator: Any, precision: str, spacing: float | None, order: int, near: float | None) -> Plan:

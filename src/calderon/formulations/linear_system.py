@@ -91,6 +91,11 @@ class LinearSystem:
     def unknowns(self) -> int:
         return sum(space.dimension for space in self.spaces)
 
+    @property
+    def compared(self) -> Any:
+        """The operator whose plans "auto" compares; None where it takes the first method that compresses."""
+        return self.operator
+
     def sides(self, tested: NDArray[Any], options: SolveOptions) -> NDArray[Any]:
         """Right-hand sides of `solve_together` (n, m), from integrals against the test functions."""
         scales = self.scales_for(options)

@@ -104,15 +104,14 @@ class Problem(Described, ABC, Generic[Solution]):
         """The names that `solve` accepts as preconditioner=, the usual one first."""
         return ("mass",)
 
-    @property
-    def _usual_without_entries(self) -> str:
-        """The usual preconditioner where a method keeps no entries."""
-        return next(each for each in self.preconditioners if each != "near")
+    def _usual_preconditioner(self, options: SolveOptions) -> str:
+        """The name of the preconditioner where none is given: the first one that the method has."""
+        return next(each for each in self.preconditioners if each != "near" or options.chosen.stores_near)
 
     def _options(self, choices: SolveChoices) -> SolveOptions:
         """Checked options, with the method that "auto" stands for and the operator of a named preconditioner."""
         given = SolveOptions(**checked_choices(choices))
-        options = given.for_unknowns(self.unknowns, self.system.operator, self.pair_bytes)
+        options = given.for_unknowns(self.unknowns, self.system.compared, self.pair_bytes)
         if options.chosen.stores_entries and "solver" not in choices:
             options = replace(options, solver=self.usual_solver)
         accuracy = options.assembly_rtol
@@ -120,8 +119,7 @@ class Problem(Described, ABC, Generic[Solution]):
             if (needed := self.system.scales_for(options).holding(accuracy)) < accuracy:
                 options = replace(options, compression_rtol=needed)
         if "preconditioner" not in choices:
-            usual = self.preconditioners[0] if options.chosen.stores_near else self._usual_without_entries
-            options = replace(options, preconditioner=usual)
+            options = replace(options, preconditioner=self._usual_preconditioner(options))
         if isinstance(options.preconditioner, str):
             hlu = ["hlu"] if options.chosen.factorise else []
             one_of(options.preconditioner, (*self.preconditioners, *hlu), "preconditioner")
@@ -139,8 +137,9 @@ class Problem(Described, ABC, Generic[Solution]):
                 usual["keep_on_device"] = kept[4] and "backend" not in choices
         usual.update(choices)
         factorised = all(each.factorise for each in candidates(usual.get("method", AUTO)))
-        if factorised and is_sum(self.system.operator) and self._usual_without_entries == "mass":
-            usual.setdefault("preconditioner", "hlu")
+        if factorised and is_sum(self.system.operator):
+            if self._usual_preconditioner(SolveOptions(**checked_choices(usual))) == "mass":
+                usual.setdefault("preconditioner", "hlu")
         options = self._options(usual)
         if "solver" in choices or not options.chosen.stores_entries:
             return options
@@ -211,6 +210,18 @@ class Problem(Described, ABC, Generic[Solution]):
     def __str__(self) -> str:
         unknowns = f"{self.unknowns} unknowns {self._discretisation}"
         return "\n  ".join([self.title, self.system.equation, unknowns, *self._details])
+
+
+class Equation(Problem[tuple[NDArray[Any], SolutionInfo]]):
+    """A problem whose data are right-hand sides (dimension,), and whose solutions are coefficients and their record."""
+
+    def _right_hand_side(self, data: NDArray[Any]) -> NDArray[Any]:
+        return data
+
+    def _solution(
+        self, data: NDArray[Any], coefficients: NDArray[Any], info: SolutionInfo
+    ) -> tuple[NDArray[Any], SolutionInfo]:
+        return coefficients, info
 
 
 def monostatic_sweep(

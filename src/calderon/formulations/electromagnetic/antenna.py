@@ -122,17 +122,13 @@ class PECAntenna(Problem[AntennaSolution]):
             matrices.append(scattering(admittances(unit), r))
         return Sweep(hertz, tuple(solutions), np.array(matrices), r)
 
-    def _options(self, choices: SolveChoices) -> SolveOptions:
-        return super()._options(self.conductor._settled(choices))
-
     @property
     def preconditioners(self) -> tuple[str, ...]:
         """Names of preconditioners, as of `PECScattering` with formulation="efie"."""
         return self.conductor.preconditioners
 
-    @property
-    def _usual_without_entries(self) -> str:
-        return self.conductor._usual_without_entries
+    def _usual_preconditioner(self, options: SolveOptions) -> str:
+        return self.conductor._usual_preconditioner(options)
 
     def _preconditioned(self, options: SolveOptions) -> SolveOptions:
         return self.conductor._preconditioned(options)

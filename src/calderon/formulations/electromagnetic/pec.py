@@ -36,7 +36,7 @@ from calderon.formulations.linear_system import LinearSystem
 from calderon.formulations.loops.scales import LoopScales, static_ratio
 from calderon.formulations.loops.split_system import LowFrequencySystem
 from calderon.formulations.loops.splitting import SMALL
-from calderon.formulations.options import SolveChoices, SolveOptions, checked_choices
+from calderon.formulations.options import SolveOptions
 from calderon.formulations.preconditioners import Preconditioner
 from calderon.formulations.saving.solution_file import Record
 from calderon.formulations.solution_info import SolutionInfo
@@ -258,22 +258,10 @@ class PECScattering(RadarProblem[PECSolution]):
         halves = self.formulation == "cfie" or not self.mesh.is_closed or self._is_split
         return ("near", "mass") if halves else ("mass", "near")
 
-    @property
-    def _usual_without_entries(self) -> str:
-        return "near" if self._is_split else super()._usual_without_entries
-
-    def _options(self, choices: SolveChoices) -> SolveOptions:
-        return super()._options(self._settled(choices))
-
-    def _settled(self, choices: SolveChoices) -> SolveChoices:
-        """The options with what "auto" stands for where loops and charges are apart, which methods of entries alone
-        support, and with the usual preconditioner where the options do not keep them apart."""
-        if isinstance(self.system, LowFrequencySystem):
-            chosen = SolveOptions(**checked_choices(choices)).for_unknowns(self.unknowns)
-            choices = {**choices, "method": chosen.method}  # type: ignore[typeddict-item]
-            if not (self.system.splits(chosen) or chosen.chosen.stores_near):
-                choices.setdefault("preconditioner", "mass")
-        return choices
+    def _usual_preconditioner(self, options: SolveOptions) -> str:
+        if not isinstance(self.system, LowFrequencySystem):
+            return super()._usual_preconditioner(options)
+        return "near" if self.system.splits(options) or options.chosen.stores_near else "mass"
 
     def _preconditioned(self, options: SolveOptions) -> SolveOptions:
         if self.formulation == "efie":

@@ -44,6 +44,11 @@ class LowFrequencySystem(LinearSystem):
         """The splitting with a = b."""
         return splitting_of(self.spaces[0], self.wavenumber)
 
+    @property
+    def compared(self) -> Any:
+        """None where only methods of entries multiply by both operators: "auto" takes the first of them."""
+        return self.operator if self.every_method else None
+
     def splits(self, options: SolveOptions) -> bool:
         """Whether the options are of two matrices."""
         by_entries = options.chosen.by_entries and options.precision == "double" and not options.keep_on_device

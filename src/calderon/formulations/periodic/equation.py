@@ -12,8 +12,7 @@ from calderon.exact.vacuum import VACUUM_IMPEDANCE
 from calderon.floquet import BlochFunctions, ImageParts, Plane, PlaneParts, cell_matrix
 from calderon.formulations.linear_system import LinearSystem
 from calderon.formulations.options import DEFAULTS, SolveChoices, SolveOptions, require_supported
-from calderon.formulations.problem import Problem
-from calderon.formulations.solution_info import SolutionInfo
+from calderon.formulations.problem import Equation
 from calderon.layers import Sections
 from calderon.mesh import TriangleMesh
 from calderon.operators.methods import Plan
@@ -28,8 +27,6 @@ FLOPS = 5e4
 """Flops of a pair of functions, by measurement, as 568 functions take 0.33 s at 5e10 in a second."""
 SUPPORTED = {"method": ("auto", "dense"), "solver": ("lu",), "rtol": ()}
 WHY = "a periodic cell is solved by dense matrices and LU factors, in double precision on the processor"
-Solved = tuple[NDArray[np.complex128], SolutionInfo]
-"""Amplitudes (dimension,) of functions, times the impedance of vacuum, and their record."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,8 +68,9 @@ class CellOperator:
 
 
 @dataclass(frozen=True, eq=False)
-class CellEquation(Problem[Solved]):
-    """<f, E> = Z_s <f, J> for the functions of a cell and one wave. Data are right-hand sides (dimension,)."""
+class CellEquation(Equation):
+    """<f, E> = Z_s <f, J> for the functions of a cell and one wave; solutions are amplitudes of functions times the
+    impedance of vacuum."""
 
     operator: CellOperator
     mesh: TriangleMesh
@@ -93,13 +91,7 @@ class CellEquation(Problem[Solved]):
         require_supported(choices, SUPPORTED, WHY)
         return super()._options({**choices, "method": "dense"})
 
-    def _right_hand_side(self, data: NDArray[Any]) -> NDArray[Any]:
-        return data
 
-    def _solution(self, data: NDArray[Any], coefficients: NDArray[Any], info: SolutionInfo) -> Solved:
-        return coefficients, info
-
-
-def spectra_of(options: SolveChoices) -> float:
+def spectra_of(options: Any) -> float:
     """The part of the spectra that is left out for these options."""
     return SPECTRA * float(options.get("rtol", DEFAULTS["rtol"]))

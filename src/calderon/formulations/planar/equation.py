@@ -5,9 +5,6 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
 from calderon.formulations.linear_system import LinearSystem
 from calderon.formulations.loops.split_system import LowFrequencySystem
 from calderon.formulations.loops.splitting import SMALL
@@ -15,8 +12,7 @@ from calderon.formulations.options import PAIR, PlanChoices, SolveChoices, Solve
 from calderon.formulations.planar.board import Board
 from calderon.formulations.planar.metal_operator import METHODS, MetalOperator
 from calderon.formulations.preconditioners import Preconditioner
-from calderon.formulations.problem import Problem
-from calderon.formulations.solution_info import SolutionInfo
+from calderon.formulations.problem import Equation
 from calderon.mesh import TriangleMesh
 from calderon.operators.methods import AUTO
 from calderon.spaces import EdgeSpace
@@ -26,8 +22,6 @@ GRID = ("spacing", "order", "near")
 RESIDUAL = 0.1
 """Residual of iterations over the tolerance of impedances: fields of charges are most of it, and currents less. A patch
 of 6,306 unknowns differs from LU factors by 7e-3 at a residual of 1e-5, by 4e-4 at 1e-6."""
-Solved = tuple[NDArray[np.complex128], SolutionInfo]
-"""Coefficients (dimension,) of currents, and their record."""
 
 
 class PlanarPlanChoices(PlanChoices, total=False):
@@ -43,7 +37,7 @@ class PlanarChoices(SolveChoices, total=False):
 
 
 @dataclass(frozen=True, eq=False)
-class BoardEquation(Problem[Solved]):
+class BoardEquation(Equation):
     """<f, E> = Z_s <f, J> for all functions and currents of probes of a board, with eta0 = 1.
 
     board: the metal. frequency: in Hz. grid: options of method "fft". Data are right-hand sides (dimension,).
@@ -117,9 +111,8 @@ class BoardEquation(Problem[Solved]):
             accuracy = options.rtol
         return replace(options, rtol=RESIDUAL * options.rtol, compression_rtol=accuracy)
 
-    @property
-    def _usual_without_entries(self) -> str:
-        return "near" if self.keeps_loops_apart else "hlu"
+    def _usual_preconditioner(self, options: SolveOptions) -> str:
+        return "near" if self.keeps_loops_apart or options.chosen.stores_near else "hlu"
 
     def _preconditioned(self, options: SolveOptions) -> SolveOptions:
         """The options with `Bordered.inverse` instead of a name, with near entries where loops are apart."""
@@ -129,9 +122,3 @@ class BoardEquation(Problem[Solved]):
             return super()._preconditioned(options)
         inverse = Preconditioner(options.preconditioner, self.unknowns, lambda: self.system.matrix.inverse())
         return replace(options, preconditioner=inverse)
-
-    def _right_hand_side(self, data: NDArray[Any]) -> NDArray[Any]:
-        return data
-
-    def _solution(self, data: NDArray[Any], coefficients: NDArray[Any], info: SolutionInfo) -> Solved:
-        return np.asarray(coefficients, complex), info
