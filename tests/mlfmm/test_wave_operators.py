@@ -7,7 +7,8 @@ import scipy.sparse as sp
 import calderon as cal
 from calderon.mlfmm import preparation
 from calderon.mlfmm.channels import factorised, table_of
-from calderon.mlfmm.medium import Medium, errors_of_rows, loosened
+from calderon.mlfmm.check import errors_of_rows
+from calderon.mlfmm.medium import Medium, loosened
 from calderon.mlfmm.plan import Attempt, attempts, media_of
 from calderon.operators.memory_estimate import preparation_bytes
 from calderon.operators.products import SandwichProduct

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends import Execution, require_memory, return_memory, run_tasks
+from calderon.backends import Execution, return_memory
 from calderon.backends.threads import in_parts
 from calderon.fmm.device.products import Block, Functions, Plan
 from calderon.fmm.elastic_moments import SUMS, Fields, elastic_moments, move_origin, piece_kernels
@@ -19,7 +19,6 @@ from calderon.fmm.orders import Promise
 from calderon.fmm.tables import Tables, tables
 from calderon.fmm.translations import Translations
 from calderon.operators.tree import Term
-from calderon.products.check import ROWS, Check
 from calderon.products.near_store import NearStore, products
 from calderon.products.operator import RealProducts
 from calderon.quadrature import NearQuadrature
@@ -31,14 +30,10 @@ products, which for a smooth displacement are a hundredth of their terms, are in
 PACKED = 1e-4
 """Tolerance from which near blocks and moments are kept in 16 bits."""
 FIELDS = 3
-RANDOM = 4
-"""Random vectors of a check for each layer: with one, a row whose errors happen to add up decides."""
 CLOSER = 0.67
 """Part of `Quadrature.near` that is enough where numbers are packed, as for waves at such tolerances."""
 TOGETHER = 2
 """Columns of a product."""
-LINES = 2
-"""Terms whose rows are computed side by side, as one thread makes tables of triangles."""
 WORTH = 1.0
 """Of a translation in `Layout.of`: pairs of triangles have nine times as many numbers."""
 
@@ -248,48 +243,3 @@ def near_of(term: Term, layout: Layout, rtol: float, execution: Execution) -> Ne
         form = replace(form, quadrature=NearQuadrature(given.regular, given.singular, CLOSER * given.near))
     kind = np.dtype(np.float32) if rtol >= STORED else execution.real
     return near_store(form, term.factor, layout, execution, kind, np.dtype(np.float64), rtol >= PACKED)
-
-
-def elastic_check(terms: Sequence[Term], transposed: bool = False) -> Check:
-    """The check of a table of layers, or of its transpose, with vectors that are zero but for the columns of one layer.
-    Each layer has RANDOM random vectors with one error, and a constant one with another."""
-    random, order = np.random.default_rng(0), -1 if transposed else 1
-    # where each term begins, and its shape; of the transpose
-    ends = [((each.top, each.left)[::order], each.shape[::order]) for each in terms]
-    heights = {top: height for (top, _), (height, _) in ends}
-    columns = {left: (width, (each.factor, each.atom.green, each.atom.integrand))
-               for ((_, left), (_, width)), each in zip(ends, terms, strict=True)}  # fmt: skip
-    layers = list(dict.fromkeys(layer for _, layer in columns.values()))
-    chosen = {}  # rows of each row of the table
-    for top, height in heights.items():  # three rows of a function cost as much as one
-        functions = random.choice(height // FIELDS, min(height, ROWS + 2) // FIELDS, replace=False)
-        chosen[top] = (FIELDS * np.sort(functions)[:, None] + np.arange(FIELDS)).ravel()
-    starts = dict(zip(chosen, np.cumsum([0, *(len(each) for each in chosen.values())])[:-1], strict=True))
-    rows = np.concatenate([top + each for top, each in chosen.items()])
-    # vectors of each layer, zero in the columns of the others
-    vectors = np.zeros((max(left + n for left, (n, _) in columns.items()), (RANDOM + 1) * len(layers)))
-    exact = np.zeros((len(rows), vectors.shape[1]))
-    for left, (size, layer) in columns.items():
-        given = np.split(vectors[left : left + size], len(layers), axis=1)[layers.index(layer)]
-        given[:, :RANDOM] = random.standard_normal((size, RANDOM))
-        given[:, RANDOM] = 1.0
-    # exact products of each term, some side by side
-    products, numbers = [np.zeros(0)] * len(terms), iter(range(len(terms)))
-
-    def line(_: int) -> None:
-        for number in numbers:  # shared: each comes once
-            multiply(number)
-
-    def multiply(number: int) -> None:
-        (top, left), (_, width), each = *ends[number], terms[number]
-        own = chosen[top]
-        require_memory(8 * len(own) * width, f"{len(own)} rows of {each.atom!r}", "try a coarser mesh")
-        entries = each.atom.entries(slice(None), own).T if transposed else each.atom.entries(own, slice(None))
-        products[number] = each.factor * (entries @ vectors[left : left + width])
-
-    run_tasks(line, LINES)
-    for ((top, _), _), each in zip(ends, products, strict=True):
-        exact[starts[top] : starts[top] + len(each)] += each
-    groups = 2 * np.repeat(np.arange(len(layers)), RANDOM + 1)
-    groups[RANDOM :: RANDOM + 1] += 1
-    return Check(rows, vectors, exact, groups, transposed=transposed)

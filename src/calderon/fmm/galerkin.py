@@ -19,9 +19,10 @@ from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
 from calderon.backends import Device, Execution, require_memory, return_memory
+from calderon.fmm.check import FLAT, elastic_check, layer_check, layer_sizes
 from calderon.fmm.device.products import Block, DeviceProduct, Functions
 from calderon.fmm.device.products import Plan as DevicePlan
-from calderon.fmm.elastic import ElasticFar, ElasticProduct, elastic_check, is_joint, layout_of, near_of
+from calderon.fmm.elastic import ElasticFar, ElasticProduct, is_joint, layout_of, near_of
 from calderon.fmm.functions import FarProducts, moments_of
 from calderon.fmm.layout import Layout
 from calderon.fmm.near import near_store
@@ -38,7 +39,7 @@ from calderon.operators.products import Products
 from calderon.operators.tree import Term, integrals_of, terms_of
 from calderon.pairs.rules import forget_rules
 from calderon.products.attempts import Held, first_that_holds
-from calderon.products.check import ACCEPT_FUNCTIONS, Check, random_rows
+from calderon.products.check import ACCEPT_FUNCTIONS, Check
 from calderon.products.device.sums import DeviceSum, OnOneDevice, Part
 from calderon.products.near_store import NearStore
 from calderon.products.operator import FastOperator, RealProducts
@@ -57,9 +58,6 @@ WORTH = 8.0
 CURLS, ELASTIC_CURLS = 3, 5
 """Errors of products of surface curls, at most, by those of the single layer between them; of Laplace's equation and of
 elastostatics."""
-FLAT = 1e-8
-"""Product, as a part of the size of terms between leaves that do not touch, below which a surface lies in one plane,
-where normal derivatives are zero: its error is compared with that size."""
 
 
 class Info(NamedTuple):
@@ -272,8 +270,8 @@ class _Composition:
         rtol = self.rtol / CURLS if operator.key in self.under_curls else self.rtol
         execution = Execution.of("numba", "single") if rtol >= SINGLE else self.processor
         sides = (False, True) if integrand.normal != "none" else (False,)
-        checks = [_check_of(operator, execution, transposed) for transposed in sides]
-        sizes = [_sizes(operator, each) for each in checks]
+        checks = [layer_check(operator, execution, transposed) for transposed in sides]
+        sizes = [layer_sizes(operator, each) for each in checks]
         orders = first_order(FUNCTIONS, rtol, integrand.normal != "none")
         layout = self._layout(operator, orders[0])
         near = near_store(operator, 1.0, layout, execution)
@@ -428,30 +426,3 @@ class Product(RealProducts):
         far = wanted.sums(self._far.product(x.T[:, given.whole], transposed)).T
         found = self._near.product(x, transposed) + far
         return np.asarray(found).astype(np.result_type(self.dtype, x.dtype), copy=False)
-
-
-def _check_of(operator: IntegralOperator, execution: Execution, transposed: bool) -> Check:
-    """The check of one integral operator, or of its transpose, with a random vector and, but for curls, which take
-    constants to zero, a constant one; each has its own error. execution: precision of the entries."""
-    random = np.random.default_rng(0)
-    count, size = operator.shape[:: -1 if transposed else 1]
-    rows = random_rows(random, count)
-    parts: tuple[Any, Any] = (slice(None), rows) if transposed else (rows, slice(None))
-    vectors = random.standard_normal((size, 1 if operator.integrand.curls else 2))
-    vectors[:, 1:] = 1.0
-    require_memory(8 * len(rows) * size, f"{len(rows)} rows of {operator!r}", "try a coarser mesh")
-    entries = operator.entries(*parts, precision="single" if execution.real == np.float32 else "double")
-    exact = (entries.T if transposed else entries) @ vectors
-    return Check(rows, vectors, exact, np.arange(vectors.shape[1]), transposed=transposed)
-
-
-def _sizes(operator: IntegralOperator, check: Check) -> NDArray[np.float64]:
-    """(vectors,) norms of the checked products if terms had the distance 1, of operators with a normal derivative, of
-    which a flat surface has none; else 0."""
-    if operator.integrand.normal == "none":
-        return np.zeros(check.vectors.shape[1])
-    spaces = (operator.test, operator.trial)[:: -1 if check.transposed else 1]
-    masses = [np.sqrt(np.maximum(space.mass_matrix(space).diagonal(), 0)) for space in spaces]
-    rows, columns = (mass * float(space.mesh.areas.mean()) ** 0.5 for mass, space in zip(masses, spaces, strict=True))
-    terms = np.linalg.norm(columns[:, None] * check.vectors, axis=0)
-    return np.asarray(np.linalg.norm(rows[check.rows]) * terms / (4 * np.pi))

@@ -7,10 +7,12 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from calderon.mlfmm.medium import Medium, errors_of_rows
+from calderon.mlfmm.medium import Medium
+from calderon.mlfmm.spectrum import Array
 from calderon.operators.algebra import BoundaryOperator
+from calderon.operators.products import SandwichProduct, SumOfProducts
 from calderon.operators.sparse_factors import boxes_of, has_places
-from calderon.operators.tree import integrals_of, terms_of
+from calderon.operators.tree import Term, integrals_of, terms_of
 from calderon.products.check import ROWS, Check
 
 CHECKED, ENTRIES, ROOM = (ROWS, 1024), 1.8e6, 256_000_000
@@ -89,6 +91,30 @@ class WaveCheck(NamedTuple):
     def error(self, found: NDArray[Any]) -> float:
         """The larger relative error of products (rows, vectors) with random vectors, and with the plane wave."""
         return float(self.check.errors(found).max())
+
+
+def errors_of_rows(terms: Sequence[tuple[Term, Any]], count: int) -> Array:
+    """(count,) `Medium.likely_errors` of all terms with their products, added where they stand."""
+    found = np.zeros(count)
+    for term, value in terms:
+        if not term.transposed:
+            errors = _row_errors(value)
+            found[term.top : term.top + len(errors)] += errors
+    return found
+
+
+def _row_errors(value: Any) -> Array:
+    """(rows,) the likely errors of products: those of a medium, of sums of them, and of these between sparse matrices;
+    none of others."""
+    if hasattr(value, "medium"):
+        return np.asarray(value.medium.likely_errors())
+    if isinstance(value, SumOfProducts):
+        return errors_of_rows(value.terms, value.shape[0])
+    if isinstance(value, SandwichProduct):
+        errors = _row_errors(value.inner)
+        squares = [abs(each).multiply(abs(each)) for each in value.left or [sp.eye_array(len(errors))]]
+        return np.asarray(sum((each.T @ errors for each in squares), np.zeros(value.shape[0])))
+    return np.zeros(0)
 
 
 def plane_wave(operator: BoundaryOperator) -> NDArray[np.complex128]:

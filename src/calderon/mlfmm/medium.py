@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from calderon.backends import Execution
@@ -27,7 +26,6 @@ from calderon.mlfmm.levels import Degrees
 from calderon.mlfmm.points import Points, centres_of
 from calderon.mlfmm.spectrum import Array, Grid
 from calderon.operators.methods import PRODUCTS
-from calderon.operators.products import SandwichProduct, SumOfProducts
 from calderon.operators.tree import Term
 from calderon.products.lists import Lists, lists_of
 from calderon.products.near_file import SavedNear
@@ -435,27 +433,3 @@ class Medium:
             arrays = [part for side in sides for each in side for part in each if isinstance(part, np.ndarray)]
             total += sum({id(each): each.nbytes for each in arrays}.values())  # both sides may share them
         return total
-
-
-def errors_of_rows(terms: Sequence[tuple[Term, Any]], count: int) -> Array:
-    """(count,) `Medium.likely_errors` of all terms with their products, added where they stand."""
-    found = np.zeros(count)
-    for term, value in terms:
-        if not term.transposed:
-            errors = _row_errors(value)
-            found[term.top : term.top + len(errors)] += errors
-    return found
-
-
-def _row_errors(value: Any) -> Array:
-    """(rows,) the likely errors of products: those of a medium, of sums of them, and of these between sparse matrices;
-    none of others."""
-    if hasattr(value, "medium"):
-        return np.asarray(value.medium.likely_errors())
-    if isinstance(value, SumOfProducts):
-        return errors_of_rows(value.terms, value.shape[0])
-    if isinstance(value, SandwichProduct):
-        errors = _row_errors(value.inner)
-        squares = [abs(each).multiply(abs(each)) for each in value.left or [sp.eye_array(len(errors))]]
-        return np.asarray(sum((each.T @ errors for each in squares), np.zeros(value.shape[0])))
-    return np.zeros(0)
