@@ -35,7 +35,7 @@ CLOSER = 0.67
 TOGETHER = 2
 """Columns of a product."""
 WORTH = 1.0
-"""Of a translation in `Layout.of`: pairs of triangles have nine times as many numbers."""
+"""Cost of a translation in `Layout.of`: pairs of triangles have nine times as many numbers."""
 
 
 def is_joint(terms: Sequence[Term]) -> bool:
@@ -75,7 +75,7 @@ class Line(NamedTuple):
 
     @property
     def arms(self) -> NDArray[np.float64]:
-        """Of `move_origin`."""
+        """(leaves, 3) the argument of `move_origin`."""
         return self.centres if self.values else -self.centres
 
 
@@ -111,7 +111,7 @@ class ElasticFar:
         return Line(first, pieces, moments, fields.kind == "value", self.centres)
 
     def first(self, columns: int) -> "ElasticFar":
-        """Of the first columns alone; this object keeps the moments of all."""
+        """The far field of the first columns; this object keeps the moments of all."""
         found = copy.copy(self)
         found.columns = [each for each in self.columns if each.first < columns]
         return found
@@ -203,7 +203,7 @@ class ElasticProduct(RealProducts):
 
     @property
     def nbytes(self) -> int:
-        """Of blocks, moments of functions, lists, expansions and tables."""
+        """Bytes of blocks, moments of functions, lists, expansions and tables."""
         return sum(each.nbytes for each in self.near) + self.far.nbytes
 
     @property

@@ -54,7 +54,7 @@ ADVICE = "increase rtol, or use method='matrix-free', which stores vectors only"
 LARGE = 1e8
 """Bytes of products next to which rules of triangles are not kept for others."""
 WORTH = 8.0
-"""Of a translation in `Layout.of`."""
+"""Cost of a translation in `Layout.of`, in pairs of triangles."""
 CURLS, ELASTIC_CURLS = 3, 5
 """Errors of products of surface curls, at most, by those of the single layer between them; of Laplace's equation and of
 elastostatics."""
@@ -196,11 +196,11 @@ class _Composition:
 
     @property
     def processor(self) -> Execution:
-        """What makes blocks and moments, in the same precision."""
+        """The processor, which makes blocks and moments, in the same precision."""
         return replace(self.execution, device=None)
 
     def plan(self, operator: BoundaryOperator) -> Plan:
-        """What all products will take; the trees stay for them."""
+        """The estimate of all products; the trees stay for them."""
         single = self.rtol >= SINGLE or self.execution.real == np.float32
         planner = Planner(self.rtol, single, self._layout)
         if any(each.is_elastic for each in integrals_of(operator)):
@@ -403,13 +403,13 @@ class Product(RealProducts):
 
     @property
     def edge(self) -> float:
-        """Of the leaves on average."""
+        """Mean edge of the leaves, in m."""
         tree, leaves = self.layout.tree, self.layout.lists.leaves
         return float(tree.edge[leaves].mean()) * tree.cube.edge
 
     @property
     def nbytes(self) -> int:
-        """Of blocks, moments of functions, lists, expansions and tables."""
+        """Bytes of blocks, moments of functions, lists, expansions and tables."""
         return self._near.nbytes + self._far.nbytes
 
     @property

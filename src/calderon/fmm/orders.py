@@ -19,7 +19,7 @@ class Promise(NamedTuple):
     leaf: int
 
     def bytes_of_sums(self, points: int) -> int:
-        """Of sums over points, an estimate: boxes are half full on average, and those above leaves a third."""
+        """Estimated bytes of sums over points: boxes are half full on average, and those above leaves a third."""
         boxes = 3 * points // self.leaf + 100
         return points * PER_POINT + boxes * (PER_BOX + 16 * self.order.r) + 8 * 250 * self.order.r**2
 
@@ -39,8 +39,8 @@ POINTS = (
     Promise(Order(28, 400, 5e-10), 1.2e-9, 8e-9, 300),
     Promise(Order(32, 520, 5e-11), 2e-10, 6e-10, 400),
 )
-"""Of sums over points, the largest errors of several sets of 50,000 to 200,000 points on a sphere and in a cube, with
-charges of random signs; charges of one sign have a hundredth of the errors of potentials."""
+"""Orders of sums over points, with the largest errors of several sets of 50,000 to 200,000 points on a sphere and in a
+cube, with charges of random signs; charges of one sign have a hundredth of the errors of potentials."""
 
 FUNCTIONS = (
     Promise(Order(8, 40, 2e-4, 0.2), 2.2e-4, 1.2e-3, 40),
@@ -54,10 +54,11 @@ FUNCTIONS = (
     Promise(Order(20, 224, 1e-10, 0.2, 2), 4e-11, 6e-10, 40),
     Promise(Order(22, 256, 2.5e-11, 0.2, 2), 1e-11, 1.5e-10, 40),
 )
-"""Of boundary operators, whose functions may lie outside of their boxes by a fifth (a tenth) of an edge: P1 and random
-coefficients on a cube. The second number is that of double layers, which have no lower orders on a cube; on smooth
-surfaces the normal derivatives of neighbours are small, so that they need higher ones the finer the mesh is. Where
-neighbours are two boxes away at most, products take longer at the same error, but tables a fraction of the time."""
+"""Orders of boundary operators, whose functions may lie outside of their boxes by a fifth (a tenth) of an edge: P1 and
+random coefficients on a cube. The second number is that of double layers, which have no lower orders on a cube; on
+smooth surfaces the normal derivatives of neighbours are small, so that they need higher ones the finer the mesh is.
+Where neighbours are two boxes away at most, products take longer at the same error, but tables a fraction of the
+time."""
 
 ELASTIC = (
     Promise(Order(8, 40, 2e-4, 0.2), 3e-4, 2e-3, 40),
@@ -73,9 +74,9 @@ ELASTIC = (
     Promise(Order(22, 256, 2.5e-11, 0.2, 2), 1e-10, 2e-9, 40),
     Promise(Order(26, 320, 3e-12, 0.2, 2), 5e-12, 8e-11, 40),
 )
-"""Of elastic operators, measured in the same way: `potential` of single layers, `gradient` of double layers; that of
-(16, 128), 8e-5 on a cube, on a bracket. Neighbours two boxes away at most: fewer combinations, of which each function
-has sixteen numbers, are worth the larger near field from the first order on that is here."""
+"""Orders of elastic operators, measured in the same way: `potential` of single layers, `gradient` of double layers;
+that of (16, 128), 8e-5 on a cube, on a bracket. Neighbours two boxes away at most: fewer combinations, of which each
+function has sixteen numbers, are worth the larger near field from the first order on that is here."""
 
 
 def first_order(

@@ -120,7 +120,7 @@ class _Sums(NamedTuple):
 def potential_sums(
     points: Array, charges: Any, dipoles: Any, wavenumber: complex, *, targets: Array, gradient: bool, rtol: float
 ) -> NDArray[np.complex128]:
-    """Of complex charges (n, c) or dipoles (n, c, 3), or both: potentials (m, c, 1) or gradients (m, c, 3)."""
+    """Potentials (m, c, 1), or gradients (m, c, 3), of complex charges (n, c) or dipoles (n, c, 3), or both."""
     given = [None if each is None else np.asarray(each, complex) for each in (charges, dipoles)]
     columns = next(each.shape[1] for each in given if each is not None)
     out = np.zeros((len(targets), columns, 3 if gradient else 1), complex)

@@ -29,12 +29,15 @@ from calderon.hmatrix.cluster_tree import ClusterTree
 from calderon.hmatrix.hmatrix import HMatrix
 from calderon.hmatrix.products import COLUMN, HEIGHT, OFFSET, ROW, WIDTH, fill, sorted_parts
 from calderon.mesh.errors import warn_of_accuracy
+from calderon.operators.methods import ToleranceError
+from calderon.products.attempts import first_that_holds
+from calderon.products.check import ACCEPT_BLOCKS, Check
 
 SAMPLES = 4
 """Leaves of the tree of rows whose rows are computed."""
 COLUMNS_AT_ONCE = 16_384
-FINER = 0.1, 0.01, 0.0
-"""Parts of the tolerance that blocks have where rows of the finished matrix are above it; none at last."""
+FINER = 0.1, 0.01
+"""Parts of the tolerance that blocks have where rows of the finished matrix are above it."""
 ROUNDING = 4.0
 """Rounding errors of products, by those of their entries alone, at most."""
 SHARE = 0.5
@@ -64,14 +67,14 @@ class Sample(NamedTuple):
     squares: NDArray[np.float64]
     products: NDArray[np.complex128]
 
-    def errors(self, found: NDArray[Any]) -> NDArray[np.float64]:
-        """(s + 1,) relative errors of products (r, s + 1) of these rows with each vector, in the 2-norm."""
-        sizes = np.linalg.norm(self.products, axis=0)
-        return np.asarray(np.linalg.norm(found - self.products, axis=0) / np.where(sizes > 0, sizes, 1.0))
+    @property
+    def check(self) -> Check:
+        """The check of products of these rows, with an error for each vector."""
+        return Check(self.rows, self.vectors, self.products, np.arange(self.vectors.shape[1]))
 
     def rounding(self, unit: float) -> NDArray[np.float64]:
-        """(s + 1,) these errors where entries are rounded to a unit: large where products cancel."""
-        sizes = np.linalg.norm(self.products, axis=0)
+        """(s + 1,) relative errors of the products where entries are rounded to a unit: large where products cancel."""
+        sizes = self.check.norms(self.products)
         lengths = np.sqrt(np.mean(self.vectors**2, axis=0) * self.squares.sum())
         return np.asarray(unit * lengths / np.where(sizes > 0, sizes, 1.0))
 
@@ -162,18 +165,25 @@ def least_product(sample: Sample, scales: Scales) -> float:
 def checked(made: Callable[[float], HMatrix], sample: Sample, rtol: float, label: str) -> HMatrix:
     """The first matrix of a falling tolerance whose rows have the error rtol, or that of rounding where it is larger;
     AccuracyWarning where none has. made(rtol): the matrix of a tolerance."""
-    matrix = made(rtol)
-    for finer in FINER:
-        errors = sample.errors(matrix.products_of(sample.rows, sample.vectors))
+    last = list[HMatrix]()
+
+    def prepare(tolerance: float) -> HMatrix:
+        last.clear()  # what it took is free for the next one
+        last.append(made(tolerance))
+        return last[0]
+
+    def error_of(matrix: HMatrix) -> float:
+        errors = sample.check.errors(matrix.products_of(sample.rows, sample.vectors))
         matrix.rtol, matrix.error = rtol, float(errors.max())
         allowed = np.maximum(rtol, ROUNDING * sample.rounding(float(np.finfo(matrix.dtype).eps)))
-        if (errors <= allowed).all():
-            return matrix
-        if finer > 0:
-            del matrix  # what it took is free for the next one
-            matrix = made(finer * rtol)
-    warn_of_accuracy(
-        f"the H-matrix of {label} has an error of {matrix.error:.1e} on {len(sample.rows)} rows, and rtol={rtol:g} was "
-        "requested: use method='dense', or a finer mesh"
-    )
-    return matrix
+        return float((errors * rtol / allowed).max())
+
+    settings = (part * rtol for part in (1.0, *FINER))
+    try:
+        return first_that_holds(settings, prepare, error_of, rtol, ACCEPT_BLOCKS, lambda error: label).product
+    except ToleranceError:
+        warn_of_accuracy(
+            f"the H-matrix of {label} has an error of {last[0].error:.1e} on {len(sample.rows)} rows, and rtol={rtol:g}"
+            " was requested: use method='dense', or a finer mesh"
+        )
+        return last[0]

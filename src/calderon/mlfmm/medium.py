@@ -50,7 +50,7 @@ an entry of P1 has 144 evaluations of four times as many operations."""
 POINTS = 20
 """Points of an unknown, of both sides together."""
 OUTSIDE, LOW_OUTSIDE = 0.5, 0.25
-"""Of the edge of its leaf, how far the support of a function may reach from its middle: with plane waves, and with
+"""Reach of the support of a function from its middle, at most, by the edge of its leaf: with plane waves, and with
 equivalent sources."""
 LOOPS = 0.04
 """Reach of most functions of currents, times k, below which errors of their charges, relative to fields of all charges,
@@ -193,7 +193,7 @@ class Medium:
         return PRODUCTS * (POINTS * points + float(pair[tree.level[lists.far.target]].sum()))
 
     def near_counts(self, lists: Lists | None = None, leaf: NDArray[np.int64] | None = None) -> list[tuple[int, int]]:
-        """Of each region of the matrix, the entries between neighbouring leaves, and how many terms they have."""
+        """The entries between neighbouring leaves of each region of the matrix, and how many terms they have."""
         lists, leaf, found = lists or self.lists, self.leaf if leaf is None else leaf, []
         for (top, left), terms in self.regions().items():
             height, width = terms[0].shape
@@ -372,7 +372,7 @@ class Medium:
         return y
 
     def near_product(self, x: NDArray[Any], transposed: bool) -> NDArray[Any]:
-        """The same of entries between neighbouring leaves alone."""
+        """The part of A x or A^T x of entries between neighbouring leaves."""
         y = np.zeros((self.shape[1 if transposed else 0], x.shape[1]), np.result_type(self.real, np.complex64))
         for top, left, near in self.near:
             for other in (transposed, not transposed)[: 1 + ((top, left) in self.mirrored)]:
@@ -424,7 +424,7 @@ class Medium:
 
     @property
     def nbytes(self) -> int:
-        """Of blocks, waves and maps."""
+        """Bytes of blocks, waves and maps."""
         total = sum(near.nbytes for _, _, near in self.near)
         if self.far is not None and self.waves is not None:
             total += sum(level.nbytes(self.rank * self.far.traversal.spectra) for level in self.far.traversal.levels)

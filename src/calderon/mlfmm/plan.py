@@ -1,4 +1,4 @@
-"""What an operator by plane waves will take, before memory is taken, and which leaves and numbers are tried."""
+"""Estimates of operators by plane waves, before memory is taken, and which leaves and numbers are tried."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -50,7 +50,7 @@ FINE, TRIED = 9e-6, (1.0, 1.5, 2.5)
 """A tolerance, and how many attempts are expected: with numbers in single precision, at that tolerance and above, and
 below it."""
 PACKED_BYTES = 4.4
-"""Of a near entry in 16 bits, with exponents."""
+"""Bytes of a near entry in 16 bits, with exponents."""
 HIGHEST = 2500
 """Degree of plane waves: above, one translation takes 200 MB."""
 LARGER, MOST, USUAL = 1.4, 6, 0.35
@@ -61,8 +61,8 @@ ADVICE = "use method='hmatrix', or increase rtol"
 
 
 class Attempt(NamedTuple):
-    """Edge of the smallest leaves in wavelengths, type of real numbers, error of a level by the tolerance, whether
-    smaller boxes may have equivalent sources."""
+    """The setting of an attempt. edge: of the smallest leaves, in wavelengths. real: type of real numbers. share: error
+    of a level by the tolerance. mixed: whether smaller boxes may have equivalent sources."""
 
     edge: float
     real: Any

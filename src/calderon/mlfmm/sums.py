@@ -33,8 +33,8 @@ into memory; a core sums 5e8 a second."""
 LEAF = 40
 """Points of a leaf at most, unless its edge is the least one."""
 LOW_LEAF, FULL = (240, 80), 150
-"""Of a leaf where all boxes are small against the wavelength and where the smallest may be, and the number in the leaf
-of a source, in the mean, above which some are."""
+"""Points of a leaf where all boxes are small against the wavelength and where the smallest may be, and those in the
+leaf of a source, in the mean, above which some are."""
 LITTLE = 2e8, 2e9
 """Pairs of points in neighbouring leaves that are summed sooner than equivalent sources are prepared, in single and in
 double precision."""
@@ -114,7 +114,7 @@ class _Sums(NamedTuple):
         return _Sums(attempt, tree, fields, check.errors(fields))
 
     def info(self, rtol: float, checked: int, gradient: bool, seconds: float) -> SumsInfo:
-        """What was computed; checked: at how many targets."""
+        """The record of these sums; checked: at how many targets."""
         far = self.tree.far
         levels, low = (far.traversal.levels, far.low) if far else ([], None)
         return SumsInfo(
@@ -164,7 +164,7 @@ def _first(rtol: float) -> float:
 def potential_sums(
     points: Array, charges: Any, dipoles: Any, wavenumber: complex, *, targets: Array, gradient: bool, rtol: float
 ) -> NDArray[np.complex128]:
-    """Of complex charges (n, c) or dipoles (n, c, 3), or both: potentials (m, c, 1) or gradients (m, c, 3). In double
+    """Potentials (m, c, 1), or gradients (m, c, 3), of complex charges (n, c) or dipoles (n, c, 3), or both; in double
     precision, as targets may be close to points."""
     rtol = min(rtol_of(rtol, "double"), 0.99 * SINGLE)
     found = helmholtz_sums(points, charges, wavenumber, dipoles, targets=targets, gradient=gradient, rtol=rtol)
@@ -241,7 +241,7 @@ class PointTree:
 
     @staticmethod
     def on(tree: Octree, sources: Array, targets: Array | None, k: complex, kinds: Kinds, real: Any) -> "PointTree":
-        """Of neighbouring leaves alone."""
+        """The sums of neighbouring leaves alone."""
         lists = lists_of(tree)
         centres = centres_of(tree)[lists.leaves]
 
@@ -273,7 +273,7 @@ class PointTree:
 
     @property
     def _unit(self) -> float:
-        """Of distances of points that coincide: a wavelength over 2 pi, or the edge of the smallest leaf."""
+        """Unit of distances of points that coincide: a wavelength over 2 pi, or the edge of the smallest leaf."""
         return min(1 / abs(self.k), self.tree.cube.edge * 0.5 ** float(self.tree.level[-1]))
 
     def _near(self, numbers: NDArray[Any]) -> NDArray[Any]:

@@ -40,6 +40,9 @@ class Acceptance(NamedTuple):
 
 ACCEPT_POINT_SUMS = Acceptance(wished=1.0, allowed=1.0, improvements=0)
 """Orders of harmonics have the largest errors of all points of several measured sets: the check is a second lock."""
+ACCEPT_BLOCKS = Acceptance(wished=1.0, allowed=1.0, improvements=0)
+"""Blocks of H-matrices have tolerances that add up to a half of that of the product: the check finds blocks that went
+wrong."""
 ACCEPT_FUNCTIONS = Acceptance(wished=0.6, allowed=1.0)
 """Transposed products of single layers, which are not checked, have errors up to 1.4 times as large: 0.6 x 1.4 = 0.84,
 which 64 rows hold with 96 in 100."""

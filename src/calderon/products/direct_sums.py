@@ -33,7 +33,7 @@ class Kinds(NamedTuple):
 
     @property
     def rows(self) -> slice:
-        """Of `Tables.expand`, those of the numbers of a source."""
+        """Rows of `Tables.expand` that belong to the numbers of a source."""
         return slice(0 if self.charges else 1, 4 if self.dipoles else 1)
 
     @property
@@ -56,7 +56,7 @@ def padded(rows: NDArray[Any], real: Any) -> NDArray[Any]:
 
 
 def scaled_near(out: NDArray[Any], kinds: Kinds) -> Array:
-    """What `direct_kernel` gives, in double precision, with the factor that it leaves out."""
+    """The sums of `direct_kernel` in double precision, with the factor that it leaves out."""
     result = out.astype(float)
     plain = kinds == Kinds(True, False, False)
     return result * root_factor(8 * out.dtype.itemsize) if plain else result
@@ -135,8 +135,8 @@ def places_of(split: bool) -> tuple[Callable[..., Any], Callable[..., Any], Call
 
 
 def interaction(charges: bool, dipoles: bool, gradient: bool, split: bool) -> Callable[..., Any]:
-    """What adds the fields of one source at a vector of targets to t; once: they may coincide. split: places are sums
-    of two numbers, see `in_two`."""
+    """The function that adds the fields of one source at a vector of targets to t; once: they may coincide. split:
+    places are sums of two numbers, see `in_two`."""
     plain = charges and not dipoles and not gradient
     rest, distances = 3 + charges + 3 * dipoles, places_of(split)[2]
 
