@@ -293,7 +293,7 @@ class Preparation:
             parts.checked = self.check.check.products(parts.product)
             return self.check.error(parts.checked + near)
 
-        _, self.error = improved(parts, error_of(parts), error_of, self.rtol, self.accept, Parts.better)
+        _, self.error = improved(parts, error_of, self.rtol, self.accept, Parts.better)
         return self.error <= self.accept.allowed * self.rtol
 
     def _error(self, parts: Parts) -> float:

@@ -4,7 +4,7 @@ What a setting leaves for the next one, such as trees and near blocks, belongs t
 """
 
 from collections.abc import Callable, Iterable
-from typing import Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from calderon.operators.methods import ToleranceError
 from calderon.products.check import Acceptance
@@ -38,30 +38,31 @@ def first_that_holds(
     """
     error = float("inf")
     for setting in settings:
-        product = prepare(setting)
-        if product is not None:
-            product, error = improved(product, error_of(product), error_of, rtol, accept, better)
-            if error <= accept.allowed * rtol:
-                return Held(setting, product, error)
+        product, found = improved(prepare(setting), error_of, rtol, accept, better)
+        error = error if product is None else found
+        if product is not None and error <= accept.allowed * rtol:
+            return Held(setting, product, error)
         del product  # its memory is free for the next attempt
     raise ToleranceError(refusal(error))
 
 
 def improved(
-    product: Product,
-    error: float,
+    product: Any,
     error_of: Callable[[Product], float],
     rtol: float,
     accept: Acceptance,
     better: Callable[[Product, float], Product | None] | None,
-) -> tuple[Product, float]:
-    """A product whose error is at most accept.wished * rtol, or else the last one that could be had, and its error.
+) -> tuple[Any, float]:
+    """A product whose error is at most accept.wished * rtol, or else the last one that could be had, and its error;
+    None and infinity for None.
 
-    error: that of the given product. better(product, error): another product, or the same one with other parts, whose
-    error is expected to be smaller; None where there is none. It is called accept.improvements times at most.
+    product: one of the type that is returned, or None. better(product, error): another product, or the same one with
+    other parts, whose error is expected to be smaller; None where there is none. It is called accept.improvements times
+    at most.
     """
+    error = float("inf") if product is None else error_of(product)
     for _ in range(accept.improvements):
-        if better is None or error <= accept.wished * rtol:
+        if product is None or better is None or error <= accept.wished * rtol:
             break
         following = better(product, error)
         if following is None:
