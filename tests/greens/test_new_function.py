@@ -10,6 +10,7 @@ from calderon.backends.vectors import jitable
 from calderon.greens import Radial
 from calderon.greens.elementary import decaying_exponential, inverse_square_root
 from calderon.greens.green import no_phase
+from catalogue import parameter
 
 
 @jitable
@@ -75,6 +76,33 @@ def test_every_method_has_it(green, mesh):
     for method in ("dense", "hmatrix"):
         found = cal.double_layer(green, space).assemble(method).to_array()
         assert np.abs(found - exact).max() < 2e-6 * np.abs(exact).max()
+
+
+@pytest.mark.parametrize(
+    ("form", "rtol"),
+    [(cal.single_layer, 1e-3), parameter((cal.double_layer, 1e-5), pytest.mark.variant)],
+)
+def test_equivalent_sources_of_the_function_itself(green, form, rtol):
+    """Boxes of all sizes have them, on two cubes: on one, whose potentials say nothing of those farther out for a
+    function that solves no Helmholtz equation, errors stay above 1e-3. Next to another function of the same
+    wavenumber, whose equivalent sources are its own."""
+    space = cal.P1(cal.mesh.sphere(1.0, 0.06))
+    rows, x = np.arange(0, space.dimension, 100), np.random.default_rng(0).standard_normal(space.dimension)
+    other = 0.5 * cal.single_layer(cal.ModifiedHelmholtz(1.5), space)
+    for operator, groups in ((form(green, space), 1), (form(green, space) + other, 2)):
+        fast = operator.assemble("mlfmm", rtol=rtol)
+        assert len(fast.media) == groups and fast.dtype == float
+        assert all(level.points for levels in fast.levels for level in levels) and any(fast.levels)
+        exact = operator.entries(rows, slice(None)) @ x
+        assert np.linalg.norm((fast @ x)[rows] - exact) < rtol * np.linalg.norm(exact)
+
+
+def test_what_waves_alone_have_is_refused(green, mesh, opencl):
+    operator = cal.single_layer(green, cal.P1(mesh))
+    with pytest.raises(ValueError, match="which is no wave, on the CPU"):
+        operator.assemble("mlfmm", backend="opencl")
+    with pytest.raises(ValueError, match="for Laplace's equation 'fmm'"):
+        cal.single_layer(cal.Laplace(), cal.P1(mesh)).assemble("mlfmm")
 
 
 def test_what_needs_a_helmholtz_equation_is_refused(green, mesh):

@@ -10,7 +10,6 @@ from scipy.sparse.linalg import LinearOperator
 from calderon.backends import format_bytes, require_memory
 from calderon.galerkin.limits import checked_range
 from calderon.operators.algebra import BoundaryOperator
-from calderon.operators.lazy_operator import short_label
 from calderon.operators.tree import local_matrix, terms_of
 
 
@@ -72,10 +71,10 @@ class SparseMatrix(LinearOperator):
 
 def sparse_matrix(operator: BoundaryOperator, dtype: np.dtype[Any]) -> sp.csr_array:
     """The matrix of an expression for which `is_sparse` holds; ValueError for entries beyond the range of the type."""
-    matrix = local_matrix(operator)
-    if largest := float(np.abs(matrix.data).max(initial=0.0)):
-        checked_range(dtype, largest, largest, f"the {short_label(operator)}")
-    return matrix.astype(dtype)
+    for term in terms_of(operator):
+        if largest := float(np.abs(term.factor * term.atom.matrix.data).max(initial=0.0)):
+            checked_range(dtype, largest, largest, f"the {term.atom.name}")
+    return local_matrix(operator).astype(dtype)
 
 
 def sparse_bytes(operator: BoundaryOperator, dtype: np.dtype[Any]) -> int:

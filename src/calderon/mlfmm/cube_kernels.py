@@ -1,13 +1,19 @@
 """Kernels of equivalent sources: products with turned matrices, from points to cubes and back."""
 
 import functools
+import math
 from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from calderon.backends.numba import jitable_part, kernel
 from calderon.backends.register_tiles import add_products
 from calderon.backends.vector_loads import total
-from calderon.backends.vectors import lanes, load, number, put, store, zero
+from calderon.backends.vectors import aligned, lanes, load, number, put, store, width, zero
 from calderon.greens.elementary import decaying_exponential, inverse_square_root, sine_cosine
+from calderon.greens.green import Radial, parameter_reader
 
 TOGETHER = 24
 """Vectors that are multiplied by a matrix at a time."""
@@ -63,10 +69,29 @@ def multiply(  # type: ignore[no-untyped-def]
             first += count
 
 
-def rows(derivatives: str, lossy: bool) -> Callable[..., None]:
-    """The compiled row exp(i k r) / r from a point to all points of a cube; derivatives: "gradient", with its
-    gradient at the point, too, or "mixed", a times it plus b times its derivative along the normal
-    (`patterns.waves`)."""
+class Form(NamedTuple):
+    """The compiled function of a Green's function of the distance that is not shifted, whose parameters it reads."""
+
+    radial: Radial
+    is_complex: bool
+
+    @staticmethod
+    def of(green: Any) -> "Form | None":
+        """The form of a Green's function; None for None, which stands for waves."""
+        return None if green is None else Form(green.radial(math.inf), bool(green.is_complex))
+
+
+def rows(derivatives: str, lossy: bool, form: Form | None = None) -> Callable[..., None]:
+    """Kernel that computes exp(i k r) / r, or 4 pi G of another Green's function, from a point to all points of a cube.
+
+    derivatives: "gradient" adds its gradient at the point, "mixed" replaces it by a times it plus b times its
+    derivative along the normal (`patterns.waves`). lossy: whether k has an imaginary part. form: None for waves.
+    """
+    return wave_rows(derivatives, lossy) if form is None else radial_rows(derivatives, form)
+
+
+def wave_rows(derivatives: str, lossy: bool) -> Callable[..., None]:
+    """Kernel of `rows` for exp(i k r) / r."""
     gradient, mixed = derivatives == "gradient", derivatives == "mixed"
 
     @jitable_part
@@ -113,10 +138,78 @@ def rows(derivatives: str, lossy: bool) -> Callable[..., None]:
     return row
 
 
+def radial_rows(derivatives: str, form: Form) -> Callable[..., None]:
+    """Kernel of `rows` for another Green's function, whose parameters stand in place of k."""
+    gradient, mixed, is_complex = derivatives == "gradient", derivatives == "mixed", form.is_complex
+    value, parameters_of = form.radial.value, parameter_reader(form.radial.parameters)
+
+    @jitable_part
+    def row(cube, pitch, places, p, normals, mix, k, loss, room):  # type: ignore[no-untyped-def]
+        w = lanes(room)
+        for i in range(0, pitch, w):
+            # the vector from points of the cube to the point, and its squared length
+            ex, ey = places[p, 0] - load(cube, i), places[p, 1] - load(cube, pitch + i)
+            ez = places[p, 2] - load(cube, 2 * pitch + i)
+            r2 = ex * ex + ey * ey + ez * ez
+            # g = 4 pi G and h = g' / r
+            re, im, hr, hi = value(r2, parameters_of(k, 0), zero(room))
+            if not is_complex:
+                im, hi = zero(room), zero(room)
+            if mixed:  # a g + b h (e . n)
+                slope, g = ex * normals[p, 0] + ey * normals[p, 1] + ez * normals[p, 2], int(normals[p, 3])
+                hr, hi = hr * slope, hi * slope
+                ar = re * mix[g, 0] - im * mix[g, 1] + hr * mix[g, 2] - hi * mix[g, 3]
+                im = re * mix[g, 1] + im * mix[g, 0] + hr * mix[g, 3] + hi * mix[g, 2]
+                re = ar
+            store(room, i, re)
+            store(room, pitch + i, im)
+            if gradient:
+                store(room, 2 * pitch + i, hr * ex)
+                store(room, 3 * pitch + i, hi * ex)
+                store(room, 4 * pitch + i, hr * ey)
+                store(room, 5 * pitch + i, hi * ey)
+                store(room, 6 * pitch + i, hr * ez)
+                store(room, 7 * pitch + i, hi * ez)
+
+    return row
+
+
+@functools.lru_cache(maxsize=8)
+def evaluation_kernel(form: Form) -> Callable[..., None]:
+    """Kernel that evaluates a Green's function at many distances."""
+    value, parameters_of = form.radial.value, parameter_reader(form.radial.parameters)
+
+    @kernel
+    def evaluate(r2, parameters, out):  # type: ignore[no-untyped-def]
+        """out (4 n) = 4 pi G, re and im, and 4 pi G' / r, re and im, at squared distances r2 (n), n a multiple of the
+        lanes of a vector; parameters: the numbers of the Green's function."""
+        count = len(r2)
+        for i in range(0, count, lanes(r2)):
+            re, im, hr, hi = value(load(r2, i), parameters_of(parameters, 0), zero(r2))
+            store(out, i, re)
+            store(out, count + i, im)
+            store(out, 2 * count + i, hr)
+            store(out, 3 * count + i, hi)
+
+    return evaluate
+
+
+def evaluated(green: Any, r: NDArray[np.float64]) -> NDArray[np.complex128]:
+    """(2, ...) values 4 pi G and slopes 4 pi G' / r of a Green's function at distances r (...)."""
+    form = Form.of(green)
+    assert form is not None
+    total = -(-r.size // width(np.float64)) * width(np.float64)
+    square, out = aligned(total, np.float64), aligned(4 * total, np.float64)
+    square[:], square[: r.size] = 1.0, (r**2).ravel()
+    evaluation_kernel(form)(square, np.array(green.parameters, np.float64), out)
+    re, im, hr, hi = out.reshape(4, -1)[:, : r.size].reshape(4, *r.shape)
+    return np.stack([re + 1j * im, hr + 1j * hi] if form.is_complex else [re + 0j, hr + 0j])
+
+
 @functools.lru_cache(maxsize=6)
-def sending_kernel(derivatives: str, lossy: bool) -> Callable[..., None]:
+def sending_kernel(derivatives: str, lossy: bool, form: Form | None = None) -> Callable[..., None]:
     """Potentials on the cubes of leaves from charges and dipoles in them."""
-    row = rows(derivatives, lossy)
+    row = rows(derivatives, lossy, form)
 
     @kernel
     def send(  # type: ignore[no-untyped-def]
@@ -147,9 +240,9 @@ def sending_kernel(derivatives: str, lossy: bool) -> Callable[..., None]:
 
 
 @functools.lru_cache(maxsize=6)
-def receiving_kernel(derivatives: str, lossy: bool) -> Callable[..., None]:
+def receiving_kernel(derivatives: str, lossy: bool, form: Form | None = None) -> Callable[..., None]:
     """Fields at the points of leaves from sources on their cubes."""
-    row = rows(derivatives, lossy)
+    row = rows(derivatives, lossy, form)
 
     @kernel
     def receive(  # type: ignore[no-untyped-def]

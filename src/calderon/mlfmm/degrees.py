@@ -13,6 +13,7 @@ import numpy as np
 from numpy.polynomial.legendre import legval
 from numpy.typing import NDArray
 
+from calderon.mlfmm.cube_kernels import evaluated
 from calderon.mlfmm.levels import Degrees, Pairs
 from calderon.mlfmm.points import PointsOfLevel
 from calderon.mlfmm.spectrum import Array, Grid, phi_matrices, theta_matrices
@@ -88,13 +89,14 @@ class Samples(NamedTuple):
 
 class Search(NamedTuple):
     """For a wavenumber, a precision, and the derivatives of the kernel at targets and sources; once: for a single
-    product."""
+    product; green: the function that takes the place of waves, None for these."""
 
     k: complex
     real: Any
     inward: bool
     outward: bool
     once: bool = False
+    green: Any = None
 
     def degrees(self, samples: Samples, radius: float, rtol: float) -> Degrees | None:
         """The least ones with that relative error (root mean square), None where it cannot be reached."""
@@ -123,6 +125,15 @@ class Search(NamedTuple):
         r = samples.offsets[:, None, None] + samples.targets[:, :, None] - samples.sources[:, None]
         length = np.linalg.norm(r, axis=-1)
         r /= length[..., None]
+        if self.green is not None:
+            value, slope = evaluated(self.green, length) / (4 * np.pi)
+            if self.inward and self.outward:
+                raise ValueError(f"second derivatives of {self.green!r} are not known: use method='hmatrix'")
+            along = np.einsum("npqc,npc->npq", r, samples.inward)
+            across = -np.einsum("npqc,nqc->npq", r, samples.outward)
+            return np.asarray(
+                slope * length * (along if self.inward else across) if self.inward or self.outward else value
+            )
         k, g = self.k, np.exp(1j * self.k * length) / (4 * np.pi * length)
         first = (1j * k - 1 / length) * g
         second = ((1j * k - 1 / length) ** 2 + 1 / length**2) * g

@@ -235,7 +235,7 @@ class Found(NamedTuple):
     first: int
 
     def levels(
-        self, tree: Octree, lists: Lists, k: complex, real: Any, vector: bool = False
+        self, tree: Octree, lists: Lists, k: complex, real: Any, vector: bool = False, green: Any = None
     ) -> tuple[Traversal, LowFrequency | None]:
         """Tables of all levels. MemoryError before there is no room for them and for the patterns of one column."""
         runs = tree.runs_of_levels()
@@ -249,25 +249,26 @@ class Found(NamedTuple):
         require_memory(
             nbytes, f"a sum by plane waves on {len(self.degrees)} levels", "increase rtol, or divide the problem"
         )
-        low = LowFrequency.of(tree, lists, self.pairs, k, real, self.cubes, self.first) if self.cubes else None
+        low = LowFrequency.of(tree, lists, self.pairs, k, real, self.cubes, self.first, green) if self.cubes else None
         return Traversal(levels_of(tree, self.pairs, k, self.degrees, real), real, vector), low
 
 
 def find_degrees(
     tree: Octree, lists: Lists, k: complex, rtol: float, real: Any, sources: Points, targets: Points,
     derivatives: tuple[bool, bool], least: float = 0.0, once: bool = False,
+    green: Any = None,
 ) -> Found | None:  # fmt: skip
     """Degrees of the levels with separated boxes, and of those between them and the leaves, that hold a tolerance; None
     where numbers cannot hold it. derivatives: of the kernel, at targets and at sources. Boxes with edges below `least`
     (in m) have equivalent sources; once: for a single product."""
     pairs, runs, found = pairs_of_levels(tree, lists), tree.runs_of_levels(), dict[int, Degrees]()
-    search, cubes, lowest = Search(k, real, *derivatives, once), None, len(runs)
+    search, cubes, lowest = Search(k, real, *derivatives, once, green), None, len(runs)
     values = search._replace(inward=False, outward=False)
     first = next((n for n, each in enumerate(pairs) if len(each.source)), len(runs))
     # from the leaves up, as degrees do not decrease
     for n in range(len(runs) - 1, first - 1, -1):
         edge = 0.5**n * tree.cube.edge
-        share = rtol * np.exp(np.imag(k) * edge)
+        share = rtol * np.exp(np.imag(k) * edge) if green is None else rtol
         if share >= 1:  # waves have decayed before they reach separated boxes of this size
             break
         low, high = runs[n]

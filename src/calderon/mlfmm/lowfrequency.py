@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from calderon.backends.threads import in_parts
 from calderon.backends.vectors import aligned, width
-from calderon.mlfmm.cube_kernels import TOGETHER, multiply, receiving_kernel, sending_kernel
+from calderon.mlfmm.cube_kernels import TOGETHER, Form, multiply, receiving_kernel, sending_kernel
 from calderon.mlfmm.cubes import TURNS, Cubes, Factors, potentials, standing
 from calderon.mlfmm.levels import Level, Pairs
 from calderon.mlfmm.points import Points
@@ -84,17 +84,27 @@ class LowFrequency:
     pitch: int
     levels: list[CubeLevel]
     lists: Lists
+    green: Any = None
 
     @staticmethod
     def of(
-        tree: Octree, lists: Lists, pairs: list[Pairs], k: complex, real: Any, cubes: Cubes, first: int
+        tree: Octree,
+        lists: Lists,
+        pairs: list[Pairs],
+        k: complex,
+        real: Any,
+        cubes: Cubes,
+        first: int,
+        green: Any = None,
     ) -> "LowFrequency":
         """first: number of the coarsest level."""
         real = np.dtype(real)
         pitch = -(-cubes.size // width(real)) * width(real)
         runs = tree.runs_of_levels()
-        levels = [_level(tree, n, runs, pairs[n], k, cubes, pitch, real, n == first) for n in range(first, len(runs))]
-        return LowFrequency(k, real, cubes, pitch, levels, lists)
+        levels = [
+            _level(tree, n, runs, pairs[n], k, cubes, pitch, real, n == first, green) for n in range(first, len(runs))
+        ]
+        return LowFrequency(k, real, cubes, pitch, levels, lists, green)
 
     def nbytes(self, columns: int) -> int:
         """Bytes of all levels with so many columns, and of the turned cubes."""
@@ -177,11 +187,13 @@ class LowFrequency:
         leaves = np.flatnonzero((self.lists.leaves >= level.low) & (self.lists.leaves < level.high))
         boxes = self.lists.leaves[leaves] - level.low
         derivatives = "mixed" if points.is_mixed else "gradient" if parts.any() else ""
-        run = (sending_kernel if outward else receiving_kernel)(derivatives, self.k.imag > 0)
+        run = (sending_kernel if outward else receiving_kernel)(
+            derivatives, self.green is None and self.k.imag > 0, Form.of(self.green)
+        )
         mix = points.mix.view(float).astype(self.real)
         arguments = (
             points.local, points.normals, mix, points.starts, numbers, parts, cube, self.pitch,
-            self.real.type(self.k.real), self.real.type(self.k.imag / self.k.real), leaves, boxes, x, columns,
+            *numbers_of(self.k, self.green, self.real), leaves, boxes, x, columns,
             self.real.type(1 / (4 * np.pi)),
         )  # fmt: skip
         in_parts(lambda low, high: run(*arguments, aligned(8 * self.pitch, self.real), low, high), len(leaves))
@@ -189,7 +201,7 @@ class LowFrequency:
 
 def _level(
     tree: Octree, number: int, runs: list[tuple[int, int]], pairs: Pairs, k: complex, cubes: Cubes, pitch: int,
-    real: Any, first: bool,
+    real: Any, first: bool, green: Any,
 ) -> CubeLevel:  # fmt: skip
     low, high = runs[number]
     edge, count, pad = 0.5**number * tree.cube.edge, high - low, (0, pitch - cubes.size)
@@ -220,16 +232,24 @@ def _level(
         parent = (tree.parent[low:high] - runs[number - 1][0]).astype(np.int64)
         up, down = _runs(every, parent, turns, above), _runs(parent, every, turns, count)
         shift = CORNER * edge / 2
-        raised = tables([potentials(cubes.large(2 * edge), small + shift, k, real)])
-        lowered = tables([potentials(small + shift, cubes.large(2 * edge), k, real)])
+        raised = tables([potentials(cubes.large(2 * edge), small + shift, k, real, green)])
+        lowered = tables([potentials(small + shift, cubes.large(2 * edge), k, real, green)])
     return CubeLevel(
         low, high, edge, points(small), points(large), tree.octant[low:high],
         _runs(pairs.source, target, turn[pairs.offset], count, which[pairs.offset], len(few)),
         _runs(every, every, np.zeros(count, np.int64), count), up, down,
-        tables([potentials(small + each * edge, small, k, real) for each in few]) if len(few) else raised, raised,
-        lowered,
-        factors(cubes.solving(k, edge, real, True)), factors(cubes.solving(k, edge, real, False)), (0, count),
+        tables([potentials(small + each * edge, small, k, real, green) for each in few]) if len(few) else raised,
+        raised, lowered,
+        factors(cubes.solving(k, edge, real, True, green)), factors(cubes.solving(k, edge, real, False, green)),
+        (0, count),
     )  # fmt: skip
+
+
+def numbers_of(k: complex, green: Any, real: np.dtype[Any]) -> tuple[Any, Any]:
+    """The numbers that kernels read: k and Im k / Re k of waves, the parameters of another Green's function and 0."""
+    if green is None:
+        return real.type(k.real), real.type(k.imag / k.real)
+    return np.array(green.parameters, real), real.type(0)
 
 
 def _runs(

@@ -122,6 +122,11 @@ class Waves(NamedTuple):
     slopes: bool
 
 
+def other_green(green: Any) -> Any:
+    """A Green's function that is no wave exp(i k r) / (4 pi r), None for one that is."""
+    return None if getattr(green, "solves_helmholtz", False) else green
+
+
 class Medium:
     """Terms with one wavenumber. tree, lists: of the unknowns, leaf (sites,): of each; near: for each region of the
     matrix with plain terms; mirrored: of these, the regions whose transposed blocks are in the mirror image, too, with
@@ -134,13 +139,14 @@ class Medium:
         """edge: of the smallest leaves with plane waves at least, in wavelengths; of leaves of some sizes the best ones
         are taken; 0 for one leaf of all unknowns. mixed: whether there may be smaller ones, with equivalent sources."""
         self.terms, self.shape, self.real = terms, shape, np.dtype(real)
-        self.k = with_real_part(complex(terms[0].atom.green.wavenumber))
+        green = terms[0].atom.green
+        self.k, self.green = with_real_part(complex(green.wavenumber)), other_green(green)
         self.sites = Sites.of(terms, shape)
         used = np.isfinite(self.sites.boxes[:, 0, 0])
         low, high = self.sites.boxes[used].transpose(1, 0, 2)
         centres, reach = (low + high) / 2, (high - low).max(axis=1) / 2
         self.cost = math.inf
-        for tree, lists, least in self._trees(centres, reach, edge and shortest(self.k, edge), mixed):
+        for tree, lists, least in self._trees(centres, reach, edge and self._shortest(edge), mixed):
             leaf = np.empty(len(centres), np.int64)
             counts = np.diff(np.append(tree.sources[lists.leaves, 0], len(centres)))
             leaf[tree.source_order] = np.repeat(np.arange(len(counts)), counts)
@@ -156,6 +162,11 @@ class Medium:
         self.packs = False
         self.far: Far | None = None
         self.transposed: Far | None = None
+
+    def _shortest(self, edge: float) -> float:
+        """The least edge in m of a box with plane waves, from that in wavelengths; functions that are no waves have
+        equivalent sources in boxes of all sizes."""
+        return shortest(self.k, edge) if self.green is None else math.inf
 
     def _trees(self, centres: Array, reach: Array, edge: float, mixed: bool) -> Iterator[tuple[Octree, Lists, float]]:
         """Some trees, with the edge in m below which their boxes have equivalent sources; for 0 of one leaf."""
@@ -287,10 +298,12 @@ class Medium:
         waves = self.waves if self.waves is not None and self.waves.degree == degree else self._charges(degree)
         derivatives = (waves.slopes, False)
         sides = waves.sources, waves.targets
-        degrees = find_degrees(self.tree, self.lists, self.k, rtol, self.real, *sides, derivatives, self.least)
+        degrees = find_degrees(self.tree, self.lists, self.k, rtol, self.real, *sides, derivatives, self.least,
+                               green=self.green)  # fmt: skip
         if degrees is None:
             return False
-        traversal, low = degrees.levels(self.tree, self.lists, self.k, self.real, is_vector(waves.charges.waves))
+        traversal, low = degrees.levels(self.tree, self.lists, self.k, self.real, is_vector(waves.charges.waves),
+                                        self.green)  # fmt: skip
         shared = self.k, self.tree, self.lists, traversal
         kinds = waves.charges.waves, waves.tests.waves
         self.waves, self.far, self.rtol = waves, Far(*shared, *sides, *kinds, low), rtol

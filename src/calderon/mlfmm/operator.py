@@ -13,7 +13,7 @@ from scipy.sparse.linalg import LinearOperator
 from calderon.backends import Execution, return_memory
 from calderon.mlfmm.check import cancels
 from calderon.mlfmm.medium import Medium
-from calderon.mlfmm.plan import SINGLE, attempts, chosen, require_waves, rtol_of
+from calderon.mlfmm.plan import SINGLE, attempts, chosen, require_device_waves, require_waves, rtol_of
 from calderon.mlfmm.preparation import prepared
 from calderon.operators.algebra import BoundaryOperator
 from calderon.operators.lazy_operator import short_label
@@ -158,6 +158,8 @@ def assemble_mlfmm(
         )
     wanted = rtol_of(rtol, precision)
     require_waves(operator)
+    if execution.devices:
+        require_device_waves(operator)
     saved = None if matrix_file is None else SavedNear(matrix_file, operator, wanted, precision)
     with assembly_progress("computing near entries", "parts", progress) as advance, saved or nullcontext():
         held = prepared(operator, wanted, execution, saved, advance)

@@ -10,9 +10,9 @@ import scipy.sparse as sp
 from calderon.backends import free_memory
 from calderon.mlfmm.channels import factorised, is_of_currents, table_of
 from calderon.mlfmm.check import CHECKED, ENTRIES
-from calderon.mlfmm.cubes import SUMS, Cubes, likely_points
+from calderon.mlfmm.cubes import SUMS, Cubes, likely_points, nested_of
 from calderon.mlfmm.degrees import guess
-from calderon.mlfmm.medium import PAIR, POINT, Medium, loosened
+from calderon.mlfmm.medium import PAIR, POINT, Medium, loosened, other_green
 from calderon.mlfmm.spectrum import Grid
 from calderon.operators.algebra import BoundaryOperator
 from calderon.operators.boundary import in_transformed_form
@@ -111,7 +111,7 @@ def quadratic_error(terms: Sequence[Term]) -> float:
     return found
 
 
-def media_of(operator: BoundaryOperator) -> tuple[dict[complex, list[Term]], list[Term]]:
+def media_of(operator: BoundaryOperator) -> tuple[dict[Any, list[Term]], list[Term]]:
     """Integral operators by their wavenumber, as one medium takes them, and all other terms. A medium takes plain
     terms, and transposed ones of a part of the matrix whose mirror image has the same terms plain. Hypersingular
     operators of functions that do not vanish at the boundary of their surface are in the transformed form: integrals by
@@ -119,13 +119,13 @@ def media_of(operator: BoundaryOperator) -> tuple[dict[complex, list[Term]], lis
     terms, parts = [_by_parts(term) for term in terms_of(operator)], dict[Any, tuple[set[Any], set[Any]]]()
     for term in terms:
         parts.setdefault(_part_of(term), (set(), set()))[term.transposed].add((term.atom.key, term.factor))
-    media, others = dict[complex, list[Term]](), list[Term]()
+    media, others = dict[Any, list[Term]](), list[Term]()
     for term in terms:
         plain, transposed = parts[_part_of(term)]
         if not is_integral(term) or (term.transposed and plain != transposed):
             others.append(term)
         else:
-            media.setdefault(complex(term.atom.green.wavenumber), []).append(term)
+            media.setdefault(group_of(term), []).append(term)
     return media, others
 
 
@@ -164,9 +164,17 @@ def is_integral(term: Term) -> bool:
     return bool(term.atom.is_leaf and not term.atom.is_local and not term.conjugated)
 
 
+def group_of(term: Term) -> Any:
+    """Equal for terms that share plane waves or equivalent sources: the wavenumber, or a Green's function that is no
+    wave."""
+    green = term.atom.green
+    other = other_green(green)
+    return complex(green.wavenumber) if other is None else other
+
+
 def _part_of(term: Term) -> tuple[Any, ...]:
     """Wavenumber and first row and column of a term, or of the mirror image of a transposed one."""
-    k = complex(term.atom.green.wavenumber) if is_integral(term) else None
+    k = group_of(term) if is_integral(term) else None
     return k, *((term.left, term.top) if term.transposed else (term.top, term.left))
 
 
@@ -265,7 +273,7 @@ def _far_estimate(medium: Medium, rtol: float) -> FarEstimate:
     """The levels from the coarsest one with separated boxes to the leaves, and the points there. ValueError where the
     bodies are too far from each other."""
     real, tree, lists = medium.real, medium.tree, medium.lists
-    size, cube = real.itemsize, Cubes(likely_points(rtol)).size
+    size, cube = real.itemsize, Cubes(likely_points(rtol), nested_of(medium.green)).size
     spectra, sums = (2, SUMS) if any(is_of_currents(term) for term in medium.terms) else (1, 1)
     columns = factorised(table_of(medium.terms, not medium.least)[2])[0].shape[2]
     stay, passing, work, found, leaf = 0.0, 0.0, 0.0, (0, 0, 0, 0), 0
@@ -331,10 +339,23 @@ def require_waves(operator: BoundaryOperator) -> None:
     integrals = integrals_of(operator)
     for each in integrals:
         k = complex(getattr(each.green, "wavenumber", 0))
+        if hasattr(each.green, "radial") and other_green(each.green) is not None:
+            continue
         if k == 0 or k.real < 0:
             raise ValueError(
-                "method='mlfmm' is for operators of Helmholtz's and Maxwell's equations with Re k >= 0, k not 0, got "
-                f"{each!r}: choose 'hmatrix' or 'dense', for Laplace's equation 'fmm'"
+                "method='mlfmm' is for operators of Helmholtz's and Maxwell's equations with Re k >= 0, k not 0, and "
+                f"other functions of the distance, got {each!r}: choose 'hmatrix' or 'dense', for Laplace's equation "
+                "'fmm'"
             )
     if not integrals:
         raise ValueError(f"method='mlfmm' is for operators with an integral, got {operator!r}")
+
+
+def require_device_waves(operator: BoundaryOperator) -> None:
+    """ValueError for functions of the distance that are no waves, which devices do not multiply."""
+    for each in integrals_of(operator):
+        if other_green(each.green) is not None:
+            raise ValueError(
+                f"method='mlfmm' multiplies {each.green!r}, which is no wave, on the CPU: leave out backend=, or "
+                "choose 'hmatrix'"
+            )
