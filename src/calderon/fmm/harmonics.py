@@ -100,8 +100,8 @@ class LocalExpansions:
 
 
 def gradients(p: int) -> list[sp.csr_array]:
-    """Of x, y and z the sparse matrix G (K, K) with d regular = regular G^T, from (d_x + i d_y) R_n^m = R_(n-1)^(m+1),
-    (d_x - i d_y) R_n^m = -R_(n-1)^(m-1) and d_z R_n^m = R_(n-1)^m."""
+    """For each of x, y and z the sparse matrix G (K, K) with d regular = regular G^T, from (d_x + i d_y) R_n^m =
+    R_(n-1)^(m+1), (d_x - i d_y) R_n^m = -R_(n-1)^(m-1) and d_z R_n^m = R_(n-1)^m."""
     basis = Basis.of(p)
     place = {(n, m, s): k for k, (n, m, s) in enumerate(zip(*(each.tolist() for each in basis[:3]), strict=True))}
     found: list[dict[tuple[int, int], float]] = [{}, {}, {}]

@@ -66,7 +66,7 @@ def through_functions(visit: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def adding_moments(fields: int) -> Callable[..., None]:
-    """What adds to room the functions of a vector of points, times so many numbers of each; data: pitch."""
+    """The kernel that adds to room the functions of a vector of points, times so many numbers of each; data: pitch."""
 
     @jitable
     def add(room, q, function, k, pitch):  # type: ignore[no-untyped-def]

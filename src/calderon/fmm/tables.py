@@ -87,7 +87,7 @@ class Tables(NamedTuple):
 
     @property
     def mean_rank(self) -> float:
-        """Of the matrices from box to box."""
+        """The mean rank of the matrices from box to box."""
         whole = self.rank // width(self.numbers.dtype)
         return float(np.where(self.vectors == 0, whole, self.vectors).mean()) * width(self.numbers.dtype)
 

@@ -135,12 +135,12 @@ class Translations:
         return aligned(times * self.size, self.real)
 
     def _vectors(self, values: NDArray[Any]) -> int:
-        """Of each box."""
+        """Number of vectors of each box in `values`."""
         return len(values) // (len(self.tree.level) * self.tables.rank)
 
     @cached_property
     def _levels(self) -> list[tuple[Runs, Runs]]:
-        """Of each level but the root moments to the parents, and local expansions from them."""
+        """For each level but the root the runs of shifts: moments to the parents, and local expansions from them."""
         tree, found = self.tree, []
         for low, high in tree.runs_of_levels()[1:]:
             boxes = np.arange(low, high)

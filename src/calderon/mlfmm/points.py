@@ -97,7 +97,7 @@ class PointsOfLevel(NamedTuple):
 
 
 def leaves_of_boxes(tree: Octree, lists: Lists, low: int, high: int) -> list[NDArray[np.int64]]:
-    """Of the boxes low .. high of one level the first leaf of each, and one beyond the last."""
+    """The first leaf of each of the boxes low .. high of one level, and one beyond the last."""
     key = tree.first_key
     ends = key[low:high] + 8 ** (DEEPEST - tree.level[low:high].astype(np.int64))
     return [np.searchsorted(key[lists.leaves], each) for each in (key[low:high], ends)]

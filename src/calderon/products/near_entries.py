@@ -41,7 +41,7 @@ class NearBlocks(NamedTuple):
 
     @property
     def numbers(self) -> NDArray[Any]:
-        """Of all blocks."""
+        """The numbers of all blocks, one after the other."""
         return self.room[: self.starts[-1]]
 
     def matrix(self) -> sp.csr_array:
@@ -130,8 +130,8 @@ class Search(NamedTuple):
 
     @staticmethod
     def of(groups: Sequence[Sequence[tuple[complex, BilinearForm]]], execution: Execution) -> list["Search"]:
-        """Of groups of terms, each on one test and one trial space; by half where all terms are symmetric. Groups on
-        the same triangles share what is found."""
+        """The searches of groups of terms, each on one test and one trial space; by half where all terms are
+        symmetric. Groups on the same triangles share what is found."""
         forms = [min((form for _, form in terms), key=lambda form: form.is_symmetric) for terms in groups]
         results, found = dict[int, Search](), None
         for n in sorted(range(len(forms)), key=lambda n: forms[n].is_symmetric):  # which need half of the pairs

@@ -209,7 +209,7 @@ def operator_program(device: Device) -> Any:
 
 
 class OnOneDevice:
-    """What `gmres` asks of a matrix whose parts are all on one device, where its vectors stay."""
+    """The interface that `gmres` uses of a matrix whose parts are all on one device, where its vectors stay."""
 
     product: DeviceSum
 

@@ -15,5 +15,5 @@ class Vectors(NamedTuple):
 
     @property
     def sign(self) -> float:
-        """Of imaginary parts."""
+        """Sign of imaginary parts: -1 where they are conjugated."""
         return -1.0 if self.conjugated else 1.0
