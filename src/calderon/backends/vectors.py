@@ -223,7 +223,6 @@ def accumulate(typing_context, array, index, re, im):  # type: ignore[no-untyped
             halves = (list(range(width)), list(range(width, 2 * width)))
             places = [ir.Constant(ir.VectorType(ir.IntType(32), width), half) for half in halves]
             summands = [builder.shuffle_vector(mixed, mixed, half) for half in places]
-        # load, add, store, one vector after the other
         for n, summand in enumerate(summands):
             place = builder.gep(first, [context.get_constant(types.intp, n)])
             old = builder.load(place, align=re.scalar.bitwidth // 8)
@@ -261,7 +260,6 @@ def transpose(typing_context, source, i, j, target, k, m):  # type: ignore[no-un
     count = kind.width // parts
 
     def generate(context, builder, sig, args):  # type: ignore[no-untyped-def]
-        # the address of a vector: row `first` + step, from `column` on
         def row(kind_, value, first, column, step):  # type: ignore[no-untyped-def]
             array = context.make_array(kind_)(context, builder, value)
             number = builder.add(first, context.get_constant(types.intp, step))
