@@ -159,8 +159,12 @@ class _Combination(NamedTuple):
 
 @kernel
 def move_origin(sums, boxes, arms, count, rank, last, low, high):  # type: ignore[no-untyped-def]
-    """Of `count` vectors of each box the first three sums plus their arm (boxes, 3) times the last one, or the last one
-    plus arms times the first ones."""
+    """Move the origin of the sums of boxes[low .. high]: add to the first three sums their arm times the last one, or,
+    if `last`, to the last one the arms times the first three.
+
+    sums (all boxes, count, 4, rank): flat; boxes (n,), arms (n, 3): numbers and arms of boxes; count: vectors of each
+    box; rank: numbers of a sum.
+    """
     for i in range(low, high):
         for first in range(boxes[i] * count * 4 * rank, (boxes[i] + 1) * count * 4 * rank, 4 * rank):
             for c in range(3):
@@ -210,7 +214,7 @@ def _field_kernels(packed: bool) -> tuple[Any, Any]:
     @kernel
     def to_fields(stored, rank, starts, local, boxes, y, count, low, high):  # type: ignore[no-untyped-def]
         """Add local expansions (boxes count SUMS rank,) times moments to the vectors y (count n,); all others as in
-        from_fields."""
+        `from_fields`."""
         length = starts[len(starts) - 1]
         for i in range(low, high):
             for j in range(starts[i], starts[i + 1]):
@@ -230,7 +234,7 @@ def _value_kernels(packed: bool) -> tuple[Any, Any]:
     def from_values(stored, rank, starts, x, count, boxes, moments, low, high):  # type: ignore[no-untyped-def]
         """Add coefficients times moments to those of the leaves low .. high: those of 1 to the sum of the component, of
         y_c to the last sum. starts (leaves + 1,): where the functions of each leaf begin, with three unknowns each; all
-        others as in from_fields."""
+        others as in `from_fields`."""
         lanes(moments)
         length = 3 * starts[len(starts) - 1]
         for i in range(low, high):
@@ -244,7 +248,7 @@ def _value_kernels(packed: bool) -> tuple[Any, Any]:
 
     @kernel
     def to_values(stored, rank, starts, local, boxes, y, count, low, high):  # type: ignore[no-untyped-def]
-        """Add local expansions times moments to the vectors y (count n,); all others as in from_values."""
+        """Add local expansions times moments to the vectors y (count n,); all others as in `from_values`."""
         length = 3 * starts[len(starts) - 1]
         for i in range(low, high):
             for j in range(starts[i], starts[i + 1]):

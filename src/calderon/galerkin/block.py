@@ -47,13 +47,14 @@ TILE = 512
 """Test triangles in a tile at most, for real kernels in double precision: tasks that write to the same rows wait for
 each other."""
 STRIP = 128
-"""The same of those whose results are added to the matrix together: their sums, a quarter of a megabyte, stay in the
+"""Test triangles whose results are added to the matrix together: their sums, a quarter of a megabyte, stay in the
 second-level cache of a core."""
 TILES = 16
 """Tiles for each thread at least, if the mesh is large enough: neighbours, some eight of a tile, are not done side by
 side."""
 SPANS = 8
-"""The same of ranges of test triangles whose touching and near pairs are one task: few pairs fill vectors badly."""
+"""Ranges for each thread at least, of test triangles whose touching and near pairs are one task: few pairs fill vectors
+badly."""
 
 
 class Stage(NamedTuple):
@@ -72,7 +73,7 @@ class Block(SpecialPart):
     test_side: TestSide
     trial_side: TrialSide
     tile_form: Form | None = None
-    """What tiles make entries with, unless these are products of local functions."""
+    """The form by which tiles make entries, unless these are products of local functions."""
 
     def __init__(self, out, green, integrand, test, trial, factor, rows, columns, quadrature, real, half=False):  # type: ignore[no-untyped-def]
         """Prepare out += factor * matrix[rows][:, columns]; arguments as of `assembly.add_block`, real: the type in

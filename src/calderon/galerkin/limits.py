@@ -1,4 +1,4 @@
-"""What a Galerkin matrix cannot resolve: oscillations within a triangle, numbers beyond a precision."""
+"""Limits of a Galerkin matrix: oscillations within a triangle, numbers beyond a precision."""
 
 import math
 from typing import Any

@@ -70,7 +70,7 @@ class Rows(NamedTuple):
     places: NDArray[np.int64]
 
     def part(self, lo: int, hi: int) -> "Rows":
-        """Of some triangles of the tile."""
+        """The rows of some triangles of the tile."""
         numbers = self.tile_rows[lo:hi]
         tile_rows, found = numbered_rows(np.where(numbers < len(self.ids), numbers, -1))
         return Rows(self.out, tile_rows, self.ids[found], self.places)

@@ -65,7 +65,7 @@ def add_columns(room, parts, left, width, pitch, sums, y):  # type: ignore[no-un
 @jitable
 def load_two(stored, packed, row, group, c, room):  # type: ignore[no-untyped-def]
     """Return the two vectors of a row of a block from its number c on, a multiple of two vectors; all others as in
-    with_one."""
+    `with_one`."""
     numbers, exponents, powers = stored
     size = lanes(room)
     one = unit_of(exponents, powers, packed, group + c // GROUP)
@@ -77,7 +77,7 @@ def load_two(stored, packed, row, group, c, room):  # type: ignore[no-untyped-de
 def with_one(stored, packed, down, across, row, group, span, room, x, sums, f):  # type: ignore[no-untyped-def]
     """Return the product of a row of a block with one vector (down), and add f times the row to sums (across).
 
-    stored: (numbers, exponents, powers) as in load_numbers; packed, down, across: constants; row, group: where the
+    stored: (numbers, exponents, powers) as in `load_numbers`; packed, down, across: constants; row, group: where the
     numbers and the exponents of the row begin; span: its numbers. room: the vector is room[x : x + span], ended by
     zeros up to two whole vectors, as the row is read to there; the sums are room[sums : sums + span].
     """
@@ -97,7 +97,7 @@ def with_one(stored, packed, down, across, row, group, span, room, x, sums, f): 
 @jitable
 def with_two(stored, packed, down, across, row, group, span, room, x, sums, pitch, f, g):  # type: ignore[no-untyped-def]
     """Return the products with two vectors, `pitch` numbers apart in room, and add f and g times the row to the sums
-    of both; all others as in with_one."""
+    of both; all others as in `with_one`."""
     size = lanes(room)
     s, t, u, v = zero(room), zero(room), zero(room), zero(room)
     for c in range(0, span, 2 * size):
@@ -119,7 +119,7 @@ def with_two(stored, packed, down, across, row, group, span, room, x, sums, pitc
 def add_with_eight(stored, packed, row, group, span, room, x, pitch, y, k, place):  # type: ignore[no-untyped-def]
     """Add the products with eight vectors, for which the numbers of a row are loaded once, to y[k : k + 8, place].
 
-    y (v, n); stored, packed, row, group, span, room, x: as in with_one; pitch: from one vector to the next in room.
+    y (v, n); stored, packed, row, group, span, room, x: as in `with_one`; pitch: from one vector to the next in room.
     """
     numbers, exponents, powers = stored
     s0, s1, s2, s3 = zero(room), zero(room), zero(room), zero(room)

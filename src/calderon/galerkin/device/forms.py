@@ -1,4 +1,5 @@
-"""What device sources are given of a form: its header, functions on both sides, data of triangles, tables of rows."""
+"""The parts of a form that device sources are given: its header, functions on both sides, data of triangles, tables
+of rows."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple

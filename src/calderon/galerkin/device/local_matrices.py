@@ -57,7 +57,7 @@ class LocalMatrices:
 
     @property
     def gathering_source(self) -> Source:
-        """Of the kernel that gathers."""
+        """The source of the kernel that gathers."""
         return Source("galerkin/device/gather.c", real_name(self.stored), (("OUT_COMPLEX", int(self.is_complex)),))
 
     def _make_room(self) -> None:

@@ -1,1 +1,1 @@
-"""What is summed over a pair of triangles: moments of kernels, and local matrices from these."""
+"""Sums over a pair of triangles: moments of kernels, and local matrices from these."""

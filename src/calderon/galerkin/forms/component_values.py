@@ -68,7 +68,7 @@ def putting_components(components: Components, oscillates: bool, planes_later: i
 
 @jitable
 def nothing_more(s, place, apart, values, d, of_test, of_trial):  # type: ignore[no-untyped-def]
-    """Store nothing more: the end of `putting_components`, arguments as in its `put`."""
+    """Store nothing more: the end of `putting_components`, arguments as in `putting_components`."""
 
 
 def factor_of(component: Component, without_plane: bool = False) -> Callable[..., Any]:

@@ -1,4 +1,4 @@
-"""What the electric and the magnetic form share: the numbers of a triangle in each of its roles.
+"""The part that the electric and the magnetic form share: the numbers of a triangle in each of its roles.
 
 On the test side stands any field that is affine on the triangle, given by its tangential components at the vertices:
 functions of Rao, Wilton and Glisson, their rotations and dual tests. On the trial side stand s_b (y - w_b). With the
@@ -72,5 +72,5 @@ def in_frame(x, i, x_step, c, d0, d1, d2):  # type: ignore[no-untyped-def]
 
 @jitable
 def strength(y, j, y_step, b):  # type: ignore[no-untyped-def]
-    """s_b of the trial triangle with data y[j + k y_step]."""
+    """s_b, the factor of trial function b, of the triangle with data y[j + k y_step]."""
     return load(y, j + (9 + b) * y_step)

@@ -32,7 +32,7 @@ DIVERGENCE = FUNCTION - 1
 
 @jitable
 def fields(s, m, a, b, imaginary, w, x, i, x_step, y, j, y_step, d0, d1, d2, c0, c1, c2, c3):  # type: ignore[no-untyped-def]
-    """Store the corners b_n, S_m, V_m and the charges of a pair of triangles at s[w:]; arguments as `Form` says.
+    """Store the corners b_n, S_m, V_m and the charges of a pair of triangles at s[w:]; arguments as in `Form`.
 
     c2, c3: real and imaginary part of 4 / k^2.
     """
@@ -61,7 +61,7 @@ def fields(s, m, a, b, imaginary, w, x, i, x_step, y, j, y_step, d0, d1, d2, c0,
 
 @jitable
 def entries(s, w, a, x, i, x_step, y, j, y_step, e):  # type: ignore[no-untyped-def]
-    """Store the entries of test function a and the three trial functions at s[e:]; arguments as `Form` says."""
+    """Store the entries of test function a and the three trial functions at s[e:]; arguments as in `Form`."""
     for part in range(2):
         put_entries(s, w, part, x, i, x_step, y, j, y_step, e + part * lanes(s))
 

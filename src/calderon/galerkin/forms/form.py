@@ -1,4 +1,4 @@
-"""What a form is: data that drivers read, and functions without loops over points or pairs.
+"""A form: data that drivers read, and functions without loops over points or pairs.
 
 A driver sums components of a Green's function over the points of two triangles with functions of either side (the
 moments) and hands them to the form, which makes entries of them. All that a form needs to know of a triangle is one row
@@ -18,7 +18,7 @@ from calderon.integrands import Components
 from calderon.integrands.component import power_of
 
 SCALARS = Record("SCALARS", tiny=1, alpha=2, mass=2, parameters=None)
-"""What loops over points read: a number added to squared distances, Re and Im of the coefficients
+"""Numbers that loops over points read: one that is added to squared distances, Re and Im of the coefficients
 (`Block._coefficients`), the parameters of the Green's function."""
 ALPHA, MASS, PARAMETERS = SCALARS["alpha"], SCALARS["mass"], SCALARS["parameters"]
 LENGTH = 4

@@ -28,7 +28,7 @@ FUNCTION = 6
 
 @jitable
 def fields(s, m, a, b, imaginary, w, x, i, x_step, y, j, y_step, d0, d1, d2, c0, c1, c2, c3):  # type: ignore[no-untyped-def]
-    """Store the corners b_n, E_m and g_m of a regular pair at s[w:], from moments of h; arguments as `Form` says."""
+    """Store the corners b_n, E_m and g_m of a regular pair at s[w:], from moments of h; arguments as in `Form`."""
     step = lanes(s)
     turn_corners(s, w, x, i, x_step, y, j, y_step)
     # D = c_i - c_j in the frame of the test triangle
@@ -68,7 +68,7 @@ def fields(s, m, a, b, imaginary, w, x, i, x_step, y, j, y_step, d0, d1, d2, c0,
 @jitable
 def special_fields(s, m, a, b, imaginary, w, x, i, x_step, y, j, y_step, d0, d1, d2, c0, c1, c2, c3):  # type: ignore[no-untyped-def]
     """Store the corners b_n, E_m and g_m of a touching or near pair at s[w:], from moments of the three components of
-    h (x - y); arguments as `Form` says."""
+    h (x - y); arguments as in `Form`."""
     step, pitch = lanes(s), imaginary // 3
     turn_corners(s, w, x, i, x_step, y, j, y_step)
     for part in range(2):
@@ -93,7 +93,7 @@ def special_fields(s, m, a, b, imaginary, w, x, i, x_step, y, j, y_step, d0, d1,
 
 @jitable
 def entries(s, w, a, x, i, x_step, y, j, y_step, e):  # type: ignore[no-untyped-def]
-    """Store the entries of test function a and the three trial functions at s[e:]; arguments as `Form` says."""
+    """Store the entries of test function a and the three trial functions at s[e:]; arguments as in `Form`."""
     for part in range(2):
         put_entries(s, w, part, x, i, x_step, y, j, y_step, e + part * lanes(s))
 

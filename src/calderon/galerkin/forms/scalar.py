@@ -31,7 +31,7 @@ def scalar_form(component: Component, tests: int, trials: int) -> Form:
 
     @jitable
     def fields(s, m, a, b, imaginary, w, x, i, x_step, y, j, y_step, d0, d1, d2, c0, c1, c2, c3):  # type: ignore[no-untyped-def]
-        """Copy the moments to s[w:], real and imaginary ones side by side; arguments as `Form` says."""
+        """Copy the moments to s[w:], real and imaginary ones side by side; arguments as in `Form`."""
         step = lanes(s)
         for k in range(tests):
             for n in range(trials):
@@ -41,7 +41,7 @@ def scalar_form(component: Component, tests: int, trials: int) -> Form:
 
     @jitable
     def entries(s, w, a, x, i, x_step, y, j, y_step, e):  # type: ignore[no-untyped-def]
-        """Copy the moments of test function a to s[e:]; arguments as `Form` says."""
+        """Copy the moments of test function a to s[e:]; arguments as in `Form`."""
         step = lanes(s)
         for k in range(2 * trials):
             store(s, e + k * step, load(s, w + (2 * a * trials + k) * step))
@@ -59,8 +59,8 @@ def curl_form(trials: int, mass: bool = True) -> Form:
 
     @jitable
     def fields(s, m, a, b, imaginary, w, x, i, x_step, y, j, y_step, d0, d1, d2, c0, c1, c2, c3):  # type: ignore[no-untyped-def]
-        """Store moments times mass and n_x . n_y, then the sum of all moments times alpha, at s[w:]; arguments as
-        `Form` says. c0, c1: alpha; c2, c3: mass; real and imaginary parts."""
+        """Store moments times mass and n_x . n_y, then the sum of all moments times alpha, at s[w:]; arguments as in
+        `Form`. c0, c1: alpha; c2, c3: mass; real and imaginary parts."""
         step, total, total_i = lanes(s), zero(s), zero(s)
         cosine = zero(s)
         for c in range(3):
@@ -80,7 +80,7 @@ def curl_form(trials: int, mass: bool = True) -> Form:
     @jitable
     def entries(s, w, a, x, i, x_step, y, j, y_step, e):  # type: ignore[no-untyped-def]
         """Store curl_a . curl_b times the sum of moments, plus the moment, for all trial functions b at s[e:];
-        arguments as `Form` says."""
+        arguments as in `Form`."""
         step, sums = lanes(s), w + total_place * lanes(s)
         a0, a1, a2 = load(x, i), load(x, i + x_step), load(x, i + 2 * x_step)
         for n in range(trials):

@@ -85,6 +85,6 @@ def _tables(metal: LayeredMetal) -> tuple[list[NDArray[Any]], list[NDArray[Any]]
 
 
 def source_of(points: int, real: str, stored: str) -> Source:
-    """Of rules with so many points. stored: type of local matrices."""
+    """The source for rules with so many points. stored: type of local matrices."""
     defines = *PAIR.defines, ("POINTS", points), ("TERMS", DEGREE + 1), *out_real(real, stored)
     return Source("galerkin/layered/pairs.c", real, defines)

@@ -11,7 +11,7 @@ from calderon.galerkin.layered.metal import LayeredMetal
 from calderon.mesh.topology import components_by_edges
 
 SAME = 1e-9
-"""Of the size of a piece: distances of vertices that count as equal."""
+"""Distance of vertices that count as equal, over the size of a piece."""
 SHIFT = 0.37
 """Added before rounding, as coordinates are often multiples of the tolerance."""
 Index = NDArray[np.int64]

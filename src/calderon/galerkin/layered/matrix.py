@@ -31,7 +31,7 @@ class LayeredMatrix:
     metal: LayeredMetal
     quadrature: Quadrature = field(default_factory=Quadrature)
     vertical: sp.csr_array | None = None
-    """What vertical metal adds; `metal` is the horizontal one alone."""
+    """The part of vertical metal; `metal` is the horizontal one alone."""
     functions: Index | None = None
     """Columns that are needed (None: all); special pairs of other columns are skipped."""
 
@@ -49,7 +49,7 @@ class LayeredMatrix:
         self.add_distant(out, factor, rows, columns)
 
     def special_parts(self, rows: Index | None = None, columns: Index | None = None) -> list[sp.coo_array]:
-        """What touching and near pairs and vertical metal give in these rows and columns."""
+        """The parts of touching and near pairs and of vertical metal in these rows and columns."""
         parts = [self.near[0]] if self._has_flat else []
         parts += [] if self.vertical is None else [self.vertical]
         chosen = (each if rows is None else each[rows] for each in parts)

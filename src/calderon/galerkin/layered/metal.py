@@ -58,8 +58,9 @@ class TakenImages(NamedTuple):
 CLOSE = 0.5
 """Horizontal distance over size up to which pairs of triangles have static images integrated apart."""
 DENSE = 4.0
-"""Of |k| in a layer that conducts times the size of triangles on it, or its thickness if that is less: beyond it rules
-do not resolve the wave along its face, and images miss G_xx next to the source, 0.05 % of it at 2 and 4 % at 6."""
+"""Bound of |k| in a layer that conducts times the size of triangles on it, or its thickness if that is less: beyond
+it rules do not resolve the wave along its face, and images miss G_xx next to the source, 0.05 % of it at 2 and 4 %
+at 6."""
 NEAR = 2.0 + CLOSE
 """Distance over size of points of such pairs."""
 
@@ -115,7 +116,7 @@ class LayeredMetal:
 
     @cached_property
     def tables(self) -> list[Table]:
-        """Of all pairs of heights; both orders have one."""
+        """The tables of all pairs of heights; both orders have one."""
         self.refuse_conductors()
         reach, sizes, smallest = self.reach, self.sizes, self.smallest
         found = []
@@ -129,7 +130,7 @@ class LayeredMetal:
 
     @cached_property
     def reach(self) -> float:
-        """Of tables in m."""
+        """Reach of tables, in m."""
         return 1.001 * float(np.hypot(*np.ptp(self.corners[..., :2].reshape(-1, 2), axis=0))) + self.margin
 
     @cached_property
@@ -166,7 +167,7 @@ class LayeredMetal:
 
     @cached_property
     def images(self) -> TakenImages:
-        """Those of all tables."""
+        """The static images of all tables."""
         images = [table.images for table in self.tables]
         starts = np.cumsum([0, *(len(each.distances) for each in images)])
         return TakenImages(self.joined.number, starts, *(np.concatenate(each) for each in zip(*images, strict=True)))

@@ -132,8 +132,8 @@ def add_pairs(  # type: ignore[no-untyped-def]
 def add_distant(  # type: ignore[no-untyped-def]
     tests, trials, low, half, flat, points, weights, tables, skips, factor, charge, places, out, reach
 ):
-    """Add the products of all pairs of triangles but those to skip to `out`: `add_pairs` as a kernel, arguments as
-    there."""
+    """Add the products of all pairs of triangles but those to skip to `out`: `add_pairs` as a kernel, arguments
+    as in `add_pairs`."""
     add_pairs(tests, trials, low, half, flat, points, weights, tables, skips, factor, charge, places, out, reach)
 
 

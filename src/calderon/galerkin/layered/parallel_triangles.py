@@ -29,7 +29,7 @@ from calderon.galerkin.forms.electric import put_products
 from calderon.quadrature import gauss
 
 FLOOR = 1e-3
-"""Of an edge: least sigma. What is not resolved has the size of its cube."""
+"""Least sigma, over the length of an edge. The part that is not resolved has the size of its cube."""
 PANELS = ((2.0, 8), (4.5, 12), (np.inf, 16))
 """(range of tau, Gauss points): up to that range."""
 
@@ -45,7 +45,8 @@ def panel_rules() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
 
 @jitable_part
 def _bound(w, p, s):  # type: ignore[no-untyped-def]
-    """At one end of an edge: R, L, w + R, and T = atan(w / p) - atan(s w / (p R)), and s T / p."""
+    """Values at one end of an edge, at the place w along it, for the distances p from its line and s from its plane:
+    R, L, w + R, T = atan(w / p) - atan(s w / (p R)), and s T / p."""
     square = w * w + p * p
     r = math.sqrt(square + s * s)
     log = math.log(r + s) if r + s > 0.0 else 0.0
@@ -60,8 +61,11 @@ def _bound(w, p, s):  # type: ignore[no-untyped-def]
 
 @jitable_part
 def _primitives(w, p, s, r, log, t, ratio, wave):  # type: ignore[no-untyped-def]
-    """Primitives of psi, w psi, chi, g and w g along an edge, and the same for R, of what `_bound` gives; wave:
-    log(w + R)."""
+    """Primitives of psi, w psi, chi, g and w g along an edge, then of those of R (psi', ...), at the place w.
+
+    p: n'.D, constant along the edge; s: distance of the planes; r, log, t, ratio: R, L, T and s T / p of `_bound`;
+    wave: log(w + R), or its difference to the other end, where it is 0 there.
+    """
     s2, p2, w2 = s * s, p * p, w * w
     q2 = p2 + s2
     a0 = 0.5 * (w * r + q2 * wave)  # of R
@@ -92,7 +96,9 @@ def _primitives(w, p, s, r, log, t, ratio, wave):  # type: ignore[no-untyped-def
 
 @jitable_part
 def _put_along(values, w1, w2, p, s):  # type: ignore[no-untyped-def]
-    """Integrals of what `_primitives` lists from w1 to w2, in values (10,)."""
+    """Store in values (10,) the integrals from w1 to w2 of the functions whose primitives are those of `_primitives`;
+    p,
+    s: as in `_primitives`."""
     r1, log1, sum1, t1, ratio1 = _bound(w1, p, s)
     r2, log2, sum2, t2, ratio2 = _bound(w2, p, s)
     wave = math.log(sum2 / sum1) if sum1 > 0.0 and sum2 > 0.0 else 0.0
@@ -116,8 +122,12 @@ def _put_along(values, w1, w2, p, s):  # type: ignore[no-untyped-def]
 
 @jitable_part
 def _put_centres(centres, length, x, y, ex, ey, fx, fy, inner, s):  # type: ignore[no-untyped-def]
-    """In centres (3, 2), sorted, t_0 and sigma of the outer edge from the origin along (ex, ey), with the inner one
-    from (x, y) along (fx, fy); how many there are."""
+    """Store t_0 and sigma, sorted, in the rows of centres (4, 2); return how many there are, three at most.
+
+    The outer edge of this length goes from the origin along (ex, ey), the inner one, of the length `inner`, from (x, y)
+    along (fx, fy); s: distance of the planes.
+    """
+    # the ends of the inner edge
     count = 0
     least = FLOOR * length
     for n in range(2):
@@ -125,12 +135,14 @@ def _put_centres(centres, length, x, y, ex, ey, fx, fy, inner, s):  # type: igno
         across = dx * ey - dy * ex
         centres[count, 0], centres[count, 1] = dx * ex + dy * ey, max(math.sqrt(across * across + s * s), least)
         count += 1
+    # where the lines of both edges cross
     sine = ex * fy - ey * fx
     if abs(sine) > 1e-3:
         t, u = (x * fy - y * fx) / sine, (x * ey - y * ex) / sine
         if 0.0 < u < inner:
             centres[count, 0], centres[count, 1] = t, max(s / abs(sine), least)
             count += 1
+    # in their order along the outer edge
     for n in range(1, count):
         for k in range(n, 0, -1):
             if centres[k, 0] < centres[k - 1, 0]:
@@ -149,10 +161,13 @@ def _put_centres(centres, length, x, y, ex, ey, fx, fy, inner, s):  # type: igno
 
 @jitable_part
 def _add_edges(m, one, two, length, inner, x0, y0, x1, y1, s, centres, points, weights, ends, starts):  # type: ignore[no-untyped-def]
-    """Add to m (22,), the moments of 1 / R with 1, xi (2), eta (2), xi . eta, those of R, and room, of two edges:
-    (ex, ey, nx, ny) of both, x0, y0:
-    beginning of the first one, x1, y1: of the second one; xi and eta are from origins (0, 0) of x and of
-    centres[3] of y."""
+    """Add the integrals over two edges to m (22,): the moments of 1 / R with 1, xi (2), eta (2), xi . eta, those of R,
+    then ten numbers of room.
+
+    one, two: (ex, ey, nx, ny), direction and outward normal of both; length, inner: their lengths; (x0, y0), (x1, y1):
+    where they begin; s: distance of the planes. xi is from the origin, eta from centres[3]; centres (4, 2) has room for
+    `_put_centres`, too. points, weights, ends, starts: `panel_rules`.
+    """
     ex, ey, nx, ny = one
     fx, fy, mx, my = two
     cx, cy = centres[3, 0], centres[3, 1]
@@ -164,6 +179,7 @@ def _add_edges(m, one, two, length, inner, x0, y0, x1, y1, s, centres, points, w
         high = length if n == count - 1 else min(max(0.5 * (centres[n, 0] + centres[n + 1, 0]), low), length)
         if high <= low:
             continue
+        # a rule in tau around each centre, up to the middle of it and the next one
         centre, sigma = centres[n, 0], centres[n, 1]
         begin, stop = math.asinh((low - centre) / sigma), math.asinh((high - centre) / sigma)
         kind = 0
@@ -176,6 +192,7 @@ def _add_edges(m, one, two, length, inner, x0, y0, x1, y1, s, centres, points, w
             x, y = x0 + t * ex, y0 + t * ey
             p = mx * (x - x1) + my * (y - y1)
             u = fx * (x - x1) + fy * (y - y1)
+            # integrals along the inner edge, then the formulas of the module for 1 / R and for R
             _put_along(m[12:], -u, inner - u, p, s)
             px, py = x1 - cx + u * fx, y1 - cy + u * fy
             for kind in range(2):
@@ -195,7 +212,8 @@ def _add_edges(m, one, two, length, inner, x0, y0, x1, y1, s, centres, points, w
 
 @jitable_part
 def put_edges(edges, vertices, i):  # type: ignore[no-untyped-def]
-    """In edges (3, 7): beginning, direction, outward normal and length of the edges of a triangle."""
+    """Store beginning, direction, outward normal and length of the edges of triangle i in edges (3, 7); vertices: flat
+    (n, 3, 2), as `Flat` has them."""
     x, y = vertices[6 * i : 6 * i + 6 : 2], vertices[6 * i + 1 : 6 * i + 6 : 2]
     turn = (x[1] - x[0]) * (y[2] - y[0]) - (x[2] - x[0]) * (y[1] - y[0])
     sign = 1.0 if turn > 0.0 else -1.0
@@ -210,8 +228,11 @@ def put_edges(edges, vertices, i):  # type: ignore[no-untyped-def]
 
 @jitable_part
 def put_moments(m, first, second, dx, dy, s, centres, rule):  # type: ignore[no-untyped-def]
-    """In m (22,) the integrals of 1, xi (2), eta (2), xi . eta over R, then those times R, of two triangles of
-    `put_edges`, with origins dx, dy apart."""
+    """Store the integrals of 1, xi (2), eta (2), xi . eta over R, then those times R, of two triangles in m (22,).
+
+    first, second: their edges (`put_edges`), from origins that are dx, dy apart; s: distance of the planes; centres
+    (4, 2): room; rule: `panel_rules`.
+    """
     points, weights, ends, starts = rule
     m[:] = 0.0
     centres[3, 0], centres[3, 1] = -dx, -dy
@@ -227,9 +248,12 @@ def put_moments(m, first, second, dx, dy, s, centres, rule):  # type: ignore[no-
 
 @kernel
 def image_products(pairs, low, high, flat, images, rule, factor, charge, out):  # type: ignore[no-untyped-def]
-    """out (n, 9) += products of the local functions of pairs (n, 2), low to high, with the static images between their
-    heights: number (h, h) and starts (t + 1,) of those of each table, distances (m,), factors (m,) of
-    1 / R and of R in G_xx and K."""
+    """Add the products of the local functions of pairs (n, 2), low to high, with the static images between their
+    heights to out (n, 9).
+
+    flat: `metal.Flat`; images: `metal.TakenImages`, with factors of 1 / R and of R in G_xx and K; rule: `panel_rules`;
+    factor, charge: i k0 and 4 / k0^2.
+    """
     centres, vertices, factors, areas, radii, heights = flat
     number, starts, distances, xx, K, next_xx, next_K = images
     moments, m, e = np.empty(22), np.empty(14), np.empty(9, np.complex128)
@@ -240,6 +264,7 @@ def image_products(pairs, low, high, flat, images, rule, factor, charge, out):  
         dx, dy = centres[2 * i] - centres[2 * j], centres[2 * i + 1] - centres[2 * j + 1]
         put_edges(first, vertices, i)
         put_edges(second, vertices, j)
+        # moments of G_xx, and the integral of K
         m[:] = 0.0
         for k in range(starts[table], starts[table + 1]):
             put_moments(moments, first, second, dx, dy, distances[k], places, rule)

@@ -47,7 +47,7 @@ def layered_rows(matrix: LayeredMatrix, clusters: Clusters) -> CompiledRows:
 
 
 def _overlap(matrix: LayeredMatrix) -> sp.csr_array:
-    """What rows have of near pairs that do not touch."""
+    """The part of near pairs that do not touch which rows have."""
     metal: Any = matrix.metal
     space, pairs = metal.space, matrix.near[1]
     corners = space.mesh.vertex_places[space.mesh.triangles[space.triangles]]
@@ -59,7 +59,8 @@ def _overlap(matrix: LayeredMatrix) -> sp.csr_array:
 
 @jitable_part
 def _row(data, i, cluster, scratch, out):  # type: ignore[no-untyped-def]
-    """As `CompiledRows` says."""
+    """Store row i in the columns of a cluster in `out`, as in `CompiledRows`; data: that of `layered_rows`."""
+    # the triangles of function i as tests, those of the cluster as trials
     integers, order, _, flat, (points, weights), tables, (factor, charge) = data
     trials, columns = _cluster(integers, order, cluster)
     first, last = item(integers, STARTS, i), item(integers, STARTS, i + 1)
@@ -77,13 +78,13 @@ def _row(data, i, cluster, scratch, out):  # type: ignore[no-untyped-def]
 
 @jitable_part
 def _column(data, cluster, j, scratch, out):  # type: ignore[no-untyped-def]
-    """The same as a row, as the matrix is symmetric."""
+    """Store column j in the rows of a cluster, as in `CompiledRows`: row j, as the matrix is symmetric."""
     _row(data, j, cluster, scratch, out)
 
 
 @jitable_part
 def _block(data, row_cluster, column_cluster, scratch, out):  # type: ignore[no-untyped-def]
-    """As `CompiledRows` says."""
+    """Store the block of two clusters without its special pairs, as in `CompiledRows`; data: that of `layered_rows`."""
     integers, order, special, flat, (points, weights), tables, (factor, charge) = data
     tests, rows = _cluster(integers, order, row_cluster)
     trials, columns = _cluster(integers, order, column_cluster)
@@ -96,7 +97,10 @@ def _block(data, row_cluster, column_cluster, scratch, out):  # type: ignore[no-
 
 @jitable_part
 def _cluster(integers, order, cluster):  # type: ignore[no-untyped-def]
-    """The triangles of a cluster, rows of the table of functions, and the columns (n, 3) of their functions."""
+    """The n triangles of a cluster, as rows of the table of functions, and the columns (n, 3) of their functions in it.
+
+    integers: `RowSide.integers`; order: the row of the table of each of its triangles; cluster: number.
+    """
     first, last = list_of(integers, cluster)
     triangles = np.empty(last - first, np.int64)
     for k in range(last - first):
@@ -106,7 +110,12 @@ def _cluster(integers, order, cluster):  # type: ignore[no-untyped-def]
 
 @jitable_part
 def _skips(integers, special, row_cluster, column_cluster):  # type: ignore[no-untyped-def]
-    """Where the special pairs of each test triangle start, and the places of their trials, increasing."""
+    """Where the special pairs of each test triangle of a block start, and the places of their trial triangles among
+    those of the column cluster, increasing.
+
+    integers: `RowSide.integers`; special: starts and numbers of the special trials of all triangles; row_cluster,
+    column_cluster: numbers of the clusters.
+    """
     starts, others = special
     first, last = list_of(integers, row_cluster)
     begin, end = list_of(integers, column_cluster)
@@ -115,6 +124,7 @@ def _skips(integers, special, row_cluster, column_cluster):  # type: ignore[no-u
         t = item(integers, LISTS, k)
         most += starts[t + 1] - starts[t]
     ends, places, count = np.zeros(last - first + 1, np.int64), np.empty(most, np.int64), 0
+    # both lists increase: walk through them together
     for k in range(first, last):
         t, at = item(integers, LISTS, k), begin
         for n in range(starts[t], starts[t + 1]):

@@ -151,7 +151,7 @@ class VerticalMatrix:
         return TriangleMesh(places, mesh.triangles)
 
     def _waves(self, part: Part, rows: Index, columns: Index, mirrored: TriangleMesh) -> sp.csr_array:
-        """What a part adds to G_xx, K and G_zz. On the mirrored mesh vertical currents are turned."""
+        """The matrix of what a part adds to G_xx, K and G_zz. On the mirrored mesh vertical currents are turned."""
         test, i = _compact(self.space, rows)
         trial, j = _compact(self.space, columns)
         trial = replace(trial, mesh=mirrored)
@@ -169,7 +169,7 @@ class VerticalMatrix:
         return sp.coo_array((out.ravel(), places), (self.space.dimension,) * 2).tocsr()
 
     def _cross(self, part: Part, rows: Index, columns: Index, mirrored: TriangleMesh) -> sp.csr_array:
-        """What it adds to G_zx and G_xz."""
+        """The matrix of what a part adds to G_zx and G_xz."""
         test: Any = self.space.taken(rows)
         trial: Any = replace(self.space.taken(columns), mesh=mirrored)
         corners = self._corners[rows], np.ascontiguousarray(mirrored.vertices[mirrored.triangles[trial.triangles]])
@@ -219,7 +219,7 @@ class VerticalMatrix:
         return out
 
     def _rest(self, test: Side, trial: Side) -> sp.csr_array:
-        """What is left."""
+        """The matrix of the rest of the Green's functions, which is tabulated."""
         one, two = self._corners[test.rows], self._corners[trial.rows]
         low = np.minimum(one.min(axis=(0, 1)), two.min(axis=(0, 1)))[:2]
         reach = 1.001 * float(np.hypot(*(np.maximum(one.max(axis=(0, 1)), two.max(axis=(0, 1)))[:2] - low)))

@@ -89,7 +89,10 @@ def rest_products(pairs, low, high, points, functions, weights, charges, areas, 
 @jitable
 def _wave(s, square, r2, kr, kl):  # type: ignore[no-untyped-def]
     """Re and Im of T / rho of `quasi_static` for k = kr + i kl: exp(iks) (1 - (s/b) (exp(ikb) - 1)) / (r (r + s)) with
-    b = r - s, without cancellation."""
+    b = r - s, without cancellation.
+
+    s: difference of the heights, >= 0; square: rho^2; r2: r^2 = rho^2 + s^2.
+    """
     w = inverse_square_root(r2)
     r = r2 * w
     inverse = 1.0 / (r + s)
@@ -107,7 +110,11 @@ def _wave(s, square, r2, kr, kl):  # type: ignore[no-untyped-def]
 
 @jitable_part
 def _put_triangle(s, first, corners, triangle, orders, pair):  # type: ignore[no-untyped-def]
-    """The vertices in the order of the rule from the first one (9,) in `s` at `first`, then twice the area."""
+    """Store the second and the third vertex less the first one at s[first:] (6,), then twice the area.
+
+    corners (n, 3, 3): those of all triangles; triangle: its number; orders[pair]: the order of its vertices in the
+    rule.
+    """
     o0, o1, o2 = orders[pair, 0], orders[pair, 1], orders[pair, 2]
     for c in range(3):
         origin = corners[triangle, o0, c]
@@ -119,9 +126,13 @@ def _put_triangle(s, first, corners, triangle, orders, pair):  # type: ignore[no
 
 @jitable_part
 def _put_moments(m, s, places, weights, offset, part):  # type: ignore[no-untyped-def]
-    """Re and Im (10 each) of the sums of t times (x . d) (1, y_z), (y . d) (1, x_z), d (1, y_z, x_z), where d is the
-    horizontal distance, x and y are from the first vertices: places (4, Q) of both points, flat, multiples of vectors;
-    offset: from the first trial vertex, or its image, to the first test vertex."""
+    """Store in m (10,), complex, the sums of T / rho times (x . d) (1, y_z), (y . d) (1, x_z), d (1, y_z, x_z), where d
+    is the horizontal distance, and x and y are from the first vertices.
+
+    s: both triangles (`_put_triangle`, at 0 and 7), then room; places (4, Q) of both points, flat, and weights (Q,) of
+    pairs, filled up to whole vectors; offset: from the first trial vertex, or its image, to the first test vertex;
+    part: Re k, Im k, and whether trial triangles are mirrored.
+    """
     kr, kl, mirrored = part
     step, size = lanes(weights), len(weights)
     a0, a1, a2, b0, b1, b2 = s[0], s[1], s[2], s[3], s[4], s[5]
@@ -197,5 +208,5 @@ def cross_products(pairs, orders, low, high, corners, scales, places, weights, p
 
 
 def cross_scratch() -> np.ndarray:
-    """What a thread of `cross_products` must bring along."""
+    """The working memory that a thread of `cross_products` must bring along."""
     return aligned(16 + 20 * width(float), float)

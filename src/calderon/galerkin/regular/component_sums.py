@@ -23,8 +23,10 @@ def component_sums(
 ) -> Callable[..., Any]:
     """The compiled sums of components with so many functions of the fixed triangle.
 
-    columns: the trial triangle is the fixed one. Arguments and results as of `pair_sums`: at s[w:], for each point y,
-    the real sums of each component with each function, then the imaginary ones.
+    columns: the trial triangle is the fixed one. sums(x, o, m, c, shapes, record, weights, y, here, pitch, e, n,
+    around, there, steps, pairs, ones, measure, parameters, tiny, missing, kept, s, w): arguments and results are those
+    of the sums of `pair_sums`. It stores at s[w:], for each point y, the real sums of each component with each
+    function, then the imaginary ones.
     """
     radial_phase, shifts, count = radial.phase, radial.shifts, len(components)
     height = count * functions

@@ -43,7 +43,7 @@ def take_curls(t, first, kept, top, curls, begin, functions, results):  # type: 
 
 @jitable
 def take_values(t, first, kept, functions, top, results):  # type: ignore[no-untyped-def]
-    """As `take`, added to results (width, functions * LANES)."""
+    """Take results, as in `take`, and add them to results (width, functions * LANES), row after row of the tile."""
     step = lanes(t)
     for v in range(0, LANES, step):
         for r in range(step):

@@ -19,7 +19,8 @@ def moment_sums(height: int, many: int, threes: bool, points: int, oscillates: b
 
     @jitable
     def three_at(s, at, stride, numbers, weight):  # type: ignore[no-untyped-def]
-        """The sums from s[at:] on times three functions, whose table begins at numbers[weight]."""
+        """The sums from s[at:] on, `stride` numbers from point to point, times three functions, whose table begins at
+        numbers[weight]."""
         if threes:
             return folded(s, at, stride, triples, numbers, weight)
         return combined_three(s, at, stride, points, numbers, weight)

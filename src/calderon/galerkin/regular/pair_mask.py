@@ -14,9 +14,9 @@ from calderon.backends.vectors import jitable, lanes, number, put
 from calderon.galerkin.regular.element_tables import LANES
 
 BITS = 64
-"""Of a word; LANES is a multiple."""
+"""Bits of a word; LANES is a multiple."""
 WORDS = LANES // BITS
-"""For each test triangle."""
+"""Words of a block for each test triangle."""
 
 
 @jitable

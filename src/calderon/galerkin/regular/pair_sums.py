@@ -183,8 +183,8 @@ def value_of(component: Component, exchanged: bool) -> Callable[..., Any]:
 
 
 def putting_offsets(through_centroids: bool, points: int) -> Callable[..., None]:
-    """What stores the distances of the points of the fixed triangle from the planes of the others, at s[w:]; arguments
-    as of the sums of `pair_sums`, d: difference of the centroids."""
+    """The kernel that stores the distances of the points of the fixed triangle from the planes of the others, at s[w:];
+    arguments as in `pair_sums`, d: difference of the centroids."""
     triples = points // 3
 
     @jitable
@@ -213,7 +213,13 @@ def sums_in_threes(
     points: int,
 ) -> Callable[..., Any]:
     """The compiled sums at one point y, three points of the fixed triangle at a time; of two groups, the second one has
-    further functions, or the second component with the same ones."""
+    further functions, or the second component with the same ones.
+
+    at_one_point(x, o, weights, y0, y1, y2, pairs, q, parameters, tiny, reference, s, w): y = (y0, y1, y2), point number
+    q of the others, not read where distances come through centroids; reference: distance at which the phase is
+    extracted, 0 for none; others as in `pair_sums`. Returns real and imaginary sums of the first group, then of the
+    second.
+    """
     triples, functions = points // 3, 3 * held
 
     @jitable
@@ -259,7 +265,8 @@ def sums_in_threes(
 
 
 def sums_one_by_one(value: Callable[..., Any], groups: int, oscillates: bool, points: int) -> Callable[..., Any]:
-    """The compiled sums at one point y, point by point; of more than two groups the values are kept (`value_place`)."""
+    """The compiled sums at one point y, point by point; of more than two groups the values are kept (`value_place`).
+    Arguments and results as in `sums_in_threes`."""
     values = value_place(points, groups)
 
     @jitable
@@ -295,8 +302,8 @@ def sums_one_by_one(value: Callable[..., Any], groups: int, oscillates: bool, po
 
 
 def putting_sums(groups: int, held: int, oscillates: bool) -> Callable[..., None]:
-    """What stores the sums at one point, from s[place] on; one, two: three sums each of the first and the second group,
-    one_i, two_i: their imaginary parts."""
+    """The kernel that stores the sums at one point, from s[place] on; one, two: three sums each of the first and the
+    second group, one_i, two_i: their imaginary parts."""
     functions = 3 * held
 
     @jitable

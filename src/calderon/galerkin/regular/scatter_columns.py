@@ -65,7 +65,8 @@ def across(results, turned):  # type: ignore[no-untyped-def]
 
 @jitable
 def column_sums(turned, sums, level, source, start):  # type: ignore[no-untyped-def]
-    """Sums (columns, width) of results turned (n, width), and how many; source[start:] and level of `Columns`."""
+    """Store in sums (columns, width) those of the results turned (n, width) of one block, and return how many there
+    are; source[start:], level: those of the block in `Columns`."""
     step = lanes(turned)
     place, column = start, 0
     for m in range(level.size, 0, -1):

@@ -67,7 +67,7 @@ def tile_scratch(
 
 
 class TileKind(NamedTuple):
-    """What is compiled: a Green's function and its components.
+    """The choices that a tile is compiled for: a Green's function and its components.
 
     components: of regular pairs. linear: three local test functions at a time (else one, a constant). single_slot: sum
     over the trial points at once (constant trial functions). curls: integrate by parts. oscillates: complex values.
@@ -245,8 +245,8 @@ def tile_kernel(kind: TileKind) -> Callable[..., None]:
 @jitable
 def add_curls(t, place, imaginary, total, total_i, f_re, f_im, curls, i, tile_rows, row, is_complex):  # type: ignore[no-untyped-def]
     """Add the sum over all points, total + i total_i, times f_re + i f_im and the curls of test triangle i, curls flat
-    (triangles, 3, 3), to three components of its rows, tile_rows[row], at t[place:], imaginary parts so much
-    further."""
+    (triangles, 3, 3), to three components of its rows, tile_rows[row], at t[place:], with imaginary parts, if
+    is_complex, `imaginary` numbers further."""
     step = lanes(t)
     total, total_i = complex_product(total, total_i, f_re, f_im)
     for a in range(3):
@@ -259,7 +259,7 @@ def add_curls(t, place, imaginary, total, total_i, f_re, f_im, curls, i, tile_ro
 
 
 def taking_results(curls: bool, has_mass: bool, trials: int) -> Callable[..., None]:
-    """What takes the results of a block of trial triangles out of a tile, real or imaginary ones.
+    """The kernel that takes the results of a block of trial triangles out of a tile, real or imaginary ones.
 
     take_results(t, begin, curl_base, kept, top, trial_curls, first, side, work): of as many rows as a vector has
     numbers, from `top` on, to `side` (trials * LANES, width); begin, curl_base: places of values and of components of
@@ -290,8 +290,9 @@ def add_of_functions(
     @jitable
     def add_entries(t, base, imaginary, w, table, units, f_re, f_im, tile_rows, i, first):  # type: ignore[no-untyped-def]
         """Add the entries of test triangle i of the tile with a vector of others to its rows from t[base:] on, from
-        sums at t[w:] times f_re + i f_im; table, units: of the functions of the outer loop (TrialSide); tile_rows: of
-        the tile; first: its first local function of this group."""
+        sums at t[w:] times f_re + i f_im, imaginary parts `imaginary` numbers further; table, units: of the
+        functions of the outer loop (TrialSide); tile_rows: of the tile; first: its first local function of this
+        group."""
         step = lanes(t)
         at = w + points * step
         for f in range(0, trials, 3 if by_threes else 1):
@@ -338,8 +339,8 @@ def add_of_form(form: Form, threes: bool, oscillates: bool, complex_out: bool, p
         tile_rows, i, rows,
     ):  # fmt: skip
         """Add the entries of test triangle i of the tile with a vector of others, from sums at t[w:] times f_re + i
-        f_im; c, e: centroids; test data at data[place:], trial data at trial_data[there:], LANES apart;
-        row number `rows` is a dummy; the rest as in `add_of_functions`."""
+        f_im; c, e: centroids; scalars: `SCALARS`; test data at data[place:], trial data at trial_data[there:],
+        LANES apart; row number `rows` is a dummy; the rest as in `add_of_functions`."""
         # moments, data of the test triangle, fields, then entries of one test function after the other
         step = lanes(t)
         m = w + sums * step
@@ -371,7 +372,7 @@ def add_of_form(form: Form, threes: bool, oscillates: bool, complex_out: bool, p
 
 @jitable
 def add_product(t, place, imaginary, re, im, c, s, is_complex):  # type: ignore[no-untyped-def]
-    """Add (re + i im) (c + i s) at t[place], the imaginary part so much further."""
+    """Add (re + i im) (c + i s) at t[place], with the imaginary part, if is_complex, `imaginary` numbers further."""
     re, im = complex_product(re, im, c, s)
     add(t, place, re)
     if is_complex:

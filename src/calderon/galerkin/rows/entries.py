@@ -314,13 +314,13 @@ def entry_loops(
 
     @jitable_part
     def fill(fixed, varying, scalars, position, cluster, scratch, out):  # type: ignore[no-untyped-def]
-        """Fill the entries of one unknown with those of a cluster; arguments as `Entries` says."""
+        """Store the entries of one unknown with those of a cluster, as in `Entries`."""
         nothing = varying.integers  # instead of skips, which are not read
         block_of(fixed, varying, scalars, nothing, False, position, 1, cluster, scratch, out.reshape(1, out.size))
 
     @jitable_part
     def block(fixed, varying, scalars, skips, fixed_cluster, cluster, scratch, out):  # type: ignore[no-untyped-def]
-        """Fill the entries of two clusters; arguments as `Entries` says."""
+        """Store the entries of two clusters without the pairs among `skips`, as in `Entries`."""
         first, rows = item(fixed.integers, FIRST, fixed_cluster), item(fixed.integers, SIZES, fixed_cluster)
         block_of(fixed, varying, scalars, skips, True, np.int64(first), np.int64(rows), cluster, scratch, out)
 

@@ -247,7 +247,10 @@ def local_matrix(
 
 @jitable
 def nothing_to_prepare(x, near, t, s, w):  # type: ignore[no-untyped-def]
-    """Prepare nothing, instead of `local_matrix`; arguments as of its `prepare`."""
+    """Store nothing, instead of `local_matrix`: products of functions read no numbers of the fixed triangle in vectors.
+
+    x, near: numbers and integers of the fixed side; t: its triangle; s[w:]: working memory.
+    """
 
 
 @jitable

@@ -191,7 +191,7 @@ def add_to_functions(s, sums, values, products, chunk, parts, count):  # type: i
 
 @jitable
 def give_sums(s, sums, work, kernels, oscillates, count, c, d, jacobian, n, out):  # type: ignore[no-untyped-def]
-    """Multiply the sums of pair n over all points by the phase c + d i and the Jacobian and write them to
+    """Multiply the sums of pair n over all points by the phase c + d i and the `jacobian` and write them to
     out[:, :, n] (kernels, 2, A, count).
 
     s[sums:]: sums (kernels, parts, A, count) of eight points each, where parts are real and, if `oscillates`,

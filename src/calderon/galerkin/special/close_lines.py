@@ -63,13 +63,13 @@ def function_sums(wanted: Wanted, oscillates: bool) -> tuple[Callable[..., Any],
 
     @jitable
     def start(s):  # type: ignore[no-untyped-def]
-        """Sums of all functions that are zero."""
+        """Sums of all functions to begin with, zeros of the type of the vectors in s."""
         first = ((nothing(s), nothing(s)),)
         return first if no_others is None else first + no_others(s)
 
     @jitable
     def added(sums, weight, t, values):  # type: ignore[no-untyped-def]
-        """Add the values of all functions at one point."""
+        """Add the values of all functions at one point: each times weight, weight t, weight t^2, ..."""
         re, im = sums[0]
         re = powers(re, weight, t, values[real])
         if oscillates:
@@ -192,13 +192,14 @@ def line_dot(order: int) -> Callable[..., Any]:
 
 @functools.lru_cache(maxsize=32)
 def putting_monomials(degree: int, work: int) -> Callable[..., None]:
-    """What adds integrals along a line with all monomials up to `degree`; work: where working memory begins, in
-    vectors."""
+    """The kernel that adds integrals along a line with all monomials up to `degree`; work: where working memory
+    begins, in vectors."""
 
     @jitable
     def put_monomials(s, step, place, weight, values, u, v):  # type: ignore[no-untyped-def]
         """Add the integrals of a function times the monomials along a line with u = u_0 + t u_1, v = v_0 + t v_1 to
-        s[place:], from those of the function times t^j, values (degree + 1,).
+        s[place:], from those of the function times t^j, values (degree + 1,), times `weight`; step: numbers of a
+        vector.
 
         From those of q t^j for the monomials q of degree n, at s[work + k pitch + j], follow those of u q t^(j - 1) and
         v q t^(j - 1).
@@ -225,7 +226,7 @@ def putting_monomials(degree: int, work: int) -> Callable[..., None]:
 def putting_components(
     components: Components, read: tuple[int, ...], oscillates: bool, degree: int, work: int, number: int = 0
 ) -> Callable[..., None]:
-    """What adds the integrals along a line of components, from the one with that number on, times monomials.
+    """The kernel that adds the integrals along a line of components, from the one with that number on, times monomials.
 
     put(s, step, here, weight, sums, a, g, outer, inner, u, v): to s[here:], real and imaginary ones in turn, `weight`
     times the integrals that follow from `sums` (sums_along_a_line) of the radial functions `read`; a, g, outer, inner
@@ -255,7 +256,7 @@ def putting_components(
 
 @functools.lru_cache(maxsize=16)
 def without_line(degree: int) -> Callable[..., Any]:
-    """The function of `products_with_line` for a component that is a radial function itself."""
+    """The function (c, r) of `products_with_line` for a component that is a radial function itself: c is not read."""
     count = degree + 1
 
     @jitable
@@ -268,4 +269,4 @@ def without_line(degree: int) -> Callable[..., Any]:
 
 @jitable
 def nothing_more(s, step, here, weight, sums, a, g, outer, inner, u, v):  # type: ignore[no-untyped-def]
-    """Add nothing more: the end of `putting_components`, arguments as in its `put`."""
+    """Add nothing more: the end of `putting_components`, arguments as in `putting_components`."""

@@ -31,7 +31,7 @@ RADIANS = 0.4
 
 
 class Integral(NamedTuple):
-    """What is integrated: the radial part of a Green's function, components, whether they are complex, and the
+    """The integrand: the radial part of a Green's function, components, whether they are complex, and the
     parameters of the radial part."""
 
     radial: Radial

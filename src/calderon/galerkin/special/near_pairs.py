@@ -94,7 +94,7 @@ def product_kernel(radial: Radial, components: Components, oscillates: bool) -> 
 
 
 def sums_over_trials(put_values: Callable[..., None], parts: int, oscillates: bool) -> Callable[..., None]:
-    """What adds components at one test point and all trial points, times trial functions, to sums.
+    """The kernel that adds components at one test point and all trial points, times trial functions, to sums.
 
     add(s, inner, values, places, x, m, n, products, first, last, pitch, functions, parameters, reference): to sums
     (parts, functions) from s[inner] on, of the trial points first to last, which are at s[places:] (`put_places`); x:
