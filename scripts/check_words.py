@@ -108,8 +108,8 @@ def _described_names(tree: ast.Module, imported: bool = True) -> dict[str, str]:
         if isinstance(node, ast.ClassDef | ast.FunctionDef):
             inside = [each for each in ast.walk(node) if isinstance(each, ast.FunctionDef | ast.ClassDef)]
             file[node.name] = "\n".join([file.get(node.name, ""), *(ast.get_docstring(each) or "" for each in inside)])
-        elif isinstance(node, ast.ImportFrom) and imported and (node.module or "").startswith("calderon."):
-            path = ROOT / "src" / Path(*node.module.split(".")).with_suffix(".py")
+        elif isinstance(node, ast.ImportFrom) and imported and (module := node.module or "").startswith("calderon."):
+            path = ROOT / "src" / Path(*module.split(".")).with_suffix(".py")
             known = _names_of(path) if path.exists() else {}
             file |= {each.name: known[each.name] for each in node.names if each.name in known}
     return file

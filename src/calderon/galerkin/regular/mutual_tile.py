@@ -187,7 +187,15 @@ at each trial point, squared distances, slopes at all pairs of points; then imag
 def mutual_sums_in_threes(
     radial: Radial, linear: bool, oscillates: bool, close: bool, points: int
 ) -> Callable[..., Any]:
-    """The compiled sums of points in threes, at each trial point, or all of them for constants."""
+    """The compiled sums of points in threes, at each trial point, or results A and B over all of them for constants.
+
+    sums(x, o, c, d, e, l, n, y, there, weights, gammas, ones, measure, shapes, part, around, others, steps, products,
+    square, missing, kept, parameters, tiny, reference, s): x[o:]: test points; c, e: centroids, d = c - e; l, n:
+    normals of the test and of the trial triangles times all factors, three numbers each; y[there:]: trial points;
+    weights: alpha and beta of test functions, gammas: beta / alpha, ones: 1, for each triple of points; measure: of the
+    trial points; shapes[part:], around[others:], steps, products: `Spreads`; square: |d|^2; missing, kept: whether
+    pairs are left out, and 0 for those; parameters, tiny, reference: as in pair_sums.py; s: working memory of the pair.
+    """
     radial_value, triples = radial.multiple or radial.value, points // 3
 
     @jitable
@@ -228,14 +236,7 @@ def mutual_sums_in_threes(
         x, o, c, d, e, l, n, y, there, weights, gammas, ones, measure, shapes, part, around, others, steps, products,
         square, missing, kept, parameters, tiny, reference, s,
     ):  # fmt: skip
-        """Sum slopes of a pair of triangles over test points: results A and B of constants, else sums at trial points.
-
-        x[o:]: test points; c, e: centroids, d = c - e; l, n: normals of the test and of the trial triangles times all
-        factors, three numbers each; y[there:]: trial points; weights, gammas, ones, measure: of the points
-        (`mutual_kernel`); shapes[part:], around[others:], steps, products: `Spreads`; square: |d|^2; missing, kept:
-        whether pairs are left out, and 0 for those; parameters, tiny, reference: as in pair_sums.py; s: working memory
-        of the pair.
-        """
+        """Sum slopes of a pair of triangles over test points."""
         step, (d0, d1, d2), (l0, l1, l2), (n0, n1, n2) = lanes(s), d, l, n
         far = points * step
         a_re, a_im, b_re, b_im = zero(s), zero(s), zero(s), zero(s)
