@@ -184,18 +184,8 @@ BACK, SUMS, SUMS_I, AT_TEST, AT_TRIAL, SLOPES = 1, 2, 8, 14, 15, 16
 at each trial point, squared distances, slopes at all pairs of points; then imaginary slopes, and products."""
 
 
-def mutual_sums_in_threes(
-    radial: Radial, linear: bool, oscillates: bool, close: bool, points: int
-) -> Callable[..., Any]:
-    """The compiled sums of points in threes, at each trial point, or results A and B over all of them for constants.
-
-    sums(x, o, c, d, e, l, n, y, there, weights, gammas, ones, measure, shapes, part, around, others, steps, products,
-    square, missing, kept, parameters, tiny, reference, s): x[o:]: test points; c, e: centroids, d = c - e; l, n:
-    normals of the test and of the trial triangles times all factors, three numbers each; y[there:]: trial points;
-    weights: alpha and beta of test functions, gammas: beta / alpha, ones: 1, for each triple of points; measure: of the
-    trial points; shapes[part:], around[others:], steps, products: `Spreads`; square: |d|^2; missing, kept: whether
-    pairs are left out, and 0 for those; parameters, tiny, reference: as in pair_sums.py; s: working memory of the pair.
-    """
+def storing_slopes(radial: Radial, close: bool, points: int) -> Callable[..., None]:
+    """What stores the complex slopes at all test points in threes for one trial point; close: as in `mutual_kernel`."""
     radial_value, triples = radial.multiple or radial.value, points // 3
 
     @jitable
@@ -216,6 +206,13 @@ def mutual_sums_in_threes(
                 store(s, SLOPES * far + here, values[SLOPE])
                 store(s, (SLOPES + points) * far + here, values[SLOPE + 1])
 
+    return slopes_at
+
+
+def three_slopes(radial: Radial, close: bool, points: int) -> Callable[..., Any]:
+    """The compiled real slopes at three test points for one trial point; close: as in `mutual_kernel`."""
+    radial_value = radial.multiple or radial.value
+
     @jitable
     def real_slopes(x, o, y0, y1, y2, at_q, z0, z1, z2, product, p, tiny, parameters, reference, s):  # type: ignore[no-untyped-def]
         """The slopes at test points 3 p to 3 p + 2; z0, z1, z2, product as in `three_squares`, the rest as in
@@ -231,12 +228,30 @@ def mutual_sums_in_threes(
             radial_value(r2, parameters, reference)[SLOPE],
         )
 
+    return real_slopes
+
+
+def mutual_sums_in_threes(
+    radial: Radial, linear: bool, oscillates: bool, close: bool, points: int
+) -> Callable[..., Any]:
+    """The compiled sums of points in threes, at each trial point, or results A and B over all of them for constants.
+
+    sums(x, o, c, d, e, l, n, y, there, weights, gammas, ones, measure, shapes, part, around, others, steps, products,
+    square, missing, kept, parameters, tiny, reference, s): x[o:]: test points; c, e: centroids, d = c - e; l, n:
+    normals of the test and of the trial triangles times all factors, three numbers each; y[there:]: trial points;
+    weights: alpha and beta of test functions, gammas: beta / alpha, ones: 1, for each triple of points; measure: of the
+    trial points; shapes[part:], around[others:], steps, products: `Spreads`; square: |d|^2; missing, kept: whether
+    pairs are left out, and 0 for those; parameters, tiny, reference: as in pair_sums.py; s: working memory of the pair.
+    """
+    triples = points // 3
+    slopes_at, real_slopes = storing_slopes(radial, close, points), three_slopes(radial, close, points)
+
     @jitable
     def sums(  # type: ignore[no-untyped-def]
         x, o, c, d, e, l, n, y, there, weights, gammas, ones, measure, shapes, part, around, others, steps, products,
         square, missing, kept, parameters, tiny, reference, s,
     ):  # fmt: skip
-        """Sum slopes of a pair of triangles over test points."""
+        """Sum slopes of a pair of triangles over test points: A and B of constants, else sums at trial points."""
         step, (d0, d1, d2), (l0, l1, l2), (n0, n1, n2) = lanes(s), d, l, n
         far = points * step
         a_re, a_im, b_re, b_im = zero(s), zero(s), zero(s), zero(s)

@@ -145,15 +145,9 @@ def local_functions(
 
 
 def local_matrix(
-    form: Form,
-    columns: bool,
-    exchanged: bool,
-    many_tests: bool,
-    oscillates: bool,
-    inner: Layout,
-    outer: Layout,
+    form: Form, columns: bool, exchanged: bool, many_tests: bool, oscillates: bool, inner: Layout, outer: Layout,
     recorded: int,
-) -> tuple[Callable[..., Any], Callable[..., Any]]:
+) -> tuple[Callable[..., Any], Callable[..., Any]]:  # fmt: skip
     """The kernel that brings the numbers of a fixed triangle to vectors, and the one that adds entries which a form
     makes of moments. The arguments of the first are as in `nothing_to_prepare`, those of the second as in
     `all_functions`.
@@ -161,29 +155,87 @@ def local_matrix(
     inner: the side whose functions are in the sums, the fixed one unless sides are exchanged. recorded: points of a
     record, at least those of the rule.
     """
-    points, threes = recorded, outer.threes
     height, many, table, units = inner.functions * len(form.regular), outer.functions, outer.table, outer.units
     by_test, by_trial = (1, many) if columns or exchanged else (many, 1)
-    fields, entries, head, function, room = form.fields, form.entries, form.head, form.function, form.room
-    first = pair_room(points, groups_of(height), len(form.regular))
-    own_data, entries_of = first + 2 * height * many + room, 2 * form.width
+    fields, room, first = form.fields, form.room, pair_room(recorded, groups_of(height), len(form.regular))
+    own_data = first + 2 * height * many + room
+    put_moments = moment_sums(height, many, outer.threes, inner.points, oscillates)
+    add_entries = adding_columns(form, many_tests, oscillates) if columns else adding_rows(form, oscillates)
 
-    put_moments = moment_sums(height, many, threes, inner.points, oscillates)
+    @jitable
+    def finish(  # type: ignore[no-untyped-def]
+        x, near, t, base, row, some, side, flat, pitch, place, f_re, f_im, totals, totals_i, c, e, m, n, scalars, s, w,
+        results, apart,
+    ):  # fmt: skip
+        """Add the entries of triangle t with a vector of others; arguments as `entries.pair_loop` passes them."""
+        step, here = lanes(s), DATA * pitch + place
+        moments, own = w + first * step, w + own_data * step
+        at, result = own - room * step, own + (number(near, LENGTH) - 3 * recorded - DATA) * step
+        # moments times alpha
+        f_re, f_im = complex_product(f_re, f_im, zero(s) + scalars[ALPHA], zero(s) + scalars[ALPHA + 1])
+        outside = x if exchanged else side.numbers
+        put_moments(s, w, moments, outside, table, outside, units, f_re, f_im)
+        d0, d1, d2 = c[0] - e[0], c[1] - e[1], c[2] - e[2]
+        # fields, in columns of triangle t as the trial triangle, then the entries that are requested
+        if columns:
+            fields(
+                s, moments, by_test * step, by_trial * step, height * many * step, at, flat, here, pitch, s, own,
+                step, -d0, -d1, -d2, scalars[ALPHA], scalars[ALPHA + 1], scalars[MASS], scalars[MASS + 1],
+            )  # fmt: skip
+        else:
+            fields(
+                s, moments, by_test * step, by_trial * step, height * many * step, at, s, own, step, flat, here,
+                pitch, d0, d1, d2, scalars[ALPHA], scalars[ALPHA + 1], scalars[MASS], scalars[MASS + 1],
+            )  # fmt: skip
+        functions = number(side.integers, FUNCTIONS)
+        add_entries(near, t, row, some, functions, s, at, own, flat, here, pitch, result, results, apart)
+
+    return preparing(recorded, own_data), finish
+
+
+def preparing(recorded: int, own_data: int) -> Callable[..., None]:
+    """What stores the numbers of a triangle in vectors from number `own_data` of the working memory on; recorded:
+    points of a record."""
 
     @jitable
     def prepare(x, near, t, s, w):  # type: ignore[no-untyped-def]
         """Store the numbers of triangle t in vectors of s[w:]; x, near: numbers and integers of the fixed side."""
         length, step = number(near, LENGTH), lanes(s)
         base = number(near, RECORDS) + length * t + DATA
-        for k in range(length - 3 * points - DATA):
+        for k in range(length - 3 * recorded - DATA):
             store(s, w + (own_data + k) * step, zero(s) + number(x, base + k))
 
+    return prepare
+
+
+def adding_rows(form: Form, oscillates: bool) -> Callable[..., None]:
+    """What adds the entries of the functions of a fixed test triangle with a vector of trial triangles.
+
+    add(near, t, row, some, functions, s, at, own, flat, here, pitch, result, results, apart): of triangle t of the
+    fixed side, with integers `near`, to rows row .. row + some; functions: of a trial triangle; s[at:]: fields,
+    s[own:]: data of the fixed triangle, flat[here:]: of the others, rows of `pitch` numbers; s[result:]: room for
+    entries of one function; s[results:]: results, `apart` numbers for each function and part.
+    """
+    entries, head, function = form.entries, form.head, form.function
+
     @jitable
-    def add_entry(s, target, apart, entry):  # type: ignore[no-untyped-def]
-        """Add the complex number at s[entry:] to results at s[target:], the imaginary part `apart` numbers further."""
-        add(s, target, load(s, entry))
-        if oscillates:
-            add(s, target + apart, load(s, entry + lanes(s)))
+    def add_rows(near, t, row, some, functions, s, at, own, flat, here, pitch, result, results, apart):  # type: ignore[no-untyped-def]
+        step, size = lanes(s), number(near, FUNCTIONS)
+        for a in range(size):
+            inside = item(near, PLACES, t * size + a) - row
+            if 0 <= inside < some:
+                entries(s, at, a, s, own + (head + function * a) * step, step, flat, here, pitch, result)
+                target = results + 2 * inside * functions * apart
+                for b in range(functions):
+                    add_entry(s, target + 2 * b * apart, apart, result + 2 * b * step, oscillates)
+
+    return add_rows
+
+
+def adding_columns(form: Form, many_tests: bool, oscillates: bool) -> Callable[..., None]:
+    """What adds the entries of the functions of a fixed trial triangle with a vector of test triangles; arguments as in
+    `adding_rows`, functions: of a test triangle. many_tests: entries are those of each number of a test function."""
+    entries, head, function, entries_of = form.entries, form.head, form.function, 2 * form.width
 
     @jitable
     def put_unit_entries(s, at, own, result):  # type: ignore[no-untyped-def]
@@ -198,51 +250,29 @@ def local_matrix(
             entries(s, at, 0, s, here, step, s, own, step, result + k * entries_of * step)
 
     @jitable
-    def finish(  # type: ignore[no-untyped-def]
-        x, near, t, base, row, some, side, flat, pitch, place, f_re, f_im, totals, totals_i, c, e, m, n, scalars, s, w,
-        results, apart,
-    ):  # fmt: skip
-        """Add the entries of triangle t with a vector of others; arguments as `entries.pair_loop` passes them."""
-        step, functions, size = lanes(s), number(side.integers, FUNCTIONS), number(near, FUNCTIONS)
-        length, here = number(near, LENGTH) - 3 * points - DATA, DATA * pitch + place
-        moments, own = w + first * step, w + own_data * step
-        at, result = own - room * step, own + length * step
-        # moments times alpha, fields, then entries of the functions that are requested
-        f_re, f_im = complex_product(f_re, f_im, zero(s) + scalars[ALPHA], zero(s) + scalars[ALPHA + 1])
-        outside = x if exchanged else side.numbers
-        put_moments(s, w, moments, outside, table, outside, units, f_re, f_im)
-        d0, d1, d2 = c[0] - e[0], c[1] - e[1], c[2] - e[2]
-        # fields and entries: in columns triangle t is the trial triangle
-        if columns:
-            fields(
-                s, moments, by_test * step, by_trial * step, height * many * step, at, flat, here, pitch, s, own,
-                step, -d0, -d1, -d2, scalars[ALPHA], scalars[ALPHA + 1], scalars[MASS], scalars[MASS + 1],
-            )  # fmt: skip
-            if many_tests:
-                put_unit_entries(s, at, own, result)
-            for a in range(function if many_tests else functions):
-                entry = result + (a * entries_of if many_tests else 0) * step
-                if not many_tests:
-                    entries(s, at, a, flat, here + (head + function * a) * pitch, pitch, s, own, step, result)
-                for b in range(size):
-                    inside = item(near, PLACES, t * size + b) - row
-                    if 0 <= inside < some:
-                        target = results + 2 * (inside * (function if many_tests else functions) + a) * apart
-                        add_entry(s, target, apart, entry + 2 * b * step)
-        else:
-            fields(
-                s, moments, by_test * step, by_trial * step, height * many * step, at, s, own, step, flat, here,
-                pitch, d0, d1, d2, scalars[ALPHA], scalars[ALPHA + 1], scalars[MASS], scalars[MASS + 1],
-            )  # fmt: skip
-            for a in range(size):
-                inside = item(near, PLACES, t * size + a) - row
+    def add_columns(near, t, row, some, functions, s, at, own, flat, here, pitch, result, results, apart):  # type: ignore[no-untyped-def]
+        step, size, count = lanes(s), number(near, FUNCTIONS), function if many_tests else functions
+        if many_tests:
+            put_unit_entries(s, at, own, result)
+        for a in range(count):
+            entry = result + (a * entries_of if many_tests else 0) * step
+            if not many_tests:
+                entries(s, at, a, flat, here + (head + function * a) * pitch, pitch, s, own, step, result)
+            for b in range(size):
+                inside = item(near, PLACES, t * size + b) - row
                 if 0 <= inside < some:
-                    entries(s, at, a, s, own + (head + function * a) * step, step, flat, here, pitch, result)
-                    target = results + 2 * inside * functions * apart
-                    for b in range(functions):
-                        add_entry(s, target + 2 * b * apart, apart, result + 2 * b * step)
+                    add_entry(s, results + 2 * (inside * count + a) * apart, apart, entry + 2 * b * step, oscillates)
 
-    return prepare, finish
+    return add_columns
+
+
+@jitable
+def add_entry(s, target, apart, entry, oscillates):  # type: ignore[no-untyped-def]
+    """Add the number at s[entry:] to results at s[target:], and where it oscillates the imaginary part, which follows,
+    to results `apart` numbers further."""
+    add(s, target, load(s, entry))
+    if oscillates:
+        add(s, target + apart, load(s, entry + lanes(s)))
 
 
 @jitable
