@@ -63,8 +63,8 @@ class _Blocks(NamedTuple):
     """The near blocks of one term of a product as kernels read them.
 
     stored: as of `NearStore`. pairs (blocks, 2): leaves of rows and columns. row_starts, column_starts (leaves + 1,):
-    where the rows and columns of each leaf begin. lefts, rights: for each of
-    them the row of the sparse matrices on both sides. symmetric: whether a block stands for its transpose, too.
+    where the rows and columns of each leaf begin. lefts, rights: for each of them the row of the sparse matrices on
+    both sides. symmetric: whether a block stands for its transpose, too.
     """
 
     stored: tuple[NDArray[Any], ...]
@@ -82,10 +82,16 @@ class _Blocks(NamedTuple):
         lines = (product.far.rows, term.top), (product.far.columns, term.left)
         left, right = (next(each for each in side if each.first == first) for side, first in lines)
         rows, columns = near.layout.rows, near.layout.columns
-        starts = (np.append(each.start, each.stop[-1:]) for each in (rows, columns))
+        row_starts, column_starts = (np.append(each.start, each.stop[-1:]) for each in (rows, columns))
         return _Blocks(
-            near.stored, near.layout.pairs, *starts, left.first + rows.order, right.first + columns.order, near.half
-        )  # fmt: skip
+            stored=near.stored,
+            pairs=near.layout.pairs,
+            row_starts=row_starts,
+            column_starts=column_starts,
+            lefts=left.first + rows.order,
+            rights=right.first + columns.order,
+            symmetric=near.half,
+        )
 
     @property
     def sizes(self) -> tuple[int, int]:
