@@ -134,6 +134,7 @@ class ElasticFar:
         values = [np.ascontiguousarray(x[line.part].T[:, line.pieces.whole], real) for line in given]
         results = [np.zeros((count, len(line.pieces.whole)), real) for line in wanted]
 
+        # coefficients to moments, and local expansions to results, about the centres of boxes
         def gather(low: int, high: int) -> None:
             for line, each in zip(given, values, strict=True):
                 self._gather(line, each, moments, low, high)

@@ -76,11 +76,13 @@ def elastic_moments(
 
     def work(task: int) -> None:
         low, high = task * SHARE, min((task + 1) * SHARE, count)
+        # points of some functions, in units of their boxes
         points, weights = rows.indices[starts[low] : starts[high]], rows.data[starts[low] : starts[high]] / unit
         around = np.repeat(box[low:high], np.diff(starts[low : high + 1]))
         y = places[points]
         x = padded(((y - centre[around]) / edge[around, None]).T, real)
         room = aligned((4 * pitch + 4) * vector, real)
+        # moments of 1 and y, for dislocations times each component of the normal
         raw = []
         for n in found.normals[points].T if fields.kind == "dislocation" else [1.0]:
             given = padded(np.concatenate([[weights * n], weights * n * (y - centre[around]).T]), real)
@@ -88,6 +90,7 @@ def elastic_moments(
             run(*x, given.ravel(), given.shape[1], starts[low : high + 1] - starts[low], p, inverse, pitch, room, part,
                 0, high - low)  # fmt: skip
             raw.append(part.reshape(high - low, 4, pitch))
+        # combined to those of the components, and stored
         made = np.empty((high - low, each // SUMS, SUMS, combine.values.shape[1]), real)
         combine.enter(made, raw, edge[box[low:high], None].astype(real))
         out.enter(made[..., : table.rank].reshape(-1, table.rank), low * each)
@@ -133,6 +136,7 @@ class _Combination(NamedTuple):
             for i in range(3):
                 into[:, i, i] += own
         else:
+            # dislocations: first and second derivatives
             first = np.stack([self._times(each[:, 0], self.derivatives).reshape(count, 3, rank) for each in raw], 1)
             first /= edge[..., None, None]
             divergence = sum(

@@ -55,9 +55,11 @@ def laplace_sums(
     """
     started, wanted = time.perf_counter(), tolerance(rtol)
     given = Arguments.of(points, charges, dipoles, targets, gradient, real=True)
+    # few pairs one by one
     if given.pairs <= FEW:
         found = _direct(given, given.at) if given.pairs else np.zeros((len(given.at), 1, given.kinds.fields))
         return given.result(found, SumsInfo.direct(wanted, given.kinds.gradient, time.perf_counter() - started))
+    # the first order that should hold, or higher ones, by the checked errors
     times = TWICE if given.kinds.gradient and given.kinds.dipoles else 1.0
     orders = first_order(POINTS, wanted, given.kinds.gradient or given.kinds.dipoles, times)
     check = PointCheck.of(given, partial(_direct, given), ROWS, CANCELLED, wanted)

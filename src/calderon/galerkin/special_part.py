@@ -191,6 +191,7 @@ class SpecialPart:
         surfaces, pairs = (self.test_surface, self.trial_surface), batch.pairs
         elements = self.test_space.element, self.trial_space.element
         count = len(pairs.triangles)
+        # close pairs by lines; parts of triangles as triangles of their own
         if batch.close is not None:
             integral = Integral(self.radial, components, self.green.is_complex, self.parameters)
             return close_moments(batch.close, integral, *surfaces, pairs.triangles, elements)
@@ -199,6 +200,7 @@ class SpecialPart:
             surfaces = tuple(side.parts(*cut) for side, *cut in sides)  # type: ignore[assignment]
             pairs = Pairs(np.repeat(np.arange(count, dtype=np.int32)[:, None], 2, axis=1), *pairs[1:])
         matrices = np.zeros((len(components), 2, count, elements[0].size, elements[1].size))
+        # the loop of the kind of rule
         touching, product = self.moments
         if isinstance(batch.tables, ProductTable):
             run, scratch = product, product_scratch(batch.tables, 2 * len(components))

@@ -33,6 +33,7 @@ def _kernel() -> Callable[..., None]:
         step = entries(matrix)
         for start in range(lo, matrix.shape[0], TILE):
             end = min(start + TILE, matrix.shape[0])
+            # the mirrored square, transposed
             whole = end - start == TILE and hi - lo == TILE
             if whole:
                 for j in range(0, TILE, step):
@@ -48,6 +49,7 @@ def _kernel() -> Callable[..., None]:
                     result[j] = row[j] + other[j]
                 for j in range(row.size):  # row[:] = result brings messages about shapes, two seconds to compile
                     row[j] = result[j]
+            # back to the mirrored square, which is the same one on the diagonal
             if start == lo:
                 continue
             if whole:

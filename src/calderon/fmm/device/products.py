@@ -71,11 +71,13 @@ class DeviceProduct(RealProducts):
                 f"{device.name} ({device.label}) supports single precision only, and these far fields are in double: "
                 "choose rtol of 1e-4 and above for a single layer or hypersingular operator, or backend='numba'"
             )
+        # memory of the device
         near = {id(each.near): (each.near, Strips(each.near)) for each in plan.blocks}
         sums = max((strips.sums for _, strips in near.values()), default=0)
         extra = (2 * (PARTS - 1) * passes.size + PARTS * sums) * passes.real.itemsize
         self.nbytes = plan.nbytes + extra
         require_device_memory(device, self.nbytes, "a fast multipole operator", ADVICE)
+        # passes, and both sides of the table, once where they are the same
         boxes, self._has_far = len(passes.tree.level), len(passes.far.source) > 0
         leaves = Leaves.of(device, plan.leaves, boxes, passes.columns, passes.tables.rank, passes.real)
         self._passes = DevicePasses(device, plan.forward, plan.backward)

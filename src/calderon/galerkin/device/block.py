@@ -223,6 +223,7 @@ class DeviceBlock(LocalMatrices, Block):
         if not batches:
             return np.zeros((0, 2 + sum(sizes)), np.int32), [np.zeros((components, 0, number), kind)] * 2
         triangles = np.concatenate([batch.pairs.triangles for batch in batches])
+        # pairs once, although several of their parts are integrated
         pairs, which = np.unique(triangles, axis=0, return_inverse=True)
         totals = [np.zeros((components, len(pairs), *sizes), kind) for _ in range(2 if self.green.is_complex else 1)]
         start = 0
@@ -231,10 +232,12 @@ class DeviceBlock(LocalMatrices, Block):
             count = len(batch.pairs.triangles)
             surfaces = (self.test_surface, self.trial_surface)
             cuts = zip(surfaces, batch.pairs.triangles.T, batch.parts, strict=True)
+            # moments of the parts, as pairs of triangles of their own
             parts = [side.parts(*cut) for side, *cut in cuts]
             itself = np.repeat(np.arange(count, dtype=np.int32)[:, None], 2, axis=1)
             moments = self._device_moments(batch._replace(pairs=batch.pairs._replace(triangles=itself)), *parts)
             elements = self.test_space.element, self.trial_space.element
+            # from functions on parts to those on the whole triangles, added up
             left, right = (restriction(*each) for each in zip(elements, batch.parts, strict=True))
             for total, values in zip(totals, moments, strict=False):
                 matrices = self.device.to_host(values).reshape(components, -1, *sizes)

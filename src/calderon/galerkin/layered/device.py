@@ -36,6 +36,7 @@ class DevicePairs(LocalMatrices):
         records, k0 = _records(metal, points), metal.sections.k0
         one, two = (records[each.triangles] for each in sides)
         integers, (parts, ends, series) = _tables(metal)
+        # records of triangles, tables, places and coefficients, as arguments of the kernel
         needed = (one.size + two.size + series.size) * real.itemsize
         require_device_memory(device, needed, "the data of triangles and tables", "try backend='numba'")
         given, (starts, places) = factor * 1j * k0, skips

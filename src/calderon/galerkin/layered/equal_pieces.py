@@ -62,6 +62,7 @@ def equal_pieces(metal: LayeredMetal) -> EqualPieces | None:
     """The pieces of metal; None where no two are equal up to a translation within their plane."""
     space, flat = metal.space, metal.flat
     mesh = space.mesh
+    # pieces: triangles that share edges
     number = np.unique(components_by_edges(mesh.triangle_edges, len(mesh.edges))[space.triangles], return_inverse=True)[
         1
     ]
@@ -71,6 +72,7 @@ def equal_pieces(metal: LayeredMetal) -> EqualPieces | None:
     factors = flat.factors.reshape(-1, 3)
     groups = dict[tuple[Any, ...], list[tuple[Index, Index]]]()
     firsts = []
+    # a key of each piece: height, functions, and shape and signs rounded to a tolerance
     for rows in pieces:
         functions, pattern = np.unique(space.dofs[rows], return_inverse=True)
         offset = corners[rows] - np.tile(corners[rows[0], :2], 3)
@@ -82,6 +84,7 @@ def equal_pieces(metal: LayeredMetal) -> EqualPieces | None:
         members = groups.setdefault(key, [])
         firsts.append(not members)
         members.append((functions[functions >= 0], rows))
+    # groups of more than one piece
     several = [zip(*each, strict=True) for each in groups.values() if len(each) > 1]
     if not several:
         return None

@@ -71,6 +71,7 @@ class LayeredMatrix:
         tests = select(space, rows)
         trials = tests if rows is columns else select(space, columns)
         skips = self._skips(tests, trials)
+        # tasks of TILE test triangles, by their work
         bounds = np.append(np.arange(0, len(tests.triangles), TILE), len(tests.triangles))
         step = counted(advance, len(bounds) - 1)
         weights = np.diff(bounds) * (bounds[-1] - 0.5 * (bounds[1:] + bounds[:-1]) if half else 1.0)
@@ -84,6 +85,7 @@ class LayeredMatrix:
 
         given = self.metal, self.rule, factor, (tests, trials), skips, half, execution.regular
         devices = [partial(on_device, DevicePairs(each, out, *given)) for each in execution.devices]
+        # on threads, on both, or on one device
         if not devices:
             run_tasks(work, len(bounds) - 1, _sharing(bounds, tests.places, len(out)), weights.tolist(), step)
         elif execution.team:

@@ -71,6 +71,7 @@ def near_matrix(
     """The sparse matrix (dimension, dimension) of all special pairs, and these pairs (n, 2) of rows i <= j; functions:
     of those pairs alone of which one triangle carries one of these."""
     space, corners = metal.space, metal.corners
+    # pairs that touch, and near ones with their distances
     numbers = space.mesh.vertex_places[space.mesh.triangles[space.triangles]]
     touching = touching_pairs(numbers, numbers, True).pairs
     near, ratio = near_pairs(corners, corners, (numbers, numbers), quadrature.near, True)
@@ -86,9 +87,11 @@ def near_matrix(
             return carries[some].any(axis=1)
         return np.full(len(some), True) if pieces is None else pieces.kept(some)
 
+    # those that are integrated: of equal pieces only the first one's
     own = kept(pairs)
     chosen, distance = pairs[own], distance[own]
     pairs = chosen if pieces is None else pieces.all_pairs(chosen)
+    # both parts of the Green's functions, then copies for equal pieces
     half = sp.csr_array((space.dimension,) * 2, dtype=complex)
     for low in range(0, len(chosen), TOGETHER):
         some = slice(low, low + TOGETHER)

@@ -173,6 +173,7 @@ class VerticalMatrix:
         test: Any = self.space.taken(rows)
         trial: Any = replace(self.space.taken(columns), mesh=mirrored)
         corners = self._corners[rows], np.ascontiguousarray(mirrored.vertices[mirrored.triangles[trial.triangles]])
+        # which rule each pair needs: touching ones by common vertices, others by distance
         ids = vertex_numbers(test, slice(None), trial, slice(None))
         own = rows is columns
         touching = touching_pairs(ids[0], ids[1], own)
@@ -182,6 +183,7 @@ class VerticalMatrix:
         ratios[tuple(touching.pairs.T)] = -1.0
         if own:
             ratios[np.tril_indices(len(rows), -1)] = -1.0
+        # data of the pairs, then touching ones
         given = (self._corners[rows], self._corners[columns]), (test.scale, trial.scale)
         numbers = part.zx, part.xz, part.k, part.mirror is not None, float(part.mirror or 0.0)
         total = sp.csr_array((self.space.dimension,) * 2, dtype=complex)
@@ -193,6 +195,7 @@ class VerticalMatrix:
                 orders = touching.test_order[chosen], touching.trial_order[chosen]
                 values = self._crossed(touching.pairs[chosen], orders, *given, places, both.weights, numbers)
                 total = total + self._scattered(rows, columns, touching.pairs[chosen], values)
+        # all others, by the degree of their rule
         for degree, pairs in _by_degree(ratios):
             rule, order = triangle_rule(degree), np.broadcast_to(np.arange(3, dtype=np.int8), (len(pairs), 3))
             n = len(rule.weights)

@@ -55,6 +55,7 @@ def rest_products(pairs, low, high, points, functions, weights, charges, areas, 
                 polynomials[1] = x
                 for k in range(2, 12):
                     polynomials[k] = 2.0 * x * polynomials[k - 1] - polynomials[k - 2]
+                # sums over them and over the heights of the trial point, two of them at a time
                 one = two = one_odd = two_odd = zero(flat)
                 at = (m * size + p) * rows * wide
                 for k in range(0, 12, 2):
@@ -143,6 +144,7 @@ def _put_moments(m, s, places, weights, offset, part):  # type: ignore[no-untype
     p0 = p1 = q0 = q1 = x0 = x1 = y0 = y1 = g0 = g1 = none
     h0 = h1 = xz0 = xz1 = yz0 = yz1 = u0 = u1 = v0 = v1 = none
     for n in range(0, size, step):
+        # points of both triangles from their first vertices, and distances
         i, j = load(places, n), load(places, size + n)
         k, l = load(places, 2 * size + n), load(places, 3 * size + n)
         xx, xy, xz = i * a0 + j * b0, i * a1 + j * b1, i * a2 + j * b2
@@ -153,6 +155,7 @@ def _put_moments(m, s, places, weights, offset, part):  # type: ignore[no-untype
         re, im = _wave(height, square, square + height * height, kr, kl)
         w = load(weights, n)
         re, im = w * re, w * im
+        # sums of one vector after the other
         one, two = xx * dx + xy * dy, yx * dx + yy * dy
         p0, p1, q0, q1 = p0 + re * one, p1 + im * one, q0 + re * two, q1 + im * two
         g0, g1, h0, h1 = g0 + re * dx, g1 + im * dx, h0 + re * dy, h1 + im * dy
@@ -160,6 +163,7 @@ def _put_moments(m, s, places, weights, offset, part):  # type: ignore[no-untype
         x0, x1, y0, y1 = x0 + re_y * one, x1 + im_y * one, y0 + re_x * two, y1 + im_x * two
         xz0, xz1, yz0, yz1 = xz0 + re_y * dx, xz1 + im_y * dx, yz0 + re_y * dy, yz1 + im_y * dy
         u0, u1, v0, v1 = u0 + re_x * dx, u1 + im_x * dx, v0 + re_x * dy, v1 + im_x * dy
+    # over the lanes
     sums = p0, p1, x0, x1, q0, q1, y0, y1, g0, g1, h0, h1, xz0, xz1, yz0, yz1, u0, u1, v0, v1
     for n in range(20):
         store(s, 16 + step * n, sums[n])
@@ -186,6 +190,7 @@ def cross_products(pairs, orders, low, high, corners, scales, places, weights, p
         i, j = pairs[n, 0], pairs[n, 1]
         _put_triangle(scratch, 0, corners[0], i, orders[0], n)
         _put_triangle(scratch, 7, corners[1], j, orders[1], n)
+        # both triangles, and the trial one as its image if so
         o, q = orders[0][n, 0], orders[1][n, 0]
         z = 2.0 * mirror - corners[1][j, q, 2] if mirrored else corners[1][j, q, 2]
         offset = (
@@ -193,6 +198,7 @@ def cross_products(pairs, orders, low, high, corners, scales, places, weights, p
             corners[0][i, o, 2] - z,
         )  # fmt: skip
         _put_moments(m, scratch, places, weights, offset, (k.real, k.imag, mirrored))
+        # moments about the vertices of each pair of functions
         factor = 1j * k0 * scratch[6] * scratch[13] / (4.0 * math.pi)
         for a in range(3):
             ax, ay = corners[0][i, a, 0] - corners[0][i, o, 0], corners[0][i, a, 1] - corners[0][i, o, 1]

@@ -260,6 +260,7 @@ def mutual_sums_in_threes(
                 shapes, part, around, others, LANES, steps, triples, d0, d1, d2, square, missing, kept, s,
                 (SLOPES + 2 * points) * far, AT_TEST * far, AT_TRIAL * far,
             )  # fmt: skip
+        # distances of points from planes, those of x with the first of the weights
         ahead = -(d0 * n0 + d1 * n1 + d2 * n2)  # -(x - y) . n_y, at any y
         w0, w1 = dot(shapes, part, n0, n1, n2), dot(shapes, part + 3, n0, n1, n2)
         put_planes(steps, triples, weights, 0 if linear else triples, ahead, w0, w1, s, 0)
@@ -271,6 +272,7 @@ def mutual_sums_in_threes(
             z0, z1, z2 = three(s, (SLOPES + 2 * points) * far + corner, step)
             y0, y1, y2 = three(y, there + 3 * q * LANES, LANES)
             sa, sa_i, sb, sb_i = zeros(s), zeros(s), zeros(s), zeros(s)
+            # sums over the test points: A with the distances ahead, B without those behind, which depend on y alone
             if oscillates:
                 slopes_at(x, o, y0, y1, y2, at_q, q, products, tiny, parameters, reference, s)
             for p in range(triples):
@@ -290,6 +292,7 @@ def mutual_sums_in_threes(
                     k0, k1, k2 = three(s, (SLOPES + points) * far + here, step)
                     sa_i = applied(sa_i, h0 * k0, h1 * k1, h2 * k2, 1.0, gamma)
                     sb_i = applied(sb_i, k0, k1, k2, alpha, beta)
+            # sums at this point of three functions, or their share of those over all points
             if linear:
                 put_three(s, SUMS * far + 6 * q * step, sa)
                 put_three(s, SUMS * far + (6 * q + 3) * step, sb)
@@ -321,6 +324,7 @@ def mutual_sums(radial: Radial, linear: bool, oscillates: bool, points: int) -> 
         step, (c0, c1, c2), (e0, e1, e2), (l0, l1, l2), (n0, n1, n2) = lanes(s), c, e, l, n
         far = points * step
         a_re, a_im, b_re, b_im = zero(s), zero(s), zero(s), zero(s)
+        # distances of the points x from the planes of the trial triangles
         for p in range(points):
             d0, d1 = e0 - number(x, o + 3 * p), e1 - number(x, o + 3 * p + 1)
             d2 = e2 - number(x, o + 3 * p + 2)
@@ -334,6 +338,7 @@ def mutual_sums(radial: Radial, linear: bool, oscillates: bool, points: int) -> 
             a_q, a_qi, b_q, b_qi = zero(s), zero(s), zero(s), zero(s)
             if linear:
                 store(s, BACK * far + q * step, behind)
+            # slopes at all points x: kept, or summed
             for p in range(points):
                 r2 = squared(x, o + 3 * p, y0, y1, y2, tiny)
                 values = radial_value(r2, parameters, reference)
@@ -401,6 +406,7 @@ def mutual_results(oscillates: bool, complex_out: bool, points: int, trials: int
         step = lanes(s)
         far, at, at_i = points * step, SUMS * points * step, SUMS_I * points * step
         first, first_i = SLOPES * far, (SLOPES + points) * far
+        # A: trial function f over the points y, times the distance ahead, then test functions over the points x
         for f in range(trials):
             one_applied(s, first, far, step, 0, points, table, f * points, at)
             if oscillates:
@@ -411,6 +417,7 @@ def mutual_results(oscillates: bool, complex_out: bool, points: int, trials: int
                     i0 = combined(s, at_i, step, points, weights, a * points)
                 place = begin + (tile_rows[i, slot + a] * trials + f) * step
                 add_product(t, place, imaginary, s0, i0, f_re, f_im, complex_out)
+        # B: test function a over the points x, times the distance behind, then trial functions over the points y
         for a in range(3):
             one_applied(s, first, step, far, BACK * far, points, weights, a * points, at)
             if oscillates:

@@ -243,6 +243,7 @@ def sums_in_threes(
                 r0 = squared(x, o + 9 * p, y0, y1, y2, tiny)
                 r1 = squared(x, o + 9 * p + 3, y0, y1, y2, tiny)
                 r2 = squared(x, o + 9 * p + 6, y0, y1, y2, tiny)
+            # values (k, u) of the first and (h, v) of the second component, real and imaginary
             (k0, u0), (h0, v0) = value(r0, parameters, reference, s, w + here)
             (k1, u1), (h1, v1) = value(r1, parameters, reference, s, w + here + step)
             (k2, u2), (h2, v2) = value(r2, parameters, reference, s, w + here + 2 * step)
@@ -280,6 +281,7 @@ def sums_one_by_one(value: Callable[..., Any], groups: int, oscillates: bool, po
             if groups > 2:
                 store(s, w + (values + p) * lanes(s), k)
                 store(s, w + (values + points + p) * lanes(s), u)
+            # one function, or three or six of them
             w0 = number(weights, p)
             s0 = s0 + w0 * k
             if oscillates:

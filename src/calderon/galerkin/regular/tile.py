@@ -298,6 +298,7 @@ def add_of_functions(
         for f in range(0, trials, 3 if by_threes else 1):
             unit = number(units, f // 3)
             g_re, g_im = unit * f_re, unit * f_im
+            # sums with a function of one side, times those of the other side at its points
             for a in range(3 if exchanged else functions):
                 here, there = at + a * step, at + (a + 3) * step
                 weight = 0 if exchanged else 2 * triples * (f // 3)

@@ -70,6 +70,7 @@ def row_side(
     count, functions = places.shape
     starts, triangles, local = _incidence(places, len(clusters.order))
     own = functions == 1 and np.array_equal(places[:, 0], np.arange(count))
+    # triangles by cluster, unless each has its own function
     list_starts: NDArray[np.int64] = np.zeros(1, np.int64)
     lists: NDArray[np.int32] = np.zeros(0, np.int32)
     rows = np.zeros((chunk.shape[1], 0))
@@ -77,6 +78,7 @@ def row_side(
         rows = np.pad(chunk.T, [(0, 0), (0, -(count + 16) % 512 + 32)])
     else:
         list_starts, lists = _lists(starts, triangles, clusters)
+    # all numbers in one array, all integers in another with a header of places
     numbers = np.concatenate([table.ravel(), records.ravel(), rows.ravel()], dtype=real, casting="same_kind")
     parts = (
         starts, triangles, local, clusters.start, clusters.stop - clusters.start, list_starts, lists, places.ravel(),

@@ -101,6 +101,7 @@ def compiled_sum(
         functools.partial(_side, pairs, True, row_clusters, tables[0][1]),
         functools.partial(_side, pairs, False, column_clusters, tables[1][1]),
     )
+    # both sides, once where they are the same
     rows, columns = (test_side(),) * 2 if same else at_once(test_side, trial_side)
     test, trial = (layouts for layouts, _ in tables)
     many_tests = pairs.numbers_of_tests > 0
@@ -111,6 +112,7 @@ def compiled_sum(
         (*own, centroids), second = (fixed[0], varying[0], pairs._through_centroids()), (*forms[1:], None)[0]
         return entry_loops(*kind, *own, centroids, second, (fixed[1], varying[1]) if len(fixed) > 1 else None)
 
+    # the sparse part of touching and near pairs
     around = [_neighbours(each, np.concatenate([each.triangles(each.batches), each.idle]), rows, columns)
               for each in parts]  # fmt: skip
     special = [_summed(each, lists, each.batches, rows, columns) for lists, each in zip(around, parts, strict=True)]
