@@ -99,8 +99,7 @@ def wave_rows(derivatives: str, lossy: bool) -> Callable[..., None]:
         """Fill room (part, pitch), two parts, or eight with the gradient, for the point p of places (points, 3).
 
         cube (3, pitch): points of the cube about the centre of the box; normals (points, 4), mix: as in
-        `patterns.emit`; k,
-        loss: Re k and Im k / Re k.
+        `patterns.emit`; k, loss: Re k and Im k / Re k.
         """
         w = lanes(room)
         for i in range(0, pitch, w):
@@ -139,12 +138,13 @@ def wave_rows(derivatives: str, lossy: bool) -> Callable[..., None]:
 
 
 def radial_rows(derivatives: str, form: Form) -> Callable[..., None]:
-    """Kernel of `rows` for another Green's function, whose parameters stand in place of k."""
+    """Kernel of `rows` for another Green's function, whose parameters stand instead of k."""
     gradient, mixed, is_complex = derivatives == "gradient", derivatives == "mixed", form.is_complex
     value, parameters_of = form.radial.value, parameter_reader(form.radial.parameters)
 
     @jitable_part
     def row(cube, pitch, places, p, normals, mix, k, loss, room):  # type: ignore[no-untyped-def]
+        """Fill room (part, pitch) for the point p, as in `wave_rows`; k: parameters of the function; loss is not read."""
         w = lanes(room)
         for i in range(0, pitch, w):
             # the vector from points of the cube to the point, and its squared length

@@ -33,7 +33,7 @@ def elastic_form(normal: Side, tests: int, trials: int, parts: int = 1) -> Form:
 
     @jitable
     def fields(s, m, a, b, imaginary, w, x, i, x_step, y, j, y_step, d0, d1, d2, c0, c1, c2, c3):  # type: ignore[no-untyped-def]
-        """Store M of all pairs of local functions at s[w:]; arguments as `Form` says, c2 as in the formula."""
+        """Store M of all pairs of local functions at s[w:]; arguments as in `Form`, c2 as in the formula."""
         step, pitch, apart = lanes(s), tests * trials * lanes(s), parts * lanes(s)
         for k in range(tests):
             for n in range(trials):
@@ -59,7 +59,7 @@ def matrix_entries(trials: int, parts: int):  # type: ignore[no-untyped-def]
 
     @jitable
     def entries(s, w, a, x, i, x_step, y, j, y_step, e):  # type: ignore[no-untyped-def]
-        """Store row a % 3 of M of test function a // 3 and all trial functions at s[e:]; arguments as `Form` says."""
+        """Store row a % 3 of M of test function a // 3 and all trial functions at s[e:]; arguments as in `Form`."""
         step = lanes(s)
         for b in range(trials):
             at = w + parts * (((a // 3) * trials + b) * MATRIX + 3 * (a % 3)) * step
