@@ -144,7 +144,7 @@ def radial_rows(derivatives: str, form: Form) -> Callable[..., None]:
 
     @jitable_part
     def row(cube, pitch, places, p, normals, mix, k, loss, room):  # type: ignore[no-untyped-def]
-        """Fill room (part, pitch) for the point p, as in `wave_rows`; k: parameters of the function; loss is not read."""
+        """Fill room (part, pitch) for the point p, as in `wave_rows`; k: parameters; loss is not read."""
         w = lanes(room)
         for i in range(0, pitch, w):
             # the vector from points of the cube to the point, and its squared length
