@@ -90,7 +90,7 @@ def _file() -> Path | None:
     folder = getattr(cache_of(_shortest), "cache_path", None)
     if not folder:
         return None
-    machine = llvm.get_host_cpu_name(), platform.processor(), os.cpu_count(), np.__version__
+    machine = llvm.get_host_cpu_name(), platform.machine(), os.cpu_count(), np.__version__
     return Path(folder, f"rates-{hashlib.sha256(repr(machine).encode()).hexdigest()[:16]}.json")
 
 
