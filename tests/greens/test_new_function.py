@@ -88,13 +88,12 @@ def test_equivalent_sources_of_the_function_itself(green, form, rtol):
     wavenumber, whose equivalent sources are its own."""
     space = cal.P1(cal.mesh.sphere(1.0, 0.06))
     rows, x = np.arange(0, space.dimension, 100), np.random.default_rng(0).standard_normal(space.dimension)
-    other = 0.5 * cal.single_layer(cal.ModifiedHelmholtz(1.5), space)
-    for operator, groups in ((form(green, space), 1), (form(green, space) + other, 2)):
-        fast = operator.assemble("mlfmm", rtol=rtol)
-        assert len(fast.media) == groups and fast.dtype == float
-        assert all(level.points for levels in fast.levels for level in levels) and any(fast.levels)
-        exact = operator.entries(rows, slice(None)) @ x
-        assert np.linalg.norm((fast @ x)[rows] - exact) < rtol * np.linalg.norm(exact)
+    operator = form(green, space) + 0.5 * cal.single_layer(cal.ModifiedHelmholtz(1.5), space)
+    fast = operator.assemble("mlfmm", rtol=rtol)
+    assert len(fast.media) == 2 and fast.dtype == float
+    assert all(levels and all(level.points for level in levels) for levels in fast.levels)
+    exact = operator.entries(rows, slice(None)) @ x
+    assert np.linalg.norm((fast @ x)[rows] - exact) < rtol * np.linalg.norm(exact)
 
 
 def test_what_waves_alone_have_is_refused(green, mesh, opencl):

@@ -138,7 +138,7 @@ def wave_rows(derivatives: str, lossy: bool) -> Callable[..., None]:
 
 
 def radial_rows(derivatives: str, form: Form) -> Callable[..., None]:
-    """Kernel of `rows` for another Green's function, whose parameters stand instead of k."""
+    """Kernel of `rows` for another Green's function, whose parameters are read where k is."""
     gradient, mixed, is_complex = derivatives == "gradient", derivatives == "mixed", form.is_complex
     value, parameters_of = form.radial.value, parameter_reader(form.radial.parameters)
 

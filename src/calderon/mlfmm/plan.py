@@ -339,9 +339,7 @@ def require_waves(operator: BoundaryOperator) -> None:
     integrals = integrals_of(operator)
     for each in integrals:
         k = complex(getattr(each.green, "wavenumber", 0))
-        if hasattr(each.green, "radial") and other_green(each.green) is not None:
-            continue
-        if k == 0 or k.real < 0:
+        if (k == 0 or k.real < 0 or other_green(each.green) is not None) and not is_radial(each):
             raise ValueError(
                 "method='mlfmm' is for operators of Helmholtz's and Maxwell's equations with Re k >= 0, k not 0, and "
                 f"other functions of the distance, got {each!r}: choose 'hmatrix' or 'dense', for Laplace's equation "
@@ -349,6 +347,14 @@ def require_waves(operator: BoundaryOperator) -> None:
             )
     if not integrals:
         raise ValueError(f"method='mlfmm' is for operators with an integral, got {operator!r}")
+
+
+def is_radial(integral: Any) -> bool:
+    """Whether an integral operator has equivalent sources of a Green's function that is no wave: one with a value and a
+    slope, of functions with one component."""
+    other = other_green(integral.green)
+    known = other is not None and callable(getattr(other, "radial", None))
+    return known and other.radial(math.inf).orders == (1, 3) and not integral.is_elastic
 
 
 def require_device_waves(operator: BoundaryOperator) -> None:
