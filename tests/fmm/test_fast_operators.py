@@ -7,8 +7,9 @@ import pytest
 import scipy.sparse as sp
 
 import calderon as cal
-from calderon.fmm import functions, galerkin, near, orders, translations
+from calderon.fmm import galerkin, near, orders, p2m_l2p, passes
 from calderon.operators.methods import fastest
+from calderon.products.far_field import far_product
 from catalogue import NODAL_SPACES
 
 RANDOM = np.random.default_rng(0)
@@ -114,8 +115,20 @@ def test_near_pairs_of_some_leaves_at_a_time(layer, monkeypatch):
     x = RANDOM.standard_normal((operator.shape[1], 1))
     whole = operator.assemble("fmm", rtol=1e-4) @ x
     monkeypatch.setattr(near, "TOGETHER", 600_000)
-    monkeypatch.setattr(functions, "SHARE", 300)
+    monkeypatch.setattr(p2m_l2p, "SHARE", 300)
     assert difference(operator.assemble("fmm", rtol=1e-4) @ x, whole) < 1e-6
+
+
+@pytest.mark.parametrize("layer", ["single_layer", "double_layer"])
+def test_parts_of_far_fields_add_up(layer):
+    """Fields in some leaves alone, as devices compute them, from harmonics of all charges."""
+    operator = getattr(cal, layer)(cal.Laplace(), cal.P1(MESHES["long"]()))
+    far = operator.assemble("fmm", rtol=1e-4).product._far
+    x, leaves = RANDOM.standard_normal((operator.shape[1], 2)), len(far.cost)
+    for each in (far, far.transposed):
+        parts = [each.part(low, high) for low, high in ((0, leaves // 3), (leaves // 3, leaves))]
+        assert difference(sum(far_product(part, x) for part in parts), far_product(each, x)) < 1e-6
+        assert (far_product(parts[0], x) == 0).any()
 
 
 def test_transposed_products_of_double_layers_are_checked(monkeypatch):
@@ -146,10 +159,10 @@ def test_sums_blocks_and_several_columns():
     assert len(fast.info) == 3  # K and its transposed are prepared once
 
 
-@pytest.mark.parametrize("room, together", [(translations.ROOM, 8), (3000, 1)])
+@pytest.mark.parametrize("room, together", [(passes.ROOM, 8), (3000, 1)])
 def test_groups_of_columns(room, together, monkeypatch):
     """Columns beyond those that are multiplied at a time, or whose expansions have no room, have the same products."""
-    monkeypatch.setattr(translations, "ROOM", room)
+    monkeypatch.setattr(passes, "ROOM", room)
     fast = cal.single_layer(cal.Laplace(), cal.P1(MESHES["long"]())).assemble("fmm", rtol=1e-4)
     assert fast.product.together == together
     x = RANDOM.standard_normal((fast.shape[1], 10))

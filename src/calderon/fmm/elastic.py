@@ -16,9 +16,10 @@ from calderon.fmm.layout import Layout
 from calderon.fmm.moment_store import Moments
 from calderon.fmm.near import near_store
 from calderon.fmm.orders import Promise
+from calderon.fmm.passes import Translations
 from calderon.fmm.tables import Tables, tables
-from calderon.fmm.translations import Translations
 from calderon.operators.tree import Term
+from calderon.products.far_field import far_product
 from calderon.products.near_store import NearStore, products
 from calderon.products.operator import RealProducts
 from calderon.quadrature import NearQuadrature
@@ -80,7 +81,12 @@ class Line(NamedTuple):
 
 
 class ElasticFar:
-    """Products of pieces in leaves that are not neighbours."""
+    """The far field (`FarField`) of a table of layers: rows and columns with their moments, in one tree.
+
+    run: the leaves low .. high that have fields, None for all of them.
+    """
+
+    run: tuple[int, int] | None = None
 
     def __init__(self, terms: Sequence[Term], layout: Layout, promise: Promise, rtol: float) -> None:
         self.promise = promise
@@ -123,35 +129,65 @@ class ElasticFar:
         moments = sum(each.moments.nbytes for each in [*self.rows, *self.columns])
         return moments + lists + 2 * self.passes.size * self.table.numbers.itemsize + self.table.nbytes
 
-    def add(self, x: NDArray[Any], y: NDArray[Any], transposed: bool) -> None:
-        """y += A x or A^T x, for columns x (n, k)."""
-        given, wanted = (self.rows, self.columns) if transposed else (self.columns, self.rows)
-        boxes, passes, real = self.layout.lists.leaves, self.passes, self.table.numbers.dtype
-        if not len(self.layout.lists.far.source):
-            return
-        count, rank = x.shape[1], self.table.rank
-        moments, local = passes.empty(count), passes.empty(count)
-        values = [np.ascontiguousarray(x[line.part].T[:, line.pieces.whole], real) for line in given]
-        results = [np.zeros((count, len(line.pieces.whole)), real) for line in wanted]
+    @property
+    def cost(self) -> NDArray[np.float64]:
+        """(leaves,) numbers of the moments of rows."""
+        runs = sum(np.diff(self._starts(line)) for line in self.rows)
+        return np.asarray(runs * float(SUMS * self.table.rank))
+
+    def part(self, low: int, high: int) -> "ElasticFar":
+        """The far field in the leaves low .. high alone, of all charges."""
+        found = copy.copy(self)
+        found.passes, found.run = self.passes.part(self.layout.lists, low, high), (low, high)
+        return found
+
+    @property
+    def transposed(self) -> "ElasticFar":
+        """The far field of the transposed table: rows are columns, in the same tree."""
+        found = copy.copy(self)
+        found.rows, found.columns = self.columns, self.rows
+        return found
+
+    def send(self, x: NDArray[Any]) -> NDArray[Any]:
+        """Moments of all boxes, of SUMS sums and m columns, from columns x (n, m) of unknowns."""
+        boxes, real, count = self.layout.lists.leaves, self.table.numbers.dtype, x.shape[1]
+        moments, first = self.passes.empty(count), self.columns[0]
+        given = [np.ascontiguousarray(x[line.part].T[:, line.pieces.whole], real) for line in self.columns]
 
         # coefficients to moments, and local expansions to results, about the centres of boxes
         def gather(low: int, high: int) -> None:
-            for line, each in zip(given, values, strict=True):
+            for line, each in zip(self.columns, given, strict=True):
                 self._gather(line, each, moments, low, high)
-            move_origin(moments, boxes, given[0].arms, count, rank, given[0].values, low, high)
-
-        def spread(low: int, high: int) -> None:
-            move_origin(local, boxes, wanted[0].arms, count, rank, not wanted[0].values, low, high)
-            for line, each in zip(wanted, results, strict=True):
-                self._spread(line, local, each, low, high)
+            move_origin(moments, boxes, first.arms, count, self.table.rank, first.values, low, high)
 
         in_parts(gather, len(boxes))
-        passes.upward(moments)
-        passes.across(moments, local)
-        passes.downward(local)
-        in_parts(spread, len(boxes))
-        for line, each in zip(wanted, results, strict=True):
-            y[line.part] += line.pieces.sums(each).T
+        self.passes.m2m(moments)
+        return moments
+
+    def across(self, outgoing: NDArray[Any]) -> NDArray[Any]:
+        """Local expansions of all boxes from moments."""
+        local = self.passes.empty(len(outgoing) // self.passes.size)
+        self.passes.m2l(outgoing, local)
+        return local
+
+    def receive(self, incoming: NDArray[Any]) -> NDArray[Any]:
+        """Columns (n, m) of the product from local expansions, which are added to those of children."""
+        self.passes.l2l(incoming)
+        boxes, count, first = self.layout.lists.leaves, len(incoming) // self.passes.size, self.rows[0]
+        results = [np.zeros((count, len(line.pieces.whole)), incoming.dtype) for line in self.rows]
+        begin, end = self.run or (0, len(boxes))
+
+        def spread(low: int, high: int) -> None:
+            own = begin + low, begin + high
+            move_origin(incoming, boxes, first.arms, count, self.table.rank, not first.values, *own)
+            for line, each in zip(self.rows, results, strict=True):
+                self._spread(line, incoming, each, *own)
+
+        in_parts(spread, end - begin)
+        out = np.zeros((max(line.part.stop for line in self.rows), count))
+        for line, each in zip(self.rows, results, strict=True):
+            out[line.part] += line.pieces.sums(each).T
+        return out
 
     def _gather(self, line: Line, x: NDArray[Any], moments: NDArray[Any], low: int, high: int) -> None:
         run = self.kernels.from_values if line.values else self.kernels.from_fields
@@ -225,7 +261,8 @@ class ElasticProduct(RealProducts):
         stores = [(near, x[given.part]) for near, (given, _) in zip(self.near, sides, strict=True)]
         for (_, wanted), found in zip(sides, products(stores, transposed), strict=True):
             out[wanted.part] += found
-        self.far.add(x, out, transposed)
+        if len(self.layout.lists.far.source):
+            out += far_product(self.far.transposed if transposed else self.far, x)
         return out
 
 

@@ -28,9 +28,9 @@ from calderon.backends.vector_loads import total
 from calderon.backends.vectors import aligned, lanes, number, width, zero
 from calderon.fmm.harmonics import Basis, gradients
 from calderon.fmm.moment_store import Moments, add_run, with_run
+from calderon.fmm.passes import multiply
 from calderon.fmm.point_expansions import inverse_products, moment_kernel
 from calderon.fmm.tables import Tables
-from calderon.fmm.translations import multiply
 from calderon.products.direct_sums import padded
 from calderon.products.lists import Lists
 from calderon.products.octree import Octree

@@ -23,10 +23,11 @@ from calderon.fmm.check import FLAT, elastic_check, layer_check, layer_sizes
 from calderon.fmm.device.products import Block, DeviceProduct, Functions
 from calderon.fmm.device.products import Plan as DevicePlan
 from calderon.fmm.elastic import ElasticFar, ElasticProduct, is_joint, layout_of, near_of
-from calderon.fmm.functions import FarProducts, moments_of
 from calderon.fmm.layout import Layout
 from calderon.fmm.near import near_store
 from calderon.fmm.orders import ELASTIC, FUNCTIONS, Promise, better_orders, first_order
+from calderon.fmm.p2m_l2p import FunctionFar, moments_of
+from calderon.fmm.passes import Translations
 from calderon.fmm.plan import Planner
 from calderon.fmm.tables import tables
 from calderon.greens import Laplace
@@ -41,6 +42,7 @@ from calderon.pairs.rules import forget_rules
 from calderon.products.attempts import Held, first_that_holds
 from calderon.products.check import ACCEPT_FUNCTIONS, Check
 from calderon.products.device.sums import DeviceSum, OnOneDevice, Part
+from calderon.products.far_field import far_product
 from calderon.products.near_store import NearStore
 from calderon.products.operator import FastOperator, RealProducts
 from calderon.solvers.iteration import tolerance
@@ -387,10 +389,9 @@ class Product(RealProducts):
                 numbers.append(numbers[0])
                 continue
             numbers.append(moments_of(pieces, degree, kind, tree, layout.lists, table))
-        power = 1 + kinds.count("normal")
-        scale = 1 / (4 * np.pi * tree.cube.edge**power)
-        starts = self.rows.starts, self.columns.starts
-        self._far = FarProducts(tree, layout.lists, table, *starts, numbers[0], numbers[1], scale)
+        passes = Translations(tree, layout.lists.far, table, len(numbers[0]))
+        scale = 1 / (4 * np.pi * tree.cube.edge ** (1 + kinds.count("normal")))
+        self._far = FunctionFar(layout.lists, self.rows, self.columns, *numbers, passes, scale)
 
     def forget(self) -> None:
         """Free the moments of functions, which products of another order do not need."""
@@ -399,7 +400,7 @@ class Product(RealProducts):
     @property
     def together(self) -> int:
         """Columns that are multiplied at a time."""
-        return self._far.forward.together
+        return self._far.passes.together
 
     @property
     def edge(self) -> float:
@@ -418,11 +419,11 @@ class Product(RealProducts):
         far = self._far
         columns = Functions(0, self.columns, far.trials, False)
         rows = columns if far.tests is far.trials else Functions(0, self.rows, far.tests, False)
-        leaves, passes = self.layout.lists.leaves, (far.forward, far.backward)
+        leaves, passes = self.layout.lists.leaves, (far.passes, far.transposed.passes)
         return DevicePlan([rows], [columns], [Block(0, 0, self._near)], leaves, *passes, far.scale, self.nbytes)
 
     def _products(self, x: NDArray[Any], transposed: bool) -> NDArray[Any]:
-        given, wanted = (self.rows, self.columns) if transposed else (self.columns, self.rows)
-        far = wanted.sums(self._far.product(x.T[:, given.whole], transposed)).T
-        found = self._near.product(x, transposed) + far
+        found = self._near.product(x, transposed)
+        if len(self.layout.lists.far.source):
+            found = found + far_product(self._far.transposed if transposed else self._far, x)
         return np.asarray(found).astype(np.result_type(self.dtype, x.dtype), copy=False)

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from calderon.backends.threads import in_parts
 from calderon.backends.vectors import aligned, width
 from calderon.fmm.orders import Promise
+from calderon.fmm.passes import Translations, multiply
 from calderon.fmm.point_expansions import inverse_products, moment_kernel, value_kernel
 from calderon.fmm.tables import Tables, tables
-from calderon.fmm.translations import Translations, multiply
 from calderon.products.direct_sums import Kinds, direct_kernel, in_two, padded, scaled_near
 from calderon.products.lists import Lists, lists_of
 from calderon.products.octree import Octree, octree
@@ -107,13 +107,13 @@ class PointTree:
 
     def _far(self, numbers: Array) -> Array:
         moments, local = self.translations.empty(), self.translations.empty()
-        self._moments(numbers, moments)
-        self.translations.upward(moments)
-        self.translations.across(moments, local)
-        self.translations.downward(local)
-        return self._values(local)
+        self._p2m(numbers, moments)
+        self.translations.m2m(moments)
+        self.translations.m2l(moments, local)
+        self.translations.l2l(local)
+        return self._l2p(local)
 
-    def _moments(self, numbers: Array, moments: NDArray[Any]) -> None:
+    def _p2m(self, numbers: Array, moments: NDArray[Any]) -> None:
         """Moments of all leaves: in the basis, then of the combinations."""
         table, side, kinds = self.table, self.sources, self.kinds
         real, leaves, pitch = side.far.dtype, self.lists.leaves, table.functions
@@ -134,7 +134,7 @@ class PointTree:
 
         in_parts(work, len(leaves))
 
-    def _values(self, local: NDArray[Any]) -> Array:
+    def _l2p(self, local: NDArray[Any]) -> Array:
         """Fields of the local expansions at the targets."""
         table, side, kinds, leaves = self.table, self.targets, self.kinds, self.lists.leaves
         real, pitch, fields = side.far.dtype, table.functions, kinds.fields

@@ -15,10 +15,10 @@ from calderon.mlfmm.cubes import LEAST, PARTS, SUMS, WAVES, Cubes, find_points, 
 from calderon.mlfmm.degrees import Degrees, Samples, Search
 from calderon.mlfmm.levels import Level, Pairs, Patterns, Traversal, levels_of, pairs_of_levels
 from calderon.mlfmm.lowfrequency import LowFrequency
-from calderon.mlfmm.patterns import POINTS, emission_kernel, reception_kernel
-from calderon.mlfmm.points import Points, PointsOfLevel, leaves_of_boxes
+from calderon.mlfmm.p2m_l2p import POINTS, l2p_kernel, p2m_kernel
+from calderon.mlfmm.points import Points, PointsOfLevel
 from calderon.mlfmm.spectrum import Grid
-from calderon.products.lists import Lists
+from calderon.products.lists import Lists, leaves_of_boxes
 from calderon.products.octree import Octree
 
 SLOPES = 0.7
@@ -65,10 +65,19 @@ class WavesOfLevel(NamedTuple):
         return WavesOfLevel(along, growth, table if outward else table.swapaxes(0, 1))
 
 
+class Sent(NamedTuple):
+    """Outgoing or incoming patterns of so many columns: those of plane waves for each level, and of the levels below
+    them equivalent sources, or the fields of these at the points of cubes."""
+
+    columns: int
+    patterns: Patterns
+    numbers: list[NDArray[Any]]
+
+
 @dataclass(frozen=True, eq=False)
 class Far:
-    """Products with the waves between separated leaves, times 1 where charges give fields; `traversal` and `low`, the
-    levels below it, are shared.
+    """The far field (`FarField`) of waves between separated leaves, times 1 where charges give fields; `traversal` and
+    `low`, the levels below it, are shared.
 
     source_kinds, target_kinds: of the components of charges and fields, all of scalars or all of currents. run: the
     leaves low .. high that have fields; None for all of them.
@@ -106,7 +115,13 @@ class Far:
         return self.run or (0, len(self.lists.leaves))
 
     @property
-    def work(self) -> NDArray[np.float64]:
+    def nbytes(self) -> int:
+        """Bytes of all levels, and of the patterns of one column."""
+        total = sum(level.nbytes(self.traversal.spectra) for level in self.traversal.levels)
+        return total + (self.low.nbytes(self.sums) if self.low else 0)
+
+    @property
+    def cost(self) -> NDArray[np.float64]:
         """(leaves,) numbers of target points times those of directions, or of points of cubes."""
         found, points = np.zeros(len(self.lists.leaves)), np.diff(self.targets.starts)
         for level, (own, _) in zip(self.traversal.levels, self.leaves, strict=True):
@@ -125,22 +140,37 @@ class Far:
             found.append((own, self.lists.leaves[own] - level.low))
         return found
 
-    def product(self, charges: NDArray[Any]) -> NDArray[Any]:
-        """Fields (targets, columns, components) of charges (sources, columns, components), complex."""
-        columns, real = charges.shape[1], self.traversal.real
-        given = np.ascontiguousarray(charges, np.result_type(real, np.complex64)).view(real)
-        count = sum(KINDS[kind] for kind in self.target_kinds)
-        fields = np.zeros((len(self.targets.local), columns, 2 * count), given.dtype)
-        outgoing, incoming = self.traversal.empty(columns), self.traversal.empty(columns)
-        self._points(outgoing, given.ravel(), columns, True)
-        sources = self._sources(outgoing, given.ravel(), columns)
-        self.traversal.run(outgoing, incoming, columns)
-        self._points(incoming, fields.ravel(), columns, False)
-        self._fields(incoming, sources, fields.ravel(), columns)
+    def send(self, x: NDArray[Any]) -> Sent:
+        """Outgoing patterns, and equivalent sources, of all boxes from charges x (sources, columns, components)."""
+        columns, real = x.shape[1], self.traversal.real
+        given = np.ascontiguousarray(x, np.result_type(real, np.complex64)).view(real).ravel()
+        patterns = self.traversal.empty(columns)
+        self._points(patterns, given, columns, True)
+        numbers = self._sources(patterns, given, columns)
+        self.traversal.m2m(patterns, columns)
+        return Sent(columns, patterns, numbers)
+
+    def across(self, outgoing: Sent) -> Sent:
+        """Incoming patterns, and fields at the points of cubes, of all boxes from outgoing ones."""
+        columns = outgoing.columns
+        patterns = self.traversal.empty(columns)
+        self.traversal.m2l(outgoing.patterns, patterns, columns)
+        numbers = [] if self.low is None else self.low.across(outgoing.numbers, columns * self.sums)
+        return Sent(columns, patterns, numbers)
+
+    def receive(self, incoming: Sent) -> NDArray[Any]:
+        """Fields (targets, columns, components), complex, from incoming patterns, which are added to those of
+        children."""
+        columns, patterns, numbers = incoming
+        count, real = sum(KINDS[kind] for kind in self.target_kinds), self.traversal.real
+        fields = np.zeros((len(self.targets.local), columns, 2 * count), real)
+        self.traversal.l2l(patterns, columns)
+        self._points(patterns, fields.ravel(), columns, False)
+        self._fields(patterns, numbers, fields.ravel(), columns)
         return fields.view(np.result_type(real, np.complex64))
 
     def _points(self, patterns: Patterns, numbers: NDArray[Any], columns: int, outward: bool) -> None:
-        """Emission of charges, or reception of fields."""
+        """P2M of charges, or L2P of fields."""
         points, kinds = (self.sources, self.source_kinds) if outward else (self.targets, self.target_kinds)
         for level, (leaves, boxes), x in zip(self.traversal.levels, self.leaves, patterns, strict=True):
             self._waves(level, leaves, boxes, x, points, numbers, kinds, columns, outward)
@@ -154,7 +184,7 @@ class Far:
             return
         real, spectra, k = self.traversal.real, self.traversal.spectra, complex(self.k)
         components, lossy = sum(KINDS[kind] for kind in kinds), k.imag > 0
-        run = (emission_kernel if outward else reception_kernel)(lossy, points.is_mixed)
+        run = (p2m_kernel if outward else l2p_kernel)(lossy, points.is_mixed)
         mix = points.mix.view(float).astype(real)
         pitch, (along, growth, table) = level.half.pitch(real), WavesOfLevel.of(level, kinds, k, spectra, real, outward)
         rows, factors = aligned_rows(along, real), aligned_rows(table, real)
@@ -186,12 +216,12 @@ class Far:
                         columns, True)  # fmt: skip
         return found
 
-    def _fields(self, incoming: Patterns, sources: list[NDArray[Any]], numbers: NDArray[Any], columns: int) -> None:
-        """Fields at the points of boxes with equivalent sources, of these and of the plane waves above."""
+    def _fields(self, incoming: Patterns, found: list[NDArray[Any]], numbers: NDArray[Any], columns: int) -> None:
+        """Add fields at the points of boxes with equivalent sources to numbers; found: those of these sources at the
+        points of cubes, to which the plane waves above are added."""
         if self.low is None:
             return
         vector, count = self.traversal.vector, columns * self.sums
-        found = self.low.across(sources, count)
         if incoming:
             points, parents = self.low.below(self.traversal.levels[-1])
             values = np.zeros((len(points.local) * columns, WAVES if vector else 1, 2), self.traversal.real)

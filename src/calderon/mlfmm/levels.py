@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from calderon.backends import thread_count
 from calderon.backends.threads import in_parts
 from calderon.backends.vectors import aligned, width
-from calderon.mlfmm.passes import downward, expand, translate, upward
+from calderon.mlfmm.passes import expand, l2l, m2l, m2m
 from calderon.mlfmm.spectrum import Grid, Interpolation, flat
 from calderon.mlfmm.translation import translators
 from calderon.products.lists import OFFSETS, Lists, counting_order
@@ -164,46 +164,52 @@ class Traversal:
         """Room for a pattern, and what vectors write behind it."""
         return aligned(2 * grid.pitch(self.real) + 2 * width(self.real), self.real)
 
-    def run(self, outgoing: Patterns, incoming: Patterns, columns: int) -> None:
-        """From outgoing patterns of leaves to incoming ones of leaves, of zeros at first."""
-        count = columns * self.spectra
+    def m2m(self, outgoing: Patterns, columns: int) -> None:
+        """Outgoing patterns of parents from those of their children, from the leaves on."""
         for n in range(len(self.levels) - 1, 0, -1):
-            self._upward(n, outgoing, count)
+            self._m2m(n, outgoing, columns * self.spectra)
+
+    def m2l(self, outgoing: Patterns, incoming: Patterns, columns: int) -> None:
+        """Add the outgoing patterns of separated boxes to incoming ones, level by level, some columns at a time."""
+        count = columns * self.spectra
         full = aligned(self._largest(min(count, TOGETHER)), self.real)
         for n, level in enumerate(self.levels):
             for first in range(0, count if len(level.pairs.source) else 0, TOGETHER):
                 some = first, min(first + TOGETHER, count), count
                 self._expand(level, outgoing[n], full, some)
-                self._translate(level, full, incoming[n], some)
-            if n:
-                self._downward(n, incoming, count)
+                self._m2l(level, full, incoming[n], some)
+
+    def l2l(self, incoming: Patterns, columns: int) -> None:
+        """Add the incoming patterns of parents to those of their children, from the root on."""
+        for n in range(1, len(self.levels)):
+            self._l2l(n, incoming, columns * self.spectra)
 
     def _largest(self, count: int) -> int:
         """Numbers of the full grids of a level."""
         sizes = [each.count * each.full.pitch(self.real) for each in self.levels if len(each.pairs.source)]
         return 2 * count * max(sizes, default=0)
 
-    def _upward(self, n: int, x: Patterns, count: int) -> None:
+    def _m2m(self, n: int, x: Patterns, count: int) -> None:
         level, above = self.levels[n], self.levels[n - 1]
         lift = level.lift
         assert lift is not None
         pitch, up = level.half.pitch(self.real), above.half.pitch(self.real)
 
         def work(low: int, high: int) -> None:
-            upward(x[n], pitch, x[n - 1], up, above.children, level.octant, count, self.vector, tuple(lift.sizes),
+            m2m(x[n], pitch, x[n - 1], up, above.children, level.octant, count, self.vector, tuple(lift.sizes),
                    lift.theta, lift.phi, level.shifts, lift.room(self.real), self._spare(above.half), low,
                    high)  # fmt: skip
 
         in_parts(work, above.count)
 
-    def _downward(self, n: int, x: Patterns, count: int) -> None:
+    def _l2l(self, n: int, x: Patterns, count: int) -> None:
         level, above = self.levels[n], self.levels[n - 1]
         lift = level.lift
         assert lift is not None
         pitch, up = level.half.pitch(self.real), above.half.pitch(self.real)
 
         def work(low: int, high: int) -> None:
-            downward(x[n - 1], up, x[n], pitch, above.children, level.octant, count, self.vector, tuple(lift.sizes),
+            l2l(x[n - 1], up, x[n], pitch, above.children, level.octant, count, self.vector, tuple(lift.sizes),
                      lift.theta_back, lift.phi_back, level.shifts, lift.room(self.real), self._spare(above.half),
                      low, high)  # fmt: skip
 
@@ -218,7 +224,7 @@ class Traversal:
 
         in_parts(work, level.count)
 
-    def _translate(self, level: Level, full: NDArray[Any], x: NDArray[Any], some: tuple[int, int, int]) -> None:
+    def _m2l(self, level: Level, full: NDArray[Any], x: NDArray[Any], some: tuple[int, int, int]) -> None:
         widen, pairs, pitch = level.widen, level.pairs, level.full.pitch(self.real)
         size = 2 * (some[1] - some[0]) * pitch
         most = max(1, min(64, TARGETS // (size * self.real.itemsize), level.count // (4 * thread_count())))
@@ -226,7 +232,7 @@ class Traversal:
         def work(low: int, high: int) -> None:
             sums, room, spare = (aligned(most * size, self.real), widen.room(self.real), self._spare(level.full))
             for begin in range(low, high, most):
-                translate(
+                m2l(
                     full, level.count, level.factors, len(pairs.used), pairs.first, pairs.source, pairs.offset, *some,
                     self.vector, x, level.half.pitch(self.real), pitch, tuple(widen.sizes), widen.theta_back,
                     widen.phi_back, room, spare, sums, begin, min(begin + most, high),

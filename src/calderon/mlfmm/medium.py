@@ -27,6 +27,7 @@ from calderon.mlfmm.points import Points, centres_of
 from calderon.mlfmm.spectrum import Array, Grid
 from calderon.operators.methods import PRODUCTS
 from calderon.operators.tree import Term
+from calderon.products.far_field import far_product
 from calderon.products.lists import Lists, lists_of
 from calderon.products.near_file import SavedNear
 from calderon.products.near_filling import fill, inside_runs
@@ -402,12 +403,12 @@ class Medium:
         charges = given.spread(x, out)
         charges = charges.reshape(*charges.shape[:1], -1, given.components)
         if self.rank == 1:
-            fields = far.product(charges)
+            fields = far_product(far, charges)
         else:
             used = charges.any(axis=(0, 2))  # columns of J alone, or of M alone, have traversals without charges
             if not used.any():
                 return
-            some = far.product(charges[:, used])
+            some = far_product(far, charges[:, used])
             fields = np.zeros((len(some), used.size, wanted.components), some.dtype)
             fields[:, used] = some
         wanted.gather(fields.reshape(*fields.shape[:1], x.shape[1], self.rank, -1), into, y)
@@ -416,7 +417,7 @@ class Medium:
         """For devices: at most so many media, whose products add up to those of this one, with the near blocks of the
         rows of a run of leaves and the fields there of all charges; and the work (count,) of each, in numbers that a
         product reads or computes."""
-        work = np.zeros(len(self.lists.leaves)) if self.far is None else self.far.work * self.rank
+        work = np.zeros(len(self.lists.leaves)) if self.far is None else self.far.cost * self.rank
         for _, _, near in self.near:
             work += np.bincount(near.layout.pairs[:, 0], np.diff(near.layout.starts), len(work))
         sums = np.append(0.0, np.cumsum(work))

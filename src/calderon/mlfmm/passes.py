@@ -1,4 +1,4 @@
-"""Kernels between boxes: patterns to the grid of a parent and back, translations on the full grid of a level.
+"""Kernels between boxes: patterns to the grid of a parent (M2M) and back (L2L), translations on the full grid (M2L).
 
 A pattern is a function on a grid, real parts first, imaginary ones `pitch` numbers later. Boxes have several of them,
 their columns. On the full grid of a level numbers are in blocks of two vectors of directions, the same block of all
@@ -11,8 +11,11 @@ from calderon.backends.vectors import lanes, load, number, store, zero
 
 @jitable_part
 def products(a, a0, pitch_a, b, b0, pitch_b, c, c0, pitch_c, rows, inner, width):  # type: ignore[no-untyped-def]
-    """C = A B with A (rows, inner), B (inner, width) and C (rows, width), of flat arrays a, b and c from a0, b0 and
-    c0 on, whose rows are pitch_a, pitch_b and pitch_c apart; width: a multiple of a vector."""
+    """Write C = A B to c.
+
+    a, b, c: arrays of numbers, in which A (rows, inner), B (inner, width), C (rows, width) begin at a0, b0, c0, with
+    pitch_a, pitch_b, pitch_c numbers from row to row; width: a multiple of a vector.
+    """
     w = lanes(c)
     # four rows of A at a time
     for i in range(0, rows, 4):
@@ -20,7 +23,7 @@ def products(a, a0, pitch_a, b, b0, pitch_b, c, c0, pitch_c, rows, inner, width)
         i1, i2, i3 = min(i + 1, rows - 1), min(i + 2, rows - 1), min(i + 3, rows - 1)
         r1, r2, r3 = a0 + i1 * pitch_a, a0 + i2 * pitch_a, a0 + i3 * pitch_a
         q0, q1, q2, q3 = c0 + i * pitch_c, c0 + i1 * pitch_c, c0 + i2 * pitch_c, c0 + i3 * pitch_c
-        # two vectors of columns at a time, then the last one of an odd number
+        # two vectors of four rows at a time
         for j in range(0, width - w, 2 * w):
             s0, s1, s2, s3 = zero(c), zero(c), zero(c), zero(c)
             t0, t1, t2, t3 = zero(c), zero(c), zero(c), zero(c)
@@ -39,6 +42,7 @@ def products(a, a0, pitch_a, b, b0, pitch_b, c, c0, pitch_c, rows, inner, width)
             store(c, q1 + j + w, t1)
             store(c, q2 + j + w, t2)
             store(c, q3 + j + w, t3)
+        # the last vector, where their number is odd
         if width // w % 2 == 1:
             s0, s1, s2, s3 = zero(c), zero(c), zero(c), zero(c)
             p = b0 + width - w
@@ -56,9 +60,11 @@ def products(a, a0, pitch_a, b, b0, pitch_b, c, c0, pitch_c, rows, inner, width)
 
 @jitable_part
 def split(x, x0, pitch, n, pad, room, first):  # type: ignore[no-untyped-def]
-    """Fill room (parity, theta, part, pad) from number `first` on with u + v and u - v of a pattern of 2 n^2
-    directions at x[x0:], real parts, then imaginary ones `pitch` later; u and v: at opposite angles phi and phi +
-    pi. Vectors reach into what is behind; numbers beyond n are of no use."""
+    """Write the even and odd parts of a pattern, u + v and u - v of opposite azimuths, to room[first :].
+
+    x: numbers; the pattern has 2 n^2 directions, its real parts from x0 on, its imaginary ones `pitch` later. room
+    (parity, theta, part, pad): rows of n numbers up to whole vectors, pad; those beyond n are of no use.
+    """
     w = lanes(room)
     for part in range(2):
         for t in range(n):
@@ -72,8 +78,11 @@ def split(x, x0, pitch, n, pad, room, first):  # type: ignore[no-untyped-def]
 
 @jitable_part
 def join(room, first, n, pad, y, pitch):  # type: ignore[no-untyped-def]
-    """The reverse of `split`: y = e + o and e - o at u and v, from even and odd parts e and o in room, with zeros
-    behind, two vectors beyond the pattern, too. Arguments as in `split`."""
+    """Write the pattern with even and odd parts e, o to y: e + o and e - o, with zeros behind, two vectors beyond it,
+    too.
+
+    room, first, n, pad: as in `split`; y: numbers, real parts first, imaginary ones `pitch` later.
+    """
     w = lanes(room)
     for part in range(2):
         for t in range(n):  # vectors reach into the next numbers, which come later
@@ -89,11 +98,12 @@ def join(room, first, n, pad, y, pitch):  # type: ignore[no-untyped-def]
 
 @jitable_part
 def interpolate(x, x0, pitch, sizes, theta, phi, vector, room):  # type: ignore[no-untyped-def]
-    """Interpolate a pattern x[x0:] from the coarse to the fine grid: its even and odd parts (parity, theta, part,
-    fine_pitch), in room from the number returned on.
+    """Interpolate a pattern to a finer grid; return where its even and odd parts begin in room.
 
-    sizes, theta, phi: of an `Interpolation`; pitch: from real to imaginary parts; vector: whether it is a component
-    along a unit vector of theta or phi, which changes sign at a pole.
+    x, x0, pitch: the pattern, as in `split`; sizes: angles and pitch of rows of both grids, as in `Sizes`; theta (2 m
+    n,), phi (2 n wide,): matrices of `Interpolation`, for even and odd parts; vector: whether the pattern is a
+    component along a unit vector of theta or phi, whose parities are exchanged. room: even and odd parts on the coarse
+    grid, after theta, and on the fine one (parity, theta, part, wide).
     """
     n, pad, m, wide = sizes
     middle = 4 * n * pad
@@ -109,9 +119,10 @@ def interpolate(x, x0, pitch, sizes, theta, phi, vector, room):  # type: ignore[
 
 @jitable_part
 def anterpolate(room, sizes, theta_back, phi_back, vector, spare, y, y0, pitch):  # type: ignore[no-untyped-def]
-    """y[y0:] += the transposed of `interpolate`, applied to the numbers of room where that leaves its result.
+    """Add the transposed of `interpolate`, of what stands where that leaves its result, to y.
 
-    theta_back, phi_back: transposed matrices; spare: room for a pattern; sizes, vector and pitch as in `interpolate`.
+    room, sizes, vector: as in `interpolate`; theta_back, phi_back: transposed matrices with weights; spare: room for a
+    pattern and two vectors; y: numbers, the pattern has real parts from y0 on, imaginary ones `pitch` later.
     """
     n, pad, m, wide = sizes
     middle = 4 * n * pad
@@ -127,14 +138,15 @@ def anterpolate(room, sizes, theta_back, phi_back, vector, spare, y, y0, pitch):
 
 
 @kernel
-def upward(  # type: ignore[no-untyped-def]
+def m2m(  # type: ignore[no-untyped-def]
     x, pitch, y, pitch_up, first, octant, columns, vector, sizes, theta, phi, shifts, room, spare, low, high,
 ):  # fmt: skip
-    """M2M: patterns y of the parents low .. high from those x of their children, first[parent] .. first[parent + 1]: to
-    the parent's grid, times exp(-i k d.(c - C)), shifts (8, 2, pitch_up).
+    """Make outgoing patterns of the parents low .. high: sums over their children on the grid of the parent.
 
-    x (children, columns, 2, pitch), y (parents, columns, 2, pitch_up), flat; octant (children,): which of the eight
-    each is; vector, sizes, theta, phi and room: as in `interpolate`; spare: room for a pattern of a parent.
+    x (boxes, columns, 2, pitch), y (parents, columns, 2, pitch_up): patterns of children, which are first[parent] ..
+    first[parent + 1], and of parents; octant (boxes,): of each child; shifts (8, 2, pitch_up): exp(-i k d.(c - C)) for
+    the centres c and C of child and parent. sizes, theta, phi, vector, room: as in `interpolate`; spare: room for a
+    pattern and two vectors.
     """
     lanes(room)
     n, half = 2 * pitch_up, pitch_up
@@ -146,6 +158,7 @@ def upward(  # type: ignore[no-untyped-def]
         for child in range(first[box], first[box + 1]):
             s = octant[child] * n
             for column in range(columns):
+                # to the grid of the parent, about its centre
                 at = (child * columns + column) * 2 * pitch
                 out = interpolate(x, at, pitch, sizes, theta, phi, vector, room)
                 join(room, out, sizes[2], sizes[3], spare, half)
@@ -155,7 +168,8 @@ def upward(  # type: ignore[no-untyped-def]
 
 @jitable_part
 def add_shifted(x, x0, factors, s, y, y0, pitch):  # type: ignore[no-untyped-def]
-    """y[y0:] += factors[s:] * x[x0:], `pitch` complex numbers each, real parts, then imaginary ones."""
+    """Add products of complex functions to y: y += factors x, with `pitch` numbers each from x0, s, y0 on, real parts
+    first, imaginary ones `pitch` later."""
     for i in range(0, pitch, lanes(y)):
         a, b = load(x, x0 + i), load(x, x0 + pitch + i)
         c, d = load(factors, s + i), load(factors, s + pitch + i)
@@ -164,12 +178,14 @@ def add_shifted(x, x0, factors, s, y, y0, pitch):  # type: ignore[no-untyped-def
 
 
 @kernel
-def downward(  # type: ignore[no-untyped-def]
+def l2l(  # type: ignore[no-untyped-def]
     y, pitch_up, x, pitch, first, octant, columns, vector, sizes, theta_back, phi_back, shifts, room, spare, low, high,
 ):  # fmt: skip
-    """L2L: add incoming patterns y of the parents low .. high to those x of their children: the transposed of `upward`,
-    where the shift of a child is that of the opposite one. theta_back, phi_back: as in `anterpolate`; all else as in
-    `upward`."""
+    """Add the incoming patterns y of the parents low .. high to those x of their children: the transposed of `m2m`.
+
+    y, x, pitch_up, pitch, first, octant, columns, shifts: as in `m2m`, where the shift of a child is that of the
+    opposite octant; sizes, theta_back, phi_back, vector, room, spare: as in `anterpolate`.
+    """
     lanes(room)
     n, half = 2 * pitch_up, pitch_up
     m, wide = sizes[2], sizes[3]
@@ -178,6 +194,7 @@ def downward(  # type: ignore[no-untyped-def]
         for child in range(first[box], first[box + 1]):
             s = (7 - octant[child]) * n
             for column in range(columns):
+                # about the centre of the child, then to its grid
                 for i in range(n):
                     spare[i] = 0
                 add_shifted(y, (box * columns + column) * n, shifts, s, spare, 0, half)
@@ -190,15 +207,19 @@ def downward(  # type: ignore[no-untyped-def]
 def expand(  # type: ignore[no-untyped-def]
     x, pitch, y, pitch_full, boxes, begin, end, across, vector, sizes, theta, phi, room, spare, low, high,
 ):  # fmt: skip
-    """Patterns x of boxes low .. high on the full grid, the columns begin .. end of `across`, in blocks: y (block,
-    boxes, columns, part, two vectors). pitch, pitch_full: from real to imaginary parts on both grids; vector, sizes,
-    theta, phi, room: as in `interpolate`; spare: room for a pattern."""
+    """Write outgoing patterns of the boxes low .. high of a level to its full grid, in blocks of directions.
+
+    x (boxes, across, 2, pitch): patterns, of which the columns begin .. end are taken; y (block, boxes, columns, part,
+    two vectors), with pitch_full directions in all blocks. sizes, theta, phi, vector, room: as in `interpolate`; spare:
+    room for a pattern and two vectors.
+    """
     pair, columns = 2 * lanes(room), end - begin
     for box in range(low, high):
         for column in range(columns):
             at = (box * across + begin + column) * 2 * pitch
             out = interpolate(x, at, pitch, sizes, theta, phi, vector, room)
             join(room, out, sizes[2], sizes[3], spare, pitch_full)
+            # block by block, where translations read them
             for block in range(pitch_full // pair):
                 to = ((block * boxes + box) * columns + column) * 2 * pair
                 for part in range(2):
@@ -208,17 +229,24 @@ def expand(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def translate(  # type: ignore[no-untyped-def]
+def m2l(  # type: ignore[no-untyped-def]
     y, boxes, factors, offsets, first, source, offset, begin, end, across, vector, x, pitch, pitch_full, sizes,
     theta_back, phi_back, room, spare, sums, low, high,
 ):  # fmt: skip
-    """Add to the incoming patterns x of boxes low .. high, the columns begin .. end of `across`, those y of separated
-    boxes, times factors of their offsets (block, offsets, part, two vectors): source and offset (pairs,), from
-    first[box] on. sums: room for the full grid of all these boxes; other arguments as in `expand` and `anterpolate`."""
+    """Add the outgoing patterns of separated boxes, times the translators of their offsets, to the incoming patterns of
+    the boxes low .. high.
+
+    y: patterns on the full grid, as in `expand`; factors (block, offsets, part, two vectors): translators; first (boxes
+    + 1,), source, offset (pairs,): the pairs of each box, which are first[box] .. first[box + 1], with their source and
+    the number of their offset. x (boxes, across, 2, pitch): patterns, to the columns begin .. end of which sums are
+    added. pitch_full: directions of all blocks; sums (block, boxes, columns, part, two vectors): room for high - low
+    boxes; sizes, theta_back, phi_back, vector, room, spare: as in `anterpolate`.
+    """
     w = lanes(room)
     pair, columns = 2 * w, end - begin
     # sums over pairs, one block of directions of all boxes after the other
     count = (high - low) * columns
+    # sums over pairs, block by block, so that its translators stay in the cache
     for block in range(pitch_full // pair):
         matrices, patterns = block * offsets * 2 * pair, block * boxes * columns * 2 * pair
         for box in range(low, high):
@@ -232,7 +260,7 @@ def translate(  # type: ignore[no-untyped-def]
                     one_column(y, patterns, factors, matrices, source, offset, first[box], first[box + 1], columns,
                                column, sums, (block * count + (box - low) * columns + column) * 2 * pair)  # fmt: skip
                     column += 1
-    # each sum from its blocks to one pattern, and back to the stored grid
+    # from the full grid to that of the level
     m, wide = sizes[2], sizes[3]
     out = 4 * sizes[0] * sizes[1] + 2 * m * sizes[1]
     for box in range(low, high):
@@ -252,10 +280,10 @@ def translate(  # type: ignore[no-untyped-def]
 
 @jitable_part
 def one_column(y, patterns, factors, matrices, source, offset, begin, end, columns, column, sums, at):  # type: ignore[no-untyped-def]
-    """Fill a block of sums, from `at` on, for one column over the pairs begin .. end of one target.
+    """Write the sums of one column over the pairs begin .. end, in one block of directions, to sums[at :].
 
-    y, patterns: outgoing patterns by `expand`, and where this block begins; factors, matrices: translations, and where
-    their block begins; source, offset (pairs,): numbers of boxes and translations; columns: their number.
+    y: patterns, those of the block from `patterns` on; factors: translators, those of the block from `matrices` on;
+    source, offset: as in `m2l`; columns, column: of all patterns, and which one.
     """
     w = lanes(sums)
     r0, r1, i0, i1 = zero(sums), zero(sums), zero(sums), zero(sums)
@@ -273,8 +301,8 @@ def one_column(y, patterns, factors, matrices, source, offset, begin, end, colum
 
 @jitable_part
 def two_columns(y, patterns, factors, matrices, source, offset, begin, end, columns, column, sums, at):  # type: ignore[no-untyped-def]
-    """Fill the sums of `one_column` for two columns, for which a factor is loaded once; arguments as in
-    `one_column`."""
+    """Write the sums of two columns, for which each translator is loaded once, one after the other to sums[at :];
+    y, patterns, factors, matrices, source, offset, begin, end, columns, column: as in `one_column`."""
     w = lanes(sums)
     r0, r1, i0, i1 = zero(sums), zero(sums), zero(sums), zero(sums)
     p0, p1, q0, q1 = zero(sums), zero(sums), zero(sums), zero(sums)

@@ -18,9 +18,9 @@ from calderon.greens.elementary import (
 )
 from calderon.mlfmm.spectrum import Array
 from calderon.products.direct_sums import places_of
-from calderon.products.lists import Lists
+from calderon.products.lists import Lists, leaves_of_boxes
 from calderon.products.near_filling import inside_runs
-from calderon.products.octree import DEEPEST, Octree
+from calderon.products.octree import Octree
 
 TINY = 1e-24, 1e-18
 """Squared distance, in wavelengths over 2 pi or edges of the smallest leaf, below which points coincide and add
@@ -94,13 +94,6 @@ class PointsOfLevel(NamedTuple):
         a, b, starts = self.first[box], self.last[box], self.points.starts
         apart = np.repeat(self.apart[a:b], np.diff(starts[a : b + 1]), axis=0)
         return np.asarray(self.points.local[starts[a] : starts[b]] + apart, np.float64)
-
-
-def leaves_of_boxes(tree: Octree, lists: Lists, low: int, high: int) -> list[NDArray[np.int64]]:
-    """The first leaf of each of the boxes low .. high of one level, and one beyond the last."""
-    key = tree.first_key
-    ends = key[low:high] + 8 ** (DEEPEST - tree.level[low:high].astype(np.int64))
-    return [np.searchsorted(key[lists.leaves], each) for each in (key[low:high], ends)]
 
 
 def centres_of(tree: Octree) -> Array:

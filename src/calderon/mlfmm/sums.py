@@ -23,6 +23,7 @@ from calderon.potentials.summation import FastSums
 from calderon.products.attempts import first_that_holds
 from calderon.products.check import ACCEPT_WAVE_SUMS, ROWS
 from calderon.products.direct_sums import Kinds, in_two, padded
+from calderon.products.far_field import far_product
 from calderon.products.lists import Lists, lists_of
 from calderon.products.octree import DEEPEST, Cube, Octree, octree
 from calderon.products.point_sums import Arguments, PointCheck, PointSums, SumsInfo
@@ -259,7 +260,7 @@ class PointTree:
         out = np.stack([self._near(given[:, n]) for n in range(given.shape[1])], axis=1) / (4 * np.pi)
         for n in range(0, given.shape[1] if self.far is not None else 0, TOGETHER):
             assert self.far is not None
-            out[:, n : n + TOGETHER] += self.far.product(given[:, n : n + TOGETHER])
+            out[:, n : n + TOGETHER] += far_product(self.far, given[:, n : n + TOGETHER])
         result = np.empty(out.shape, complex)
         result[self.tree.target_order] = out
         return result

@@ -52,7 +52,14 @@ class Runs(NamedTuple):
 
     def of_targets(self, low: int, high: int) -> "Runs":
         """The pairs with targets low .. high alone, in the same runs."""
-        kept = (self.target >= low) & (self.target < high)
+        return self._of((self.target >= low) & (self.target < high))
+
+    def to_boxes(self, chosen: NDArray[np.bool_]) -> "Runs":
+        """The pairs whose targets are chosen boxes (boxes,), in the same runs."""
+        return self._of(chosen[self.target])
+
+    def _of(self, kept: NDArray[np.bool_]) -> "Runs":
+        """The pairs that are kept (pairs,), in the same runs."""
         places = np.append(0, np.cumsum(kept))
         runs = np.column_stack([self.runs[:, 0], places[self.runs[:, 1:]]])
         return Runs(self.source[kept], self.target[kept], runs, self.blocks)
@@ -188,3 +195,11 @@ def far_lists(parent, children, position, neighbours, holds, numbers, matrices, 
                     if not counts:
                         source[place[key]], target[place[key]] = c, b
                     place[key] += 1
+
+
+def leaves_of_boxes(tree: Octree, lists: Lists, low: int, high: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The first leaf in each of the boxes low .. high, and one beyond the last."""
+    key = tree.first_key
+    ends = key[low:high] + 8 ** (DEEPEST - tree.level[low:high].astype(np.int64))
+    first, last = (np.searchsorted(key[lists.leaves], each) for each in (key[low:high], ends))
+    return first, last

@@ -1,7 +1,7 @@
 """Fast multipole products on a device, where blocks, moments of functions, lists and tables stay.
 
 Near blocks, moments of leaves from coefficients, passes between boxes and sums with functions run there
-(products/device/near.c, functions.c, translations.c); trees, blocks and moments of functions are made by the processor
+(products/device/near.c, p2m_l2p.c, passes.c); trees, blocks and moments of functions are made by the processor
 and sent once.
 """
 
@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from calderon.backends import Device, require_device_memory
 from calderon.backends.devices.device_matrix import on_device, on_host, vector_type
-from calderon.fmm.device.functions import DeviceLine, Leaves
-from calderon.fmm.device.translations import DevicePasses
-from calderon.fmm.translations import Translations
+from calderon.fmm.device.p2m_l2p import DeviceLine, Leaves
+from calderon.fmm.device.passes import DevicePasses
+from calderon.fmm.passes import Translations
 from calderon.products.device.near import DeviceStrips, Strips
 from calderon.products.device.sums import DeviceTransposed
 from calderon.products.near_store import NearStore

@@ -1,5 +1,5 @@
 """The functions of one side of an operator on a device: from coefficients to moments, from local expansions to sums
-(functions.c)."""
+(p2m_l2p.c)."""
 
 from typing import Any, NamedTuple
 
@@ -63,7 +63,7 @@ class DeviceLine:
             ("WORK_REAL", real_name(leaves.work)), ("VECTOR_REAL", real_name(vector_type(device))),
             ("RANK", leaves.rank), ("COLUMNS", leaves.columns),
         )  # fmt: skip
-        self._program = device.build(Source("fmm/device/functions.c", real, defines))
+        self._program = device.build(Source("fmm/device/p2m_l2p.c", real, defines))
 
     def _launch(self, kernel: str, threads: int, parts: int, *arguments: Any) -> None:
         self.device.launch(self._program, kernel, (threads, parts), (GROUP, 1), *arguments)

@@ -1,4 +1,4 @@
-/* The passes between boxes; the twin of fmm/translations.py. Each group owns boxes, for which it gathers what children,
+/* The passes between boxes; the twin of fmm/passes.py. Each group owns boxes, for which it gathers what children,
    parents or separated boxes give, so that sums have a fixed order and need no atomics; a thread takes a coefficient.
 
    TOGETHER vectors of r numbers, those of COLUMNS harmonic sums of PAIRS boxes, are in local memory and meet each number of

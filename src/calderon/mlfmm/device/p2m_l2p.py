@@ -1,4 +1,4 @@
-"""Between numbers at points and plane waves of their boxes on a device (points.c)."""
+"""Between numbers at points and plane waves of their boxes on a device (p2m_l2p.c)."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -84,7 +84,7 @@ class DeviceWaves:
             ("COMPONENTS", sum(KINDS[kind] for kind in kinds)), ("SPECTRA", self.spectra),
             ("LOSSY", int(k.imag > 0)), ("MIXED", int(points.host.is_mixed)),
         )  # fmt: skip
-        self._program = device.build(Source("mlfmm/device/points.c", real_name(self.real), defines))
+        self._program = device.build(Source("mlfmm/device/p2m_l2p.c", real_name(self.real), defines))
 
     def emit(self, numbers: Any, apart: int, patterns: list[Any], columns: int) -> None:
         """Patterns of the boxes of all points; apart: complex numbers of a point and column."""

@@ -1,4 +1,4 @@
-/* Between vectors of coefficients and moments or local expansions of leaves; the twin of fmm/functions.py and of the
+/* Between vectors of coefficients and moments or local expansions of leaves; the twin of fmm/p2m_l2p.py and of the
    kernels of fmm/elastic_moments.py.
 
    Vectors are pairs (n, 2) of real and imaginary parts; what is done to each of the two is the second number of a group.

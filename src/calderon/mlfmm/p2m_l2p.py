@@ -1,4 +1,4 @@
-"""From points to plane waves and back: patterns of charges about the centres of their boxes, fields from them.
+"""From points to plane waves (P2M) and back (L2P): patterns of charges about the centres of their boxes, and fields.
 
 A source has some complex numbers, the components of its strength; of each the sum
 
@@ -27,8 +27,11 @@ POINTS = 8
 
 @jitable_part
 def combine(x, x0, count_x, y, y0, count_y, pitch, factors, adds):  # type: ignore[no-untyped-def]
-    """y_j = sum_i factors_ji x_i, or += (`adds`), of functions of the direction in two parts, x (count_x, 2, pitch)
-    from x0 and y (count_y, 2, pitch) from y0 on; factors (count_y, count_x, 2, pitch)."""
+    """Write y_j = sum_i f_ji x_i of complex functions of the direction to y, or add it, where adds is True.
+
+    x, y: numbers, with count_x functions from x0 on and count_y from y0 on, real parts first, imaginary ones `pitch`
+    later; factors (count_y, count_x, 2, pitch): f.
+    """
     w = lanes(y)
     for j in range(count_y):
         to = y0 + j * 2 * pitch
@@ -46,17 +49,19 @@ def combine(x, x0, count_x, y, y0, count_y, pitch, factors, adds):  # type: igno
 
 
 def waves(lossy: bool, mixed: bool) -> Callable[..., None]:
-    """The kernel that computes cos and sin of k d.x for a vector of directions, times exp(sign Im k d.x) / exp(growth);
-    sign: 1 for emission, which conjugates them, -1 for reception. mixed: times the amplitude a - sign i b k d.n of a
-    point with the normal n, where mix holds a and b: a charge a with a dipole b n, or a test of both."""
+    """A function that computes cos and sin of k d.x for a vector of directions, times exp(sign Im k d.x) / exp(growth).
+
+    sign: 1 for P2M, which conjugates them, -1 for L2P. lossy: whether k has an imaginary part. mixed: whether they are
+    multiplied by the amplitude a - sign i b k d.n of a point with the normal n, where mix holds a and b: a charge a
+    with a dipole b n, or a test of both.
+    """
 
     @jitable_part
     def wave(places, p, normals, mix, along, d, pitch, loss, sign, growth, room, at):  # type: ignore[no-untyped-def]
-        """Store the wave exp(i t) exp(sign loss t - growth), t = Re k d.x_p, of the point p for a vector of directions
-        from d on, times a + b d.n_p where mixed, in two vectors of room from `at` on: Re and Im.
+        """Write cos and sin of point p for the directions d, d + 1, ... to room[at :], a vector each.
 
-        along (3, pitch): Re k times the directions; loss: Im k / Re k; sign: 1 for emission (of the conjugated wave),
-        -1 for reception; places, normals, mix, growth: see `emit`.
+        places (points, 3), normals (points, 4), mix (rows, 4), along (3 pitch,), loss, growth: as in `p2m_kernel`;
+        sign: 1 or -1, see `waves`.
         """
         kx, ky, kz = load(along, d), load(along, pitch + d), load(along, 2 * pitch + d)
         t = kx * places[p, 0] + ky * places[p, 1] + kz * places[p, 2]
@@ -79,19 +84,26 @@ def waves(lossy: bool, mixed: bool) -> Callable[..., None]:
 
 
 @functools.lru_cache(maxsize=4)
-def emission_kernel(lossy: bool, mixed: bool) -> Callable[..., None]:
-    """Patterns of the points of leaves. loss: Im k / Re k; growth: Im k times the radius of a box."""
+def p2m_kernel(lossy: bool, mixed: bool) -> Callable[..., None]:
+    """The kernel that makes outgoing patterns of leaves from charges at their points.
+
+    lossy, mixed: as in `waves`. Arguments: places (points, 3): from the centres of leaves; normals (points, 4): and a
+    row of mix (rows, 4), which is a and b in two parts; starts (leaves + 1,): where the points of each leaf begin;
+    charges (points, columns, components, 2). along (3 pitch,): Re k times the directions; loss: Im k / Re k; growth: Im
+    k times the radius of a box; factors (spectra, components, 2, pitch): from sums over charges to patterns. leaves,
+    boxes (n,): leaves of one level, of which low .. high are done, and their numbers in the level; x (boxes, columns,
+    spectra, 2, pitch): patterns. room: for the waves of POINTS points and the sums of one leaf.
+    """
     wave = waves(lossy, mixed)
 
     @kernel
-    def emit(  # type: ignore[no-untyped-def]
+    def p2m(  # type: ignore[no-untyped-def]
         places, normals, mix, starts, charges, components, along, pitch, loss, growth, factors, leaves, boxes, x,
         columns, spectra, room, low, high,
     ):  # fmt: skip
-        """x (box, columns, spectra, part, pitch) = of leaves[low .. high], from places (points, 3), normals (points,
-        4) that end with a row of mix (rows, 4), which is a and b in two parts, and charges (points, columns,
-        components, 2); boxes: the numbers of these leaves in their level. starts: where the points of each leaf begin;
-        along, loss, growth: see `wave`; factors: see `combine`; room: working memory."""
+        """Write the patterns of the leaves numbered leaves[low], ..., leaves[high - 1] to x: places, normals, mix,
+        starts, charges, components, along, pitch, loss, growth, factors, leaves, boxes, x, columns, spectra, room as in
+        `p2m_kernel`."""
         w, one = lanes(room), room.dtype.type(1)
         sums = POINTS * 4 * w
         size = components * 2 * pitch
@@ -99,7 +111,7 @@ def emission_kernel(lossy: bool, mixed: bool) -> Callable[..., None]:
             leaf = leaves[own]
             for i in range(sums, sums + columns * size):
                 room[i] = 0
-            # sums over the points of the leaf, two vectors of directions at a time
+            # sums over points, two vectors of directions at a time
             for d in range(0, pitch, 2 * w):
                 for begin in range(starts[leaf], starts[leaf + 1], POINTS):
                     end = min(begin + POINTS, starts[leaf + 1])
@@ -112,20 +124,21 @@ def emission_kernel(lossy: bool, mixed: bool) -> Callable[..., None]:
                             to = sums + column * size + c * 2 * pitch + d
                             q = ((begin * columns + column) * components + c) * 2
                             add_points(room, charges, q, columns * components * 2, end - begin, to, pitch)
-            # combinations of the components make the patterns
+            # patterns from the sums
             for column in range(columns):
                 at = (boxes[own] * columns + column) * spectra * 2 * pitch
                 combine(room, sums + column * size, components, x, at, spectra, pitch, factors, False)
 
-    return emit
+    return p2m
 
 
 @jitable_part
 def add_points(room, charges, q, apart, count, to, pitch):  # type: ignore[no-untyped-def]
-    """Add charges times the conjugated waves of `count` points to two vectors of a sum in two parts, room[to:], `pitch`
-    apart.
+    """Add charges times the conjugated waves of `count` points to two vectors of a sum at room[to :], whose imaginary
+    parts are `pitch` later.
 
-    room: waves (points, two vectors, Re and Im) from 0 on; charges, q, apart: flat, the first one, numbers between two.
+    room: begins with the waves, cos and sin of two vectors for each point; charges: numbers, that of the first point at
+    q, others `apart` later each.
     """
     w = lanes(room)
     a0, b0, a1, b1 = load(room, to), load(room, to + pitch), load(room, to + w), load(room, to + pitch + w)
@@ -143,27 +156,35 @@ def add_points(room, charges, q, apart, count, to, pitch):  # type: ignore[no-un
 
 
 @functools.lru_cache(maxsize=4)
-def reception_kernel(lossy: bool, mixed: bool) -> Callable[..., None]:
-    """Fields at the points of leaves from the incoming patterns of their boxes."""
+def l2p_kernel(lossy: bool, mixed: bool) -> Callable[..., None]:
+    """The kernel that makes fields at the points of leaves from the incoming patterns of their boxes.
+
+    Arguments as in `p2m_kernel`, but for fields (points, columns, components, 2) instead of charges, factors
+    (components, spectra, 2, pitch), and spans (points, 2): the components that a point has, none of which is left out
+    where spans is empty.
+    """
     wave = waves(lossy, mixed)
 
     @kernel
-    def receive(  # type: ignore[no-untyped-def]
+    def l2p(  # type: ignore[no-untyped-def]
         places, normals, mix, starts, spans, fields, components, along, pitch, loss, growth, factors, leaves, boxes, x,
         columns, spectra, room, low, high,
     ):  # fmt: skip
-        """fields (points, columns, components, 2) of leaves[low .. high], of the components in spans (points, 2) alone
-        where these are not empty; all else as in `emit`."""
+        """Write the fields of the leaves numbered leaves[low], ..., leaves[high - 1]: places, normals, mix, starts,
+        spans, fields, components, along, pitch, loss, growth, factors, leaves, boxes, x, columns, spectra, room as in
+        `l2p_kernel`."""
         w, one = lanes(room), room.dtype.type(1)
         size = components * 2 * pitch
         for own in range(low, high):
             # patterns of the components, combined from the spectra of the box
             leaf = leaves[own]
+            # sums over directions are of these combinations of the patterns of the leaf
             for column in range(columns):
                 at = (boxes[own] * columns + column) * spectra * 2 * pitch
                 combine(x, at, spectra, room, 2 * pitch + column * size, components, pitch, factors, False)
             # the waves of a point at all directions, then sums over these of the components that it has
             for p in range(starts[leaf], starts[leaf + 1]):
+                # waves of the point in all directions, and fields of its components
                 for d in range(0, pitch, w):
                     wave(places, p, normals, mix, along, d, pitch, loss, -one, growth, room, 2 * d)
                 runs, first, last = 1, 0, columns * components
@@ -180,13 +201,16 @@ def reception_kernel(lossy: bool, mixed: bool) -> Callable[..., None]:
                             one_field(room, at, pitch, fields, to)
                             row += 1
 
-    return receive
+    return l2p
 
 
 @jitable_part
 def one_field(room, start, pitch, fields, to):  # type: ignore[no-untyped-def]
-    """fields[to], fields[to + 1] = Re and Im of the sum over directions of a pattern, room[start:] in two parts
-    `pitch` apart, times the waves in room from 0 on."""
+    """Write the sum over directions of a pattern times waves to fields[to : to + 2].
+
+    room: begins with cos and sin of the waves, vector by vector; the pattern is at room[start :], with its imaginary
+    parts `pitch` later.
+    """
     w = lanes(room)
     re, im, re1, im1 = zero(room), zero(room), zero(room), zero(room)
     for d in range(0, pitch, 2 * w):
@@ -201,8 +225,8 @@ def one_field(room, start, pitch, fields, to):  # type: ignore[no-untyped-def]
 
 @jitable_part
 def three_fields(room, start, pitch, fields, to):  # type: ignore[no-untyped-def]
-    """The fields of `one_field` for three patterns one after the other, for which waves are loaded once; arguments
-    as in `one_field`."""
+    """Write the sums of three patterns, for which waves are loaded once, to fields[to : to + 6]; room, start, pitch: as
+    in `one_field`."""
     w, second, third = lanes(room), start + 2 * pitch, start + 4 * pitch
     r0, i0, r1, i1, r2, i2 = zero(room), zero(room), zero(room), zero(room), zero(room), zero(room)
     for d in range(0, pitch, w):

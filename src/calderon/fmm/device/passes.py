@@ -1,4 +1,4 @@
-"""The passes between boxes on a device (translations.c)."""
+"""The passes between boxes on a device (passes.c)."""
 
 from typing import Any, NamedTuple
 
@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from calderon.backends import Device, Source, real_name
 from calderon.backends.vectors import width
+from calderon.fmm.passes import Translations
 from calderon.fmm.tables import Tables
-from calderon.fmm.translations import Translations
 from calderon.products.device.tables import indices
 from calderon.products.lists import Runs
 
@@ -25,7 +25,7 @@ Index = NDArray[np.int64]
 
 
 class Shifts(NamedTuple):
-    """Shifts of one level: targets of so many tasks, starts, steps as in translations.c, on the device."""
+    """Of one level: targets of so many tasks, starts, steps as in passes.c, on the device."""
 
     tasks: int
     targets: Any
@@ -58,7 +58,7 @@ class DevicePasses:
             ("RANK", self.rank), ("COLUMNS", self.columns), ("PAIRS", self.pairs), ("GROUP_SIZE", self.group),
             ("ROWS", -(-self.rank // self.group)),
         )  # fmt: skip
-        self._program = device.build(Source("fmm/device/translations.c", real_name(self.real), defines))
+        self._program = device.build(Source("fmm/device/passes.c", real_name(self.real), defines))
         self._send(table, np.stack([table.starts, widths], axis=1), 1 / tree.edge)
         self._up, self._down = self._shifts(tree)
         self._forward = self._pairs(forward.far)

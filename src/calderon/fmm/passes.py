@@ -1,10 +1,10 @@
-"""The passes between boxes: moments upwards, from box to box, local expansions downwards.
+"""The passes between boxes: moments upwards (M2M), from box to box (M2L), local expansions downwards (L2L).
 
 Vectors of r numbers of all boxes stand one after the other, those of several columns of one box next to each other.
 Pairs of boxes with one matrix are done together (register_tiles.py); tasks write to boxes of their own.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -16,7 +16,7 @@ from calderon.backends.register_tiles import add_products
 from calderon.backends.threads import in_parts
 from calderon.backends.vectors import aligned, lanes, width
 from calderon.fmm.tables import Tables
-from calderon.products.lists import BLOCK, Runs
+from calderon.products.lists import BLOCK, Lists, Runs, leaves_of_boxes
 from calderon.products.octree import Octree
 
 TOGETHER, LISTED = 24, 240
@@ -28,16 +28,21 @@ TIMES, ROOM = 8, 64_000_000
 
 @kernel
 def multiply(matrix, vectors, count, given, s, apart, wanted, t, pitch, low, high):  # type: ignore[no-untyped-def]
-    """wanted[t_i pitch ...] += A given[s_i apart ...], low <= i < high, with one matrix A of `vectors` vectors of
-    rows and `count` columns; s, t (n,): numbers of vectors."""
+    """Add products with one matrix A (columns, rows of whole vectors): wanted[t_i pitch ...] += A given[s_i apart ...].
+
+    matrix: the columns of A, `count` of them, with `vectors` whole vectors each; given, wanted: numbers; s, t (n,):
+    numbers of vectors there, `apart` and `pitch` numbers from one to the next, of which low .. high are done.
+    """
     lanes(matrix)
     add_products(matrix, 0, vectors, count, given, s, apart, wanted, t, pitch, low, high)
 
 
 @jitable_part
 def list_vectors(s, t, columns, begin, first, last, sources, targets):  # type: ignore[no-untyped-def]
-    """Fill sources and targets with the numbers of the vectors first .. last of the pairs from number `begin` on,
-    `columns` for each; s, t (pairs,): boxes."""
+    """Write the places of the vectors first .. last of the pairs from number `begin` on to sources and targets (n,).
+
+    s, t (pairs,): boxes, which have `columns` vectors each.
+    """
     pair, column = begin + first // columns, first % columns
     for k in range(last - first):
         sources[k], targets[k] = s[pair] * columns + column, t[pair] * columns + column
@@ -47,11 +52,12 @@ def list_vectors(s, t, columns, begin, first, last, sources, targets):  # type: 
 
 
 @kernel
-def shift(matrices, rank, given, wanted, s, t, columns, runs, blocks, low, high):  # type: ignore[no-untyped-def]
-    """M2M or L2L: wanted of the boxes t += A given of the boxes s (pairs,), with matrices (n, rank, rank), for the
-    blocks low .. high; each box has `columns` vectors of `rank` numbers.
+def m2m_or_l2l(matrices, rank, given, wanted, s, t, columns, runs, blocks, low, high):  # type: ignore[no-untyped-def]
+    """Add to the vectors of boxes those of their children, or of their parents, times the matrix of the octant.
 
-    runs (m, 3): matrix, first pair and end of the pairs with one matrix; blocks: where the runs of each block begin.
+    matrices (8 rank rank,): of all octants, one after the other; given, wanted (boxes columns rank,): vectors,
+    `columns` of each box; s, t (pairs,): boxes that are given and wanted; runs (n, 3), blocks (m + 1,): of pairs with
+    one matrix, see `Runs`, of which the blocks low .. high are done.
     """
     vectors = rank // lanes(matrices)
     sources, targets = np.empty(LISTED, np.int64), np.empty(LISTED, np.int64)
@@ -65,16 +71,18 @@ def shift(matrices, rank, given, wanted, s, t, columns, runs, blocks, low, high)
 
 
 @kernel
-def translate(numbers, starts, vectors, rank, moments, local, s, t, columns, runs, blocks, scale, scratch, low, high):  # type: ignore[no-untyped-def]
-    """M2L: local expansions of the boxes of blocks low .. high from moments, by two factors or one, times scale
-    (boxes,).
+def m2l(numbers, starts, vectors, rank, moments, local, s, t, columns, runs, blocks, scale, scratch, low, high):  # type: ignore[no-untyped-def]
+    """Make local expansions of the boxes of blocks low .. high from the moments of separated boxes.
 
-    numbers: of all matrices, from starts (n,) on, of `vectors` (n,) vectors of rows between their factors, 0 for one
-    factor; moments, local (boxes, columns, rank), flat; s, t, columns, runs, blocks: as in `shift`; scratch: TOGETHER
-    vectors between factors.
+    numbers: the matrices of all directions, one after the other from starts (directions,) on; each has two factors,
+    with vectors (directions,) whole vectors between them, or one where that is 0. moments, local (boxes columns rank,):
+    of all boxes, `columns` vectors of rank numbers each; s, t (pairs,): boxes that are given and wanted; runs, blocks:
+    of pairs with one direction, see `Runs`; scale (boxes,): factor of the local expansions of each. scratch: room for
+    products with a first factor.
     """
     width = lanes(numbers)
     whole, per_box = rank // width, columns * rank
+    # places of products with the first factor
     sources, targets, slots = np.empty(LISTED, np.int64), np.empty(LISTED, np.int64), np.empty(LISTED, np.int64)
     for k in range(LISTED):
         slots[k] = k % TOGETHER
@@ -85,11 +93,12 @@ def translate(numbers, starts, vectors, rank, moments, local, s, t, columns, run
             for first in range(0, count, LISTED):
                 last = min(count, first + LISTED)
                 list_vectors(s, t, columns, runs[q, 1], first, last, sources, targets)
+                # one factor
                 if n == 0:
                     add_products(numbers, at, whole, rank, moments, sources, rank, local, targets, rank, 0,
                                  last - first)  # fmt: skip
                     continue
-                # the first factor for some vectors, which stay in the cache, then the second one
+                # two factors, for as many vectors as the cache holds
                 for begin in range(0, last - first, TOGETHER):
                     end = min(last - first, begin + TOGETHER)
                     for k in range((end - begin) * n * width):
@@ -99,7 +108,7 @@ def translate(numbers, starts, vectors, rank, moments, local, s, t, columns, run
                         numbers, at + rank * n * width, whole, n * width, scratch, slots, n * width, local, targets,
                         rank, begin, end,
                     )  # fmt: skip
-        # all boxes of the block are done
+        # the scale of each box
         for box in range(block * BLOCK, min((block + 1) * BLOCK, len(scale))):
             f = scale[box]
             for k in range(box * per_box, (box + 1) * per_box):
@@ -138,6 +147,11 @@ class Translations:
         """Number of vectors of each box in `values`."""
         return len(values) // (len(self.tree.level) * self.tables.rank)
 
+    def part(self, lists: Lists, low: int, high: int) -> "Translations":
+        """The passes with local expansions of the boxes alone that have some of the leaves low .. high."""
+        first, last = leaves_of_boxes(self.tree, lists, 0, len(self.tree.level))
+        return replace(self, far=self.far.to_boxes((last > low) & (first < high)))
+
     @cached_property
     def _levels(self) -> list[tuple[Runs, Runs]]:
         """For each level but the root the runs of shifts: moments to the parents, and local expansions from them."""
@@ -151,25 +165,25 @@ class Translations:
             found.append((up, down))
         return found
 
-    def upward(self, moments: NDArray[Any]) -> None:
+    def m2m(self, moments: NDArray[Any]) -> None:
         """Add the moments of children to their parents, from the leaves on."""
         for pairs, _ in reversed(self._levels[2:]):  # boxes of the first levels have no separated ones
             self._shift(self.tables.up, pairs, moments)
 
-    def across(self, moments: NDArray[Any], local: NDArray[Any]) -> None:
+    def m2l(self, moments: NDArray[Any], local: NDArray[Any]) -> None:
         """Local expansions of all boxes from the moments of separated ones."""
         table, lanes_ = self.tables, width(self.real)
         pairs, columns, scale = self.far, self._vectors(moments), (1 / self.tree.edge).astype(self.real)
         most = int(table.vectors.max()) * TOGETHER * lanes_
 
         def work(low: int, high: int) -> None:
-            translate(table.numbers, table.starts, table.vectors, table.rank, moments, local, pairs.source,
+            m2l(table.numbers, table.starts, table.vectors, table.rank, moments, local, pairs.source,
                       pairs.target, columns, pairs.runs, pairs.blocks, scale, aligned(most, self.real), low,
                       high)  # fmt: skip
 
         in_parts(work, len(pairs.blocks) - 1)
 
-    def downward(self, local: NDArray[Any]) -> None:
+    def l2l(self, local: NDArray[Any]) -> None:
         """Add the local expansions of parents to those of their children."""
         for _, pairs in self._levels[2:]:
             self._shift(self.tables.down, pairs, local)
@@ -177,4 +191,4 @@ class Translations:
     def _shift(self, matrices: NDArray[Any], pairs: Runs, values: NDArray[Any]) -> None:
         flat, rank = matrices.ravel(), self.tables.rank
         arguments = pairs.source, pairs.target, self._vectors(values), pairs.runs, pairs.blocks
-        in_parts(lambda low, high: shift(flat, rank, values, values, *arguments, low, high), len(pairs.blocks) - 1)
+        in_parts(lambda low, high: m2m_or_l2l(flat, rank, values, values, *arguments, low, high), len(pairs.blocks) - 1)

@@ -1,4 +1,4 @@
-/* Between charges at points and plane waves of leaves; the twin of mlfmm/patterns.py. A group takes a leaf: on the way out
+/* Between charges at points and plane waves of leaves; the twin of mlfmm/p2m_l2p.py. A group takes a leaf: on the way out
    a thread a direction, for which it sums the points, which are in local memory; on the way in a thread a point, for
    which it sums the directions. Sines and cosines are computed. The second number of a group is a column.
 

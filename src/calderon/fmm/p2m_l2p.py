@@ -1,10 +1,10 @@
-"""Moments of pieces of functions with the combinations of harmonics, about the centres of their leaves, and products of
-pieces in separated leaves by them.
+"""Moments of pieces of functions with the combinations of harmonics, about the centres of their leaves (P2M, L2P), and
+the far field of products between them.
 
 Every product multiplies these numbers with coefficients; quadrature points are seen once, when they are computed.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any, NamedTuple
 
@@ -17,9 +17,9 @@ from calderon.backends.numba import kernel
 from calderon.backends.threads import in_parts
 from calderon.backends.vector_loads import load_as, total
 from calderon.backends.vectors import aligned, lanes, load, number, store, width, zero
+from calderon.fmm.passes import Translations, multiply
 from calderon.fmm.point_expansions import inverse_products, moment_kernel
 from calderon.fmm.tables import Tables
-from calderon.fmm.translations import Translations, multiply
 from calderon.products.direct_sums import padded
 from calderon.products.lists import BLOCK, Lists, Runs
 from calderon.products.octree import Octree
@@ -82,12 +82,12 @@ def moments_of(pieces: Pieces, degree: int, kind: str, tree: Octree, lists: List
 
 
 @kernel
-def from_functions(functions, starts, x, count, boxes, columns, column, rank, moments, low, high):  # type: ignore[no-untyped-def]
-    """P2M: moments of the leaves low .. high from `count` vectors x of coefficients in the order of leaves, one after
-    the other; those of each box are its `count` vectors from number `column` on, of `columns`.
+def p2m(functions, starts, x, count, boxes, columns, column, rank, moments, low, high):  # type: ignore[no-untyped-def]
+    """Add the moments of pieces times coefficients to those of the leaves low .. high.
 
-    functions (n, rank): moments of each function; starts (leaves + 1,): where the functions of each leaf begin; boxes
-    (leaves,): their boxes; moments (boxes, columns, rank), flat.
+    functions (n rank,): moments of the n pieces; starts (leaves + 1,): where the pieces of each leaf begin; x
+    (count n,): coefficients of `count` vectors, one after the other; boxes (leaves,): the box of each. moments
+    (boxes columns rank,): of all boxes, `columns` vectors of each, of which those from number `column` on belong to x.
     """
     width, size = lanes(moments), starts[len(starts) - 1]
     for i in range(low, high):
@@ -99,9 +99,11 @@ def from_functions(functions, starts, x, count, boxes, columns, column, rank, mo
 
 
 @kernel
-def to_functions(functions, starts, local, boxes, columns, column, rank, y, count, low, high):  # type: ignore[no-untyped-def]
-    """L2P: add to `count` vectors y the local expansions tested with the functions of the leaves low .. high;
-    functions, starts, boxes, columns, column and rank as in `from_functions`; local: like its moments."""
+def l2p(functions, starts, local, boxes, columns, column, rank, y, count, low, high):  # type: ignore[no-untyped-def]
+    """Add local expansions of the leaves low .. high, tested with pieces, to `count` vectors y (count n,).
+
+    local (boxes columns rank,): of all boxes; all others as in `p2m`.
+    """
     width, size = lanes(local), starts[len(starts) - 1]
     for i in range(low, high):
         for j in range(starts[i], starts[i + 1]):
@@ -113,68 +115,88 @@ def to_functions(functions, starts, local, boxes, columns, column, rank, y, coun
 
 
 @dataclass(frozen=True, eq=False)
-class FarProducts:
-    """rows, columns (leaves + 1,): where the pieces of each leaf begin; tests, trials (components, n r): moments of the
-    pieces of both sides; scale: a factor of all products."""
+class FunctionFar:
+    """The far field (`FarField`) of a product between functions of two sides.
 
-    tree: Octree
+    rows, columns: their pieces; tests, trials (components, n r): moments of these; passes: from columns to rows; scale:
+    a factor of all fields. run: the leaves low .. high that have fields, None for all of them.
+    """
+
     lists: Lists
-    table: Tables
-    rows: NDArray[np.int64]
-    columns: NDArray[np.int64]
+    rows: Pieces
+    columns: Pieces
     tests: NDArray[Any]
     trials: NDArray[Any]
+    passes: Translations
     scale: float
+    run: tuple[int, int] | None = None
 
     @property
     def nbytes(self) -> int:
         """Bytes of moments, expansions, lists and tables."""
         moments = self.tests.nbytes + (0 if self.tests is self.trials else self.trials.nbytes)
         lists = sum(each.nbytes for each in [*self.lists.far, self.lists.near])
-        return moments + lists + 2 * self.forward.size * self.table.numbers.itemsize + self.table.nbytes
+        expansions = 2 * self.passes.size * self.passes.real.itemsize
+        return moments + lists + expansions + self.passes.tables.nbytes
+
+    @property
+    def cost(self) -> NDArray[np.float64]:
+        """(leaves,) numbers of the moments of tests."""
+        return np.diff(self.rows.starts) * float(len(self.tests) * self.passes.tables.rank)
+
+    def part(self, low: int, high: int) -> "FunctionFar":
+        """The far field in the leaves low .. high alone, of all charges."""
+        return replace(self, passes=self.passes.part(self.lists, low, high), run=(low, high))
 
     @cached_property
-    def forward(self) -> Translations:
-        """From trials to tests."""
-        return Translations(self.tree, self.lists.far, self.table, len(self.tests))
+    def transposed(self) -> "FunctionFar":
+        """The far field of the transposed product: tests are trials, and pairs of boxes go the other way."""
+        return FunctionFar(self.lists, self.columns, self.rows, self.trials, self.tests, self._back, self.scale)
 
-    @cached_property
-    def backward(self) -> Translations:
-        """From tests to trials: the same pairs the other way."""
+    @property
+    def _back(self) -> Translations:
+        """The passes from rows to columns."""
         if self.rows is self.columns:
-            return self.forward
-        far = self.lists.far
+            return self.passes
+        far, table = self.passes.far, self.passes.tables
         matrix = np.repeat(far.runs[:, 0], far.runs[:, 2] - far.runs[:, 1])
-        directions = len(self.table.starts)
+        directions = len(table.starts)
         pairs = Runs.of(far.target, far.source, directions - 1 - matrix, far.source // BLOCK, directions)
-        return Translations(self.tree, pairs, self.table, len(self.tests))
+        return Translations(self.passes.tree, pairs, table, self.passes.columns)
 
-    def product(self, x: NDArray[Any], transposed: bool) -> NDArray[Any]:
-        """(k, m) A x or A^T x for k vectors x (k, n) of coefficients of pieces."""
-        given, wanted = (self.rows, self.columns) if transposed else (self.columns, self.rows)
-        functions, tests = (self.tests, self.trials) if transposed else (self.trials, self.tests)
-        result = np.zeros((len(x), wanted[-1]), self.table.numbers.dtype)
-        if not len(self.lists.far.source):
-            return result
-        passes = self.backward if transposed else self.forward
-        boxes, rank, count, parts = self.lists.leaves, self.table.rank, len(x), len(functions)
-        moments, local = passes.empty(count), passes.empty(count)
-        flat, out = np.ascontiguousarray(x, result.dtype).ravel(), result.ravel()
+    def send(self, x: NDArray[Any]) -> NDArray[Any]:
+        """Moments (boxes, components, m, r), one after the other, from columns x (n, m) of coefficients."""
+        count, rank, parts = x.shape[1], self.passes.tables.rank, len(self.trials)
+        moments = self.passes.empty(count)
+        given = np.ascontiguousarray(x.T[:, self.columns.whole], self.passes.real).ravel()
 
         # coefficients to moments, and local expansions to results, of component c
         def gather(c: int, low: int, high: int) -> None:
-            places = boxes, parts * count, c * count, rank
-            from_functions(functions[c], given, flat, count, *places, moments, low, high)
+            places = self.lists.leaves, parts * count, c * count, rank
+            p2m(self.trials[c], self.columns.starts, given, count, *places, moments, low, high)
+
+        for c in range(parts):
+            in_parts(partial(gather, c), len(self.lists.leaves))
+        self.passes.m2m(moments)
+        return moments
+
+    def across(self, outgoing: NDArray[Any]) -> NDArray[Any]:
+        """Local expansions of all boxes from moments."""
+        local = self.passes.empty(len(outgoing) // self.passes.size)
+        self.passes.m2l(outgoing, local)
+        return local
+
+    def receive(self, incoming: NDArray[Any]) -> NDArray[Any]:
+        """Columns (n, m) of the product from local expansions, which are added to those of children."""
+        count, rank, parts = len(incoming) // self.passes.size, self.passes.tables.rank, len(self.tests)
+        self.passes.l2l(incoming)
+        result = np.zeros((count, int(self.rows.starts[-1])), self.passes.real)
+        first, last = self.run or (0, len(self.lists.leaves))
 
         def spread(c: int, low: int, high: int) -> None:
-            places = boxes, parts * count, c * count, rank
-            to_functions(tests[c], wanted, local, *places, out, count, low, high)
+            places = self.lists.leaves, parts * count, c * count, rank
+            l2p(self.tests[c], self.rows.starts, incoming, *places, result.ravel(), count, first + low, first + high)
 
         for c in range(parts):
-            in_parts(partial(gather, c), len(boxes))
-        passes.upward(moments)
-        passes.across(moments, local)
-        passes.downward(local)
-        for c in range(parts):
-            in_parts(partial(spread, c), len(boxes))
-        return result * self.scale
+            in_parts(partial(spread, c), last - first)
+        return self.rows.sums(result * self.scale).T
