@@ -50,7 +50,7 @@ def filled(kind, packs, half=False, pieces=False, step=None):
     ],
 )
 def test_products_are_those_of_the_matrix(kind, packs, half, pieces, step):
-    """Products with few and with many columns, on both sides, of one store and of several at once."""
+    """Products of few and of many columns, on both sides, alone and of several stores at once."""
     store, exact, matrix = filled(kind, packs, half, pieces, step)
     rounding = 2.0**-13 if packs else np.finfo(kind).eps
     assert np.abs(matrix - exact).max() <= 2 * rounding * np.abs(exact).max()

@@ -76,7 +76,7 @@ class Line(NamedTuple):
 
     @property
     def arms(self) -> NDArray[np.float64]:
-        """(leaves, 3) the argument of `move_origin`."""
+        """The arms of `move_origin`."""
         return self.centres if self.values else -self.centres
 
 
@@ -117,7 +117,7 @@ class ElasticFar:
         return Line(first, pieces, moments, fields.kind == "value", self.centres)
 
     def first(self, columns: int) -> "ElasticFar":
-        """The far field of the first columns; this object keeps the moments of all."""
+        """The far field of the first columns alone; this object keeps the moments of all."""
         found = copy.copy(self)
         found.columns = [each for each in self.columns if each.first < columns]
         return found

@@ -163,11 +163,11 @@ class _Combination(NamedTuple):
 
 @kernel
 def move_origin(sums, boxes, arms, count, rank, last, low, high):  # type: ignore[no-untyped-def]
-    """Move the origin of the sums of boxes[low .. high]: add to the first three sums their arm times the last one, or,
-    if `last`, to the last one the arms times the first three.
+    """Move the origin from which points are measured, in sums (boxes count SUMS rank,) of boxes low .. high.
 
-    sums (all boxes, count, 4, rank): flat; boxes (n,), arms (n, 3): numbers and arms of boxes; count: vectors of each
-    box; rank: numbers of a sum.
+    Each box has `count` vectors of SUMS sums with `rank` numbers. The first three sums receive their arm times the last
+    one, or, where `last` is True, the last one receives arms times the first three. boxes (n,): the box of each leaf;
+    arms (n, 3): of these.
     """
     for i in range(low, high):
         for first in range(boxes[i] * count * 4 * rank, (boxes[i] + 1) * count * 4 * rank, 4 * rank):
@@ -217,8 +217,8 @@ def _field_kernels(packed: bool) -> tuple[Any, Any]:
 
     @kernel
     def to_fields(stored, rank, starts, local, boxes, y, count, low, high):  # type: ignore[no-untyped-def]
-        """Add local expansions (boxes count SUMS rank,) times moments to the vectors y (count n,); all others as in
-        `from_fields`."""
+        """Add local expansions (boxes count SUMS rank,) times moments to the vectors y (count n,), for the leaves
+        low .. high; stored, rank, starts, boxes: as in `from_fields`."""
         length = starts[len(starts) - 1]
         for i in range(low, high):
             for j in range(starts[i], starts[i + 1]):
@@ -237,8 +237,8 @@ def _value_kernels(packed: bool) -> tuple[Any, Any]:
     @kernel
     def from_values(stored, rank, starts, x, count, boxes, moments, low, high):  # type: ignore[no-untyped-def]
         """Add coefficients times moments to those of the leaves low .. high: those of 1 to the sum of the component, of
-        y_c to the last sum. starts (leaves + 1,): where the functions of each leaf begin, with three unknowns each; all
-        others as in `from_fields`."""
+        y_c to the last sum. starts (leaves + 1,): where the functions of each leaf begin, with three unknowns each;
+        stored, rank, x, count, boxes, moments: as in `from_fields`."""
         lanes(moments)
         length = 3 * starts[len(starts) - 1]
         for i in range(low, high):
@@ -252,7 +252,8 @@ def _value_kernels(packed: bool) -> tuple[Any, Any]:
 
     @kernel
     def to_values(stored, rank, starts, local, boxes, y, count, low, high):  # type: ignore[no-untyped-def]
-        """Add local expansions times moments to the vectors y (count n,); all others as in `from_values`."""
+        """Add local expansions times moments to the vectors y (count n,), for the leaves low .. high; stored, rank,
+        starts, local, boxes: as in `from_values` and `to_fields`."""
         length = 3 * starts[len(starts) - 1]
         for i in range(low, high):
             for j in range(starts[i], starts[i + 1]):

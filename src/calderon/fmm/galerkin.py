@@ -56,7 +56,7 @@ ADVICE = "increase rtol, or use method='matrix-free', which stores vectors only"
 LARGE = 1e8
 """Bytes of products next to which rules of triangles are not kept for others."""
 WORTH = 8.0
-"""Cost of a translation in `Layout.of`, in pairs of triangles."""
+"""Cost of a translation in `Layout.of`."""
 CURLS, ELASTIC_CURLS = 3, 5
 """Errors of products of surface curls, at most, by those of the single layer between them; of Laplace's equation and of
 elastostatics."""
@@ -202,7 +202,7 @@ class _Composition:
         return replace(self.execution, device=None)
 
     def plan(self, operator: BoundaryOperator) -> Plan:
-        """The estimate of all products; the trees stay for them."""
+        """An estimate of what all products will take; the trees stay for them."""
         single = self.rtol >= SINGLE or self.execution.real == np.float32
         planner = Planner(self.rtol, single, self._layout)
         if any(each.is_elastic for each in integrals_of(operator)):
@@ -404,7 +404,7 @@ class Product(RealProducts):
 
     @property
     def edge(self) -> float:
-        """Mean edge of the leaves, in m."""
+        """The edge of leaves on average."""
         tree, leaves = self.layout.tree, self.layout.lists.leaves
         return float(tree.edge[leaves].mean()) * tree.cube.edge
 

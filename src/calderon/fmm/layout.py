@@ -174,8 +174,8 @@ class Layout:
         return int(np.diff(rows.starts)[target] @ np.diff(columns.starts)[source])
 
     def cost(self, translation: float) -> float:
-        """The cost of set-up and products, in pairs of triangles of neighbouring leaves; translation: that of one
-        pair of boxes."""
+        """The cost of set-up and products, in pairs of triangles of neighbouring leaves; translation: of one pair of
+        boxes."""
         target, source = self.lists.near_pairs.T
         pairs = float(self.rows.counts[target] @ self.columns.counts[source])
         return pairs + translation * len(self.lists.far.source)

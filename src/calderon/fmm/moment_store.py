@@ -85,8 +85,8 @@ def _pack(values: NDArray[Any], first: int, integers: NDArray[np.int16], exponen
 def run_at(stored, packed, rank, run, k, like):  # type: ignore[no-untyped-def]
     """Return the vector of the numbers k, k + 1, ... of a run; k >= GROUP where they have one integer.
 
-    stored: the first five fields of `Moments`; packed: a constant; rank: numbers of a run; like (n,): an array with the
-    type of the vector.
+    stored: the first five fields of `Moments`, with runs of `rank` numbers; packed: whether these are integers, a
+    constant; like (n,): an array with the type of the vector.
     """
     numbers, exponents, _, _, powers = stored
     group = run * -(-rank // GROUP) + k // GROUP
@@ -95,7 +95,8 @@ def run_at(stored, packed, rank, run, k, like):  # type: ignore[no-untyped-def]
 
 @jitable
 def first_of_run(stored, packed, rank, run, k, like):  # type: ignore[no-untyped-def]
-    """Return the vector of the numbers k, k + 1, ... of a run, k < GROUP; all others as in `run_at`."""
+    """Return the vector of the numbers k, k + 1, ... of a run, k < GROUP; stored, packed, rank, like: as in
+    `run_at`."""
     _, _, finer, finer_exponents, powers = stored
     found = run_at(stored, packed, rank, run, k, like)
     if packed:
@@ -105,7 +106,7 @@ def first_of_run(stored, packed, rank, run, k, like):  # type: ignore[no-untyped
 
 @jitable
 def add_run(stored, packed, rank, run, f, sums, at):  # type: ignore[no-untyped-def]
-    """Add f times a run to sums[at : at + rank]; all others as in `run_at`."""
+    """Add f times a run to sums[at : at + rank]; stored, packed: as in `run_at`."""
     step = lanes(sums)
     for k in range(0, GROUP, step):
         store(sums, at + k, load(sums, at + k) + first_of_run(stored, packed, rank, run, k, sums) * f)
@@ -115,7 +116,7 @@ def add_run(stored, packed, rank, run, f, sums, at):  # type: ignore[no-untyped-
 
 @jitable
 def with_run(stored, packed, rank, run, t, sums, at):  # type: ignore[no-untyped-def]
-    """Return the vector t plus the products of the numbers of a run and sums[at : at + rank]; all others as in
+    """Return the vector t plus the products of the numbers of a run and sums[at : at + rank]; stored, packed: as in
     `run_at`."""
     step = lanes(sums)
     for k in range(0, GROUP, step):

@@ -144,7 +144,7 @@ class Translations:
         return aligned(times * self.size, self.real)
 
     def _vectors(self, values: NDArray[Any]) -> int:
-        """Number of vectors of each box in `values`."""
+        """How many vectors each box has."""
         return len(values) // (len(self.tree.level) * self.tables.rank)
 
     def part(self, lists: Lists, low: int, high: int) -> "Translations":
@@ -154,7 +154,7 @@ class Translations:
 
     @cached_property
     def _levels(self) -> list[tuple[Runs, Runs]]:
-        """For each level but the root the runs of shifts: moments to the parents, and local expansions from them."""
+        """The pairs of each level but the root: moments to parents, and local expansions from them."""
         tree, found = self.tree, []
         for low, high in tree.runs_of_levels()[1:]:
             boxes = np.arange(low, high)

@@ -95,8 +95,7 @@ class Far:
     run: tuple[int, int] | None = None
 
     def part(self, low: int, high: int) -> "Far":
-        """The part that computes the fields of all charges at the points of the leaves low .. high alone, for
-        devices."""
+        """The far field at the points of the leaves low .. high alone, of all charges, for devices."""
 
         def some(levels: Sequence[Any]) -> list[Any]:
             found = []
@@ -243,8 +242,7 @@ class Far:
 
 
 def parts_of(kinds: Sequence[str]) -> NDArray[np.int64]:
-    """Which part of a scalar sum each component is: 0 the value, 1 .. 3 derivatives; equivalent sources know no
-    others."""
+    """Which part each component of scalars is: 0 values, 1 .. 3 derivatives; equivalent sources know no others."""
     known = {"value": (0,), "mixed": (0,), "gradient": (1, 2, 3)}
     return np.array([n for kind in kinds for n in known[kind]])
 

@@ -32,7 +32,7 @@ class Pairs(NamedTuple):
 
 
 def pairs_of_levels(tree: Octree, lists: Lists) -> list[Pairs]:
-    """The separated pairs of boxes of all levels, from the root on."""
+    """The pairs of all levels, from the root on."""
     far = lists.far
     matrix = np.repeat(far.runs[:, 0], far.runs[:, 2] - far.runs[:, 1])
     starts = np.cumsum(np.bincount(far.target + 1, minlength=len(tree.level) + 1))
@@ -50,7 +50,7 @@ def pairs_of_levels(tree: Octree, lists: Lists) -> list[Pairs]:
 
 
 class Degrees(NamedTuple):
-    """Degrees of a level: of the stored patterns (half), and of its translations (full)."""
+    """Degrees of the stored patterns of a level, and of its translations."""
 
     half: int
     full: int
@@ -94,7 +94,7 @@ class Level:
         return self.high - self.low
 
     def nbytes(self, columns: int) -> int:
-        """Bytes of factors, matrices, lists, and of the outgoing and incoming patterns of so many columns."""
+        """Bytes of factors, matrices, lists, and of outgoing and incoming patterns."""
         arrays = [*self.pairs, self.children, self.octant, self.shifts, self.factors]
         matrices = self.widen.nbytes + (self.lift.nbytes if self.lift else 0)
         patterns = self.patterns + self.incoming

@@ -51,7 +51,7 @@ an entry of P1 has 144 evaluations of four times as many operations."""
 POINTS = 20
 """Points of an unknown, of both sides together."""
 OUTSIDE, LOW_OUTSIDE = 0.5, 0.25
-"""Reach of the support of a function from its middle, at most, by the edge of its leaf: with plane waves, and with
+"""Parts of the edge of its leaf that the support of a function may reach from its middle: with plane waves, and with
 equivalent sources."""
 LOOPS = 0.04
 """Reach of most functions of currents, times k, below which errors of their charges, relative to fields of all charges,
@@ -205,7 +205,7 @@ class Medium:
         return PRODUCTS * (POINTS * points + float(pair[tree.level[lists.far.target]].sum()))
 
     def near_counts(self, lists: Lists | None = None, leaf: NDArray[np.int64] | None = None) -> list[tuple[int, int]]:
-        """The entries between neighbouring leaves of each region of the matrix, and how many terms they have."""
+        """The entries of each region of the matrix between neighbouring leaves, and how many terms they have."""
         lists, leaf, found = lists or self.lists, self.leaf if leaf is None else leaf, []
         for (top, left), terms in self.regions().items():
             height, width = terms[0].shape
@@ -386,7 +386,7 @@ class Medium:
         return y
 
     def near_product(self, x: NDArray[Any], transposed: bool) -> NDArray[Any]:
-        """The part of A x or A^T x of entries between neighbouring leaves."""
+        """A x or A^T x with the entries between neighbouring leaves alone."""
         y = np.zeros((self.shape[1 if transposed else 0], x.shape[1]), np.result_type(self.real, np.complex64))
         for top, left, near in self.near:
             for other in (transposed, not transposed)[: 1 + ((top, left) in self.mirrored)]:

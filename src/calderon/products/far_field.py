@@ -9,7 +9,7 @@
     cost      of a product for each of these leaves.
 
 Patterns are multipole and local moments of harmonics (`fmm`), functions on the sphere of directions, or numbers of
-equivalent sources (`mlfmm`); nobody else looks into them.
+equivalent sources (`mlfmm`); only the far field itself reads them.
 """
 
 from typing import Any, Protocol, Self

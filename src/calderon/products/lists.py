@@ -124,7 +124,7 @@ def counting_order(key, place, order):  # type: ignore[no-untyped-def]
 
 @jitable_part
 def are_neighbours(position, a, b, apart):  # type: ignore[no-untyped-def]
-    """Whether boxes a and b of one level, at position (boxes, 3), are at most `apart` edges apart."""
+    """Whether the boxes a and b of one level, with integer positions (boxes, 3), are `apart` edges apart at most."""
     for c in range(3):
         if abs(position[a, c] - position[b, c]) > apart:
             return False
@@ -133,8 +133,11 @@ def are_neighbours(position, a, b, apart):  # type: ignore[no-untyped-def]
 
 @kernel
 def find_neighbours(parent, children, position, apart, neighbours):  # type: ignore[no-untyped-def]
-    """Fill neighbours (boxes, n), -1 behind the last one, with those of each box, itself among them, from the parent's;
-    parent (boxes,), children (boxes, 8), position (boxes, 3): of an `Octree`; apart: see `are_neighbours`."""
+    """Write the neighbours of each box, with itself, from those of its parent, to neighbours (boxes, n), ended by -1.
+
+    parent (boxes,), children (boxes, 8): in the tree, -1 for none; position (boxes, 3): integers, on the level of each;
+    apart: edges between neighbours, at most.
+    """
     neighbours[0, 0] = 0
     for b in range(1, len(parent)):
         count = 0
@@ -149,10 +152,10 @@ def find_neighbours(parent, children, position, apart, neighbours):  # type: ign
 
 @kernel
 def near_lists(leaves, within, neighbours, holds, place, near):  # type: ignore[no-untyped-def]
-    """Enter source leaves into near[place[leaf]], which is advanced; of an empty list count them in place[leaf + 1].
+    """Write source leaves to near[place[leaf]], which is advanced; where near is empty, count them in place[leaf + 1].
 
-    leaves (n,): boxes; within (boxes, 2): the run of leaves in each box; neighbours: of `find_neighbours`; holds
-    (boxes, 2): whether boxes have sources, and targets.
+    leaves (n,): their boxes; within (boxes, 2): the leaves in each box, the first and one beyond the last; neighbours
+    (boxes, m): of each box, ended by -1; holds (boxes, 2): whether a box has sources, and targets.
     """
     counts = len(near) == 0
     for b in range(len(leaves)):
@@ -174,10 +177,13 @@ def near_lists(leaves, within, neighbours, holds, place, near):  # type: ignore[
 
 @kernel
 def far_lists(parent, children, position, neighbours, holds, numbers, matrices, place, source, target):  # type: ignore[no-untyped-def]
-    """Enter pairs with children of the parent's neighbours that are no neighbours of a box, in the order of blocks
-    of targets and of matrices, at place[block * matrices + matrix], which is advanced; of empty lists count them
-    there. numbers: see `numbers_of`; parent, children, position, neighbours: as in `find_neighbours`; holds: as in
-    `near_lists`; source, target (pairs,)."""
+    """Write pairs of boxes with children of the neighbours of their parents that are no neighbours, in the order of
+    blocks of targets and of matrices, at place[block * matrices + matrix], which is advanced.
+
+    source, target (pairs,): are written; where they are empty, pairs are counted in place. parent, children, position:
+    as in `find_neighbours`; neighbours, holds: as in `near_lists`; numbers: see `numbers_of`; matrices: how many there
+    are.
+    """
     counts, most = len(source) == 0, numbers.shape[0] // 2
     for b in range(1, len(parent)):
         if not holds[b, 1]:

@@ -41,7 +41,7 @@ class NearBlocks(NamedTuple):
 
     @property
     def numbers(self) -> NDArray[Any]:
-        """The numbers of all blocks, one after the other."""
+        """The entries of all blocks."""
         return self.room[: self.starts[-1]]
 
     def matrix(self) -> sp.csr_array:
@@ -130,8 +130,8 @@ class Search(NamedTuple):
 
     @staticmethod
     def of(groups: Sequence[Sequence[tuple[complex, BilinearForm]]], execution: Execution) -> list["Search"]:
-        """The searches of groups of terms, each on one test and one trial space; by half where all terms are
-        symmetric. Groups on the same triangles share what is found."""
+        """The searches of groups of terms, each on one test and one trial space; by half where all terms are symmetric.
+        Groups on the same triangles share what is found."""
         forms = [min((form for _, form in terms), key=lambda form: form.is_symmetric) for terms in groups]
         results, found = dict[int, Search](), None
         for n in sorted(range(len(forms)), key=lambda n: forms[n].is_symmetric):  # which need half of the pairs
@@ -217,18 +217,20 @@ def fill_strips(  # type: ignore[no-untyped-def]
     functions, low, high, joined, boxes, places, row_start, row_stop, column_start, column_stop, indptr, indices,
     values, factor, scratch, room, numbers,
 ):  # fmt: skip
-    """Add factor times the blocks of the strips low .. high to numbers, each at its place, row by row.
+    """Add `factor` times the entries of a form to the blocks of the strips low .. high.
 
-    A strip k has one row cluster, boxes[joined[k]], and the column clusters joined[k] .. joined[k + 1] next to each
-    other;
-    places: of their blocks in numbers; row_start, row_stop, column_start, column_stop: rows and columns of the
-    clusters; indptr, indices, values: sparse matrix of special pairs; functions: the board of `CompiledRows.functions`,
-    scratch its working memory; room (height, width): one strip.
+    functions: board of the compiled entries of the form, see `block`; joined (strips + 1,): the first block of each
+    strip; boxes, places (blocks,): the row box of each block, and where its entries begin in `numbers`, which is
+    written; row_start, row_stop (boxes,), column_start, column_stop (blocks,): rows of boxes and columns of blocks.
+    indptr, indices, values: the sparse matrix of special pairs. scratch, room (height, width): for entries of one
+    strip.
     """
     for k in range(low, high):
+        # all entries of a strip but those of special pairs
         i, begin = boxes[joined[k]], 0
         top, height = row_start[i], row_stop[i] - row_start[i]
         block(functions, i, k, scratch, room)
+        # these, and all of them into its blocks
         for n in range(joined[k], joined[k + 1]):
             left, width, place = column_start[n], column_stop[n] - column_start[n], places[n]
             for r in range(height):

@@ -104,7 +104,7 @@ class SavedNear:
 
 
 def require_near_file(path: str | os.PathLike[str]) -> None:
-    """Raise as `SavedNear` does: for the name of a file, for one in use, of another kind or damaged."""
+    """Raise what `SavedNear` raises for the name of a file, one in use, one of another kind and a damaged one."""
     place = checked_path(path, NEAR)
     refuse_held(place.resolve(), OTHER)
     if place.exists():

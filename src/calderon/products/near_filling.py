@@ -50,8 +50,8 @@ def _fill(
     searches: Sequence[Search],
     execution: Execution,
 ) -> Iterator[tuple[int, Any]]:
-    """Fill chunks and yield them, as `fill`, for so few of them that there is room for the lists of all their pairs
-    of triangles; searches: of each group, for special pairs."""
+    """Do as `fill` for so few chunks that there is room for the lists of all their pairs of triangles; searches: of
+    each group, for special pairs."""
     layout, bounds, compiled = store.layout, store.chunks, []
     chosen = [np.arange(bounds[c], bounds[c + 1]) for c in chunks]
     if not chosen:

@@ -64,8 +64,8 @@ def add_columns(room, parts, left, width, pitch, sums, y):  # type: ignore[no-un
 
 @jitable
 def load_two(stored, packed, row, group, c, room):  # type: ignore[no-untyped-def]
-    """Return the two vectors of a row of a block from its number c on, a multiple of two vectors; all others as in
-    `with_one`."""
+    """Return the two vectors of a row of a block from its number c on, a multiple of two vectors; stored, packed, row,
+    group, room: as in `with_one`."""
     numbers, exponents, powers = stored
     size = lanes(room)
     one = unit_of(exponents, powers, packed, group + c // GROUP)
@@ -77,7 +77,7 @@ def load_two(stored, packed, row, group, c, room):  # type: ignore[no-untyped-de
 def with_one(stored, packed, down, across, row, group, span, room, x, sums, f):  # type: ignore[no-untyped-def]
     """Return the product of a row of a block with one vector (down), and add f times the row to sums (across).
 
-    stored: (numbers, exponents, powers) as in `load_numbers`; packed, down, across: constants; row, group: where the
+    stored: (numbers, exponents, powers) see `load_numbers`; packed, down, across: constants; row, group: where the
     numbers and the exponents of the row begin; span: its numbers. room: the vector is room[x : x + span], ended by
     zeros up to two whole vectors, as the row is read to there; the sums are room[sums : sums + span].
     """
@@ -97,7 +97,7 @@ def with_one(stored, packed, down, across, row, group, span, room, x, sums, f): 
 @jitable
 def with_two(stored, packed, down, across, row, group, span, room, x, sums, pitch, f, g):  # type: ignore[no-untyped-def]
     """Return the products with two vectors, `pitch` numbers apart in room, and add f and g times the row to the sums
-    of both; all others as in `with_one`."""
+    of both; stored, packed, down, across, row, group, span, room, x, sums: as in `with_one`."""
     size = lanes(room)
     s, t, u, v = zero(room), zero(room), zero(room), zero(room)
     for c in range(0, span, 2 * size):
@@ -137,6 +137,36 @@ def add_with_eight(stored, packed, row, group, span, room, x, pitch, y, k, place
     y[k + 6, place], y[k + 7, place] = y[k + 6, place] + total(s6), y[k + 7, place] + total(s7)
 
 
+@jitable
+def multiply_row(stored, packed, down, across, row, group, span, room, sums, pitch, x_rows, y_rows, place):  # type: ignore[no-untyped-def]
+    """Add the products of a row with all vectors to y_rows[:, place], and multiples of it by x_rows[:, place] to sums.
+
+    x_rows, y_rows (v, rows): of v vectors, without rows where they are not needed; stored, packed, down, across, row,
+    group, span, room, pitch: as in `with_two`, with the vectors at room[0 :] and their sums at room[sums :].
+    """
+    count, k, nothing = max(len(x_rows), len(y_rows)), 0, room.dtype.type(0)
+    if not across:
+        while k + 8 <= count:
+            add_with_eight(stored, packed, row, group, span, room, k * pitch, pitch, y_rows, k, place)
+            k += 8
+    while k + 2 <= count:
+        f, g = nothing, nothing
+        if across:
+            f, g = x_rows[k, place], x_rows[k + 1, place]
+        s, t = with_two(stored, packed, down, across, row, group, span, room, k * pitch, sums + k * pitch, pitch, f, g)
+        if down:
+            y_rows[k, place] += s
+            y_rows[k + 1, place] += t
+        k += 2
+    if k < count:
+        f = nothing
+        if across:
+            f = x_rows[k, place]
+        s = with_one(stored, packed, down, across, row, group, span, room, k * pitch, sums + k * pitch, f)
+        if down:
+            y_rows[k, place] += s
+
+
 @functools.cache
 def product_kernel(down: bool, across: bool, parts: int, packed: bool) -> Callable[..., None]:
     """The kernel for y_rows += B x_columns (down) and y_columns += B^T x_rows (across) of all blocks B.
@@ -160,7 +190,7 @@ def product_kernel(down: bool, across: bool, parts: int, packed: bool) -> Callab
         pairs, row_start, row_stop, column_start, column_stop = clusters
         own, size = (numbers, exponents, powers), lanes(room)
         count = max(len(y_rows), len(y_columns))
-        sums, nothing = count * pitch if down else 0, room.dtype.type(0)
+        sums = count * pitch if down else 0
         for e in range(low, high):
             n = order[e]
             top, left = row_start[pairs[n, 0]], column_start[pairs[n, 1]]
@@ -176,28 +206,8 @@ def product_kernel(down: bool, across: bool, parts: int, packed: bool) -> Callab
                         room[sums + k * pitch + c] = 0
             # products with each row, and multiples of it
             for r in range(height):
-                row, group, place, k = parts * starts[n] + r * span, tops[n] + r * groups, top + r, 0
-                if not across:
-                    while k + 8 <= count:
-                        add_with_eight(own, packed, row, group, span, room, k * pitch, pitch, y_rows, k, place)
-                        k += 8
-                while k + 2 <= count:
-                    f, g = nothing, nothing
-                    if across:
-                        f, g = x_rows[k, place], x_rows[k + 1, place]
-                    s, t = with_two(own, packed, down, across, row, group, span, room, k * pitch, sums + k * pitch,
-                                    pitch, f, g)  # fmt: skip
-                    if down:
-                        y_rows[k, place] += s
-                        y_rows[k + 1, place] += t
-                    k += 2
-                if k < count:
-                    f = nothing
-                    if across:
-                        f = x_rows[k, place]
-                    s = with_one(own, packed, down, across, row, group, span, room, k * pitch, sums + k * pitch, f)
-                    if down:
-                        y_rows[k, place] += s
+                row, group = parts * starts[n] + r * span, tops[n] + r * groups
+                multiply_row(own, packed, down, across, row, group, span, room, sums, pitch, x_rows, y_rows, top + r)
             # the sums over its rows
             if across and not (half and pairs[n, 0] == pairs[n, 1]):
                 add_columns(room, parts, left, width, pitch, sums, y_columns)
@@ -214,7 +224,7 @@ def multiply_many(  # type: ignore[no-untyped-def]
     x (places w,): the columns of the side that is given, complex, one place after the other; w: lanes of a vector. y
     (places 2 w,): sums are added, of each place the products of Re B, then those of Im B. transposed, packed: whether
     blocks are transposed, and whether numbers are integers; room (height pitch,): for those of the highest block.
-    stored, clusters, order, pitch, low, high: as in product_kernel.
+    stored, clusters, order, pitch, low, high: as in `multiply`.
     """
     numbers, exponents, powers, starts, tops = stored
     pairs, row_start, row_stop, column_start, column_stop = clusters

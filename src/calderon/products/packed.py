@@ -121,7 +121,8 @@ def unpack_rows(  # type: ignore[no-untyped-def]
 ):  # fmt: skip
     """Write the numbers of the blocks numbered blocks[low], ..., blocks[high - 1] to values (n,).
 
-    powers (256,): POWERS; all others as in `pack_kernel`.
+    powers (256,): POWERS; begins, blocks, heights, widths, starts, tops, integers, exponents: as in `pack_rows`, where
+    integers are read.
     """
     for k in range(low, high):
         n, at = blocks[k], begins[k]
@@ -138,7 +139,7 @@ def unpack_rows(  # type: ignore[no-untyped-def]
 def copy_rows(values, begins, blocks, starts, numbers, low, high):  # type: ignore[no-untyped-def]
     """Write the numbers of the blocks numbered blocks[low], ..., blocks[high - 1] as they are to numbers (m,).
 
-    values, begins, blocks, starts: as in `pack_kernel`.
+    values, begins, blocks, starts: as in `pack_rows`.
     """
     for k in range(low, high):
         first, last = starts[blocks[k]], starts[blocks[k] + 1]

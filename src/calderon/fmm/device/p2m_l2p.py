@@ -17,8 +17,7 @@ GROUP, LANES, DIRECTIONS = 128, 32, 3
 
 class Leaves(NamedTuple):
     """Leaves of a tree on a device: boxes (leaves,) of all leaves there and on the host, the number of boxes of all
-    levels;
-    columns: harmonic sums of a box, with r numbers each in the real type `work`."""
+    levels; columns: harmonic sums of a box, with r numbers each in the real type `work`."""
 
     here: NDArray[np.int64]
     there: Any
@@ -89,8 +88,7 @@ class DeviceLine:
             self._launch("moments_of_pieces", threads, parts, self._functions, self.apart, self.step, *where)
 
     def move_origin(self, sums: Any, parts: int, last: bool) -> None:
-        """Move the origin of moments or local expansions of leaves, from which or by which such functions are
-        multiplied."""
+        """Move the origin of moments or local expansions of leaves, by which such functions are multiplied."""
         if self._arms is not None:
             threads = len(self.leaves.here) * -(-self.leaves.rank // GROUP) * GROUP
             self._launch(

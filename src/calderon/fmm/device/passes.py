@@ -25,7 +25,7 @@ Index = NDArray[np.int64]
 
 
 class Shifts(NamedTuple):
-    """Of one level: targets of so many tasks, starts, steps as in passes.c, on the device."""
+    """Pairs of one level: targets of so many tasks, starts, steps as in passes.c, on the device."""
 
     tasks: int
     targets: Any
@@ -42,7 +42,7 @@ class Across(NamedTuple):
 
 
 class DevicePasses:
-    """The passes of a tree on a device; forward and backward are different where the two sides are."""
+    """The passes of a tree; forward and backward are different where the two sides are."""
 
     def __init__(self, device: Device, forward: Translations, backward: Translations) -> None:
         table, tree = forward.tables, forward.tree

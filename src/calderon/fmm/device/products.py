@@ -28,7 +28,7 @@ PARTS = 2
 
 
 class Functions(NamedTuple):
-    """The functions of one row or column of a table of operators: its first unknown; see `DeviceLine`."""
+    """Functions of one row or column of a table of operators: its first unknown; see `DeviceLine`."""
 
     first: int
     pieces: Pieces
@@ -46,8 +46,8 @@ class Block(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """The parts of a product on the processor: rows, columns and near blocks of a table of operators, leaves,
-    translations both ways, a factor of far products; nbytes of all arrays and expansions."""
+    """The product on the processor: rows, columns and near blocks of a table of operators, leaves, translations
+    both ways, a factor of far products; nbytes of all arrays and expansions."""
 
     rows: Sequence[Functions]
     columns: Sequence[Functions]

@@ -13,7 +13,7 @@ from calderon.mlfmm.points import Points
 from calderon.products.device.tables import GROUP, indices, runs_of
 
 Leaves = tuple[NDArray[np.int64], NDArray[np.int64]]
-"""Leaves of a level: which groups of points they are, and the numbers of their boxes."""
+"""Groups of points of a level, and the numbers of their boxes."""
 
 
 class DevicePoints:
@@ -44,8 +44,8 @@ class DevicePoints:
 
 
 class Waves(NamedTuple):
-    """Tables for the plane waves of a level, both ways: along, factors of emission and of reception, growth; leaves
-    and boxes that emit; runs of points, and their boxes, that receive."""
+    """Tables of a level, both ways: along, factors of emission and of reception, growth; leaves and boxes that emit;
+    runs of points, and their boxes, that receive."""
 
     level: Level
     along: Any

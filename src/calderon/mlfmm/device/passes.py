@@ -17,7 +17,7 @@ ROOM = 256_000_000
 
 
 class Matrices(NamedTuple):
-    """The matrices of an `Interpolation` on the device."""
+    """The matrices of an interpolation, on the device."""
 
     sizes: Sizes
     theta: Any
@@ -169,8 +169,8 @@ def _chunks(rows: int, across: int) -> int:
 
 
 def passing_bytes(traversal: Traversal, patterns: int) -> int:
-    """Bytes of the intermediate numbers of so many patterns of a box, at most: those between the two passes, and
-    sums over separated boxes."""
+    """Bytes of the intermediate numbers of so many patterns of a box, at most: those between the two passes, and sums
+    over separated boxes."""
     numbers = 0
     for level in traversal.levels:
         across = 4 * level.widen.sizes.fine * level.widen.sizes.coarse + 2 * level.full.pitch(traversal.real)
