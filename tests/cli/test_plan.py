@@ -10,7 +10,7 @@ import calderon as cal
 from calderon.cli import app
 from calderon.commands import WRONG_INPUT
 from calderon.hmatrix.galerkin import plan_hmatrix
-from calderon.operators.algebra import BoundaryOperator
+from calderon.operators.lazy_operator import LazyOperator
 from calderon.operators.memory_estimate import preparation_bytes
 from surface_case import surface_case
 
@@ -30,7 +30,7 @@ def planned(text: str, folder: Path) -> str:
 @pytest.fixture(autouse=True)
 def no_matrix(monkeypatch):
     """Assembling is an error."""
-    monkeypatch.delattr(BoundaryOperator, "assemble")
+    monkeypatch.delattr(LazyOperator, "assemble")
 
 
 def test_plane_waves_print_levels_degrees_bytes_and_seconds(tmp_path):
