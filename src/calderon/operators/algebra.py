@@ -162,8 +162,7 @@ class Sum(Expression):
         """Trial and test space of the first part, but functions rather than combinations of others."""
         sides = [each.trial for _, each in self.parts], [each.test for _, each in self.parts]
         known = ([each for each in side if not isinstance(each, Unknowns)] for side in sides)
-        trial, test = ([*some, *side][0] for some, side in zip(known, sides, strict=True))
-        return trial, test
+        return tuple([*some, *side][0] for some, side in zip(known, sides, strict=True))  # type: ignore[return-value]
 
     def __repr__(self) -> str:
         return " + ".join(f"({factor:.4g}) {part!r}" for factor, part in self.parts)
