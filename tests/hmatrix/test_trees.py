@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from point_kernels import sphere_points
 
-from calderon.hmatrix import Admissibility, block_tree, cluster_tree
-from calderon.hmatrix.block_tree import DENSE, LOW_RANK, SPLIT
+from calderon.hmatrix import Admissibility
+from calderon.hmatrix.tree import block_tree, cluster_tree
+from calderon.hmatrix.tree.block_tree import DENSE, LOW_RANK, SPLIT
 
 
 @pytest.mark.parametrize("n", [1, 31, 32, 33, 1000, 1024])

@@ -5,7 +5,7 @@ import pytest
 from test_tables import BOARD, GROUND, TWO, envelope
 
 import calderon as cal
-from calderon.layers.distant import distant_greens
+from calderon.layers.limits.distant import distant_greens
 from calderon.layers.sommerfeld import horizontal_greens
 from calderon.layers.tables import table_of
 

@@ -5,7 +5,7 @@ import pytest
 
 from calderon import Layer, Stack
 from calderon.layers import tables
-from calderon.layers.images import NO_IMAGES, static_images
+from calderon.layers.limits.images import NO_IMAGES, static_images
 from calderon.layers.tables import table_of
 from catalogue import cases
 

@@ -9,7 +9,7 @@ from scipy.special import hankel1
 
 import calderon as cal
 from calderon.exact.vacuum import SPEED_OF_LIGHT
-from calderon.layers.interface import direct_part
+from calderon.layers.limits.interface import direct_part
 from calderon.layers.sommerfeld import Direct, horizontal_greens, spatial_greens
 
 REFERENCES = Path(__file__).parents[2].parent / "shared" / "data" / "layered_green.json"

@@ -7,7 +7,7 @@ import calderon as cal
 from calderon.layers import spatial_greens
 from calderon.layers.parts import feet_of
 from calderon.quadrature import triangle_rule
-from calderon.spaces import half_functions
+from calderon.spaces.edge import half_functions
 
 FREQUENCY = 3e8
 K0 = 2 * np.pi * FREQUENCY / 299792458.0

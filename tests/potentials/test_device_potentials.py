@@ -10,7 +10,7 @@ import calderon as cal
 from calderon.backends import Execution, get
 from calderon.potentials import device as device_field
 from calderon.potentials.device import device_sums
-from calderon.potentials.point_sources import LAYER_FIELDS
+from calderon.potentials.sources.point_sources import LAYER_FIELDS
 from calderon.quadrature import triangle_rule
 from calderon.spaces.element import barycentric
 from catalogue import CURRENT_POTENTIALS, GREENS, LAYER_POTENTIALS

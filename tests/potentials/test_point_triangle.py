@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import calderon as cal
-from calderon.potentials import point_triangle
-from calderon.potentials.point_triangle import Plane, point_triangle_integrals
+from calderon.potentials.sources import point_triangle
+from calderon.potentials.sources.point_triangle import Plane, point_triangle_integrals
 from calderon.quadrature.graded import graded
 
 CORNERS = np.array([[0.1, 0.2, -0.1], [1.1, 0.1, 0.2], [0.5, 0.9, 0.4]])

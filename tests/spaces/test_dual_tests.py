@@ -56,7 +56,7 @@ def test_what_they_have_not():
 
 
 def test_parts_of_the_surface_make_no_difference(monkeypatch):
-    module = importlib.import_module("calderon.spaces.dual_tests")  # the function has its name
+    module = importlib.import_module("calderon.spaces.edge.dual_tests")  # the function has its name
     whole = dual_tests(RWG(cal.mesh.sphere(1.0, 0.5)))
     monkeypatch.setattr(module, "SHARE", 30)
     parts = dual_tests(RWG(cal.mesh.sphere(1.0, 0.5)))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import calderon as cal
-from calderon.spaces.edge_space import edge_space
+from calderon.spaces.edge.edge_space import edge_space
 from calderon.spaces.projection import tabulated_loads
 
 RANDOM = np.random.default_rng(3)

@@ -11,7 +11,7 @@ from calderon.floquet.transforms import transforms
 from calderon.mesh import MeshError, TriangleMesh
 from calderon.mesh.checks.crossings import crossing_pairs
 from calderon.spaces import EdgeSpace
-from calderon.spaces.edge_space import edge_space
+from calderon.spaces.edge.edge_space import edge_space
 
 CLOSENESS = 1e-6
 """Fraction of the spacing of the cells within which ends of edges on opposite sides of the border are one point."""

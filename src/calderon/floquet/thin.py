@@ -1,7 +1,7 @@
 """Images next to thin layers in periodic cells: what spectra have at large wavenumbers, summed in space instead.
 
-The static images (`calderon.layers.images`) of all planes of metal with distances s, factors c of 1 / (4 pi R) and c'
-of R / (4 pi), R^2 = rho^2 + s^2, are summed over all cells as
+The static images (`calderon.layers.limits.images`) of all planes of metal with distances s, factors c of 1 / (4 pi R)
+and c' of R / (4 pi), R^2 = rho^2 + s^2, are summed over all cells as
 
   a_1 exp(-w_1 R) / (4 pi R) + a_2 exp(-w_2 R) / (4 pi R),    a_1 + a_2 = c,    a_1 w_1^2 + a_2 w_2^2 = 2 c',
 
@@ -22,7 +22,7 @@ from calderon.floquet.near import decays_of, phased, repeated
 from calderon.galerkin.layered.matrix import LayeredMatrix
 from calderon.galerkin.layered.metal import CLOSE, NEAR, LayeredMetal
 from calderon.layers import Sections
-from calderon.layers.images import NO_IMAGES, Images, static_images
+from calderon.layers.limits.images import NO_IMAGES, Images, static_images
 from calderon.layers.sommerfeld import NOTHING
 from calderon.layers.tables import Table, is_far, tabulated
 from calderon.spaces import EdgeSpace

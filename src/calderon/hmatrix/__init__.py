@@ -4,13 +4,13 @@ Knows nothing of spaces or equations: a matrix is what its compiled rows, column
 (galerkin/rows/entry_kernels.py). One file looks at spaces, integrands and operators: galerkin.py.
 """
 
-from calderon.hmatrix.block_tree import Admissibility, BlockTree, block_tree
-from calderon.hmatrix.cluster_tree import ClusterTree, cluster_tree
 from calderon.hmatrix.composed_operator import ComposedOperator
 from calderon.hmatrix.compression import hmatrix
 from calderon.hmatrix.galerkin import Choices, assemble_hmatrix, is_sum, plan_hmatrix, save_assembly
 from calderon.hmatrix.hmatrix import HMatrix
 from calderon.hmatrix.lu import HierarchicalLU, hlu
+from calderon.hmatrix.tree.block_tree import Admissibility, BlockTree, block_tree
+from calderon.hmatrix.tree.cluster_tree import ClusterTree, cluster_tree
 
 __all__ = [
     "Admissibility",

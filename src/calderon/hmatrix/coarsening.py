@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from calderon.backends.numba import first_at_least, jitable_part, kernel
 from calderon.backends.vectors import number, put
 from calderon.galerkin.rows.entry_kernels import CompiledRows
-from calderon.hmatrix.block_tree import LOW_RANK, SPLIT, BlockTree
 from calderon.hmatrix.products import BLOCK, COLUMN, HEIGHT, OFFSET, RANK, ROW, WIDTH
 from calderon.hmatrix.recompression import best_skeleton
 from calderon.hmatrix.storage import Arena
+from calderon.hmatrix.tree.block_tree import LOW_RANK, SPLIT, BlockTree
 from calderon.hmatrix.vector_ops import add_multiple_at, magnitude2, square_at, subtract_cross
 
 LARGEST = 144

@@ -9,7 +9,6 @@ from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from calderon.backends import format_bytes
 from calderon.files import SavedGroup, put
-from calderon.hmatrix.cluster_tree import ClusterTree
 from calderon.hmatrix.hmatrix import HMatrix
 from calderon.hmatrix.off_diagonal import Term
 from calderon.hmatrix.saving import (
@@ -22,6 +21,7 @@ from calderon.hmatrix.saving import (
     saved_matrix_file,
     with_shared_trees,
 )
+from calderon.hmatrix.tree.cluster_tree import ClusterTree
 
 COLUMNS = "is_sparse", "number", "transposed", "conjugated"
 """Columns of the table of summands in a file."""

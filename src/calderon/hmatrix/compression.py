@@ -15,13 +15,13 @@ from numpy.typing import NDArray
 from calderon.backends import InOrder, counted, require_memory, run_tasks, thread_count
 from calderon.galerkin.rows.entry_kernels import CompiledRows
 from calderon.hmatrix.aca import FULL, approximate
-from calderon.hmatrix.block_tree import DENSE, LOW_RANK, SPLIT, BlockTree
 from calderon.hmatrix.coarsening import Coarsening, coarsened, leaves_below
 from calderon.hmatrix.hmatrix import HMatrix
-from calderon.hmatrix.places import Places
 from calderon.hmatrix.products import BLOCK, RANK, entries_inside, fill, sorted_parts
 from calderon.hmatrix.recompression import recompress
 from calderon.hmatrix.storage import ADVICE, Arena, Slab, Store, table_of
+from calderon.hmatrix.tree.block_tree import DENSE, LOW_RANK, SPLIT, BlockTree
+from calderon.hmatrix.tree.places import Places
 
 Advance = Callable[[int, int], None]
 Points = tuple[NDArray[np.float64], NDArray[np.float64]]

@@ -23,8 +23,6 @@ from calderon.galerkin.limits import checked_range
 from calderon.galerkin.rows.device import device_rows
 from calderon.galerkin.rows.entry_kernels import Clusters, CompiledRows
 from calderon.galerkin.rows.galerkin_entries import compiled_rows
-from calderon.hmatrix.block_tree import Admissibility, BlockTree, block_tree
-from calderon.hmatrix.cluster_tree import ClusterTree, cluster_tree
 from calderon.hmatrix.composed_operator import ComposedOperator
 from calderon.hmatrix.compression import Advance, expected_bytes, hmatrix
 from calderon.hmatrix.device.compression import compress_on_devices, sampled_on_devices
@@ -34,6 +32,8 @@ from calderon.hmatrix.hmatrix import HMatrix
 from calderon.hmatrix.off_diagonal import Term
 from calderon.hmatrix.saving import SavedParts, with_shared_trees
 from calderon.hmatrix.tolerances import Scales, block_errors, checked, filling_of, sampled
+from calderon.hmatrix.tree.block_tree import Admissibility, BlockTree, block_tree
+from calderon.hmatrix.tree.cluster_tree import ClusterTree, cluster_tree
 from calderon.integrands.integrand import ELECTRIC_FIELD, MAGNETIC_FIELD, VECTOR_POTENTIAL
 from calderon.operators.algebra import BoundaryOperator
 from calderon.operators.boundary import IntegralOperator

@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
 from calderon.backends import format_bytes, run_tasks, thread_count
-from calderon.hmatrix.block_tree import BlockTree
 from calderon.hmatrix.device.products import DeviceProducts
 from calderon.hmatrix.products import BLOCK, COLUMN, HEIGHT, OFFSET, RANK, ROW, WIDTH, multiply
 from calderon.hmatrix.saving import HMATRIX, get_hmatrix, new_matrix_file, put_hmatrix, saved_matrix_file
 from calderon.hmatrix.storage import Slab, shares_of, stored
+from calderon.hmatrix.tree.block_tree import BlockTree
 
 COLUMNS_AT_ONCE = 32
 """Vectors that are multiplied at a time."""

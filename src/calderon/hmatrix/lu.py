@@ -21,9 +21,9 @@ from scipy.linalg import lu_factor, lu_solve, qr, svd
 from scipy.sparse.linalg import LinearOperator
 
 from calderon.backends import format_bytes, require_memory
-from calderon.hmatrix.cluster_tree import ClusterTree
 from calderon.hmatrix.hmatrix import HMatrix
 from calderon.hmatrix.off_diagonal import ABOVE, BELOW, WITHIN, Division, Part, Term, parts_of
+from calderon.hmatrix.tree.cluster_tree import ClusterTree
 from calderon.solvers.iteration import tolerance
 from calderon.solvers.lu import NOT_FINITE, Factorisation, norm_estimate
 

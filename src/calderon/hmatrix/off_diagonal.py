@@ -12,10 +12,10 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from calderon.backends import run_tasks, thread_count
-from calderon.hmatrix.cluster_tree import ClusterTree
 from calderon.hmatrix.hmatrix import HMatrix
 from calderon.hmatrix.products import BLOCK, COLUMN, ROW, multiply
 from calderon.hmatrix.storage import stored
+from calderon.hmatrix.tree.cluster_tree import ClusterTree
 
 WITHIN, BELOW, ABOVE = 0, 1, 2
 """Where a part is: inside of an undivided cluster, rows of the second child and columns of the first, or mirrored."""

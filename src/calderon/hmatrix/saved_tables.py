@@ -13,10 +13,10 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from calderon.files import SavedGroup, all_finite
-from calderon.hmatrix.block_tree import DENSE, SPLIT, BlockTree
-from calderon.hmatrix.cluster_tree import ClusterTree
 from calderon.hmatrix.products import BLOCK, COLUMN, HEIGHT, OFFSET, RANK, ROW, WIDTH
 from calderon.hmatrix.storage import Slab, stored
+from calderon.hmatrix.tree.block_tree import DENSE, SPLIT, BlockTree
+from calderon.hmatrix.tree.cluster_tree import ClusterTree
 
 CLUSTERS = "order", "start", "stop", "boxes", "children", "level"
 BLOCKS = "row", "column", "kind", "first_child", "child_count"

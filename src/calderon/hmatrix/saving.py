@@ -34,10 +34,10 @@ from calderon.files import (
 )
 from calderon.files.formats import h5py
 from calderon.hmatrix import saved_tables
-from calderon.hmatrix.block_tree import BlockTree
-from calderon.hmatrix.cluster_tree import ClusterTree
 from calderon.hmatrix.saved_tables import BLOCKS, CLUSTERS, SPARSE
 from calderon.hmatrix.storage import Slab
+from calderon.hmatrix.tree.block_tree import BlockTree
+from calderon.hmatrix.tree.cluster_tree import ClusterTree
 from calderon.processes import held, refuse_held
 
 REMEDY = "remove it and assemble the matrix again"

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from calderon.backends import require_memory
 from calderon.backends.vectors import aligned
-from calderon.hmatrix.block_tree import BlockTree
 from calderon.hmatrix.products import BLOCK, COLUMN, HEIGHT, OFFSET, RANK, ROW, WIDTH
+from calderon.hmatrix.tree.block_tree import BlockTree
 
 SLAB = 32_000_000
 """Bytes of a slab, unless one piece of work needs more."""

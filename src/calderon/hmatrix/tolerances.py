@@ -24,10 +24,10 @@ from numpy.typing import NDArray
 
 from calderon.backends import run_tasks
 from calderon.galerkin.rows.entry_kernels import CompiledRows
-from calderon.hmatrix.block_tree import BlockTree
-from calderon.hmatrix.cluster_tree import ClusterTree
 from calderon.hmatrix.hmatrix import HMatrix
 from calderon.hmatrix.products import COLUMN, HEIGHT, OFFSET, ROW, WIDTH, fill, sorted_parts
+from calderon.hmatrix.tree.block_tree import BlockTree
+from calderon.hmatrix.tree.cluster_tree import ClusterTree
 from calderon.mesh.errors import warn_of_accuracy
 from calderon.operators.methods import ToleranceError
 from calderon.products.attempts import first_that_holds

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.layers.quasi_static import singular_parts
+from calderon.layers.limits.quasi_static import singular_parts
 from calderon.layers.sections import Sections
 from calderon.layers.sommerfeld import spatial_greens
 from calderon.layers.tables import DEGREE, NODES, SERIES, bisected

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calderon.backends.numba import jitable_part, kernel
-from calderon.layers.distant import distant_greens
-from calderon.layers.images import NO_IMAGES, Images
-from calderon.layers.interface import direct_part
+from calderon.layers.limits.distant import distant_greens
+from calderon.layers.limits.images import NO_IMAGES, Images
+from calderon.layers.limits.interface import direct_part
 from calderon.layers.sections import Sections
 from calderon.layers.sommerfeld import NOTHING, Direct, horizontal_greens
 

@@ -12,9 +12,9 @@ from calderon.greens import Helmholtz
 from calderon.greens.green import checked_quadrature
 from calderon.greens.helmholtz import helmholtz
 from calderon.mesh import TriangleMesh
-from calderon.potentials.current_sources import CURRENT_FIELDS, current_field_kernel
-from calderon.potentials.point_sources import CURRENT_FAR_FIELD, Emission
-from calderon.potentials.point_triangle import point_triangle_integrals
+from calderon.potentials.sources.current_sources import CURRENT_FIELDS, current_field_kernel
+from calderon.potentials.sources.point_sources import CURRENT_FAR_FIELD, Emission
+from calderon.potentials.sources.point_triangle import point_triangle_integrals
 from calderon.potentials.summation import AUTO, Sums
 from calderon.potentials.surface_field import Regular, SurfaceField, sums_at
 from calderon.quadrature.options import Quadrature

@@ -17,7 +17,7 @@ from calderon.backends import Execution, Source, real_name
 from calderon.greens import Green
 from calderon.greens.green import green_defines
 from calderon.mesh.errors import AccuracyWarning
-from calderon.potentials.point_sources import SCALARS, Emission
+from calderon.potentials.sources.point_sources import SCALARS, Emission
 from calderon.validation import callers_level
 
 GROUP = 128
@@ -107,7 +107,7 @@ def far_sums(
 def _source(emission: Emission, real: np.dtype[Any], green: Green | None) -> Source:
     """The variant of field.c."""
     defines = (*green_defines(green), *SCALARS.defines) if green is not None else ()
-    own = (("EMISSION", f'"potentials/{emission.header}"'), ("KIND", emission.kind), ("GROUP_SIZE", GROUP))
+    own = (("EMISSION", f'"potentials/sources/{emission.header}"'), ("KIND", emission.kind), ("GROUP_SIZE", GROUP))
     return Source("potentials/field.c", real_name(real), (*own, *defines))
 
 

@@ -11,8 +11,8 @@ from calderon.greens import Green
 from calderon.greens.green import checked_quadrature
 from calderon.mesh import TriangleMesh
 from calderon.potentials.patches import GroupedSources
-from calderon.potentials.point_sources import LAYER_FAR_FIELDS, LAYER_FIELDS, Emission, field_kernel, lacking
-from calderon.potentials.point_triangle import point_triangle_integrals
+from calderon.potentials.sources.point_sources import LAYER_FAR_FIELDS, LAYER_FIELDS, Emission, field_kernel, lacking
+from calderon.potentials.sources.point_triangle import point_triangle_integrals
 from calderon.potentials.summation import AUTO, Sums
 from calderon.potentials.surface_field import Regular, SurfaceField, sums_at
 from calderon.quadrature.options import Quadrature

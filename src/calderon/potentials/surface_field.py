@@ -25,9 +25,9 @@ from calderon.mesh.geometry import Geometry
 from calderon.potentials.device import device_sums, far_sums, warn_if_coarse
 from calderon.potentials.field_algebra import FieldAlgebra
 from calderon.potentials.near_evaluation import checked_points, digits_of, near_pairs, off_surface
-from calderon.potentials.point_sources import CUT as CUT_PLACE
-from calderon.potentials.point_sources import TARGETS, Emission, far_field_kernel, near_kernel
-from calderon.potentials.point_triangle import SHARE, Plane
+from calderon.potentials.sources.point_sources import CUT as CUT_PLACE
+from calderon.potentials.sources.point_sources import TARGETS, Emission, far_field_kernel, near_kernel
+from calderon.potentials.sources.point_triangle import SHARE, Plane
 from calderon.potentials.summation import AUTO, Sums, fast_sums
 from calderon.quadrature import TriangleRule, triangle_rule
 from calderon.quadrature.options import Quadrature

@@ -1,11 +1,11 @@
 """Function spaces on surfaces: nodal P0, DP1, P1, P2, of tangential fields RWG, SNC, BC, RBC, and functions in them."""
 
-from calderon.spaces.buffa_christiansen import BC, RBC
-from calderon.spaces.dual_tests import DualTests, dual_tests, numbering
-from calderon.spaces.edge_space import RWG, SNC, EdgeSpace
+from calderon.spaces.edge.buffa_christiansen import BC, RBC
+from calderon.spaces.edge.dual_tests import DualTests, dual_tests, numbering
+from calderon.spaces.edge.edge_space import RWG, SNC, EdgeSpace
+from calderon.spaces.edge.half_functions import half_functions
 from calderon.spaces.element import Element
 from calderon.spaces.function import Function
-from calderon.spaces.half_functions import half_functions
 from calderon.spaces.lagrange import DP1, P0, P1, P2
 from calderon.spaces.nodal_vector_space import NodalVectorSpace
 from calderon.spaces.projection import Loads

@@ -18,8 +18,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from calderon.quadrature import TriangleRule, triangle_rule
-from calderon.spaces.dual_tests import DualTests
-from calderon.spaces.edge_space import EdgeSpace, affine_values
+from calderon.spaces.edge.dual_tests import DualTests
+from calderon.spaces.edge.edge_space import EdgeSpace, affine_values
 from calderon.spaces.space import Space
 from calderon.spaces.vector_space import VectorSpace
 

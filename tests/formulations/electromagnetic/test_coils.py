@@ -9,7 +9,7 @@ from calderon.exact import SPEED_OF_LIGHT, VACUUM_IMPEDANCE
 from calderon.mesh import TriangleMesh
 from calderon.operators import electric_field
 from calderon.spaces import RWG
-from calderon.spaces.loops import FlowGraph
+from calderon.spaces.edge.loops import FlowGraph
 from catalogue import cases
 
 RADIUS, WIDTH = 0.05, 0.002

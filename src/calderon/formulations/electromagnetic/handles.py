@@ -22,7 +22,7 @@ from calderon.formulations.lifted_matrix import ThinTerm
 from calderon.formulations.loops.scales import part_diameters
 from calderon.operators import electric_field
 from calderon.spaces import EdgeSpace
-from calderon.spaces.loops import FlowGraph
+from calderon.spaces.edge.loops import FlowGraph
 
 ROWS_AT_ONCE = 256
 STRENGTH = 10.0

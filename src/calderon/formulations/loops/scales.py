@@ -23,7 +23,7 @@ from calderon.formulations.scaling import Scaling
 from calderon.operators.methods import Method
 from calderon.solvers.system import Apply, applied
 from calderon.spaces import EdgeSpace
-from calderon.spaces.loops import FlowGraph
+from calderon.spaces.edge.loops import FlowGraph
 
 STATIC = 1e-3
 """k times diameter below which the equations are those of this value. What they differ by is 1e-3 of the coupling of

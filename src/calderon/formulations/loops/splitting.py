@@ -25,7 +25,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from calderon.formulations.scaling import Scaling
 from calderon.solvers import sparse_inverse
-from calderon.spaces.loops import FlowGraph
+from calderon.spaces.edge.loops import FlowGraph
 
 SMALL = 0.5
 """Wavenumber times diameter below which loops and charges are kept apart: there the iterations of the plain equation

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from calderon.layers.images import THIN, image_distance, static_images
+from calderon.layers.limits.images import THIN, image_distance, static_images
 from calderon.layers.parts import FLAT
 from calderon.layers.sections import Sections
 from calderon.layers.tables import Table, table_of

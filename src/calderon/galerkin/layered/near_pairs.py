@@ -23,7 +23,7 @@ from calderon.galerkin.layered.parallel_triangles import image_products, panel_r
 from calderon.galerkin.rows.special_pairs import SpecialPairs
 from calderon.greens import Helmholtz
 from calderon.integrands import ELECTRIC_FIELD
-from calderon.layers.images import FARTHEST
+from calderon.layers.limits.images import FARTHEST
 from calderon.pairs.classes import near_pairs, touching_pairs
 from calderon.pairs.search import extents
 from calderon.quadrature import Quadrature, triangle_rule

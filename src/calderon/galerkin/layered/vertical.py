@@ -24,8 +24,8 @@ from calderon.galerkin.layered.vertical_sums import cross_products, cross_scratc
 from calderon.galerkin.selection import vertex_numbers
 from calderon.greens import Helmholtz
 from calderon.integrands import ELECTRIC_FIELD
+from calderon.layers.limits.quasi_static import Part, nothing_left, singular_parts
 from calderon.layers.parts import MetalParts
-from calderon.layers.quasi_static import Part, nothing_left, singular_parts
 from calderon.layers.rest_tables import Heights, RestTable, height_at, heights_in, rest_table
 from calderon.layers.sections import Sections
 from calderon.mesh import TriangleMesh

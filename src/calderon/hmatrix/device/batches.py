@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.backends import Defines, Device, Source, format_bytes, real_name
-from calderon.hmatrix.block_tree import BlockTree
+from calderon.hmatrix.tree.block_tree import BlockTree
 
 GROUP = 128
 """Threads that work on a block."""

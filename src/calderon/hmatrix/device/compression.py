@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from calderon.backends import Deliver, Execution, HandedOver, counted, share_tasks
 from calderon.galerkin.rows.device import DeviceRows
 from calderon.galerkin.rows.entry_kernels import CompiledRows
-from calderon.hmatrix.block_tree import DENSE, LOW_RANK, BlockTree
 from calderon.hmatrix.compression import Advance, Compression, Points, cost_of, pieces_of
 from calderon.hmatrix.device.dense_blocks import DeviceDenseBlocks, device_filling
 from calderon.hmatrix.device.products import DeviceProducts
@@ -23,6 +22,7 @@ from calderon.hmatrix.device.skeleton import DeviceSkeletons
 from calderon.hmatrix.hmatrix import HMatrix
 from calderon.hmatrix.storage import Slab
 from calderon.hmatrix.tolerances import Sample, Scales, sampled
+from calderon.hmatrix.tree.block_tree import DENSE, LOW_RANK, BlockTree
 
 ROUND, ROUNDS = 1e9, 8
 """Entries that a device alone computes in a round, about, and rounds at most."""

@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from calderon.galerkin.rows.device import DeviceRows
 from calderon.galerkin.rows.entry_kernels import CompiledRows
-from calderon.hmatrix.block_tree import BlockTree
 from calderon.hmatrix.device.batches import GROUP, batches, entries_source, in_rounds
 from calderon.hmatrix.products import sorted_parts
 from calderon.hmatrix.storage import Slab, table_of
 from calderon.hmatrix.tolerances import Filling
+from calderon.hmatrix.tree.block_tree import BlockTree
 
 
 def device_filling(on_device: DeviceRows, rows: CompiledRows, tree: BlockTree) -> Filling:

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.backends import Device, Source, real_name, require_device_memory, run_tasks
-from calderon.hmatrix.block_tree import BlockTree
 from calderon.hmatrix.products import COLUMN, HEIGHT, OFFSET, RANK, ROW, WIDTH, move
 from calderon.hmatrix.storage import Slab, shares_of, stored
+from calderon.hmatrix.tree.block_tree import BlockTree
 
 RUN = 32
 """Places that are gathered together; blocks begin at multiples of so many numbers, so that 32 bits count them."""

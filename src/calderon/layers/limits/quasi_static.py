@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.layers.interface import wavenumber_of_square
+from calderon.layers.limits.interface import wavenumber_of_square
 from calderon.layers.sections import MAGNETIC_WALL, OPEN, Sections
 from calderon.layers.sommerfeld import SpatialGreens
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from calderon.mesh import BarycentricRefinement, TriangleMesh
 from calderon.mesh.fans import Fans, fans
-from calderon.spaces.edge_space import RWG, EdgeSpace, edge_space
+from calderon.spaces.edge.edge_space import RWG, EdgeSpace, edge_space
 from calderon.spaces.interning import interned
 from calderon.spaces.vector_space import CombinedSpace
 

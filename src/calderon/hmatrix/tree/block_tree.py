@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.hmatrix.cluster_tree import ClusterTree
+from calderon.hmatrix.tree.cluster_tree import ClusterTree
 
 Index = NDArray[np.int64]
 Admissible = Callable[[ClusterTree, ClusterTree, Index, Index], NDArray[np.bool_]]

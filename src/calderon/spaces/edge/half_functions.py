@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calderon.mesh import TriangleMesh
-from calderon.spaces.edge_space import EdgeSpace, edge_space, table_of_sides
+from calderon.spaces.edge.edge_space import EdgeSpace, edge_space, table_of_sides
 from calderon.validation import unmasked
 
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import breadth_first_order, connected_components, minimum_spanning_tree
 from scipy.sparse.linalg import splu
 
-from calderon.spaces.edge_space import EdgeSpace
+from calderon.spaces.edge.edge_space import EdgeSpace
 
 Integers = NDArray[np.int64]
 

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.hmatrix.cluster_tree import ClusterTree
+from calderon.hmatrix.tree.cluster_tree import ClusterTree
 
 FLAT = 1e-2
 """Extent by the largest one below which clusters are flat along an axis, which counts for no more."""

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from calderon.mesh import TriangleMesh
 from calderon.quadrature import triangle_rule
-from calderon.spaces.buffa_christiansen import RBC
-from calderon.spaces.edge_space import EdgeSpace, affine_values
+from calderon.spaces.edge.buffa_christiansen import RBC
+from calderon.spaces.edge.edge_space import EdgeSpace, affine_values
 from calderon.spaces.element import Element
 from calderon.spaces.interning import interned
 from calderon.spaces.supports import Carriers, carriers_of

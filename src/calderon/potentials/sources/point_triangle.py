@@ -34,7 +34,7 @@ from calderon.backends.vectors import (
     width,
     zero,
 )
-from calderon.potentials.runs import end_of_run, give_values, put_points
+from calderon.potentials.sources.runs import end_of_run, give_values, put_points
 from calderon.quadrature import triangle_rule
 from calderon.quadrature.point_triangle import (
     POWERS,

@@ -10,7 +10,7 @@ from calderon.backends.records import Record
 from calderon.backends.vectors import above, add, complex_product, jitable, lanes, load, number, store, zero
 from calderon.greens import Radial, parameter_reader
 from calderon.greens.elementary import inverse_square_root, short_sine_cosine, sine_cosine
-from calderon.potentials.runs import end_of_run, give_values, put_points
+from calderon.potentials.sources.runs import end_of_run, give_values, put_points
 
 SCALARS = Record("SCALARS", square=2, cut=1, parameters=None)
 """Record of the numbers that field kernels read: Re and Im of k^2, a squared distance, the parameters of the Green's

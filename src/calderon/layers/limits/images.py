@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.layers.interface import direct_part
+from calderon.layers.limits.interface import direct_part
 from calderon.layers.lines import spectral_greens
 from calderon.layers.sections import OPEN, WALL, Sections
 

@@ -7,7 +7,7 @@ from calderon.backends.numba import kernel
 from calderon.backends.vectors import complex_product, jitable, lanes, load, number, smaller, zero
 from calderon.greens import Radial, parameter_reader
 from calderon.greens.elementary import inverse_square_root
-from calderon.potentials.point_sources import CUT, PARAMETERS, Emission, add_values, products
+from calderon.potentials.sources.point_sources import CUT, PARAMETERS, Emission, add_values, products
 
 
 @jitable

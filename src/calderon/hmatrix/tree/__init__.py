@@ -1,0 +1,1 @@
+"""Cluster trees of unknowns, and block trees of admissible pairs of clusters."""

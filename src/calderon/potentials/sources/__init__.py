@@ -1,0 +1,1 @@
+"""Sources that potentials sum: points, currents and triangles."""

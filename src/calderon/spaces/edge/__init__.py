@@ -1,0 +1,1 @@
+"""Tangential functions on the edges of triangles, their dual functions, loops and trees."""
