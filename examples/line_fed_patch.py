@@ -18,12 +18,12 @@ WIDTH, OFFSET = 2.46e-3, -12.45e-3 / 2 + 2.09e-3 + 1.23e-3
 def main(folder: Path, h: float = 2e-3) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     board = cal.Stack([cal.Layer(0.794e-3, eps_r=2.2)], below="pec")
-    slow = cal.line_parameters(board, WIDTH, 1e8)
+    slow = cal.planar.line_parameters(board, WIDTH, 1e8)
     print(f"the line at 0.1 GHz: {slow}")
     assert abs(slow.impedance - 49.8) < 0.3 and abs(slow.permittivity - 1.88) < 0.01
 
     patch = cal.planar.line_fed_patch(16e-3, 12.45e-3, WIDTH, 22e-3, h=h, offset=OFFSET, z=board.top)
-    port = cal.LinePort((-30e-3, OFFSET), (1, 0), WIDTH, 20e-3)
+    port = cal.planar.LinePort((-30e-3, OFFSET), (1, 0), WIDTH, 20e-3)
     antenna = cal.PlanarProblem(board, patch, ports=[port])
     print(antenna)
     sweep = antenna.sweep(6.5e9, 11.5e9, points=251, interpolate=3e-3)

@@ -1,6 +1,7 @@
 """A valid call of every public constructor, function and method, small enough that any of its arguments can be replaced
 by nonsense many times."""
 
+import inspect
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
@@ -17,6 +18,13 @@ class Call(NamedTuple):
     name: str
     function: Callable[..., Any]
     arguments: dict[str, Any]
+
+
+def public_names() -> dict[str, Any]:
+    """Names of `cal`, `cal.elastic` and `cal.planar`, and one of `cal.fft`, without modules."""
+    found = {name: getattr(home, name) for home in (cal.planar, cal.elastic, cal) for name in home.__all__}
+    found["cell_inverse"] = cal.fft.cell_inverse
+    return {name: value for name, value in found.items() if not inspect.ismodule(value)}
 
 
 def constructors() -> Iterator[Call]:
@@ -81,7 +89,7 @@ def constructors() -> Iterator[Call]:
         "RemoteStress": {"stress_tensor": np.eye(3)},
         "RigidMotion": {"translation": Z, "rotation": Z, "centre": Z},
         "Roller": {"direction": Z},
-        "Rotation": {"angular_velocity": 1.0, "axis": Z, "centre": Z},
+        "Spin": {"angular_velocity": 1.0, "axis": Z, "centre": Z},
         "SNC": {"mesh": mesh, "tags": None},
         "SoundHardScattering": {"mesh": mesh, "wavenumber": 1.0, "space": "P1", "coupling": 1j},
         "SoundSoftScattering": {"mesh": mesh, "wavenumber": 1.0, "space": "P1", "coupling": 1j},
@@ -97,7 +105,7 @@ def constructors() -> Iterator[Call]:
         "VectorFunction": {"space": cal.RWG(mesh), "coefficients": np.ones(cal.RWG(mesh).dimension)},
     }  # fmt: skip
     for name, arguments in given.items():
-        yield Call(name, getattr(cal, name), arguments)
+        yield Call(name, public_names()[name], arguments)
 
 
 def shapes() -> Iterator[Call]:
@@ -231,7 +239,7 @@ def operations() -> Iterator[Call]:
         "single_layer_potential": {"green": green, "density": density},
     }
     for name, arguments in given.items():
-        yield Call(name, getattr(cal, name), arguments)
+        yield Call(name, public_names()[name], arguments)
     operator = cal.single_layer(cal.Laplace(), space)
     yield Call(
         "assemble", operator.assemble, {"method": "dense", "rtol": None, "backend": "numba", "precision": "double"}

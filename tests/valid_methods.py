@@ -116,7 +116,11 @@ def meshes() -> Iterator[tuple[Any, Methods]]:
     yield cal.PointSource([0, 0, 5], 1.0), {**sound, "far_field": ANGLES}
     pulse = cal.TransientPlaneWave(X, Z, 1e9)
     yield pulse, {name: {"points": POINTS, "time": 1e-9} for name in ("electric", "magnetic")}
-    for dispersive in (cal.Conductor(5.8e7), cal.SurfaceImpedance(1.0), cal.Lumped(cal.DeltaGap(between=(1, 2)), 1.0)):
+    for dispersive in (
+        cal.planar.Conductor(5.8e7),
+        cal.planar.SurfaceImpedance(1.0),
+        cal.Lumped(cal.DeltaGap(between=(1, 2)), 1.0),
+    ):
         yield dispersive, {"impedance": {"frequency": 1e9}}
     yield cal.Layer(1e-3, eps_r=2.0), {"permittivity": {"frequency": 1e9}}
     yield cal.Stack([cal.Layer(1e-3)], below="pec"), {"at": {"frequency": 1e9}, "surface_waves": {"count": 2}}
@@ -205,7 +209,7 @@ def solids() -> Iterator[tuple[Any, Methods]]:
     """Elastic solids, bonded ones, and their solutions."""
     material, options = cal.ElasticMaterial(**STEEL), {"method": "dense", "rtol": 1e-4, "backend": "numba"}
     solid = cal.ElasticSolid(sphere(), material, loads={0: cal.Pressure(1e6)})
-    cases = {"cases": {"a": cal.LoadCase({0: cal.Pressure(1e6)})}}
+    cases = {"cases": {"a": cal.elastic.LoadCase({0: cal.Pressure(1e6)})}}
     loads = {0: cal.Pressure(1e6)}
     yield solid, {
         "solve": {"data": loads, **options}, "solve_all": {"data": [loads], **options},
@@ -235,7 +239,7 @@ def bars() -> tuple[Any, Any]:
     material, cube = cal.ElasticMaterial(**STEEL), cal.mesh.cube(1.0, 1.0)
     z = cube.centroids[:, 2]
     cube = cal.TriangleMesh(cube.vertices, cube.triangles, np.where(z > 0.49, 6, np.where(z < -0.49, 5, 0)))
-    return cal.ElasticSolid(cube, material, {5: cal.Fixed()}), cal.ElasticSolid(cube.translated(Z), material)
+    return cal.ElasticSolid(cube, material, {5: cal.elastic.Fixed()}), cal.ElasticSolid(cube.translated(Z), material)
 
 
 def boards() -> Iterator[tuple[Any, Methods]]:

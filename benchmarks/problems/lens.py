@@ -62,7 +62,7 @@ def measure(screen: Console, floor: Floor, options: Namespace) -> dict[str, Any]
     x = np.random.default_rng(0).standard_normal(space.dimension) + 0j
     record["product_seconds"] = best_of(options.repeat, lambda: matrix @ x)
     began = time.perf_counter()
-    blocks = cal.cell_inverse(matrix)
+    blocks = cal.fft.cell_inverse(matrix)
     record["blocks_seconds"] = time.perf_counter() - began
     sections = BOARD.at(FREQUENCY)
     line = voltages(sections, np.zeros(1), BOARD.top, BOARD.top)[0, 0]  # reflection of the board 2 V - 1

@@ -76,7 +76,7 @@ def peak_bytes() -> int:
 def solved(mesh: cal.TriangleMesh) -> tuple[dict[str, Any], str]:
     """Figures of one solution, and what it says of itself; seconds from the mesh on, peak of this process."""
     began, used = time.perf_counter(), time.process_time()
-    solid = cal.ElasticSolid(mesh, cal.ElasticMaterial(200e3, 0.3), {"wall": cal.Fixed()},
+    solid = cal.ElasticSolid(mesh, cal.ElasticMaterial(200e3, 0.3), {"wall": cal.elastic.Fixed()},
                              {"load": cal.Traction([0.0, 0.0, -20.0])}, units="mm-N-MPa")  # fmt: skip
     plan, solution = solid.plan(method="fmm"), solid.solve(method="fmm")
     wall, cpu = time.perf_counter() - began, time.process_time() - used

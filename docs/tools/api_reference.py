@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 PAGES = Path(__file__).parents[1] / "api"
-MODULES = ("mesh", "planar", "exact", "plots", "backends", "hmatrix")
+MODULES = ("mesh", "planar", "elastic", "exact", "plots", "backends", "hmatrix")
 """Public modules; other names are those of calderon itself, or are parts of such objects."""
 BLOCK = re.compile(r"(?m)^```\{names\} ([\w.]+)\n```$")
 PROGRAM = re.compile(r"(?ms)^```python\n(.*?)^```")
@@ -38,8 +38,10 @@ class Name(NamedTuple):
     def shown(self) -> str:
         """cal.sphere, cal.mesh.sphere, or the module's own path of what only other objects return."""
         cal = importlib.import_module("calderon")
-        if getattr(cal, self.name, None) is self.value:
-            return f"cal.{self.name}"
+        for place in ("cal", "cal.elastic", "cal.planar", "cal.fft"):
+            home = cal if place == "cal" else getattr(cal, place.removeprefix("cal."))
+            if getattr(home, self.name, None) is self.value:
+                return f"{place}.{self.name}"
         short = self.module.rsplit(".")[-1]
         return (
             f"cal.{short}.{self.name}"

@@ -101,7 +101,7 @@ def bar(method: str, h: float) -> dict[str, float]:
         )
         load = {"end": cal.Traction([0.0, 0.0, -1e6])}
         return cal.ElasticSolid(
-            mesh, cal.ElasticMaterial(210e9, 0.3), {"wall": cal.Fixed()}, load
+            mesh, cal.ElasticMaterial(210e9, 0.3), {"wall": cal.elastic.Fixed()}, load
         )
 
     posed(0.5).solve(method=method)

@@ -18,8 +18,6 @@ _import_name, _, __all__ = _lazy_loader.attach_stub(__name__, __file__)
 
 _RENAMED = {
     "TimeHarmonicPlaneWave": "TransientPlaneWave",
-    "electric_potential": "electric_field_potential",
-    "magnetic_potential": "magnetic_field_potential",
 }
 
 

@@ -1,50 +1,40 @@
 """Names of the package, and where each is: `__init__.py` imports one when it is first used."""
 
-from . import backends as backends, exact as exact, hmatrix as hmatrix, mesh as mesh, plots as plots
-from .backends import available as available
+from . import (
+    backends as backends,
+    elastic as elastic,
+    exact as exact,
+    hmatrix as hmatrix,
+    mesh as mesh,
+    planar as planar,
+    plots as plots,
+)
+from .backends import available_backends as available_backends
 from .dg import MaxwellDG as MaxwellDG
-from .fft import cell_inverse as cell_inverse
 from .files import DamagedFile as DamagedFile
 from .fmm import laplace_sums as laplace_sums
 from .formulations import (
     BondedSolids as BondedSolids,
     DeltaGap as DeltaGap,
     DielectricScattering as DielectricScattering,
-    EdgePort as EdgePort,
     ElasticMaterial as ElasticMaterial,
     ElasticSolid as ElasticSolid,
-    ElasticSupport as ElasticSupport,
-    Fixed as Fixed,
     FluidTransmission as FluidTransmission,
-    Force as Force,
-    Gravity as Gravity,
     ImpedanceScattering as ImpedanceScattering,
     LaplaceDirichlet as LaplaceDirichlet,
     LaplaceNeumann as LaplaceNeumann,
-    LinePort as LinePort,
-    LoadCase as LoadCase,
     Lumped as Lumped,
-    Moment as Moment,
     PECAntenna as PECAntenna,
     PECScattering as PECScattering,
     PeriodicCell as PeriodicCell,
     PlanarProblem as PlanarProblem,
-    Prescribed as Prescribed,
     Pressure as Pressure,
     ProbePort as ProbePort,
     ReflectArray as ReflectArray,
-    RemoteStress as RemoteStress,
-    RigidMotion as RigidMotion,
-    Roller as Roller,
-    Rotation as Rotation,
     SoundHardScattering as SoundHardScattering,
     SoundSoftScattering as SoundSoftScattering,
-    SteadyTemperature as SteadyTemperature,
-    SymmetryPlane as SymmetryPlane,
-    TemperatureChange as TemperatureChange,
     Traction as Traction,
     frequency_sweep as frequency_sweep,
-    line_parameters as line_parameters,
     load as load,
 )
 from .greens import (
@@ -54,7 +44,7 @@ from .greens import (
     ModifiedHelmholtz as ModifiedHelmholtz,
 )
 from .hmatrix import hlu as hlu
-from .layers import Conductor as Conductor, Layer as Layer, Stack as Stack, SurfaceImpedance as SurfaceImpedance
+from .layers import Layer as Layer, Stack as Stack
 from .mesh import (
     AccuracyWarning as AccuracyWarning,
     Material as Material,
@@ -62,7 +52,6 @@ from .mesh import (
     MeshWarning as MeshWarning,
     TetrahedralMesh as TetrahedralMesh,
     TriangleMesh as TriangleMesh,
-    planar as planar,
 )
 from .mlfmm import helmholtz_sums as helmholtz_sums
 from .onsurface import osrc_dtn as osrc_dtn, osrc_ntd as osrc_ntd

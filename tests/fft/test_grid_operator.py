@@ -66,17 +66,17 @@ def test_errors_fall_with_the_order_the_spacing_and_the_radius():
 def test_blocks_of_elements_precondition_an_array():
     found = operator(1).assemble("fft")
     sides = found.matrix.metal.space.load_vector([1.0, 0.0, 0.0]).astype(complex)
-    current, info = cal.gmres(found, sides, rtol=1e-6, preconditioner=cal.cell_inverse(found))
+    current, info = cal.gmres(found, sides, rtol=1e-6, preconditioner=cal.fft.cell_inverse(found))
     _, plain = cal.gmres(found, sides, rtol=1e-6)
     assert info.iterations < 0.5 * plain.iterations
     direct = np.linalg.solve(dense(1), sides)
     assert np.linalg.norm(current - direct) < 1e-3 * np.linalg.norm(direct)
     normal, record = cal.cg(found.H @ found, found.H @ sides, rtol=1e-6, maxiter=5000)  # what others compare with
     assert np.linalg.norm(normal - direct) < 1e-2 * np.linalg.norm(direct) and record.iterations > 5 * info.iterations
-    one = cal.cell_inverse(found, np.zeros(found.shape[0]))
+    one = cal.fft.cell_inverse(found, np.zeros(found.shape[0]))
     assert np.linalg.norm(one @ sides - direct) < 1e-9 * np.linalg.norm(direct)
     with pytest.raises(ValueError, match="one number for each"):
-        cal.cell_inverse(found, [1, 2])
+        cal.fft.cell_inverse(found, [1, 2])
 
 
 def test_sheets_with_an_impedance_are_a_sparse_term():
@@ -85,7 +85,7 @@ def test_sheets_with_an_impedance_are_a_sparse_term():
     x = np.random.default_rng(3).standard_normal(len(expected))
     assert np.linalg.norm(found @ x - expected @ x) < 2e-5 * np.linalg.norm(expected @ x)
     assert found.error < 4e-5
-    one = cal.cell_inverse(found, np.zeros(len(expected)))
+    one = cal.fft.cell_inverse(found, np.zeros(len(expected)))
     assert np.linalg.norm(expected @ (one @ x) - x) < 1e-9 * np.linalg.norm(x)
     i, j = np.nonzero(operator(1).trial.mass_matrix().toarray())
     assert np.allclose(found.near_entries(i, j), expected[i, j], rtol=1e-9, atol=1e-14)

@@ -108,7 +108,7 @@ def solid():
     bar = cal.mesh.cuboid([1.0, 0.25, 0.25], h=0.08)
     tags = np.rint(bar.normals[:, 0]).astype(int) % 3
     bar = cal.TriangleMesh(bar.vertices, bar.triangles, tags)
-    supports = {1: cal.Fixed(), 2: cal.ElasticSupport(0.3)}
+    supports = {1: cal.elastic.Fixed(), 2: cal.elastic.ElasticSupport(0.3)}
     return cal.ElasticSolid(bar, cal.ElasticMaterial(2.5, 0.3), supports, {0: cal.Pressure(1e-3)})
 
 

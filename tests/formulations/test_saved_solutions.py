@@ -63,9 +63,9 @@ def tagged_cube():
 
 
 def cube():
-    steel, body = cal.ElasticMaterial(2e11, 0.3, density=7800.0), [cal.Gravity([0, 0, -9.81])]
+    steel, body = cal.ElasticMaterial(2e11, 0.3, density=7800.0), [cal.elastic.Gravity([0, 0, -9.81])]
     loads = {"top": [cal.Pressure(1e6), cal.Traction([0, 1e5, 0])]}
-    return cal.ElasticSolid(tagged_cube(), steel, {"bottom": cal.Fixed()}, loads, body).solve()
+    return cal.ElasticSolid(tagged_cube(), steel, {"bottom": cal.elastic.Fixed()}, loads, body).solve()
 
 
 EVERY = [hard, fluid, charged, flux, conductor, glass, antenna, cube]
@@ -91,7 +91,7 @@ def test_bonded_solids_are_one_file_with_fields_in_all_parts(tmp_path):
     lower = lower.translated([0, 0, -lower.bounds[1, 2]])
     upper = cal.TriangleMesh(lower.vertices * [1, 1, -1], lower.triangles[:, ::-1], lower.tags, lower.names)
     parts = {
-        "below": cal.ElasticSolid(lower, steel, {"bottom": cal.Fixed()}),
+        "below": cal.ElasticSolid(lower, steel, {"bottom": cal.elastic.Fixed()}),
         2: cal.ElasticSolid(upper, steel, loads={"bottom": cal.Pressure(1e6)}),
     }
     solution = cal.BondedSolids(parts).solve()
@@ -288,7 +288,7 @@ def test_what_a_file_cannot_hold_is_refused(tmp_path):
     with pytest.raises(ValueError, match="end in .h5"):
         charged().save(tmp_path / "s.txt")
     loads = {"top": cal.Traction(lambda x: 0 * x)}
-    solid = cal.ElasticSolid(tagged_cube(), cal.ElasticMaterial(2e11, 0.3), {"bottom": cal.Fixed()}, loads)
+    solid = cal.ElasticSolid(tagged_cube(), cal.ElasticMaterial(2e11, 0.3), {"bottom": cal.elastic.Fixed()}, loads)
     functions = (cal.Function(space, np.zeros(space.dimension)) for space in solid._pair)
     with pytest.raises(ValueError, match="given by a function"):
         ElasticSolution(solid, *functions, None).save(tmp_path / "s.h5")

@@ -47,7 +47,7 @@ mesh = cal.mesh.cuboid((1.0, 1.0, 1.0), 0.14)
 tags = np.where(mesh.centroids[:, 0] < 1e-9, 1, 0)
 mesh = cal.TriangleMesh(mesh.vertices, mesh.triangles, tags, {"free": 0, "wall": 1})
 load = {"free": cal.Traction(lambda x, n: x)}
-solid = cal.ElasticSolid(mesh, cal.ElasticMaterial(2.1, 0.3), {"wall": cal.Fixed()}, load)
+solid = cal.ElasticSolid(mesh, cal.ElasticMaterial(2.1, 0.3), {"wall": cal.elastic.Fixed()}, load)
 for _ in range(2):
     print(hashlib.sha256(solid.solve(method="fmm", rtol=1e-4).displacement.at_nodes).hexdigest())
 """

@@ -91,7 +91,7 @@ def strip(stack, frequency=5e9):
 
 def test_a_thick_layer_of_copper_is_a_conductor():
     """Impedance and powers, of a layer, one on a wall, and a half-space."""
-    wall = strip(cal.Stack([BOARD], below=cal.Conductor(5.8e7)))[0]
+    wall = strip(cal.Stack([BOARD], below=cal.planar.Conductor(5.8e7)))[0]
     for stack in (
         cal.Stack([copper(35e-6), BOARD]),
         cal.Stack([copper(35e-6), BOARD], below="pmc"),
@@ -109,7 +109,7 @@ def test_a_thick_layer_of_copper_is_a_conductor():
 def test_a_thin_layer_is_a_sheet(sheet):
     """On a magnetic wall its impedance is 1 / (sigma t), to t / delta, at all angles."""
     layer = copper(1e-8, 1 / (1e-8 * sheet))
-    wanted = strip(cal.Stack([BOARD], below=cal.SurfaceImpedance(sheet)))[0]
+    wanted = strip(cal.Stack([BOARD], below=cal.planar.SurfaceImpedance(sheet)))[0]
     found, seconds = strip(cal.Stack([layer, BOARD], below="pmc"))
     assert seconds < 5
     assert found.input_impedances[0] == pytest.approx(wanted.input_impedances[0], rel=1e-3)

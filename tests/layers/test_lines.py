@@ -10,7 +10,7 @@ from calderon.layers import spectral_greens
 from calderon.layers.lines import SMALL, line_functions
 
 LAYERS = [cal.Layer(1e-3, 2.2 + 0.01j), cal.Layer(0.5e-3, 9.8, mu_r=1.5), cal.Layer(2e-3, 3.0)]
-STACK = cal.Stack(LAYERS, below=cal.SurfaceImpedance(3 - 4j), above=cal.Layer(eps_r=1.3)).at(12e9)
+STACK = cal.Stack(LAYERS, below=cal.planar.SurfaceImpedance(3 - 4j), above=cal.Layer(eps_r=1.3)).at(12e9)
 WAVENUMBERS = np.array([30 - 1j, 200 - 30j, 900.0, 5000.0])
 HEIGHTS = (0.4e-3, 1.2e-3, 2.0e-3, 3e-3, 4e-3)
 
@@ -65,7 +65,7 @@ def test_reciprocity(k):
 
 
 @pytest.mark.parametrize(
-    "end, sign", [("pec", -1), ("pmc", 1), (cal.SurfaceImpedance(0), -1), (cal.SurfaceImpedance(1e18), 1)]
+    "end, sign", [("pec", -1), ("pmc", 1), (cal.planar.SurfaceImpedance(0), -1), (cal.planar.SurfaceImpedance(1e18), 1)]
 )
 def test_walls_make_images(end, sign):
     """V_i = Z/2 (exp(i k_z |z - z'|) +- exp(i k_z (z + z'))) over walls, and below them."""

@@ -135,6 +135,8 @@ def test_fields_of_vertical_metal():
     for one, other in zip(own, expected, strict=True):
         assert np.abs(one - other).max() < 1e-6 * np.abs(other).max()
     board = cal.Stack([cal.Layer(3e-3, 2.2), cal.Layer(1e-3, 4.0)], below="pec")
-    fed = cal.PlanarProblem(board, cal.planar.ribbon(line, (0.0, 3e-3), 3e-3, patch), ports=[cal.EdgePort(line=line)])
+    fed = cal.PlanarProblem(
+        board, cal.planar.ribbon(line, (0.0, 3e-3), 3e-3, patch), ports=[cal.planar.EdgePort(line=line)]
+    )
     field = fed.solve(4e9).electric(points * [1, 1, 1e-6])
     assert np.abs(field[:, :2]).max() < 1e-5 * np.abs(field[:, 2]).max()

@@ -30,7 +30,7 @@ def stack_of(case):
         if kind == "open":
             ends[name] = layers.pop(at)
         else:
-            ends[name] = kind if isinstance(kind, str) else cal.SurfaceImpedance(complex(*kind))
+            ends[name] = kind if isinstance(kind, str) else cal.planar.SurfaceImpedance(complex(*kind))
     return cal.Stack(layers, below=ends["bottom"], above=ends["top"])
 
 
@@ -65,7 +65,7 @@ def test_walls_make_images(below, sign):
 
 def test_reciprocity_and_continuity():
     layers = [cal.Layer(1e-3, 2.2 + 0.02j), cal.Layer(0.5e-3, 6.0)]
-    sections = cal.Stack(layers, below=cal.Conductor(1e5)).at(20e9)
+    sections = cal.Stack(layers, below=cal.planar.Conductor(1e5)).at(20e9)
     rho, z, source = np.array([0.5e-3, 5e-3, 0.1]), 0.8e-3, 1.3e-3
     one, two = (spatial_greens(sections, rho, *heights) for heights in ((z, source), (source, z)))
     for a, b in ((one.xx, two.xx), (one.K, two.K), (one.zz, two.zz), (one.zx, -two.xz), (one.xz, -two.zx)):

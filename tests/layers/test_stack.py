@@ -54,7 +54,7 @@ def test_losses_are_positive_imaginary_parts():
     layer = cal.Layer(1e-3, eps_r=3, tan_delta=0.02, conductivity=0.5)
     loss = 0.5 / (2 * np.pi * 2e9 * 8.8541878128e-12)
     assert layer.permittivity(2e9) == pytest.approx(3 + 0.06j + 1j * loss, rel=1e-9)
-    copper = cal.Conductor(5.8e7).impedance(1e9)
+    copper = cal.planar.Conductor(5.8e7).impedance(1e9)
     assert copper == pytest.approx((1 - 1j) * np.sqrt(np.pi * 1e9 * 4e-7 * np.pi / 5.8e7), rel=1e-8)
 
 
@@ -70,8 +70,8 @@ def test_losses_are_positive_imaginary_parts():
         (lambda: cal.Stack([], below=cal.Layer(1e-3)), "a layer of thickness 0.001 m belongs to layers"),
         (lambda: cal.Stack([], below="metal"), "below= must be a Layer without thickness, .* got 'metal'"),
         (lambda: cal.Stack([], below="pec", above="pec"), "a stack between two walls needs a layer"),
-        (lambda: cal.SurfaceImpedance(-1), "must not have a negative real part, which is gain"),
-        (lambda: cal.Conductor(0), "conductivity of a conductor in S/m must be a positive number"),
+        (lambda: cal.planar.SurfaceImpedance(-1), "must not have a negative real part, which is gain"),
+        (lambda: cal.planar.Conductor(0), "conductivity of a conductor in S/m must be a positive number"),
         (lambda: BOARD.at(0), "frequency must be a positive number, got 0"),
         (lambda: BOARD.at(np.nan), "frequency must be a positive number"),
     ],

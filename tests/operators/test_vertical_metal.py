@@ -7,7 +7,7 @@ import calderon as cal
 from calderon.layers import spatial_greens
 from calderon.layers.parts import feet_of
 from calderon.quadrature import triangle_rule
-from calderon.spaces.edge import half_functions
+from calderon.spaces import half_functions
 
 FREQUENCY = 3e8
 K0 = 2 * np.pi * FREQUENCY / 299792458.0
@@ -120,7 +120,7 @@ def test_entries_are_sums_over_the_five_components():
 def test_horizontal_currents_alone_have_the_same_entries():
     """Next to vertical metal, and as part of the matrix."""
     mesh = ribbon_under_plate(0.0, HEIGHT, turn=0.0)
-    stack = cal.Stack([cal.Layer(HEIGHT, 2.2 + 0.01j)], below=cal.Conductor(1e7))
+    stack = cal.Stack([cal.Layer(HEIGHT, 2.2 + 0.01j)], below=cal.planar.Conductor(1e7))
     operator = cal.layered_electric_field(stack, FREQUENCY, cal.RWG(mesh))
     whole = matrix(operator)
     plate = cal.RWG(cal.TriangleMesh(PLATE.vertices * [1, 1, 0] + [0, 0, HEIGHT], PLATE.triangles))

@@ -5,8 +5,7 @@ import pytest
 
 import calderon as cal
 from calderon.mesh import TriangleMesh
-from calderon.spaces import RWG, SNC, EdgeSpace
-from calderon.spaces.edge import half_functions
+from calderon.spaces import RWG, SNC, EdgeSpace, half_functions
 from calderon.spaces.edge.loops import FlowGraph
 
 

@@ -1,6 +1,6 @@
 """Where kernels run. Knows nothing of meshes or equations."""
 
-from calderon.backends.backend import DEVICE_BACKENDS, available, get, real_type, survey
+from calderon.backends.backend import DEVICE_BACKENDS, available_backends, get, real_type, survey
 from calderon.backends.devices.device import BuildError, Defines, Device, LinearAlgebra, OnDevice, Source, real_name
 from calderon.backends.devices.device_matrix import DeviceMatrix, require_device_memory
 from calderon.backends.devices.sharing import Deliver, HandedOver, SharingWarning, share_tasks
@@ -8,6 +8,9 @@ from calderon.backends.execution import Execution
 from calderon.backends.memory import format_bytes, free_memory, require_memory, return_memory
 from calderon.backends.numba import thread_count
 from calderon.backends.threads import InOrder, at_once, counted, one_thread, run_tasks
+
+available = available_backends
+"""Short name of `available_backends`, for `cal.backends.available()`."""
 
 __all__ = [
     "DEVICE_BACKENDS",
@@ -24,7 +27,7 @@ __all__ = [
     "SharingWarning",
     "Source",
     "at_once",
-    "available",
+    "available_backends",
     "counted",
     "format_bytes",
     "free_memory",

@@ -20,7 +20,7 @@ _ADVICE = {
 }
 
 
-def available() -> list[str]:
+def available_backends() -> list[str]:
     """Names of the backends that run on this machine: "numba", and those with a device that builds a kernel, runs it
     and gives the right number."""
     return [cpu.NAME, *(name for name in DEVICE_BACKENDS if survey(name).devices)]
@@ -42,7 +42,7 @@ def get(name: str, turn: int = 0) -> Device | None:
         return None
     backend, colon, number = name.partition(":") if isinstance(name, str) else ("", "", "")
     if backend not in KNOWN or (colon and (backend == cpu.NAME or not number.isdecimal())):
-        choices = " or ".join(repr(each) for each in available())
+        choices = " or ".join(repr(each) for each in available_backends())
         raise ValueError(f"unknown backend {name!r}: choose {choices} (or a device of one, such as 'cuda:1')")
     if backend == cpu.NAME:
         return None
@@ -52,7 +52,7 @@ def get(name: str, turn: int = 0) -> Device | None:
     fitting = [device for device in found.devices if device.name == wanted or not wanted]
     if fitting:
         return fitting[turn % len(fitting)]
-    choices = " or ".join(repr(each) for each in available())
+    choices = " or ".join(repr(each) for each in available_backends())
     if found.devices and wanted not in found.failures:
         count = len(found.devices) + len(found.failures)
         raise RuntimeError(f"there is no {name!r}: {backend!r} has {count} device(s), numbered from 0")

@@ -79,7 +79,7 @@ class Claim:
             self._lock.release()
 
 
-class KernelIndex(IndexDataCacheFile):  # type: ignore[misc]
+class KernelIndex(IndexDataCacheFile):
     """The compiled variants of a kernel on disk, by the types of its arguments.
 
     Two processes save one after the other: the index is read, and written with one more variant. Where a file system
@@ -110,12 +110,12 @@ class KernelIndex(IndexDataCacheFile):  # type: ignore[misc]
     def _load_index(self) -> dict[Any, Any]:
         """None where a type has moved or has another name since: all are compiled again."""
         try:
-            return super()._load_index()  # type: ignore[no-any-return]
+            return super()._load_index()
         except (AttributeError, ImportError):
             return {}
 
 
-class _PrivateLocator(UserProvidedCacheLocator):  # type: ignore[misc]
+class _PrivateLocator(UserProvidedCacheLocator):
     """The place of a kernel in `private_folder`."""
 
     def __init__(self, function: Callable[..., Any], file: str) -> None:
@@ -127,7 +127,7 @@ class _PrivateLocator(UserProvidedCacheLocator):  # type: ignore[misc]
         return super(UserProvidedCacheLocator, cls).from_function(function, file)
 
 
-class _PrivateFiles(CompileResultCacheImpl):  # type: ignore[misc]
+class _PrivateFiles(CompileResultCacheImpl):
     _locator_classes = [_PrivateLocator]
 
 
@@ -157,7 +157,7 @@ def private_folder() -> Path | None:
     return folder
 
 
-class KernelCache(FunctionCache):  # type: ignore[misc]
+class KernelCache(FunctionCache):
     """Numba's cache on disk of one kernel, with `stamp_of` the kernel as part of the key.
 
     Numba hashes what a kernel captures as a pickle, which also records which of its values are one object. Factories

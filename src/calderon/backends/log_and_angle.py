@@ -22,7 +22,7 @@ def angle(y: float, x: float) -> float:
     return math.atan2(y, x)
 
 
-def _logarithm(x):  # type: ignore[no-untyped-def]
+def _logarithm(x):
     n, m = exponent_and_mantissa(x)
     s = (m - 1.0) / (m + 1.0)
     z = s * s
@@ -38,7 +38,7 @@ def _logarithm(x):  # type: ignore[no-untyped-def]
     return n * 0.6931471805599453 + (2.0 * s + 2.0 * s * z * p)
 
 
-def _angle(y, x):  # type: ignore[no-untyped-def]
+def _angle(y, x):
     a, b = where_less(y, 0.0, -y, y), where_less(x, 0.0, -x, x)
     low, high = where_less(a, b, a, b), where_less(a, b, b, a)
     high = where_less(high, 1e-300, 1e-300, high)
@@ -61,10 +61,10 @@ def _angle(y, x):  # type: ignore[no-untyped-def]
 
 
 @overload(logarithm, jit_options={"forceinline": True})
-def _overload_logarithm(x):  # type: ignore[no-untyped-def]
+def _overload_logarithm(x):
     return _logarithm if is_vector(x) and x.scalar.bitwidth == 64 else None
 
 
 @overload(angle, jit_options={"forceinline": True})
-def _overload_angle(y, x):  # type: ignore[no-untyped-def]
+def _overload_angle(y, x):
     return _angle if is_vector(x) and x.scalar.bitwidth == 64 else None

@@ -35,7 +35,7 @@ NEVER = 1_000_000
 """Collections of newer objects between two of the oldest ones."""
 
 
-class _HeldBack(event.Listener):  # type: ignore[misc]
+class _HeldBack(event.Listener):
     """Python's garbage collector leaves older objects alone while a kernel of this package is compiled.
 
     It would traverse all objects of Numba repeatedly, which takes a seventh of the time. It stays on for new objects.
@@ -79,10 +79,10 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     if compiled is not function:  # as it is with NUMBA_DISABLE_JIT
         compiled._cache = cache_of(function)
         _collector().kernels.add(compiled)
-    return compiled  # type: ignore[no-any-return]
+    return compiled
 
 
-class _PartLibrary(JITCodeLibrary):  # type: ignore[misc]
+class _PartLibrary(JITCodeLibrary):
     """Code of a part, which kernels link to their own and optimise with it; it becomes no machine code of its own."""
 
     def _optimize_final_module(self) -> None:
@@ -95,7 +95,7 @@ class _PartLibrary(JITCodeLibrary):  # type: ignore[misc]
 
 
 @register_pass(mutates_CFG=False, analysis_only=False)
-class _KnownByName(LoweringPass):  # type: ignore[misc]
+class _KnownByName(LoweringPass):
     """Let kernels find the part: Numba looks it up by its entry point, which is never called."""
 
     _name = "part_known_by_name"
@@ -111,7 +111,7 @@ class _KnownByName(LoweringPass):  # type: ignore[misc]
         return True
 
 
-class PartCompiler(Compiler):  # type: ignore[misc]
+class PartCompiler(Compiler):
     """Numba's compiler of functions that only other compiled functions call: to LLVM's intermediate code, of which the
     kernel that calls them has a copy. Numba would make machine code of each of them, too."""
 
@@ -133,11 +133,11 @@ def jitable_part(function: Callable[..., Any] | None = None, **options: Any) -> 
     """Mark a function as part of kernels, with options of `numba.njit`; without an entry for callers in C, which Numba
     would optimise as well."""
     mark = register_jitable(no_cfunc_wrapper=True, pipeline_class=PartCompiler, **options)
-    return mark if function is None else mark(function)  # type: ignore[no-any-return]
+    return mark if function is None else mark(function)
 
 
 @jitable_part
-def first_at_least(values, lo, hi, bound):  # type: ignore[no-untyped-def]
+def first_at_least(values, lo, hi, bound):
     """The first place of the increasing values[lo:hi] that is not below the bound, or hi."""
     while lo < hi:
         middle = (lo + hi) // 2

@@ -10,7 +10,7 @@ from calderon.backends.numba import jitable_part
 from calderon.backends.vectors import FLAGS, VectorType, lanes
 
 
-def _tile(typing_context, matrix, first, pitch, count, source, sources, target, targets, vectors):  # type: ignore[no-untyped-def]
+def _tile(typing_context, matrix, first, pitch, count, source, sources, target, targets, vectors):
     """target[t : t + n] += sum_k matrix[first + k pitch : ... + n] source[s + k], k < count, for all s, t of two tuples
     of the same length; n = `vectors` (a constant) vectors. Contiguous 1-D arrays; no bounds are checked."""
     if not isinstance(vectors, types.IntegerLiteral):
@@ -19,7 +19,7 @@ def _tile(typing_context, matrix, first, pitch, count, source, sources, target, 
     scalar = ir.DoubleType() if matrix.dtype.bitwidth == 64 else ir.FloatType()
     vector, align = ir.VectorType(scalar, kind.width), matrix.dtype.bitwidth // 8
 
-    def generate(context, builder, sig, args):  # type: ignore[no-untyped-def]
+    def generate(context, builder, sig, args):
         matrix_, first_, pitch_, count_, source_, sources_, target_, targets_, _ = args
         boxes = len(sig.args[5])
 
@@ -72,7 +72,7 @@ def _strip(vectors: int) -> Any:
     """Six vectors x at a time, then one at a time."""
 
     @jitable_part
-    def strip(matrix, first, pitch, count, source, s, apart, target, t, pitch_of, shift, lo, hi):  # type: ignore[no-untyped-def]
+    def strip(matrix, first, pitch, count, source, s, apart, target, t, pitch_of, shift, lo, hi):
         """target[t_i pitch_of + shift + ...] += A source[s_i apart + ...] for lo <= i < hi, six at a time.
 
         A: `vectors` vectors of rows of `matrix` from `first` on, `count` columns that are `pitch` apart; s, t (n,):
@@ -101,7 +101,7 @@ _one, _two, _three, _four = (_strip(n) for n in (1, 2, 3, 4))
 
 
 @jitable_part
-def add_products(matrix, first, vectors, count, source, s, apart, target, t, pitch, lo, hi):  # type: ignore[no-untyped-def]
+def add_products(matrix, first, vectors, count, source, s, apart, target, t, pitch, lo, hi):
     """target[t_i pitch + ...] += A source[s_i apart + ...] for lo <= i < hi, with one matrix A of `vectors` vectors
     of rows and `count` columns, column by column from matrix[first] on. s, t (n,): numbers of sources and targets,
     which may occur more than once."""

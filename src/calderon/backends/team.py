@@ -100,7 +100,7 @@ else:
 
 
 @jitable_part
-def do_task(board):  # type: ignore[no-untyped-def]
+def do_task(board):
     """Do the next task of the board (places as above); whether there was one."""
     while True:
         task = load(board, NEXT)
@@ -117,7 +117,7 @@ def do_task(board):  # type: ignore[no-untyped-def]
 
 
 @jitable_part
-def await_others(board):  # type: ignore[no-untyped-def]
+def await_others(board):
     """Wait until all tasks of the board are done. Numba keeps the records of the arrays, which the tasks count
     references of, only until the kernel returns, so this is part of it. A processor with too many threads is left to
     another one."""
@@ -130,7 +130,7 @@ def await_others(board):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def attend(board, patience):  # type: ignore[no-untyped-def]
+def attend(board, patience):
     """Do tasks of the board until none came for `patience` rounds."""
     idle = 0
     while idle < patience and load(board, STOP) == 0:
@@ -149,7 +149,7 @@ def team_kernel(function: Callable[..., None]) -> Callable[..., None]:
     part = jitable_part(function)
 
     @kernel
-    def lead(board, begin, end, parts, *arguments):  # type: ignore[no-untyped-def]
+    def lead(board, begin, end, parts, *arguments):
         """Call part(begin, end, *arguments) for the blocks begin to end in so many parts, as tasks of the board, and
         wait for all of them."""
         write_function(part, arguments, (begin, end), board, FUNCTION)

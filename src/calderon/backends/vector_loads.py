@@ -1,19 +1,21 @@
-"""Loads of vectors from arrays of other types, and sums over the lanes of a vector."""
+"""Loads of vectors from arrays of other types, transposes of squares in registers, and sums over lanes."""
+
+from typing import Any
 
 from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic
 
-from calderon.backends.vectors import FLAGS, VectorType
+from calderon.backends.vectors import FLAGS, VectorType, element_of, llvm_vector, require_row, vector_intrinsic
 
 
-def _load_as(typing_context, array, index, like):  # type: ignore[no-untyped-def]
+def _load_as(typing_context, array, index, like):
     """The vector array[index : index + width] with the width and precision of the row `like`; contiguous 1-D arrays of
     numbers in that precision, in single precision or of 16 bits. No bounds are checked."""
     kind = VectorType(like.dtype)
     bits, wanted = array.dtype.bitwidth, like.dtype.bitwidth
 
-    def generate(context, builder, sig, args):  # type: ignore[no-untyped-def]
+    def generate(context, builder, sig, args):
         stored = ir.IntType(16) if bits == 16 else ir.FloatType() if bits == 32 else ir.DoubleType()
         vector = ir.VectorType(ir.FloatType() if wanted == 32 else ir.DoubleType(), kind.width)
         data = context.make_array(array)(context, builder, args[0]).data
@@ -31,12 +33,12 @@ load_as = intrinsic(_load_as)
 load_as._set_uuid(f"{__name__}.load_as")
 
 
-def _total(typing_context, vector):  # type: ignore[no-untyped-def]
+def _total(typing_context, vector):
     """The sum of the components of a vector, by halves."""
     if not isinstance(vector, VectorType):
         return None
 
-    def generate(context, builder, sig, args):  # type: ignore[no-untyped-def]
+    def generate(context, builder, sig, args):
         value, count, index = args[0], vector.width, ir.IntType(32)
         while count > 1:
             count //= 2
@@ -49,3 +51,69 @@ def _total(typing_context, vector):  # type: ignore[no-untyped-def]
 
 total = intrinsic(_total)
 total._set_uuid(f"{__name__}.total")
+
+
+def _transposed(builder: ir.IRBuilder, rows: list[Any], parts: int, kind: VectorType) -> list[Any]:
+    """Rows of a square of numbers (parts = 2: of complex ones) as the rows of its transpose."""
+    count, step, rows = len(rows), 1, list(rows)
+    while step < count:  # exchange the off-diagonal squares of size `step`
+        for a in (n for n in range(count) if not n & step):
+            low, high = [], []
+            for column in range(count):
+                for part in range(parts):
+                    here, there = column * parts + part, (column ^ step) * parts + part
+                    low.append(kind.width + there if column & step else here)
+                    high.append(kind.width + here if column & step else there)
+            places = [ir.Constant(ir.VectorType(ir.IntType(32), kind.width), each) for each in (low, high)]
+            one, two = rows[a], rows[a + step]
+            rows[a], rows[a + step] = (builder.shuffle_vector(one, two, place) for place in places)
+        step *= 2
+    return rows
+
+
+@vector_intrinsic
+def transpose(typing_context, source, i, j, target, k, m):
+    """target[k : k + n, m : m + n] = source[i : i + n, j : j + n]^T in registers, n = `entries`; the rows of both are
+    contiguous."""
+    is_complex = isinstance(source.dtype, types.Complex)
+    kind = VectorType(source.dtype.underlying_float if is_complex else source.dtype)
+    parts = 2 if is_complex else 1
+    count = kind.width // parts
+
+    def generate(context, builder, sig, args):
+        def row(kind_, value, first, column, step):
+            array = context.make_array(kind_)(context, builder, value)
+            number = builder.add(first, context.get_constant(types.intp, step))
+            start = builder.mul(number, builder.extract_value(array.strides, 0))
+            data = builder.bitcast(array.data, ir.IntType(8).as_pointer())
+            item = builder.mul(column, array.itemsize)
+            place = builder.gep(data, [builder.add(start, item)])
+            return builder.bitcast(place, llvm_vector(kind).as_pointer())
+
+        align = kind.scalar.bitwidth // 8
+        rows = [builder.load(row(source, args[0], args[1], args[2], n), align=align) for n in range(count)]
+        for n, each in enumerate(_transposed(builder, rows, parts, kind)):
+            builder.store(each, row(target, args[3], args[4], args[5], n), align=align)
+        return context.get_dummy_value()
+
+    return types.void(source, types.intp, types.intp, target, types.intp, types.intp), generate
+
+
+@vector_intrinsic
+def transpose_apart(typing_context, source, i, pitch, target, k, apart):
+    """Transpose a square between contiguous 1-D arrays of real numbers: its rows begin at source[i], `pitch` apart,
+    those of the transpose at target[k], `apart` apart."""
+    kind = VectorType(require_row(source).dtype)
+
+    def generate(context, builder, sig, args):
+        def row(array, first, step, n):
+            place = builder.add(first, builder.mul(step, context.get_constant(types.intp, n)))
+            return element_of(context, builder, source, array, place)
+
+        align = kind.scalar.bitwidth // 8
+        rows = [builder.load(row(*args[:3], n), align=align) for n in range(kind.width)]
+        for n, each in enumerate(_transposed(builder, rows, 1, kind)):
+            builder.store(each, row(*args[3:], n), align=align)
+        return context.get_dummy_value()
+
+    return types.void(source, types.intp, types.intp, source, types.intp, types.intp), generate

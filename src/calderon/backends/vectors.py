@@ -57,14 +57,14 @@ def _llvm_scalar(scalar: Any) -> ir.Type:
     return ir.DoubleType() if scalar.bitwidth == 64 else ir.FloatType()
 
 
-def _llvm_vector(kind: VectorType) -> ir.VectorType:
+def llvm_vector(kind: VectorType) -> ir.VectorType:
     return ir.VectorType(_llvm_scalar(kind.scalar), kind.width)
 
 
 @register_model(VectorType)
 class _VectorModel(models.PrimitiveModel):
     def __init__(self, dmm: Any, fe_type: VectorType) -> None:
-        super().__init__(dmm, fe_type, _llvm_vector(fe_type))
+        super().__init__(dmm, fe_type, llvm_vector(fe_type))
 
 
 def _vector_of(kinds: tuple[types.Type, ...]) -> VectorType | None:
@@ -86,7 +86,7 @@ class _Arithmetic(AbstractTemplate):
 
 def _splat(builder: ir.IRBuilder, value: Any, kind: VectorType) -> Any:
     """A vector with that number in every component."""
-    vector = _llvm_vector(kind)
+    vector = llvm_vector(kind)
     single = builder.insert_element(ir.Constant(vector, ir.Undefined), value, ir.Constant(ir.IntType(32), 0))
     places = ir.Constant(ir.VectorType(ir.IntType(32), kind.width), [0] * kind.width)
     return builder.shuffle_vector(single, ir.Constant(vector, ir.Undefined), places)
@@ -126,7 +126,7 @@ def jitable(function: Callable[..., Any]) -> Callable[..., Any]:
     return jitable_part(function, forceinline=True)
 
 
-def _intrinsic(function: Callable[..., Any], name: str = "") -> Any:
+def vector_intrinsic(function: Callable[..., Any], name: str = "") -> Any:
     """An intrinsic of the same identity in every process.
 
     Numba gives each a random one, which enters the key of its cache with functions that a kernel captures by value.
@@ -141,50 +141,50 @@ def is_vector(kind: types.Type) -> bool:
     return isinstance(kind, VectorType)
 
 
-def _element(context: Any, builder: ir.IRBuilder, kind: types.Array, array: Any, index: Any) -> Any:
+def element_of(context: Any, builder: ir.IRBuilder, kind: types.Array, array: Any, index: Any) -> Any:
     """Pointer to array[index] as a pointer to a vector, and the type of the vector."""
     data = context.make_array(kind)(context, builder, array).data
-    vector = _llvm_vector(VectorType(kind.dtype))
+    vector = llvm_vector(VectorType(kind.dtype))
     return builder.bitcast(builder.gep(data, [index], inbounds=True), vector.as_pointer())
 
 
-def _require_row(array: types.Type) -> types.Array:
+def require_row(array: types.Type) -> types.Array:
     if not (isinstance(array, types.Array) and array.ndim == 1 and array.layout == "C"):
         raise TypeError(f"a vector is loaded from or stored to a contiguous row, not {array}")
     return array
 
 
-@_intrinsic
-def load(typing_context, array, index):  # type: ignore[no-untyped-def]
+@vector_intrinsic
+def load(typing_context, array, index):
     """The vector array[index : index + width] of a contiguous 1-D array; no bounds are checked."""
-    kind = _require_row(array)
+    kind = require_row(array)
 
-    def generate(context, builder, sig, args):  # type: ignore[no-untyped-def]
-        pointer = _element(context, builder, kind, *args)
+    def generate(context, builder, sig, args):
+        pointer = element_of(context, builder, kind, *args)
         return builder.load(pointer, align=kind.dtype.bitwidth // 8)
 
     return VectorType(kind.dtype)(array, types.intp), generate
 
 
-@_intrinsic
-def number(typing_context, array, index):  # type: ignore[no-untyped-def]
+@vector_intrinsic
+def number(typing_context, array, index):
     """array[index] of a contiguous 1-D array; no bounds are checked, and a negative index does not count from the
     end: without that the compiler keeps the index in one register."""
-    kind = _require_row(array)
+    kind = require_row(array)
 
-    def generate(context, builder, sig, args):  # type: ignore[no-untyped-def]
+    def generate(context, builder, sig, args):
         data = context.make_array(kind)(context, builder, args[0]).data
         return builder.load(builder.gep(data, [args[1]], inbounds=True))
 
     return kind.dtype(array, types.intp), generate
 
 
-@_intrinsic
-def put(typing_context, array, index, value):  # type: ignore[no-untyped-def]
+@vector_intrinsic
+def put(typing_context, array, index, value):
     """array[index] = value of a contiguous 1-D array; as `number`, no bounds are checked."""
-    kind = _require_row(array)
+    kind = require_row(array)
 
-    def generate(context, builder, sig, args):  # type: ignore[no-untyped-def]
+    def generate(context, builder, sig, args):
         data = context.make_array(kind)(context, builder, args[0]).data
         builder.store(args[2], builder.gep(data, [args[1]], inbounds=True))
         return context.get_dummy_value()
@@ -192,28 +192,28 @@ def put(typing_context, array, index, value):  # type: ignore[no-untyped-def]
     return types.void(array, types.intp, kind.dtype), generate
 
 
-@_intrinsic
-def store(typing_context, array, index, vector):  # type: ignore[no-untyped-def]
+@vector_intrinsic
+def store(typing_context, array, index, vector):
     """array[index : index + width] = vector."""
-    kind = _require_row(array)
+    kind = require_row(array)
 
-    def generate(context, builder, sig, args):  # type: ignore[no-untyped-def]
-        pointer = _element(context, builder, kind, args[0], args[1])
+    def generate(context, builder, sig, args):
+        pointer = element_of(context, builder, kind, args[0], args[1])
         builder.store(args[2], pointer, align=kind.dtype.bitwidth // 8)
         return context.get_dummy_value()
 
     return types.void(array, types.intp, vector), generate
 
 
-@_intrinsic
-def accumulate(typing_context, array, index, re, im):  # type: ignore[no-untyped-def]
+@vector_intrinsic
+def accumulate(typing_context, array, index, re, im):
     """array[index : index + width] += re, or += re + i im for a complex array."""
-    kind = _require_row(array)
+    kind = require_row(array)
     is_complex = isinstance(kind.dtype, types.Complex)
 
-    def generate(context, builder, sig, args):  # type: ignore[no-untyped-def]
+    def generate(context, builder, sig, args):
         data = context.make_array(kind)(context, builder, args[0]).data
-        vector, width = _llvm_vector(re), re.width
+        vector, width = llvm_vector(re), re.width
         first = builder.bitcast(builder.gep(data, [args[1]], inbounds=True), vector.as_pointer())
         summands = [args[2]]
         if is_complex:  # re0 im0 re1 im1 ...
@@ -232,88 +232,22 @@ def accumulate(typing_context, array, index, re, im):  # type: ignore[no-untyped
     return types.void(array, types.intp, re, im), generate
 
 
-def _transposed(builder: ir.IRBuilder, rows: list[Any], parts: int, kind: VectorType) -> list[Any]:
-    """Rows of a square of numbers (parts = 2: of complex ones) as the rows of its transpose."""
-    count, step, rows = len(rows), 1, list(rows)
-    while step < count:  # exchange the off-diagonal squares of size `step`
-        for a in (n for n in range(count) if not n & step):
-            low, high = [], []
-            for column in range(count):
-                for part in range(parts):
-                    here, there = column * parts + part, (column ^ step) * parts + part
-                    low.append(kind.width + there if column & step else here)
-                    high.append(kind.width + here if column & step else there)
-            places = [ir.Constant(ir.VectorType(ir.IntType(32), kind.width), each) for each in (low, high)]
-            one, two = rows[a], rows[a + step]
-            rows[a], rows[a + step] = (builder.shuffle_vector(one, two, place) for place in places)
-        step *= 2
-    return rows
-
-
-@_intrinsic
-def transpose(typing_context, source, i, j, target, k, m):  # type: ignore[no-untyped-def]
-    """target[k : k + n, m : m + n] = source[i : i + n, j : j + n]^T in registers, n = `entries`; the rows of both are
-    contiguous."""
-    is_complex = isinstance(source.dtype, types.Complex)
-    kind = VectorType(source.dtype.underlying_float if is_complex else source.dtype)
-    parts = 2 if is_complex else 1
-    count = kind.width // parts
-
-    def generate(context, builder, sig, args):  # type: ignore[no-untyped-def]
-        def row(kind_, value, first, column, step):  # type: ignore[no-untyped-def]
-            array = context.make_array(kind_)(context, builder, value)
-            number = builder.add(first, context.get_constant(types.intp, step))
-            start = builder.mul(number, builder.extract_value(array.strides, 0))
-            data = builder.bitcast(array.data, ir.IntType(8).as_pointer())
-            item = builder.mul(column, array.itemsize)
-            place = builder.gep(data, [builder.add(start, item)])
-            return builder.bitcast(place, _llvm_vector(kind).as_pointer())
-
-        align = kind.scalar.bitwidth // 8
-        rows = [builder.load(row(source, args[0], args[1], args[2], n), align=align) for n in range(count)]
-        for n, each in enumerate(_transposed(builder, rows, parts, kind)):
-            builder.store(each, row(target, args[3], args[4], args[5], n), align=align)
-        return context.get_dummy_value()
-
-    return types.void(source, types.intp, types.intp, target, types.intp, types.intp), generate
-
-
-@_intrinsic
-def transpose_apart(typing_context, source, i, pitch, target, k, apart):  # type: ignore[no-untyped-def]
-    """Transpose a square between contiguous 1-D arrays of real numbers: its rows begin at source[i], `pitch` apart,
-    those of the transpose at target[k], `apart` apart."""
-    kind = VectorType(_require_row(source).dtype)
-
-    def generate(context, builder, sig, args):  # type: ignore[no-untyped-def]
-        def row(array, first, step, n):  # type: ignore[no-untyped-def]
-            place = builder.add(first, builder.mul(step, context.get_constant(types.intp, n)))
-            return _element(context, builder, source, array, place)
-
-        align = kind.scalar.bitwidth // 8
-        rows = [builder.load(row(*args[:3], n), align=align) for n in range(kind.width)]
-        for n, each in enumerate(_transposed(builder, rows, 1, kind)):
-            builder.store(each, row(*args[3:], n), align=align)
-        return context.get_dummy_value()
-
-    return types.void(source, types.intp, types.intp, source, types.intp, types.intp), generate
-
-
-@_intrinsic
-def entries(typing_context, array):  # type: ignore[no-untyped-def]
+@vector_intrinsic
+def entries(typing_context, array):
     """Entries of an array, real or complex, in a vector: a constant to the compiler."""
     count = BYTES // (array.dtype.bitwidth // 8)
 
-    def generate(context, builder, sig, args):  # type: ignore[no-untyped-def]
+    def generate(context, builder, sig, args):
         return context.get_constant(types.intp, count)
 
     return types.intp(array), generate
 
 
 def _prefetching(write: int) -> Any:
-    def typed(typing_context, array, index):  # type: ignore[no-untyped-def]
-        kind = _require_row(array)
+    def typed(typing_context, array, index):
+        kind = require_row(array)
 
-        def generate(context, builder, sig, args):  # type: ignore[no-untyped-def]
+        def generate(context, builder, sig, args):
             data = context.make_array(kind)(context, builder, args[0]).data
             pointer = builder.bitcast(builder.gep(data, [args[1]]), ir.IntType(8).as_pointer())
             flags = [ir.Constant(ir.IntType(32), n) for n in (write, 3, 1)]  # keep in all caches, data
@@ -330,14 +264,14 @@ def _prefetching(write: int) -> Any:
     return typed
 
 
-prefetch = _intrinsic(_prefetching(1), "prefetch")
+prefetch = vector_intrinsic(_prefetching(1), "prefetch")
 """Prefetch the cache line of array[index] for writing; an index beyond the end is harmless."""
-prefetch_to_read = _intrinsic(_prefetching(0), "prefetch_to_read")
+prefetch_to_read = vector_intrinsic(_prefetching(0), "prefetch_to_read")
 """Prefetch the cache line of array[index] for reading; an index beyond the end is harmless."""
 
 
-@_intrinsic
-def lanes(typing_context, array):  # type: ignore[no-untyped-def]
+@vector_intrinsic
+def lanes(typing_context, array):
     """Numbers in a vector loaded from this array: a constant to the compiler.
 
     Every kernel calls it, so this also has the kernel's stack aligned to vectors: LLVM would put those that do not
@@ -345,7 +279,7 @@ def lanes(typing_context, array):  # type: ignore[no-untyped-def]
     """
     count = VectorType(array.dtype).width
 
-    def generate(context, builder, sig, args):  # type: ignore[no-untyped-def]
+    def generate(context, builder, sig, args):
         attributes = builder.function.attributes
         attributes.alignstack = BYTES
         attributes.add("nonlazybind")  # llvmlite prints no attributes unless one of this kind is present
@@ -354,13 +288,13 @@ def lanes(typing_context, array):  # type: ignore[no-untyped-def]
     return types.intp(array), generate
 
 
-@_intrinsic
-def zero(typing_context, array):  # type: ignore[no-untyped-def]
+@vector_intrinsic
+def zero(typing_context, array):
     """The zero vector of an array's type."""
     kind = VectorType(array.dtype)
 
-    def generate(context, builder, sig, args):  # type: ignore[no-untyped-def]
-        return ir.Constant(_llvm_vector(kind), None)
+    def generate(context, builder, sig, args):
+        return ir.Constant(llvm_vector(kind), None)
 
     return kind(array), generate
 
@@ -374,51 +308,51 @@ def _call(builder: ir.IRBuilder, name: str, result: ir.VectorType, arguments: li
 
 
 def _unary(name: str) -> Any:
-    def typed(typing_context, vector):  # type: ignore[no-untyped-def]
-        def generate(context, builder, sig, args):  # type: ignore[no-untyped-def]
+    def typed(typing_context, vector):
+        def generate(context, builder, sig, args):
             suffix = f"v{vector.width}f{vector.scalar.bitwidth}"
-            return _call(builder, f"{name}.{suffix}", _llvm_vector(vector), list(args))
+            return _call(builder, f"{name}.{suffix}", llvm_vector(vector), list(args))
 
         return vector(vector), generate
 
     return typed
 
 
-floor = _intrinsic(_unary("llvm.floor"), "floor")
+floor = vector_intrinsic(_unary("llvm.floor"), "floor")
 """floor of every number."""
-square_root = _intrinsic(_unary("llvm.sqrt"), "square_root")
+square_root = vector_intrinsic(_unary("llvm.sqrt"), "square_root")
 """sqrt of every number."""
 
 
-@_intrinsic
-def smaller(typing_context, vector, bound):  # type: ignore[no-untyped-def]
+@vector_intrinsic
+def smaller(typing_context, vector, bound):
     """min(vector, bound) of every number."""
 
-    def generate(context, builder, sig, args):  # type: ignore[no-untyped-def]
+    def generate(context, builder, sig, args):
         value, limit = _operands(builder, sig.args, args)
         return builder.select(builder.fcmp_ordered("<", value, limit), value, limit)
 
     return vector(vector, vector.scalar), generate
 
 
-@_intrinsic
-def above(typing_context, vector, bound):  # type: ignore[no-untyped-def]
+@vector_intrinsic
+def above(typing_context, vector, bound):
     """1 where the number is larger than the bound, else 0."""
 
-    def generate(context, builder, sig, args):  # type: ignore[no-untyped-def]
+    def generate(context, builder, sig, args):
         value, limit = _operands(builder, sig.args, args)
         one = _splat(builder, ir.Constant(_llvm_scalar(vector.scalar), 1.0), vector)
-        nothing = ir.Constant(_llvm_vector(vector), None)
+        nothing = ir.Constant(llvm_vector(vector), None)
         return builder.select(builder.fcmp_ordered(">", value, limit), one, nothing)
 
     return vector(vector, vector.scalar), generate
 
 
-@_intrinsic
-def any_less(typing_context, left, right):  # type: ignore[no-untyped-def]
+@vector_intrinsic
+def any_less(typing_context, left, right):
     """Whether left < right for any number of two vectors."""
 
-    def generate(context, builder, sig, args):  # type: ignore[no-untyped-def]
+    def generate(context, builder, sig, args):
         found = builder.fcmp_ordered("<", *_operands(builder, sig.args, args))
         bits = ir.IntType(found.type.count)
         return builder.icmp_unsigned("!=", builder.bitcast(found, bits), ir.Constant(bits, 0))
@@ -426,32 +360,32 @@ def any_less(typing_context, left, right):  # type: ignore[no-untyped-def]
     return types.boolean(left, right), generate
 
 
-@_intrinsic
-def where_less(typing_context, left, right, one, other):  # type: ignore[no-untyped-def]
+@vector_intrinsic
+def where_less(typing_context, left, right, one, other):
     """`one` where left < right, else `other`; vectors, or numbers for all of one."""
     kinds = left, right, one, other
     kind = _vector_of(kinds)
     if kind is None:
         return None
 
-    def generate(context, builder, sig, args):  # type: ignore[no-untyped-def]
+    def generate(context, builder, sig, args):
         first, second, chosen, else_ = _operands(builder, sig.args, args)
         return builder.select(builder.fcmp_ordered("<", first, second), chosen, else_)
 
     return kind(*(each if isinstance(each, VectorType) else kind.scalar for each in kinds)), generate
 
 
-@_intrinsic
-def exponent_and_mantissa(typing_context, vector):  # type: ignore[no-untyped-def]
+@vector_intrinsic
+def exponent_and_mantissa(typing_context, vector):
     """n and m of x = 2^n m, m between sqrt(1/2) and sqrt(2), of positive normal doubles."""
     if vector.scalar.bitwidth != 64:
         raise TypeError(f"the exponents of {vector} are not supported: use vectors of float64")
 
-    def generate(context, builder, sig, args):  # type: ignore[no-untyped-def]
-        kind = _llvm_vector(vector)
+    def generate(context, builder, sig, args):
+        kind = llvm_vector(vector)
         whole = ir.VectorType(ir.IntType(64), vector.width)
 
-        def every(value):  # type: ignore[no-untyped-def]
+        def every(value):
             return ir.Constant(whole, [value] * vector.width)
 
         bits = builder.bitcast(args[0], whole)
@@ -469,12 +403,12 @@ def has_estimates() -> bool:
     return bool(llvm.get_host_cpu_features().get("avx512f", False))
 
 
-@_intrinsic
-def inverse_square_root_estimate(typing_context, vector):  # type: ignore[no-untyped-def]
+@vector_intrinsic
+def inverse_square_root_estimate(typing_context, vector):
     """1/sqrt: to 14 bits where `has_estimates`, else to single precision; arguments within single precision's range."""
 
-    def generate(context, builder, sig, args):  # type: ignore[no-untyped-def]
-        kind = _llvm_vector(vector)
+    def generate(context, builder, sig, args):
+        kind = llvm_vector(vector)
         if has_estimates():
             name = f"llvm.x86.avx512.rsqrt14.p{'d' if vector.scalar.bitwidth == 64 else 's'}.512"
             everywhere = ir.Constant(ir.IntType(vector.width), -1)
@@ -489,12 +423,12 @@ def inverse_square_root_estimate(typing_context, vector):  # type: ignore[no-unt
 
 
 @jitable
-def add(array, place, value):  # type: ignore[no-untyped-def]
+def add(array, place, value):
     """array[place : place + width] += value."""
     store(array, place, load(array, place) + value)
 
 
 @jitable
-def complex_product(re, im, c, s):  # type: ignore[no-untyped-def]
+def complex_product(re, im, c, s):
     """(re + i im) (c + i s)."""
     return re * c - im * s, im * c + re * s

@@ -36,7 +36,7 @@ def surface_mesh(file: CaseFile[Any], metres: float = 1.0, unit: str = "m") -> T
             found = meshes.sample(table.sample, table.resolution or "coarse")
             return found if metres == 1 else found.scaled(1 / metres)
         assert table.shape is not None
-        return getattr(meshes, table.shape)(**table.parameters)  # type: ignore[no-any-return]
+        return getattr(meshes, table.shape)(**table.parameters)
 
     def read(path: Path, scale: float) -> TriangleMesh:
         if path.suffix.lower() not in meshes.CAD_FORMATS:

@@ -15,7 +15,7 @@ C. F. Bohren and D. R. Huffman, Absorption and Scattering of Light by Small Part
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -217,7 +217,7 @@ class MieScattering:
         return E, H
 
     def _summed(
-        self, x: np.ndarray, radial, permittivity: complex, permeability: complex, faces: tuple[float, float]
+        self, x: np.ndarray, radial: Any, permittivity: complex, permeability: complex, faces: tuple[float, float]
     ) -> tuple[np.ndarray, np.ndarray]:
         """E and H (p, 3) of the radial functions at points (p, 3), in portions that fit in the cache."""
         E, H = np.zeros((2, len(x), 3), np.complex128)

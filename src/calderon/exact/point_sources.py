@@ -6,6 +6,7 @@ Placed inside a closed surface, the sources give an exterior solution whose Diri
 outside, an interior one (the method of manufactured solutions).
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -69,7 +70,7 @@ class PointSources:
             raise ValueError("a point lies on a point source, where the field is infinite")
         return separation, distance
 
-    def _summed(self, x: np.ndarray, part) -> np.ndarray:
+    def _summed(self, x: np.ndarray, part: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
         step = max(1, _POINTS_AT_ONCE // len(self.positions))
         parts = [part(x[first : first + step]) for first in range(0, max(len(x), 1), step)]
         return self._typed(np.concatenate(parts))

@@ -16,8 +16,10 @@ their growth (`calderon.exact.bessel`), so that no order overflows; the total fi
 from the Wronskian, without cancellation in the shadow.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -345,7 +347,7 @@ def _powers(base: complex, orders: np.ndarray) -> np.ndarray:
     return np.array([base**0, base, base**2, base**3])[orders % 4].round()
 
 
-def series(terms: np.ndarray, radial, distance: np.ndarray, cosine: np.ndarray) -> np.ndarray:
+def series(terms: np.ndarray, radial: Callable[..., Any], distance: np.ndarray, cosine: np.ndarray) -> np.ndarray:
     """sum_n terms_n R_n(r) P_n(cos g), in portions of points that fit in the cache."""
     values = np.empty(len(distance), np.complex128)
     step = max(1, _VALUES_AT_ONCE // len(terms))

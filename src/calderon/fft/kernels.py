@@ -13,7 +13,7 @@ from calderon.backends.numba import kernel
 
 
 @kernel
-def scatter(x, order, low, high, first, plane, weights, m, out):  # type: ignore[no-untyped-def]
+def scatter(x, order, low, high, first, plane, weights, m, out):
     """out (planes, 3, nx, ny) += weights x of the functions order[low:high].
 
     x (n,): values of the functions; first (n, 2), plane (n,): first node and number of the plane of each; weights (n,
@@ -29,7 +29,7 @@ def scatter(x, order, low, high, first, plane, weights, m, out):  # type: ignore
 
 
 @kernel
-def gather(field, low, high, first, plane, weights, m, factors, y):  # type: ignore[no-untyped-def]
+def gather(field, low, high, first, plane, weights, m, factors, y):
     """y (n,) of the functions low to high: the weighted sums of field (planes, 3, nx, ny), times factors (3,); first,
     plane, weights and m as in `scatter`."""
     for n in range(low, high):
@@ -55,7 +55,7 @@ def grid_subtraction(m: int) -> Any:
     last = m * m - 1
 
     @kernel
-    def subtract_grid(starts, columns, values, low, high, first, plane, weights, greens, factors):  # type: ignore[no-untyped-def]
+    def subtract_grid(starts, columns, values, low, high, first, plane, weights, greens, factors):
         """Subtract from values, those of a sparse matrix (starts, columns, values) in its rows low to high, the
         products by the grid. first, plane, weights as in `scatter`; greens (planes, planes, 2, nx, ny): G_xx and K
         between nodes;
@@ -92,7 +92,7 @@ def grid_subtraction(m: int) -> Any:
 
 
 @kernel
-def add_rows(starts, columns, values, x, low, high, y):  # type: ignore[no-untyped-def]
+def add_rows(starts, columns, values, x, low, high, y):
     """y += A x in the rows low to high of a sparse matrix A (starts, columns, values)."""
     for i in range(low, high):
         total = 0j

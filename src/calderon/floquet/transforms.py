@@ -23,13 +23,13 @@ TERMS = 15
 
 
 @jitable_part
-def _expi(x):  # type: ignore[no-untyped-def]
+def _expi(x):
     """exp(-i x)."""
     return complex(np.cos(x), -np.sin(x))
 
 
 @jitable_part
-def _confluent(x, y, wave_x):  # type: ignore[no-untyped-def]
+def _confluent(x, y, wave_x):
     """Divided difference of exp(-i .) at x, x, y as a function of -i times the argument; wave_x = exp(-i x)."""
     z = complex(0.0, x - y)
     if abs(x - y) < 0.5:
@@ -42,7 +42,7 @@ def _confluent(x, y, wave_x):  # type: ignore[no-untyped-def]
 
 
 @jitable_part
-def _first(x, y):  # type: ignore[no-untyped-def]
+def _first(x, y):
     """Divided difference at x and y."""
     half = 0.5 * (x - y)
     ratio = np.sin(half) / half if abs(half) > 1e-8 else 1.0
@@ -50,7 +50,7 @@ def _first(x, y):  # type: ignore[no-untyped-def]
 
 
 @jitable_part
-def _far_moments(a, b, c):  # type: ignore[no-untyped-def]
+def _far_moments(a, b, c):
     """Moments at a <= b <= c that are not close."""
     wave_a, wave_b, wave_c = _expi(a), _expi(b), _expi(c)
     gap = complex(0.0, a - c)
@@ -63,7 +63,7 @@ def _far_moments(a, b, c):  # type: ignore[no-untyped-def]
 
 
 @jitable_part
-def _close_moments(a, b, c):  # type: ignore[no-untyped-def]
+def _close_moments(a, b, c):
     """Moments by complete homogeneous polynomials: the sum of (-i)^p h_p(a, b, c, a) / (p + 3)!, and so on."""
     one, two, three, ha, hb, hc = 1.0, 1.0, 1.0, 1.0, 1.0, 1.0
     factor = complex(1.0 / 6.0, 0.0)
@@ -79,7 +79,7 @@ def _close_moments(a, b, c):  # type: ignore[no-untyped-def]
 
 
 @jitable_part
-def _moments(a, b, c):  # type: ignore[no-untyped-def]
+def _moments(a, b, c):
     """The moments m_j for the phases a, b and c at the corners, in the order of the arguments: by `_far_moments`, or by
     `_close_moments` where they differ by less than CLOSE."""
     low, high = min(a, b, c), max(a, b, c)
@@ -104,7 +104,7 @@ def _moments(a, b, c):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _transform(waves, along, corners, doubled, scale, dofs, out):  # type: ignore[no-untyped-def]
+def _transform(waves, along, corners, doubled, scale, dofs, out):
     """out[:, w, f] += the component along `along`, and along that turned by 90 degrees, of function f at wave w.
 
     waves (n, 2): K in 1/m; along (n, 2): unit vectors; corners (m, 3, 2): of triangles, in m; doubled (m,): their

@@ -9,7 +9,7 @@ from calderon.layers.lines import line_functions
 
 
 @kernel
-def _voltages(k, sections, z, layer, source_z, source_layer, out):  # type: ignore[no-untyped-def]
+def _voltages(k, sections, z, layer, source_z, source_layer, out):
     """Fill out (2, n) with V_i of the TM and the TE line at the wavenumbers k (n,), at the height z in `layer`, for
     unit sources at source_z in source_layer; sections: `Sections.data`."""
     for i in range(len(k)):

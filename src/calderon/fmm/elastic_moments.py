@@ -162,7 +162,7 @@ class _Combination(NamedTuple):
 
 
 @kernel
-def move_origin(sums, boxes, arms, count, rank, last, low, high):  # type: ignore[no-untyped-def]
+def move_origin(sums, boxes, arms, count, rank, last, low, high):
     """Move the origin from which points are measured, in sums (boxes count SUMS rank,) of boxes low .. high.
 
     Each box has `count` vectors of SUMS sums with `rank` numbers. The first three sums receive their arm times the last
@@ -199,7 +199,7 @@ def _field_kernels(packed: bool) -> tuple[Any, Any]:
     """Moments of fields, and sums with them: each unknown has SUMS runs."""
 
     @kernel
-    def from_fields(stored, rank, starts, x, count, boxes, moments, low, high):  # type: ignore[no-untyped-def]
+    def from_fields(stored, rank, starts, x, count, boxes, moments, low, high):
         """Add coefficients times moments to those of the leaves low .. high.
 
         stored: the first five fields of `Moments`, of rank numbers; starts (leaves + 1,): where the unknowns of each
@@ -216,7 +216,7 @@ def _field_kernels(packed: bool) -> tuple[Any, Any]:
                         add_run(stored, packed, rank, SUMS * j + c, f, moments, first + c * rank)
 
     @kernel
-    def to_fields(stored, rank, starts, local, boxes, y, count, low, high):  # type: ignore[no-untyped-def]
+    def to_fields(stored, rank, starts, local, boxes, y, count, low, high):
         """Add local expansions (boxes count SUMS rank,) times moments to the vectors y (count n,), for the leaves
         low .. high; stored, rank, starts, boxes: as in `from_fields`."""
         length = starts[len(starts) - 1]
@@ -235,7 +235,7 @@ def _value_kernels(packed: bool) -> tuple[Any, Any]:
     """Moments of values that test, and sums with them: three unknowns have the SUMS runs of 1, y_1, y_2 and y_3."""
 
     @kernel
-    def from_values(stored, rank, starts, x, count, boxes, moments, low, high):  # type: ignore[no-untyped-def]
+    def from_values(stored, rank, starts, x, count, boxes, moments, low, high):
         """Add coefficients times moments to those of the leaves low .. high: those of 1 to the sum of the component, of
         y_c to the last sum. starts (leaves + 1,): where the functions of each leaf begin, with three unknowns each;
         stored, rank, x, count, boxes, moments: as in `from_fields`."""
@@ -251,7 +251,7 @@ def _value_kernels(packed: bool) -> tuple[Any, Any]:
                         add_run(stored, packed, rank, SUMS * j + c + 1, f, moments, first + 3 * rank)
 
     @kernel
-    def to_values(stored, rank, starts, local, boxes, y, count, low, high):  # type: ignore[no-untyped-def]
+    def to_values(stored, rank, starts, local, boxes, y, count, low, high):
         """Add local expansions times moments to the vectors y (count n,), for the leaves low .. high; stored, rank,
         starts, local, boxes: as in `from_values` and `to_fields`."""
         length = 3 * starts[len(starts) - 1]

@@ -12,6 +12,7 @@ the harmonics of their leaves.
 import time
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -89,7 +90,7 @@ class FastMultipole(FastOperator):
     kind = "fast multipole operator"
 
     def __init__(
-        self, product: LinearOperator, info: list[Info], label: str, seconds: float, rtol: float, backend: str
+        self, product: LinearOperator, info: list[Info], label: str, seconds: float, rtol: float | None, backend: str
     ) -> None:
         super().__init__(product.shape, product.dtype, label, rtol, backend)
         self.product, self.info, self.seconds = product, info, seconds
@@ -287,7 +288,8 @@ class _Composition:
             return Product(operator, layout, near, promise, rtol, self.execution)
 
         def errors(product: Product) -> list[float]:
-            return [float(each.errors(each.products(product), lambda size=size: size / product.edge**2, FLAT).max())
+            scale = product.edge**2
+            return [float(each.errors(each.products(product), partial(np.divide, size, scale), FLAT).max())
                     for each, size in zip(checks, sizes, strict=True)]  # fmt: skip
 
         held = _held(
@@ -391,7 +393,7 @@ class Product(RealProducts):
             numbers.append(moments_of(pieces, degree, kind, tree, layout.lists, table))
         passes = Translations(tree, layout.lists.far, table, len(numbers[0]))
         scale = 1 / (4 * np.pi * tree.cube.edge ** (1 + kinds.count("normal")))
-        self._far = FunctionFar(layout.lists, self.rows, self.columns, *numbers, passes, scale)
+        self._far = FunctionFar(layout.lists, self.rows, self.columns, numbers[0], numbers[-1], passes, scale)
 
     def forget(self) -> None:
         """Free the moments of functions, which products of another order do not need."""

@@ -82,7 +82,7 @@ def _pack(values: NDArray[Any], first: int, integers: NDArray[np.int16], exponen
 
 
 @jitable
-def run_at(stored, packed, rank, run, k, like):  # type: ignore[no-untyped-def]
+def run_at(stored, packed, rank, run, k, like):
     """Return the vector of the numbers k, k + 1, ... of a run; k >= GROUP where they have one integer.
 
     stored: the first five fields of `Moments`, with runs of `rank` numbers; packed: whether these are integers, a
@@ -94,7 +94,7 @@ def run_at(stored, packed, rank, run, k, like):  # type: ignore[no-untyped-def]
 
 
 @jitable
-def first_of_run(stored, packed, rank, run, k, like):  # type: ignore[no-untyped-def]
+def first_of_run(stored, packed, rank, run, k, like):
     """Return the vector of the numbers k, k + 1, ... of a run, k < GROUP; stored, packed, rank, like: as in
     `run_at`."""
     _, _, finer, finer_exponents, powers = stored
@@ -105,7 +105,7 @@ def first_of_run(stored, packed, rank, run, k, like):  # type: ignore[no-untyped
 
 
 @jitable
-def add_run(stored, packed, rank, run, f, sums, at):  # type: ignore[no-untyped-def]
+def add_run(stored, packed, rank, run, f, sums, at):
     """Add f times a run to sums[at : at + rank]; stored, packed: as in `run_at`."""
     step = lanes(sums)
     for k in range(0, GROUP, step):
@@ -115,7 +115,7 @@ def add_run(stored, packed, rank, run, f, sums, at):  # type: ignore[no-untyped-
 
 
 @jitable
-def with_run(stored, packed, rank, run, t, sums, at):  # type: ignore[no-untyped-def]
+def with_run(stored, packed, rank, run, t, sums, at):
     """Return the vector t plus the products of the numbers of a run and sums[at : at + rank]; stored, packed: as in
     `run_at`."""
     step = lanes(sums)

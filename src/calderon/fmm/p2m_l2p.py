@@ -82,7 +82,7 @@ def moments_of(pieces: Pieces, degree: int, kind: str, tree: Octree, lists: List
 
 
 @kernel
-def p2m(functions, starts, x, count, boxes, columns, column, rank, moments, low, high):  # type: ignore[no-untyped-def]
+def p2m(functions, starts, x, count, boxes, columns, column, rank, moments, low, high):
     """Add the moments of pieces times coefficients to those of the leaves low .. high.
 
     functions (n rank,): moments of the n pieces; starts (leaves + 1,): where the pieces of each leaf begin; x
@@ -99,7 +99,7 @@ def p2m(functions, starts, x, count, boxes, columns, column, rank, moments, low,
 
 
 @kernel
-def l2p(functions, starts, local, boxes, columns, column, rank, y, count, low, high):  # type: ignore[no-untyped-def]
+def l2p(functions, starts, local, boxes, columns, column, rank, y, count, low, high):
     """Add local expansions of the leaves low .. high, tested with pieces, to `count` vectors y (count n,).
 
     local (boxes columns rank,): of all boxes; all others as in `p2m`.

@@ -27,7 +27,7 @@ TIMES, ROOM = 8, 64_000_000
 
 
 @kernel
-def multiply(matrix, vectors, count, given, s, apart, wanted, t, pitch, low, high):  # type: ignore[no-untyped-def]
+def multiply(matrix, vectors, count, given, s, apart, wanted, t, pitch, low, high):
     """Add products with one matrix A (columns, rows of whole vectors): wanted[t_i pitch ...] += A given[s_i apart ...].
 
     matrix: the columns of A, `count` of them, with `vectors` whole vectors each; given, wanted: numbers; s, t (n,):
@@ -38,7 +38,7 @@ def multiply(matrix, vectors, count, given, s, apart, wanted, t, pitch, low, hig
 
 
 @jitable_part
-def list_vectors(s, t, columns, begin, first, last, sources, targets):  # type: ignore[no-untyped-def]
+def list_vectors(s, t, columns, begin, first, last, sources, targets):
     """Write the places of the vectors first .. last of the pairs from number `begin` on to sources and targets (n,).
 
     s, t (pairs,): boxes, which have `columns` vectors each.
@@ -52,7 +52,7 @@ def list_vectors(s, t, columns, begin, first, last, sources, targets):  # type: 
 
 
 @kernel
-def m2m_or_l2l(matrices, rank, given, wanted, s, t, columns, runs, blocks, low, high):  # type: ignore[no-untyped-def]
+def m2m_or_l2l(matrices, rank, given, wanted, s, t, columns, runs, blocks, low, high):
     """Add to the vectors of boxes those of their children, or of their parents, times the matrix of the octant.
 
     matrices (8 rank rank,): of all octants, one after the other; given, wanted (boxes columns rank,): vectors,
@@ -71,7 +71,7 @@ def m2m_or_l2l(matrices, rank, given, wanted, s, t, columns, runs, blocks, low, 
 
 
 @kernel
-def m2l(numbers, starts, vectors, rank, moments, local, s, t, columns, runs, blocks, scale, scratch, low, high):  # type: ignore[no-untyped-def]
+def m2l(numbers, starts, vectors, rank, moments, local, s, t, columns, runs, blocks, scale, scratch, low, high):
     """Make local expansions of the boxes of blocks low .. high from the moments of separated boxes.
 
     numbers: the matrices of all directions, one after the other from starts (directions,) on; each has two factors,

@@ -30,7 +30,7 @@ def through_functions(visit: Callable[..., Any]) -> Callable[..., Any]:
     vectors of points."""
 
     @jitable
-    def through(s, t, x, y, z, p, inverse, data):  # type: ignore[no-untyped-def]
+    def through(s, t, x, y, z, p, inverse, data):
         """The last t, for the functions up to degree p at points x, y, z; inverse: of `inverse_products`; s, data: as
         visit takes them.
         """
@@ -69,7 +69,7 @@ def adding_moments(fields: int) -> Callable[..., None]:
     """The kernel that adds to room the functions of a vector of points, times so many numbers of each; data: pitch."""
 
     @jitable
-    def add(room, q, function, k, pitch):  # type: ignore[no-untyped-def]
+    def add(room, q, function, k, pitch):
         """Add a function times the charges q (4,) to the vectors k of the sums in room, `pitch` vectors apart;
         return q."""
         width = lanes(room)
@@ -91,7 +91,7 @@ def moment_kernel(fields: int) -> Callable[..., None]:
     add_all = adding_moments(fields)
 
     @kernel
-    def moments(x, y, z, charges, apart, starts, p, inverse, pitch, room, out, low, high):  # type: ignore[no-untyped-def]
+    def moments(x, y, z, charges, apart, starts, p, inverse, pitch, room, out, low, high):
         """out[i fields pitch ...] of the points starts[i] .. starts[i + 1], low <= i < high. x, y, z and the rows of
         charges, `apart` numbers each, have a vector more than there are points. p, inverse: degree, and of
         `inverse_products`; room: sums, and a vector of each field."""
@@ -130,7 +130,7 @@ def value_kernel(fields: int) -> Callable[..., None]:
     """Values of expansions in the basis at points: 1 field, or 4 (potential and three derivatives)."""
 
     @jitable
-    def add(local, t, function, k, places):  # type: ignore[no-untyped-def]
+    def add(local, t, function, k, places):
         """The four sums t plus a function times coefficient k of each field, at local[first:], `pitch` apart,
         (first, pitch) = places."""
         first, pitch = places
@@ -145,7 +145,7 @@ def value_kernel(fields: int) -> Callable[..., None]:
     sums = through_functions(add)
 
     @kernel
-    def values(x, y, z, starts, p, inverse, pitch, local, room, out, apart, low, high):  # type: ignore[no-untyped-def]
+    def values(x, y, z, starts, p, inverse, pitch, local, room, out, apart, low, high):
         """out[f apart + j] = field f at the points j in starts[i] .. starts[i + 1], from local[i fields pitch ...],
         low <= i < high; x, y, z, p, inverse: as in `through`; room: four vectors."""
         width = lanes(room)

@@ -201,7 +201,7 @@ def leading_values(D: Array, T: Array, bound: float) -> tuple[Array, Array, Arra
     return u, values, v
 
 
-def _stored(values: Array, real: np.dtype) -> NDArray[np.floating]:  # type: ignore[type-arg]
+def _stored(values: Array, real: np.dtype) -> NDArray[np.floating]:
     """An aligned copy."""
     out = aligned(values.shape, real)
     out[...] = values

@@ -9,7 +9,7 @@ from .acoustic.sound_soft import SoundSoftScattering as SoundSoftScattering
 from .elastic.loads.body_loads import (
     Gravity as Gravity,
     RemoteStress as RemoteStress,
-    Rotation as Rotation,
+    Spin as Spin,
     TemperatureChange as TemperatureChange,
 )
 from .elastic.bonded import BondedSolids as BondedSolids

@@ -175,7 +175,7 @@ class LinearSystem:
 
     def planned_matrix(self, options: SolveOptions) -> Plan:
         """The plan of the matrix alone."""
-        return self.operator.plan(options.method, options.assembly_rtol, options.precision)  # type: ignore[no-any-return]
+        return self.operator.plan(options.method, options.assembly_rtol, options.precision)
 
     def assemble(self, options: SolveOptions) -> float:
         """Make the matrix of these options available; the seconds that took, 0 where it was."""
@@ -252,7 +252,7 @@ class LinearSystem:
             if self.factors is None:
                 self.factors = options.chosen.factorise(self.matrix, HLU_RTOL)  # type: ignore[misc]
                 factorisation = self.factors.seconds
-            preconditioner = self.factors.as_preconditioner()  # type: ignore[union-attr]
+            preconditioner = self.factors.as_preconditioner()
         scales, more = self.scales_for(options), {}
         if self.preconditioner is not None:
             preconditioner = self.preconditioner
@@ -333,7 +333,7 @@ class LinearSystem:
         """x -> A x, summed in double precision, as all products on a device with double precision are."""
         matrix, thin = self.assembled, getattr(self.matrix, "thin", None)
         if isinstance(matrix, DeviceMatrix):
-            return self.matrix.matmat  # type: ignore[no-any-return]
+            return self.matrix.matmat
         return partial(wide_product, matrix.to_array(), thin)
 
     def _substituted(self, rhs: NDArray[Any], options: SolveOptions) -> tuple[NDArray[Any], NDArray[np.float64]]:

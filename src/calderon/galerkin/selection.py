@@ -37,7 +37,7 @@ def select(space: Space, wanted: NDArray[np.int64] | None) -> Selection:
     return Selection(triangles, np.ascontiguousarray(index))
 
 
-def common_frame(first, second) -> tuple[float, NDArray[np.float64]]:  # type: ignore[no-untyped-def]
+def common_frame(first: Any, second: Any) -> tuple[float, NDArray[np.float64]]:
     """Scale and origin that bring both meshes into a box of about unit size, where squared distances suit single
     precision."""
     low = np.minimum(first.bounds[0], second.bounds[0])
@@ -45,7 +45,9 @@ def common_frame(first, second) -> tuple[float, NDArray[np.float64]]:  # type: i
     return 1.0 / float(np.linalg.norm(high - low)), (low + high) / 2
 
 
-def vertex_numbers(test: Space, test_triangles, trial: Space, trial_triangles):  # type: ignore[no-untyped-def]
+def vertex_numbers(
+    test: Space, test_triangles: Any, trial: Space, trial_triangles: Any
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Vertex numbers (n, 3) of both sides in one numbering; vertices at the same place are one."""
     first = test.mesh.triangles[test.triangles[test_triangles]]
     second = trial.mesh.triangles[trial.triangles[trial_triangles]]

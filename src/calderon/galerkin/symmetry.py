@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from calderon.backends import run_tasks
 from calderon.backends.numba import kernel
-from calderon.backends.vectors import entries, transpose
+from calderon.backends.vector_loads import transpose
+from calderon.backends.vectors import entries
 
 TILE = 64
 """Rows and columns of a square that is exchanged with its mirror image at a time: both fit the caches."""
@@ -26,7 +27,7 @@ def symmetrise(matrix: NDArray[Any]) -> None:
 def _kernel() -> Callable[..., None]:
 
     @kernel
-    def add(matrix, lo, hi):  # type: ignore[no-untyped-def]
+    def add(matrix, lo, hi):
         """Add mirror images to rows lo..hi of a square matrix right of the diagonal, and the sums to the mirrored
         places, square by square through two buffers."""
         mirrored, total = np.empty((TILE, TILE), matrix.dtype), np.empty((TILE, TILE), matrix.dtype)

@@ -20,7 +20,7 @@ from calderon.validation import real_number
 
 
 @jitable
-def value(r2, parameters, reference):  # type: ignore[no-untyped-def]
+def value(r2, parameters, reference):
     """1/r, -1/r^3 and 3/r^5 at squared distances r2, without parameters or a reference; only functions that
     are read are computed."""
     g = inverse_square_root(r2)

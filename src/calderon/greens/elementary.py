@@ -60,23 +60,23 @@ def cube_factor(bits: int) -> float:
     return -15 / 8 if bits == 64 else 3 / 2
 
 
-def _root_third_order(x):  # type: ignore[no-untyped-def]
+def _root_third_order(x):
     y = inverse_square_root_estimate(x)
     v = x * (y * y) - 5 / 3
     return y * (v * v + 20 / 9)
 
 
-def _root_newton(x):  # type: ignore[no-untyped-def]
+def _root_newton(x):
     y = inverse_square_root_estimate(x)
     return y * (3.0 - x * (y * y))
 
 
-def _root_as_it_is(x):  # type: ignore[no-untyped-def]
+def _root_as_it_is(x):
     return inverse_square_root_estimate(x)
 
 
 @overload(inverse_square_root_multiple, jit_options={"forceinline": True})
-def _inverse_square_root_multiple(x):  # type: ignore[no-untyped-def]
+def _inverse_square_root_multiple(x):
     if not is_vector(x):
         return None
     if x.scalar.bitwidth == 64:
@@ -85,56 +85,56 @@ def _inverse_square_root_multiple(x):  # type: ignore[no-untyped-def]
 
 
 @overload(inverse_square_root, jit_options={"forceinline": True})
-def _inverse_square_root(x):  # type: ignore[no-untyped-def]
+def _inverse_square_root(x):
     if not is_vector(x):
         return None
     factor = root_factor(x.scalar.bitwidth)
 
-    def whole(x):  # type: ignore[no-untyped-def]
+    def whole(x):
         return factor * inverse_square_root_multiple(x)
 
     return whole
 
 
 @overload(root_scaled, jit_options={"forceinline": True})
-def _root_scaled(number, x):  # type: ignore[no-untyped-def]
+def _root_scaled(number, x):
     if not is_vector(x):
         return None
     factor = root_factor(x.scalar.bitwidth)
 
-    def product(number, x):  # type: ignore[no-untyped-def]
+    def product(number, x):
         return number * factor
 
     return product
 
 
-def _cube_double(x):  # type: ignore[no-untyped-def]
+def _cube_double(x):
     y = inverse_square_root_estimate(x)
     z = y * y
     v = x * z - 7 / 5
     return (z * y) * (v * v + 28 / 75)
 
 
-def _cube_single(x):  # type: ignore[no-untyped-def]
+def _cube_single(x):
     y = inverse_square_root_estimate(x)
     z = y * y
     return (z * y) * (x * z - 5 / 3)
 
 
 @overload(inverse_cube_multiple, jit_options={"forceinline": True})
-def _inverse_cube_multiple(x):  # type: ignore[no-untyped-def]
+def _inverse_cube_multiple(x):
     if not is_vector(x):
         return None
     return _cube_double if x.scalar.bitwidth == 64 else _cube_single
 
 
 @overload(inverse_cube, jit_options={"forceinline": True})
-def _inverse_cube(x):  # type: ignore[no-untyped-def]
+def _inverse_cube(x):
     if not is_vector(x):
         return None
     factor = cube_factor(x.scalar.bitwidth)
 
-    def whole(x):  # type: ignore[no-untyped-def]
+    def whole(x):
         return factor * inverse_cube_multiple(x)
 
     return whole
@@ -153,7 +153,7 @@ _QUARTER_MIDDLE = 6.077100506303966e-11
 _QUARTER_LOW = 2.0222662487959506e-21
 
 
-def _sine_cosine_double(x):  # type: ignore[no-untyped-def]
+def _sine_cosine_double(x):
     n = floor(x * _TURN + 0.5)
     r = ((0.25 * x - n * _QUARTER_HIGH) - n * _QUARTER_MIDDLE) - n * _QUARTER_LOW
     z = r * r
@@ -174,7 +174,7 @@ def _sine_cosine_double(x):  # type: ignore[no-untyped-def]
     return 2.0 * s2 * (1.0 - v2), 1.0 - 2.0 * s2 * s2
 
 
-def _sine_cosine_single(x):  # type: ignore[no-untyped-def]
+def _sine_cosine_single(x):
     n = floor(x * _TURN + 0.5)
     r = ((0.25 * x - n * 1.5703125) - n * 4.837512969970703125e-4) - n * 7.549789948768648e-8
     z = r * r
@@ -186,7 +186,7 @@ def _sine_cosine_single(x):  # type: ignore[no-untyped-def]
 
 
 @overload(sine_cosine, jit_options={"forceinline": True})
-def _sine_cosine(x):  # type: ignore[no-untyped-def]
+def _sine_cosine(x):
     if not is_vector(x):
         return None
     return _sine_cosine_double if x.scalar.bitwidth == 64 else _sine_cosine_single
@@ -197,7 +197,7 @@ def short_sine_cosine(x: float) -> tuple[float, float]:
     return math.sin(x), math.cos(x)
 
 
-def _short_sine_cosine_double(x):  # type: ignore[no-untyped-def]
+def _short_sine_cosine_double(x):
     z = x * x
     s = z * 1.5387613937196685e-10 - 2.5028637765089142e-08
     s = s * z + 2.7556911035016245e-06
@@ -215,7 +215,7 @@ def _short_sine_cosine_double(x):  # type: ignore[no-untyped-def]
     return x * s, c
 
 
-def _short_sine_cosine_single(x):  # type: ignore[no-untyped-def]
+def _short_sine_cosine_single(x):
     z = x * x
     s = z * 2.5997306746877666e-06 - 0.00019806659804058038
     s = s * z + 0.008333018557565422
@@ -229,7 +229,7 @@ def _short_sine_cosine_single(x):  # type: ignore[no-untyped-def]
 
 
 @overload(short_sine_cosine, jit_options={"forceinline": True})
-def _short_sine_cosine(x):  # type: ignore[no-untyped-def]
+def _short_sine_cosine(x):
     if not is_vector(x):
         return None
     return _short_sine_cosine_double if x.scalar.bitwidth == 64 else _short_sine_cosine_single
@@ -240,7 +240,7 @@ def short_exponential(x: float) -> float:
     return math.exp(-x)
 
 
-def _short_exponential_double(x):  # type: ignore[no-untyped-def]
+def _short_exponential_double(x):
     y = x * -0.25
     z = y * (1.0 / 479001600.0) + 1.0 / 39916800.0
     z = z * y + 1.0 / 3628800.0
@@ -259,7 +259,7 @@ def _short_exponential_double(x):  # type: ignore[no-untyped-def]
     return 1.0 + z
 
 
-def _short_exponential_single(x):  # type: ignore[no-untyped-def]
+def _short_exponential_single(x):
     y = x * -0.25
     z = y * (1.0 / 5040.0) + 1.0 / 720.0
     z = z * y + 1.0 / 120.0
@@ -274,7 +274,7 @@ def _short_exponential_single(x):  # type: ignore[no-untyped-def]
 
 
 @overload(short_exponential, jit_options={"forceinline": True})
-def _short_exponential(x):  # type: ignore[no-untyped-def]
+def _short_exponential(x):
     if not is_vector(x):
         return None
     return _short_exponential_double if x.scalar.bitwidth == 64 else _short_exponential_single
@@ -287,7 +287,7 @@ def decaying_exponential(x: float) -> float:
     return math.exp(-x)
 
 
-def _decaying_exponential_double(x):  # type: ignore[no-untyped-def]
+def _decaying_exponential_double(x):
     y = smaller(x, 700.0) * -0.0009765625
     z = y * (1.0 / 5040.0) + 1.0 / 720.0
     z = z * y + 1.0 / 120.0
@@ -301,7 +301,7 @@ def _decaying_exponential_double(x):  # type: ignore[no-untyped-def]
     return 1.0 + z
 
 
-def _decaying_exponential_single(x):  # type: ignore[no-untyped-def]
+def _decaying_exponential_single(x):
     y = smaller(x, 80.0) * -0.015625
     z = y * (1.0 / 720.0) + 1.0 / 120.0
     z = z * y + 1.0 / 24.0
@@ -315,7 +315,7 @@ def _decaying_exponential_single(x):  # type: ignore[no-untyped-def]
 
 
 @overload(decaying_exponential, jit_options={"forceinline": True})
-def _decaying_exponential(x):  # type: ignore[no-untyped-def]
+def _decaying_exponential(x):
     if not is_vector(x):
         return None
     return _decaying_exponential_double if x.scalar.bitwidth == 64 else _decaying_exponential_single

@@ -17,7 +17,7 @@ def parameter_reader(count: int) -> Callable[..., Any]:
     before = parameter_reader(count - 1)
 
     @jitable
-    def parameters_of(numbers, first):  # type: ignore[no-untyped-def]
+    def parameters_of(numbers, first):
         """The parameters as a tuple."""
         return (*before(numbers, first), numbers[first + count - 1])
 
@@ -25,7 +25,7 @@ def parameter_reader(count: int) -> Callable[..., Any]:
 
 
 @jitable
-def _no_parameters(numbers, first):  # type: ignore[no-untyped-def]
+def _no_parameters(numbers, first):
     """The empty tuple, of no numbers from the first one on."""
     return ()
 
@@ -89,7 +89,7 @@ class Green(Protocol):
 
 
 @jitable
-def no_phase(reference, parameters):  # type: ignore[no-untyped-def]
+def no_phase(reference, parameters):
     """The phase of a Green's function that is not shifted: 1, for any reference distance and parameters."""
     return reference * 0.0 + 1.0, reference * 0.0
 

@@ -22,14 +22,14 @@ from calderon.validation import finite_number
 
 
 @jitable
-def _wave(c, s, w, kr):  # type: ignore[no-untyped-def]
+def _wave(c, s, w, kr):
     """(c + i s) / r and its product with (i k r - 1) / r^2; w = 1/r, kr = k r."""
     w3 = w * w * w
     return c * w, s * w, -(c + kr * s) * w3, (kr * c - s) * w3
 
 
 @jitable
-def _lossy_wave(c, s, a, w, kr, lr):  # type: ignore[no-untyped-def]
+def _lossy_wave(c, s, a, w, kr, lr):
     """(c + i s) a and its product with (i k r - l r - 1) / r^2, for a wavenumber k + i l; w = 1/r, kr = k r, lr = l
     r."""
     re = c * a
@@ -39,7 +39,7 @@ def _lossy_wave(c, s, a, w, kr, lr):  # type: ignore[no-untyped-def]
 
 
 @jitable
-def value(r2, parameters, reference):  # type: ignore[no-untyped-def]
+def value(r2, parameters, reference):
     """Real wavenumber k = parameters[0]: values at squared distances r2, without a reference."""
     w = inverse_square_root(r2)
     kr = parameters[0] * (r2 * w)
@@ -48,7 +48,7 @@ def value(r2, parameters, reference):  # type: ignore[no-untyped-def]
 
 
 @jitable
-def shifted_value(r2, parameters, reference):  # type: ignore[no-untyped-def]
+def shifted_value(r2, parameters, reference):
     """Real wavenumber k = parameters[0]: values at squared distances r2 times exp(-i k reference)."""
     w = inverse_square_root(r2)
     kr = parameters[0] * (r2 * w)
@@ -57,7 +57,7 @@ def shifted_value(r2, parameters, reference):  # type: ignore[no-untyped-def]
 
 
 @jitable
-def shifted_multiple(r2, parameters, reference):  # type: ignore[no-untyped-def]
+def shifted_multiple(r2, parameters, reference):
     """The values of `shifted_value` without the factors of the root: one in values, three in slopes; arguments as
     in `shifted_value`."""
     w = inverse_square_root_multiple(r2)
@@ -72,14 +72,14 @@ def factors(bits: int) -> tuple[float, float]:
 
 
 @jitable
-def phase(reference, parameters):  # type: ignore[no-untyped-def]
+def phase(reference, parameters):
     """exp(i k reference), k = parameters[0]."""
     s, c = sine_cosine(parameters[0] * reference)
     return c, s
 
 
 @jitable
-def lossy_value(r2, parameters, reference):  # type: ignore[no-untyped-def]
+def lossy_value(r2, parameters, reference):
     """Complex wavenumber k + i l = parameters, l >= 0: values at squared distances r2, without a reference."""
     k, l = parameters
     w = inverse_square_root(r2)
@@ -90,7 +90,7 @@ def lossy_value(r2, parameters, reference):  # type: ignore[no-untyped-def]
 
 
 @jitable
-def shifted_lossy_value(r2, parameters, reference):  # type: ignore[no-untyped-def]
+def shifted_lossy_value(r2, parameters, reference):
     """Complex wavenumber k + i l = parameters: values at squared distances r2 times exp(-(i k - l) reference)."""
     k, l = parameters
     w = inverse_square_root(r2)
@@ -101,7 +101,7 @@ def shifted_lossy_value(r2, parameters, reference):  # type: ignore[no-untyped-d
 
 
 @jitable
-def lossy_phase(reference, parameters):  # type: ignore[no-untyped-def]
+def lossy_phase(reference, parameters):
     """exp((i k - l) reference), k + i l = parameters."""
     k, l = parameters
     s, c = sine_cosine(k * reference)

@@ -16,7 +16,7 @@ from calderon.greens.green import Radial, no_phase
 
 
 @jitable
-def value(r2, parameters, reference):  # type: ignore[no-untyped-def]
+def value(r2, parameters, reference):
     """4 pi G and 4 pi G'/r at squared distances r2, without parameters or a reference; only functions that
     are read are computed."""
     g = inverse_square_root(r2)
@@ -25,7 +25,7 @@ def value(r2, parameters, reference):  # type: ignore[no-untyped-def]
 
 
 @jitable
-def multiple(r2, parameters, reference):  # type: ignore[no-untyped-def]
+def multiple(r2, parameters, reference):
     """4 pi G and 4 pi G'/r without the factors of root and cube; arguments as in `value`."""
     g = inverse_square_root_multiple(r2)
     slope = inverse_cube_multiple(r2)

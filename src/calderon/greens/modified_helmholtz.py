@@ -10,7 +10,7 @@ from calderon.validation import finite_number
 
 
 @jitable
-def value(r2, parameters, reference):  # type: ignore[no-untyped-def]
+def value(r2, parameters, reference):
     """4 pi G and 4 pi G'/r = -(w r + 1)/r^2 4 pi G for the decay w = parameters[0], at squared distances r2, without a
     reference."""
     i = inverse_square_root(r2)
@@ -20,7 +20,7 @@ def value(r2, parameters, reference):  # type: ignore[no-untyped-def]
 
 
 @jitable
-def shifted_value(r2, parameters, reference):  # type: ignore[no-untyped-def]
+def shifted_value(r2, parameters, reference):
     """The values of `value` times exp(w reference); arguments as there, r2 and parameters."""
     i = inverse_square_root(r2)
     r = r2 * i
@@ -29,7 +29,7 @@ def shifted_value(r2, parameters, reference):  # type: ignore[no-untyped-def]
 
 
 @jitable
-def phase(reference, parameters):  # type: ignore[no-untyped-def]
+def phase(reference, parameters):
     """exp(-w reference), w = parameters[0]."""
     return decaying_exponential(parameters[0] * reference), reference * 0.0
 

@@ -51,7 +51,7 @@ STAGNANT, SMALLER = 8, 0.5
 
 
 @jitable_part
-def residual_row(part, m, n, rank, i):  # type: ignore[no-untyped-def]
+def residual_row(part, m, n, rank, i):
     """Subtract row i of the crosses from row i of the block, which follows them: the residual. Return its square, and
     the place of its largest entry.
 
@@ -70,7 +70,7 @@ def residual_row(part, m, n, rank, i):  # type: ignore[no-untyped-def]
 
 
 @jitable_part
-def residual_column(part, m, n, rank, j):  # type: ignore[no-untyped-def]
+def residual_column(part, m, n, rank, j):
     """Subtract column j of the crosses from column j of the block, which is where the next u will be; part, m, n and
     rank as in `residual_row`."""
     size = m + n
@@ -79,7 +79,7 @@ def residual_column(part, m, n, rank, j):  # type: ignore[no-untyped-def]
 
 
 @jitable_part
-def largest_unused(u, used):  # type: ignore[no-untyped-def]
+def largest_unused(u, used):
     """The place of the largest of the numbers u (m,) where `used` (m,) is False, -1 if all are used."""
     best, place = u[0].real * 0 - 1, -1
     for i in range(u.size):
@@ -91,7 +91,7 @@ def largest_unused(u, used):  # type: ignore[no-untyped-def]
 
 
 @jitable_part
-def least_known(used, reached, apart):  # type: ignore[no-untyped-def]
+def least_known(used, reached, apart):
     """The unused place i with the largest apart_i / reached_i: far from the places that were seen, reached little by
     crosses; -1 if all are used.
 
@@ -107,7 +107,7 @@ def least_known(used, reached, apart):  # type: ignore[no-untyped-def]
 
 
 @jitable_part
-def see(points, scale, start, i, used, apart):  # type: ignore[no-untyped-def]
+def see(points, scale, start, i, used, apart):
     """Mark place i as used, and update the least squared distances `apart` (m,) of all places from those that were
     seen.
 
@@ -123,7 +123,7 @@ def see(points, scale, start, i, used, apart):  # type: ignore[no-untyped-def]
 
 
 @jitable_part
-def norm_update(part, m, n, rank, u2, v2):  # type: ignore[no-untyped-def]
+def norm_update(part, m, n, rank, u2, v2):
     """The contribution of the cross number `rank` to the squared Frobenius norm of the crosses before it.
 
     u2, v2: its |u|^2 and |v|^2; part, m, n: as in `residual_row`.
@@ -138,7 +138,7 @@ def norm_update(part, m, n, rank, u2, v2):  # type: ignore[no-untyped-def]
 
 
 @jitable_part
-def reach(u, v, i, following, rows_reached, columns_reached):  # type: ignore[no-untyped-def]
+def reach(u, v, i, following, rows_reached, columns_reached):
     """Add |u|^2 and |v|^2 of a cross through row i to rows_reached (m,) and columns_reached (n,), u scaled to a
     largest entry of one. following: the next pivot row, -1 for none."""
     scale = magnitude2(u[i])  # the residual is largest there or in a row that was not used
@@ -151,7 +151,7 @@ def reach(u, v, i, following, rows_reached, columns_reached):  # type: ignore[no
 
 
 @jitable_part
-def failing_row(  # type: ignore[no-untyped-def]
+def failing_row(
     functions, r, start, n, rank, columns, bound, part, u, used, rows_used, reached, apart, points, scale, scratch
 ):
     """Judge up to `columns` columns of the residual; the row where the first one that fails is largest, -1 if none
@@ -178,7 +178,7 @@ def failing_row(  # type: ignore[no-untyped-def]
 
 @jitable_part
 def skeleton(functions, r, c, row_start, column_start, m, n, limits, zero2, noise2, part, rows_used, columns_used,
-             known, points, scratch):  # type: ignore[no-untyped-def]  # fmt: skip
+             known, points, scratch):  # fmt: skip
     """Fill `part` with the crosses (u, v) of the block of clusters r and c, m x n from row_start and column_start on;
     return their number, FULL or NO_ROOM.
 
@@ -239,9 +239,7 @@ def skeleton(functions, r, c, row_start, column_start, m, n, limits, zero2, nois
 
 
 @kernel
-def approximate(  # type: ignore[no-untyped-def]
-    functions, places, points, blocks, first, limits, errors, work, ranks, flags, known, scratch
-):
+def approximate(functions, places, points, blocks, first, limits, errors, work, ranks, flags, known, scratch):
     """From number `first` on, approximate blocks (b, 2) of row and column clusters until `work` is full; returns the
     number of the next block.
 

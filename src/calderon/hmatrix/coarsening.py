@@ -80,7 +80,7 @@ def coarsened(tree: BlockTree, tables: list[NDArray[np.int64]]) -> tuple[BlockTr
 
 
 @jitable_part
-def expand(numbers, place, rank, m, n, residual, width, first_row, first_column):  # type: ignore[no-untyped-def]
+def expand(numbers, place, rank, m, n, residual, width, first_row, first_column):
     """Write a stored block into residual (row by row, `width` numbers each) from first_row and first_column on.
 
     numbers: of all blocks, those of this one (m x n) from `place` on, `rank` crosses or, for a negative rank, row by
@@ -99,7 +99,7 @@ def expand(numbers, place, rank, m, n, residual, width, first_row, first_column)
 
 
 @jitable_part
-def skeleton_of(residual, m, n, tolerance2, most, part, lengths):  # type: ignore[no-untyped-def]
+def skeleton_of(residual, m, n, tolerance2, most, part, lengths):
     """Fill `part` with crosses until the residual is below the tolerance; return their number, or -1 when `most` are
     not enough.
 
@@ -141,7 +141,7 @@ def skeleton_of(residual, m, n, tolerance2, most, part, lengths):  # type: ignor
 
 
 @jitable_part
-def subtree(nodes, root, block, first):  # type: ignore[no-untyped-def]
+def subtree(nodes, root, block, first):
     """Fill `block` with the numbers of the blocks below a root, itself the first, and `first` with the place there
     of the first child of each; return how many there are. nodes: see `nodes_of`."""
     block[0], count = root, 1
@@ -156,7 +156,7 @@ def subtree(nodes, root, block, first):  # type: ignore[no-untyped-def]
 
 
 @jitable_part
-def put_together(numbers, merged, nodes, t, block, first, new, rank, place, residual):  # type: ignore[no-untyped-def]
+def put_together(numbers, merged, nodes, t, block, first, new, rank, place, residual):
     """Write block t of a subtree into residual, row by row: itself if it is a leaf, else from its children.
 
     numbers, merged: of stored and of new blocks, of which new[t] tells one from the other; nodes: see `nodes_of`;
@@ -177,7 +177,7 @@ def put_together(numbers, merged, nodes, t, block, first, new, rank, place, resi
 
 
 @jitable_part
-def write_remaining(  # type: ignore[no-untyped-def]
+def write_remaining(
     numbers, merged, nodes, block, first, new, rank, place, cost, stack, entered, written, out_table, out
 ):
     """Write the blocks of a subtree that remain, from the root down; how many blocks and numbers are written then.
@@ -207,7 +207,7 @@ def write_remaining(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def coarsen(numbers, table, roots, nodes, tolerances, room, merged, lengths, tables, scale, order, out_table, out):  # type: ignore[no-untyped-def]
+def coarsen(numbers, table, roots, nodes, tolerances, room, merged, lengths, tables, scale, order, out_table, out):
     """Put blocks together whose leaves have been computed.
 
     numbers and table (sorted by BLOCK): the leaves below the roots. nodes (blocks, 6): see `nodes_of`. tolerances

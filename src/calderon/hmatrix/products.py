@@ -16,7 +16,7 @@ the numbers, number in the block tree. A dense block is stored row by row, other
 
 
 @jitable_part
-def multiply_dense(block, m, n, x_here, x_there, y_here, y_there, down, across):  # type: ignore[no-untyped-def]
+def multiply_dense(block, m, n, x_here, x_there, y_here, y_there, down, across):
     """y_here (m,) += B x_here (n,) (down), y_there (n,) += B^T x_there (m,) (across), for a dense block B (m, n),
     flat."""
     for i in range(m):
@@ -28,7 +28,7 @@ def multiply_dense(block, m, n, x_here, x_there, y_here, y_there, down, across):
 
 
 @jitable_part
-def multiply_low_rank(part, m, n, rank, x_here, x_there, y_here, y_there, down, across):  # type: ignore[no-untyped-def]
+def multiply_low_rank(part, m, n, rank, x_here, x_there, y_here, y_there, down, across):
     """The products of `multiply_dense` for B = sum_l u_l v_l^T; part: `rank` crosses, u (m,) then v (n,); other
     arguments as in `multiply_dense`."""
     for l in range(rank):
@@ -41,7 +41,7 @@ def multiply_low_rank(part, m, n, rank, x_here, x_there, y_here, y_there, down, 
 
 
 @kernel
-def multiply(numbers, table, x, rows, columns, down, across):  # type: ignore[no-untyped-def]
+def multiply(numbers, table, x, rows, columns, down, across):
     """Products of some stored blocks, numbers described by table (blocks, 7), with vectors.
 
     rows (k, m) += A x (down) with x (k, n), columns (k, n) += A^T x (across) with x (k, m); with both, x, rows and
@@ -63,7 +63,7 @@ def multiply(numbers, table, x, rows, columns, down, across):  # type: ignore[no
 
 
 @kernel
-def entries_inside(indptr, indices, table, out):  # type: ignore[no-untyped-def]
+def entries_inside(indptr, indices, table, out):
     """Fill out with the numbers of the entries of a sparse matrix (indptr, indices, sorted) that lie in the blocks of
     table (blocks, 7), in the order of these.
 
@@ -83,7 +83,7 @@ def entries_inside(indptr, indices, table, out):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def move(given, starts, places, counts, out):  # type: ignore[no-untyped-def]
+def move(given, starts, places, counts, out):
     """Copy runs of counts (b,) numbers from their starts (b,) in `given` to their places (b,) in out."""
     for b in range(len(starts)):
         for k in range(counts[b]):
@@ -91,7 +91,7 @@ def move(given, starts, places, counts, out):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def fill(functions, pairs, table, indptr, indices, special, scratch, out):  # type: ignore[no-untyped-def]
+def fill(functions, pairs, table, indptr, indices, special, scratch, out):
     """Dense blocks of the pairs (b, 2) of clusters, described by table, into out[OFFSET:], with the entries of the
     sparse matrix of special pairs (indptr, indices, special) added; returns how many. functions: the board of
     `CompiledRows.functions`; scratch: its working memory."""

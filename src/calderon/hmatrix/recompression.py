@@ -21,7 +21,7 @@ SWEEPS = 6
 
 
 @jitable_part
-def cholesky(part, size, offset, length, rank, factor, scale):  # type: ignore[no-untyped-def]
+def cholesky(part, size, offset, length, rank, factor, scale):
     """Fill factor (k, k) with the upper triangle R, R^H R = D X^H X D, and scale with D that makes columns unit;
     whether all went well.
 
@@ -56,7 +56,7 @@ def cholesky(part, size, offset, length, rank, factor, scale):  # type: ignore[n
 
 
 @jitable_part
-def rotate(columns, turned, pitch, rank):  # type: ignore[no-untyped-def]
+def rotate(columns, turned, pitch, rank):
     """One sweep of Jacobi rotations over the `rank` rows of `columns` and `turned`, columns of M and Z, which begin at
     multiples of `pitch`; whether any was needed."""
     any_turned = False
@@ -82,7 +82,7 @@ def rotate(columns, turned, pitch, rank):  # type: ignore[no-untyped-def]
 
 
 @jitable_part
-def turn(x, p, q, count, cosine, t, phase):  # type: ignore[no-untyped-def]
+def turn(x, p, q, count, cosine, t, phase):
     """Rotate `count` numbers of x from places p and q on, the latter times a phase: by the angle with that cosine
     and the tangent t."""
     for i in range(count):
@@ -92,7 +92,7 @@ def turn(x, p, q, count, cosine, t, phase):  # type: ignore[no-untyped-def]
 
 
 @jitable_part
-def kept_columns(columns, rank, relative2, absolute2, order, lengths):  # type: ignore[no-untyped-def]
+def kept_columns(columns, rank, relative2, absolute2, order, lengths):
     """The number of the longest columns that are needed, and order (k,): all of them, the longest first.
 
     columns (k, k): of M Z, `rank` of them, one a row; relative2, absolute2: squared errors of which the larger is
@@ -116,7 +116,7 @@ def kept_columns(columns, rank, relative2, absolute2, order, lengths):  # type: 
 
 
 @jitable_part
-def combine(part, size, offset, length, rank, weights, kept, out):  # type: ignore[no-untyped-def]
+def combine(part, size, offset, length, rank, weights, kept, out):
     """Fill column l of the result, out[l * size + offset :][:length], for l < kept, with the sum of the `rank`
     columns k of part times weights[l, k]; columns as in `cholesky`."""
     for l in range(kept):
@@ -127,7 +127,7 @@ def combine(part, size, offset, length, rank, weights, kept, out):  # type: igno
 
 
 @jitable_part
-def best_skeleton(part, m, n, rank, relative2, absolute2, table, scale, order, out):  # type: ignore[no-untyped-def]
+def best_skeleton(part, m, n, rank, relative2, absolute2, table, scale, order, out):
     """Write fewer crosses than the `rank` in `part`, u (m,) then v (n,), to `out` and return how many; with as many
     they are copied.
 
@@ -182,7 +182,7 @@ def best_skeleton(part, m, n, rank, relative2, absolute2, table, scale, order, o
 
 
 @kernel
-def recompress(work, heights, widths, ranks, tolerance, errors, table, scale, order, out):  # type: ignore[no-untyped-def]
+def recompress(work, heights, widths, ranks, tolerance, errors, table, scale, order, out):
     """Make the crosses of the blocks of a piece of work (see `aca.approximate`) fewer; heights, widths (b,): their
     sizes.
 

@@ -11,7 +11,7 @@ ANY_ORDER = {"reassoc", "contract", "arcp", "afn", "nsz", "nnan", "ninf"}
 
 
 @jitable_part(fastmath=ANY_ORDER)
-def dot(a, b, zero):  # type: ignore[no-untyped-def]
+def dot(a, b, zero):
     """zero + sum_i a_i b_i of a and b (n,), without conjugation, in the precision of `zero`."""
     total = zero
     for i in range(a.size):
@@ -20,7 +20,7 @@ def dot(a, b, zero):  # type: ignore[no-untyped-def]
 
 
 @jitable_part(fastmath=ANY_ORDER)
-def square(a):  # type: ignore[no-untyped-def]
+def square(a):
     """sum_i |a_i|^2 of a (n,)."""
     total = a[0].real * 0
     for i in range(a.size):
@@ -29,21 +29,21 @@ def square(a):  # type: ignore[no-untyped-def]
 
 
 @jitable_part(fastmath=ANY_ORDER)
-def add_multiple(a, factor, b):  # type: ignore[no-untyped-def]
+def add_multiple(a, factor, b):
     """a += factor b."""
     for i in range(a.size):
         a[i] += factor * b[i]
 
 
 @jitable_part
-def multiply_by(a, factor):  # type: ignore[no-untyped-def]
+def multiply_by(a, factor):
     """a *= factor for all numbers of a (n,)."""
     for i in range(a.size):
         a[i] *= factor
 
 
 @jitable_part(fastmath=ANY_ORDER)
-def square_at(a, i, count):  # type: ignore[no-untyped-def]
+def square_at(a, i, count):
     """sum |a|^2 of `count` numbers of a from place i on."""
     total = number(a, i).real * 0
     for k in range(count):
@@ -53,7 +53,7 @@ def square_at(a, i, count):  # type: ignore[no-untyped-def]
 
 
 @jitable_part(fastmath=ANY_ORDER)
-def conjugated_dot_at(a, i, j, count, zero):  # type: ignore[no-untyped-def]
+def conjugated_dot_at(a, i, j, count, zero):
     """zero + sum conj(a_i) a_j of `count` numbers of a from places i and j on."""
     total = zero
     for k in range(count):
@@ -62,14 +62,14 @@ def conjugated_dot_at(a, i, j, count, zero):  # type: ignore[no-untyped-def]
 
 
 @jitable_part(fastmath=ANY_ORDER)
-def add_multiple_at(a, i, factor, b, j, count):  # type: ignore[no-untyped-def]
+def add_multiple_at(a, i, factor, b, j, count):
     """a += factor b for `count` numbers, of a from place i and of b from place j on."""
     for k in range(count):
         put(a, i + k, number(a, i + k) + factor * number(b, j + k))
 
 
 @jitable_part(fastmath=ANY_ORDER)
-def subtract_cross(residual, m, n, part, at, lengths):  # type: ignore[no-untyped-def]
+def subtract_cross(residual, m, n, part, at, lengths):
     """residual (m n,) -= u v^T with u, v in `part` from `at` on; squares of its rows go to lengths, their sum is
     returned."""
     total = lengths[0] * 0
@@ -85,6 +85,6 @@ def subtract_cross(residual, m, n, part, at, lengths):  # type: ignore[no-untype
 
 
 @jitable_part
-def magnitude2(value):  # type: ignore[no-untyped-def]
+def magnitude2(value):
     """|value|^2 of a number."""
     return value.real * value.real + value.imag * value.imag

@@ -11,7 +11,7 @@ FAR = 12.0
 
 
 @jitable_part
-def bessel(z):  # type: ignore[no-untyped-def]
+def bessel(z):
     """J0 and J1 at a complex z: power series below FAR, Hankel's expansion above (DLMF 10.2.2, 10.17.3)."""
     if abs(z) < FAR:
         return _series(z)
@@ -21,7 +21,7 @@ def bessel(z):  # type: ignore[no-untyped-def]
 
 
 @jitable_part
-def _series(z):  # type: ignore[no-untyped-def]
+def _series(z):
     """J0 and J1 at z by their power series."""
     q = -0.25 * z * z
     term, zero, one = 1.0 + 0j, 1.0 + 0j, 1.0 + 0j
@@ -35,7 +35,7 @@ def _series(z):  # type: ignore[no-untyped-def]
 
 
 @jitable_part
-def _hankel_sums(z, m):  # type: ignore[no-untyped-def]
+def _hankel_sums(z, m):
     """Sums of the even and the odd terms of Hankel's expansion at z for m = 4 n^2, up to the smallest term."""
     even, odd, term, last = 1.0 + 0j, 0j, 1.0 + 0j, 1e300
     for k in range(1, 40):

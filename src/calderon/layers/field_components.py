@@ -20,7 +20,7 @@ FIELDS = len(HORIZONTAL) + len(VERTICAL)
 
 
 @jitable_part
-def add_field_components(total, k, weight, rho, place):  # type: ignore[no-untyped-def]
+def add_field_components(total, k, weight, rho, place):
     """Add the integrands at one point k_rho to the sums `total` (FIELDS or more,), in the order of HORIZONTAL and
     VERTICAL.
 

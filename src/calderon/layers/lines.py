@@ -29,7 +29,7 @@ SMALL = 1e-3
 
 
 @jitable_part
-def _vertical(k2):  # type: ignore[no-untyped-def]
+def _vertical(k2):
     """k_z, the root of k2 with Im >= 0 for k_rho on the real axis or below. Its branch cut runs upward from the
     branch point, so that it is analytic around k_rho = 0."""
     kz = np.sqrt(k2)
@@ -37,7 +37,7 @@ def _vertical(k2):  # type: ignore[no-untyped-def]
 
 
 @jitable_part
-def _end_reflection(end, wall, impedance):  # type: ignore[no-untyped-def]
+def _end_reflection(end, wall, impedance):
     """Reflection on a line of that impedance at its end: a half-space (0), a wall (1) with the impedance `wall`, or a
     perfect magnetic wall (2)."""
     if end == 1:
@@ -46,7 +46,7 @@ def _end_reflection(end, wall, impedance):  # type: ignore[no-untyped-def]
 
 
 @jitable_part
-def _cascade(square, sections, step, last, observed):  # type: ignore[no-untyped-def]
+def _cascade(square, sections, step, last, observed):
     """Reflections and amplitudes on the TM (e) and the TE line (h), from the lower (step 1) or upper end (step -1) to
     the layer `last`: reflection ge, gh in `last` of waves toward that end; amplitude te, th that enters the layer
     `observed` on the way, for 1 that leaves `last`; reflection seen_e, seen_h in `observed`.
@@ -87,7 +87,7 @@ def _cascade(square, sections, step, last, observed):  # type: ignore[no-untyped
 
 
 @jitable_part
-def line_functions(k, sections, z, layer, source_z, source_layer):  # type: ignore[no-untyped-def]
+def line_functions(k, sections, z, layer, source_z, source_layer):
     """V_i, I_i, V_v, I_v of the TM line, then those of the TE line, at z in `layer` of a source at source_z in
     source_layer.
 
@@ -121,7 +121,7 @@ def line_functions(k, sections, z, layer, source_z, source_layer):  # type: igno
 
 
 @jitable_part
-def _four(back, front, amplitude, sign):  # type: ignore[no-untyped-def]
+def _four(back, front, amplitude, sign):
     """V_i, I_i, V_v, I_v on a line of impedance 1: `amplitude` between source and observer, the reflected parts
     `back` behind the source and `front` beyond the observer; sign: 1/2 upward, -1/2 downward."""
     source, dipole = amplitude * (1.0 + back), amplitude * (1.0 - back)
@@ -130,7 +130,7 @@ def _four(back, front, amplitude, sign):  # type: ignore[no-untyped-def]
 
 
 @jitable_part
-def components_of(line, k, sections, layer, source_layer):  # type: ignore[no-untyped-def]
+def components_of(line, k, sections, layer, source_layer):
     """G_xx, K, G_zx / k_rho, G_xz / k_rho and G_zz from the eight `line` functions at k_rho = k; sections, layer and
     source_layer as in `line_functions`."""
     ve, ie, wve, wie, vh, ih, wvh, wih = line
@@ -147,7 +147,7 @@ def components_of(line, k, sections, layer, source_layer):  # type: ignore[no-un
 
 
 @jitable_part
-def spectral_components(k, sections, z, layer, source_z, source_layer):  # type: ignore[no-untyped-def]
+def spectral_components(k, sections, z, layer, source_z, source_layer):
     """G_xx, K, G_zx / k_rho, G_xz / k_rho and G_zz at one k_rho, not zero: even functions of it. Arguments as in
     `line_functions`."""
     line = line_functions(k, sections, z, layer, source_z, source_layer)
@@ -155,7 +155,7 @@ def spectral_components(k, sections, z, layer, source_z, source_layer):  # type:
 
 
 @kernel
-def _spectral(k, sections, z, layer, source_z, source_layer, out):  # type: ignore[no-untyped-def]
+def _spectral(k, sections, z, layer, source_z, source_layer, out):
     """Fill out (5, n) with the `spectral_components` at each k (n,); other arguments as in `line_functions`."""
     for i in range(len(k)):
         values = spectral_components(k[i], sections, z, layer, source_z, source_layer)

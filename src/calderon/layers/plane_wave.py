@@ -11,7 +11,7 @@ Complex = NDArray[np.complex128]
 
 
 @kernel
-def _lines(k, sections, z, layer, source_z, source_layer, out):  # type: ignore[no-untyped-def]
+def _lines(k, sections, z, layer, source_z, source_layer, out):
     """Fill out (n, 4) with V_i and I_i of the TM line, then of the TE line, at heights z (n,) in the layers `layer`
     (n,), of a source at source_z in source_layer; k: k_rho; sections: `Sections.data`."""
     for i in range(len(z)):

@@ -70,14 +70,14 @@ class SpatialGreens(NamedTuple):
 
 
 @jitable_part
-def _direct(k, wavenumber):  # type: ignore[no-untyped-def]
+def _direct(k, wavenumber):
     """The spectrum of exp(i wavenumber r) / (4 pi r) at k_rho = k, i / (2 k_z) with Im k_z >= 0."""
     kz = np.sqrt(wavenumber * wavenumber - k * k)
     return 0.5j / (-kz if kz.imag < 0.0 else kz)
 
 
 @jitable_part
-def _add_point(total, k, weight, rho, place, direct):  # type: ignore[no-untyped-def]
+def _add_point(total, k, weight, rho, place, direct):
     """Add the integrands at one point k_rho to the sums `total` (3 or 6, or FIELDS + 1,), and the sizes of the parts
     that are left out to the last one.
 
@@ -107,7 +107,7 @@ def _add_point(total, k, weight, rho, place, direct):  # type: ignore[no-untyped
 
 
 @jitable_part
-def _average(sums, ends, errors, count):  # type: ignore[no-untyped-def]
+def _average(sums, ends, errors, count):
     """The limit of the partial sums up to the ends (count,), by weighted averages of those whose differences are not
     errors. Remainders are taken to change sign from one interval to the next with equal sizes: ratios of terms, which
     the t-variant takes for those of remainders, are arbitrary where terms of two images, or of a layer and the direct
@@ -124,7 +124,7 @@ def _average(sums, ends, errors, count):  # type: ignore[no-untyped-def]
 
 
 @jitable_part
-def _on_axis(total, before, low, high, rho, place, direct, points, weights):  # type: ignore[no-untyped-def]
+def _on_axis(total, before, low, high, rho, place, direct, points, weights):
     """Add the panel from low to high of the axis; whether nothing follows, as its sums are rounding errors.
 
     before: working memory like `total`; points, weights (q,): of a rule on 0 to 1; rho, place and direct as in
@@ -142,7 +142,7 @@ def _on_axis(total, before, low, high, rho, place, direct, points, weights):  # 
 
 
 @jitable_part
-def _integral(rho, end, depth, place, direct, points, weights, out):  # type: ignore[no-untyped-def]
+def _integral(rho, end, depth, place, direct, points, weights, out):
     """Fill out (components,) with the integrals at the distance rho in m: over an ellipse below the axis from 0 to
     `end`, of that depth, then along the axis, in the end between zeros of J_n with weighted averages; direct and
     place as in `_add_point`, points and weights as in `_on_axis`."""
@@ -183,7 +183,7 @@ def _integral(rho, end, depth, place, direct, points, weights, out):  # type: ig
 
 
 @kernel
-def _integrals(rho, low, high, end, depths, place, direct, points, weights, out):  # type: ignore[no-untyped-def]
+def _integrals(rho, low, high, end, depths, place, direct, points, weights, out):
     """Fill out (n, components) with the integrals at the distances rho (n,) in m from low to high. depths (2,): of
     the path at most, and times rho at most; other arguments as in `_integral`."""
     for i in range(low, high):

@@ -106,7 +106,7 @@ class Table:
 
 
 @jitable_part
-def look_up(r, count, low, high, table, first, out):  # type: ignore[no-untyped-def]
+def look_up(r, count, low, high, table, first, out):
     """Re and Im of r G_xx, of r K (first = 0), or of what is left of G_xx and K (first = 4) at the distances r[:count],
     all between low and high, one after the other in out (4 count,); first = AWAY counts as 0.
 
@@ -124,7 +124,7 @@ def look_up(r, count, low, high, table, first, out):  # type: ignore[no-untyped-
 
 
 @jitable_part
-def _sum_series(r, count, bottom, middle, scale, series, at, out, place):  # type: ignore[no-untyped-def]
+def _sum_series(r, count, bottom, middle, scale, series, at, out, place):
     """out[place + i] for i < count: the Chebyshev series of 12 terms at series[at], in (r[i] - middle) * scale,
     where r[i] >= bottom; by Clenshaw's recurrence, without a loop over terms."""
     s0, s1, s2, s3, s4, s5 = series[at], series[at + 1], series[at + 2], series[at + 3], series[at + 4], series[at + 5]
@@ -149,7 +149,7 @@ def _sum_series(r, count, bottom, middle, scale, series, at, out, place):  # typ
 
 
 @kernel
-def _values(rho, table, first, out):  # type: ignore[no-untyped-def]
+def _values(rho, table, first, out):
     """Fill out (n, 4) with `look_up` at distances rho (n,); table and first as in `look_up`."""
     r, values = np.empty(1), np.empty(4)
     for i in range(len(rho)):

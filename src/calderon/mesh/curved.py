@@ -29,7 +29,7 @@ class CurvedMesh(TriangleMesh):
         self.__dict__["_build"] = build
 
     def geometry(self, triangles: NDArray[np.integer]) -> CurvedTriangles:
-        return self.__dict__["_build"](triangles)  # type: ignore[no-any-return]
+        return self.__dict__["_build"](triangles)
 
     def flat_triangles(self, triangles: NDArray[np.integer], what: str) -> NoReturn:
         raise ValueError(
@@ -40,4 +40,4 @@ class CurvedMesh(TriangleMesh):
         self.flat_triangles(self.triangles[:0, 0], "a mesh made of another one")
 
     scaled = translated = rotated = restricted = merged_vertices = contains = _refused  # type: ignore[assignment]
-    barycentric_refinement = property(_refused)  # type: ignore[assignment]
+    barycentric_refinement = property(_refused)

@@ -174,7 +174,7 @@ def _refuse_flat_or_repeated(points: NDArray[np.float64], cells: NDArray[np.int6
         raise MeshError(f"{len(again)} tetrahedra are repeated, the first is number {again[0]}")
 
 
-def _joined(cells, marked, marks, known):  # type: ignore[no-untyped-def]
+def _joined(cells, marked, marks, known):
     """Neighbours (nt, 4), and the tagged faces completed by the open ones."""
     sides = cells[:, FACES].reshape(-1, 3)
     everything = np.concatenate([sides, marked])

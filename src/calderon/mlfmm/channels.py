@@ -196,7 +196,7 @@ class Listed(NamedTuple):
 
 
 @kernel
-def spread(starts, first, number, parts, units, begin, component, weights, x, out, low, high):  # type: ignore[no-untyped-def]
+def spread(starts, first, number, parts, units, begin, component, weights, x, out, low, high):
     """Add to out (points, columns, rank, components) the charges at the points of the leaves low .. high.
 
     starts: where the points of each leaf begin; first (points + 1,): where the entries of each point begin; number
@@ -215,7 +215,7 @@ def spread(starts, first, number, parts, units, begin, component, weights, x, ou
 
 
 @kernel
-def gather(starts, first, number, parts, units, begin, component, weights, fields, out, low, high):  # type: ignore[no-untyped-def]
+def gather(starts, first, number, parts, units, begin, component, weights, fields, out, low, high):
     """Add to out (unknowns, columns) the moments of fields (points, columns, rank, components) for the leaves low ..
     high: the transposed of `spread`. starts, first, number, parts, units, begin, component, weights: as in `spread`."""
     last, one = len(units) - 1, units.dtype.type(1)

@@ -21,7 +21,7 @@ TURNED = 48
 
 
 @kernel
-def multiply(  # type: ignore[no-untyped-def]
+def multiply(
     matrices, size, pitch, turned, x, y, source, target, columns, runs, blocks, room, out, s, t, low, high,
 ):  # fmt: skip
     """y[target] += P A P^T x[source] for the pairs of blocks low .. high, with complex matrices A.
@@ -95,7 +95,7 @@ def wave_rows(derivatives: str, lossy: bool) -> Callable[..., None]:
     gradient, mixed = derivatives == "gradient", derivatives == "mixed"
 
     @jitable_part
-    def row(cube, pitch, places, p, normals, mix, k, loss, room):  # type: ignore[no-untyped-def]
+    def row(cube, pitch, places, p, normals, mix, k, loss, room):
         """Fill room (part, pitch), two parts, or eight with the gradient, for the point p of places (points, 3).
 
         cube (3, pitch): points of the cube about the centre of the box; normals (points, 4), mix: as in
@@ -143,7 +143,7 @@ def radial_rows(derivatives: str, form: Form) -> Callable[..., None]:
     value, parameters_of = form.radial.value, parameter_reader(form.radial.parameters)
 
     @jitable_part
-    def row(cube, pitch, places, p, normals, mix, k, loss, room):  # type: ignore[no-untyped-def]
+    def row(cube, pitch, places, p, normals, mix, k, loss, room):
         """Fill room (part, pitch) for the point p, as in `wave_rows`; k: parameters; loss is not read."""
         w = lanes(room)
         for i in range(0, pitch, w):
@@ -180,7 +180,7 @@ def evaluation_kernel(form: Form) -> Callable[..., None]:
     value, parameters_of = form.radial.value, parameter_reader(form.radial.parameters)
 
     @kernel
-    def evaluate(r2, parameters, out):  # type: ignore[no-untyped-def]
+    def evaluate(r2, parameters, out):
         """out (4 n) = 4 pi G, re and im, and 4 pi G' / r, re and im, at squared distances r2 (n), n a multiple of the
         lanes of a vector; parameters: the numbers of the Green's function."""
         count = len(r2)
@@ -212,7 +212,7 @@ def sending_kernel(derivatives: str, lossy: bool, form: Form | None = None) -> C
     row = rows(derivatives, lossy, form)
 
     @kernel
-    def send(  # type: ignore[no-untyped-def]
+    def send(
         places, normals, mix, starts, charges, parts, cube, pitch, k, loss, leaves, boxes, x, columns, scale, room, low,
         high,
     ):  # fmt: skip
@@ -245,7 +245,7 @@ def receiving_kernel(derivatives: str, lossy: bool, form: Form | None = None) ->
     row = rows(derivatives, lossy, form)
 
     @kernel
-    def receive(  # type: ignore[no-untyped-def]
+    def receive(
         places, normals, mix, starts, fields, parts, cube, pitch, k, loss, leaves, boxes, x, columns, scale, room, low,
         high,
     ):  # fmt: skip

@@ -26,7 +26,7 @@ POINTS = 8
 
 
 @jitable_part
-def combine(x, x0, count_x, y, y0, count_y, pitch, factors, adds):  # type: ignore[no-untyped-def]
+def combine(x, x0, count_x, y, y0, count_y, pitch, factors, adds):
     """Write y_j = sum_i f_ji x_i of complex functions of the direction to y, or add it, where adds is True.
 
     x, y: numbers, with count_x functions from x0 on and count_y from y0 on, real parts first, imaginary ones `pitch`
@@ -57,7 +57,7 @@ def waves(lossy: bool, mixed: bool) -> Callable[..., None]:
     """
 
     @jitable_part
-    def wave(places, p, normals, mix, along, d, pitch, loss, sign, growth, room, at):  # type: ignore[no-untyped-def]
+    def wave(places, p, normals, mix, along, d, pitch, loss, sign, growth, room, at):
         """Write cos and sin of point p for the directions d, d + 1, ... to room[at :], a vector each.
 
         places (points, 3), normals (points, 4), mix (rows, 4), along (3 pitch,), loss, growth: as in `p2m_kernel`;
@@ -97,7 +97,7 @@ def p2m_kernel(lossy: bool, mixed: bool) -> Callable[..., None]:
     wave = waves(lossy, mixed)
 
     @kernel
-    def p2m(  # type: ignore[no-untyped-def]
+    def p2m(
         places, normals, mix, starts, charges, components, along, pitch, loss, growth, factors, leaves, boxes, x,
         columns, spectra, room, low, high,
     ):  # fmt: skip
@@ -133,7 +133,7 @@ def p2m_kernel(lossy: bool, mixed: bool) -> Callable[..., None]:
 
 
 @jitable_part
-def add_points(room, charges, q, apart, count, to, pitch):  # type: ignore[no-untyped-def]
+def add_points(room, charges, q, apart, count, to, pitch):
     """Add charges times the conjugated waves of `count` points to two vectors of a sum at room[to :], whose imaginary
     parts are `pitch` later.
 
@@ -166,7 +166,7 @@ def l2p_kernel(lossy: bool, mixed: bool) -> Callable[..., None]:
     wave = waves(lossy, mixed)
 
     @kernel
-    def l2p(  # type: ignore[no-untyped-def]
+    def l2p(
         places, normals, mix, starts, spans, fields, components, along, pitch, loss, growth, factors, leaves, boxes, x,
         columns, spectra, room, low, high,
     ):  # fmt: skip
@@ -205,7 +205,7 @@ def l2p_kernel(lossy: bool, mixed: bool) -> Callable[..., None]:
 
 
 @jitable_part
-def one_field(room, start, pitch, fields, to):  # type: ignore[no-untyped-def]
+def one_field(room, start, pitch, fields, to):
     """Write the sum over directions of a pattern times waves to fields[to : to + 2].
 
     room: begins with cos and sin of the waves, vector by vector; the pattern is at room[start :], with its imaginary
@@ -224,7 +224,7 @@ def one_field(room, start, pitch, fields, to):  # type: ignore[no-untyped-def]
 
 
 @jitable_part
-def three_fields(room, start, pitch, fields, to):  # type: ignore[no-untyped-def]
+def three_fields(room, start, pitch, fields, to):
     """Write the sums of three patterns, for which waves are loaded once, to fields[to : to + 6]; room, start, pitch: as
     in `one_field`."""
     w, second, third = lanes(room), start + 2 * pitch, start + 4 * pitch

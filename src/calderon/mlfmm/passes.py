@@ -10,7 +10,7 @@ from calderon.backends.vectors import lanes, load, number, store, zero
 
 
 @jitable_part
-def products(a, a0, pitch_a, b, b0, pitch_b, c, c0, pitch_c, rows, inner, width):  # type: ignore[no-untyped-def]
+def products(a, a0, pitch_a, b, b0, pitch_b, c, c0, pitch_c, rows, inner, width):
     """Write C = A B to c.
 
     a, b, c: arrays of numbers, in which A (rows, inner), B (inner, width), C (rows, width) begin at a0, b0, c0, with
@@ -59,7 +59,7 @@ def products(a, a0, pitch_a, b, b0, pitch_b, c, c0, pitch_c, rows, inner, width)
 
 
 @jitable_part
-def split(x, x0, pitch, n, pad, room, first):  # type: ignore[no-untyped-def]
+def split(x, x0, pitch, n, pad, room, first):
     """Write the even and odd parts of a pattern, u + v and u - v of opposite azimuths, to room[first :].
 
     x: numbers; the pattern has 2 n^2 directions, its real parts from x0 on, its imaginary ones `pitch` later. room
@@ -77,7 +77,7 @@ def split(x, x0, pitch, n, pad, room, first):  # type: ignore[no-untyped-def]
 
 
 @jitable_part
-def join(room, first, n, pad, y, pitch):  # type: ignore[no-untyped-def]
+def join(room, first, n, pad, y, pitch):
     """Write the pattern with even and odd parts e, o to y: e + o and e - o, with zeros behind, two vectors beyond it,
     too.
 
@@ -97,7 +97,7 @@ def join(room, first, n, pad, y, pitch):  # type: ignore[no-untyped-def]
 
 
 @jitable_part
-def interpolate(x, x0, pitch, sizes, theta, phi, vector, room):  # type: ignore[no-untyped-def]
+def interpolate(x, x0, pitch, sizes, theta, phi, vector, room):
     """Interpolate a pattern to a finer grid; return where its even and odd parts begin in room.
 
     x, x0, pitch: the pattern, as in `split`; sizes: angles and pitch of rows of both grids, as in `Sizes`; theta (2 m
@@ -118,7 +118,7 @@ def interpolate(x, x0, pitch, sizes, theta, phi, vector, room):  # type: ignore[
 
 
 @jitable_part
-def anterpolate(room, sizes, theta_back, phi_back, vector, spare, y, y0, pitch):  # type: ignore[no-untyped-def]
+def anterpolate(room, sizes, theta_back, phi_back, vector, spare, y, y0, pitch):
     """Add the transposed of `interpolate`, of what stands where that leaves its result, to y.
 
     room, sizes, vector: as in `interpolate`; theta_back, phi_back: transposed matrices with weights; spare: room for a
@@ -138,7 +138,7 @@ def anterpolate(room, sizes, theta_back, phi_back, vector, spare, y, y0, pitch):
 
 
 @kernel
-def m2m(  # type: ignore[no-untyped-def]
+def m2m(
     x, pitch, y, pitch_up, first, octant, columns, vector, sizes, theta, phi, shifts, room, spare, low, high,
 ):  # fmt: skip
     """Make outgoing patterns of the parents low .. high: sums over their children on the grid of the parent.
@@ -167,7 +167,7 @@ def m2m(  # type: ignore[no-untyped-def]
 
 
 @jitable_part
-def add_shifted(x, x0, factors, s, y, y0, pitch):  # type: ignore[no-untyped-def]
+def add_shifted(x, x0, factors, s, y, y0, pitch):
     """Add products of complex functions to y: y += factors x, with `pitch` numbers each from x0, s, y0 on, real parts
     first, imaginary ones `pitch` later."""
     for i in range(0, pitch, lanes(y)):
@@ -178,7 +178,7 @@ def add_shifted(x, x0, factors, s, y, y0, pitch):  # type: ignore[no-untyped-def
 
 
 @kernel
-def l2l(  # type: ignore[no-untyped-def]
+def l2l(
     y, pitch_up, x, pitch, first, octant, columns, vector, sizes, theta_back, phi_back, shifts, room, spare, low, high,
 ):  # fmt: skip
     """Add the incoming patterns y of the parents low .. high to those x of their children: the transposed of `m2m`.
@@ -204,7 +204,7 @@ def l2l(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def expand(  # type: ignore[no-untyped-def]
+def expand(
     x, pitch, y, pitch_full, boxes, begin, end, across, vector, sizes, theta, phi, room, spare, low, high,
 ):  # fmt: skip
     """Write outgoing patterns of the boxes low .. high of a level to its full grid, in blocks of directions.
@@ -229,7 +229,7 @@ def expand(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def m2l(  # type: ignore[no-untyped-def]
+def m2l(
     y, boxes, factors, offsets, first, source, offset, begin, end, across, vector, x, pitch, pitch_full, sizes,
     theta_back, phi_back, room, spare, sums, low, high,
 ):  # fmt: skip
@@ -279,7 +279,7 @@ def m2l(  # type: ignore[no-untyped-def]
 
 
 @jitable_part
-def one_column(y, patterns, factors, matrices, source, offset, begin, end, columns, column, sums, at):  # type: ignore[no-untyped-def]
+def one_column(y, patterns, factors, matrices, source, offset, begin, end, columns, column, sums, at):
     """Write the sums of one column over the pairs begin .. end, in one block of directions, to sums[at :].
 
     y: patterns, those of the block from `patterns` on; factors: translators, those of the block from `matrices` on;
@@ -300,7 +300,7 @@ def one_column(y, patterns, factors, matrices, source, offset, begin, end, colum
 
 
 @jitable_part
-def two_columns(y, patterns, factors, matrices, source, offset, begin, end, columns, column, sums, at):  # type: ignore[no-untyped-def]
+def two_columns(y, patterns, factors, matrices, source, offset, begin, end, columns, column, sums, at):
     """Write the sums of two columns, for which each translator is loaded once, one after the other to sums[at :];
     y, patterns, factors, matrices, source, offset, begin, end, columns, column: as in `one_column`."""
     w = lanes(sums)

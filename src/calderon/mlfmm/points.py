@@ -107,12 +107,12 @@ def interaction(charges: bool, dipoles: bool, gradient: bool, lossy: bool, split
     rest, distances = 3 + 2 * charges + 6 * dipoles, places_of(split)[2]
 
     @jitable
-    def product(ar, ai, br, bi):  # type: ignore[no-untyped-def]
+    def product(ar, ai, br, bi):
         """Re and Im of (ar + i ai) (br + i bi)."""
         return ar * br - ai * bi, ar * bi + ai * br
 
     @jitable
-    def interact(t, place, sources, s, apart, k, loss, tiny):  # type: ignore[no-untyped-def]
+    def interact(t, place, sources, s, apart, k, loss, tiny):
         """The eight sums t with the fields of the source in column s of sources, rows that are `apart` numbers apart.
 
         place: of the targets, by `moved`; k, loss: Re k and Im k / Re k; tiny: squared distance below which a source is
@@ -168,7 +168,7 @@ def near_kernel(charges: bool, dipoles: bool, gradient: bool, lossy: bool, split
     taken, moved, _ = places_of(split)
 
     @kernel
-    def sums(  # type: ignore[no-untyped-def]
+    def sums(
         targets, across, sources, apart, target_starts, source_starts, near_start, near, centres, k, loss, tiny, room,
         out, low, high,
     ):  # fmt: skip
@@ -207,7 +207,7 @@ def mutual_kernel(lossy: bool, split: bool, short: bool) -> Callable[..., None]:
     waves = short_sine_cosine if short else sine_cosine
 
     @kernel
-    def sums(  # type: ignore[no-untyped-def]
+    def sums(
         targets, across, sources, apart, starts, near_start, near, centres, k, loss, tiny, room, out, begin, low, high,
     ):  # fmt: skip
         """out (2, points) += fields at the points from `begin` on: those of the leaves low .. high from these and

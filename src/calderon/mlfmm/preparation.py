@@ -90,7 +90,7 @@ class Prepared(NamedTuple):
             product.there = SharedMedium([DeviceMedium(device, part, product.dtype) for device, part in given])
 
 
-class MediumProduct(LinearOperator):  # type: ignore[misc]
+class MediumProduct(LinearOperator):
     """Products of a wavenumber group, some columns at a time. there: those of devices, once they have them."""
 
     def __init__(self, medium: Medium, dtype: np.dtype[Any]) -> None:

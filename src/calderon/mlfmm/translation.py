@@ -84,14 +84,14 @@ def upright(offsets: NDArray[Any], swaps: bool) -> tuple[NDArray[Any], NDArray[n
 
 
 @jitable_part
-def recurrence(count):  # type: ignore[no-untyped-def]
+def recurrence(count):
     """Factors l / (l + 1) (count,) of P_(l + 1) = (1 + l / (l + 1)) x P_l - l / (l + 1) P_(l - 1)."""
     l = np.arange(count)
     return l / (l + 1)
 
 
 @kernel
-def legendre_sums(coefficient, x, out):  # type: ignore[no-untyped-def]
+def legendre_sums(coefficient, x, out):
     """Fill out (n,) with sum_l coefficient_l P_l(x), for x (n,) and coefficient (degree + 1,)."""
     part = recurrence(len(coefficient))
     for i in range(len(x)):
@@ -103,7 +103,7 @@ def legendre_sums(coefficient, x, out):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def fill(directions, weights, towards, re, im, count, tabulated, out):  # type: ignore[no-untyped-def]
+def fill(directions, weights, towards, re, im, count, tabulated, out):
     """Fill out (n,), complex, with the factors of an offset in the direction `towards` (3,) at directions (n, 3), times
     weights (n,).
 
@@ -138,7 +138,7 @@ def fill(directions, weights, towards, re, im, count, tabulated, out):  # type: 
 
 
 @kernel
-def turned(factors, image, turns, rows, pair, out):  # type: ignore[no-untyped-def]
+def turned(factors, image, turns, rows, pair, out):
     """Fill out with the factors of all offsets, in blocks (block, offsets, part, two vectors), from those of their
     mirror images.
 

@@ -62,7 +62,7 @@ class BoundaryOperator(LazyOperator):
 
     def __radd__(self, other: Any) -> "BoundaryOperator":
         """Only the number 0, from which sum() starts, is added from the left."""
-        return self if isinstance(other, Number) and other == 0 else self + other  # type: ignore[operator]
+        return self if isinstance(other, Number) and not other else self + other
 
     def __sub__(self, other: "BoundaryOperator") -> "BoundaryOperator":
         return Sum.of([(1.0, self), (-1.0, other)])
@@ -118,11 +118,11 @@ class Expression(BoundaryOperator):
         """The trial and the test space."""
 
     @property
-    def trial(self) -> Any:  # type: ignore[override]
+    def trial(self) -> Any:
         return self.spaces[0]
 
     @property
-    def test(self) -> Any:  # type: ignore[override]
+    def test(self) -> Any:
         return self.spaces[1]
 
     @property
@@ -162,7 +162,7 @@ class Sum(Expression):
         """Trial and test space of the first part, but functions rather than combinations of others."""
         sides = [each.trial for _, each in self.parts], [each.test for _, each in self.parts]
         known = ([each for each in side if not isinstance(each, Unknowns)] for side in sides)
-        return tuple([*some, *side][0] for some, side in zip(known, sides, strict=True))  # type: ignore[return-value]
+        return tuple([*some, *side][0] for some, side in zip(known, sides, strict=True))
 
     def __repr__(self) -> str:
         return " + ".join(f"({factor:.4g}) {part!r}" for factor, part in self.parts)

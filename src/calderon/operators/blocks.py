@@ -175,7 +175,7 @@ def _space(spaces: list[Any]) -> Any:
 def _block(given: Block, trial: Any, test: Any) -> BoundaryOperator | None:
     """A block as a lazy operator between these spaces."""
     if given is None or hasattr(given, "trial"):
-        return given  # type: ignore[no-any-return]
+        return given
     if sp.issparse(given) or hasattr(given, "tocsr"):
         matrix = checked_factors(given if sp.issparse(given) else given.tocsr(), "a block")
         return SparseOperator("sparse matrix", matrix, trial, test, str(SparseFactors.of(matrix).key))

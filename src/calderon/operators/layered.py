@@ -46,7 +46,7 @@ class LayeredElectricField(BoundaryOperator):
         return with_spaces(f"electric field in {len(self.sections.eps)} layers", self)
 
     @property
-    def test(self) -> EdgeSpace:  # type: ignore[override]
+    def test(self) -> EdgeSpace:
         return self.trial
 
     @property

@@ -85,7 +85,7 @@ def ellipse_kernel() -> Callable[..., Any]:
     of each coordinate, for pairs (sides.Pairs) of triangles with corners (m, 3, 3)."""
 
     @kernel
-    def ellipses(test, trial, pairs, lines, scratch, out):  # type: ignore[no-untyped-def]
+    def ellipses(test, trial, pairs, lines, scratch, out):
         s, step = scratch, lanes(scratch)
         points, ends, count = lines.points.reshape(-1), lines.lines.reshape(-1), lines.points.shape[0]
         corners, results = (test.reshape(-1), trial.reshape(-1)), out.reshape(-1)

@@ -23,7 +23,7 @@ def _grouping_kernel() -> Callable[..., Any]:
     each of the keys (n,) begins, and order with the items, sorted stably by counting."""
 
     @kernel
-    def run(keys, starts, order):  # type: ignore[no-untyped-def]
+    def run(keys, starts, order):
         for n in range(keys.size):
             starts[keys[n] + 1] += 1
         for key in range(starts.size - 1):
@@ -50,7 +50,7 @@ def _arranging_kernel() -> Callable[..., Any]:
     """Compiled run(table, order, out): fills out (m, k) with the rows order (m,) of the table (n, k)."""
 
     @kernel
-    def run(table, order, out):  # type: ignore[no-untyped-def]
+    def run(table, order, out):
         for n in range(order.size):
             for c in range(table.shape[1]):
                 out[n, c] = table[order[n], c]
@@ -77,7 +77,7 @@ def numbered(codes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.in
 def _numbering_kernel() -> Callable[..., int]:
 
     @kernel
-    def run(codes, numbers, table):  # type: ignore[no-untyped-def]
+    def run(codes, numbers, table):
         """Number the codes in the order they come in, with a table of codes and numbers; -1 when it is half full."""
         room, count = table.shape[1], 0
         for n in range(codes.size):

@@ -144,7 +144,7 @@ def _edges(corners: Array) -> Array:
 def _side_lines() -> Lines:
     """Lines along and across both triangles (quadrature.singular.side_rule)."""
 
-    def mapping(s, t, p, q):  # type: ignore[no-untyped-def]
+    def mapping(s, t, p, q):
         return s * (1 - t), s * t, p * (1 - q), p * q
 
     return sample_lines([mapping], [(0, 1, 2, 3)])
@@ -194,7 +194,7 @@ def restrict_kernel() -> Callable[..., Any]:
     of the whole triangles: left (n, A, A) moments right^T (n, B, B)."""
 
     @kernel
-    def restrict(left, right, moments):  # type: ignore[no-untyped-def]
+    def restrict(left, right, moments):
         size, width = moments.shape[2], moments.shape[3]
         half = np.empty((size, width))
         # left moments, then that times right^T, of real and imaginary parts

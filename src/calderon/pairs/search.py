@@ -61,7 +61,7 @@ def _extents_kernel() -> Callable[..., Any]:
     """Compiled run(corners, out): fills out (`Extents`) for triangles with corners (n, 3, 3)."""
 
     @kernel
-    def run(corners, out):  # type: ignore[no-untyped-def]
+    def run(corners, out):
         for n in range(corners.shape[0]):
             for c in range(3):
                 out.centre[n, c] = (corners[n, 0, c] + corners[n, 1, c] + corners[n, 2, c]) / 3
@@ -85,7 +85,7 @@ def _extents_kernel() -> Callable[..., Any]:
 
 
 @jitable
-def put_triangle(s, place, lane, corners, triangle):  # type: ignore[no-untyped-def]
+def put_triangle(s, place, lane, corners, triangle):
     """Store the corners of a triangle, number `triangle` of corners (n, 3, 3), flat, into a lane of the nine vectors
     from s[place] on, corner after corner."""
     step = lanes(s)
@@ -94,14 +94,14 @@ def put_triangle(s, place, lane, corners, triangle):  # type: ignore[no-untyped-
 
 
 @jitable
-def clamped(x):  # type: ignore[no-untyped-def]
+def clamped(x):
     """The nearest number to x in 0 .. 1, for vectors."""
     x = where_less(x, 0.0, 0.0, x)
     return where_less(1.0, x, 1.0, x)
 
 
 @jitable
-def nearest_corner(s, t, o):  # type: ignore[no-untyped-def]
+def nearest_corner(s, t, o):
     """Least squared distance of the triangles at s[t:] from the corners at s[o:] that are above them, else 1e300, and
     the reference coordinates of the closest points, of the triangle and of the corner."""
     step, none = lanes(s), zero(s)
@@ -130,7 +130,7 @@ def nearest_corner(s, t, o):  # type: ignore[no-untyped-def]
 
 
 @jitable
-def squared_distances(s):  # type: ignore[no-untyped-def]
+def squared_distances(s):
     """Least squared distances of the triangles at s[0:] and s[9 * lanes:], over nine pairs of edges and six of corner
     and interior, and the reference coordinates of the closest points, of the first and of the second. s: 27 vectors."""
     step = lanes(s)
@@ -190,7 +190,7 @@ def distance_kernel() -> Callable[..., Any]:
     (n, 2) of triangles, places (n, 4) the reference coordinates of the closest points."""
 
     @kernel
-    def run(first, second, pairs, scratch, out, places):  # type: ignore[no-untyped-def]
+    def run(first, second, pairs, scratch, out, places):
         s, step = scratch, lanes(scratch)
         ones, others, numbers = first.reshape(-1), second.reshape(-1), pairs.reshape(-1)
         distances, flat = out.reshape(-1), places.reshape(-1)
@@ -216,7 +216,7 @@ def distance_kernel() -> Callable[..., Any]:
 
 
 @jitable
-def measured(s, waiting, numbers, reach, pairs, ratio, found):  # type: ignore[no-untyped-def]
+def measured(s, waiting, numbers, reach, pairs, ratio, found):
     """Append the near ones of the pairs in the first `waiting` lanes of s to pairs (m, 2) and ratio (m,) from `found`
     on; return the new number, which may be beyond their room.
 
@@ -246,7 +246,7 @@ def near_search_kernel() -> Callable[..., int]:
     """
 
     @kernel
-    def search(corners, extents, vertices, cells, reach, upper, start, stop, scratch, pairs, ratio):  # type: ignore[no-untyped-def]
+    def search(corners, extents, vertices, cells, reach, upper, start, stop, scratch, pairs, ratio):
         (one, two), (left, right) = extents, vertices
         test, trial = corners[0].reshape(-1), corners[1].reshape(-1)
         s, step = scratch, lanes(scratch)
@@ -307,7 +307,7 @@ def touching_search_kernel() -> Callable[..., int]:
     as one row. Returns how many pairs touch."""
 
     @kernel
-    def search(test, trial, starts, corners, upper, start, stop, pairs, shared, test_order, trial_order):  # type: ignore[no-untyped-def]
+    def search(test, trial, starts, corners, upper, start, stop, pairs, shared, test_order, trial_order):
         found = 0
         for i in range(start, stop):
             for a in range(3):

@@ -76,7 +76,7 @@ class MPICommunicator(Communicator):
         return result if array.ndim else result[()]
 
     def gather(self, value: Any) -> list[Any]:
-        return self._handle.allgather(value)  # type: ignore[no-any-return]
+        return self._handle.allgather(value)
 
     def exchange(self, sent: Mapping[int, NDArray[Any]], received: Mapping[int, NDArray[Any]]) -> Any:
         pending = [self._handle.Irecv(array, source=rank) for rank, array in received.items()]

@@ -281,7 +281,7 @@ def _strongest(vectors: NDArray, areas: NDArray[np.float64]) -> float:
     return float(np.angle(areas @ np.sum(vectors * vectors, axis=1)) / 2)
 
 
-def _draw_arrows(figure: Figure, mesh, vectors: NDArray[np.float64], lens: Camera) -> None:  # type: ignore[no-untyped-def]
+def _draw_arrows(figure: Figure, mesh: Any, vectors: NDArray[np.float64], lens: Camera) -> None:
     """Arrows on visible triangles, at least SPACING apart."""
     axes = figure.axes[0]
     cell = SPACING * np.ptp(axes.get_xlim()) / (axes.get_position().width * figure.get_figwidth())

@@ -82,7 +82,7 @@ def _rule(degree: int) -> Array:
 
 
 @kernel
-def _integrate(x, corners, normals, sizes, displacements, tractions, coarse, fine, limits, constants, kind, out):  # type: ignore[no-untyped-def]
+def _integrate(x, corners, normals, sizes, displacements, tractions, coarse, fine, limits, constants, kind, out):
     """Add the integrals over all triangles at points x (n, 3) to out (n, 3 or 9), displacements or stresses by `kind`.
 
     corners (m, 3, 3), normals (m, 3), sizes (m,): longest edges; displacements, tractions (m, 6, 3): at the nodes of
@@ -135,7 +135,7 @@ def _integrate(x, corners, normals, sizes, displacements, tractions, coarse, fin
 
 
 @jitable_part
-def _cut(part, stack, count):  # type: ignore[no-untyped-def]
+def _cut(part, stack, count):
     """Put the four parts of a triangle onto the stack (parts, 10) from `count` on. part (10,): its barycentric
     corners (9) and its relative size."""
     for child in range(4):
@@ -150,7 +150,7 @@ def _cut(part, stack, count):  # type: ignore[no-untyped-def]
 
 
 @jitable_part
-def _values(b, nodes, out):  # type: ignore[no-untyped-def]
+def _values(b, nodes, out):
     """Fill out (3,) with the quadratic function that has the values nodes (6, 3) at the nodes, at barycentric
     coordinates b (3,)."""
     for c in range(3):
@@ -162,7 +162,7 @@ def _values(b, nodes, out):  # type: ignore[no-untyped-def]
 
 
 @jitable_part
-def _products(d, n, u, t):  # type: ignore[no-untyped-def]
+def _products(d, n, u, t):
     """r = |d|, and with e = d / r the products e.n, e.u, e.t and u.n; d, n, u and t (3,)."""
     r = np.sqrt(d[0] ** 2 + d[1] ** 2 + d[2] ** 2)
     e0, e1, e2 = d[0] / r, d[1] / r, d[2] / r
@@ -171,7 +171,7 @@ def _products(d, n, u, t):  # type: ignore[no-untyped-def]
 
 
 @jitable_part
-def _add_displacement(d, n, u, t, constants, weight, out):  # type: ignore[no-untyped-def]
+def _add_displacement(d, n, u, t, constants, weight, out):
     """Add to out (3,) the displacement U t - T u of Kelvin's solution times a weight: offset d = y - x, normal n,
     displacement u and traction t at y, all (3,); constants: nu and mu."""
     nu, mu = constants[0], constants[1]
@@ -184,7 +184,7 @@ def _add_displacement(d, n, u, t, constants, weight, out):  # type: ignore[no-un
 
 
 @jitable_part
-def _add_stress(d, n, u, t, constants, weight, out):  # type: ignore[no-untyped-def]
+def _add_stress(d, n, u, t, constants, weight, out):
     """Add to out (9,) the stress of U t - T u, row by row; arguments as in `_add_displacement`."""
     nu, mu = constants[0], constants[1]
     r, en, eu, et, un = _products(d, n, u, t)

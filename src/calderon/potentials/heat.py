@@ -137,7 +137,7 @@ def _by_one_rule(mesh: Any, nodes: Array, slopes: Array, x: Array, whole: bool) 
 
 
 @kernel
-def _integrate(pairs, x, corners, normals, nodes, slopes, sizes, rules, starts, whole, corrects, room, out):  # type: ignore[no-untyped-def]
+def _integrate(pairs, x, corners, normals, nodes, slopes, sizes, rules, starts, whole, corrects, room, out):
     """Add the integrals of pairs (k, 2) of point and triangle, in the order of points, to out (n, 4 or 13); corrects:
     of near ones alone, less those by the fine rule on the whole triangle.
 
@@ -190,7 +190,7 @@ def _integrate(pairs, x, corners, normals, nodes, slopes, sizes, rules, starts, 
 
 
 @jitable_part
-def _cut(part, stack, count):  # type: ignore[no-untyped-def]
+def _cut(part, stack, count):
     """Put the four parts of a triangle, part (ROW,), onto the stack (parts, ROW) from `count` on: those at its
     corners, and the one between the middles of its edges."""
     for child in range(4):
@@ -204,7 +204,7 @@ def _cut(part, stack, count):  # type: ignore[no-untyped-def]
 
 
 @jitable
-def _add_part(s, rules, pitch, first, last, part, factor, whole):  # type: ignore[no-untyped-def]
+def _add_part(s, rules, pitch, first, last, part, factor, whole):
     """Add to the SUMS vectors s the sums of a part over the points first .. last of a rule; factor: twice its area over
     8 pi.
 
@@ -249,7 +249,7 @@ def _add_part(s, rules, pitch, first, last, part, factor, whole):  # type: ignor
 
 
 @jitable
-def _add(s, k, value):  # type: ignore[no-untyped-def]
+def _add(s, k, value):
     """Add a value to vector k of s."""
     place = k * lanes(s)
     store(s, place, load(s, place) + value)

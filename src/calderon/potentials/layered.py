@@ -36,7 +36,7 @@ Floats = NDArray[np.float64]
 
 
 @kernel
-def _add_fields(points, low, high, height, triangles, rules, edges, series, out):  # type: ignore[no-untyped-def]
+def _add_fields(points, low, high, height, triangles, rules, edges, series, out):
     """out (n, 6) += E / (i k0) for eta0 = 1 and mu H at the points (n, 2) from low to high, `height` above metal.
 
     triangles: corners (m, 3, 2), currents (m, 3, 2) at them, charges (m,) div J / k0^2, areas, centres (m, 2), radii

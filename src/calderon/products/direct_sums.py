@@ -92,7 +92,7 @@ def places_of(split: bool) -> tuple[Callable[..., Any], Callable[..., Any], Call
     `moved`, these places moved by the difference of two centres; `distances`, their offsets from a source."""
 
     @jitable
-    def taken(rows, s, across):  # type: ignore[no-untyped-def]
+    def taken(rows, s, across):
         """x, y, z of the points from column s on, and what these leave out, if split."""
         x, y, z = load(rows, s), load(rows, s + across), load(rows, s + 2 * across)
         if split:
@@ -100,7 +100,7 @@ def places_of(split: bool) -> tuple[Callable[..., Any], Callable[..., Any], Call
         return x, y, z, x, y, z
 
     @jitable
-    def shifted(x, x1, shift, like):  # type: ignore[no-untyped-def]
+    def shifted(x, x1, shift, like):
         """x + x1 + shift as a sum of two numbers, by the error of the first sum (D. Knuth); like: an array of their
         type."""
         d = like.dtype.type(shift)
@@ -111,7 +111,7 @@ def places_of(split: bool) -> tuple[Callable[..., Any], Callable[..., Any], Call
         return whole, x1 + ((x - (whole - part)) + (d - part)) + like.dtype.type(shift - d)
 
     @jitable
-    def moved(place, to, centre, like):  # type: ignore[no-untyped-def]
+    def moved(place, to, centre, like):
         """The place, relative to the centre `to` (3,), relative to another centre (3,); like: as in `shifted`."""
         x, x1 = shifted(place[0], place[3], to[0] - centre[0], like)
         y, y1 = shifted(place[1], place[4], to[1] - centre[1], like)
@@ -119,7 +119,7 @@ def places_of(split: bool) -> tuple[Callable[..., Any], Callable[..., Any], Call
         return x, y, z, x1, y1, z1
 
     @jitable
-    def distances(place, sources, s, apart, rest):  # type: ignore[no-untyped-def]
+    def distances(place, sources, s, apart, rest):
         """Offsets of a place from the source in column s of sources, rows `apart` numbers apart; rest: the row of
         sources from which on what its place leaves out stands."""
         x, y, z, x1, y1, z1 = place
@@ -141,7 +141,7 @@ def interaction(charges: bool, dipoles: bool, gradient: bool, split: bool) -> Ca
     rest, distances = 3 + charges + 3 * dipoles, places_of(split)[2]
 
     @jitable
-    def interact(t, place, sources, s, apart, once):  # type: ignore[no-untyped-def]
+    def interact(t, place, sources, s, apart, once):
         """The four sums t, value and gradient, with the fields of the source in column s of sources, rows `apart`
         numbers apart; place: of the targets, by `moved`; once: whether source and target may coincide, which adds
         nothing.
@@ -183,7 +183,7 @@ def direct_kernel(charges: bool, dipoles: bool, gradient: bool, split: bool = Fa
     taken, moved, _ = places_of(split)
 
     @kernel
-    def sums(  # type: ignore[no-untyped-def]
+    def sums(
         targets, across, sources, apart, target_starts, source_starts, near_start, near, centres, same, room, out, low,
         high,
     ):  # fmt: skip

@@ -115,7 +115,7 @@ def numbers_of(directions: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 @kernel
-def counting_order(key, place, order):  # type: ignore[no-untyped-def]
+def counting_order(key, place, order):
     """The stable order of numbers by key; place: where each key begins."""
     for i in range(len(key)):
         order[place[key[i]]] = i
@@ -123,7 +123,7 @@ def counting_order(key, place, order):  # type: ignore[no-untyped-def]
 
 
 @jitable_part
-def are_neighbours(position, a, b, apart):  # type: ignore[no-untyped-def]
+def are_neighbours(position, a, b, apart):
     """Whether the boxes a and b of one level, with integer positions (boxes, 3), are `apart` edges apart at most."""
     for c in range(3):
         if abs(position[a, c] - position[b, c]) > apart:
@@ -132,7 +132,7 @@ def are_neighbours(position, a, b, apart):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def find_neighbours(parent, children, position, apart, neighbours):  # type: ignore[no-untyped-def]
+def find_neighbours(parent, children, position, apart, neighbours):
     """Write the neighbours of each box, with itself, from those of its parent, to neighbours (boxes, n), ended by -1.
 
     parent (boxes,), children (boxes, 8): in the tree, -1 for none; position (boxes, 3): integers, on the level of each;
@@ -151,7 +151,7 @@ def find_neighbours(parent, children, position, apart, neighbours):  # type: ign
 
 
 @kernel
-def near_lists(leaves, within, neighbours, holds, place, near):  # type: ignore[no-untyped-def]
+def near_lists(leaves, within, neighbours, holds, place, near):
     """Write source leaves to near[place[leaf]], which is advanced; where near is empty, count them in place[leaf + 1].
 
     leaves (n,): their boxes; within (boxes, 2): the leaves in each box, the first and one beyond the last; neighbours
@@ -176,7 +176,7 @@ def near_lists(leaves, within, neighbours, holds, place, near):  # type: ignore[
 
 
 @kernel
-def far_lists(parent, children, position, neighbours, holds, numbers, matrices, place, source, target):  # type: ignore[no-untyped-def]
+def far_lists(parent, children, position, neighbours, holds, numbers, matrices, place, source, target):
     """Write pairs of boxes with children of the neighbours of their parents that are no neighbours, in the order of
     blocks of targets and of matrices, at place[block * matrices + matrix], which is advanced.
 

@@ -213,7 +213,7 @@ def add_entries(
 
 
 @kernel
-def fill_strips(  # type: ignore[no-untyped-def]
+def fill_strips(
     functions, low, high, joined, boxes, places, row_start, row_stop, column_start, column_stop, indptr, indices,
     values, factor, scratch, room, numbers,
 ):  # fmt: skip

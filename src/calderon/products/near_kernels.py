@@ -16,7 +16,7 @@ from calderon.products.packed import GROUP, ZERO_POWER, load_numbers, unit_of
 
 
 @jitable_part
-def read_block(stored, n, height, width, block):  # type: ignore[no-untyped-def]
+def read_block(stored, n, height, width, block):
     """Write block number n, with real entries, to block[:height, :width].
 
     stored: (numbers, exponents, powers, starts, tops) of `NearStore.stored`; block (>= height, >= width): is written.
@@ -31,7 +31,7 @@ def read_block(stored, n, height, width, block):  # type: ignore[no-untyped-def]
 
 
 @jitable_part
-def gather_columns(x, parts, left, width, end, pitch, room):  # type: ignore[no-untyped-def]
+def gather_columns(x, parts, left, width, end, pitch, room):
     """Write the part of the vectors x (v, n) that belongs to the columns left .. left + width to room[k pitch :], of
     vector number k, with zeros from parts * width up to `end`; parts: 1 or 2 as in the head of this file."""
     for k in range(0, len(x), parts):
@@ -49,7 +49,7 @@ def gather_columns(x, parts, left, width, end, pitch, room):  # type: ignore[no-
 
 
 @jitable_part
-def add_columns(room, parts, left, width, pitch, sums, y):  # type: ignore[no-untyped-def]
+def add_columns(room, parts, left, width, pitch, sums, y):
     """Add the sums over the rows of a block, those of vector number k at room[sums + k pitch :], to the columns left ..
     left + width of y (v, n); parts: 1 or 2 as in the head of this file."""
     for k in range(0, len(y), parts):
@@ -63,7 +63,7 @@ def add_columns(room, parts, left, width, pitch, sums, y):  # type: ignore[no-un
 
 
 @jitable
-def load_two(stored, packed, row, group, c, room):  # type: ignore[no-untyped-def]
+def load_two(stored, packed, row, group, c, room):
     """Return the two vectors of a row of a block from its number c on, a multiple of two vectors; stored, packed, row,
     group, room: as in `with_one`."""
     numbers, exponents, powers = stored
@@ -74,7 +74,7 @@ def load_two(stored, packed, row, group, c, room):  # type: ignore[no-untyped-de
 
 
 @jitable
-def with_one(stored, packed, down, across, row, group, span, room, x, sums, f):  # type: ignore[no-untyped-def]
+def with_one(stored, packed, down, across, row, group, span, room, x, sums, f):
     """Return the product of a row of a block with one vector (down), and add f times the row to sums (across).
 
     stored: (numbers, exponents, powers) see `load_numbers`; packed, down, across: constants; row, group: where the
@@ -95,7 +95,7 @@ def with_one(stored, packed, down, across, row, group, span, room, x, sums, f): 
 
 
 @jitable
-def with_two(stored, packed, down, across, row, group, span, room, x, sums, pitch, f, g):  # type: ignore[no-untyped-def]
+def with_two(stored, packed, down, across, row, group, span, room, x, sums, pitch, f, g):
     """Return the products with two vectors, `pitch` numbers apart in room, and add f and g times the row to the sums
     of both; stored, packed, down, across, row, group, span, room, x, sums: as in `with_one`."""
     size = lanes(room)
@@ -116,7 +116,7 @@ def with_two(stored, packed, down, across, row, group, span, room, x, sums, pitc
 
 
 @jitable
-def add_with_eight(stored, packed, row, group, span, room, x, pitch, y, k, place):  # type: ignore[no-untyped-def]
+def add_with_eight(stored, packed, row, group, span, room, x, pitch, y, k, place):
     """Add the products with eight vectors, for which the numbers of a row are loaded once, to y[k : k + 8, place].
 
     y (v, n); stored, packed, row, group, span, room, x: as in `with_one`; pitch: from one vector to the next in room.
@@ -138,7 +138,7 @@ def add_with_eight(stored, packed, row, group, span, room, x, pitch, y, k, place
 
 
 @jitable
-def multiply_row(stored, packed, down, across, row, group, span, room, sums, pitch, x_rows, y_rows, place):  # type: ignore[no-untyped-def]
+def multiply_row(stored, packed, down, across, row, group, span, room, sums, pitch, x_rows, y_rows, place):
     """Add the products of a row with all vectors to y_rows[:, place], and multiples of it by x_rows[:, place] to sums.
 
     x_rows, y_rows (v, rows): of v vectors, without rows where they are not needed; stored, packed, down, across, row,
@@ -175,7 +175,7 @@ def product_kernel(down: bool, across: bool, parts: int, packed: bool) -> Callab
     """
 
     @kernel
-    def multiply(  # type: ignore[no-untyped-def]
+    def multiply(
         stored, clusters, order, x_rows, x_columns, y_rows, y_columns, half, pitch, room, low, high
     ):  # fmt: skip
         """Multiply with the blocks numbered order[low], ..., order[high - 1].
@@ -216,7 +216,7 @@ def product_kernel(down: bool, across: bool, parts: int, packed: bool) -> Callab
 
 
 @kernel
-def multiply_many(  # type: ignore[no-untyped-def]
+def multiply_many(
     stored, clusters, order, transposed, packed, x, y, pitch, room, low, high
 ):  # fmt: skip
     """Multiply complex blocks, or transposed ones, with as many columns as a vector has complex numbers: its lanes.
@@ -270,7 +270,7 @@ def multiply_many(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def copy_images(values, starts, heights, widths, numbers, images):  # type: ignore[no-untyped-def]
+def copy_images(values, starts, heights, widths, numbers, images):
     """Let each of some blocks be the transposed one of another block.
 
     values (n,): entries of blocks, which begin at starts (b,) and have heights, widths (b,) rows and columns; numbers

@@ -134,7 +134,7 @@ def order_of(keys: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 @kernel
-def sort_by_digits(found, spare):  # type: ignore[no-untyped-def]
+def sort_by_digits(found, spare):
     """Sort rows (n, 2) by their first numbers, from one array, `found` at first, to the other, `spare`, in each
     pass; return the number of passes."""
     # how often each digit occurs
@@ -160,7 +160,7 @@ def sort_by_digits(found, spare):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def enlarge(points, bounds):  # type: ignore[no-untyped-def]
+def enlarge(points, bounds):
     """Enlarge a box, bounds (2, 3), its lowest and its highest corner, until it holds points (n, 3)."""
     for i in range(len(points)):
         for c in range(3):
@@ -168,7 +168,7 @@ def enlarge(points, bounds):  # type: ignore[no-untyped-def]
 
 
 @jitable_part
-def spread(v):  # type: ignore[no-untyped-def]
+def spread(v):
     """The bits of a number v with two zeros between them."""
     v = (v | (v << 32)) & 0x1F00000000FFFF
     v = (v | (v << 16)) & 0x1F0000FF0000FF
@@ -178,7 +178,7 @@ def spread(v):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def point_keys(points, low, scale, keys):  # type: ignore[no-untyped-def]
+def point_keys(points, low, scale, keys):
     """Fill keys (n,) with Morton keys of points (n, 3): the bits of the three coordinates (x - low) * scale in turn,
     x first."""
     last = np.int64((1 << DEEPEST) - 1)
@@ -191,7 +191,7 @@ def point_keys(points, low, scale, keys):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def box_keys(position, level, keys):  # type: ignore[no-untyped-def]
+def box_keys(position, level, keys):
     """Fill keys (boxes,) with the smallest key in each box, at position (boxes, 3) of its level (boxes,)."""
     for b in range(len(level)):
         key = np.int64(0)
@@ -201,7 +201,7 @@ def box_keys(position, level, keys):  # type: ignore[no-untyped-def]
 
 
 @jitable_part
-def shallowest(limits, lo, hi):  # type: ignore[no-untyped-def]
+def shallowest(limits, lo, hi):
     """The smallest of the limits of the run lo .. hi; one limit stands for all."""
     if len(limits) == 1:
         return limits[0]
@@ -212,7 +212,7 @@ def shallowest(limits, lo, hi):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def divide(sources, targets, most, source_limit, target_limit, table, children):  # type: ignore[no-untyped-def]
+def divide(sources, targets, most, source_limit, target_limit, table, children):
     """Divide boxes until they hold at most `most` sources and targets; return their number. Fills table (boxes, 9)
     (level, parent, position, runs of sources and of targets) and children (boxes, 8), unless it is empty.
 

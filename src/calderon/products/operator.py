@@ -9,7 +9,7 @@ from scipy.sparse.linalg import LinearOperator
 from calderon.backends import format_bytes
 
 
-class FastOperator(LinearOperator):  # type: ignore[misc]
+class FastOperator(LinearOperator):
     """An operator whose products are fast and checked.
 
     label: its expression. rtol: the tolerance of products, None where errors are measured only. backend: where products
@@ -57,7 +57,7 @@ class FastOperator(LinearOperator):  # type: ignore[misc]
     __repr__ = __str__
 
 
-class RealProducts(LinearOperator):  # type: ignore[misc]
+class RealProducts(LinearOperator):
     """A real matrix by `_products`(x, transposed) of real columns x (n, k), `together` at a time; the real and the
     imaginary parts of complex ones are columns of their own."""
 

@@ -9,6 +9,7 @@ factor.
 import functools
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -28,20 +29,20 @@ POWERS = np.ldexp(np.float32(1), np.arange(-ZERO_POWER, ZERO_POWER, dtype=np.int
 """Powers of two for all exponents of 8 bits."""
 
 
-def groups_of(width: int) -> int:
+def groups_of(width: Any) -> Any:
     """Exponents of a row of so many numbers, also elementwise for arrays of widths."""
     return -(-width // GROUP)
 
 
 @jitable_part
-def exponent_of(largest, most):  # type: ignore[no-untyped-def]
+def exponent_of(largest, most):
     """Return the least e, from 1 - ZERO_POWER on, with largest <= most 2^e, for numbers largest >= 0 and most > 0."""
     least = 1 - ZERO_POWER
     return max(math.frexp(largest / most)[1], least) if largest > 0 else least
 
 
 @jitable
-def unit_of(exponents, powers, packed, group):  # type: ignore[no-untyped-def]
+def unit_of(exponents, powers, packed, group):
     """Return the power of two by which the integers of a group count, 1 for floats.
 
     exponents (g,): of groups, read where packed, a constant, is True; powers (256,): POWERS in the type of the result.
@@ -50,7 +51,7 @@ def unit_of(exponents, powers, packed, group):  # type: ignore[no-untyped-def]
 
 
 @jitable
-def load_numbers(numbers, exponents, powers, packed, place, group, like):  # type: ignore[no-untyped-def]
+def load_numbers(numbers, exponents, powers, packed, place, group, like):
     """Return the vector of the numbers from a place on, in the precision of `like`.
 
     numbers (n,): floats, or integers where packed is True; place, group: in `numbers`, and of the group in `exponents`;
@@ -69,7 +70,7 @@ def pack_kernel(step: int) -> Callable[..., None]:
     kinds = max(step, 1)
 
     @kernel
-    def pack_rows(  # type: ignore[no-untyped-def]
+    def pack_rows(
         values, begins, blocks, heights, widths, starts, tops, integers, exponents, low, high
     ):  # fmt: skip
         """Write the integers and the exponents of the blocks numbered blocks[low], ..., blocks[high - 1].
@@ -116,7 +117,7 @@ def pack_kernel(step: int) -> Callable[..., None]:
 
 
 @kernel
-def unpack_rows(  # type: ignore[no-untyped-def]
+def unpack_rows(
     values, begins, blocks, heights, widths, starts, tops, integers, exponents, powers, low, high
 ):  # fmt: skip
     """Write the numbers of the blocks numbered blocks[low], ..., blocks[high - 1] to values (n,).
@@ -136,7 +137,7 @@ def unpack_rows(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def copy_rows(values, begins, blocks, starts, numbers, low, high):  # type: ignore[no-untyped-def]
+def copy_rows(values, begins, blocks, starts, numbers, low, high):
     """Write the numbers of the blocks numbered blocks[low], ..., blocks[high - 1] as they are to numbers (m,).
 
     values, begins, blocks, starts: as in `pack_rows`.

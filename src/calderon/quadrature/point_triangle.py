@@ -41,7 +41,7 @@ LEAST = 1e-300
 
 
 @jitable_part
-def put_sides(corners, sides):  # type: ignore[no-untyped-def]
+def put_sides(corners, sides):
     """Fill sides (3 * SIDE,) for a triangle with corners (3, 2), counter-clockwise."""
     for n in range(3):
         a0, a1 = corners[n, 0], corners[n, 1]
@@ -53,7 +53,7 @@ def put_sides(corners, sides):  # type: ignore[no-untyped-def]
 
 
 @jitable
-def edge_integrals(s, sides, d0, d1, z, powers):  # type: ignore[no-untyped-def]
+def edge_integrals(s, sides, d0, d1, z, powers):
     """Store the edges of the triangle, for points (d0, d1, z) in the frame of its plane and the first `powers` q;
     return the angle of the triangle as seen from the points, |z| int R^-3 dS, between 0 and 2 pi.
 
@@ -105,7 +105,7 @@ def edge_integrals(s, sides, d0, d1, z, powers):  # type: ignore[no-untyped-def]
 
 
 @jitable
-def surface_integrals(s, sides, solid, z, powers):  # type: ignore[no-untyped-def]
+def surface_integrals(s, sides, solid, z, powers):
     """Store the moments (POWERS, 6), int R^q (1, P_0, P_1, P_0^2, P_0 P_1, P_1^2) dS of the first `powers` - 1 q, from
     the angle `solid`, positive where z is: for q = -3 the first is that angle, z int R^-3 dS, itself. s and sides as in
     `edge_integrals`."""
@@ -141,7 +141,7 @@ def surface_integrals(s, sides, solid, z, powers):  # type: ignore[no-untyped-de
 
 
 @jitable
-def along_edge(s, sides, n, f, k):  # type: ignore[no-untyped-def]
+def along_edge(s, sides, n, f, k):
     """int f R^q ds over the edge n for the place k of q, of f = f_0 + f_1 P_0 + f_2 P_1 + f_3 P_0^2 + f_4 P_0 P_1 +
     f_5 P_1^2, f (6,) vectors; s and sides as in `edge_integrals`."""
     step, i, g = lanes(s), SIDE * n, EDGE * n
@@ -156,19 +156,19 @@ def along_edge(s, sides, n, f, k):  # type: ignore[no-untyped-def]
 
 
 @jitable
-def distance_from_edge(s, n):  # type: ignore[no-untyped-def]
+def distance_from_edge(s, n):
     """Distance t of the point from the line of the edge n; s as in `edge_integrals`."""
     return load(s, EDGE * n * lanes(s))
 
 
 @jitable
-def moment(s, k, n):  # type: ignore[no-untyped-def]
+def moment(s, k, n):
     """The moment n (of 6) for the place k of q; s as in `edge_integrals`."""
     return load(s, (MOMENTS + 6 * k + n) * lanes(s))
 
 
 @jitable
-def beyond_constant(s, f, k):  # type: ignore[no-untyped-def]
+def beyond_constant(s, f, k):
     """int (f - f_0) R^q dS for the place k of q; s and f as in `along_edge`."""
     linear = f[1] * moment(s, k, 1) + f[2] * moment(s, k, 2)
     return linear + (f[3] * moment(s, k, 3) + f[4] * moment(s, k, 4) + f[5] * moment(s, k, 5))

@@ -82,7 +82,7 @@ class Basis:
         return np.zeros(self.length, self.dtype)
 
     def _to_host(self, vector: Any) -> np.ndarray:
-        return vector  # type: ignore[no-any-return]
+        return vector
 
     def _store(self, block: Any, row: int, vector: Any, divisor: float) -> None:
         np.divide(vector, divisor, out=block[row])
@@ -90,7 +90,7 @@ class Basis:
     def _coefficients(self, block: Any, count: int, vector: Any) -> np.ndarray:
         # conjugating the short vectors instead of the basis avoids a copy of the basis
         with one_thread:
-            return (block[:count] @ vector.conj()).conj()  # type: ignore[no-any-return]
+            return (block[:count] @ vector.conj()).conj()
 
     def _add(self, vector: Any, block: Any, coefficients: np.ndarray) -> None:
         """vector += coefficients @ block."""

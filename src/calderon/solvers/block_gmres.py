@@ -156,7 +156,7 @@ class _BlockGMRES:
         """|R c_j| + |e_j| (m,) from the products of the rows of R transposed, which are the conjugate of R* R."""
         c = self.sides.coefficients
         squares = np.einsum("rj,rs,sj->j", c.conj(), gram.conj(), c, optimize=True).real
-        return np.sqrt(np.maximum(squares, 0)) + self.sides.errors  # type: ignore[no-any-return]
+        return np.sqrt(np.maximum(squares, 0)) + self.sides.errors
 
 
 class _Space:

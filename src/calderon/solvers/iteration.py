@@ -169,7 +169,7 @@ class Iteration(ABC, Generic[AnyColumn]):
             if column.running:
                 started.append((column, residual))
         if started:
-            self.start(*(list(each) for each in zip(*started, strict=True)))  # type: ignore[arg-type]
+            self.start(*(list(each) for each in zip(*started, strict=True)))
         return columns
 
 

@@ -100,7 +100,7 @@ class LU(Factorisation):
 
     def __init__(self, factors: np.ndarray, pivots: np.ndarray, transposed: bool, norm: float, seconds: float) -> None:
         self.factors, self.pivots, self.transposed, self.norm, self.seconds = factors, pivots, transposed, norm, seconds
-        self.shape, self.dtype = factors.shape, factors.dtype  # type: ignore[assignment]
+        self.shape, self.dtype = factors.shape, factors.dtype
         self.nbytes = factors.nbytes + pivots.nbytes
 
     @property

@@ -167,7 +167,7 @@ def _upper_half(group: NDArray[np.int64], points: NDArray[np.float64]) -> NDArra
 
 
 @kernel
-def eliminate(indptr, indices, parent, count, start, rows):  # type: ignore[no-untyped-def]
+def eliminate(indptr, indices, parent, count, start, rows):
     """Compute the elimination tree, the numbers of entries in the columns of L and, where `rows` has room, their rows.
 
     indptr (n + 1,), indices: a symmetric matrix by rows, columns ascending, of which the lower half is read. parent
@@ -195,7 +195,7 @@ def eliminate(indptr, indices, parent, count, start, rows):  # type: ignore[no-u
 
 
 @kernel
-def factor(indptr, indices, values, parent, start, rows, below, pivots):  # type: ignore[no-untyped-def]
+def factor(indptr, indices, values, parent, start, rows, below, pivots):
     """Fill the columns `below` of L and the pivots (n,) of D; -1, or the number of a pivot that is zero.
 
     values: entries of the matrix in the order of `indices`; rows, below: rows and values of the entries of L by
@@ -249,7 +249,7 @@ def factor(indptr, indices, values, parent, start, rows, below, pivots):  # type
 
 
 @kernel
-def substitute(start, rows, below, pivots, x):  # type: ignore[no-untyped-def]
+def substitute(start, rows, below, pivots, x):
     """Replace x (n, m) by (L D L^T)^-1 x; start, rows, below and pivots as in `factor`."""
     n, m = x.shape
     for j in range(n):

@@ -18,7 +18,7 @@ class PieceSpace(Space):
     whole_is_continuous: bool = False
 
     @property
-    def is_continuous(self) -> bool:  # type: ignore[override]
+    def is_continuous(self) -> bool:
         """Whether the whole functions are."""
         return self.whole_is_continuous
 

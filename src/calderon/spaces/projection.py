@@ -44,7 +44,7 @@ class Loads:
                 f"{bad} of {len(values)} values on the surface are NaN or infinite: does a source lie on it?"
             )
         components = self._moments(components).T
-        return sum(part @ each for part, each in zip(self.tested, components, strict=True))  # type: ignore[return-value]
+        return sum(part @ each for part, each in zip(self.tested, components, strict=True))
 
     def _moments(self, values: NDArray[Any]) -> NDArray[Any]:
         """(triangles * 3, m) integrals of values (n, m) against the linear functions of each triangle over twice its
@@ -58,7 +58,7 @@ class Loads:
         """(dimension, m) integrals of vectors (m, 3) times phases (n, m), complex numbers one after the other."""
         numbers = self._moments(phases.view(np.float64))
         parts = ((part @ numbers).view(np.complex128) * vectors[:, c] for c, part in enumerate(self.tested))
-        return sum(parts)  # type: ignore[return-value]
+        return sum(parts)
 
     def phases(self, wavevectors: NDArray[np.float64]) -> NDArray[np.complex128]:
         """(n, m) values of exp(i k . x) for wavevectors k (m, 3) at the points; twice as fast as a complex exp."""

@@ -76,7 +76,7 @@ class SumOfFields(IncidentField):
 
     @property
     def wavenumber(self) -> complex:  # type: ignore[override]
-        return self.terms[0][1].wavenumber  # type: ignore[no-any-return]
+        return self.terms[0][1].wavenumber
 
     def at(self, wavenumber: complex) -> Self:
         terms = tuple((weight, wave.at(wavenumber)) for weight, wave in self.terms)

@@ -35,7 +35,7 @@ def test_one_material_in_two_parts_is_one_solid(space, method):
     lower, upper = halves()
     strain = (GRADIENT + GRADIENT.T) / 2
     stress = STEEL.lame * np.trace(strain) * np.eye(3) + 2 * STEEL.shear_modulus * strain
-    exact, held = cal.Traction(lambda x, n: n @ stress.T), cal.Prescribed(lambda x: x @ GRADIENT.T)
+    exact, held = cal.Traction(lambda x, n: n @ stress.T), cal.elastic.Prescribed(lambda x: x @ GRADIENT.T)
     below = cal.ElasticSolid(lower, STEEL, {"far": held}, {"side": exact}, space=space, quadrature=rules)
     above = cal.ElasticSolid(upper, STEEL, loads={"side": exact, "far": exact}, space=space, quadrature=rules)
     free = cal.ElasticSolid(lower, STEEL, loads={"far": exact, "side": exact}, space=space, quadrature=rules)
@@ -66,7 +66,7 @@ def test_bars_in_series(modulus, ratio):
     def exact(x):
         return x * [0, 0, 1] * np.where(x[:, 2] < 0, *strains)[:, None]
 
-    held = cal.Prescribed(exact)
+    held = cal.elastic.Prescribed(exact)
     below = cal.ElasticSolid(lower, STEEL, {"side": held, "far": held})
     above = cal.ElasticSolid(upper, other, {"side": held}, {"far": cal.Traction([0.0, 0.0, 1.0])})
     for each in cal.BondedSolids({"below": below, "above": above}).solve().values():
@@ -80,7 +80,7 @@ def test_a_spherical_inclusion_is_stressed_evenly(modulus):
     """J. D. Eshelby (1957): the stress inside of an inclusion in a solid without end."""
     sphere, matrix, inner = cal.mesh.sphere(1.0, 0.6), cal.ElasticMaterial(1.0, 0.25), cal.ElasticMaterial(modulus, 0.3)
     remote = np.array([[1, 0.3, 0], [0.3, -0.2, 0.1], [0, 0.1, 0.5]])
-    around = cal.ElasticSolid(sphere, matrix, body=[cal.RemoteStress(remote)], exterior=True)
+    around = cal.ElasticSolid(sphere, matrix, body=[cal.elastic.RemoteStress(remote)], exterior=True)
     solution = cal.BondedSolids({"matrix": around, "inclusion": cal.ElasticSolid(sphere, inner)}).solve()
     bulk, shear = ([m.lame + 2 * m.shear_modulus / 3 for m in (matrix, inner)],
                    [m.shear_modulus for m in (matrix, inner)])  # fmt: skip
@@ -95,7 +95,7 @@ def test_a_spherical_inclusion_is_stressed_evenly(modulus):
 def test_a_bimetal_strip_bends():
     """S. P. Timoshenko (1925), the curvature of two heated strips; free in space."""
     lower, upper = halves((6.0, 1.0, 0.5))
-    brass, heat = cal.ElasticMaterial(1.05, 0.3, expansion=19e-6), [cal.TemperatureChange(100.0)]
+    brass, heat = cal.ElasticMaterial(1.05, 0.3, expansion=19e-6), [cal.elastic.TemperatureChange(100.0)]
     parts = {"steel": cal.ElasticSolid(lower, STEEL, body=heat), "brass": cal.ElasticSolid(upper, brass, body=heat)}
     solution = cal.BondedSolids(parts).solve()["steel"]
     x = lower.vertices
@@ -108,18 +108,18 @@ def test_a_bimetal_strip_bends():
 def test_load_cases_of_bonded_solids_share_one_matrix():
     """Each is the solution of its loads alone."""
     lower, upper = halves()
-    weight, heat = cal.Gravity([0.1, 0.0, -1.0]), cal.TemperatureChange(1000.0)
+    weight, heat = cal.elastic.Gravity([0.1, 0.0, -1.0]), cal.elastic.TemperatureChange(1000.0)
     heavy = cal.ElasticMaterial(0.3, 0.2, density=0.1)
 
     def bonded(below, above, body=()):
         return cal.BondedSolids({
-            "below": cal.ElasticSolid(lower, STEEL, {"far": cal.Fixed()}, below, body),
-            "above": cal.ElasticSolid(upper, heavy, {"far": cal.Roller()}, above, () if body else [weight]),
+            "below": cal.ElasticSolid(lower, STEEL, {"far": cal.elastic.Fixed()}, below, body),
+            "above": cal.ElasticSolid(upper, heavy, {"far": cal.elastic.Roller()}, above, () if body else [weight]),
         })  # fmt: skip
 
-    push, pull = {"side": cal.Pressure(0.1)}, {"side": cal.Force([0.1, 0.2, 0.3])}
-    cases = {"push": {"below": push, "above": cal.LoadCase(body=[weight])},
-             "pull": {"above": pull, "below": cal.LoadCase(body=[heat])}}  # fmt: skip
+    push, pull = {"side": cal.Pressure(0.1)}, {"side": cal.elastic.Force([0.1, 0.2, 0.3])}
+    cases = {"push": {"below": push, "above": cal.elastic.LoadCase(body=[weight])},
+             "pull": {"above": pull, "below": cal.elastic.LoadCase(body=[heat])}}  # fmt: skip
     found = bonded(None, None).solve_cases(cases)
     alone = {"push": bonded(push, None).solve(), "pull": bonded(None, pull, [heat]).solve()}
     for case, parts in alone.items():
@@ -132,12 +132,12 @@ def test_load_cases_of_bonded_solids_share_one_matrix():
     with pytest.raises(ValueError, match="unknown parts"):
         bonded(None, None).solve_cases({"push": {"middle": push}})
     with pytest.raises(TypeError, match="a load case of bonded solids"):
-        bonded(None, None).solve_cases({"push": cal.LoadCase(push)})
+        bonded(None, None).solve_cases({"push": cal.elastic.LoadCase(push)})
 
 
 def test_what_cannot_be_bonded():
     lower, upper = halves()
-    below = cal.ElasticSolid(lower, STEEL, {"far": cal.Fixed()})
+    below = cal.ElasticSolid(lower, STEEL, {"far": cal.elastic.Fixed()})
 
     def bonded(mesh, **conditions):
         return cal.BondedSolids({"below": below, "above": cal.ElasticSolid(mesh, STEEL, **conditions)})
@@ -152,8 +152,8 @@ def test_what_cannot_be_bonded():
         bonded(upper, space="P2")
     with pytest.raises(ValueError, match="supports of '.*' and of another part prescribe different displacements"):
         cal.BondedSolids(
-            {"below": cal.ElasticSolid(lower, STEEL, {"side": cal.Fixed()}),
-             "above": cal.ElasticSolid(upper, STEEL, {"side": cal.Prescribed([0.1, 0, 0])})}
+            {"below": cal.ElasticSolid(lower, STEEL, {"side": cal.elastic.Fixed()}),
+             "above": cal.ElasticSolid(upper, STEEL, {"side": cal.elastic.Prescribed([0.1, 0, 0])})}
         ).solve()  # fmt: skip
     with pytest.raises(ValueError, match="not balanced.*unbalanced force"):
         loaded = cal.ElasticSolid(upper, STEEL, loads={"far": cal.Pressure(1.0)})
@@ -168,7 +168,7 @@ def test_the_plan_counts_the_tractions_of_common_faces():
     """They are loads of both parts, and unknowns that test the equation of the softer one."""
     lower, upper = halves(h=0.2)
     soft, stiff = cal.ElasticMaterial(1.0, 0.3), cal.ElasticMaterial(2.0, 0.3)
-    below = cal.ElasticSolid(lower, soft, {"far": cal.Fixed()})
+    below = cal.ElasticSolid(lower, soft, {"far": cal.elastic.Fixed()})
     above = cal.ElasticSolid(upper, stiff, loads={"far": cal.Pressure(1.0)})
     parts = cal.BondedSolids({"below": below, "above": above})
     nodes, faces = 3 * lower.number_of_vertices, 3 * int((lower.tags != 1).sum())

@@ -36,7 +36,10 @@ def solved(mesh, ratio, sources, held=(), method="dense", **options):
     """The error of the displacement, and the record."""
     u, t = state(ratio, *sources)
     tags = set(np.unique(mesh.tags).tolist())
-    supports, loads = {tag: cal.Prescribed(u) for tag in held}, {tag: cal.Traction(t) for tag in tags - set(held)}
+    supports, loads = (
+        {tag: cal.elastic.Prescribed(u) for tag in held},
+        {tag: cal.Traction(t) for tag in tags - set(held)},
+    )
     solid = cal.ElasticSolid(mesh, cal.ElasticMaterial(1.0, ratio), supports, loads, **options)
     solution = solid.solve(method=method)
     space, found = solution.displacement.space, solution.displacement.at_nodes
@@ -102,7 +105,7 @@ def test_a_heated_core(method, stiffness):
     core = cal.ElasticMaterial(stiffness, 0.3, expansion=1e-3)
     shell = cal.ElasticMaterial(1.0, 0.4999)
     solution = cal.BondedSolids({
-        "core": cal.ElasticSolid(core_mesh, core, body=[cal.TemperatureChange(1.0)]),
+        "core": cal.ElasticSolid(core_mesh, core, body=[cal.elastic.TemperatureChange(1.0)]),
         "shell": cal.ElasticSolid(shell_mesh, shell),
     }).solve(method=method)  # fmt: skip
     r, ratio = 1.25, shell.poissons_ratio

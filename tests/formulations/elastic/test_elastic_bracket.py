@@ -47,7 +47,7 @@ def bracket(size):
 def solid():
     material = cal.ElasticMaterial(200e3, 0.3)
     load = cal.Traction([0.0, 0.0, -20.0])
-    return cal.ElasticSolid(bracket(14.0), material, {"wall": cal.Fixed()}, {"load": load}, units="mm-N-MPa")
+    return cal.ElasticSolid(bracket(14.0), material, {"wall": cal.elastic.Fixed()}, {"load": load}, units="mm-N-MPa")
 
 
 @pytest.fixture(scope="module")

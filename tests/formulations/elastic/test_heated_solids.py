@@ -35,7 +35,7 @@ def exact(x):
 
 def test_a_linear_temperature_makes_no_stress(cube):
     """In a free body; heat enters at one end, five times the conductivity."""
-    heat = cal.SteadyTemperature({"cold": linear}, {"hot": 50.0}, conductivity=10.0, reference=20.0)
+    heat = cal.elastic.SteadyTemperature({"cold": linear}, {"hot": 50.0}, conductivity=10.0, reference=20.0)
     solid = cal.ElasticSolid(cube, METAL, body=[heat])
     solution = solid.solve()
     x = np.array([[0.3, 0.1, 0.0], [0.5, 0.3, 0.1]])
@@ -47,8 +47,8 @@ def test_a_linear_temperature_makes_no_stress(cube):
 
 def test_held_as_it_expands_a_solid_needs_no_traction(cube):
     """Linear functions on the surface miss h^2 / 8 of the second derivatives."""
-    heat = cal.SteadyTemperature(dict.fromkeys(cube.names, linear), reference=20.0)
-    held = cal.Prescribed(exact)
+    heat = cal.elastic.SteadyTemperature(dict.fromkeys(cube.names, linear), reference=20.0)
+    held = cal.elastic.Prescribed(exact)
     solution = cal.ElasticSolid(cube, METAL, dict.fromkeys(cube.names, held), body=[heat]).solve()
     x = np.array([[0.3, 0.1, 0.0], [0.5, 0.3, 0.1]])
     assert np.abs(solution.field(x) - exact(x)).max() < 0.04 * np.abs(exact(cube.vertices)).max()
@@ -64,8 +64,8 @@ def test_a_hot_pipe():
     names = {"bottom": 0, "right": 1, "bore": 2, "outside": 3, "left": 4, "top": 5}
     mesh = cal.TriangleMesh(places, mesh.triangles, np.searchsorted([-3, -2, -1, 1, 2, 3], side), names)
     drop, ratio = 80.0, METAL.poissons_ratio
-    heat = cal.SteadyTemperature({"outside": 20.0}, {"bore": 15.0 * drop / np.log(2)}, 15.0, reference=20.0)
-    planes = dict.fromkeys(("bottom", "right", "left", "top"), cal.SymmetryPlane())
+    heat = cal.elastic.SteadyTemperature({"outside": 20.0}, {"bore": 15.0 * drop / np.log(2)}, 15.0, reference=20.0)
+    planes = dict.fromkeys(("bottom", "right", "left", "top"), cal.elastic.SymmetryPlane())
     solid = cal.ElasticSolid(mesh, METAL, planes, body=[heat])
     solution = solid.solve()
     unit = 2.1 * 0.02 * drop / (2 * (1 - ratio) * np.log(2))
@@ -84,7 +84,7 @@ def test_a_hot_pipe():
 def test_a_linear_temperature_makes_no_stress_in_quadratic_displacements():
     """P2 has the displacement, so that the rules alone leave stress."""
     mesh = cal.mesh.cube(1.0, 0.5)
-    heat = cal.SteadyTemperature({0: lambda x: 5 * x[:, 0] - 2 * x[:, 2]})
+    heat = cal.elastic.SteadyTemperature({0: lambda x: 5 * x[:, 0] - 2 * x[:, 2]})
     solution = cal.ElasticSolid(mesh, METAL, space="P2", body=[heat]).solve()
     assert np.abs(solution.stress(mesh.bounds.mean(axis=0) + [[0.1, 0.2, 0.05]])).max() < 1e-3 * UNIT
 
@@ -97,9 +97,9 @@ def test_a_hot_hollow_sphere(bore):
     tags = np.repeat([0, 1], [len(each.triangles) for each in meshes])
     mesh = cal.TriangleMesh(mesh.vertices, mesh.triangles, tags, {"outside": 0, "bore": 1})
     given = {"outside": lambda x: np.full(len(x), 20.0)}
-    heat = cal.SteadyTemperature(given, {"bore": 10.0 * 80 / 0.25}, 10.0, reference=20.0)
+    heat = cal.elastic.SteadyTemperature(given, {"bore": 10.0 * 80 / 0.25}, 10.0, reference=20.0)
     if bore == "temperature":
-        heat = cal.SteadyTemperature({**given, "bore": 100.0}, reference=20.0)
+        heat = cal.elastic.SteadyTemperature({**given, "bore": 100.0}, reference=20.0)
     solid = cal.ElasticSolid(mesh, METAL, body=[heat])
     solution = solid.solve()
     unit = 2.1 * 0.02 * 80 / (1 - METAL.poissons_ratio) * 0.5 / (1 - 0.125)
@@ -122,7 +122,7 @@ def test_bonded_parts_need_the_temperature_of_common_faces():
     slope = lambda x: 10 * x[:, 0] + 3  # noqa: E731
 
     def solved(*tags):
-        loads = (cal.SteadyTemperature(dict.fromkeys(each, slope), reference=n) for n, each in enumerate(tags))
+        loads = (cal.elastic.SteadyTemperature(dict.fromkeys(each, slope), reference=n) for n, each in enumerate(tags))
         return cal.BondedSolids({
             name: cal.ElasticSolid(mesh, METAL, body=[load])
             for (name, mesh), load in zip(parts.items(), loads, strict=True)
@@ -139,24 +139,24 @@ def test_bonded_parts_need_the_temperature_of_common_faces():
 
 def test_what_a_steady_temperature_needs(cube):
     with pytest.raises(ValueError, match="needs the temperature of one tag"):
-        cal.SteadyTemperature({}, {"hot": 1.0}, 10.0)
+        cal.elastic.SteadyTemperature({}, {"hot": 1.0}, 10.0)
     with pytest.raises(ValueError, match="needs its conductivity"):
-        cal.SteadyTemperature({"cold": 1.0}, {"hot": 1.0})
+        cal.elastic.SteadyTemperature({"cold": 1.0}, {"hot": 1.0})
     with pytest.raises(TypeError, match="temperatures are given by tag"):
-        cal.SteadyTemperature(20.0)
+        cal.elastic.SteadyTemperature(20.0)
     with pytest.raises(cal.MeshError, match=r"unknown tags \['wall'\]"):
-        cal.ElasticSolid(cube, METAL, body=[cal.SteadyTemperature({"wall": 1.0})])
+        cal.ElasticSolid(cube, METAL, body=[cal.elastic.SteadyTemperature({"wall": 1.0})])
     with pytest.raises(ValueError, match="a steady temperature needs the expansion"):
-        cal.ElasticSolid(cube, cal.ElasticMaterial(1.0, 0.3), body=[cal.SteadyTemperature({"hot": 1.0})])
-    both = cal.SteadyTemperature({"hot": 1.0}, {"hot": 1.0}, 10.0)
+        cal.ElasticSolid(cube, cal.ElasticMaterial(1.0, 0.3), body=[cal.elastic.SteadyTemperature({"hot": 1.0})])
+    both = cal.elastic.SteadyTemperature({"hot": 1.0}, {"hot": 1.0}, 10.0)
     with pytest.raises(ValueError, match=r"\[2\] have a temperature and heat"):
         cal.ElasticSolid(cube, METAL, body=[both]).solve()
     for wrong in (np.nan, lambda x: np.full(len(x), np.nan)):
         with pytest.raises(ValueError, match="NaN or infinite"):
-            cal.ElasticSolid(cube, METAL, body=[cal.SteadyTemperature({"hot": wrong})]).solve()
+            cal.ElasticSolid(cube, METAL, body=[cal.elastic.SteadyTemperature({"hot": wrong})]).solve()
 
 
-HEAT = cal.SteadyTemperature({"cold": linear}, {"hot": 50.0}, 10.0, reference=20.0)
+HEAT = cal.elastic.SteadyTemperature({"cold": linear}, {"hot": 50.0}, 10.0, reference=20.0)
 
 
 @pytest.mark.variant
@@ -183,7 +183,7 @@ def test_fast_sums_are_the_direct_ones(cube):
 
 def test_the_plan_counts_the_temperature(cube):
     """Its matrix, or its products, and the sums at all points of the rules; of bonded parts each."""
-    load = cal.SteadyTemperature({"cold": 20.0})
+    load = cal.elastic.SteadyTemperature({"cold": 20.0})
     for space, points in (("P1", 6), ("P2", 12)):
         cold, warm = (cal.ElasticSolid(cube, METAL, body=body, space=space) for body in ([], [load]))
         extra = warm.plan().seconds - cold.plan().seconds

@@ -31,7 +31,7 @@ def plate(thickness, h, low=0.0, high=2.0):
 def linear_solid(mesh, **options):
     """Held at one end in a linear displacement, with its tractions elsewhere, but not at "middle"."""
     load = cal.Traction(lambda x, n: n @ STRESS.T)
-    supports = {"held": cal.Prescribed(lambda x: x @ GRADIENT.T)} if (mesh.tags == 1).any() else {}
+    supports = {"held": cal.elastic.Prescribed(lambda x: x @ GRADIENT.T)} if (mesh.tags == 1).any() else {}
     return cal.ElasticSolid(mesh, STEEL, supports, {"free": load}, **options)
 
 
@@ -76,7 +76,9 @@ def spring():
     x = mesh.centroids[:, 0] - mesh.bounds[0, 0]
     tags = np.where(x < 1e-9, 1, np.where(x > 20 - 1e-9, 2, 0))
     mesh = cal.TriangleMesh(mesh.vertices, mesh.triangles, tags, {"free": 0, "held": 1, "end": 2})
-    return cal.ElasticSolid(mesh, STEEL, {"held": cal.Fixed()}, {"end": cal.Force([0.0, 0.0, -1e-6])}, units="mm-N-MPa")
+    return cal.ElasticSolid(
+        mesh, STEEL, {"held": cal.elastic.Fixed()}, {"end": cal.elastic.Force([0.0, 0.0, -1e-6])}, units="mm-N-MPa"
+    )
 
 
 def test_reactions_that_do_not_balance_the_loads_are_warned_of(spring):
@@ -102,8 +104,8 @@ def test_parts_whose_reactions_do_not_balance_are_named():
     tags = np.where(outer.normals[:, 0] > 0.5, 3, outer.tags)
     outer = cal.TriangleMesh(outer.vertices, outer.triangles, tags, {**outer.names, "end": 3})
     parts = {
-        "inner": cal.ElasticSolid(inner, STEEL, {"held": cal.Fixed()}),
-        "outer": cal.ElasticSolid(outer, STEEL, loads={"end": cal.Force([0.0, 0.0, -1e-6])}),
+        "inner": cal.ElasticSolid(inner, STEEL, {"held": cal.elastic.Fixed()}),
+        "outer": cal.ElasticSolid(outer, STEEL, loads={"end": cal.elastic.Force([0.0, 0.0, -1e-6])}),
     }
     with pytest.warns(cal.AccuracyWarning, match="the reactions of '(inner|outer)' do not balance the loads"):
         cal.BondedSolids(parts).solve(method="dense")
@@ -203,7 +205,7 @@ def test_stresses_on_small_triangles(method, power, bound):
     x, side = mesh.vertices - mesh.bounds[0], np.rint(mesh.normals @ [1, 2, 3]).astype(int)
     x[:, 0] = 2 * (x[:, 0] / 2) ** power
     mesh = cal.TriangleMesh(x, mesh.triangles, side + 3)
-    planes = {number: cal.SymmetryPlane() for number in (0, 1, 2)}
+    planes = {number: cal.elastic.SymmetryPlane() for number in (0, 1, 2)}
     solid = cal.ElasticSolid(mesh, STEEL, planes, {4: cal.Traction([1.0, 0.0, 0.0])})
     solution = solid.solve(method=method)
     error = np.abs(solution.von_mises - 1).max()

@@ -8,7 +8,7 @@ import calderon as cal
 
 BOARD = cal.Stack([cal.Layer(0.794e-3, eps_r=2.2)], below="pec")
 OFFSET = -12.45e-3 / 2 + 2.09e-3 + 1.23e-3
-PORT = cal.LinePort((-30e-3, OFFSET), (1, 0), 2.46e-3, 18e-3)
+PORT = cal.planar.LinePort((-30e-3, OFFSET), (1, 0), 2.46e-3, 18e-3)
 
 
 @pytest.fixture(scope="module")
@@ -34,11 +34,11 @@ def test_waves_on_a_line(patch):
 
 def test_mistakes_are_named(patch):
     with pytest.raises(ValueError, match="a line of 2.46 mm needs a length of 9.84 mm"):
-        cal.LinePort((0, 0), (1, 0), 2.46e-3, 5e-3)
+        cal.planar.LinePort((0, 0), (1, 0), 2.46e-3, 5e-3)
     with pytest.raises(cal.MeshError, match=r"at \(-30, 0\) mm found 0 lines of edges"):
-        cal.PlanarProblem(BOARD, patch.mesh, ports=[cal.LinePort((-30e-3, 0), (1, 0), 2.46e-3, 18e-3)])
+        cal.PlanarProblem(BOARD, patch.mesh, ports=[cal.planar.LinePort((-30e-3, 0), (1, 0), 2.46e-3, 18e-3)])
     with pytest.raises(ValueError, match="a line needs a conductor below or above"):
-        cal.line_parameters(cal.Stack([cal.Layer(0.794e-3)]), 2.46e-3, 1e9)
+        cal.planar.line_parameters(cal.Stack([cal.Layer(0.794e-3)]), 2.46e-3, 1e9)
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_mistakes_are_named(patch):
 )
 def test_microstrip_lines(eps, height, width, expected, effective):
     """The formulae of Hammerstad and Jensen (1980), to 0.2 %."""
-    wave = cal.line_parameters(cal.Stack([cal.Layer(height, eps)], below="pec"), width, 1e8)
+    wave = cal.planar.line_parameters(cal.Stack([cal.Layer(height, eps)], below="pec"), width, 1e8)
     assert wave.impedance == pytest.approx(expected, rel=3e-3)
     assert wave.permittivity == pytest.approx(effective, rel=3e-3)
 
@@ -55,12 +55,12 @@ def test_microstrip_lines(eps, height, width, expected, effective):
 def test_a_line_between_conductors_and_one_with_losses():
     """Z_c = 30 pi / sqrt(eps) K(k) / K(k'), 1 / k = cosh(pi w / 2b); losses make beta complex."""
     triplate = cal.Stack([cal.Layer(1e-3, 2.2), cal.Layer(1e-3, 2.2)], below="pec", above="pec")
-    wave = cal.line_parameters(triplate, 1e-3, 1e9, z=1e-3)
+    wave = cal.planar.line_parameters(triplate, 1e-3, 1e9, z=1e-3)
     k = 1 / np.cosh(np.pi / 4)
     assert wave.impedance == pytest.approx(30 * np.pi / 2.2**0.5 * ellipk(k**2) / ellipk(1 - k**2), rel=2e-3)
     assert wave.permittivity == pytest.approx(2.2, rel=1e-6)
     lossy = cal.Stack([cal.Layer(0.794e-3, 2.2, tan_delta=0.01)], below="pec")
-    assert 0.8 < cal.line_parameters(lossy, 2.46e-3, 1e9).permittivity.imag / (0.01 * 1.88) < 1.0
+    assert 0.8 < cal.planar.line_parameters(lossy, 2.46e-3, 1e9).permittivity.imag / (0.01 * 1.88) < 1.0
 
 
 def test_line_ports_next_to_probes(patch):

@@ -119,7 +119,7 @@ def test_polarisation_and_beam_of_a_patch(antenna):
 
 def test_losses_of_a_board():
     """A lossy board and a copper ground take what does not arrive."""
-    lossy = cal.Stack([cal.Layer(3.175e-3, eps_r=2.33, tan_delta=5e-3)], below=cal.Conductor(5.8e7))
+    lossy = cal.Stack([cal.Layer(3.175e-3, eps_r=2.33, tan_delta=5e-3)], below=cal.planar.Conductor(5.8e7))
     power = cal.PlanarProblem(lossy, PATCH, ports=[PROBE]).solve(2.39e9).power
     assert 0.05 < power.lost / power.accepted < 0.15
 

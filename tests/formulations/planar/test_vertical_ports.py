@@ -32,7 +32,7 @@ def test_a_monopole_is_half_a_dipole():
     theta = np.array([0.3, 1.0, 1.5])
     for layers in ([], [cal.Layer(8e-3)]):
         stack = cal.Stack(layers, below="pec")
-        solution = cal.PlanarProblem(stack, monopole, ports=[cal.EdgePort(line=line)]).solve(f)
+        solution = cal.PlanarProblem(stack, monopole, ports=[cal.planar.EdgePort(line=line)]).solve(f)
         assert 2 * solution.input_impedances[0] == pytest.approx(dipole.input_impedance, rel=1e-5)
         assert np.allclose(solution.gain(theta, 0.4), 2 * dipole.gain(theta, 0.4), rtol=1e-4)
         assert solution.power.radiated == pytest.approx(solution.power.accepted, rel=1e-4)
@@ -45,7 +45,7 @@ def test_a_shorted_patch_and_its_image():
     feed = tuple((float(x[np.abs(x).argmin()]), y) for y in sorted(np.unique(PATCH.vertices[:, 1]))[3:5])
     mesh = cal.planar.ribbon(feed, (0, 3e-3), 3e-3, cal.planar.ribbon(short, (3e-3, 0), 3e-3, PATCH))
     board = cal.Stack([cal.Layer(3e-3)], below="pec")
-    problem = cal.PlanarProblem(board, mesh, ports=[cal.EdgePort(line=feed, name="feed")])
+    problem = cal.PlanarProblem(board, mesh, ports=[cal.planar.EdgePort(line=feed, name="feed")])
     gap = cal.DeltaGap(line=[[*feed[0], 0], [*feed[1], 0]])
     expected = cal.PECAntenna(with_image(mesh), wavenumber(f), gap).solve().input_impedance / 2
     assert problem.impedance_matrix(f)[0, 0] == pytest.approx(expected, rel=1e-4)
@@ -56,7 +56,7 @@ def test_power_of_a_patch_that_a_via_feeds_through_two_layers():
     """The accepted power is radiated or travels along the layers."""
     board = cal.Stack([cal.Layer(2e-3, 2.33), cal.Layer(1e-3, 4.0)], below="pec")
     mesh = cal.planar.via(PATCH, VIA, 0.5e-3, board.interfaces)
-    port = cal.EdgePort(around=(*VIA, 0.5e-3))
+    port = cal.planar.EdgePort(around=(*VIA, 0.5e-3))
     solution = cal.PlanarProblem(board, mesh, ports=[port]).solve(2.25e9)
     assert abs(solution.power.lost) < 1e-3 * solution.power.accepted
     assert 0.05 < solution.power.surface_waves / solution.power.accepted < 0.2
@@ -67,7 +67,7 @@ def test_ports_are_reciprocal_and_loads_end_them():
     board = cal.Stack([cal.Layer(3e-3)], below="pec")
     line = ((19e-3, -28.5e-3), (19e-3, 28.5e-3))
     mesh = cal.planar.via(cal.planar.ribbon(line, (0, 3e-3), 3e-3, PATCH), VIA, 0.5e-3, (0, 3e-3))
-    ports = [cal.EdgePort(line=line), cal.EdgePort(around=(*VIA, 0.6e-3))]
+    ports = [cal.planar.EdgePort(line=line), cal.planar.EdgePort(around=(*VIA, 0.6e-3))]
     two = cal.PlanarProblem(board, mesh, ports=ports)
     z = two.impedance_matrix(1.5e9)
     assert z[0, 1] == pytest.approx(z[1, 0], rel=1e-9)
@@ -81,7 +81,7 @@ def test_fft_and_hmatrices_take_vertical_metal_as_columns():
     board, f = cal.Stack([cal.Layer(3e-3)], below="pec"), 2.25e9
     line = ((19e-3, -28.5e-3), (19e-3, 28.5e-3))
     mesh = cal.planar.via(cal.planar.ribbon(line, (0, 3e-3), 3e-3, PATCH), VIA, 0.5e-3, (0, 3e-3))
-    load, port = cal.Lumped(cal.EdgePort(line=line), resistance=30.0), cal.EdgePort(around=(*VIA, 0.5e-3))
+    load, port = cal.Lumped(cal.planar.EdgePort(line=line), resistance=30.0), cal.planar.EdgePort(around=(*VIA, 0.5e-3))
     problem = cal.PlanarProblem(board, mesh, ports=[port], loads=[load], sheet=3.0)
     matrix, side = problem.matrix(f), problem.weights[:, 0]
     x = np.random.default_rng(1).standard_normal(len(matrix))
@@ -102,11 +102,11 @@ def test_fft_and_hmatrices_take_vertical_metal_as_columns():
 def test_mistakes_are_named():
     board = cal.Stack([cal.Layer(3e-3, 2.33)], below="pec")
     fed = cal.planar.via(PATCH, VIA, 0.5e-3, (0, 3e-3))
-    port = cal.EdgePort(around=(*VIA, 0.6e-3))
+    port = cal.planar.EdgePort(around=(*VIA, 0.6e-3))
     with pytest.raises(ValueError, match=r"no vertical metal stands on the ground within 0.6 mm of \(8, 0\) mm"):
-        cal.PlanarProblem(board, fed, ports=[cal.EdgePort(around=(8e-3, 0, 0.6e-3))])
+        cal.PlanarProblem(board, fed, ports=[cal.planar.EdgePort(around=(8e-3, 0, 0.6e-3))])
     with pytest.raises(ValueError, match=r"one of line=\(\(x, y\), \(x, y\)\) and around="):
-        cal.EdgePort()
+        cal.planar.EdgePort()
     with pytest.raises(cal.MeshError, match="ends 0.1 mm from the wall at z = 0 mm"):
         cal.PlanarProblem(board, cal.planar.via(PATCH, VIA, 0.5e-3, (0.1e-3, 3e-3)), ports=[port])
     sheet = cal.Layer(35e-6, conductivity=5.8e7)
@@ -122,7 +122,7 @@ def test_mistakes_are_named():
         np.concatenate([PATCH.triangles, post.triangles + len(PATCH.vertices)]),
     )
     with pytest.raises(cal.MeshError, match="meets flat metal at .* where this has no edge: join them by"):
-        cal.PlanarProblem(board, loose, ports=[cal.EdgePort(line=((7.1e-3, 1e-3), (8.2e-3, 1e-3)))])
+        cal.PlanarProblem(board, loose, ports=[cal.planar.EdgePort(line=((7.1e-3, 1e-3), (8.2e-3, 1e-3)))])
     through = cal.planar.ribbon(((7.1e-3, 1e-3), (8.2e-3, 1e-3)), (0, 3e-3, 4e-3), 3e-3, cells=3)
     loose = cal.TriangleMesh(
         np.concatenate([PATCH.vertices, through.vertices]),
@@ -133,5 +133,5 @@ def test_mistakes_are_named():
             1e9, 0.3, 0.0
         )
     with pytest.raises(ValueError, match="currents flow into a wall of 50 ohm"):
-        absorber = cal.Stack([cal.Layer(3e-3)], below=cal.SurfaceImpedance(50))
+        absorber = cal.Stack([cal.Layer(3e-3)], below=cal.planar.SurfaceImpedance(50))
         cal.PlanarProblem(absorber, fed, ports=[port])

@@ -25,7 +25,7 @@ TARGET_AHEAD = 2
 
 
 @jitable
-def approach(source, target, at, further, nearer, vector):  # type: ignore[no-untyped-def]
+def approach(source, target, at, further, nearer, vector):
     """Prefetch the part of later blocks (both vectors, three components, two nodes) that begins at `at` in this one.
 
     source, target: flat fields, `further` and `nearer` numbers ahead; vector: numbers of a vector.
@@ -36,13 +36,13 @@ def approach(source, target, at, further, nearer, vector):  # type: ignore[no-un
 
 
 @jitable
-def crossed(c1, c2, c3, d1, d2, d3, e1, e2, e3):  # type: ignore[no-untyped-def]
+def crossed(c1, c2, c3, d1, d2, d3, e1, e2, e3):
     """The vectors c + d x e, by components c1, c2, c3, d1, d2, d3, e1, e2, e3."""
     return (c1 + d2 * e3) - d3 * e2, (c2 + d3 * e1) - d1 * e3, (c3 + d1 * e2) - d2 * e1
 
 
 @jitable
-def across_0(c1, c2, c3, p, t1, t2):  # type: ignore[no-untyped-def]
+def across_0(c1, c2, c3, p, t1, t2):
     """The vector (c1, c2, c3) plus p times the contribution of the traces (t1, t2) across face 0 according to
     EDGES_TO_CURL; p: number of the lift. The four faces
     are written out: with loops that a factory makes from that table, degree 4 takes 1.3 times as long."""
@@ -50,25 +50,25 @@ def across_0(c1, c2, c3, p, t1, t2):  # type: ignore[no-untyped-def]
 
 
 @jitable
-def across_1(c1, c2, c3, p, t1, t2):  # type: ignore[no-untyped-def]
+def across_1(c1, c2, c3, p, t1, t2):
     """The vector with the contribution of face 1; arguments as in `across_0`."""
     return c1, c2 + p * t2, c3 - p * t1
 
 
 @jitable
-def across_2(c1, c2, c3, p, t1, t2):  # type: ignore[no-untyped-def]
+def across_2(c1, c2, c3, p, t1, t2):
     """The vector with the contribution of face 2; arguments as in `across_0`."""
     return c1 - p * t2, c2, c3 + p * t1
 
 
 @jitable
-def across_3(c1, c2, c3, p, t1, t2):  # type: ignore[no-untyped-def]
+def across_3(c1, c2, c3, p, t1, t2):
     """The vector with the contribution of face 3; arguments as in `across_0`."""
     return c1 + p * t2, c2 - p * t1, c3
 
 
 @jitable
-def row_pair(i, source, base, volume, lift, traces, size, face_size, vector):  # type: ignore[no-untyped-def]
+def row_pair(i, source, base, volume, lift, traces, size, face_size, vector):
     """Contravariant components J curl^k at the nodes i (a, c) and i + 1 (b, d), for both vectors of a block: (a, b) and
     (c, d). Twelve sums at a time use all multiply-add units, and the matrices are read once for both vectors.
 
@@ -156,7 +156,7 @@ def row_pair(i, source, base, volume, lift, traces, size, face_size, vector):  #
 
 
 @jitable
-def raised(target, at, stride, medium, m, metric, g, width, c1, c2, c3):  # type: ignore[no-untyped-def]
+def raised(target, at, stride, medium, m, metric, g, width, c1, c2, c3):
     """target = keep * target + gain * (metric . c) at one node of one vector of elements, for the vector (c1, c2, c3).
 
     target: flat field, whose components at the node lie at `at`, `stride` apart; keep and gain begin at medium[m], the
@@ -187,7 +187,7 @@ def half_step_kernel(order: int) -> Any:
 
     @team_kernel
     def half_step(target, source, conditions, factors, ghosts, first, places, starts, own, nodes, metric, medium,
-                  volume, lift, begin, end):  # type: ignore[no-untyped-def]  # fmt: skip
+                  volume, lift, begin, end):  # fmt: skip
         vector = lanes(source)
         width = 2 * vector
         stride = size * width

@@ -48,13 +48,13 @@ def sorted_faces(codes: NDArray[np.int32], size: int, face_size: int) -> SortedF
 
 
 @jitable
-def start_of(element, size, width):  # type: ignore[no-untyped-def]
+def start_of(element, size, width):
     """Number in a field of the first value of an element, by its place; size: nodes of an element, width: lanes."""
     return (element // width) * (3 * size * width) + element % width
 
 
 @jitable
-def gather(  # type: ignore[no-untyped-def]
+def gather(
     source, conditions, factors, ghosts, first, places, starts, own, block, nodes, size, face_size, width, traces
 ):
     """Fill traces [face][node][2][lane], flat, with the tangential components that the neighbours of a block have on

@@ -20,7 +20,7 @@ from calderon.dg.operator.reference import ReferenceTetrahedron
 
 
 @jitable
-def subtract_own(source, block, nodes, size, face_size, width, traces):  # type: ignore[no-untyped-def]
+def subtract_own(source, block, nodes, size, face_size, width, traces):
     """Subtract the own traces of a block from those of its neighbours, traces as `gather` fills them.
 
     source: flat field; nodes, size, face_size, width: as in `gather` of gather.py.
@@ -47,7 +47,7 @@ def subtract_own(source, block, nodes, size, face_size, width, traces):  # type:
 
 
 @jitable
-def upwinded(electric, magnetic, riemann, block, face_size, width):  # type: ignore[no-untyped-def]
+def upwinded(electric, magnetic, riemann, block, face_size, width):
     """Replace the jumps of both fields on a block, electric and magnetic [face][node][2][lane], by the numerical
     traces minus the own ones; riemann as in `stage_kernel`, face_size and width as in `subtract_own`."""
     vector = lanes(electric)
@@ -69,9 +69,7 @@ def upwinded(electric, magnetic, riemann, block, face_size, width):  # type: ign
 
 
 @jitable
-def staged(  # type: ignore[no-untyped-def]
-    target, source, residual, at, stride, a, b, gains, m, metric, g, width, c1, c2, c3
-):
+def staged(target, source, residual, at, stride, a, b, gains, m, metric, g, width, c1, c2, c3):
     """residual = a residual + gain metric . c; target = source + b residual, at one node of one vector, for the
     vector (c1, c2, c3); the gain is at gains[m], the six numbers of the metric begin at metric[g], `width` apart;
     components lie at `at`, `stride` apart."""
@@ -94,7 +92,7 @@ def staged(  # type: ignore[no-untyped-def]
 
 @jitable
 def curl_stage(target, source, residual, a, b, driver, jumps, base, gains, m, metric, g, volume, lift, size, face_size,
-               vector, further, nearer):  # type: ignore[no-untyped-def]  # fmt: skip
+               vector, further, nearer):  # fmt: skip
     """One stage of one field in a block, driven by the curl of the other, `driver`: target, source, residual, a and b
     as in `staged`.
 
@@ -140,7 +138,7 @@ def stage_kernel(order: int) -> Any:
 
     @team_kernel
     def stage(new_e, new_h, e, h, residual_e, residual_h, a, b, conditions, factors_e, factors_h, ghosts_e, ghosts_h,
-              first, places, starts, own, nodes, metric, gains, riemann, volume, lift, begin, end):  # type: ignore[no-untyped-def]  # fmt: skip
+              first, places, starts, own, nodes, metric, gains, riemann, volume, lift, begin, end):  # fmt: skip
         vector = lanes(e)
         width = 2 * vector
         stride = size * width

@@ -75,6 +75,6 @@ class Probe(Observer):
         self._times = list(map(float, state["times"]))
         self._rows = [first * row for row in state["rows"]]
 
-    def _at(self, field: NDArray) -> NDArray[np.float64]:  # type: ignore[type-arg]
+    def _at(self, field: NDArray) -> NDArray[np.float64]:
         covariant = np.einsum("qn,qin->qi", self._values, field[self._places].astype(np.float64))
         return np.asarray(np.einsum("qki,qi->qk", self._inverse, covariant))

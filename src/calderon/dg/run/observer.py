@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 from numpy.typing import NDArray
 
-State = dict[str, NDArray]  # type: ignore[type-arg]
+State = dict[str, NDArray]
 """Arrays that go into a checkpoint; they do not depend on the number of ranks."""
 
 

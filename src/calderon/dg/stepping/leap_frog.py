@@ -100,9 +100,7 @@ class CentredLeapFrog(System):
     def _absorbing(self, field: int, gains: NDArray[np.float64]) -> SilverMueller | None:
         return SilverMueller(self.open, self._factors_of(field), gains) if self.open.number else None
 
-    def _run(  # type: ignore[no-untyped-def]
-        self, target, source, field: int, keep_gain: NDArray[np.floating], begin: int = 0
-    ) -> None:
+    def _run(self, target: Any, source: Any, field: int, keep_gain: NDArray[np.floating], begin: int = 0) -> None:
         """Drive a field by the curl of E (0) or H (1), in all blocks from `begin` on."""
         halo = self.domain.halo
         if halo is not None:
@@ -112,8 +110,8 @@ class CentredLeapFrog(System):
         self.received(field)
         self._blocks(target, source, field, keep_gain, (inner, end))
 
-    def _blocks(  # type: ignore[no-untyped-def]
-        self, target, source, field: int, keep_gain: NDArray[np.floating], blocks: tuple[int, int]
+    def _blocks(
+        self, target: Any, source: Any, field: int, keep_gain: NDArray[np.floating], blocks: tuple[int, int]
     ) -> None:
         """Drive a field by the curl of E (0) or H (1), in the blocks from blocks[0] to blocks[1] only."""
         self.on_blocks(

@@ -50,7 +50,7 @@ class ElasticSolid(ElasticProblem[ElasticSolution]):
 
     supports, loads: by tag (number or name), one condition or several: `Fixed`, `Prescribed`, `RigidMotion`, `Roller`,
     `SymmetryPlane`, `ElasticSupport`; `Traction`, `Pressure`, `Force`, `Moment`. Triangles without a condition are
-    free. body: `Gravity`, `Rotation`, `TemperatureChange`, `SteadyTemperature`. space: "P1", with constant tractions on
+    free. body: `Gravity`, `Spin`, `TemperatureChange`, `SteadyTemperature`. space: "P1", with constant tractions on
     triangles, or "P2", with linear ones. exterior: the solid around the closed surfaces, without end, where
     `RemoteStress` in body is the stress far away. quadrature: of the operators. units: "SI" or "mm-N-MPa" (with
     t/mm^3), as labels of results.
@@ -79,7 +79,7 @@ class ElasticSolid(ElasticProblem[ElasticSolution]):
         object.__setattr__(self, "mesh", _out_of_the_material(self.mesh, self.exterior))
         object.__setattr__(self, "supports", by_tag(self.mesh, self.supports, Support, "supports", "Fixed()"))
         object.__setattr__(self, "loads", by_tag(self.mesh, self.loads, Load, "loads", "Pressure(1e6)"))
-        needed = "body holds loads of the volume, such as Gravity([0, 0, -9.81]), Rotation(w) or TemperatureChange(dT)"
+        needed = "body holds loads of the volume, such as Gravity([0, 0, -9.81]), Spin(w) or TemperatureChange(dT)"
         body = list_of(self.body, BodyLoad, needed)
         for each in body:
             if self.exterior != isinstance(each, RemoteStress):

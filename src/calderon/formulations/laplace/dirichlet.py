@@ -87,7 +87,7 @@ class LaplaceDirichlet(Problem[PotentialSolution]):
             return np.arange(mesh.number_of_components)[:, None] == mesh.components
         if not isinstance(conductors, Sequence) or isinstance(conductors, str | bytes) or not len(conductors):
             raise TypeError(f"conductors are a list with the tags of each, got {describe(conductors)}")
-        chosen = [mesh.tag_numbers(tags) for tags in conductors]  # type: ignore[arg-type]  # None is refused
+        chosen = [mesh.tag_numbers(tags) for tags in conductors]  # None is refused
         member = np.stack([np.isin(mesh.tags, tags) for tags in chosen])
         if wrong := int(np.count_nonzero(member.sum(axis=0) != 1)):
             raise ValueError(f"{wrong} of {mesh.number_of_triangles} triangles belong to no conductor or to several")

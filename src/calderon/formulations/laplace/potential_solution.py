@@ -74,7 +74,7 @@ class PotentialSolution(SampledField, SavedSolution, Viewable, Described):
             raise TypeError("no record of a solver, or no function on the surface")
         layers = layers_of("layer", values["layers"], functions)
         data = functions.get("data", values["data"])
-        return cls(data, values["side"], values["info"], functions["surface"], layers)  # type: ignore[arg-type]
+        return cls(data, values["side"], values["info"], functions["surface"], layers)
 
     @property
     def brief(self) -> str:

@@ -23,8 +23,7 @@ from calderon.layers.parts import FLAT, UPRIGHT, feet_of
 from calderon.mesh import TriangleMesh
 from calderon.mesh.errors import AccuracyWarning, MeshError
 from calderon.quadrature import Quadrature
-from calderon.spaces import RWG, EdgeSpace
-from calderon.spaces.edge import half_functions
+from calderon.spaces import RWG, EdgeSpace, half_functions
 from calderon.validation import callers_level, describe, instance, list_of
 from calderon.view import Described
 

@@ -57,12 +57,12 @@ class BoardEquation(Equation):
             raise TypeError(f"options of the grid are a mapping with the keys {', '.join(GRID)}, got {self.grid!r}")
 
     @property
-    def mesh(self) -> TriangleMesh:  # type: ignore[override]
+    def mesh(self) -> TriangleMesh:
         """The metal with contacts of probes."""
-        return self.board.metal.mesh  # type: ignore[no-any-return]
+        return self.board.metal.mesh
 
     @property
-    def function_space(self) -> EdgeSpace:  # type: ignore[override]
+    def function_space(self) -> EdgeSpace:
         """RWG functions of the metal, and the currents of probes."""
         return self.board.function_space
 

@@ -55,10 +55,7 @@ RESTORED = (
     AntennaSolution, CellSolution, DielectricSolution, PECSolution, PlanarEcho, PlanarSolution, PotentialSolution,
     ScatteringSolution,
 )  # fmt: skip
-SOLUTIONS: dict[str, Restorer] = {
-    each.__name__: Restorer(each.saved_classes, each._restored)  # type: ignore[attr-defined]
-    for each in RESTORED
-} | {
+SOLUTIONS: dict[str, Restorer] = {each.__name__: Restorer(each.saved_classes, each._restored) for each in RESTORED} | {
     ElasticSolution.__name__: Restorer(ElasticSolution.saved_classes, _elastic_solution),
     BondedSolution.__name__: Restorer(BondedSolution.saved_classes, _bonded_solution),
 }

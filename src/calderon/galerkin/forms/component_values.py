@@ -29,7 +29,7 @@ def component_values(
     put_all = putting_components(components, oscillates, planes_later, 0)
 
     @jitable
-    def put(s, place, d0, d1, d2, square, m, n, parameters, reference):  # type: ignore[no-untyped-def]
+    def put(s, place, d0, d1, d2, square, m, n, parameters, reference):
         """Store the components at one vector of points."""
         values = radial_value(square, parameters, reference)
         of_test, of_trial = d0 * m[0] + d1 * m[1] + d2 * m[2], -(d0 * n[0] + d1 * n[1] + d2 * n[2])
@@ -55,7 +55,7 @@ def putting_components(components: Components, oscillates: bool, planes_later: i
     imaginary = real + 1
 
     @jitable
-    def put(s, place, apart, values, d, of_test, of_trial):  # type: ignore[no-untyped-def]
+    def put(s, place, apart, values, d, of_test, of_trial):
         """Store one component, then the others."""
         here = place + 2 * number * apart
         store(s, here, factor(values[real], d, of_test, of_trial))
@@ -67,7 +67,7 @@ def putting_components(components: Components, oscillates: bool, planes_later: i
 
 
 @jitable
-def nothing_more(s, place, apart, values, d, of_test, of_trial):  # type: ignore[no-untyped-def]
+def nothing_more(s, place, apart, values, d, of_test, of_trial):
     """Store nothing more: the end of `putting_components`, arguments as in `putting_components`."""
 
 
@@ -87,7 +87,7 @@ def multiplied(coordinates: tuple[int, ...], normal: str) -> Callable[..., Any]:
         product = multiplied(tuple(before), normal)
 
         @jitable
-        def times_coordinate(value, d, of_test, of_trial):  # type: ignore[no-untyped-def]
+        def times_coordinate(value, d, of_test, of_trial):
             """Multiply by one more coordinate of d."""
             return product(value, d, of_test, of_trial) * d[axis]
 
@@ -96,18 +96,18 @@ def multiplied(coordinates: tuple[int, ...], normal: str) -> Callable[..., Any]:
 
 
 @jitable
-def unchanged(value, d, of_test, of_trial):  # type: ignore[no-untyped-def]
+def unchanged(value, d, of_test, of_trial):
     """The value without a normal; arguments as in `multiplied`."""
     return value
 
 
 @jitable
-def times_test(value, d, of_test, of_trial):  # type: ignore[no-untyped-def]
+def times_test(value, d, of_test, of_trial):
     """The value times d . n_x; arguments as in `multiplied`."""
     return value * of_test
 
 
 @jitable
-def times_trial(value, d, of_test, of_trial):  # type: ignore[no-untyped-def]
+def times_trial(value, d, of_test, of_trial):
     """The value times -d . n_y; arguments as in `multiplied`."""
     return value * of_trial

@@ -52,7 +52,7 @@ def trial_data(surface: FlatTriangles, scales: NDArray[np.float64]) -> NDArray[n
 
 
 @jitable
-def turn_corners(s, w, x, i, x_step, y, j, y_step):  # type: ignore[no-untyped-def]
+def turn_corners(s, w, x, i, x_step, y, j, y_step):
     """Store the corners b_n of the trial triangle in the frame of the test triangle at s[w:], nine vectors; test data
     x[i + k x_step], trial data y[j + k y_step]."""
     step = lanes(s)
@@ -64,13 +64,13 @@ def turn_corners(s, w, x, i, x_step, y, j, y_step):  # type: ignore[no-untyped-d
 
 
 @jitable
-def in_frame(x, i, x_step, c, d0, d1, d2):  # type: ignore[no-untyped-def]
+def in_frame(x, i, x_step, c, d0, d1, d2):
     """Component c of the vector (d0, d1, d2) in the frame of the test triangle with data x[i + k x_step]."""
     at = i + 3 * c * x_step
     return load(x, at) * d0 + load(x, at + x_step) * d1 + load(x, at + 2 * x_step) * d2
 
 
 @jitable
-def strength(y, j, y_step, b):  # type: ignore[no-untyped-def]
+def strength(y, j, y_step, b):
     """s_b, the factor of trial function b, of the triangle with data y[j + k y_step]."""
     return load(y, j + (9 + b) * y_step)

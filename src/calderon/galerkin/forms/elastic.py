@@ -10,6 +10,8 @@ n of the test or of the trial triangle. The six components of S come first (xx, 
 """
 
 import functools
+from collections.abc import Callable
+from typing import Any
 
 from calderon.backends.vectors import jitable, lanes, load, store
 from calderon.galerkin.forms.form import Form
@@ -32,7 +34,7 @@ def elastic_form(normal: Side, tests: int, trials: int, parts: int = 1) -> Form:
     own, of_trace = (-1.0, -1.0 / 3.0) if has_normal else (1.0, 1.0)
 
     @jitable
-    def fields(s, m, a, b, imaginary, w, x, i, x_step, y, j, y_step, d0, d1, d2, c0, c1, c2, c3):  # type: ignore[no-untyped-def]
+    def fields(s, m, a, b, imaginary, w, x, i, x_step, y, j, y_step, d0, d1, d2, c0, c1, c2, c3):
         """Store M of all pairs of local functions at s[w:]; arguments as in `Form`, c2 as in the formula."""
         step, pitch, apart = lanes(s), tests * trials * lanes(s), parts * lanes(s)
         for k in range(tests):
@@ -53,12 +55,12 @@ def elastic_form(normal: Side, tests: int, trials: int, parts: int = 1) -> Form:
     return Form(f"elastic {normal}", components, components, *sizes, *made)
 
 
-def matrix_entries(trials: int, parts: int):  # type: ignore[no-untyped-def]
+def matrix_entries(trials: int, parts: int) -> Callable[..., Any]:
     """The `entries` of a form with fields M of 3 by 3 numbers for each pair of local functions of scalar spaces, so
     many of them on the trial side: real ones (parts = 1), or real and imaginary ones side by side (parts = 2)."""
 
     @jitable
-    def entries(s, w, a, x, i, x_step, y, j, y_step, e):  # type: ignore[no-untyped-def]
+    def entries(s, w, a, x, i, x_step, y, j, y_step, e):
         """Store row a % 3 of M of test function a // 3 and all trial functions at s[e:]; arguments as in `Form`."""
         step = lanes(s)
         for b in range(trials):
@@ -71,7 +73,7 @@ def matrix_entries(trials: int, parts: int):  # type: ignore[no-untyped-def]
 
 
 @jitable
-def put_symmetric(s, m, pitch, at, apart, own, of_trace):  # type: ignore[no-untyped-def]
+def put_symmetric(s, m, pitch, at, apart, own, of_trace):
     """Store own S + of_trace tr S I, nine vectors row by row, at s[at:], `apart` numbers apart, from the six components
     of S at s[m:], `pitch` numbers apart."""
     total = of_trace * (load(s, m) + load(s, m + pitch) + load(s, m + 2 * pitch))
@@ -84,7 +86,7 @@ def put_symmetric(s, m, pitch, at, apart, own, of_trace):  # type: ignore[no-unt
 
 
 @jitable
-def add_turned(s, m, pitch, at, apart, n0, n1, n2, factor):  # type: ignore[no-untyped-def]
+def add_turned(s, m, pitch, at, apart, n0, n1, n2, factor):
     """Add factor (e n^T - n e^T) to nine vectors at s[at:], `apart` numbers apart, from the components of e at s[m:],
     `pitch` numbers apart, and the normal n = (n0, n1, n2)."""
     e0, e1, e2 = load(s, m), load(s, m + pitch), load(s, m + 2 * pitch)

@@ -31,7 +31,7 @@ DIVERGENCE = FUNCTION - 1
 
 
 @jitable
-def fields(s, m, a, b, imaginary, w, x, i, x_step, y, j, y_step, d0, d1, d2, c0, c1, c2, c3):  # type: ignore[no-untyped-def]
+def fields(s, m, a, b, imaginary, w, x, i, x_step, y, j, y_step, d0, d1, d2, c0, c1, c2, c3):
     """Store the corners b_n, S_m, V_m and the charges of a pair of triangles at s[w:]; arguments as in `Form`.
 
     c2, c3: real and imaginary part of 4 / k^2.
@@ -60,14 +60,14 @@ def fields(s, m, a, b, imaginary, w, x, i, x_step, y, j, y_step, d0, d1, d2, c0,
 
 
 @jitable
-def entries(s, w, a, x, i, x_step, y, j, y_step, e):  # type: ignore[no-untyped-def]
+def entries(s, w, a, x, i, x_step, y, j, y_step, e):
     """Store the entries of test function a and the three trial functions at s[e:]; arguments as in `Form`."""
     for part in range(2):
         put_entries(s, w, part, x, i, x_step, y, j, y_step, e + part * lanes(s))
 
 
 @jitable
-def put_entries(s, w, part, x, i, x_step, y, j, y_step, e):  # type: ignore[no-untyped-def]
+def put_entries(s, w, part, x, i, x_step, y, j, y_step, e):
     """Store one part of the entries of a test function, the real (part = 0) or the imaginary one (part = 1), two
     vectors apart from s[e] on; s, w, x, i, x_step, y, j, y_step as in `entries`."""
     step = lanes(s)
@@ -85,7 +85,7 @@ def put_entries(s, w, part, x, i, x_step, y, j, y_step, e):  # type: ignore[no-u
 
 
 @jitable_part
-def put_products(e, m, i, j, vertices, factors, charge):  # type: ignore[no-untyped-def]
+def put_products(e, m, i, j, vertices, factors, charge):
     """Store the entries (9,) of the three functions of triangle i and the three of triangle j, in parallel planes, in
     e.
 

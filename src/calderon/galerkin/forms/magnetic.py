@@ -27,7 +27,7 @@ FUNCTION = 6
 
 
 @jitable
-def fields(s, m, a, b, imaginary, w, x, i, x_step, y, j, y_step, d0, d1, d2, c0, c1, c2, c3):  # type: ignore[no-untyped-def]
+def fields(s, m, a, b, imaginary, w, x, i, x_step, y, j, y_step, d0, d1, d2, c0, c1, c2, c3):
     """Store the corners b_n, E_m and g_m of a regular pair at s[w:], from moments of h; arguments as in `Form`."""
     step = lanes(s)
     turn_corners(s, w, x, i, x_step, y, j, y_step)
@@ -66,7 +66,7 @@ def fields(s, m, a, b, imaginary, w, x, i, x_step, y, j, y_step, d0, d1, d2, c0,
 
 
 @jitable
-def special_fields(s, m, a, b, imaginary, w, x, i, x_step, y, j, y_step, d0, d1, d2, c0, c1, c2, c3):  # type: ignore[no-untyped-def]
+def special_fields(s, m, a, b, imaginary, w, x, i, x_step, y, j, y_step, d0, d1, d2, c0, c1, c2, c3):
     """Store the corners b_n, E_m and g_m of a touching or near pair at s[w:], from moments of the three components of
     h (x - y); arguments as in `Form`."""
     step, pitch = lanes(s), imaginary // 3
@@ -92,14 +92,14 @@ def special_fields(s, m, a, b, imaginary, w, x, i, x_step, y, j, y_step, d0, d1,
 
 
 @jitable
-def entries(s, w, a, x, i, x_step, y, j, y_step, e):  # type: ignore[no-untyped-def]
+def entries(s, w, a, x, i, x_step, y, j, y_step, e):
     """Store the entries of test function a and the three trial functions at s[e:]; arguments as in `Form`."""
     for part in range(2):
         put_entries(s, w, part, x, i, x_step, y, j, y_step, e + part * lanes(s))
 
 
 @jitable
-def put_entries(s, w, part, x, i, x_step, y, j, y_step, e):  # type: ignore[no-untyped-def]
+def put_entries(s, w, part, x, i, x_step, y, j, y_step, e):
     """Store one part of the entries of a test function, the real (part = 0) or the imaginary one (part = 1), two
     vectors apart from s[e] on; s, w, x, i, x_step, y, j, y_step as in `entries`."""
     step, u, t1, t2, t3 = lanes(s), zero(s), zero(s), zero(s), zero(s)

@@ -30,7 +30,7 @@ def scalar_form(component: Component, tests: int, trials: int) -> Form:
     """The form of one component and products of so many test and trial functions: entries are moments."""
 
     @jitable
-    def fields(s, m, a, b, imaginary, w, x, i, x_step, y, j, y_step, d0, d1, d2, c0, c1, c2, c3):  # type: ignore[no-untyped-def]
+    def fields(s, m, a, b, imaginary, w, x, i, x_step, y, j, y_step, d0, d1, d2, c0, c1, c2, c3):
         """Copy the moments to s[w:], real and imaginary ones side by side; arguments as in `Form`."""
         step = lanes(s)
         for k in range(tests):
@@ -40,7 +40,7 @@ def scalar_form(component: Component, tests: int, trials: int) -> Form:
                 store(s, place + step, load(s, here + imaginary))
 
     @jitable
-    def entries(s, w, a, x, i, x_step, y, j, y_step, e):  # type: ignore[no-untyped-def]
+    def entries(s, w, a, x, i, x_step, y, j, y_step, e):
         """Copy the moments of test function a to s[e:]; arguments as in `Form`."""
         step = lanes(s)
         for k in range(2 * trials):
@@ -58,7 +58,7 @@ def curl_form(trials: int, mass: bool = True) -> Form:
     total_place = 2 * tests * trials  # of the sum of all moments among the fields
 
     @jitable
-    def fields(s, m, a, b, imaginary, w, x, i, x_step, y, j, y_step, d0, d1, d2, c0, c1, c2, c3):  # type: ignore[no-untyped-def]
+    def fields(s, m, a, b, imaginary, w, x, i, x_step, y, j, y_step, d0, d1, d2, c0, c1, c2, c3):
         """Store moments times mass and n_x . n_y, then the sum of all moments times alpha, at s[w:]; arguments as in
         `Form`. c0, c1: alpha; c2, c3: mass; real and imaginary parts."""
         step, total, total_i = lanes(s), zero(s), zero(s)
@@ -78,7 +78,7 @@ def curl_form(trials: int, mass: bool = True) -> Form:
         store(s, w + (total_place + 1) * step, total_i)
 
     @jitable
-    def entries(s, w, a, x, i, x_step, y, j, y_step, e):  # type: ignore[no-untyped-def]
+    def entries(s, w, a, x, i, x_step, y, j, y_step, e):
         """Store curl_a . curl_b times the sum of moments, plus the moment, for all trial functions b at s[e:];
         arguments as in `Form`."""
         step, sums = lanes(s), w + total_place * lanes(s)

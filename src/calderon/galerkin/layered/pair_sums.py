@@ -14,7 +14,7 @@ from calderon.layers.tables import look_up
 
 
 @jitable_part
-def _put_distances(r, scale, dx, dy, points, i, j, weights, divided):  # type: ignore[no-untyped-def]
+def _put_distances(r, scale, dx, dy, points, i, j, weights, divided):
     """Put the distances of the points of triangles i and j, whose centroids are dx, dy apart, into r (Q Q,), and the
     weights of the second points, divided by the distance if `divided`, into scale (Q Q,).
 
@@ -42,7 +42,7 @@ def _put_distances(r, scale, dx, dy, points, i, j, weights, divided):  # type: i
 
 
 @jitable_part
-def _weigh(values, scale):  # type: ignore[no-untyped-def]
+def _weigh(values, scale):
     """Multiply values (4, Q Q), flat, by the numbers scale (Q Q,)."""
     size = len(scale)
     for c in range(4):
@@ -52,7 +52,7 @@ def _weigh(values, scale):  # type: ignore[no-untyped-def]
 
 
 @jitable_part
-def _put_moments(m, values, points, i, j, weights):  # type: ignore[no-untyped-def]
+def _put_moments(m, values, points, i, j, weights):
     """Put the moments of triangles i and j into m (14,), as `put_products` reads them, of weighed values (4, Q Q),
     flat: Re and Im of G and K; points, weights (Q,): as in `add_pairs`."""
     size = len(weights)
@@ -76,9 +76,7 @@ def _put_moments(m, values, points, i, j, weights):  # type: ignore[no-untyped-d
 
 
 @jitable_part
-def add_pairs(  # type: ignore[no-untyped-def]
-    tests, trials, low, half, flat, points, weights, tables, skips, factor, charge, places, out, reach
-):
+def add_pairs(tests, trials, low, half, flat, points, weights, tables, skips, factor, charge, places, out, reach):
     """Add factor times the products of local functions of all pairs but those to skip to `out`; half: pairs of a
     triangle and later ones alone.
 
@@ -129,16 +127,14 @@ def add_pairs(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def add_distant(  # type: ignore[no-untyped-def]
-    tests, trials, low, half, flat, points, weights, tables, skips, factor, charge, places, out, reach
-):
+def add_distant(tests, trials, low, half, flat, points, weights, tables, skips, factor, charge, places, out, reach):
     """Add the products of all pairs of triangles but those to skip to `out`: `add_pairs` as a kernel, arguments
     as in `add_pairs`."""
     add_pairs(tests, trials, low, half, flat, points, weights, tables, skips, factor, charge, places, out, reach)
 
 
 @kernel
-def near_products(pairs, low, high, whole, flat, points, weights, tables, factor, charge, out):  # type: ignore[no-untyped-def]
+def near_products(pairs, low, high, whole, flat, points, weights, tables, factor, charge, out):
     """Store factor times the products of the local functions of pairs (n, 2), low to high, in out (n, 9), without the
     direct part unless `whole`; flat, points, weights, tables, charge: as in `add_pairs`."""
     centres, vertices, factors, areas, radii, heights = flat

@@ -44,7 +44,7 @@ def panel_rules() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
 
 
 @jitable_part
-def _bound(w, p, s):  # type: ignore[no-untyped-def]
+def _bound(w, p, s):
     """Values at one end of an edge, at the place w along it, for the distances p from its line and s from its plane:
     R, L, w + R, T = atan(w / p) - atan(s w / (p R)), and s T / p."""
     square = w * w + p * p
@@ -60,7 +60,7 @@ def _bound(w, p, s):  # type: ignore[no-untyped-def]
 
 
 @jitable_part
-def _primitives(w, p, s, r, log, t, ratio, wave):  # type: ignore[no-untyped-def]
+def _primitives(w, p, s, r, log, t, ratio, wave):
     """Primitives of psi, w psi, chi, g and w g along an edge, then of those of R (psi', ...), at the place w.
 
     p: n'.D, constant along the edge; s: distance of the planes; r, log, t, ratio: R, L, T and s T / p of `_bound`;
@@ -95,7 +95,7 @@ def _primitives(w, p, s, r, log, t, ratio, wave):  # type: ignore[no-untyped-def
 
 
 @jitable_part
-def _put_along(values, w1, w2, p, s):  # type: ignore[no-untyped-def]
+def _put_along(values, w1, w2, p, s):
     """Store in values (10,) the integrals from w1 to w2 of the functions whose primitives are those of `_primitives`;
     p,
     s: as in `_primitives`."""
@@ -121,7 +121,7 @@ def _put_along(values, w1, w2, p, s):  # type: ignore[no-untyped-def]
 
 
 @jitable_part
-def _put_centres(centres, length, x, y, ex, ey, fx, fy, inner, s):  # type: ignore[no-untyped-def]
+def _put_centres(centres, length, x, y, ex, ey, fx, fy, inner, s):
     """Store t_0 and sigma, sorted, in the rows of centres (4, 2); return how many there are, three at most.
 
     The outer edge of this length goes from the origin along (ex, ey), the inner one, of the length `inner`, from (x, y)
@@ -160,7 +160,7 @@ def _put_centres(centres, length, x, y, ex, ey, fx, fy, inner, s):  # type: igno
 
 
 @jitable_part
-def _add_edges(m, one, two, length, inner, x0, y0, x1, y1, s, centres, points, weights, ends, starts):  # type: ignore[no-untyped-def]
+def _add_edges(m, one, two, length, inner, x0, y0, x1, y1, s, centres, points, weights, ends, starts):
     """Add the integrals over two edges to m (22,): the moments of 1 / R with 1, xi (2), eta (2), xi . eta, those of R,
     then ten numbers of room.
 
@@ -211,7 +211,7 @@ def _add_edges(m, one, two, length, inner, x0, y0, x1, y1, s, centres, points, w
 
 
 @jitable_part
-def put_edges(edges, vertices, i):  # type: ignore[no-untyped-def]
+def put_edges(edges, vertices, i):
     """Store beginning, direction, outward normal and length of the edges of triangle i in edges (3, 7); vertices: flat
     (n, 3, 2), as `Flat` has them."""
     x, y = vertices[6 * i : 6 * i + 6 : 2], vertices[6 * i + 1 : 6 * i + 6 : 2]
@@ -227,7 +227,7 @@ def put_edges(edges, vertices, i):  # type: ignore[no-untyped-def]
 
 
 @jitable_part
-def put_moments(m, first, second, dx, dy, s, centres, rule):  # type: ignore[no-untyped-def]
+def put_moments(m, first, second, dx, dy, s, centres, rule):
     """Store the integrals of 1, xi (2), eta (2), xi . eta over R, then those times R, of two triangles in m (22,).
 
     first, second: their edges (`put_edges`), from origins that are dx, dy apart; s: distance of the planes; centres
@@ -247,7 +247,7 @@ def put_moments(m, first, second, dx, dy, s, centres, rule):  # type: ignore[no-
 
 
 @kernel
-def image_products(pairs, low, high, flat, images, rule, factor, charge, out):  # type: ignore[no-untyped-def]
+def image_products(pairs, low, high, flat, images, rule, factor, charge, out):
     """Add the products of the local functions of pairs (n, 2), low to high, with the static images between their
     heights to out (n, 9).
 

@@ -58,7 +58,7 @@ def _overlap(matrix: LayeredMatrix) -> sp.csr_array:
 
 
 @jitable_part
-def _row(data, i, cluster, scratch, out):  # type: ignore[no-untyped-def]
+def _row(data, i, cluster, scratch, out):
     """Store row i in the columns of a cluster in `out`, as in `CompiledRows`; data: that of `layered_rows`."""
     # the triangles of function i as tests, those of the cluster as trials
     integers, order, _, flat, (points, weights), tables, (factor, charge) = data
@@ -77,13 +77,13 @@ def _row(data, i, cluster, scratch, out):  # type: ignore[no-untyped-def]
 
 
 @jitable_part
-def _column(data, cluster, j, scratch, out):  # type: ignore[no-untyped-def]
+def _column(data, cluster, j, scratch, out):
     """Store column j in the rows of a cluster, as in `CompiledRows`: row j, as the matrix is symmetric."""
     _row(data, j, cluster, scratch, out)
 
 
 @jitable_part
-def _block(data, row_cluster, column_cluster, scratch, out):  # type: ignore[no-untyped-def]
+def _block(data, row_cluster, column_cluster, scratch, out):
     """Store the block of two clusters without its special pairs, as in `CompiledRows`; data: that of `layered_rows`."""
     integers, order, special, flat, (points, weights), tables, (factor, charge) = data
     tests, rows = _cluster(integers, order, row_cluster)
@@ -96,7 +96,7 @@ def _block(data, row_cluster, column_cluster, scratch, out):  # type: ignore[no-
 
 
 @jitable_part
-def _cluster(integers, order, cluster):  # type: ignore[no-untyped-def]
+def _cluster(integers, order, cluster):
     """The n triangles of a cluster, as rows of the table of functions, and the columns (n, 3) of their functions in it.
 
     integers: `RowSide.integers`; order: the row of the table of each of its triangles; cluster: number.
@@ -109,7 +109,7 @@ def _cluster(integers, order, cluster):  # type: ignore[no-untyped-def]
 
 
 @jitable_part
-def _skips(integers, special, row_cluster, column_cluster):  # type: ignore[no-untyped-def]
+def _skips(integers, special, row_cluster, column_cluster):
     """Where the special pairs of each test triangle of a block start, and the places of their trial triangles among
     those of the column cluster, increasing.
 

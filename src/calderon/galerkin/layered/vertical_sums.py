@@ -10,7 +10,7 @@ from calderon.greens.elementary import decaying_exponential, inverse_square_root
 
 
 @jitable_part
-def put_sums(sums, series, heights, many):  # type: ignore[no-untyped-def]
+def put_sums(sums, series, heights, many):
     """In sums (Q, m, 10) of series (many, m, 10), flat, with the factors heights (Q, many)."""
     count = sums.shape[1]
     for p in range(len(heights)):
@@ -25,7 +25,7 @@ def put_sums(sums, series, heights, many):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def rest_products(pairs, low, high, points, functions, weights, charges, areas, heights, table, k0, out):  # type: ignore[no-untyped-def]
+def rest_products(pairs, low, high, points, functions, weights, charges, areas, heights, table, k0, out):
     """out (n, 9) = i k0 int int (f . G g - K div f div g / k0^2) of the pairs low to high, with G and K from a table.
 
     Of both sides: points (n, 2, Q), functions (n, 3, 3, Q): local function, component, point; charges (n, 3) their
@@ -88,7 +88,7 @@ def rest_products(pairs, low, high, points, functions, weights, charges, areas, 
 
 
 @jitable
-def _wave(s, square, r2, kr, kl):  # type: ignore[no-untyped-def]
+def _wave(s, square, r2, kr, kl):
     """Re and Im of T / rho of `quasi_static` for k = kr + i kl: exp(iks) (1 - (s/b) (exp(ikb) - 1)) / (r (r + s)) with
     b = r - s, without cancellation.
 
@@ -110,7 +110,7 @@ def _wave(s, square, r2, kr, kl):  # type: ignore[no-untyped-def]
 
 
 @jitable_part
-def _put_triangle(s, first, corners, triangle, orders, pair):  # type: ignore[no-untyped-def]
+def _put_triangle(s, first, corners, triangle, orders, pair):
     """Store the second and the third vertex less the first one at s[first:] (6,), then twice the area.
 
     corners (n, 3, 3): those of all triangles; triangle: its number; orders[pair]: the order of its vertices in the
@@ -126,7 +126,7 @@ def _put_triangle(s, first, corners, triangle, orders, pair):  # type: ignore[no
 
 
 @jitable_part
-def _put_moments(m, s, places, weights, offset, part):  # type: ignore[no-untyped-def]
+def _put_moments(m, s, places, weights, offset, part):
     """Store in m (10,), complex, the sums of T / rho times (x . d) (1, y_z), (y . d) (1, x_z), d (1, y_z, x_z), where d
     is the horizontal distance, and x and y are from the first vertices.
 
@@ -176,7 +176,7 @@ def _put_moments(m, s, places, weights, offset, part):  # type: ignore[no-untype
 
 
 @kernel
-def cross_products(pairs, orders, low, high, corners, scales, places, weights, part, k0, scratch, out):  # type: ignore[no-untyped-def]
+def cross_products(pairs, orders, low, high, corners, scales, places, weights, part, k0, scratch, out):
     """out (n, 9) = i k0 int int (xz f_t . u T g_z + zx f_z T u . g_t) / (4 pi), u from the source to the observer, of
     the pairs low to high: T of `quasi_static`.
 

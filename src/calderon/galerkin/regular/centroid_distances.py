@@ -68,19 +68,19 @@ def spread_records(surface: FlatTriangles, real: DTypeLike) -> NDArray[np.floati
 
 
 @jitable
-def dot(a, i, d0, d1, d2):  # type: ignore[no-untyped-def]
+def dot(a, i, d0, d1, d2):
     """a[i : i + 3] . d of d = (d0, d1, d2)."""
     return number(a, i) * d0 + number(a, i + 1) * d1 + number(a, i + 2) * d2
 
 
 @jitable
-def along(a, i, pitch, d0, d1, d2):  # type: ignore[no-untyped-def]
+def along(a, i, pitch, d0, d1, d2):
     """a . d of a vector of triangles, whose x, y and z stand at a[i], `pitch` numbers apart, and d = (d0, d1, d2)."""
     return load(a, i) * d0 + load(a, i + pitch) * d1 + load(a, i + 2 * pitch) * d2
 
 
 @jitable
-def put_pair(  # type: ignore[no-untyped-def]
+def put_pair(
     test, i, trial, j, pitch, steps, triples, d0, d1, d2, square, left_out, kept, out, products, at_test, at_trial
 ):
     """Store the parts of the squared distances of all pairs of points: nine products at out[products:], one number for
@@ -97,7 +97,7 @@ def put_pair(  # type: ignore[no-untyped-def]
 
 
 @jitable
-def three_squares(values, here, at_q, product, z0, z1, z2):  # type: ignore[no-untyped-def]
+def three_squares(values, here, at_q, product, z0, z1, z2):
     """Squared distances of the three points x whose numbers begin at values[here] from a point y: its number at_q,
     product = -2 s s', and the products z0, z1, z2 of its corner."""
     step = lanes(values)
@@ -106,9 +106,7 @@ def three_squares(values, here, at_q, product, z0, z1, z2):  # type: ignore[no-u
 
 
 @jitable
-def put_squares(  # type: ignore[no-untyped-def]
-    test, i, trial, j, pitch, steps, triples, d0, d1, d2, square, out, at_test, at_trial
-):
+def put_squares(test, i, trial, j, pitch, steps, triples, d0, d1, d2, square, out, at_test, at_trial):
     """Store the number of each point x at out[at_test:] and of each point y at out[at_trial:]; arguments as in
     `put_pair`."""
     step, here = lanes(out), j + 6 * pitch
@@ -127,7 +125,7 @@ def put_squares(  # type: ignore[no-untyped-def]
 
 
 @jitable
-def put_dots(test, i, trial, j, pitch, out, place):  # type: ignore[no-untyped-def]
+def put_dots(test, i, trial, j, pitch, out, place):
     """Store w_a . v_b at [b][a], nine vectors at out[place:]; arguments as in `put_pair`."""
     step = lanes(out)
     v0, v1, v2 = load(trial, j), load(trial, j + pitch), load(trial, j + 2 * pitch)
@@ -140,7 +138,7 @@ def put_dots(test, i, trial, j, pitch, out, place):  # type: ignore[no-untyped-d
 
 
 @jitable
-def put_corner(out, place, g0, g1):  # type: ignore[no-untyped-def]
+def put_corner(out, place, g0, g1):
     """Store three numbers whose sum is zero, g0, g1 and the third one, at out[place:]."""
     step = lanes(out)
     store(out, place, g0)
@@ -149,7 +147,7 @@ def put_corner(out, place, g0, g1):  # type: ignore[no-untyped-def]
 
 
 @jitable
-def extent(test, i, trial, j, pitch):  # type: ignore[no-untyped-def]
+def extent(test, i, trial, j, pitch):
     """The sum of all |w_a|^2 and |v_b|^2; arguments as in `put_pair`."""
     here = j + 6 * pitch
     of_trial = load(trial, here) + load(trial, here + pitch) + load(trial, here + 2 * pitch)
@@ -157,7 +155,7 @@ def extent(test, i, trial, j, pitch):  # type: ignore[no-untyped-def]
 
 
 @jitable
-def put_planes(steps, triples, weights, first, middle, w0, w1, out, place):  # type: ignore[no-untyped-def]
+def put_planes(steps, triples, weights, first, middle, w0, w1, out, place):
     """Store weight * (middle - s w_a) at out[place:] for points in threes, from the weights of each three points that
     begin at weights[first]; steps (triples,): s; w0, w1: of the first two corners."""
     step, w2 = lanes(out), -(w0 + w1)

@@ -34,7 +34,7 @@ def component_sums(
     put_values = component_values(radial, components, oscillates, points)
 
     @jitable
-    def sums(  # type: ignore[no-untyped-def]
+    def sums(
         x, o, m, c, shapes, record, weights, y, here, pitch, e, n, around, there, steps, pairs, ones, measure,
         parameters, tiny, missing, kept, s, w,
     ):  # fmt: skip

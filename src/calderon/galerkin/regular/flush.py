@@ -5,12 +5,13 @@ and trial triangle, and lie as [vector of triangles][row][function][lane]: a loo
 trial triangles stays within a few ten kilobytes. What is taken is replaced by zeros, for the next block.
 """
 
-from calderon.backends.vectors import jitable, lanes, load, store, transpose_apart, zero
+from calderon.backends.vector_loads import transpose_apart
+from calderon.backends.vectors import jitable, lanes, load, store, zero
 from calderon.galerkin.regular.element_tables import LANES
 
 
 @jitable
-def take(t, first, kept, functions, top, turned):  # type: ignore[no-untyped-def]
+def take(t, first, kept, functions, top, turned):
     """Take the results of as many rows as a vector has numbers, from `top` on, to turned (functions * LANES, width).
 
     The results begin at t[first], `kept` rows for each vector of triangles; what is taken is replaced by zeros.
@@ -25,7 +26,7 @@ def take(t, first, kept, functions, top, turned):  # type: ignore[no-untyped-def
 
 
 @jitable
-def take_curls(t, first, kept, top, curls, begin, functions, results):  # type: ignore[no-untyped-def]
+def take_curls(t, first, kept, top, curls, begin, functions, results):
     """Take three components, times the curls (functions, 3, LANES) of the trial functions at curls[begin], to results
     (width, functions * LANES); t, first, kept, top as in `take`."""
     step = lanes(t)
@@ -42,7 +43,7 @@ def take_curls(t, first, kept, top, curls, begin, functions, results):  # type: 
 
 
 @jitable
-def take_values(t, first, kept, functions, top, results):  # type: ignore[no-untyped-def]
+def take_values(t, first, kept, functions, top, results):
     """Take results, as in `take`, and add them to results (width, functions * LANES), row after row of the tile."""
     step = lanes(t)
     for v in range(0, LANES, step):

@@ -18,7 +18,7 @@ def moment_sums(height: int, many: int, threes: bool, points: int, oscillates: b
     triples, by_three = points // 3, many % 3 == 0 or threes
 
     @jitable
-    def three_at(s, at, stride, numbers, weight):  # type: ignore[no-untyped-def]
+    def three_at(s, at, stride, numbers, weight):
         """The sums from s[at:] on, `stride` numbers from point to point, times three functions, whose table begins at
         numbers[weight]."""
         if threes:
@@ -26,7 +26,7 @@ def moment_sums(height: int, many: int, threes: bool, points: int, oscillates: b
         return combined_three(s, at, stride, points, numbers, weight)
 
     @jitable
-    def put(s, w, m, numbers, table, scales, units, f_re, f_im):  # type: ignore[no-untyped-def]
+    def put(s, w, m, numbers, table, scales, units, f_re, f_im):
         """Store the moments of a fixed triangle with a vector of others."""
         step = lanes(s)
         stride, imaginary = 2 * height * step, height * many * step

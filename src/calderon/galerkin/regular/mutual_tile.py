@@ -98,7 +98,7 @@ def mutual_kernel(
         add_results = mutual_results(oscillates, complex_out, points, trials)
 
     @kernel
-    def tile(  # type: ignore[no-untyped-def]
+    def tile(
         test, trial, spread, group, skip_start, skip_position, scalars, lo, hi, first, last, adjoint, tile_rows,
         row_ids, scratch, out,
     ):  # fmt: skip
@@ -189,7 +189,7 @@ def storing_slopes(radial: Radial, close: bool, points: int) -> Callable[..., No
     radial_value, triples = radial.multiple or radial.value, points // 3
 
     @jitable
-    def slopes_at(x, o, y0, y1, y2, at_q, q, products, tiny, parameters, reference, s):  # type: ignore[no-untyped-def]
+    def slopes_at(x, o, y0, y1, y2, at_q, q, products, tiny, parameters, reference, s):
         """Store the slopes at all test points for trial point number q: complex ones are too many numbers for the
         registers; x, o, products, tiny, parameters, reference, s as in `sums`, (y0, y1, y2): the trial point, at_q: its
         number (centroid_distances.py)."""
@@ -214,7 +214,7 @@ def three_slopes(radial: Radial, close: bool, points: int) -> Callable[..., Any]
     radial_value = radial.multiple or radial.value
 
     @jitable
-    def real_slopes(x, o, y0, y1, y2, at_q, z0, z1, z2, product, p, tiny, parameters, reference, s):  # type: ignore[no-untyped-def]
+    def real_slopes(x, o, y0, y1, y2, at_q, z0, z1, z2, product, p, tiny, parameters, reference, s):
         """The slopes at test points 3 p to 3 p + 2; z0, z1, z2, product as in `three_squares`, the rest as in
         `slopes_at`."""
         here = (AT_TEST * points + 3 * p) * lanes(s)
@@ -247,7 +247,7 @@ def mutual_sums_in_threes(
     slopes_at, real_slopes = storing_slopes(radial, close, points), three_slopes(radial, close, points)
 
     @jitable
-    def sums(  # type: ignore[no-untyped-def]
+    def sums(
         x, o, c, d, e, l, n, y, there, weights, gammas, ones, measure, shapes, part, around, others, steps, products,
         square, missing, kept, parameters, tiny, reference, s,
     ):  # fmt: skip
@@ -316,7 +316,7 @@ def mutual_sums(radial: Radial, linear: bool, oscillates: bool, points: int) -> 
     radial_value = radial.multiple or radial.value
 
     @jitable
-    def sums(  # type: ignore[no-untyped-def]
+    def sums(
         x, o, c, d, e, l, n, y, there, weights, gammas, ones, measure, shapes, part, around, others, steps, products,
         square, missing, kept, parameters, tiny, reference, s,
     ):  # fmt: skip
@@ -368,7 +368,7 @@ def mutual_results_in_threes(oscillates: bool, complex_out: bool, points: int, t
     triples = points // 3
 
     @jitable
-    def add_results(t, begin, imaginary, other, f_re, f_im, weights, table, units, tile_rows, i, slot, s):  # type: ignore[no-untyped-def]
+    def add_results(t, begin, imaginary, other, f_re, f_im, weights, table, units, tile_rows, i, slot, s):
         """Add A and B of linear functions to the rows of test triangle i.
 
         A goes to t[begin:], B to t[other + begin:], imaginary parts `imaginary` further; f_re, f_im: phase times
@@ -400,7 +400,7 @@ def mutual_results(oscillates: bool, complex_out: bool, points: int, trials: int
     """The compiled sum over trial points of linear test functions, added to the results A and B, for any points."""
 
     @jitable
-    def add_results(t, begin, imaginary, other, f_re, f_im, weights, table, units, tile_rows, i, slot, s):  # type: ignore[no-untyped-def]
+    def add_results(t, begin, imaginary, other, f_re, f_im, weights, table, units, tile_rows, i, slot, s):
         """Add A and B of linear functions to the rows of test triangle i; arguments as in
         `mutual_results_in_threes`."""
         step = lanes(s)

@@ -20,7 +20,7 @@ WORDS = LANES // BITS
 
 
 @jitable
-def first_left_out(skip_start, skip_position, lo, hi, block):  # type: ignore[no-untyped-def]
+def first_left_out(skip_start, skip_position, lo, hi, block):
     """For each test triangle lo..hi the place in skip_position of the first trial triangle to leave out that is in
     `block` or beyond; skip_start, skip_position: see above."""
     cursors = skip_start[lo:hi].copy()
@@ -31,13 +31,13 @@ def first_left_out(skip_start, skip_position, lo, hi, block):  # type: ignore[no
 
 
 @jitable
-def words_for(lo, hi):  # type: ignore[no-untyped-def]
+def words_for(lo, hi):
     """Memory of `mark` for test triangles lo..hi."""
     return np.zeros((hi - lo) * WORDS, np.int64)
 
 
 @jitable
-def mark(words, cursors, skip_start, skip_position, lo, hi, block, upper):  # type: ignore[no-untyped-def]
+def mark(words, cursors, skip_start, skip_position, lo, hi, block, upper):
     """Set bits in `words` for the trial triangles of a block that test triangles lo..hi leave out. upper: only trial
     triangles of larger number remain. cursors (hi - lo,) move to the next block; skip_start, skip_position: see
     above."""
@@ -59,7 +59,7 @@ def mark(words, cursors, skip_start, skip_position, lo, hi, block, upper):  # ty
 
 
 @jitable
-def left_out(words, triangle, v, mask):  # type: ignore[no-untyped-def]
+def left_out(words, triangle, v, mask):
     """Whether the test triangle with that number in its tile leaves out any of the vector of trial triangles from lane
     v on, by the words of `mark`; then mask[:width] is 1 for those that remain, else 0."""
     step = lanes(mask)

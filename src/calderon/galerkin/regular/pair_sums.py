@@ -80,7 +80,7 @@ def pair_sums(
     values = value_place(points, held)
 
     @jitable
-    def more_sums(s, w, weights, f):  # type: ignore[no-untyped-def]
+    def more_sums(s, w, weights, f):
         """The sums at one point with function f, from the values that `sums_one_by_one` left."""
         step, part_i = lanes(s), zero(s)
         place = w + values * step
@@ -89,7 +89,7 @@ def pair_sums(
         return combined(s, place, step, points, weights, f * points), part_i
 
     @jitable
-    def sums(  # type: ignore[no-untyped-def]
+    def sums(
         x, o, m, c, shapes, record, weights, y, here, pitch, e, n, around, there, steps, pairs, ones, measure,
         parameters, tiny, missing, kept, s, w,
     ):  # fmt: skip
@@ -158,7 +158,7 @@ def both_values(radial: Radial, component: Component, second: Component, exchang
     first, last = (value_of(each, exchanged) for each in (component, second))
 
     @jitable
-    def both(r2, parameters, reference, s, place):  # type: ignore[no-untyped-def]
+    def both(r2, parameters, reference, s, place):
         """Evaluate the Green's function once for both components."""
         values = radial_value(r2, parameters, reference)
         return first(values, s, place), last(values, s, place)
@@ -172,7 +172,7 @@ def value_of(component: Component, exchanged: bool) -> Callable[..., Any]:
     imaginary = real + 1
 
     @jitable
-    def value(values, s, place):  # type: ignore[no-untyped-def]
+    def value(values, s, place):
         """Take the component out of the values of a Green's function."""
         if multiplied:
             offset = load(s, place)
@@ -188,7 +188,7 @@ def putting_offsets(through_centroids: bool, points: int) -> Callable[..., None]
     triples = points // 3
 
     @jitable
-    def put_offsets(x, o, shapes, record, d, e, n, steps, ones, s, w):  # type: ignore[no-untyped-def]
+    def put_offsets(x, o, shapes, record, d, e, n, steps, ones, s, w):
         """Store -(x - y) . n at each point x, the same for all y."""
         (d0, d1, d2), (e0, e1, e2), (n0, n1, n2) = d, e, n
         if through_centroids:
@@ -223,7 +223,7 @@ def sums_in_threes(
     triples, functions = points // 3, 3 * held
 
     @jitable
-    def at_one_point(x, o, weights, y0, y1, y2, pairs, q, parameters, tiny, reference, s, w):  # type: ignore[no-untyped-def]
+    def at_one_point(x, o, weights, y0, y1, y2, pairs, q, parameters, tiny, reference, s, w):
         """The sums at point number q of the others, three points of the fixed triangle at a time."""
         step = lanes(s)
         inside, outside = w + (functions * 2 + 1) * points * step, w + (functions * 2 + 2) * points * step
@@ -271,7 +271,7 @@ def sums_one_by_one(value: Callable[..., Any], groups: int, oscillates: bool, po
     values = value_place(points, groups)
 
     @jitable
-    def at_one_point(x, o, weights, y0, y1, y2, pairs, q, parameters, tiny, reference, s, w):  # type: ignore[no-untyped-def]
+    def at_one_point(x, o, weights, y0, y1, y2, pairs, q, parameters, tiny, reference, s, w):
         """The sums at point number q of the others, one point of the fixed triangle after the other."""
         z = zero(s)
         s0, s1, s2, s3, s4, s5, i0, i1, i2, i3, i4, i5 = z, z, z, z, z, z, z, z, z, z, z, z
@@ -309,7 +309,7 @@ def putting_sums(groups: int, held: int, oscillates: bool) -> Callable[..., None
     functions = 3 * held
 
     @jitable
-    def put_sums(s, place, one, one_i, two, two_i):  # type: ignore[no-untyped-def]
+    def put_sums(s, place, one, one_i, two, two_i):
         """Store real sums, then imaginary ones."""
         step, imaginary = lanes(s), place + functions * lanes(s)
         store(s, place, one[0])
@@ -334,7 +334,7 @@ def putting_sums(groups: int, held: int, oscillates: bool) -> Callable[..., None
 
 
 @jitable
-def times(values, factor):  # type: ignore[no-untyped-def]
+def times(values, factor):
     """Three vectors, values, times one factor."""
     v0, v1, v2 = values
     return v0 * factor, v1 * factor, v2 * factor

@@ -8,40 +8,40 @@ from calderon.backends.vectors import complex_product, jitable, lanes, load, num
 
 
 @jitable
-def squared(x, p, y0, y1, y2, tiny):  # type: ignore[no-untyped-def]
+def squared(x, p, y0, y1, y2, tiny):
     """The squared distance of the point x[p : p + 3] from (y0, y1, y2), plus tiny."""
     d0, d1, d2 = number(x, p) - y0, number(x, p + 1) - y1, number(x, p + 2) - y2
     return d0 * d0 + tiny + d1 * d1 + d2 * d2
 
 
 @jitable
-def zeros(like):  # type: ignore[no-untyped-def]
+def zeros(like):
     """Sums to begin with, of three functions and of all of them together, as vectors like those of an array."""
     return zero(like), zero(like), zero(like), zero(like)
 
 
 @jitable
-def applied(sums, k0, k1, k2, alpha, beta):  # type: ignore[no-untyped-def]
+def applied(sums, k0, k1, k2, alpha, beta):
     """The sums and three functions, of alpha and beta, times the values k0, k1, k2 at three more points."""
     s0, s1, s2, every = sums
     return s0 + alpha * k0, s1 + alpha * k1, s2 + alpha * k2, every + beta * (k0 + k1 + k2)
 
 
 @jitable
-def totals(sums):  # type: ignore[no-untyped-def]
+def totals(sums):
     """The sums of three functions, each with the part that all of them get."""
     s0, s1, s2, every = sums
     return s0 + every, s1 + every, s2 + every
 
 
 @jitable
-def three(values, place, stride):  # type: ignore[no-untyped-def]
+def three(values, place, stride):
     """Three vectors of values, the first at `place`, `stride` numbers apart."""
     return load(values, place), load(values, place + stride), load(values, place + 2 * stride)
 
 
 @jitable
-def put_three(out, place, sums):  # type: ignore[no-untyped-def]
+def put_three(out, place, sums):
     """Store the totals of sums of three functions one after the other at out[place:]."""
     step, (s0, s1, s2) = lanes(out), totals(sums)
     store(out, place, s0)
@@ -50,7 +50,7 @@ def put_three(out, place, sums):  # type: ignore[no-untyped-def]
 
 
 @jitable
-def folded(sums, place, stride, triples, table, weight):  # type: ignore[no-untyped-def]
+def folded(sums, place, stride, triples, table, weight):
     """The sums at 3 * triples points in threes, the first at `place`, `stride` numbers apart, times three functions,
     whose alpha and beta begin at table[weight], the first alpha being 1."""
     total = zeros(sums)
@@ -62,7 +62,7 @@ def folded(sums, place, stride, triples, table, weight):  # type: ignore[no-unty
 
 
 @jitable
-def folded_times(sums, place, stride, triples, offsets, table, weight):  # type: ignore[no-untyped-def]
+def folded_times(sums, place, stride, triples, offsets, table, weight):
     """The sums at points in threes times an offset at each point, which begin at sums[offsets], and three functions;
     the other arguments as in `folded`."""
     total, step = zeros(sums), lanes(sums)
@@ -75,7 +75,7 @@ def folded_times(sums, place, stride, triples, offsets, table, weight):  # type:
 
 
 @jitable
-def combined(sums, place, stride, points, table, weight):  # type: ignore[no-untyped-def]
+def combined(sums, place, stride, points, table, weight):
     """The sums at points, the first at `place`, `stride` numbers apart, times one function, whose values begin at
     table[weight]."""
     total = zero(sums)
@@ -85,7 +85,7 @@ def combined(sums, place, stride, points, table, weight):  # type: ignore[no-unt
 
 
 @jitable
-def one_applied(s, place, stride, across, offsets, points, table, weight, out):  # type: ignore[no-untyped-def]
+def one_applied(s, place, stride, across, offsets, points, table, weight, out):
     """Sums (P,) at s[out:] of values at all pairs of points, from s[place] on: with one function, values
     table[weight:], of the points that are `stride` apart, at each of those that are `across` apart, times the offset
     there, from s[offsets] on."""
@@ -96,7 +96,7 @@ def one_applied(s, place, stride, across, offsets, points, table, weight, out): 
 
 
 @jitable
-def combined_three(sums, place, stride, points, table, weight):  # type: ignore[no-untyped-def]
+def combined_three(sums, place, stride, points, table, weight):
     """The sums at points times three functions, whose values follow each other; arguments as in `combined`."""
     return (
         combined(sums, place, stride, points, table, weight),
@@ -106,7 +106,7 @@ def combined_three(sums, place, stride, points, table, weight):  # type: ignore[
 
 
 @jitable
-def put_product(s, place, imaginary, re, im, c, d):  # type: ignore[no-untyped-def]
+def put_product(s, place, imaginary, re, im, c, d):
     """Store (re + i im) (c + i d) at s[place:], the imaginary part `imaginary` numbers further."""
     re, im = complex_product(re, im, c, d)
     store(s, place, re)

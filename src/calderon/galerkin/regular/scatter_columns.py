@@ -10,7 +10,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends.vectors import jitable, lanes, load, number, prefetch, put, store, transpose_apart
+from calderon.backends.vector_loads import transpose_apart
+from calderon.backends.vectors import jitable, lanes, load, number, prefetch, put, store
 
 
 class Columns(NamedTuple):
@@ -55,7 +56,7 @@ def column_scratch(size: int, width: int) -> int:
 
 
 @jitable
-def across(results, turned):  # type: ignore[no-untyped-def]
+def across(results, turned):
     """results (width, n) of some rows, transposed: turned (n, width)."""
     step = lanes(results)
     size = results.size // step
@@ -64,7 +65,7 @@ def across(results, turned):  # type: ignore[no-untyped-def]
 
 
 @jitable
-def column_sums(turned, sums, level, source, start):  # type: ignore[no-untyped-def]
+def column_sums(turned, sums, level, source, start):
     """Store in sums (columns, width) those of the results turned (n, width) of one block, and return how many there
     are; source[start:], level: those of the block in `Columns`."""
     step = lanes(turned)
@@ -82,7 +83,7 @@ def column_sums(turned, sums, level, source, start):  # type: ignore[no-untyped-
 
 
 @jitable
-def summed(turned, sums, level, source, start):  # type: ignore[no-untyped-def]
+def summed(turned, sums, level, source, start):
     """Replace results turned (n, width) by sums (width, columns) in the same memory; level, source, start as in
     `column_sums`; sums: as much memory again."""
     step = lanes(turned)
@@ -93,7 +94,7 @@ def summed(turned, sums, level, source, start):  # type: ignore[no-untyped-def]
 
 
 @jitable
-def fetched(out, pitch, row_ids, top, count, columns, b):  # type: ignore[no-untyped-def]
+def fetched(out, pitch, row_ids, top, count, columns, b):
     """Prefetch the entries that `add_real_columns` will add to; arguments as in `add_real_columns`."""
     distinct, begin = columns.distinct.reshape(-1), b * columns.distinct.shape[1]
     end = begin + columns.level[b, 0]
@@ -104,7 +105,7 @@ def fetched(out, pitch, row_ids, top, count, columns, b):  # type: ignore[no-unt
 
 
 @jitable
-def add_real_columns(out, pitch, row_ids, top, count, columns, b, turned, imaginary, work):  # type: ignore[no-untyped-def]
+def add_real_columns(out, pitch, row_ids, top, count, columns, b, turned, imaginary, work):
     """Add the results of block b for `count` rows, at most as many as a vector has numbers, to their columns of the
     rows row_ids[top:] of the matrix, which begin at multiples of `pitch` in `out`. turned (n, width), and imaginary of
     a complex matrix, are overwritten; work: as much as one."""
@@ -120,7 +121,7 @@ def add_real_columns(out, pitch, row_ids, top, count, columns, b, turned, imagin
 
 
 @jitable
-def add_complex_columns(out, pitch, row_ids, top, count, columns, b, turned, imaginary, work):  # type: ignore[no-untyped-def]
+def add_complex_columns(out, pitch, row_ids, top, count, columns, b, turned, imaginary, work):
     """Add the results of block b to columns of a complex matrix; arguments as in `add_real_columns`."""
     distinct, level, source = columns.distinct.reshape(-1), columns.level[b], columns.source.reshape(-1)
     size = turned.size // lanes(turned)
@@ -135,7 +136,7 @@ def add_complex_columns(out, pitch, row_ids, top, count, columns, b, turned, ima
 
 
 @jitable
-def add_real_rows(out, pitch, row_ids, top, count, columns, b, turned, imaginary, work):  # type: ignore[no-untyped-def]
+def add_real_rows(out, pitch, row_ids, top, count, columns, b, turned, imaginary, work):
     """Add the results of block b to the transposed places: rows of the matrix are the columns of the block, and row_ids
     their columns; arguments as in `add_real_columns`."""
     distinct, source, step = columns.distinct.reshape(-1), columns.source.reshape(-1), lanes(turned)
@@ -148,7 +149,7 @@ def add_real_rows(out, pitch, row_ids, top, count, columns, b, turned, imaginary
 
 
 @jitable
-def add_complex_rows(out, pitch, row_ids, top, count, columns, b, turned, imaginary, work):  # type: ignore[no-untyped-def]
+def add_complex_rows(out, pitch, row_ids, top, count, columns, b, turned, imaginary, work):
     """Add the results of block b to the transposed places of a complex matrix; arguments as in `add_real_columns`."""
     distinct, source, step = columns.distinct.reshape(-1), columns.source.reshape(-1), lanes(turned)
     begin, level = b * columns.source.shape[1], columns.level[b]

@@ -144,7 +144,7 @@ def tile_kernel(kind: TileKind) -> Callable[..., None]:
     sums, add_entries = inner_loops(kind)
 
     @kernel
-    def tile(  # type: ignore[no-untyped-def]
+    def tile(
         test, trial, spread, group, skip_start, skip_position, scalars, lo, hi, upper, tile_rows, row_ids,
         scratch, out,
     ):  # fmt: skip
@@ -243,7 +243,7 @@ def tile_kernel(kind: TileKind) -> Callable[..., None]:
 
 
 @jitable
-def add_curls(t, place, imaginary, total, total_i, f_re, f_im, curls, i, tile_rows, row, is_complex):  # type: ignore[no-untyped-def]
+def add_curls(t, place, imaginary, total, total_i, f_re, f_im, curls, i, tile_rows, row, is_complex):
     """Add the sum over all points, total + i total_i, times f_re + i f_im and the curls of test triangle i, curls flat
     (triangles, 3, 3), to three components of its rows, tile_rows[row], at t[place:], with imaginary parts, if
     is_complex, `imaginary` numbers further."""
@@ -266,7 +266,7 @@ def taking_results(curls: bool, has_mass: bool, trials: int) -> Callable[..., No
     curls in t; kept, trial_curls[first:], work: as in regular/flush.py."""
 
     @jitable
-    def take_results(t, begin, curl_base, kept, top, trial_curls, first, side, work):  # type: ignore[no-untyped-def]
+    def take_results(t, begin, curl_base, kept, top, trial_curls, first, side, work):
         """Take one part of the results, real or imaginary."""
         if curls:
             take_curls(t, curl_base, kept, top, trial_curls, first, trials, work)
@@ -288,7 +288,7 @@ def add_of_functions(
     triples = points // 3
 
     @jitable
-    def add_entries(t, base, imaginary, w, table, units, f_re, f_im, tile_rows, i, first):  # type: ignore[no-untyped-def]
+    def add_entries(t, base, imaginary, w, table, units, f_re, f_im, tile_rows, i, first):
         """Add the entries of test triangle i of the tile with a vector of others to its rows from t[base:] on, from
         sums at t[w:] times f_re + i f_im, imaginary parts `imaginary` numbers further; table, units: of the
         functions of the outer loop (TrialSide); tile_rows: of the tile; first: its first local function of this
@@ -335,7 +335,7 @@ def add_of_form(form: Form, threes: bool, oscillates: bool, complex_out: bool, p
     sums = pair_room(points, groups_of(tests), len(form.regular))
 
     @jitable
-    def add_entries(  # type: ignore[no-untyped-def]
+    def add_entries(
         t, base, imaginary, w, table, units, f_re, f_im, c, e, scalars, data, place, trial_data, there,
         tile_rows, i, rows,
     ):  # fmt: skip
@@ -372,7 +372,7 @@ def add_of_form(form: Form, threes: bool, oscillates: bool, complex_out: bool, p
 
 
 @jitable
-def add_product(t, place, imaginary, re, im, c, s, is_complex):  # type: ignore[no-untyped-def]
+def add_product(t, place, imaginary, re, im, c, s, is_complex):
     """Add (re + i im) (c + i s) at t[place], with the imaginary part, if is_complex, `imaginary` numbers further."""
     re, im = complex_product(re, im, c, s)
     add(t, place, re)
@@ -381,7 +381,7 @@ def add_product(t, place, imaginary, re, im, c, s, is_complex):  # type: ignore[
 
 
 @jitable
-def add_three(t, place, imaginary, re, im, c, s, is_complex):  # type: ignore[no-untyped-def]
+def add_three(t, place, imaginary, re, im, c, s, is_complex):
     """Add the products with c + i s of three vectors that follow each other; arguments as in `add_product`."""
     step, (r0, r1, r2), (i0, i1, i2) = lanes(t), re, im
     add_product(t, place, imaginary, r0, i0, c, s, is_complex)

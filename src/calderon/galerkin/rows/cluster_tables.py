@@ -52,7 +52,7 @@ class RowSide(NamedTuple):
 
 
 @jitable
-def item(index, part, k):  # type: ignore[no-untyped-def]
+def item(index, part, k):
     """Entry k of a part of the integers of a RowSide, index."""
     return number(index, number(index, part) + k)
 
@@ -132,7 +132,7 @@ def _lists(
 
 
 @kernel
-def _list_triangles(starts, triangles, first, stop, runs, seen, ends, lists):  # type: ignore[no-untyped-def]
+def _list_triangles(starts, triangles, first, stop, runs, seen, ends, lists):
     """List the triangles of each cluster once, increasing; count them first, in a call with `lists` empty.
 
     starts, triangles: STARTS and TRIANGLES of a `RowSide`; first, stop (R,): positions of the unknowns of each run;
@@ -156,7 +156,7 @@ def _list_triangles(starts, triangles, first, stop, runs, seen, ends, lists):  #
 
 
 @jitable
-def list_of(index, cluster):  # type: ignore[no-untyped-def]
+def list_of(index, cluster):
     """First and last triangle of a cluster in the lists of a side with integers `index`, or in the order of all."""
     if number(index, OWN):
         first = item(index, FIRST, cluster)
@@ -165,7 +165,7 @@ def list_of(index, cluster):  # type: ignore[no-untyped-def]
 
 
 @jitable
-def size_of(index, cluster):  # type: ignore[no-untyped-def]
+def size_of(index, cluster):
     """The number of unknowns of a cluster of a side with integers `index`."""
     size = 0
     for run in range(item(index, RUNS, cluster), item(index, RUNS, cluster + 1)):
@@ -174,7 +174,7 @@ def size_of(index, cluster):  # type: ignore[no-untyped-def]
 
 
 @jitable_part
-def columns_of(index, cluster, chunk, count):  # type: ignore[no-untyped-def]
+def columns_of(index, cluster, chunk, count):
     """(count * L,) the unknown of the cluster, from 0, that each local function of a chunk of its triangles is, or -1.
 
     index: `RowSide.integers`; chunk, count: the first triangle of the chunk, as `list_of` numbers them, and how many.
@@ -201,7 +201,7 @@ def columns_of(index, cluster, chunk, count):  # type: ignore[no-untyped-def]
 
 
 @jitable_part
-def marking(skips, t, index, chunk, count, scratch, mask, value):  # type: ignore[no-untyped-def]
+def marking(skips, t, index, chunk, count, scratch, mask, value):
     """Put a value at the triangles of a chunk that triangle t of the other side skips; return whether there are any.
 
     skips: those of t are skips[skips[t] : skips[t + 1]], increasing. index: `RowSide.integers` of the side of the

@@ -136,13 +136,13 @@ def pair_loop(kinds: Kinds, fixed: Layout, varying: Layout, recorded: int) -> Pa
     unit, begin = inner.measure - 1, inner.begin
 
     @jitable
-    def tables(fixed, varying):  # type: ignore[no-untyped-def]
+    def tables(fixed, varying):
         """The parts of both tables that `pair` reads."""
         inside = varying if exchanged else fixed
         return fixed[steps:], fixed[products:], fixed[ones:], varying[measure:], inside[begin:]
 
     @jitable
-    def pair(  # type: ignore[no-untyped-def]
+    def pair(
         x, near, t, row, some, side, flat, pitch, place, v, missing, tables, scalars, parameters, s, mask, w, results,
         apart,
     ):  # fmt: skip
@@ -184,12 +184,12 @@ def by_distance(close: PairLoop, distant: PairLoop) -> PairLoop:
     close_pair, distant_pair, close_tables, distant_tables = close.pair, distant.pair, close.tables, distant.tables
 
     @jitable
-    def tables(fixed, varying):  # type: ignore[no-untyped-def]
+    def tables(fixed, varying):
         """The tables of both rules."""
         return close_tables(fixed, varying), distant_tables(fixed, varying)
 
     @jitable
-    def pair(  # type: ignore[no-untyped-def]
+    def pair(
         x, near, t, row, some, side, flat, pitch, place, v, missing, tables, scalars, parameters, s, mask, w, results,
         apart,
     ):  # fmt: skip
@@ -214,14 +214,14 @@ def by_distance(close: PairLoop, distant: PairLoop) -> PairLoop:
 
 
 @jitable
-def square_of(x, record):  # type: ignore[no-untyped-def]
+def square_of(x, record):
     """The sum of |w_a|^2 of the triangle whose spread begins at x[record] (centroid_distances.py), the square of the
     edge if all are as long."""
     return number(x, record + 6) + number(x, record + 7) + number(x, record + 8)
 
 
 @jitable
-def squares_of(flat, place, pitch):  # type: ignore[no-untyped-def]
+def squares_of(flat, place, pitch):
     """The sum of |w_a|^2 of each of a vector of triangles, whose spreads begin at flat[place], rows of `pitch`
     numbers."""
     w0, w1, w2 = three(flat, place + 6 * pitch, pitch)
@@ -258,7 +258,7 @@ def entry_loops(
     parameters_of, scattered = parameter_reader(radial.parameters), scattering(oscillates, stored, form.head)
 
     @jitable_part
-    def block_of(fixed, varying, scalars, skips, masked, top, rows, cluster, scratch, out):  # type: ignore[no-untyped-def]
+    def block_of(fixed, varying, scalars, skips, masked, top, rows, cluster, scratch, out):
         """out[:rows, :n] = the entries of the unknowns of `fixed` from position `top` with those of a cluster of
         `varying`.
 
@@ -313,13 +313,13 @@ def entry_loops(
                 scattered(varying, cluster, chunk, many, scratch, results, apart, group, some, out)
 
     @jitable_part
-    def fill(fixed, varying, scalars, position, cluster, scratch, out):  # type: ignore[no-untyped-def]
+    def fill(fixed, varying, scalars, position, cluster, scratch, out):
         """Store the entries of one unknown with those of a cluster, as in `Entries`."""
         nothing = varying.integers  # instead of skips, which are not read
         block_of(fixed, varying, scalars, nothing, False, position, 1, cluster, scratch, out.reshape(1, out.size))
 
     @jitable_part
-    def block(fixed, varying, scalars, skips, fixed_cluster, cluster, scratch, out):  # type: ignore[no-untyped-def]
+    def block(fixed, varying, scalars, skips, fixed_cluster, cluster, scratch, out):
         """Store the entries of two clusters without the pairs among `skips`, as in `Entries`."""
         first, rows = item(fixed.integers, FIRST, fixed_cluster), item(fixed.integers, SIZES, fixed_cluster)
         block_of(fixed, varying, scalars, skips, True, np.int64(first), np.int64(rows), cluster, scratch, out)
@@ -333,7 +333,7 @@ def gathering(points: int, barycentric: int, with_points: bool, copied: int) -> 
     of a record are read, 0 for all that come before the points."""
 
     @jitable_part
-    def gathered(side, low, high, scratch):  # type: ignore[no-untyped-def]
+    def gathered(side, low, high, scratch):
         """Gather triangles low..high of the lists of a side into rows of a chunk, in the order of a record: number c of
         triangle low + k goes to scratch[c * PITCH + k]."""
         numbers, index, step = side.numbers, side.integers, lanes(scratch)
@@ -357,7 +357,7 @@ def gathering(points: int, barycentric: int, with_points: bool, copied: int) -> 
 
 
 @jitable
-def earlier(near, t, size, row, r):  # type: ignore[no-untyped-def]
+def earlier(near, t, size, row, r):
     """Whether triangle t has one of its `size` functions among those at positions row .. row + r; near: integers of a
     side."""
     for a in range(size):
@@ -372,14 +372,14 @@ def scattering(oscillates: bool, stored: int, head: int) -> Callable[..., None]:
     in the record of a triangle that come before those of its functions. oscillates: whether results are complex."""
 
     @jitable
-    def result_at(scratch, place, apart):  # type: ignore[no-untyped-def]
+    def result_at(scratch, place, apart):
         """The result at scratch[place], with the imaginary part `apart` numbers further where it is complex."""
         if oscillates:
             return complex(number(scratch, place), number(scratch, place + apart))
         return number(scratch, place)
 
     @jitable_part
-    def scattered(side, cluster, chunk, size, scratch, results, apart, group, rows, out):  # type: ignore[no-untyped-def]
+    def scattered(side, cluster, chunk, size, scratch, results, apart, group, rows, out):
         """Add the results of `size` triangles of a chunk to rows group .. group + rows of the block `out`.
 
         side: the `RowSide` of the triangles; cluster: the one of its unknowns; chunk: number of the first triangle in

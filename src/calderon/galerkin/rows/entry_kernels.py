@@ -92,7 +92,7 @@ def binding_kernel(row: Callable[..., None], column: Callable[..., None], block:
     """
 
     @kernel
-    def bind(data, scratch, line, square, board):  # type: ignore[no-untyped-def]
+    def bind(data, scratch, line, square, board):
         write_function(row, (data,), (0, 0, scratch, line), board, ROW)
         write_function(column, (data,), (0, 0, scratch, line), board, COLUMN)
         write_function(block, (data,), (0, 0, scratch, square), board, BLOCK)
@@ -101,21 +101,21 @@ def binding_kernel(row: Callable[..., None], column: Callable[..., None], block:
 
 
 @jitable_part
-def row(board, i, cluster, scratch, out):  # type: ignore[no-untyped-def]
+def row(board, i, cluster, scratch, out):
     """Store row i in the columns of a cluster, as in `CompiledRows`, of the matrix whose functions are on the board."""
     if call_function(board, ROW, (i, cluster, scratch, out)) != 0:
         raise MemoryError(NO_MEMORY)
 
 
 @jitable_part
-def column(board, cluster, j, scratch, out):  # type: ignore[no-untyped-def]
+def column(board, cluster, j, scratch, out):
     """Store column j in the rows of a cluster, as in `CompiledRows`, of the matrix whose functions are on the board."""
     if call_function(board, COLUMN, (cluster, j, scratch, out)) != 0:
         raise MemoryError(NO_MEMORY)
 
 
 @jitable_part
-def block(board, row_cluster, column_cluster, scratch, out):  # type: ignore[no-untyped-def]
+def block(board, row_cluster, column_cluster, scratch, out):
     """Store the block of two clusters, as in `CompiledRows`, of the matrix whose functions are on the board."""
     if call_function(board, BLOCK, (row_cluster, column_cluster, scratch, out)) != 0:
         raise MemoryError(NO_MEMORY)

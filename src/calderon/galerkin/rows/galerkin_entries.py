@@ -39,12 +39,12 @@ def functions_of(by_row: Entries, by_column: Entries | None) -> dict[str, Callab
     fill_column = fill_row if by_column is None else by_column.fill
 
     @jitable_part
-    def row(data, i, cluster, scratch, out):  # type: ignore[no-untyped-def]
+    def row(data, i, cluster, scratch, out):
         """Fill a row; arguments as `CompiledRows` says."""
         fill_row(data[0], data[1], data[3], i, cluster, scratch, out)
 
     @jitable_part
-    def column(data, cluster, j, scratch, out):  # type: ignore[no-untyped-def]
+    def column(data, cluster, j, scratch, out):
         """Fill a column; arguments as `CompiledRows` says."""
         if symmetric:
             fill_column(data[0], data[1], data[3], j, cluster, scratch, out)
@@ -52,7 +52,7 @@ def functions_of(by_row: Entries, by_column: Entries | None) -> dict[str, Callab
             fill_column(data[1], data[0], data[3], j, cluster, scratch, out)
 
     @jitable_part
-    def block(data, row_cluster, column_cluster, scratch, out):  # type: ignore[no-untyped-def]
+    def block(data, row_cluster, column_cluster, scratch, out):
         """Fill a block; arguments as `CompiledRows` says."""
         fill_block(data[0], data[1], data[3], data[2], row_cluster, column_cluster, scratch, out)
 

@@ -25,7 +25,7 @@ def product_sums(oscillates: bool, points: int, varying: Layout) -> Callable[...
     triples, many, threes, table, units = points // 3, varying.functions, varying.threes, varying.table, varying.units
 
     @jitable
-    def put_products(s, place, apart, at, stride, imaginary, numbers, g_re, g_im):  # type: ignore[no-untyped-def]
+    def put_products(s, place, apart, at, stride, imaginary, numbers, g_re, g_im):
         """Add g times the sums times each function of the varying side to the results."""
         # functions of three vertices or edges, at points in threes
         if threes and many > 1:
@@ -75,7 +75,7 @@ def all_functions(
     second = others[0]
 
     @jitable
-    def finish(  # type: ignore[no-untyped-def]
+    def finish(
         x, near, t, base, row, some, side, flat, pitch, place, f_re, f_im, totals, totals_i, c, e, m, n, scalars, s, w,
         results, apart,
     ):  # fmt: skip
@@ -105,7 +105,7 @@ def local_functions(
     put_products, first = product_sums(oscillates, points, varying), points + 3 * number_of_form
 
     @jitable
-    def finish(  # type: ignore[no-untyped-def]
+    def finish(
         x, near, t, base, row, some, side, flat, pitch, place, f_re, f_im, totals, totals_i, c, e, m, n, scalars, s, w,
         results, apart,
     ):  # fmt: skip
@@ -163,7 +163,7 @@ def local_matrix(
     add_entries = adding_columns(form, many_tests, oscillates) if columns else adding_rows(form, oscillates)
 
     @jitable
-    def finish(  # type: ignore[no-untyped-def]
+    def finish(
         x, near, t, base, row, some, side, flat, pitch, place, f_re, f_im, totals, totals_i, c, e, m, n, scalars, s, w,
         results, apart,
     ):  # fmt: skip
@@ -198,7 +198,7 @@ def preparing(recorded: int, own_data: int) -> Callable[..., None]:
     points of a record."""
 
     @jitable
-    def prepare(x, near, t, s, w):  # type: ignore[no-untyped-def]
+    def prepare(x, near, t, s, w):
         """Store the numbers of triangle t in vectors of s[w:]; x, near: numbers and integers of the fixed side."""
         length, step = number(near, LENGTH), lanes(s)
         base = number(near, RECORDS) + length * t + DATA
@@ -219,7 +219,7 @@ def adding_rows(form: Form, oscillates: bool) -> Callable[..., None]:
     entries, head, function = form.entries, form.head, form.function
 
     @jitable
-    def add_rows(near, t, row, some, functions, s, at, own, flat, here, pitch, result, results, apart):  # type: ignore[no-untyped-def]
+    def add_rows(near, t, row, some, functions, s, at, own, flat, here, pitch, result, results, apart):
         step, size = lanes(s), number(near, FUNCTIONS)
         for a in range(size):
             inside = item(near, PLACES, t * size + a) - row
@@ -238,7 +238,7 @@ def adding_columns(form: Form, many_tests: bool, oscillates: bool) -> Callable[.
     entries, head, function, entries_of = form.entries, form.head, form.function, 2 * form.width
 
     @jitable
-    def put_unit_entries(s, at, own, result):  # type: ignore[no-untyped-def]
+    def put_unit_entries(s, at, own, result):
         """Store the entries of each number of a test function, the others being zero, at s[result:]: entries are linear
         in these numbers. at: fields, own: data of the fixed triangle, places in s."""
         step = lanes(s)
@@ -250,7 +250,7 @@ def adding_columns(form: Form, many_tests: bool, oscillates: bool) -> Callable[.
             entries(s, at, 0, s, here, step, s, own, step, result + k * entries_of * step)
 
     @jitable
-    def add_columns(near, t, row, some, functions, s, at, own, flat, here, pitch, result, results, apart):  # type: ignore[no-untyped-def]
+    def add_columns(near, t, row, some, functions, s, at, own, flat, here, pitch, result, results, apart):
         step, size, count = lanes(s), number(near, FUNCTIONS), function if many_tests else functions
         if many_tests:
             put_unit_entries(s, at, own, result)
@@ -267,7 +267,7 @@ def adding_columns(form: Form, many_tests: bool, oscillates: bool) -> Callable[.
 
 
 @jitable
-def add_entry(s, target, apart, entry, oscillates):  # type: ignore[no-untyped-def]
+def add_entry(s, target, apart, entry, oscillates):
     """Add the number at s[entry:] to results at s[target:], and where it oscillates the imaginary part, which follows,
     to results `apart` numbers further."""
     add(s, target, load(s, entry))
@@ -276,7 +276,7 @@ def add_entry(s, target, apart, entry, oscillates):  # type: ignore[no-untyped-d
 
 
 @jitable
-def nothing_to_prepare(x, near, t, s, w):  # type: ignore[no-untyped-def]
+def nothing_to_prepare(x, near, t, s, w):
     """Store nothing, instead of `local_matrix`: products of functions read no numbers of the fixed triangle in vectors.
 
     x, near: numbers and integers of the fixed side; t: its triangle; s[w:]: working memory.
@@ -284,7 +284,7 @@ def nothing_to_prepare(x, near, t, s, w):  # type: ignore[no-untyped-def]
 
 
 @jitable
-def add_pair(s, place, apart, re, im, c, d, oscillates):  # type: ignore[no-untyped-def]
+def add_pair(s, place, apart, re, im, c, d, oscillates):
     """Add (re + i im) (c + i d) to results at s[place:], whose imaginary part, if it oscillates, lies `apart` numbers
     further."""
     re, im = complex_product(re, im, c, d)

@@ -48,14 +48,14 @@ def neighbours(first: Numbers, second: Numbers, counts: tuple[int, int], half: b
 
 
 @jitable_part
-def cumulate(starts):  # type: ignore[no-untyped-def]
+def cumulate(starts):
     """Replace the numbers in each list, starts[1:], by the ends of the lists."""
     for k in range(starts.size - 1):
         starts[k + 1] += starts[k]
 
 
 @jitable_part
-def shift(starts):  # type: ignore[no-untyped-def]
+def shift(starts):
     """Turn ends into starts, in place: starts[k], moved on to the end of list k while that was filled, becomes its
     start again."""
     for k in range(starts.size - 1, 0, -1):
@@ -64,7 +64,7 @@ def shift(starts):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _list_neighbours(first, second, half, starts, by_second, lists):  # type: ignore[no-untyped-def]
+def _list_neighbours(first, second, half, starts, by_second, lists):
     """List the pairs of `neighbours` by their first triangle, with increasing second ones.
 
     first, second (n,): triangles of each pair; half: whether (j, i) is listed with (i, j); starts, by_second: zeros,
@@ -115,7 +115,7 @@ def summed(
     how many numbers of a test function the A rows of a local matrix are summed with, and where in the record of a
     triangle those of its functions begin; (0, 0) where each row is that of a function."""
     chunks = range(0, shape[0], ROWS)
-    found: list[tuple[Numbers, Numbers, NDArray[Any]]] = [(np.zeros(0, np.int32),) * 3] * len(chunks)  # type: ignore[list-item]
+    found: list[tuple[Numbers, Numbers, NDArray[Any]]] = [(np.zeros(0, np.int32),) * 3] * len(chunks)
 
     def work(number: int) -> None:
         low, high = chunks[number], min(chunks[number] + ROWS, shape[0])
@@ -142,7 +142,7 @@ def _room(most: int, rows: int, columns: int, values: NDArray[Any]) -> tuple[Num
 
 
 @kernel
-def _add_rows(  # type: ignore[no-untyped-def]
+def _add_rows(
     around, values, weights, near, far, size, begin, low, high, lengths, seen, keys, data
 ):  # fmt: skip
     """Store rows low .. high of a matrix from local matrices; return the number of their entries, or, if keys is empty,

@@ -7,7 +7,7 @@ GAPS = 132, 57, 23, 10, 4, 1
 
 
 @jitable_part
-def sort(keys, data, start, stop):  # type: ignore[no-untyped-def]
+def sort(keys, data, start, stop):
     """Sort keys[start:stop], and data with them, by Shell's method: rows of constant functions come in order, others
     have at most some hundred entries."""
     for gap in GAPS:

@@ -58,7 +58,7 @@ def graded_lines(first: int, slope: float) -> Lines:
 
 
 @jitable_part
-def _level(square):  # type: ignore[no-untyped-def]
+def _level(square):
     """The level of the rule on a line whose length over the scale of the singularity next to it is the root of
     `square`."""
     if square <= 1.0:
@@ -67,25 +67,25 @@ def _level(square):  # type: ignore[no-untyped-def]
 
 
 @jitable_part
-def _dot(a, b):  # type: ignore[no-untyped-def]
+def _dot(a, b):
     """a . b of three numbers each."""
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 
 
 @jitable_part
-def _less(a, b):  # type: ignore[no-untyped-def]
+def _less(a, b):
     """a - b of three numbers each."""
     return a[0] - b[0], a[1] - b[1], a[2] - b[2]
 
 
 @jitable_part
-def _corners(x):  # type: ignore[no-untyped-def]
+def _corners(x):
     """The corners x (3, 3) of a triangle as tuples."""
     return (x[0, 0], x[0, 1], x[0, 2]), (x[1, 0], x[1, 1], x[1, 2]), (x[2, 0], x[2, 1], x[2, 2])
 
 
 @jitable_part
-def _distance_of_centroids(x, y):  # type: ignore[no-untyped-def]
+def _distance_of_centroids(x, y):
     """The distance of the centroids of two triangles by their corners x, y (3, 3)."""
     square = 0.0
     for c in range(3):
@@ -94,13 +94,13 @@ def _distance_of_centroids(x, y):  # type: ignore[no-untyped-def]
 
 
 @jitable_part
-def _next_on_edge(x, start, along):  # type: ignore[no-untyped-def]
+def _next_on_edge(x, start, along):
     """k of the point start + k * along, 0 <= k <= 1, of an edge that is next to x; three numbers each."""
     return min(1.0, max(0.0, _dot(_less(x, start), along) / _dot(along, along)))
 
 
 @jitable_part
-def _place(corners, u, v):  # type: ignore[no-untyped-def]
+def _place(corners, u, v):
     """The point with the reference coordinates (u, v) in the triangle with corners (3, 3)."""
     w = 1.0 - u - v
     return (
@@ -111,7 +111,7 @@ def _place(corners, u, v):  # type: ignore[no-untyped-def]
 
 
 @jitable_part
-def _prepare(x, corners, lane, step, s, ratios):  # type: ignore[no-untyped-def]
+def _prepare(x, corners, lane, step, s, ratios):
     """Fill one lane of s, vectors of `step` numbers, with the six triangles of the inner triangle with corners (3, 3)
     for the point x (3,).
 
@@ -173,7 +173,7 @@ def _prepare(x, corners, lane, step, s, ratios):  # type: ignore[no-untyped-def]
 
 
 @jitable
-def add_to_functions(s, sums, values, products, chunk, parts, count):  # type: ignore[no-untyped-def]
+def add_to_functions(s, sums, values, products, chunk, parts, count):
     """Add integrals over the inner triangle at eight points, times each outer function there, to the sums over them.
 
     s[values:]: `count` integrals of each of the parts; s[sums:]: sums (parts, A, count); products (A, Q) of functions
@@ -190,7 +190,7 @@ def add_to_functions(s, sums, values, products, chunk, parts, count):  # type: i
 
 
 @jitable
-def give_sums(s, sums, work, kernels, oscillates, count, c, d, jacobian, n, out):  # type: ignore[no-untyped-def]
+def give_sums(s, sums, work, kernels, oscillates, count, c, d, jacobian, n, out):
     """Multiply the sums of pair n over all points by the phase c + d i and the `jacobian` and write them to
     out[:, :, n] (kernels, 2, A, count).
 
@@ -236,7 +236,7 @@ def close_kernel(radial: Radial, components: Components, oscillates: bool, degre
     inner_sums = sums_over_the_inner_triangle(radial, components, oscillates, degree)
 
     @kernel
-    def close(  # type: ignore[no-untyped-def]
+    def close(
         corners, normals, jacobian, inner, inner_normals, parent, rules, points, products, starts, line_points,
         line_weights, line_starts, numbers, scratch, ratios, out,
     ):  # fmt: skip
@@ -290,7 +290,7 @@ def sums_over_the_inner_triangle(
     put_components = putting_components(components, functions_read(components), oscillates, degree, work)
 
     @jitable
-    def inner_sums(s, step, here, m, n, ratios, points, weights, starts, parameters, reference):  # type: ignore[no-untyped-def]
+    def inner_sums(s, step, here, m, n, ratios, points, weights, starts, parameters, reference):
         """Integrate over the inner triangle at eight outer points."""
         for k in range(kernels * stride * count_of):
             store(s, here + k * step, zero(s))

@@ -37,13 +37,13 @@ def power_sums(degree: int) -> tuple[Callable[..., Any], Callable[..., Any]]:
     fewer, add_fewer = (None, None) if degree == 0 else power_sums(degree - 1)
 
     @jitable
-    def nothing(s):  # type: ignore[no-untyped-def]
+    def nothing(s):
         """Sums that are zero."""
         first = (zero(s),)
         return first if fewer is None else first + fewer(s)
 
     @jitable
-    def powers(sums, weight, t, value):  # type: ignore[no-untyped-def]
+    def powers(sums, weight, t, value):
         """Add value times weight, weight t, weight t^2, ..."""
         first = (sums[0] + weight * value,)
         return first if add_fewer is None else first + add_fewer(sums[1:], weight * t, t, value)
@@ -62,13 +62,13 @@ def function_sums(wanted: Wanted, oscillates: bool) -> tuple[Callable[..., Any],
     imaginary = real + 1
 
     @jitable
-    def start(s):  # type: ignore[no-untyped-def]
+    def start(s):
         """Sums of all functions to begin with, zeros of the type of the vectors in s."""
         first = ((nothing(s), nothing(s)),)
         return first if no_others is None else first + no_others(s)
 
     @jitable
-    def added(sums, weight, t, values):  # type: ignore[no-untyped-def]
+    def added(sums, weight, t, values):
         """Add the values of all functions at one point: each times weight, weight t, weight t^2, ..."""
         re, im = sums[0]
         re = powers(re, weight, t, values[real])
@@ -94,7 +94,7 @@ def sums_along_a_line(radial: Radial, components: Components, oscillates: bool, 
     radial_value = radial.value
 
     @jitable
-    def along_line(a, g, low, high, points, weights, parameters, reference, s):  # type: ignore[no-untyped-def]
+    def along_line(a, g, low, high, points, weights, parameters, reference, s):
         """Sum over the points of the rule."""
         (a0, a1, a2), (g0, g1, g2) = a, g
         sums = start(s)
@@ -115,7 +115,7 @@ def times_linear(count: int) -> Callable[..., Any]:
     fewer = None if count == 1 else times_linear(count - 1)
 
     @jitable
-    def product(c, before, b):  # type: ignore[no-untyped-def]
+    def product(c, before, b):
         """Multiply by a linear polynomial."""
         first = (c[0] * b[0] + before * b[1],)
         return first + (c[0] * b[1],) if fewer is None else first + fewer(c[1:], c[0], b)
@@ -134,7 +134,7 @@ def line_of(coordinates: tuple[int, ...], normal: str) -> Callable[..., Any]:
     if not others and normal == "none":
 
         @jitable
-        def line(a, g, outer, inner):  # type: ignore[no-untyped-def]
+        def line(a, g, outer, inner):
             """One coordinate of d."""
             return a[axis], -g[axis]
 
@@ -142,7 +142,7 @@ def line_of(coordinates: tuple[int, ...], normal: str) -> Callable[..., Any]:
     before, product = line_of(tuple(others), normal), times_linear(len(others) + 1 + (normal == "test"))
 
     @jitable
-    def longer_line(a, g, outer, inner):  # type: ignore[no-untyped-def]
+    def longer_line(a, g, outer, inner):
         """Multiply by one more coordinate."""
         return product(before(a, g, outer, inner), 0.0 * inner, (a[axis], -g[axis]))
 
@@ -150,13 +150,13 @@ def line_of(coordinates: tuple[int, ...], normal: str) -> Callable[..., Any]:
 
 
 @jitable
-def outer_line(a, g, outer, inner):  # type: ignore[no-untyped-def]
+def outer_line(a, g, outer, inner):
     """d . n of the outer triangle: constant and slope; arguments as in `line_of`."""
     return outer
 
 
 @jitable
-def inner_line(a, g, outer, inner):  # type: ignore[no-untyped-def]
+def inner_line(a, g, outer, inner):
     """-d . n of the inner triangle, in whose plane the line is; arguments as in `line_of`."""
     return (inner,)
 
@@ -169,7 +169,7 @@ def products_with_line(order: int, degree: int) -> Callable[..., Any]:
     dot = line_dot(order)
 
     @jitable
-    def products(c, r):  # type: ignore[no-untyped-def]
+    def products(c, r):
         """Integrals with t^0, t^1, ..."""
         total = (dot(c, r),)
         return total if fewer is None else total + fewer(c, r[1:])
@@ -183,7 +183,7 @@ def line_dot(order: int) -> Callable[..., Any]:
     fewer = None if order == 0 else line_dot(order - 1)
 
     @jitable
-    def dot(c, r):  # type: ignore[no-untyped-def]
+    def dot(c, r):
         """Sum products of coefficients and integrals."""
         return c[0] * r[0] if fewer is None else c[0] * r[0] + fewer(c[1:], r[1:])
 
@@ -196,7 +196,7 @@ def putting_monomials(degree: int, work: int) -> Callable[..., None]:
     begins, in vectors."""
 
     @jitable
-    def put_monomials(s, step, place, weight, values, u, v):  # type: ignore[no-untyped-def]
+    def put_monomials(s, step, place, weight, values, u, v):
         """Add the integrals of a function times the monomials along a line with u = u_0 + t u_1, v = v_0 + t v_1 to
         s[place:], from those of the function times t^j, values (degree + 1,), times `weight`; step: numbers of a
         vector.
@@ -242,7 +242,7 @@ def putting_components(
     products = products_with_line(line_order(first), degree) if with_line else without_line(degree)
 
     @jitable
-    def put(s, step, here, weight, sums, a, g, outer, inner, u, v):  # type: ignore[no-untyped-def]
+    def put(s, step, here, weight, sums, a, g, outer, inner, u, v):
         """Add the integrals of one component, then of the others."""
         re, im = sums[function]
         c, place = line(a, g, outer, inner), here + number * stride * count_of * step
@@ -260,7 +260,7 @@ def without_line(degree: int) -> Callable[..., Any]:
     count = degree + 1
 
     @jitable
-    def products(c, r):  # type: ignore[no-untyped-def]
+    def products(c, r):
         """Integrals with t^0, t^1, ..."""
         return r[:count]
 
@@ -268,5 +268,5 @@ def without_line(degree: int) -> Callable[..., Any]:
 
 
 @jitable
-def nothing_more(s, step, here, weight, sums, a, g, outer, inner, u, v):  # type: ignore[no-untyped-def]
+def nothing_more(s, step, here, weight, sums, a, g, outer, inner, u, v):
     """Add nothing more: the end of `putting_components`, arguments as in `putting_components`."""

@@ -40,7 +40,7 @@ def product_kernel(radial: Radial, components: Components, oscillates: bool) -> 
     add_trials = sums_over_trials(component_values(radial, components, oscillates, 4, later), parts, oscillates)
 
     @kernel
-    def moments(test, trial, pairs, rules, table, numbers, scratch, out):  # type: ignore[no-untyped-def]
+    def moments(test, trial, pairs, rules, table, numbers, scratch, out):
         parameters = parameters_of(numbers, 0)
         step, s = lanes(scratch), scratch
         one, two = table
@@ -104,7 +104,7 @@ def sums_over_trials(put_values: Callable[..., None], parts: int, oscillates: bo
     """
 
     @jitable
-    def add(s, inner, values, places, x, m, n, products, first, last, pitch, functions, parameters, reference):  # type: ignore[no-untyped-def]
+    def add(s, inner, values, places, x, m, n, products, first, last, pitch, functions, parameters, reference):
         """Add the components at all trial points to the sums."""
         step, (x0, x1, x2) = lanes(s), x
         for chunk in range(first, last, 4):
@@ -119,7 +119,7 @@ def sums_over_trials(put_values: Callable[..., None], parts: int, oscillates: bo
 
 
 @jitable
-def put_places(s, places, points, first, last, pitch):  # type: ignore[no-untyped-def]
+def put_places(s, places, points, first, last, pitch):
     """Store the trial points first to last, less the first corner of the test triangle, at s[places:], three vectors
     each; points: flat rows of both reference coordinates, `pitch` numbers apart; s: pairs in lanes (`put_pairs`)."""
     step = lanes(s)
@@ -133,7 +133,7 @@ def put_places(s, places, points, first, last, pitch):  # type: ignore[no-untype
 
 
 @jitable
-def add_products_of_four(s, sums, values, parts, oscillates, products, first, pitch, functions):  # type: ignore[no-untyped-def]
+def add_products_of_four(s, sums, values, parts, oscillates, products, first, pitch, functions):
     """Add the values of all parts at four points, from s[values] on, times the functions there to the sums (parts,
     functions) from s[sums] on; products: flat rows, `pitch` numbers apart, in which the points are those from `first`
     on. oscillates: whether every second part is imaginary; else values have room for these."""
@@ -149,7 +149,7 @@ def add_products_of_four(s, sums, values, parts, oscillates, products, first, pi
 
 
 @jitable
-def add_to_tests(s, sums, inner, parts, planes, functions, products, p, pitch, height, offset):  # type: ignore[no-untyped-def]
+def add_to_tests(s, sums, inner, parts, planes, functions, products, p, pitch, height, offset):
     """Add the sums over trial points (parts, functions) from s[inner] on, those of the first `planes` parts times
     `offset`, times the `height` test functions at point p to the sums (parts, height, functions) from s[sums] on;
     products: flat rows of test functions, `pitch` numbers apart."""

@@ -50,7 +50,7 @@ def _scratch(vectors: int) -> NDArray[np.float64]:
 
 
 @jitable_part
-def put_moments(s, lane, moments, pair, test_order, trial_order, components, factor):  # type: ignore[no-untyped-def]
+def put_moments(s, lane, moments, pair, test_order, trial_order, components, factor):
     """Put the moments of a pair times a factor into a lane of s, in the order of its vertices: real ones of all
     components, then imaginary ones; moments, test_order, trial_order as in `scatter_kernel`."""
     step, (height, across) = lanes(s), moments.shape[2:]
@@ -63,7 +63,7 @@ def put_moments(s, lane, moments, pair, test_order, trial_order, components, fac
 
 
 @jitable
-def multiply(s, imaginary, c, d):  # type: ignore[no-untyped-def]
+def multiply(s, imaginary, c, d):
     """Multiply the first `imaginary` numbers of s, and as many imaginary parts after them, by c + d i."""
     for n in range(0, imaginary, lanes(s)):
         re, im = complex_product(load(s, n), load(s, n + imaginary), c, d)
@@ -84,7 +84,7 @@ def scatter_kernel(form: Form, complex_out: bool) -> Callable[..., None]:
     head, function, room, components = form.head, form.function, form.room, len(form.special)
 
     @kernel
-    def run(  # type: ignore[no-untyped-def]
+    def run(
         moments, triangles, test_order, trial_order, test_data, trial_data, rows, columns, coefficients, half, s, out
     ):
         step, (height, across) = lanes(s), moments.shape[2:]

@@ -39,7 +39,7 @@ def moment_kernel(radial: Radial, components: Components, oscillates: bool) -> C
     put_values = component_values(radial, components, oscillates, 8)
 
     @kernel
-    def moments(test, trial, pairs, rules, table, numbers, scratch, out):  # type: ignore[no-untyped-def]
+    def moments(test, trial, pairs, rules, table, numbers, scratch, out):
         parameters = parameters_of(numbers, 0)
         step, s = lanes(scratch), scratch
         sizes, values, sums = table.products.shape[0], PAIR * step, (PAIR + 16 * kernels) * step
@@ -92,7 +92,7 @@ def moment_kernel(radial: Radial, components: Components, oscillates: bool) -> C
 def put_pairs(
     s, test, trial, test_normals, trial_normals, test_jacobian, trial_jacobian, triangles, test_order, trial_order,
     start, stop,
-):  # type: ignore[no-untyped-def]  # fmt: skip
+):  # fmt: skip
     """Put pairs start to stop into the lanes of the first `PAIR` vectors of s; lanes beyond repeat the last pair.
 
     Vectors 0 to 2 are the first corner of the test less that of the trial triangle, 3 to 8 both edges of the test and
@@ -116,21 +116,21 @@ def put_pairs(
 
 
 @jitable
-def three(s, first):  # type: ignore[no-untyped-def]
+def three(s, first):
     """Three vectors of the working memory s, from number `first` on."""
     step = lanes(s)
     return load(s, first * step), load(s, (first + 1) * step), load(s, (first + 2) * step)
 
 
 @jitable
-def four(s, place):  # type: ignore[no-untyped-def]
+def four(s, place):
     """Four vectors of s that follow each other, from s[place] on."""
     step = lanes(s)
     return load(s, place), load(s, place + step), load(s, place + 2 * step), load(s, place + 3 * step)
 
 
 @jitable
-def end_of_batch(rules, start, limit):  # type: ignore[no-untyped-def]
+def end_of_batch(rules, start, limit):
     """The end of the run of pairs from `start` on that share one of the rules (n,), at most `limit`."""
     stop = start
     while stop < limit and rules[stop] == rules[start]:
@@ -139,14 +139,14 @@ def end_of_batch(rules, start, limit):  # type: ignore[no-untyped-def]
 
 
 @jitable
-def clear(s, place, count):  # type: ignore[no-untyped-def]
+def clear(s, place, count):
     """Fill `count` vectors of s from s[place] on with zeros."""
     for k in range(count):
         store(s, place + k * lanes(s), zero(s))
 
 
 @jitable
-def add_products(s, sums, values, products, first, pitch, sizes):  # type: ignore[no-untyped-def]
+def add_products(s, sums, values, products, first, pitch, sizes):
     """Add the values at eight points, from s[values] on, times products of functions there to `sizes` sums from s[sums]
     on; products: flat rows, `pitch` numbers apart, in which the eight points are those from `first` on."""
     step = lanes(s)
@@ -162,7 +162,7 @@ def add_products(s, sums, values, products, first, pitch, sizes):  # type: ignor
 
 
 @jitable
-def distance_of_centroids(s):  # type: ignore[no-untyped-def]
+def distance_of_centroids(s):
     """The distance of the centroids of the pairs in the lanes of s (`put_pairs`)."""
     (o0, o1, o2), (e0, e1, e2), (f0, f1, f2) = three(s, 0), three(s, 3), three(s, 6)
     (g0, g1, g2), (h0, h1, h2) = three(s, 9), three(s, 12)
@@ -174,7 +174,7 @@ def distance_of_centroids(s):  # type: ignore[no-untyped-def]
 
 
 @jitable
-def give_moments(s, sums, values, kernels, oscillates, sizes, c, d, results, count, start, stop):  # type: ignore[no-untyped-def]
+def give_moments(s, sums, values, kernels, oscillates, sizes, c, d, results, count, start, stop):
     """Multiply the sums of pairs start to stop of `count` by the Jacobians and the phase c + d i, and write them to
     results, flat (kernels, 2, count, sizes).
 
@@ -200,14 +200,14 @@ def give_moments(s, sums, values, kernels, oscillates, sizes, c, d, results, cou
 
 
 @jitable
-def first_corner(corners, triangle, order, pair, c):  # type: ignore[no-untyped-def]
+def first_corner(corners, triangle, order, pair, c):
     """Coordinate c of the vertex of a triangle that is first in the order (n, 3) of its pair; corners (triangles, 3,
     3); both flat."""
     return number(corners, 9 * triangle + 3 * number(order, 3 * pair) + c)
 
 
 @jitable
-def side(s, lane, place, corners, triangle, order, pair):  # type: ignore[no-untyped-def]
+def side(s, lane, place, corners, triangle, order, pair):
     """Put both edges of a triangle from the first vertex in the order of its pair into a lane of six vectors from
     s[place] on; corners, order as in `first_corner`."""
     step = lanes(s)

@@ -84,7 +84,7 @@ def cluster_tree(boxes: ArrayLike, leaf: int = 32) -> ClusterTree:
 
 
 @jitable_part
-def select(values, order, lo, hi, place):  # type: ignore[no-untyped-def]
+def select(values, order, lo, hi, place):
     """Put order[lo:hi] so that values before `place` are none larger, those from there on none smaller (C. A. R. Hoare,
     Comm. ACM 4 (1961) 321)."""
     low, high = lo, hi - 1
@@ -112,7 +112,7 @@ def select(values, order, lo, hi, place):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def bisect(centres, supports, leaf, order, ends, children, level, boxes):  # type: ignore[no-untyped-def]
+def bisect(centres, supports, leaf, order, ends, children, level, boxes):
     """Fill the arrays of a ClusterTree by bisection along the longest axis; return the number of clusters.
 
     centres (n, 3): places of the unknowns; supports (n, 2, 3): corners of the boxes around their supports; leaf:

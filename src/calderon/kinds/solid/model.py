@@ -240,7 +240,7 @@ class Load(Table):
             case "rotation":
                 assert self.angular_velocity is not None
                 axis, centre = self.axis or (0.0, 0.0, 1.0), self.centre or (0.0, 0.0, 0.0)
-                return formulations.Rotation(self.angular_velocity, axis, centre)
+                return formulations.Spin(self.angular_velocity, axis, centre)
             case "temperature":
                 assert self.change is not None
                 return formulations.TemperatureChange(self.change)

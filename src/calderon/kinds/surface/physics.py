@@ -159,7 +159,7 @@ class Physics(Table):
     def frequencies(self) -> Sequence[float]:
         """In Hz, those of waves in vacuum too."""
         if self.frequency is None and self.family != "acoustic":
-            return (self.wavenumbers * SPEED_OF_LIGHT / (2 * np.pi)).tolist()  # type: ignore[no-any-return]
+            return (self.wavenumbers * SPEED_OF_LIGHT / (2 * np.pi)).tolist()
         return self.frequency or ()
 
     @property

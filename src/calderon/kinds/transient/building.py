@@ -26,7 +26,7 @@ def volume_mesh(file: CaseFile[TransientCase]) -> TetrahedralMesh:
         given: dict[str, Any] = dict(table.parameters)
         if table.shape == "phantom" and file.case.physics.frequency is not None:
             given["frequency"] = file.case.physics.frequency
-        return getattr(meshes, table.shape)(**given)  # type: ignore[no-any-return]
+        return getattr(meshes, table.shape)(**given)
 
     return mesh_of(file, meshes.read_tetrahedra, made)
 

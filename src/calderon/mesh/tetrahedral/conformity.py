@@ -61,8 +61,12 @@ def _normals(mesh: TetrahedralMesh, corners: NDArray[np.int64]) -> tuple[NDArray
     return np.cross(b - a, c - a), a
 
 
-def _heights(  # type: ignore[no-untyped-def]
-    mesh: TetrahedralMesh, elements: NDArray[np.int64], corners: NDArray[np.int64], normals, origins
+def _heights(
+    mesh: TetrahedralMesh,
+    elements: NDArray[np.int64],
+    corners: NDArray[np.int64],
+    normals: NDArray[np.float64],
+    origins: NDArray[np.float64],
 ) -> NDArray[np.float64]:
     """(f,) of the tetrahedra over these faces of theirs, in units of the normals."""
     opposite = mesh.tetrahedra[elements].sum(axis=1) - corners.sum(axis=1)

@@ -11,7 +11,7 @@ from calderon.potentials.sources.point_sources import CUT, PARAMETERS, Emission,
 
 
 @jitable
-def current_charge(s, j):  # type: ignore[no-untyped-def]
+def current_charge(s, j):
     """Re j, Im j and the complex charge of the source that begins at s[j]."""
     return (
         number(s, j + 3), number(s, j + 4), number(s, j + 5), number(s, j + 6), number(s, j + 7), number(s, j + 8),
@@ -20,7 +20,7 @@ def current_charge(s, j):  # type: ignore[no-untyped-def]
 
 
 @jitable
-def electric(g, gi, h, hi, r2, d0, d1, d2, source, k_re, k_im):  # type: ignore[no-untyped-def]
+def electric(g, gi, h, hi, r2, d0, d1, d2, source, k_re, k_im):
     """G j + grad G c with the current a + i b and the charge c + i ci of the source, grad G = h d: three complex
     values.
 
@@ -37,7 +37,7 @@ def electric(g, gi, h, hi, r2, d0, d1, d2, source, k_re, k_im):  # type: ignore[
 
 
 @jitable
-def magnetic(g, gi, h, hi, r2, d0, d1, d2, source, k_re, k_im):  # type: ignore[no-untyped-def]
+def magnetic(g, gi, h, hi, r2, d0, d1, d2, source, k_re, k_im):
     """grad G x j = h d x j with the current a + i b: three complex values. Arguments as in `electric`."""
     a0, a1, a2, b0, b1, b2, _, _ = source
     p0, q0 = d1 * a2 - d2 * a1, d1 * b2 - d2 * b1
@@ -64,7 +64,7 @@ def current_field_kernel(radial: Radial, emission: Emission) -> Callable[..., No
     emit, parameters_of = emission.emit, parameter_reader(radial.parameters)
 
     @kernel
-    def field(targets, sources, centres, scalars, out):  # type: ignore[no-untyped-def]
+    def field(targets, sources, centres, scalars, out):
         cut, parameters = scalars[CUT], parameters_of(scalars, PARAMETERS)
         t = out.reshape(-1)
         size = targets.shape[1]

@@ -26,7 +26,7 @@ TOGETHER = 16
 
 
 @jitable
-def products(s0, s1, s2, s3, s4, s5, re, im):  # type: ignore[no-untyped-def]
+def products(s0, s1, s2, s3, s4, s5, re, im):
     """Three complex values (s0, s1), (s2, s3), (s4, s5) times re + i im."""
     s0, s1 = complex_product(s0, s1, re, im)
     s2, s3 = complex_product(s2, s3, re, im)
@@ -35,7 +35,7 @@ def products(s0, s1, s2, s3, s4, s5, re, im):  # type: ignore[no-untyped-def]
 
 
 @jitable
-def add_values(out, v, size, vector, t0, t1, t2, t3, t4, t5):  # type: ignore[no-untyped-def]
+def add_values(out, v, size, vector, t0, t1, t2, t3, t4, t5):
     """Add one complex value (t0, t1), or three with (t2, t3) and (t4, t5) (`vector`), of the targets from v on to
     out, flat, (1 or 3, 2, size)."""
     add(out, v, t0)
@@ -48,7 +48,7 @@ def add_values(out, v, size, vector, t0, t1, t2, t3, t4, t5):  # type: ignore[no
 
 
 @jitable
-def second_slope(r2, u, ui, h, hi, k_re, k_im, oscillates):  # type: ignore[no-untyped-def]
+def second_slope(r2, u, ui, h, hi, k_re, k_im, oscillates):
     """Re and Im of -h'/r = (k^2 G + 3 h)/r^2, by the equation itself.
 
     r2: squared distances; u, ui, h, hi: Re and Im of 4 pi G and h = 4 pi G'/r; k_re, k_im: of k^2; oscillates: whether
@@ -62,13 +62,13 @@ def second_slope(r2, u, ui, h, hi, k_re, k_im, oscillates):  # type: ignore[no-u
 
 
 @jitable
-def dipole_charge(s, j):  # type: ignore[no-untyped-def]
+def dipole_charge(s, j):
     """Normal and complex charge of the source that begins at s[j]."""
     return number(s, j + 3), number(s, j + 4), number(s, j + 5), number(s, j + 6), number(s, j + 7)
 
 
 @jitable
-def monopole(u, ui, h, hi, r2, d0, d1, d2, source, k_re, k_im):  # type: ignore[no-untyped-def]
+def monopole(u, ui, h, hi, r2, d0, d1, d2, source, k_re, k_im):
     """c G: one complex value, in the first two places of six.
 
     u, ui, h, hi, r2, k_re, k_im: as in `second_slope`; d0, d1, d2: offsets from the source; source: see
@@ -79,7 +79,7 @@ def monopole(u, ui, h, hi, r2, d0, d1, d2, source, k_re, k_im):  # type: ignore[
 
 
 @jitable
-def dipole(u, ui, h, hi, r2, d0, d1, d2, source, k_re, k_im):  # type: ignore[no-untyped-def]
+def dipole(u, ui, h, hi, r2, d0, d1, d2, source, k_re, k_im):
     """c dG/dn_y = -c h d.n: one complex value, in the first two places of six. Arguments as in `monopole`."""
     n0, n1, n2, c, ci = source
     s = -(d0 * n0 + d1 * n1 + d2 * n2)
@@ -88,14 +88,14 @@ def dipole(u, ui, h, hi, r2, d0, d1, d2, source, k_re, k_im):  # type: ignore[no
 
 
 @jitable
-def monopole_gradient(u, ui, h, hi, r2, d0, d1, d2, source, k_re, k_im):  # type: ignore[no-untyped-def]
+def monopole_gradient(u, ui, h, hi, r2, d0, d1, d2, source, k_re, k_im):
     """c grad_x G = c h d: three complex values. Arguments as in `monopole`."""
     w, wi = complex_product(h, hi, source[3], source[4])
     return w * d0, wi * d0, w * d1, wi * d1, w * d2, wi * d2
 
 
 @jitable
-def dipole_gradient(u, ui, h, hi, r2, d0, d1, d2, source, k_re, k_im):  # type: ignore[no-untyped-def]
+def dipole_gradient(u, ui, h, hi, r2, d0, d1, d2, source, k_re, k_im):
     """c grad_x of -h d.n = -h n - (h'/r)(d.n) d: three complex values. Arguments as in `monopole`."""
     n0, n1, n2, c, ci = source
     f, (w, wi) = d0 * n0 + d1 * n1 + d2 * n2, second_slope(r2, u, ui, h, hi, k_re, k_im, True)
@@ -145,7 +145,7 @@ CURRENT_FAR_FIELD = Emission("plane_waves.h", "CURRENT", 3, 1, 3)
 
 
 @jitable
-def charged(re, im, u, ui, c, ci, oscillates, complex_charges):  # type: ignore[no-untyped-def]
+def charged(re, im, u, ui, c, ci, oscillates, complex_charges):
     """(re + i im) + (u + i ui) (c + i ci), where ui (unless `oscillates`) and ci (unless complex_charges) are left
     out."""
     re = re + u * c
@@ -166,7 +166,7 @@ def sums_of_group(
     slopes = double or gradient
 
     @jitable
-    def of_group(t, s, begin, end, d0, d1, d2, square, k_re, k_im, parameters, reference):  # type: ignore[no-untyped-def]
+    def of_group(t, s, begin, end, d0, d1, d2, square, k_re, k_im, parameters, reference):
         """Five sums each of real and imaginary parts, for offsets d0, d1, d2 with the given square.
 
         t: an array of the type of the sums; s: numbers of sources, SOURCE each, from `begin` to `end`; parameters,
@@ -213,7 +213,7 @@ def field_kernel(
     of_group = sums_of_group(radial_value, double, gradient, oscillates, complex_charges)
 
     @kernel
-    def field(targets, patches, starts, groups, sources, scalars, out):  # type: ignore[no-untyped-def]
+    def field(targets, patches, starts, groups, sources, scalars, out):
         k_re, k_im, parameters = scalars[0], scalars[1], parameters_of(scalars, PARAMETERS)
         x, f, g = targets.reshape(-1), patches.reshape(-1), groups.reshape(-1)
         s, t = sources.reshape(-1), out.reshape(-1)
@@ -266,7 +266,7 @@ def lacking(radial: Radial, double: bool, gradient: bool) -> float:
 
 
 @jitable
-def at_least(square, floor):  # type: ignore[no-untyped-def]
+def at_least(square, floor):
     """The larger of two vectors, square and floor."""
     return floor + above(square - floor, 0.0) * (square - floor)
 
@@ -285,7 +285,7 @@ def near_kernel(radial: Radial, emission: Emission, oscillates: bool) -> Callabl
     emit, charges, vector, values = emission.emit, emission.charge, emission.values == 3, emission.values
 
     @kernel
-    def near(points, numbers, groups, sources, scalars, lo, hi, s, out):  # type: ignore[no-untyped-def]
+    def near(points, numbers, groups, sources, scalars, lo, hi, s, out):
         k_re, k_im, parameters = scalars[0], scalars[1], parameters_of(scalars, PARAMETERS)
         step, each, columns, stop = lanes(s), sources.shape[1], sources.shape[2], lo
         g, y = groups.reshape(-1), sources.reshape(-1)
@@ -330,7 +330,7 @@ def far_field_kernel(kind: str, short: bool) -> Callable[..., None]:
     re, im = (3, 6) if vector else (6, 7)
 
     @kernel
-    def far(directions, sources, centres, k, out):  # type: ignore[no-untyped-def]
+    def far(directions, sources, centres, k, out):
         t = out.reshape(-1)
         size = directions.shape[1]
         for v in range(0, size, lanes(t)):

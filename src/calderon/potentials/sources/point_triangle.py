@@ -124,7 +124,7 @@ class Series(NamedTuple):
 
 
 @jitable_part
-def _rest(k, r):  # type: ignore[no-untyped-def]
+def _rest(k, r):
     """The rest of g = e^(ikr)/r, of h = g'/r and of w = h'/r without those of 1/r - k^2 r/2 + k^4 r^3/24, three
     complex numbers at the complex wavenumber k and the distance r."""
     x, power, square = 1j * k * r, r * r, k * k
@@ -137,7 +137,7 @@ def _rest(k, r):  # type: ignore[no-untyped-def]
 
 
 @jitable
-def _sum(s, series, row, terms, r):  # type: ignore[no-untyped-def]
+def _sum(s, series, row, terms, r):
     """Re and Im of row `row` of a series (3, terms, 2), flat, at r, by Horner's rule; s: working memory, for its
     type."""
     re, im = zero(s), zero(s)
@@ -147,7 +147,7 @@ def _sum(s, series, row, terms, r):  # type: ignore[no-untyped-def]
 
 
 @jitable
-def _rest_beyond(s, place, k, r, row):  # type: ignore[no-untyped-def]
+def _rest_beyond(s, place, k, r, row):
     """Re and Im of function `row` (g, h or w) of `_rest` at distances r that a series does not reach, for the
     complex k; s: working memory, two vectors from `place` on."""
     step = lanes(s)
@@ -160,7 +160,7 @@ def _rest_beyond(s, place, k, r, row):  # type: ignore[no-untyped-def]
 
 
 @jitable
-def _shifted(c, i, d0, d1):  # type: ignore[no-untyped-def]
+def _shifted(c, i, d0, d1):
     """Coefficients in P = (x, y) - (d0, d1) of the polynomial whose numbers begin at c[i], two apart."""
     c1, c2, c3, c4, c5 = number(c, i + 2), number(c, i + 4), number(c, i + 6), number(c, i + 8), number(c, i + 10)
     f0 = number(c, i) + d0 * (c1 + c3 * d0 + c4 * d1) + d1 * (c2 + c5 * d1)
@@ -168,7 +168,7 @@ def _shifted(c, i, d0, d1):  # type: ignore[no-untyped-def]
 
 
 @jitable
-def _static(s, sides, f, k, z, double, gradient):  # type: ignore[no-untyped-def]
+def _static(s, sides, f, k, z, double, gradient):
     """The integral for the place k of q, in the frame of the triangle: one value or three.
 
     s, sides: filled by `edge_integrals` and `surface_integrals`; f (6,): coefficients of the density, see `_shifted`;
@@ -211,7 +211,7 @@ def _static(s, sides, f, k, z, double, gradient):  # type: ignore[no-untyped-def
 
 
 @jitable
-def _add_static(s, out, sides, c, i, factors, places, point, double, gradient):  # type: ignore[no-untyped-def]
+def _add_static(s, out, sides, c, i, factors, places, point, double, gradient):
     """Add to the sums at `out` those of the density c[i : i + 12] for all terms in closed form.
 
     factors: complex, of the places 1 to `places` - 1 of q, flat; point: (d0, d1, z) in the frame; other arguments as in
@@ -233,7 +233,7 @@ def _add_static(s, out, sides, c, i, factors, places, point, double, gradient): 
 
 
 @jitable
-def _is_zero(c, i):  # type: ignore[no-untyped-def]
+def _is_zero(c, i):
     """Whether the six coefficients of a density, c[i], c[i + 2], ..., are zero."""
     for n in range(i, i + 12, 2):
         if c[n] != 0.0:
@@ -242,14 +242,14 @@ def _is_zero(c, i):  # type: ignore[no-untyped-def]
 
 
 @jitable
-def _add_product(s, place, value, re, im):  # type: ignore[no-untyped-def]
+def _add_product(s, place, value, re, im):
     """Add a real value times re + i im to the complex sum at `place` of s."""
     add(s, place, value * re)
     add(s, place + lanes(s), value * im)
 
 
 @jitable_part
-def _put_charges(rule, weights, flat, c, nodes):  # type: ignore[no-untyped-def]
+def _put_charges(rule, weights, flat, c, nodes):
     """Fill nodes (Q, 2 + 2 D), flat, with the points of a rule on a triangle and its D densities there times weights;
     c: their coefficients, flat."""
     area = (flat[1, 0] - flat[0, 0]) * (flat[2, 1] - flat[0, 1]) - (flat[2, 0] - flat[0, 0]) * (flat[1, 1] - flat[0, 1])
@@ -265,7 +265,7 @@ def _put_charges(rule, weights, flat, c, nodes):  # type: ignore[no-untyped-def]
 
 
 @jitable
-def _add_rest(s, out, nodes, i, count, h, w, p0, p1, z, double, gradient):  # type: ignore[no-untyped-def]
+def _add_rest(s, out, nodes, i, count, h, w, p0, p1, z, double, gradient):
     """Add to the sums at `out` the rest of `count` densities at a point of the rule: h, or where it has a row of its
     own w, as complex numbers times the charges nodes[i], ...; p0, p1: from the foot of the points x to y; z: their
     heights; s, double, gradient: as in `_static`."""
@@ -298,7 +298,7 @@ def _add_rest(s, out, nodes, i, count, h, w, p0, p1, z, double, gradient):  # ty
 
 
 @jitable
-def _add_rests(s, out, nodes, stride, smooth, farthest, d0, d1, z, double, gradient):  # type: ignore[no-untyped-def]
+def _add_rests(s, out, nodes, stride, smooth, farthest, d0, d1, z, double, gradient):
     """Add to the sums at `out` the rest at points whose distance from the centroid is at most `farthest`; nodes: see
     `_put_charges`, in rows of `stride` numbers; d0, d1, z: the points in the frame; smooth: see
     `point_triangle_kernel`; s, double, gradient: as in `_static`."""
@@ -317,7 +317,7 @@ def _add_rests(s, out, nodes, stride, smooth, farthest, d0, d1, z, double, gradi
 
 
 @jitable
-def _to_space(s, out, frame):  # type: ignore[no-untyped-def]
+def _to_space(s, out, frame):
     """Turn a complex gradient at `out` of s from the frame (4, 3) of a triangle into space."""
     step = lanes(s)
     for part in range(2):
@@ -341,7 +341,7 @@ def point_triangle_kernel(double: bool, gradient: bool) -> Callable[..., None]:
     values = 3 if gradient else 1
 
     @kernel
-    def integrate(points, numbers, plane, smooth, rule, side, lo, hi, s, out):  # type: ignore[no-untyped-def]
+    def integrate(points, numbers, plane, smooth, rule, side, lo, hi, s, out):
         frames, corners, densities = plane
         barycentric, weights = rule
         count, powers = densities.shape[1], POWERS if weights.size else 3

@@ -6,7 +6,7 @@ from calderon.backends.vectors import jitable, lanes, number, put
 
 
 @jitable
-def end_of_run(numbers, start, limit):  # type: ignore[no-untyped-def]
+def end_of_run(numbers, start, limit):
     """The end of the run of pairs from `start` on with one triangle, at most `limit`; numbers (n,): the triangle of
     each."""
     stop = start + 1
@@ -16,7 +16,7 @@ def end_of_run(numbers, start, limit):  # type: ignore[no-untyped-def]
 
 
 @jitable
-def put_points(s, place, points, origin, start, stop):  # type: ignore[no-untyped-def]
+def put_points(s, place, points, origin, start, stop):
     """Store the points (n, 3) of the pairs start to stop, relative to the origin (3,), in three vectors of s from
     `place` on, and the last point in lanes left over; return the largest distance from there."""
     step, farthest = lanes(s), 0.0
@@ -31,7 +31,7 @@ def put_points(s, place, points, origin, start, stop):  # type: ignore[no-untype
 
 
 @jitable
-def give_values(s, place, values, out, start, stop):  # type: ignore[no-untyped-def]
+def give_values(s, place, values, out, start, stop):
     """Write `values` vectors of s from `place` on to the rows of out (values, n), flat, for the pairs start to stop."""
     step, count = lanes(s), out.size // values
     for n in range(values):

@@ -118,7 +118,7 @@ class Strips:
         run = first_row[i[block]] + number
         ends = np.cumsum(TILE + near.sizes[1][block])
         begin, self.sums = ends - TILE - near.sizes[1][block], int(ends[-1]) if len(ends) else 0
-        self.table = np.column_stack([_records(near, block, *rows[run, :2].T, number * TILE), begin])
+        self.table = np.column_stack([_records(near, block, rows[run, 0], rows[run, 1], number * TILE), begin])
         down, across = (run, begin), self._across(first_column, i[block], j[block], begin, half)
         if half:
             both = (np.concatenate(each) for each in zip(down, across, strict=True))

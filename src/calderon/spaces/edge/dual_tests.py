@@ -80,7 +80,7 @@ class DualTests(VectorSpace):
         return self.triangles
 
     @cached_property
-    def matrix(self) -> sp.csr_array:  # type: ignore[override]
+    def matrix(self) -> sp.csr_array:
         return sp.eye_array(self.dimension, format="csr")
 
     @cached_property

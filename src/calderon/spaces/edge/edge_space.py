@@ -85,7 +85,7 @@ class EdgeSpace(VectorSpace):
         return carriers_of(self.dofs, self.dimension)
 
     @cached_property
-    def matrix(self) -> sp.csr_array:  # type: ignore[override]
+    def matrix(self) -> sp.csr_array:
         return sp.eye_array(self.dimension, format="csr")
 
     @cached_property

@@ -82,7 +82,7 @@ class LeafColumns(NamedTuple):
 
 
 @kernel
-def leaf_columns(indptr, indices, rows, starts, seen, first, numbers):  # type: ignore[no-untyped-def]
+def leaf_columns(indptr, indices, rows, starts, seen, first, numbers):
     """Enter the columns of each leaf i into numbers[first[i] :], increasing; where numbers is empty, count them in
     first. indptr, indices, first, numbers: as in LeafColumns. rows: rows of the matrix of all lines; starts (lines,
     leaves + 1): where those of each line and leaf begin. seen (k,): -1."""

@@ -86,7 +86,7 @@ def padded(matrices: NDArray[Any], kept: int, rank: int) -> NDArray[np.float32]:
 
 
 @kernel
-def box_columns(children, level, leaf, first, given, seen, spans, numbers):  # type: ignore[no-untyped-def]
+def box_columns(children, level, leaf, first, given, seen, spans, numbers):
     """Fill spans and numbers of `Moments`, from the smallest boxes up, and return how many numbers there are. children
     (boxes, 8), level (boxes,), leaf (boxes,): of the tree, -1 for none. first, given: first and numbers of LeafColumns.
     seen (k,): -1."""
@@ -119,7 +119,7 @@ def leaf_moment_kernel(packed: bool) -> Callable[..., None]:
     """The kernel that makes moments of leaves, for `Moments` in 16 bits (packed) or as floats."""
 
     @kernel
-    def leaf_moments(  # type: ignore[no-untyped-def]
+    def leaf_moments(
         stored, pitch, starts, values, arms, rows, matrix, spans, numbers, moments, kept, rank, place, run, low, high
     ):  # fmt: skip
         """Add the moments of the functions of a line in leaves low .. high.
@@ -163,7 +163,7 @@ def leaf_moment_kernel(packed: bool) -> Callable[..., None]:
 
 
 @kernel
-def raise_moments(matrices, rank, parents, children, spans, numbers, values, place, sources, targets, low, high):  # type: ignore[no-untyped-def]
+def raise_moments(matrices, rank, parents, children, spans, numbers, values, place, sources, targets, low, high):
     """Add the moments of children to those of the parents low .. high. matrices: (8, rank, rank) of the octants. spans,
     numbers, values: as in Moments. children (boxes, 8): -1 for none. place, sources, targets: space for numbers."""
     size = lanes(matrices)
@@ -238,7 +238,7 @@ def directions(table: Tables, used: Index) -> tuple[NDArray[np.float32], Index]:
 
 
 @kernel
-def far_panel(  # type: ignore[no-untyped-def]
+def far_panel(
     matrices, rank, source_spans, source_numbers, moments, target_spans, target_numbers, tests, begin, source, matrix,
     edge, row, panel, seen, numbers, given, wanted, local, low, high,
 ):  # fmt: skip

@@ -51,7 +51,7 @@ class InverseBlocks(NamedTuple):
 
 
 @kernel
-def add_products(unknowns, starts, places, entries, x, y, room, low, high):  # type: ignore[no-untyped-def]
+def add_products(unknowns, starts, places, entries, x, y, room, low, high):
     """Add the products of the matrices low .. high with x (n,) to y (n,). unknowns, starts, places, entries: as in
     InverseBlocks. room: space for the numbers of the largest matrix and a vector of zeros."""
     size = lanes(room)

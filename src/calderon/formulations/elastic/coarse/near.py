@@ -135,7 +135,7 @@ def near_sums(product: ElasticProduct, left: LeafColumns, right: LeafColumns, su
 
 
 @kernel
-def add_diagonals(  # type: ignore[no-untyped-def]
+def add_diagonals(
     stored, pairs, row_starts, column_starts, lefts, rights, symmetric, left, right, wanted, heads, links, out,
     block, least, most,
 ):  # fmt: skip
@@ -191,7 +191,7 @@ def add_diagonals(  # type: ignore[no-untyped-def]
 
 
 @jitable_part
-def combine(matrix, rows, block, height, width, place, products):  # type: ignore[no-untyped-def]
+def combine(matrix, rows, block, height, width, place, products):
     """Write matrix[rows]^T block to products, for the columns of a matrix on one leaf; return how many these are.
 
     matrix: the fields of LeafColumns and the number of the leaf. rows: of the matrix, for each row of the block. block
@@ -212,7 +212,7 @@ def combine(matrix, rows, block, height, width, place, products):  # type: ignor
 
 
 @kernel
-def add_sums(  # type: ignore[no-untyped-def]
+def add_sums(
     stored, pairs, row_starts, column_starts, lefts, rights, symmetric, left, right, row, panel, place, seen,
     numbers, column, sums, products, block, low, high,
 ):  # fmt: skip

@@ -103,7 +103,7 @@ class Gravity(BodyLoad):
 
 
 @dataclass(frozen=True, eq=False)
-class Rotation(BodyLoad):
+class Spin(BodyLoad):
     """The centrifugal forces of a steady rotation, as seen by the solid.
 
     angular_velocity: in rad/s. axis: direction (3,). centre: a point (3,) of the axis.
@@ -122,7 +122,7 @@ class Rotation(BodyLoad):
         material.required("density", "a rotation")
 
     def on(self, mesh: TriangleMesh, centre: Array) -> BodyLoad:
-        return Rotation(self.angular_velocity, self.axis, np.asarray(self.centre) - centre)
+        return Spin(self.angular_velocity, self.axis, np.asarray(self.centre) - centre)
 
     def force(self, x: Array, material: ElasticMaterial) -> Array:
         return self._strength(material) * self._away(x)[0]

@@ -26,7 +26,7 @@ from calderon.formulations.elastic.conditions.face_conditions import (
     Traction,
 )
 from calderon.formulations.elastic.conditions.rigid_motions import Resultant
-from calderon.formulations.elastic.loads.body_loads import Gravity, RemoteStress, Rotation, TemperatureChange
+from calderon.formulations.elastic.loads.body_loads import Gravity, RemoteStress, Spin, TemperatureChange
 from calderon.formulations.elastic.loads.steady_temperature import SteadyTemperature
 from calderon.formulations.elastic.material import ElasticMaterial, von_mises
 from calderon.formulations.elastic.results.surface_stress import averaged
@@ -100,7 +100,7 @@ class ElasticSolution(SampledField, SavedSolution, Viewable, Described):
 
     saved_classes: ClassVar[Sequence[type]] = (
         ElasticInfo, ElasticMaterial, Quadrature, Fixed, Prescribed, RigidMotion, Roller, SymmetryPlane, ElasticSupport,
-        Traction, Pressure, Force, Moment, Gravity, Rotation, TemperatureChange, SteadyTemperature, RemoteStress,
+        Traction, Pressure, Force, Moment, Gravity, Spin, TemperatureChange, SteadyTemperature, RemoteStress,
     )  # fmt: skip
 
     @property
@@ -263,7 +263,7 @@ class ElasticSolution(SampledField, SavedSolution, Viewable, Described):
     def _record(self) -> Record:
         given = {each.name: getattr(self.solid, each.name) for each in fields(self.solid) if each.name != "mesh"}
         functions = {"displacement": self.displacement, "traction": self.traction}
-        return Record({"solid": given, "info": self.info}, functions)  # type: ignore[arg-type]
+        return Record({"solid": given, "info": self.info}, functions)
 
     def _resultant(self, triangles: NDArray[np.bool_]) -> Resultant:
         return rigid_motions.resultant(self.traction.space.scalar, self.traction.at_nodes, triangles)

@@ -192,7 +192,7 @@ class FinerMatrices:
         self.last = options.assembly_rtol
         if self.found is None:
             self.first = self.last
-        self.fine = system.operator.rules is not None  # type: ignore[attr-defined]
+        self.fine = system.operator.rules is not None
         self.found = Amplified.of(system.matrix, system.inverse, system.factors is not None)
         if not (suspicion := self.found.suspicion):
             return None
@@ -202,7 +202,7 @@ class FinerMatrices:
             if (tolerance := max(self.last / self.found.excess, least)) < self.last:
                 return system.operator, replace(options, compression_rtol=tolerance)
         if self.rules and not self.fine:
-            return system.operator.with_rules(FINE), options  # type: ignore[attr-defined]
+            return system.operator.with_rules(FINE), options
         return None
 
     @property

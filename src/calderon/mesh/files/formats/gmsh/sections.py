@@ -124,7 +124,7 @@ class Section:
         if len(left):
             self.refuse("has more numbers than it says")
 
-    def _take(self, kind: np.dtype, rows: int, columns: int) -> NDArray:  # type: ignore[type-arg]
+    def _take(self, kind: np.dtype, rows: int, columns: int) -> NDArray:
         width = columns * (kind.itemsize if self.form.binary else 1)
         left = (len(self.body) if self.form.binary else len(self.values)) - self.place
         if not 0 <= rows <= (left // width if width else 0):
@@ -134,7 +134,7 @@ class Section:
             return np.frombuffer(self.body, kind, rows * columns, begin).reshape(rows, columns)
         return self.values[begin : self.place].reshape(rows, columns)
 
-    def _whole(self, found: NDArray) -> NDArray[np.int64]:  # type: ignore[type-arg]
+    def _whole(self, found: NDArray) -> NDArray[np.int64]:
         """Numbers that are whole and not too large."""
         if found.dtype.kind == "f" and not ((np.abs(found) < EXACT) & (found == np.floor(found))).all():
             self.refuse("has a count or a number that is not a whole number")

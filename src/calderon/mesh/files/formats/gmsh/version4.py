@@ -98,7 +98,7 @@ def _elements(section: Section, entities: Entities) -> list[Block]:
     return [block for block, _ in found if len(block.nodes)]
 
 
-def _counted(section: Section, entries: NDArray, total: int) -> NDArray:  # type: ignore[type-arg]
+def _counted(section: Section, entries: NDArray, total: int) -> NDArray:
     if len(entries) != total:
         section.refuse(f"does not have the {total} entries that it says")
     return entries
