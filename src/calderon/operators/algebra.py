@@ -25,6 +25,7 @@ from calderon.operators.sparse_factors import (
     boxes_of,
     checked_factors,
     checked_side,
+    common_space,
     matrices_of,
     pairing,
 )
@@ -160,9 +161,8 @@ class Sum(Expression):
     @property
     def spaces(self) -> tuple[Any, Any]:
         """Trial and test space of the first part, but functions rather than combinations of others."""
-        sides = [each.trial for _, each in self.parts], [each.test for _, each in self.parts]
-        known = ([each for each in side if not isinstance(each, Unknowns)] for side in sides)
-        return tuple([*some, *side][0] for some, side in zip(known, sides, strict=True))
+        operators = [each for _, each in self.parts]
+        return common_space([each.trial for each in operators]), common_space([each.test for each in operators])
 
     def __repr__(self) -> str:
         return " + ".join(f"({factor:.4g}) {part!r}" for factor, part in self.parts)

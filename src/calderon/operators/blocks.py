@@ -10,7 +10,7 @@ from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from calderon.operators.algebra import BoundaryOperator, Expression, SparseOperator, checked_operator
 from calderon.operators.products import Products
-from calderon.operators.sparse_factors import SparseFactors, Unknowns, checked_factors, pairing
+from calderon.operators.sparse_factors import SparseFactors, Unknowns, checked_factors, common_space, pairing
 from calderon.operators.tree import Index, Term
 from calderon.validation import describe
 
@@ -98,8 +98,8 @@ class BlockOperator(Expression):
     @property
     def spaces(self) -> tuple[BlockSpace, BlockSpace]:
         columns = zip(*self.table, strict=True)
-        trial = tuple(_space([each.trial for each in line if each is not None]) for line in columns)
-        test = tuple(_space([each.test for each in row if each is not None]) for row in self.table)
+        trial = tuple(common_space([each.trial for each in line if each is not None]) for line in columns)
+        test = tuple(common_space([each.test for each in row if each is not None]) for row in self.table)
         return BlockSpace(trial), BlockSpace(test)
 
     def terms(self) -> list[Term]:
@@ -164,12 +164,7 @@ def _side(name: str, number: int, line: Sequence[Block], axis: int) -> Any:
         found = "no operator" if not sizes else f"operators of dimensions {sorted(sizes)}"
         raise ValueError(f"{name} {number} of the blocks has {found}: one space per {name} is needed")
     spaces = [each.trial if axis else each.test for each in given if hasattr(each, "trial")]
-    return _space(spaces) if spaces else Unknowns(sizes.pop())
-
-
-def _space(spaces: list[Any]) -> Any:
-    """The first space of a row or column that is made of functions, else the first."""
-    return [*(each for each in spaces if not isinstance(each, Unknowns)), *spaces][0]
+    return common_space(spaces) if spaces else Unknowns(sizes.pop())
 
 
 def _block(given: Block, trial: Any, test: Any) -> BoundaryOperator | None:

@@ -192,6 +192,11 @@ def agree(one: Any, other: Any) -> bool:
     return one.dimension == other.dimension and any(isinstance(each, Unknowns) for each in parts)
 
 
+def common_space(spaces: list[Any]) -> Any:
+    """The first of the spaces that operators have on one side that is made of functions, else the first."""
+    return [*(each for each in spaces if not isinstance(each, Unknowns)), *spaces][0]
+
+
 def has_places(space: Any) -> bool:
     """Whether functions of a space, or some of those that are combined, have a place on a surface."""
     if isinstance(space, Unknowns):
