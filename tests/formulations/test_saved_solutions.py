@@ -120,7 +120,14 @@ def test_functions_on_parts_of_a_surface_are_saved(space, tmp_path):
     part = space(tagged_cube())
     values, one = np.random.default_rng(0).standard_normal(part.dimension), np.ones(1, complex)
     if part.name == "RWG":
-        given = {"sections": BOARD.at(1e9), "frequency": 1e9, "height": 3e-3, "info": "", "probes": [((0.0, 0.0), 1j)]}
+        info = SolutionInfo("", "LU", "", part.dimension, 0, np.zeros(0), 0.0, True, 1, 0.0, 0.0, 0.0)
+        given = {
+            "sections": BOARD.at(1e9),
+            "frequency": 1e9,
+            "height": 3e-3,
+            "info": info,
+            "probes": [((0.0, 0.0), 1j)],
+        }
         surface = cal.VectorFunction(part, values)
         solution = PlanarSolution(**given, surface=surface, voltages=one, feed_currents=one)
     else:
