@@ -1,4 +1,4 @@
-"""Levels of boxes with equivalent sources on a device (cubes.c, cube_p2m_l2p.c)."""
+"""Levels of boxes with equivalent sources on a device (cubes.c, cube_points.c)."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -134,7 +134,7 @@ class PointsOfCubes:
             ("SIZE", cubes.size), ("VALUE", places[0]), ("SLOPE", places[1]), ("MIXED", int(points.host.is_mixed)),
             ("LOSSY", int(cubes.low.k.imag > 0)),
         )  # fmt: skip
-        self._program = device.build(Source("mlfmm/device/cube_p2m_l2p.c", real_name(cubes.real), defines))
+        self._program = device.build(Source("mlfmm/device/cube_points.c", real_name(cubes.real), defines))
         self._leaves, inside, starts = [], list[NDArray[np.int64]](), points.host.starts
         for level in cubes.low.levels:
             own = np.flatnonzero((lists.leaves >= level.low) & (lists.leaves < level.high))
