@@ -7,8 +7,8 @@ import pytest
 
 import calderon as cal
 from calderon.mlfmm import sums
-from calderon.mlfmm.cubes import TURNS, Cubes, potentials, standing
 from calderon.mlfmm.degrees import Samples, Search
+from calderon.mlfmm.equivalent.cubes import TURNS, Cubes, potentials, standing
 from calderon.mlfmm.far import Far, find_degrees
 from calderon.mlfmm.points import Points, centres_of
 from calderon.products.direct_sums import Kinds

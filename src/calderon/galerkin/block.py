@@ -75,7 +75,10 @@ class Block(SpecialPart):
     tile_form: Form | None = None
     """The form by which tiles make entries, unless these are products of local functions."""
 
-    def __init__(self, out, green, integrand, test, trial, factor, rows, columns, quadrature, real, half=False):
+    def __init__(
+        self, out: NDArray[Any], green: Any, integrand: Any, test: Any, trial: Any, factor: complex, rows: Any,
+        columns: Any, quadrature: Any, real: Any, half: bool = False,
+    ) -> None:  # fmt: skip
         """Prepare out += factor * matrix[rows][:, columns]; arguments as of `assembly.add_block`, real: the type in
         which regular pairs are computed."""
         self.out, self.integrand, self.quadrature, self.half = out, integrand, quadrature, half

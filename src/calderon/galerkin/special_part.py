@@ -179,7 +179,9 @@ class SpecialPart:
         pairs = pairs._replace(triangles=np.stack([i - np.int32(local.first), local.position[j]], axis=1))
         self._scatter(moments, pairs, local.data, *local.places, rows.out, False)
 
-    def _scatter(self, moments, pairs, data, rows, columns, out, half):
+    def _scatter(
+        self, moments: Any, pairs: Any, data: Any, rows: Any, columns: Any, out: NDArray[Any], half: bool
+    ) -> None:
         """Add the local matrices of pairs with these moments (components, 2, n, A, B); arguments as of `scatter`."""
         elements = self.test_space.element, self.trial_space.element
         scatter(self.form, moments, pairs, elements, data, (rows, columns), self.coefficients, half, out)

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -174,7 +175,7 @@ def _refuse_flat_or_repeated(points: NDArray[np.float64], cells: NDArray[np.int6
         raise MeshError(f"{len(again)} tetrahedra are repeated, the first is number {again[0]}")
 
 
-def _joined(cells, marked, marks, known):
+def _joined(cells: Any, marked: Any, marks: Any, known: Any) -> Any:
     """Neighbours (nt, 4), and the tagged faces completed by the open ones."""
     sides = cells[:, FACES].reshape(-1, 3)
     everything = np.concatenate([sides, marked])

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.polynomial.legendre import legval
 from numpy.typing import NDArray
 
-from calderon.mlfmm.cube_kernels import evaluated
+from calderon.mlfmm.equivalent.cube_kernels import evaluated
 from calderon.mlfmm.levels import Degrees, Pairs
 from calderon.mlfmm.points import PointsOfLevel
 from calderon.mlfmm.spectrum import Array, Grid, phi_matrices, theta_matrices

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from calderon.backends import require_memory
 from calderon.backends.threads import in_parts
 from calderon.backends.vectors import aligned, width
-from calderon.mlfmm.cubes import LEAST, PARTS, SUMS, WAVES, Cubes, find_points, from_sums, to_sums
 from calderon.mlfmm.degrees import Degrees, Samples, Search
+from calderon.mlfmm.equivalent.cubes import LEAST, PARTS, SUMS, WAVES, Cubes, find_points, from_sums, to_sums
+from calderon.mlfmm.equivalent.lowfrequency import LowFrequency
 from calderon.mlfmm.levels import Level, Pairs, Patterns, Traversal, levels_of, pairs_of_levels
-from calderon.mlfmm.lowfrequency import LowFrequency
 from calderon.mlfmm.p2m_l2p import POINTS, l2p_kernel, p2m_kernel
 from calderon.mlfmm.points import Points, PointsOfLevel
 from calderon.mlfmm.spectrum import Grid

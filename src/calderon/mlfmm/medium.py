@@ -19,8 +19,8 @@ from calderon.backends import Execution
 from calderon.galerkin.rows.entry_kernels import Clusters
 from calderon.integrands import MAGNETIC_FIELD
 from calderon.mlfmm.channels import Channel, Listed, factorised, is_of_currents, listed, mixed, table_of, weighted
-from calderon.mlfmm.cubes import SUMS
 from calderon.mlfmm.degrees import guess, shortest, with_real_part
+from calderon.mlfmm.equivalent.cubes import SUMS
 from calderon.mlfmm.far import Far, find_degrees, is_vector
 from calderon.mlfmm.levels import Degrees
 from calderon.mlfmm.points import Points, centres_of

@@ -10,8 +10,8 @@ import scipy.sparse as sp
 from calderon.backends import free_memory
 from calderon.mlfmm.channels import factorised, is_of_currents, table_of
 from calderon.mlfmm.check import CHECKED, ENTRIES
-from calderon.mlfmm.cubes import SUMS, Cubes, likely_points, nested_of
 from calderon.mlfmm.degrees import guess
+from calderon.mlfmm.equivalent.cubes import SUMS, Cubes, likely_points, nested_of
 from calderon.mlfmm.medium import PAIR, POINT, Medium, loosened, other_green
 from calderon.mlfmm.spectrum import Grid
 from calderon.operators.algebra import BoundaryOperator

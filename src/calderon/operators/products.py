@@ -151,7 +151,7 @@ class SandwichProduct(LinearOperator):
         )
         return self._through(x, self.inner.rmatmat, right, left, list(np.conj(self.factors)))
 
-    def _through(self, x, multiply, left, right, factors):
+    def _through(self, x: Any, multiply: Any, left: Any, right: Any, factors: Any) -> Any:
         inner = multiply(x if right is None else np.concatenate([each @ x for each in right], axis=1))
         dtype = np.result_type(self.dtype, x.dtype)
         if left is None:

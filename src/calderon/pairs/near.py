@@ -144,7 +144,7 @@ def _edges(corners: Array) -> Array:
 def _side_lines() -> Lines:
     """Lines along and across both triangles (quadrature.singular.side_rule)."""
 
-    def mapping(s, t, p, q):
+    def mapping(s: Any, t: Any, p: Any, q: Any) -> Any:
         return s * (1 - t), s * t, p * (1 - q), p * q
 
     return sample_lines([mapping], [(0, 1, 2, 3)])

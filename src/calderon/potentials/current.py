@@ -91,7 +91,7 @@ class CurrentField(SurfaceField):
         """(m,) on the supporting triangles."""
         return np.asarray(self.density.space.divergence_matrix() @ self.density.coefficients, dtype=complex)
 
-    def _emitted(self, local, rule, far):
+    def _emitted(self, local: Any, rule: Any, far: bool) -> Any:
         """Positions, real and imaginary currents, real and imaginary charge. far: the plain currents, no charge."""
         geometry, k = self._geometry.take(local), self.green.wavenumber
         weights = geometry.weights(rule)

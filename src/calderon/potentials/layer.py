@@ -114,7 +114,7 @@ class Potential(SurfaceField):
     def _triangles(self) -> NDArray[np.int64]:
         return self.density.space.triangles
 
-    def _emitted(self, local, rule, far):
+    def _emitted(self, local: Any, rule: Any, far: bool) -> Any:
         """Positions, normals, real and imaginary charges."""
         space, geometry = self.density.space, self._geometry.take(local)
         coefficients = np.append(self.density.coefficients, 0)[space.dofs[local]]

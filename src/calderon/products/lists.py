@@ -124,7 +124,7 @@ def counting_order(key, place, order):
 
 @jitable_part
 def are_neighbours(position, a, b, apart):
-    """Whether the boxes a and b of one level, with integer positions (boxes, 3), are `apart` edges apart at most."""
+    """Whether the boxes a and b of one level, with integer `position` (boxes, 3), are `apart` edges apart at most."""
     for c in range(3):
         if abs(position[a, c] - position[b, c]) > apart:
             return False

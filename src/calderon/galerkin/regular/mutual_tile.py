@@ -185,7 +185,8 @@ at each trial point, squared distances, slopes at all pairs of points; then imag
 
 
 def storing_slopes(radial: Radial, close: bool, points: int) -> Callable[..., None]:
-    """What stores the complex slopes at all test points in threes for one trial point; close: as in `mutual_kernel`."""
+    """The function that stores the complex slopes at all test points in threes for one trial point; close: as in
+    `mutual_kernel`."""
     radial_value, triples = radial.multiple or radial.value, points // 3
 
     @jitable

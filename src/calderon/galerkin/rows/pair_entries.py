@@ -194,8 +194,8 @@ def local_matrix(
 
 
 def preparing(recorded: int, own_data: int) -> Callable[..., None]:
-    """What stores the numbers of a triangle in vectors from number `own_data` of the working memory on; recorded:
-    points of a record."""
+    """The function that stores the numbers of a triangle in vectors from number `own_data` of the working memory on;
+    recorded: points of a record."""
 
     @jitable
     def prepare(x, near, t, s, w):
@@ -209,7 +209,7 @@ def preparing(recorded: int, own_data: int) -> Callable[..., None]:
 
 
 def adding_rows(form: Form, oscillates: bool) -> Callable[..., None]:
-    """What adds the entries of the functions of a fixed test triangle with a vector of trial triangles.
+    """The function that adds the entries of the functions of a fixed test triangle with a vector of trial triangles.
 
     add(near, t, row, some, functions, s, at, own, flat, here, pitch, result, results, apart): of triangle t of the
     fixed side, with integers `near`, to rows row .. row + some; functions: of a trial triangle; s[at:]: fields,
@@ -233,8 +233,9 @@ def adding_rows(form: Form, oscillates: bool) -> Callable[..., None]:
 
 
 def adding_columns(form: Form, many_tests: bool, oscillates: bool) -> Callable[..., None]:
-    """What adds the entries of the functions of a fixed trial triangle with a vector of test triangles; arguments as in
-    `adding_rows`, functions: of a test triangle. many_tests: entries are those of each number of a test function."""
+    """The function that adds the entries of the functions of a fixed trial triangle with a vector of test triangles;
+    arguments as in `adding_rows`, functions: of a test triangle. many_tests: entries are those of each number of a test
+    function."""
     entries, head, function, entries_of = form.entries, form.head, form.function, 2 * form.width
 
     @jitable

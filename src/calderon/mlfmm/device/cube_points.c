@@ -1,5 +1,5 @@
 /* Between points of leaves and equivalent sources on their cubes (box, point, column, 2); the twin of
-   mlfmm/cube_kernels.py. A group takes a leaf, or points of a leaf, a thread a point of the cube, or of the leaf; the second
+   mlfmm/equivalent/cube_kernels.py. A group takes a leaf, or points of a leaf, a thread a point of the cube, or of the leaf; the second
    number of a group is a column.
 
    SIZE: points of a cube. VALUE, SLOPE: which components of charges and fields are values and derivatives, -1 for none.

@@ -1,4 +1,4 @@
-/* Between equivalent sources on cubes of boxes; the twin of mlfmm/cube_kernels.py. Numbers of boxes are (box, point,
+/* Between equivalent sources on cubes of boxes; the twin of mlfmm/equivalent/cube_kernels.py. Numbers of boxes are (box, point,
    column, 2). A group takes a box, a thread points of its cube; the second number of a group is TOGETHER columns, which meet
    each number of a matrix while it is in a register.
 

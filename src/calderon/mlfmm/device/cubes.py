@@ -7,11 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.backends import Device, Source, real_name
-from calderon.mlfmm.cube_kernels import TURNED
-from calderon.mlfmm.cubes import PARTS, SUMS, table_of
 from calderon.mlfmm.device.p2m_l2p import DevicePoints
+from calderon.mlfmm.equivalent.cube_kernels import TURNED
+from calderon.mlfmm.equivalent.cubes import PARTS, SUMS, table_of
+from calderon.mlfmm.equivalent.lowfrequency import CubeLevel, LowFrequency
 from calderon.mlfmm.far import KINDS, parts_of
-from calderon.mlfmm.lowfrequency import CubeLevel, LowFrequency
 from calderon.products.device.tables import GROUP, indices
 from calderon.products.lists import Lists, Runs
 

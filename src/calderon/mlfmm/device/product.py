@@ -14,11 +14,11 @@ from scipy.sparse.linalg import LinearOperator
 from calderon.backends import Device, require_device_memory
 from calderon.backends.devices.device_matrix import pairs, vector_type
 from calderon.backends.threads import TaskQueue
-from calderon.mlfmm.cubes import SUMS
 from calderon.mlfmm.device.cubes import DeviceCubes, PointsOfCubes
 from calderon.mlfmm.device.p2m_l2p import DevicePoints, DeviceWaves
 from calderon.mlfmm.device.passes import DevicePasses, passing_bytes
 from calderon.mlfmm.device.vectors import DeviceMaps
+from calderon.mlfmm.equivalent.cubes import SUMS
 from calderon.mlfmm.far import Far
 from calderon.mlfmm.medium import Medium
 from calderon.products.device.near import DeviceNear

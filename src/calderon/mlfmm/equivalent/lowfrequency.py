@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from calderon.backends.threads import in_parts
 from calderon.backends.vectors import aligned, width
-from calderon.mlfmm.cube_kernels import TOGETHER, Form, multiply, receiving_kernel, sending_kernel
-from calderon.mlfmm.cubes import TURNS, Cubes, Factors, potentials, standing
+from calderon.mlfmm.equivalent.cube_kernels import TOGETHER, Form, multiply, receiving_kernel, sending_kernel
+from calderon.mlfmm.equivalent.cubes import TURNS, Cubes, Factors, potentials, standing
 from calderon.mlfmm.levels import Level, Pairs
 from calderon.mlfmm.points import Points
 from calderon.mlfmm.spectrum import Array, flat

@@ -30,8 +30,8 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from calderon.mlfmm.cube_kernels import evaluated
 from calderon.mlfmm.degrees import FEW, Samples, Search, least, oscillation
+from calderon.mlfmm.equivalent.cube_kernels import evaluated
 from calderon.mlfmm.spectrum import Array
 
 LEAST, MOST = 3, 12
