@@ -137,36 +137,6 @@ def add_with_eight(stored, packed, row, group, span, room, x, pitch, y, k, place
     y[k + 6, place], y[k + 7, place] = y[k + 6, place] + total(s6), y[k + 7, place] + total(s7)
 
 
-@jitable
-def multiply_row(stored, packed, down, across, row, group, span, room, sums, pitch, x_rows, y_rows, place):
-    """Add the products of a row with all vectors to y_rows[:, place], and multiples of it by x_rows[:, place] to sums.
-
-    x_rows, y_rows (v, rows): of v vectors, without rows where they are not needed; stored, packed, down, across, row,
-    group, span, room, pitch: as in `with_two`, with the vectors at room[0 :] and their sums at room[sums :].
-    """
-    count, k, nothing = max(len(x_rows), len(y_rows)), 0, room.dtype.type(0)
-    if not across:
-        while k + 8 <= count:
-            add_with_eight(stored, packed, row, group, span, room, k * pitch, pitch, y_rows, k, place)
-            k += 8
-    while k + 2 <= count:
-        f, g = nothing, nothing
-        if across:
-            f, g = x_rows[k, place], x_rows[k + 1, place]
-        s, t = with_two(stored, packed, down, across, row, group, span, room, k * pitch, sums + k * pitch, pitch, f, g)
-        if down:
-            y_rows[k, place] += s
-            y_rows[k + 1, place] += t
-        k += 2
-    if k < count:
-        f = nothing
-        if across:
-            f = x_rows[k, place]
-        s = with_one(stored, packed, down, across, row, group, span, room, k * pitch, sums + k * pitch, f)
-        if down:
-            y_rows[k, place] += s
-
-
 @functools.cache
 def product_kernel(down: bool, across: bool, parts: int, packed: bool) -> Callable[..., None]:
     """The kernel for y_rows += B x_columns (down) and y_columns += B^T x_rows (across) of all blocks B.
@@ -190,7 +160,7 @@ def product_kernel(down: bool, across: bool, parts: int, packed: bool) -> Callab
         pairs, row_start, row_stop, column_start, column_stop = clusters
         own, size = (numbers, exponents, powers), lanes(room)
         count = max(len(y_rows), len(y_columns))
-        sums = count * pitch if down else 0
+        sums, nothing = count * pitch if down else 0, room.dtype.type(0)
         for e in range(low, high):
             n = order[e]
             top, left = row_start[pairs[n, 0]], column_start[pairs[n, 1]]
@@ -205,9 +175,29 @@ def product_kernel(down: bool, across: bool, parts: int, packed: bool) -> Callab
                     for c in range(end):
                         room[sums + k * pitch + c] = 0
             # products with each row, and multiples of it
-            for r in range(height):
-                row, group = parts * starts[n] + r * span, tops[n] + r * groups
-                multiply_row(own, packed, down, across, row, group, span, room, sums, pitch, x_rows, y_rows, top + r)
+            for r in range(height):  # no function of its own, whose constants would be none: three times as slow
+                row, group, place, k = parts * starts[n] + r * span, tops[n] + r * groups, top + r, 0
+                if not across:
+                    while k + 8 <= count:
+                        add_with_eight(own, packed, row, group, span, room, k * pitch, pitch, y_rows, k, place)
+                        k += 8
+                while k + 2 <= count:
+                    f, g = nothing, nothing
+                    if across:
+                        f, g = x_rows[k, place], x_rows[k + 1, place]
+                    s, t = with_two(own, packed, down, across, row, group, span, room, k * pitch, sums + k * pitch,
+                                    pitch, f, g)  # fmt: skip
+                    if down:
+                        y_rows[k, place] += s
+                        y_rows[k + 1, place] += t
+                    k += 2
+                if k < count:
+                    f = nothing
+                    if across:
+                        f = x_rows[k, place]
+                    s = with_one(own, packed, down, across, row, group, span, room, k * pitch, sums + k * pitch, f)
+                    if down:
+                        y_rows[k, place] += s
             # the sums over its rows
             if across and not (half and pairs[n, 0] == pairs[n, 1]):
                 add_columns(room, parts, left, width, pitch, sums, y_columns)
