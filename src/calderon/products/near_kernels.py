@@ -182,19 +182,14 @@ def product_kernel(down: bool, across: bool, parts: int, packed: bool) -> Callab
                         add_with_eight(own, packed, row, group, span, room, k * pitch, pitch, y_rows, k, place)
                         k += 8
                 while k + 2 <= count:
-                    f, g = nothing, nothing
-                    if across:
-                        f, g = x_rows[k, place], x_rows[k + 1, place]
+                    f, g = (x_rows[k, place], x_rows[k + 1, place]) if across else (nothing, nothing)
                     s, t = with_two(own, packed, down, across, row, group, span, room, k * pitch, sums + k * pitch,
                                     pitch, f, g)  # fmt: skip
                     if down:
-                        y_rows[k, place] += s
-                        y_rows[k + 1, place] += t
+                        y_rows[k, place], y_rows[k + 1, place] = y_rows[k, place] + s, y_rows[k + 1, place] + t
                     k += 2
                 if k < count:
-                    f = nothing
-                    if across:
-                        f = x_rows[k, place]
+                    f = x_rows[k, place] if across else nothing
                     s = with_one(own, packed, down, across, row, group, span, room, k * pitch, sums + k * pitch, f)
                     if down:
                         y_rows[k, place] += s
