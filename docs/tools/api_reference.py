@@ -98,10 +98,10 @@ def names() -> Iterator[Name]:
     where = {block: group for group, blocks in groups().items() for block in blocks}
     listings: dict[str, list[str]] = {}
     for block in where:
-        exports = hasattr(importlib.import_module(block), "__all__")
-        listings.setdefault(block if exports else block.rpartition(".")[0], []).append(
-            block
-        )
+        listing = block
+        while not hasattr(importlib.import_module(listing), "__all__"):
+            listing = listing.rpartition(".")[0]
+        listings.setdefault(listing, []).append(block)
     seen: set[int] = set()
     for listing, blocks in listings.items():
         package = importlib.import_module(listing)
