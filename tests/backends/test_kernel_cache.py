@@ -21,9 +21,10 @@ STAMPS = """
 import calderon as cal
 from calderon.backends import kernel_cache
 from calderon.galerkin.regular.tile import TileKind, tile_kernel
+from calderon.integrands.component import Component
 
 helmholtz = tile_kernel(
-    TileKind(cal.Helmholtz(2.0).radial(0.0), "none", True, False, False, True, True, True, False, 6, 3)
+    TileKind(cal.Helmholtz(2.0).radial(0.0), (Component(0),), True, False, False, True, True, True, False, 6, 3)
 )
 print(kernel_cache.__file__)
 

@@ -6,8 +6,7 @@ import pytest
 import scipy.sparse as sp
 from point_kernels import dense, point_matrix, sphere_points
 
-from calderon.hmatrix import Admissibility, hmatrix
-from calderon.hmatrix.tree import block_tree, cluster_tree
+from calderon.hmatrix import Admissibility, block_tree, cluster_tree, hmatrix
 
 
 def everything_admissible(rows, columns, row, column):

@@ -6,9 +6,8 @@ import pytest
 from point_kernels import dense, point_matrix, sphere_points
 
 import calderon as cal
-from calderon.hmatrix import Admissibility, Choices, HMatrix, assemble_hmatrix, hmatrix
+from calderon.hmatrix import Admissibility, Choices, HMatrix, assemble_hmatrix, block_tree, cluster_tree, hmatrix
 from calderon.hmatrix.galerkin import smooth_vectors
-from calderon.hmatrix.tree import block_tree, cluster_tree
 from calderon.hmatrix.tree.block_tree import SPLIT
 
 MESH = cal.mesh.sphere(1.0, 0.15)

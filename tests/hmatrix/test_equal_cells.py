@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 import calderon as cal
+from calderon.hmatrix import cluster_tree
 from calderon.hmatrix.tolerances import FINER, Sample, checked
-from calderon.hmatrix.tree import cluster_tree
 from calderon.hmatrix.tree.places import Places
 from calderon.mesh.errors import AccuracyWarning
 from calderon.spaces.supports import support_boxes, support_middles

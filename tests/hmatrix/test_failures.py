@@ -5,9 +5,8 @@ import pytest
 from point_kernels import dense, point_matrix, sphere_points
 
 from calderon.backends import memory
-from calderon.hmatrix import Admissibility, compression, hmatrix, storage
+from calderon.hmatrix import Admissibility, block_tree, cluster_tree, compression, hmatrix, storage
 from calderon.hmatrix.compression import expected_bytes
-from calderon.hmatrix.tree import block_tree, cluster_tree
 
 X = sphere_points(1200)
 

@@ -5,8 +5,7 @@ import pytest
 from point_kernels import point_matrix, sphere_points
 
 import calderon as cal
-from calderon.hmatrix import Admissibility, hmatrix
-from calderon.hmatrix.tree import block_tree, cluster_tree
+from calderon.hmatrix import Admissibility, block_tree, cluster_tree, hmatrix
 
 MESH = cal.mesh.sphere(1.0, 0.15)
 SPACE = cal.P1(MESH)

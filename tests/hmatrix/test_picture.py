@@ -7,8 +7,7 @@ from matplotlib.image import imread
 from point_kernels import point_matrix, sphere_points
 
 import calderon as cal
-from calderon.hmatrix import Admissibility, hmatrix
-from calderon.hmatrix.tree import block_tree, cluster_tree
+from calderon.hmatrix import Admissibility, block_tree, cluster_tree, hmatrix
 from calderon.plots.hmatrix import DENSE
 
 

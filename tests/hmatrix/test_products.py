@@ -5,8 +5,7 @@ import pytest
 from point_kernels import point_matrix, sphere_points
 from scipy.sparse.linalg import gmres
 
-from calderon.hmatrix import Admissibility, hmatrix
-from calderon.hmatrix.tree import block_tree, cluster_tree
+from calderon.hmatrix import Admissibility, block_tree, cluster_tree, hmatrix
 from catalogue import cases
 
 X, Y = sphere_points(700), sphere_points(450, seed=1)

@@ -7,8 +7,7 @@ from point_kernels import point_matrix, sphere_points
 
 import calderon as cal
 from calderon.backends import memory
-from calderon.hmatrix import Admissibility, HMatrix, galerkin, hmatrix, storage
-from calderon.hmatrix.tree import block_tree, cluster_tree
+from calderon.hmatrix import Admissibility, HMatrix, block_tree, cluster_tree, galerkin, hmatrix, storage
 
 X, Y = sphere_points(500), sphere_points(300, seed=1)
 

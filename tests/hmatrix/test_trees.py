@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from point_kernels import sphere_points
 
-from calderon.hmatrix import Admissibility
-from calderon.hmatrix.tree import block_tree, cluster_tree
+from calderon.hmatrix import Admissibility, block_tree, cluster_tree
 from calderon.hmatrix.tree.block_tree import DENSE, LOW_RANK, SPLIT
 
 
