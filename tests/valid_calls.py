@@ -236,6 +236,7 @@ def operations() -> Iterator[Call]:
         "osrc_dtn": {"space": space, "wavenumber": 1.0, "order": 2},
         "osrc_ntd": {"space": space, "wavenumber": 1.0, "order": 2},
         "single_layer": {"green": green, "trial": space, "test": None, "quadrature": None},
+        "transformed": {"operator": cal.single_layer(green, space), "left": None, "right": None},
         "single_layer_potential": {"green": green, "density": density},
     }
     for name, arguments in given.items():

@@ -73,8 +73,11 @@ class Name(NamedTuple):
     @property
     def used(self) -> re.Pattern[str]:
         """How the name is written in programs."""
-        short = self.module.rsplit(".")[-1]
-        return re.compile(rf"(?<![\w.])(?:cal(?:\.{short})?|{short})\.{self.name}\b")
+        homes = {self.module.rsplit(".")[-1], *self.shown.split(".")[1:-1]}
+        short = "|".join(sorted(homes))
+        return re.compile(
+            rf"(?<![\w.])(?:cal(?:\.(?:{short}))?|{short})\.{self.name}\b"
+        )
 
 
 def programs(group: str) -> list[str]:

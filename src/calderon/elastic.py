@@ -1,8 +1,41 @@
-"""Words of elastic solids, `cal.elastic`: supports, loads of surfaces and of volumes, and sets of loads.
+"""Words of elastic solids, `cal.elastic`: supports, loads of surfaces and of volumes, and sets of loads."""
 
-A name is imported when it is first used; `elastic.pyi` lists them with their files.
-"""
+from calderon.formulations.elastic.conditions.face_conditions import (
+    ElasticSupport,
+    Fixed,
+    Force,
+    Moment,
+    Prescribed,
+    Pressure,
+    RigidMotion,
+    Roller,
+    SymmetryPlane,
+    Traction,
+)
+from calderon.formulations.elastic.loads.body_loads import (
+    Gravity,
+    RemoteStress,
+    Spin,
+    TemperatureChange,
+)
+from calderon.formulations.elastic.loads.load_cases import LoadCase
+from calderon.formulations.elastic.loads.steady_temperature import SteadyTemperature
 
-import lazy_loader
-
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub("calderon", __file__)
+__all__ = [
+    "ElasticSupport",
+    "Fixed",
+    "Force",
+    "Gravity",
+    "LoadCase",
+    "Moment",
+    "Prescribed",
+    "Pressure",
+    "RemoteStress",
+    "RigidMotion",
+    "Roller",
+    "Spin",
+    "SteadyTemperature",
+    "SymmetryPlane",
+    "TemperatureChange",
+    "Traction",
+]

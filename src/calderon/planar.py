@@ -1,8 +1,42 @@
-"""Words of boards, `cal.planar`: shapes of metal, layers, ports and lumped elements, and lines.
+"""Words of boards, `cal.planar`: shapes of metal, layers, ports, lumped elements and lines."""
 
-A name is imported when it is first used; `planar.pyi` lists them with their files.
-"""
+from calderon.formulations.ports.edge_port import EdgePort
+from calderon.formulations.ports.line_modes import line_parameters
+from calderon.formulations.ports.line_port import LinePort
+from calderon.formulations.ports.lumped import Lumped
+from calderon.formulations.ports.probe import ProbePort
+from calderon.layers import Conductor, Layer, Stack, SurfaceImpedance
+from calderon.mesh.planar import (
+    jerusalem_cross,
+    line_fed_patch,
+    outline,
+    patch,
+    rectangles,
+    ribbon,
+    ring,
+    spiral,
+    strip_dipole,
+    via,
+)
 
-import lazy_loader
-
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub("calderon", __file__)
+__all__ = [
+    "Conductor",
+    "EdgePort",
+    "Layer",
+    "LinePort",
+    "Lumped",
+    "ProbePort",
+    "Stack",
+    "SurfaceImpedance",
+    "jerusalem_cross",
+    "line_fed_patch",
+    "line_parameters",
+    "outline",
+    "patch",
+    "rectangles",
+    "ribbon",
+    "ring",
+    "spiral",
+    "strip_dipole",
+    "via",
+]
