@@ -15,7 +15,8 @@ from calderon.formulations import (
 from calderon.formulations.options import SolveOptions, largest_dense
 from calderon.greens import Helmholtz
 from calderon.operators import single_layer
-from calderon.operators.methods import ToleranceError, fastest, plans
+from calderon.operators.methods import fastest, plans
+from calderon.solvers.iteration import ToleranceError
 from calderon.spaces import P0, P1
 from calderon.waves import PlaneWave
 

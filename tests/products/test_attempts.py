@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from scipy.sparse.linalg import aslinearoperator
 
-from calderon.operators.methods import ToleranceError
 from calderon.products.attempts import first_that_holds
 from calderon.products.check import (
     ACCEPT_FINE_WAVES,
@@ -15,6 +14,7 @@ from calderon.products.check import (
     confidence,
     random_rows,
 )
+from calderon.solvers.iteration import ToleranceError
 
 RANDOM = np.random.default_rng(7)
 

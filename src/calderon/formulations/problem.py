@@ -17,8 +17,9 @@ from calderon.formulations.preconditioners import near_preconditioner
 from calderon.formulations.saved_sweep import solve_and_save
 from calderon.formulations.solution_info import SolutionInfo
 from calderon.hmatrix import is_sum
-from calderon.operators.methods import AUTO, Plan, ToleranceError, candidates, first_that, require
+from calderon.operators.methods import AUTO, Plan, candidates, first_that, require
 from calderon.solvers import CompressedSides
+from calderon.solvers.iteration import ToleranceError
 from calderon.validation import one_of
 from calderon.view import Described
 

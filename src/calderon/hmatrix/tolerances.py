@@ -29,9 +29,9 @@ from calderon.hmatrix.products import COLUMN, HEIGHT, OFFSET, ROW, WIDTH, fill, 
 from calderon.hmatrix.tree.block_tree import BlockTree
 from calderon.hmatrix.tree.cluster_tree import ClusterTree
 from calderon.mesh.errors import warn_of_accuracy
-from calderon.operators.methods import ToleranceError
 from calderon.products.attempts import first_that_holds
 from calderon.products.check import ACCEPT_BLOCKS, Check
+from calderon.solvers.iteration import ToleranceError
 
 SAMPLES = 4
 """Leaves of the tree of rows whose rows are computed."""

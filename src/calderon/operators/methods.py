@@ -25,10 +25,6 @@ hundred products read them in 13 seconds at 8 GB/s, and plans of other methods, 
 to a second themselves."""
 
 
-class ToleranceError(RuntimeError):
-    """Products that do not hold the tolerance, as their check says."""
-
-
 class Plan(NamedTuple):
     """Estimated cost of a method, or of the solution of a problem by it, before memory is taken.
 

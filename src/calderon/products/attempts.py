@@ -6,8 +6,8 @@ What a setting leaves for the next one, such as trees and near blocks, belongs t
 from collections.abc import Callable, Iterable
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from calderon.operators.methods import ToleranceError
 from calderon.products.check import Acceptance
+from calderon.solvers.iteration import ToleranceError
 
 Setting = TypeVar("Setting")
 Product = TypeVar("Product")

@@ -65,6 +65,10 @@ class SolverInfo:
         )
 
 
+class ToleranceError(RuntimeError):
+    """Products that do not hold the tolerance, as their check says."""
+
+
 class ConvergenceError(RuntimeError):
     """An iteration ended without meeting its tolerance.
 
