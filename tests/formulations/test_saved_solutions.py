@@ -296,7 +296,7 @@ def test_what_a_file_cannot_hold_is_refused(tmp_path):
         charged().save(tmp_path / "s.txt")
     loads = {"top": cal.Traction(lambda x: 0 * x)}
     solid = cal.ElasticSolid(tagged_cube(), cal.ElasticMaterial(2e11, 0.3), {"bottom": cal.elastic.Fixed()}, loads)
-    functions = (cal.Function(space, np.zeros(space.dimension)) for space in solid._pair)
+    functions = (cal.Function(space, np.zeros(space.dimension)) for space in solid._whole_spaces)
     with pytest.raises(ValueError, match="given by a function"):
         ElasticSolution(solid, *functions, None).save(tmp_path / "s.h5")
     assert not (tmp_path / "s.h5").exists()
