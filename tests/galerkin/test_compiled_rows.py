@@ -16,6 +16,7 @@ from calderon.galerkin.rows.entries import entry_loops
 from calderon.galerkin.rows.entry_kernels import BLOCK, COLUMN, ROW, Clusters, block, column, row
 from calderon.galerkin.rows.entry_tables import side_table
 from calderon.galerkin.rows.galerkin_entries import compiled_rows, functions_of
+from calderon.integrands.component import Component
 from calderon.mesh.locality import locality_order
 from calderon.quadrature import triangle_rule
 from calderon.spaces import dual_tests
@@ -186,9 +187,7 @@ def fingerprint():
     """Key in Numba's cache on disk of a kernel that captures rows, columns and blocks."""
     rule = triangle_rule(4)
     layout = side_table(rule, rule.barycentric.T, True)[0]
-    sums = entry_loops(
-        LAPLACE.radial(0.0), scalar_form("value", "none", 3, 3), False, False, False, layout, layout, True
-    )
+    sums = entry_loops(LAPLACE.radial(0.0), scalar_form(Component(0), 3, 3), False, False, False, layout, layout, True)
     return [capture_of(each) for each in functions_of(sums, sums).values()]
 
 
