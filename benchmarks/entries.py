@@ -95,7 +95,7 @@ def near_pairs(operator: Any) -> tuple[Clusters, Clusters, Any]:
 def _blocks(operator: Any) -> Callable[[], float]:
     execution = Execution.of("numba", "double")
     blocks = near_blocks([(1.0, operator)], *near_pairs(operator), execution)
-    strips = strips_of(blocks, operator.trial.dofs.shape[1] > 1)
+    strips = strips_of(blocks, np.arange(len(blocks.pairs)), operator.trial.dofs.shape[1] > 1)
     entries = compiled_rows(operator, blocks.rows, strips.columns, execution)
 
     def fill() -> int:

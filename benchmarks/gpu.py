@@ -124,7 +124,8 @@ def measure(screen: Console, floor: Floor, options: Namespace) -> dict[str, Any]
 
     device = first_device()
     if device is None:
-        reasons = {name: cal.backends.survey(name).reason for name in cal.backends.DEVICE_BACKENDS}
+        found = {name: cal.backends.survey(name) for name in cal.backends.DEVICE_BACKENDS}
+        reasons = {name: each.missing or each.failures for name, each in found.items()}
         screen.print("no device: " + "; ".join(f"{name}: {reason}" for name, reason in reasons.items()))
         return {"device": None, "reasons": reasons}
     precisions = ["double", "single"] if device.has_double else ["single"]

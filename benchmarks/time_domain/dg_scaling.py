@@ -143,7 +143,8 @@ def draw(ranks: list[dict[str, Any]], path: Path) -> None:
         axes.set_yticks(range(len(ranks)), [f"rank {number}" for number in range(len(ranks))])
         axes.invert_yaxis()
         axes.set_xlabel("time (ms)")
-        plain_axes(axes, grid=False)
+        plain_axes(axes)
+        axes.grid(False)
         handles = [Patch(color=colour, label=name) for name, colour in COLOURS.items()]
         figure.legend(handles=handles, ncols=len(handles), loc="outside upper center", handlelength=1.2)
         save(figure, path, dpi=200)
