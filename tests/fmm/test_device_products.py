@@ -94,7 +94,9 @@ def test_a_solid_whose_products_are_on_the_device(opencl):
     bar = cal.mesh.cuboid([1.0, 0.25, 0.25], h=0.08)
     bar = cal.TriangleMesh(bar.vertices, bar.triangles, np.rint(bar.normals[:, 0]).astype(int) % 3)
     solid = cal.ElasticSolid(bar, cal.ElasticMaterial(2.5, 0.3), {1: cal.elastic.Fixed()}, {0: cal.Pressure(1e-3)})
-    assert isinstance(solid._equation("fmm", 1e-4, "opencl").layers.unknown.product, OnDevice)
+    system = solid.system
+    system.assemble(solid._options({"method": "fmm", "rtol": 1e-4, "backend": "opencl"}))
+    assert all(isinstance(each.layers.product, OnDevice) for each in system.matrix.bodies)
     here, there = (
         solid.solve(method="fmm", rtol=1e-4, backend=name).displacement.coefficients for name in ("numba", "opencl")
     )
