@@ -34,7 +34,8 @@ CALLED_BY_EQUATIONS = {
 }  # fmt: skip
 """Classes whose methods equations call, with points, spaces and materials that they have checked."""
 WITHOUT_METHODS = {
-    "ElasticMaterial.required", *(f"ElasticSolid.{name}" for name in (
+    "Board.local_part", "Board.warn_of_coarse_meshes", "ElasticMaterial.required", "LoadCase.of",
+    *(f"ElasticSolid.{name}" for name in (
         "corner_stresses", "estimated_errors", "surface_fields", "temperature",
     )), "Exchange.from_gmsh", "Exchange.from_pyvista", "Exchange.from_trimesh", "TriangleMesh.flat_triangles",
     "TriangleMesh.geometry", "Viewable.show", "Viewable.view",

@@ -79,7 +79,7 @@ def test_sums_and_products_of_waves_are_warmed_up(monkeypatch):
     kernels = []
     monkeypatch.setattr(sums, "mutual_kernel", lambda *kind: kernels.append(kind) or mutual_kernel(*kind))
     monkeypatch.setattr(
-        operator, "_prepared", lambda *given, made=operator._prepared: kernels.append("products") or made(*given)
+        operator, "prepared", lambda *given, made=operator.prepared: kernels.append("products") or made(*given)
     )
     assert [name for name, _ in warm_up.warm_up(["waves"])] == ["waves"]
     lossy, in_two, is_short = False, True, True

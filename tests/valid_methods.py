@@ -250,7 +250,7 @@ def boards() -> Iterator[tuple[Any, Methods]]:
         **{name: hertz for name in ("admittance_matrix", "currents", "impedance_matrix", "matrix", "plan")},
         "line_parameters": hertz, "line_waves": hertz,
         "monostatic_rcs": {**hertz, **ANGLES, "polarization": "VV"},
-        "scatter": {**hertz, **ANGLES, "polarization": "V"},
+        "at": hertz, "scatter": {**hertz, **ANGLES, "polarization": "V"},
         "scattering_matrix": {**hertz, "reference": 50.0}, "solve": {**hertz, "voltages": 1.0},
         "solve_all": {**hertz, "voltages": [[1.0]]},
         "sweep": {"start": 1e9, "stop": 1.1e9, "points": 3, "reference": 50.0, "interpolate": 1e-2},
@@ -269,14 +269,14 @@ def boards() -> Iterator[tuple[Any, Methods]]:
     }  # fmt: skip
     yield board.sweep(1e9, 1.1e9, 3, interpolate=1e-2), {"write_touchstone": {"path": FOLDER / "board.s1p"}}
     cell, came = cal.PeriodicCell(plate(), [0.03, 0.03], cal.Stack()), {**hertz, **ANGLES, "side": "above"}
-    yield cell, {name: came for name in ("reflection", "transmission", "solve", "sweep")}
+    yield cell, {name: came for name in ("reflection", "transmission", "solve", "sweep", "plan")}
     yield cell.solve(1e9), {"current": {"polarisation": "TE"}, "save": {"path": FOLDER / "cell.h5"}}
     yield cell.sweep([1e9, 2e9]), {"phase": {"polarisation": "TE"}}
     array = cal.ReflectArray(
         element=lambda size: cal.planar.patch(size, size, 1e-2, z=1e-3), sizes=[4e-3, 8e-3], period=0.01, count=(2, 2),
         frequency=1e10, focus=[0, 0, 0.1], stack=cal.Stack([cal.Layer(1e-3)], below="pec"),
     )  # fmt: skip
-    yield array, {"scatter": {"method": "dense", "grid": None}}
+    yield array, {"scatter": {"method": "dense", "grid": None}, "plan": {"method": "dense"}}
 
 
 def transients() -> Iterator[tuple[Any, Methods]]:

@@ -130,6 +130,7 @@ class Problem(Described, ABC, Generic[Solution]):
         """Checked options for many right-hand sides: by default with the available matrix, which is factorised: a dense
         one to solve with (not left on a device that cannot), a compressed one roughly, to precondition where the
         problem knows nothing better."""
+        candidates(choices.get("method", AUTO))  # refuses an unknown name
         usual: SolveChoices = {}
         if (kept := self.system.key) is not None:
             usual = {"method": kept[0], "backend": kept[2], "precision": kept[3]}
