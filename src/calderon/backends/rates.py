@@ -69,9 +69,13 @@ def measured() -> Rates:
     if min(seconds) <= 0:
         return TYPICAL
     found = Rates(2.0 * SIDE**3 / seconds[0], vector.nbytes / seconds[1], CALLS / seconds[2])
+    return found if _are_plausible(found) else TYPICAL
+
+
+def _are_plausible(rates: Rates) -> bool:
+    """Whether all rates are numbers within the bounds of PLAUSIBLE."""
     low, high = PLAUSIBLE
-    plausible = all(low * usual < each < high * usual for each, usual in zip(found, TYPICAL, strict=True))
-    return found if plausible else TYPICAL
+    return all(low * usual < float(each) < high * usual for each, usual in zip(rates, TYPICAL, strict=True))
 
 
 def _shortest(work: Callable[[], object]) -> float:
@@ -98,7 +102,7 @@ def _read(file: Path) -> Rates | None:
     """The rates in a file; None where it is missing or damaged."""
     try:
         found = Rates(**json.loads(file.read_text(encoding="ascii")))
-        return found if all(float(each) > 0 for each in found) else None
+        return found if _are_plausible(found) else None
     except (OSError, TypeError, ValueError):
         return None
 

@@ -128,7 +128,7 @@ def matrices_of(side: SparseFactors | None, size: int) -> Matrices:
 @dataclass(frozen=True, eq=False)
 class Unknowns:
     """Unknowns x that are no functions of a surface by themselves: coefficients of combinations of functions, x stands
-    for sum_i (C x)_i psi_i, or those of finite elements and the like.
+    for sum_i (C x)_i psi_i, or those of finite elements.
 
     space, factors: the functions psi_i and the matrix C; None for unknowns that no functions belong to.
     """
