@@ -158,7 +158,8 @@ class LazyOperator(ABC):
         """The entries in the given rows and columns, shape (rows, columns), without the rest.
 
         Rows and columns are chosen as those of a NumPy array: by lists of numbers in any order, negative ones from the
-        end, by slices, or by masks of truth values. Raises IndexError outside, TypeError for numbers that are not whole and for texts.
+        end, by slices, or by masks of truth values. Raises IndexError outside, TypeError for
+        numbers that are not whole, and for text.
         """
         row_ids, row_places = index_array(rows, self.shape[0], "row")
         column_ids, column_places = index_array(columns, self.shape[1], "column")
