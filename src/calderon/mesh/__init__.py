@@ -6,7 +6,6 @@ from calderon.mesh.errors import AccuracyWarning, MeshError, MeshWarning
 from calderon.mesh.files.cad import CAD_FORMATS, read_cad
 from calderon.mesh.files.reading import read, sample
 from calderon.mesh.files.tetrahedral_reading import holds_tetrahedra, read_tetrahedra
-from calderon.mesh.files.tetrahedral_reading import write_tetrahedra as write_tetrahedra  # a former name
 from calderon.mesh.files.writing import write
 from calderon.mesh.material import Material
 from calderon.mesh.shapes.flat import cube, cuboid, cylinder, disc, layered_cuboid, plate, tube

@@ -97,12 +97,6 @@ def test_slivers_are_reported_with_their_effect_on_the_step():
     assert glass.delay == pytest.approx(2 * even.delay)
 
 
-def test_the_old_name_of_write_warns(tmp_path):
-    with pytest.warns(DeprecationWarning, match="mesh.write"):
-        cal.mesh.write_tetrahedra(parts(), tmp_path / "box.msh")
-    assert (tmp_path / "box.msh").exists()
-
-
 def test_names_and_numbers_that_are_refused(tmp_path):
     box = cal.mesh.box([0, 0, 0], [1, 1, 1], cells=1)
     quoted = cal.TetrahedralMesh(box.vertices, box.tetrahedra, names={'the "air"': 0})

@@ -69,12 +69,6 @@ def holds_tetrahedra(path: str | Path) -> bool:
     return any(block.type.startswith("tetra") and len(block.data) for block in content.cells)
 
 
-def write_tetrahedra(mesh: TetrahedralMesh, path: str | Path) -> None:
-    """The old name of `TetrahedralMesh.write`."""
-    warnings.warn("write_tetrahedra(mesh, path) is now mesh.write(path)", DeprecationWarning, stacklevel=2)
-    mesh.write(path)
-
-
 def _cells(content: meshio.Mesh, path: Path, kind: str, corners: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Corners (n, 4 or 3) and tags (n,) of all tetrahedra or triangles."""
     blocks = elements(content, path, {kind: corners})
