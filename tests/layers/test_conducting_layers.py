@@ -1,6 +1,5 @@
-"""Layers that conduct, from soil to copper and from 10 nm to half-spaces: their Green's functions and their times."""
+"""Layers that conduct, from soil to copper and from 10 nm to half-spaces, and their Green's functions."""
 
-import time
 import warnings
 from dataclasses import fields
 
@@ -49,17 +48,14 @@ def test_integrals_do_not_depend_on_their_path(frequency, chosen):
                 assert (np.abs(one - other) < 1e-6 * (np.abs(other) + 1e-3 / (4 * np.pi * distances))).all(), stack
 
 
-def test_tables_take_a_second_and_are_exact():
-    strip(cal.Stack([BOARD], below="pec"))  # kernels are compiled
+def test_tables_are_exact():
     for conductivity in (1.0, 100.0, 5.8e7):
         for stack in (
             cal.Stack([copper(35e-6, conductivity), BOARD]),
             cal.Stack([BOARD], below=copper(None, conductivity)),
         ):
             sections, distances = stack.at(5e9), np.geomspace(1e-5, 0.03, 12)
-            begin = time.process_time()
             table = table_of(sections, stack.top, stack.top, 0.03)
-            assert time.process_time() - begin < 2
             for one, other in zip(
                 table(distances), horizontal_greens(sections, distances, stack.top, stack.top), strict=True
             ):
@@ -77,28 +73,25 @@ def test_direct_parts_next_to_conductors(conductivity):
 
 
 def strip(stack, frequency=5e9):
-    """A strip of 15 mm on the top with a gap: its solution, and the processor's seconds."""
+    """The solution of a strip of 15 mm on the top with a gap."""
     z, half = stack.top, 0.5e-3
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", cal.MeshWarning)
         mesh = cal.planar.strip_dipole(15e-3, 1e-3, 1.5e-3, 2, z=z)
     gap = cal.DeltaGap(line=[[0, -half, z], [0, half, z]])
     problem = cal.PlanarProblem(stack, mesh, ports=[gap])
-    begin = time.process_time()
-    solution = problem.solve(frequency)
-    return solution, time.process_time() - begin
+    return problem.solve(frequency)
 
 
 def test_a_thick_layer_of_copper_is_a_conductor():
     """Impedance and powers, of a layer, one on a wall, and a half-space."""
-    wall = strip(cal.Stack([BOARD], below=cal.planar.Conductor(5.8e7)))[0]
+    wall = strip(cal.Stack([BOARD], below=cal.planar.Conductor(5.8e7)))
     for stack in (
         cal.Stack([copper(35e-6), BOARD]),
         cal.Stack([copper(35e-6), BOARD], below="pmc"),
         cal.Stack([BOARD], below=copper()),
     ):
-        found, seconds = strip(stack)
-        assert seconds < 5
+        found = strip(stack)
         assert found.input_impedances[0] == pytest.approx(wall.input_impedances[0], rel=1e-6)
         for name in ("accepted", "radiated", "surface_waves"):
             assert getattr(found.power, name) == pytest.approx(getattr(wall.power, name), rel=1e-5)
@@ -109,16 +102,15 @@ def test_a_thick_layer_of_copper_is_a_conductor():
 def test_a_thin_layer_is_a_sheet(sheet):
     """On a magnetic wall its impedance is 1 / (sigma t), to t / delta, at all angles."""
     layer = copper(1e-8, 1 / (1e-8 * sheet))
-    wanted = strip(cal.Stack([BOARD], below=cal.planar.SurfaceImpedance(sheet)))[0]
-    found, seconds = strip(cal.Stack([layer, BOARD], below="pmc"))
-    assert seconds < 5
+    wanted = strip(cal.Stack([BOARD], below=cal.planar.SurfaceImpedance(sheet)))
+    found = strip(cal.Stack([layer, BOARD], below="pmc"))
     assert found.input_impedances[0] == pytest.approx(wanted.input_impedances[0], rel=1e-3)
 
 
 def test_surface_waves_of_any_conductor_carry_no_negative_power():
     """Waves that decay faster than they travel are part of the losses."""
     for conductivity in (0.1, 3.0, 5.0, 20.0, 1e4):
-        found, _ = strip(cal.Stack([BOARD], below=copper(None, conductivity)))
+        found = strip(cal.Stack([BOARD], below=copper(None, conductivity)))
         power = found.power
         assert power.surface_waves >= 0
         assert power.accepted == pytest.approx(power.radiated + power.surface_waves + power.lost)
@@ -132,7 +124,7 @@ def test_metal_on_copper_is_refused_and_a_film_vanishes_with_its_thickness():
         strip(cal.Stack([cal.Layer(1e-3), copper(35e-6)]))
 
     def impedance(*film):
-        return np.ravel(strip(cal.Stack([BOARD, *film], below="pec"))[0].input_impedances)[0]
+        return np.ravel(strip(cal.Stack([BOARD, *film], below="pec")).input_impedances)[0]
 
     thick, thin, none = impedance(copper(1e-7, 1.0)), impedance(copper(1e-8, 1.0)), impedance()
     assert abs((thick - none) / (thin - none) - 10) < 0.8 > 30 * abs(thin / none - 1)

@@ -1,7 +1,6 @@
-"""Costs are counts times rates of the machine, and plans are about what set-up and products take."""
+"""Costs are counts times rates of the machine, and grow with the unknowns as theory says."""
 
 import json
-import time
 
 import numpy as np
 import pytest
@@ -56,39 +55,30 @@ def test_rates_are_measured_once_and_kept(monkeypatch, tmp_path):
     once = rates.machine_rates.__wrapped__
     assert once() == once() == Rates(1e10, 2e9, 1e5) and len(measured) == 1
     assert [each.name for each in file.parent.iterdir()] == ["rates.json"]
-    for damaged in ("{", json.dumps({"flops": 1.0}), json.dumps({"flops": -1.0, "nbytes": 1.0, "calls": 1.0})):
+    for damaged in ("{", json.dumps({"flops": 1.0}), json.dumps({"flops": -1.0, "nbytes": 1.0, "calls": 1.0}),
+                    json.dumps({"flops": 1e300, "nbytes": 1e10, "calls": 1e6})):  # fmt: skip
         file.write_text(damaged)
         assert once() == Rates(1e10, 2e9, 1e5)
-    assert len(measured) == 4
+    assert len(measured) == 5
     monkeypatch.setattr(rates, "_file", lambda: None)
-    assert once() == Rates(1e10, 2e9, 1e5) and len(measured) == 5
+    assert once() == Rates(1e10, 2e9, 1e5) and len(measured) == 6
 
 
 def test_measured_rates_are_those_of_a_computer_and_a_clock_that_stands_gives_typical_ones(monkeypatch):
-    began = time.process_time()
     found = rates.measured()
-    assert time.process_time() - began < 1.0
     assert 1e8 < found.flops < 1e13 and 1e8 < found.nbytes < 1e13 and 1e4 < found.calls < 1e9
     monkeypatch.setattr(rates.time, "thread_time", lambda: 0.0)
     assert rates.measured() == TYPICAL
 
 
-@pytest.mark.parametrize("method", ["dense", "hmatrix", "fmm"])
-def test_plans_are_within_a_factor_of_what_set_up_takes(method, monkeypatch):
-    """In processor time, with the rates of this machine; other tests may disturb, so that the factor is larger than the
-    two that were measured."""
-    monkeypatch.setattr(cost, "machine_rates", rates.measured)
-    operator = cal.single_layer(cal.Laplace(), cal.P1(cal.mesh.sphere(1.0, 0.11)))
-    rtol = None if method == "dense" else 1e-4
-    options = {} if rtol is None else {"rtol": rtol}
-    operator.assemble(method, **options)  # compiles
-    seconds = []
-    for _ in range(2):
-        began = time.process_time()
-        operator.assemble(method, **options)
-        seconds.append(time.process_time() - began)
-    planned = operator.plan(method, rtol).seconds * thread_count()
-    assert 0.2 < planned / min(seconds) < 5
+@pytest.mark.parametrize("method, power", [("dense", 2.0), ("fmm", 1.0)])
+def test_seconds_grow_as_the_theory_of_a_method_says(monkeypatch, method, power):
+    """As n^2 for all entries, and as n for fast multipoles, whose near blocks and moments are so many a function; on a
+    machine whose calls outside compiled code take no time."""
+    monkeypatch.setattr(cost, "machine_rates", lambda: Rates(flops=1e10, nbytes=1e10, calls=1e15))
+    few, many = (cal.single_layer(cal.Laplace(), cal.P1(cal.mesh.sphere(1.0, h))) for h in (0.03, 0.015))
+    ratio = many.plan(method, 1e-4).seconds / few.plan(method, 1e-4).seconds
+    assert np.log(ratio) / np.log(many.shape[0] / few.shape[0]) == pytest.approx(power, abs=0.2)
 
 
 def test_small_matrices_are_dense_and_large_ones_compressed():
