@@ -73,7 +73,7 @@ def test_measured_rates_are_those_of_a_computer_and_a_clock_that_stands_gives_ty
 
 @pytest.mark.parametrize("method, power", [("dense", 2.0), ("fmm", 1.0)])
 def test_seconds_grow_as_the_theory_of_a_method_says(monkeypatch, method, power):
-    """As n^2 for all entries, and as n for fast multipoles, whose near blocks and moments are so many a function; on a
+    """All entries take n^2, fast multipoles n, since each function has so many near entries and moments; on a
     machine whose calls outside compiled code take no time."""
     monkeypatch.setattr(cost, "machine_rates", lambda: Rates(flops=1e10, nbytes=1e10, calls=1e15))
     few, many = (cal.single_layer(cal.Laplace(), cal.P1(cal.mesh.sphere(1.0, h))) for h in (0.03, 0.015))
