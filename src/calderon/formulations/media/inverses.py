@@ -10,8 +10,10 @@ from calderon.spaces import Space
 
 
 def inverses(body: Body, wavenumber: complex, precision: str) -> list[LinearOperator]:
-    """One for each unknown of a body, or one for all of them. On a plane V = -1/2 of the Neumann-to-Dirichlet map and
-    D = -1/2 of its inverse."""
+    """The inverses of the blocks of a body, one for each unknown or one for all of them.
+
+    On a plane V = -1/2 of the Neumann-to-Dirichlet map and D = -1/2 of its inverse.
+    """
 
     def dtn(space: Space, k: complex) -> SurfaceOperator:
         return osrc_dtn(space, k, error=ROOT_ERROR, precision=precision)

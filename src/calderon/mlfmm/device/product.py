@@ -22,7 +22,7 @@ from calderon.mlfmm.equivalent.cubes import SUMS
 from calderon.mlfmm.far import Far
 from calderon.mlfmm.medium import Medium
 from calderon.products.device.near import DeviceNear
-from calderon.products.device.vectors import Vectors
+from calderon.products.device.sums import Vectors
 
 ADVICE = 'increase rtol, try a coarser mesh, or backend="numba"'
 

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from calderon.backends import Device, Source, real_name
 from calderon.backends.devices.device_matrix import vector_type
 from calderon.mlfmm.channels import Listed, ListedMap
+from calderon.products.device.sums import Vectors
 from calderon.products.device.tables import GROUP, indices
-from calderon.products.device.vectors import Vectors
 
 
 class Map(NamedTuple):

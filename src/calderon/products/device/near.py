@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from calderon.backends import Device, Source, real_name
 from calderon.backends.devices.device_matrix import vector_type
 from calderon.galerkin.rows.entry_kernels import Clusters
+from calderon.products.device.sums import Vectors
 from calderon.products.device.tables import GROUP, WORD, counted, indices, runs_of
-from calderon.products.device.vectors import Vectors
 from calderon.products.near_store import NearStore
 from calderon.products.packed import POWERS, groups_of
 
