@@ -17,13 +17,14 @@ from calderon.layers import Sections, Stack
 from calderon.layers.parts import MetalParts, parts_of
 from calderon.operators.algebra import BoundaryOperator
 from calderon.operators.lazy_operator import with_spaces
-from calderon.operators.methods import AUTO, Plan
+from calderon.operators.methods import is_automatic
 from calderon.operators.tree import Index
 from calderon.quadrature import Quadrature
 from calderon.spaces import EdgeSpace
 from calderon.validation import describe, truth
 
-METHODS = ("dense", "hmatrix", "fft")
+METHODS, ON_DEVICES = ("dense", "hmatrix", "fft"), ("dense",)
+"""Methods that have tables of Green's functions, and those of them that "auto" stands for on devices."""
 TABLES, FUNCTION, UPRIGHT_ENTRY = 2.5e10, 1.7e7, 3.5e5
 """Flops, in estimates by measurement, of the tables of one pair of heights, of touching and near pairs of a function,
 and of an entry with vertical metal (its tables among them)."""
@@ -62,20 +63,12 @@ class LayeredElectricField(BoundaryOperator):
         """The largest one of layers in which waves travel, in 1/m."""
         return self.sections.densest
 
-    def assemble(self, method: str = "dense", **options: Any) -> Any:
-        """The matrix by "dense", "hmatrix" or "fft", with the options of every operator; "auto" is "dense" on
-        devices."""
-        if method == AUTO and options.get("backend", "numba") != "numba":
-            method = "dense"
-        if method != AUTO:
-            _require(method)
-        return super().assemble(method, **options)
-
-    def plan(self, method: str = AUTO, rtol: float | None = None, precision: str = "double") -> Plan:
-        """The plan of a method, as of every operator, for the methods of `assemble`."""
-        if method != AUTO:
-            _require(method)
-        return super().plan(method, rtol, precision)
+    def require_method(self, name: Any, backend: str = "numba") -> None:
+        able = METHODS if backend == "numba" else ON_DEVICES
+        if not (is_automatic(name) or (isinstance(name, str) and name in able)):
+            raise ValueError(
+                f"the electric field in layers is assembled by method='dense', 'hmatrix' or 'fft', got {name!r}"
+            )
 
     @cached_property
     def special_flops(self) -> float:
@@ -94,7 +87,7 @@ class LayeredElectricField(BoundaryOperator):
 
     def value(self, products: Any) -> Any:
         if not products.layered:
-            _require("another method")
+            self.require_method("another method")
         return products.leaf(self)
 
     @cached_property
@@ -139,14 +132,6 @@ class LayeredElectricField(BoundaryOperator):
         for part in self.matrix.special_parts(rows, columns):
             place.add_entries((0.5 * factor if half else factor) * part.data, *part.coords)
         self.matrix.add_distant(place.target, factor, rows, columns, half, place.execution, place.advance)
-
-
-def _require(method: str) -> None:
-    """ValueError for a method that has no tables of Green's functions."""
-    if not isinstance(method, str) or method not in METHODS:
-        raise ValueError(
-            f"the electric field in layers is assembled by method='dense', 'hmatrix' or 'fft', got {method!r}"
-        )
 
 
 def layered_electric_field(

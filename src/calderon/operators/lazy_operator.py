@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calderon.backends import Execution, real_type
-from calderon.operators.methods import AUTO, Plan, candidates, fastest, method_named
+from calderon.operators.methods import AUTO, Plan, candidates, fastest, resolved
 from calderon.operators.products import Products
 from calderon.operators.tree import ArrayPlace, Index, Term, fill, integrals_of
 from calderon.validation import as_complex, describe, index_array
@@ -96,6 +96,10 @@ class LazyOperator(ABC):
         """The NumPy type of the matrix in that precision."""
         return Execution(real_type(precision, mixed=True)).dtype(self.is_complex)
 
+    def require_method(self, name: Any, backend: str = "numba") -> None:  # noqa: B027
+        """ValueError for a method that cannot assemble the operator, and for one that "auto" does not stand for on a
+        backend other than "numba"; here for none. "auto" is accepted."""
+
     def assemble(
         self,
         method: str = "dense",
@@ -126,9 +130,10 @@ class LazyOperator(ABC):
         Raises ValueError for an unknown choice and for entries beyond the range of the precision, RuntimeError for a
         backend that is not available, MemoryError (before allocating) when the matrix does not fit.
         """
-        fast = isinstance(method, str) and method == AUTO
-        chosen = method_named(fastest(self, rtol, backend, precision=precision)[0] if fast else method)
-        rtol = rtol if chosen.compresses or not fast else None
+        self.require_method(method)
+        choice = resolved(method, lambda: fastest(self, rtol, backend, precision))
+        chosen = choice.method
+        rtol = rtol if chosen.compresses or not choice.automatic else None
         options = chosen.options(
             rtol=rtol, keep_on_device=keep_on_device, matrix_file=matrix_file, spacing=spacing, order=order, near=near
         )
@@ -141,7 +146,8 @@ class LazyOperator(ABC):
         of those that there is memory for. ValueError for a method without estimates, or that does not support the
         operator, MemoryError for "auto" where there is room for none.
         """
-        chosen = method_named(fastest(self, rtol, precision=precision)[0] if method == AUTO else method)
+        self.require_method(method)
+        chosen = resolved(method, lambda: fastest(self, rtol, precision=precision)).method
         if chosen.plan is None:
             able = ", ".join(repr(each.name) for each in candidates(AUTO) if each.plan is not None)
             raise ValueError(f"method {method!r} has no estimates: choose {able} or 'auto'")

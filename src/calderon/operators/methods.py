@@ -151,9 +151,7 @@ def method_named(name: str) -> Method:
 
 def candidates(name: str) -> tuple[Method, ...]:
     """The methods that a name may stand for: all of them for "auto"; ValueError for an unknown name."""
-    return (
-        tuple(table().values()) if isinstance(name, str) and name == AUTO else (_found(name, [*sorted(table()), AUTO]),)
-    )
+    return tuple(table().values()) if is_automatic(name) else (_found(name, [*sorted(table()), AUTO]),)
 
 
 def plans(
@@ -168,10 +166,34 @@ def plans(
         suits = not (compressing and method.stores_entries) and (method.devices or backend == "numba")
         if method.plan is not None and suits and (rtol is None or rtol >= method.finest):
             try:
+                operator.require_method(method.name, backend)
                 found.append(operator.plan(method.name, rtol, precision))
             except ValueError:
                 continue
     return sorted(found, key=lambda each: each.expected_seconds)
+
+
+class Choice(NamedTuple):
+    """The method that a name stands for. reason: why it was taken, empty where plans were not compared; automatic:
+    whether "auto" left it to a rule."""
+
+    method: Method
+    reason: str = ""
+    automatic: bool = False
+
+
+def is_automatic(name: Any) -> bool:
+    """Whether the name of a method is "auto", which leaves the method to a rule."""
+    return isinstance(name, str) and name == AUTO
+
+
+def resolved(name: Any, best: Callable[[], tuple[str, str]]) -> Choice:
+    """The method that a name stands for: for "auto" the one that best() names, with its reason, which `fastest` and
+    `automatic` give. ValueError naming the choices for an unknown name."""
+    if not is_automatic(name):
+        return Choice(method_named(name))
+    found, reason = best()
+    return Choice(method_named(found), reason, True)
 
 
 def automatic(nbytes: float, best: Callable[[], tuple[str, str]]) -> tuple[str, str]:
