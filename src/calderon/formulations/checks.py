@@ -1,6 +1,5 @@
 """Checks of what a boundary value problem is posed with."""
 
-import warnings
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -10,10 +9,10 @@ from numpy.typing import NDArray
 from calderon.mesh import TriangleMesh, warn_wavenumber
 from calderon.mesh.checks.thin_edges import thin_edges
 from calderon.mesh.containment import nested_components
-from calderon.mesh.errors import AccuracyWarning
+from calderon.mesh.errors import warn_of_accuracy
 from calderon.potentials.near_evaluation import point_distances
 from calderon.spaces import DP1, P0, P1, P2, Space
-from calderon.validation import callers_level, one_of
+from calderon.validation import one_of
 from calderon.waves import ElectromagneticWave
 
 LEAST_SIZE = 0.05
@@ -107,12 +106,10 @@ def warn_coarse(mesh: TriangleMesh, wavenumber: complex) -> None:
     resolved = elements_per_wavelength(mesh, wavenumber)
     if resolved < FEWEST_ELEMENTS:
         finest = 2 * np.pi / abs(wavenumber) / FEWEST_ELEMENTS
-        warnings.warn(
+        warn_of_accuracy(
             f"{resolved:.2g} elements per wavelength (edges of {element_length(mesh):.3g} for a wavelength of "
             f"{2 * np.pi / abs(wavenumber):.3g}): at least {FEWEST_ELEMENTS:.0f} are needed, 10 give about 1 %; "
-            f"refine the mesh to edges of {finest:.3g}, or lower the frequency",
-            AccuracyWarning,
-            stacklevel=callers_level(),
+            f"refine the mesh to edges of {finest:.3g}, or lower the frequency"
         )
 
 
@@ -127,14 +124,12 @@ def warn_thin(mesh: TriangleMesh, unknown: str = "jumps") -> None:
     if error < ACCEPTED:
         return
     worst = int((found.heights / found.thickness).argmax())
-    warnings.warn(
+    warn_of_accuracy(
         f"the body is thinner than half an element at its sharp edges: {len(found.triangles)} triangles there are up "
         f"to {found.heights.max():.3g} high, and the opposite side is {found.thickness[worst]:.3g} away. The solution "
         f"there is singular as at the edge of a sheet, and fields are wrong by about {100 * error:.2g} %; "
         f"make the elements lower at the edges: mesh.refine_edges({_ratio_for(error):.2g}), or cal.mesh.cuboid(..., "
-        "grading=3)",
-        AccuracyWarning,
-        stacklevel=callers_level(),
+        "grading=3)"
     )
 
 
@@ -152,11 +147,9 @@ def magnetic_equation(mesh: TriangleMesh, wavenumber: float) -> None:
             f"formulation='mfie' at k times diameter = {size:.2g}: below {LEAST_SIZE:g} its errors exceed the "
             f"scattered field; {advice}"
         )
-    warnings.warn(
+    warn_of_accuracy(
         "formulation='mfie' is wrong near resonances of the inside (7 % of a sphere's field at k a = 2.74) and "
-        f"inaccurate for bodies smaller than the wavelength: {advice}",
-        AccuracyWarning,
-        stacklevel=callers_level(),
+        f"inaccurate for bodies smaller than the wavelength: {advice}"
     )
 
 
@@ -252,9 +245,7 @@ def sources_outside(wave: Any, mesh: TriangleMesh) -> None:
                 f"{mesh.bounds.round(6).tolist()})"
             )
         if distance < NEAR_SOURCE * edge:
-            warnings.warn(
+            warn_of_accuracy(
                 f"the point source at {place} is {distance:.3g} from a triangle with edges of {edge:.3g}, within which "
-                f"its field changes: some 1e-3 are lost at a third of an edge, 1e-2 at a tenth; refine the mesh there",
-                AccuracyWarning,
-                stacklevel=callers_level(),
+                f"its field changes: some 1e-3 are lost at a third of an edge, 1e-2 at a tenth; refine the mesh there"
             )

@@ -1,7 +1,6 @@
 """The discrete equation of a problem: its matrix and factors, kept between solutions."""
 
 import time
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -16,7 +15,7 @@ from calderon.formulations.lifted_matrix import LiftedMatrix, ThinTerm
 from calderon.formulations.options import SolveOptions
 from calderon.formulations.scaling import Scaling
 from calderon.formulations.solution_info import SolutionInfo
-from calderon.mesh.errors import AccuracyWarning
+from calderon.mesh.errors import warn_of_accuracy
 from calderon.operators.methods import Plan, require
 from calderon.products.cost import Cost, lu_flops
 from calderon.solvers import (
@@ -32,7 +31,6 @@ from calderon.solvers import (
 )
 from calderon.solvers.gmres import Accept
 from calderon.spaces import Space, VectorSpace
-from calderon.validation import callers_level
 
 HLU_RTOL = 1e-2
 """Tolerance of the hierarchical factors that precondition a compressed matrix."""
@@ -140,11 +138,9 @@ class LinearSystem:
         solution, infos = solve(rhs, options)
         worst = max(info.residual for info in infos)
         if not worst <= WARN_ABOVE * options.rtol:
-            warnings.warn(
+            warn_of_accuracy(
                 f"{sum(not info.converged for info in infos)} of {len(infos)} solutions did not converge: the largest "
-                f"relative residual is {worst:.1e}, and {options.rtol:.1e} was requested",
-                AccuracyWarning,
-                stacklevel=callers_level(),
+                f"relative residual is {worst:.1e}, and {options.rtol:.1e} was requested"
             )
         return solution, [replace(info, assembly_seconds=assembly) for info in infos]
 

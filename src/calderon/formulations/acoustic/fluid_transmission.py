@@ -1,7 +1,6 @@
 """Bodies of other fluids, side by side or one within another, through whose surface or a part of it sound passes, and
 rigid ones."""
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -33,11 +32,12 @@ from calderon.formulations.options import SolveOptions
 from calderon.formulations.preconditioners import Preconditioner
 from calderon.formulations.solution_info import SolutionInfo
 from calderon.greens import Helmholtz
-from calderon.mesh import AccuracyWarning, TriangleMesh
+from calderon.mesh import TriangleMesh
+from calderon.mesh.errors import warn_of_accuracy
 from calderon.potentials import Potential, double_layer_potential, single_layer_potential
 from calderon.spaces import Function, Loads, Space
 from calderon.spaces.lagrange import discontinuous
-from calderon.validation import callers_level, finite_complex, wavenumber_of_a_wave
+from calderon.validation import finite_complex, wavenumber_of_a_wave
 
 LARGEST_ECHO_ERROR = 0.02  # fraction of an echo that may be lost without a warning
 
@@ -265,12 +265,10 @@ class FluidTransmission(ScatteringProblem):
         size = abs(self.wavenumber) * float((high - low).max()) / 2
         lost = residual / size + float(np.finfo(float).eps) / size**2
         if lost > LARGEST_ECHO_ERROR:
-            warnings.warn(
+            warn_of_accuracy(
                 f"the echo of a body of k a = {size:.2g} is about {size**2:.1g} of the wave, and a residual of "
                 f"{residual:.1g} leaves it uncertain by {min(lost, 1.0):.1g}: take a smaller rtol, or solver='lu' "
-                "(down to k a = 1e-6)",
-                AccuracyWarning,
-                stacklevel=callers_level(),
+                "(down to k a = 1e-6)"
             )
 
     def _solution(self, data: Any, coefficients: NDArray[Any], info: SolutionInfo) -> ScatteringSolution:

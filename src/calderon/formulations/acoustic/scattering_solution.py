@@ -1,6 +1,5 @@
 """The solution of a scattering problem: fields anywhere, far fields, target strength, power."""
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
@@ -16,11 +15,12 @@ from calderon.formulations.media.wavenumbers import wave_attributes, wavenumber_
 from calderon.formulations.saving.layers import LAYER_CLASSES, layer_functions, layer_values, layers_of
 from calderon.formulations.saving.solution_file import Record, SavedSolution
 from calderon.formulations.solution_info import SolutionInfo
-from calderon.mesh import AccuracyWarning, TriangleMesh
+from calderon.mesh import TriangleMesh
+from calderon.mesh.errors import warn_of_accuracy
 from calderon.potentials import Potential
 from calderon.quadrature.sphere import far_field_square
 from calderon.spaces import Function
-from calderon.validation import callers_level, of_any_shape, one_or_more_points, positive_length
+from calderon.validation import of_any_shape, one_or_more_points, positive_length
 from calderon.view import Described, Scene, Viewable
 from calderon.waves import PlaneWave, PointSource, Superposition, Wave
 
@@ -205,12 +205,10 @@ class ScatteringSolution(SampledField, SavedSolution, Viewable, Described):
             return 0.0
         over: Any = self.derivative.space  # that of pressure, or one whose functions jump at the edge of rigid parts
         if over.dimension != self.surface.space.dimension:
-            warnings.warn(
+            warn_of_accuracy(
                 "the power through walls of which a part is rigid has an error of some percent of the scattered power, "
                 "since derivatives are infinite at the edge of that part: far fields tell it more exactly, by the "
-                "optical theorem",
-                AccuracyWarning,
-                stacklevel=callers_level(),
+                "optical theorem"
             )
         pressure = self.layers[0].density  # that of the double layer: 0 on surfaces within others
         mass = over.mass_matrix(pressure.space)

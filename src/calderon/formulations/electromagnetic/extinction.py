@@ -8,16 +8,13 @@ Conductors (M = 0) by equations with the magnetic field, spheres, rings, cubes, 
 times. The electric equation has resonances inside that do not radiate, and is not judged so.
 """
 
-import warnings
-
 import numpy as np
 import scipy
 from numpy.typing import NDArray
 
 from calderon.formulations.electromagnetic.scattering_solution import ElectromagneticSolution
 from calderon.mesh import TriangleMesh
-from calderon.mesh.errors import AccuracyWarning
-from calderon.validation import callers_level
+from calderon.mesh.errors import warn_of_accuracy
 
 CANDIDATES, PROBES, PARTS = 400, 12, 4
 """Points drawn in the box around a body, those of them that are farthest from its surface, and how many bodies."""
@@ -57,19 +54,15 @@ def warn_of_remainder(
     """AccuracyWarning where more than `accepted` of the incident wave is left at the points."""
     if len(points) == 0 or (left := remainder(solution, points)) <= accepted:
         return
-    warnings.warn(
+    warn_of_accuracy(
         f"the currents leave {100 * left:.2g} % of the incident wave inside of the bodies, where they should "
-        f"extinguish it: fields outside have errors of that order ({20 * np.log10(1 + left):.2g} dB); {advice}",
-        AccuracyWarning,
-        stacklevel=callers_level(),
+        f"extinguish it: fields outside have errors of that order ({20 * np.log10(1 + left):.2g} dB); {advice}"
     )
 
 
 def warn_unjudged(advice: str) -> None:
     """AccuracyWarning for bodies whose meshes are too coarse for such points."""
-    warnings.warn(
+    warn_of_accuracy(
         f"no point inside is {CONDUCTOR_DEPTH:g} edges away from the surface, so that the error is not known, and it "
-        f"may be several per cent; {advice}",
-        AccuracyWarning,
-        stacklevel=callers_level(),
+        f"may be several per cent; {advice}"
     )

@@ -1,6 +1,5 @@
 """The solution of an electromagnetic scattering problem: near and far fields, radar cross-sections."""
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
@@ -15,9 +14,9 @@ from calderon.formulations.checks import reference_amplitude
 from calderon.formulations.electromagnetic.radiating_currents import RadiatedField, RadiatingCurrents
 from calderon.formulations.scenes import currents_scene, directional_scene, pattern_rows
 from calderon.formulations.solution_info import SolutionInfo
-from calderon.mesh.errors import AccuracyWarning
+from calderon.mesh.errors import warn_of_accuracy
 from calderon.quadrature import Quadrature
-from calderon.validation import callers_level, of_any_shape, one_or_more_points
+from calderon.validation import of_any_shape, one_or_more_points
 from calderon.view import Described, Scene, Viewable
 from calderon.waves import (
     ElectricDipole,
@@ -136,12 +135,10 @@ class ElectromagneticSolution(RadiatedField, Viewable, Described):
         if abs(amplitude.imag) < SMALL_PART * np.linalg.norm(forward) / self.incident_amplitude:
             if self.is_lossless:
                 return self.scattering_cross_section()
-            warnings.warn(
+            warn_of_accuracy(
                 f"the imaginary part of the forward amplitude, which gives the extinction, is "
                 f"{abs(amplitude.imag / amplitude):.1g} of it and has its error: add scattering_cross_section() and "
-                "absorption_cross_section()",
-                AccuracyWarning,
-                stacklevel=callers_level(),
+                "absorption_cross_section()"
             )
         return float(4 * np.pi / np.real(self.wavenumber) * amplitude.imag)
 

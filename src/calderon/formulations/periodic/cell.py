@@ -1,6 +1,5 @@
 """Periodic cells: metal in planes of a stack of layers, repeated without end."""
 
-import warnings
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple, Unpack
@@ -27,11 +26,10 @@ from calderon.formulations.periodic.floquet_orders import FloquetOrders
 from calderon.galerkin.layered.metal import LayeredMetal
 from calderon.layers import Layer, Sections, Stack
 from calderon.mesh import MeshError, TriangleMesh
-from calderon.mesh.errors import AccuracyWarning
+from calderon.mesh.errors import warn_of_accuracy
 from calderon.operators.methods import Plan
 from calderon.validation import (
     broadcast,
-    callers_level,
     finite_number,
     instance,
     one_of,
@@ -290,11 +288,9 @@ class PeriodicCell(Described):
         shortest = 2 * np.pi / sections.densest_of(sides)
         longest = self.mesh.edge_lengths.max()
         if longest > 2**0.5 * shortest / EDGES_PER_WAVELENGTH:  # the diagonal of a cell
-            warnings.warn(
+            warn_of_accuracy(
                 f"edges of {longest:.3g} m are long for the wavelength of {shortest:.3g} m next to the metal: use a "
-                f"mesh with h of at most {shortest / EDGES_PER_WAVELENGTH:.2g} m",
-                AccuracyWarning,
-                stacklevel=callers_level(),
+                f"mesh with h of at most {shortest / EDGES_PER_WAVELENGTH:.2g} m"
             )
 
 

@@ -1,7 +1,6 @@
 """Metal between the layers of a stack: its ports, loads and functions, at any frequency."""
 
 import itertools
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -21,10 +20,10 @@ from calderon.formulations.ports.probe import ProbePort, warn_of_planes
 from calderon.layers import Conductor, Stack, SurfaceImpedance
 from calderon.layers.parts import FLAT, UPRIGHT, feet_of
 from calderon.mesh import TriangleMesh
-from calderon.mesh.errors import AccuracyWarning, MeshError
+from calderon.mesh.errors import MeshError, warn_of_accuracy
 from calderon.quadrature import Quadrature
 from calderon.spaces import RWG, EdgeSpace, half_functions
-from calderon.validation import callers_level, describe, instance, list_of
+from calderon.validation import describe, instance, list_of
 from calderon.view import Described
 
 EDGES_PER_WAVELENGTH = 8
@@ -177,11 +176,9 @@ class Board(Described):
         wavelength = 2 * np.pi / self.stack.at(frequency).densest_of(self._touched)
         longest = float(self.mesh.edge_lengths.max())
         if longest > wavelength / EDGES_PER_WAVELENGTH:
-            warnings.warn(
+            warn_of_accuracy(
                 f"{COARSE} {1e3 * longest:.3g} mm are longer than an eighth of the wavelength of "
-                f"{1e3 * wavelength:.3g} mm next to the metal: refine the mesh to {1e3 * wavelength / 8:.2g} mm",
-                AccuracyWarning,
-                stacklevel=callers_level(),
+                f"{1e3 * wavelength:.3g} mm next to the metal: refine the mesh to {1e3 * wavelength / 8:.2g} mm"
             )
 
     @property

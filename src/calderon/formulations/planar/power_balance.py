@@ -1,6 +1,5 @@
 """Conductances of metal much smaller than the wavelength, from powers, where the currents do not hold them."""
 
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -11,8 +10,7 @@ from numpy.typing import NDArray
 from calderon.formulations.electromagnetic.power_balance import HELD, LEAST_ERROR
 from calderon.formulations.planar.layered_currents import LayeredCurrents
 from calderon.layers.sections import OPEN, Sections
-from calderon.mesh.errors import AccuracyWarning
-from calderon.validation import callers_level
+from calderon.mesh.errors import warn_of_accuracy
 
 Complex = NDArray[np.complex128]
 
@@ -31,11 +29,9 @@ def balanced(
         return admittances
     if not _is_lossless(of(np.eye(ports)[0]).sections):
         if y.real.min() < 0:
-            warnings.warn(
+            warn_of_accuracy(
                 f"a conductance of {y.real.min():.2g} S next to an admittance of {abs(y).max():.2g} S is below the "
-                "error of the solution, and negative: take method='dense', a smaller rtol, or a higher frequency",
-                AccuracyWarning,
-                stacklevel=callers_level(),
+                "error of the solution, and negative: take method='dense', a smaller rtol, or a higher frequency"
             )
         return admittances
 

@@ -1,7 +1,6 @@
 """Scattering matrices over a band of frequencies, from few solved ones by rational functions."""
 
 import os
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -11,8 +10,7 @@ import scipy
 from numpy.typing import NDArray
 
 from calderon.formulations.ports.touchstone import write_touchstone
-from calderon.mesh.errors import AccuracyWarning
-from calderon.validation import callers_level
+from calderon.mesh.errors import warn_of_accuracy
 from calderon.view import Described
 
 FIRST, MOST = 5, 40
@@ -137,10 +135,8 @@ def adaptive_sweep(
         solved.append(chosen)
         values.append(scattering_at(chosen))
     if error >= rtol:
-        warnings.warn(
-            f"{len(solved)} solved frequencies leave an error of {error:.1e} of S between them: sweep a narrower band",
-            AccuracyWarning,
-            stacklevel=callers_level(),
+        warn_of_accuracy(
+            f"{len(solved)} solved frequencies leave an error of {error:.1e} of S between them: sweep a narrower band"
         )
     s = _fitted(solved, values, frequencies, rtol)
     return PortSweep(frequencies, s, reference, np.array(solved), np.array(values), error)

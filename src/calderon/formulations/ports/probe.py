@@ -1,6 +1,5 @@
 """Probes: thin vertical currents from the ground to a round contact in the metal."""
 
-import warnings
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -10,11 +9,11 @@ from numpy.typing import ArrayLike, NDArray
 from calderon.layers import Layer, Sections, Stack
 from calderon.layers.vertical import horizontal_field, require_ground, self_reaction
 from calderon.mesh import TriangleMesh
-from calderon.mesh.errors import AccuracyWarning
+from calderon.mesh.errors import warn_of_accuracy
 from calderon.mesh.planar.contacts import SIDES, contact_in, with_contact
 from calderon.quadrature import triangle_rule
 from calderon.spaces import EdgeSpace
-from calderon.validation import callers_level, place_in_plane, positive_length, text
+from calderon.validation import place_in_plane, positive_length, text
 
 DISTANCES = 50
 """At which the field of a probe is computed."""
@@ -96,13 +95,11 @@ def warn_of_planes(probes: list[ProbePort], mesh: TriangleMesh, stack: Stack, he
         gap = float(above.min(initial=np.inf)) - height
         if gap < probe.radius:
             x, y = np.ravel(probe.place)
-            warnings.warn(
+            warn_of_accuracy(
                 f"a conductor {1e3 * gap:.3g} mm above the end of the probe at ({1e3 * x:g}, {1e3 * y:g}) mm is closer "
                 f"than its radius of {1e3 * probe.radius:g} mm, next to which the field of its current is that of a "
                 "line: impedances may be some per cent off; use a smaller radius, or a planar.via with an "
-                "EdgePort(around=(x, y, radius))",
-                AccuracyWarning,
-                stacklevel=callers_level(),
+                "EdgePort(around=(x, y, radius))"
             )
 
 
