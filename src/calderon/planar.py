@@ -1,9 +1,7 @@
 """Words of boards, `cal.planar`: shapes of metal, layers, ports, lumped elements and lines."""
 
-from calderon.formulations.ports.edge_port import EdgePort
-from calderon.formulations.ports.line_modes import line_parameters
-from calderon.formulations.ports.line_port import LinePort
-from calderon.formulations.ports.lumped import Lumped
+from calderon.formulations.ports.gaps import EdgePort, Lumped
+from calderon.formulations.ports.line_port import LinePort, line_parameters
 from calderon.formulations.ports.probe import ProbePort
 from calderon.layers import Conductor, Layer, Stack, SurfaceImpedance
 from calderon.mesh.planar import (

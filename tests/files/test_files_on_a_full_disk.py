@@ -9,7 +9,7 @@ import pytest
 import calderon as cal
 from calderon.data.collections import write_collection
 from calderon.files import whole_file
-from calderon.formulations.ports.touchstone import write_touchstone
+from calderon.formulations.ports.port_sweep import write_touchstone
 
 resource = pytest.importorskip("resource", reason="limits of the size of files are those of POSIX")
 MESH = cal.mesh.sphere(1.0, 0.3)

@@ -43,16 +43,16 @@ from .laplace.neumann import LaplaceNeumann as LaplaceNeumann
 from .laplace.potential_solution import PotentialSolution as PotentialSolution
 from .periodic.cell import PeriodicCell as PeriodicCell
 from .periodic.cell_solution import CellSolution as CellSolution, CellSweep as CellSweep
-from .periodic.floquet_orders import FloquetOrders as FloquetOrders
+from .periodic.cell_solution import FloquetOrders as FloquetOrders
 from .periodic.reflect_array import ReflectArray as ReflectArray
 from .planar.echo import EchoPower as EchoPower, PlanarEcho as PlanarEcho
 from .planar.problem import PlanarProblem as PlanarProblem
 from .planar.solution import PlanarPower as PlanarPower, PlanarSolution as PlanarSolution
-from .ports.delta_gap import DeltaGap as DeltaGap
-from .ports.edge_port import EdgePort as EdgePort
-from .ports.line_modes import LineWave as LineWave, line_parameters as line_parameters
+from .ports.gaps import DeltaGap as DeltaGap
+from .ports.gaps import EdgePort as EdgePort
+from .ports.line_port import LineWave as LineWave, line_parameters as line_parameters
 from .ports.line_port import LinePort as LinePort, LineWaves as LineWaves
-from .ports.lumped import Lumped as Lumped
+from .ports.gaps import Lumped as Lumped
 from .ports.port_sweep import PortSweep as PortSweep, Resonance as Resonance
 from .ports.probe import ProbePort as ProbePort
 from .problem import Problem as Problem

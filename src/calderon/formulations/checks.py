@@ -1,9 +1,10 @@
 """Checks of what a boundary value problem is posed with."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
 
 from calderon.mesh import TriangleMesh, warn_wavenumber
@@ -12,7 +13,7 @@ from calderon.mesh.containment import nested_components
 from calderon.mesh.errors import warn_of_accuracy
 from calderon.potentials.near_evaluation import point_distances
 from calderon.spaces import DP1, P0, P1, P2, Space
-from calderon.validation import one_of
+from calderon.validation import one_of, positive_length, wavenumber_of_a_wave
 from calderon.waves import ElectromagneticWave
 
 LEAST_SIZE = 0.05
@@ -110,6 +111,17 @@ def warn_coarse(mesh: TriangleMesh, wavenumber: complex) -> None:
             f"{resolved:.2g} elements per wavelength (edges of {element_length(mesh):.3g} for a wavelength of "
             f"{2 * np.pi / abs(wavenumber):.3g}): at least {FEWEST_ELEMENTS:.0f} are needed, 10 give about 1 %; "
             f"refine the mesh to edges of {finest:.3g}, or lower the frequency"
+        )
+
+
+def warn_long_edges(mesh: TriangleMesh, wavenumber: float, allowance: float = 1.0) -> None:
+    """AccuracyWarning for metal in layers with edges above an eighth of the wavelength next to it, times the allowance.
+    wavenumber: the largest one there."""
+    wavelength, longest = 2 * np.pi / wavenumber, float(mesh.edge_lengths.max())
+    if longest > allowance * wavelength / 8:
+        warn_of_accuracy(
+            f"edges of up to {1e3 * longest:.3g} mm are longer than an eighth of the wavelength of "
+            f"{1e3 * wavelength:.3g} mm next to the metal: refine the mesh to {1e3 * wavelength / 8:.2g} mm"
         )
 
 
@@ -249,3 +261,88 @@ def sources_outside(wave: Any, mesh: TriangleMesh) -> None:
                 f"the point source at {place} is {distance:.3g} from a triangle with edges of {edge:.3g}, within which "
                 f"its field changes: some 1e-3 are lost at a third of an edge, 1e-2 at a tenth; refine the mesh there"
             )
+
+
+AGREEMENT = 1e-9
+"""Relative difference up to which a wavenumber and a frequency are the same."""
+
+
+def wavenumber_and_frequency(
+    wavenumber: complex | None,
+    frequency: float | None,
+    speed: float | None,
+    name: str = "speed_of_sound",
+    of: str = "wavenumber",
+) -> tuple[complex | float, float | None]:
+    """k in 1/m and the frequency in Hz, None where no speed is known.
+
+    speed: of the waves in m/s; name, of: of this and of the wavenumber, in errors. TypeError where neither a wavenumber
+    nor a frequency with a speed is given, ValueError where they contradict each other.
+    """
+    if speed is not None:
+        speed = positive_length(speed, name)
+    if frequency is None:
+        if wavenumber is None:
+            speeds = f" with {name}= in m/s (air 343, water 1500)" if speed is None else ""
+            raise TypeError(f"a problem needs {of}=k in 1/m, or frequency= in Hz{speeds}")
+        k = wavenumber_of_a_wave(wavenumber, "the wavenumber" if of == "wavenumber" else of)
+        return k, None if speed is None else float(np.real(k)) * speed / (2 * np.pi)
+    frequency = positive_length(frequency, "frequency")
+    if speed is None:
+        raise TypeError(f"frequency={frequency:g} Hz needs {name}= in m/s (air 343, water 1500), or give {of}=k in 1/m")
+    k = 2 * np.pi * frequency / speed
+    if wavenumber is not None and not np.isclose(complex(wavenumber), k, rtol=AGREEMENT, atol=0):
+        raise ValueError(
+            f"{of}={wavenumber:g} 1/m, and 2 pi frequency / {name} is {k:.6g} 1/m: give one of the two; "
+            "problem.at(k) is the same problem at another wavenumber"
+        )
+    return k, frequency
+
+
+def wave_attributes(wavenumber: complex, frequency: float | None) -> dict[str, Any]:
+    """Facts of a wave that labelled data state."""
+    k = complex(wavenumber)
+    found: dict[str, Any] = {"time_factor": "exp(-i omega t)", "wavenumber_per_m": k.real if k.imag == 0 else str(k)}
+    return found if frequency is None else {**found, "frequency_Hz": frequency}
+
+
+TOUCHING = 1e-6  # surfaces whose vertices are closer than so many mean edge lengths touch
+
+
+def enclosing_surfaces(meshes: Sequence[TriangleMesh], names: Sequence[str] = ()) -> NDArray[np.int64]:
+    """(n,) for each closed surface the one directly around it, -1 for none. names: of the surfaces in errors.
+
+    ValueError for surfaces that touch or cross, as far as their vertices, edge middles and centroids show it, and for
+    parts of one mesh that lie one within another.
+    """
+    names = names or [f"mesh {number}" for number in range(len(meshes))]
+    for number, mesh in enumerate(meshes):
+        if len(nested_components(mesh.vertices, mesh.triangles, mesh.components)):
+            raise ValueError(
+                f"a closed part of {names[number]} lies within another one: give nested surfaces as separate meshes, "
+                "each with the permittivity directly inside of it (1 for a cavity)"
+            )
+    inside = np.zeros((len(meshes), len(meshes)), dtype=bool)  # [i, j]: i within j
+    trees = [scipy.spatial.KDTree(mesh.vertices[mesh.used_vertices]) for mesh in meshes]
+    for i, mesh in enumerate(meshes):
+        corners = mesh.vertices[mesh.used_vertices]
+        probes = np.concatenate([corners, mesh.vertices[mesh.edges].mean(axis=1), mesh.centroids])
+        for j, other in enumerate(meshes):
+            if i == j:
+                continue
+            if np.any(mesh.bounds[0] > other.bounds[1]) or np.any(mesh.bounds[1] < other.bounds[0]):
+                continue
+            if i < j and np.min(trees[j].query(corners)[0]) < TOUCHING * mesh.mean_edge_length:
+                raise ValueError(
+                    f"{names[i]} and {names[j]} touch: surfaces must be apart; leave a gap between them that "
+                    "is resolved by their edges, or for a common wall take one mesh around both bodies"
+                )
+            within = other.contains(probes)
+            if within.any() and not within.all():
+                raise ValueError(
+                    f"{names[i]} lies partly inside {names[j]} ({np.count_nonzero(within)} of {len(within)} points): "
+                    "surfaces must not cross; if it has several parts, give each as a mesh of its own"
+                )
+            inside[i, j] = within.all()
+    depth = inside.sum(axis=1)
+    return np.array([max(np.flatnonzero(row), key=lambda j: depth[j], default=-1) for row in inside], dtype=np.int64)

@@ -11,12 +11,10 @@ from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
 from calderon.backends import DeviceMatrix, require_memory
-from calderon.formulations.lifted_matrix import LiftedMatrix, ThinTerm
 from calderon.formulations.options import SolveOptions
-from calderon.formulations.scaling import Scaling
 from calderon.formulations.solution_info import SolutionInfo
 from calderon.mesh.errors import warn_of_accuracy
-from calderon.operators.methods import Plan, require
+from calderon.operators.methods import Method, Plan, require
 from calderon.products.cost import Cost, lu_flops
 from calderon.solvers import (
     CompressedSides,
@@ -31,6 +29,79 @@ from calderon.solvers import (
 )
 from calderon.solvers.gmres import Accept
 from calderon.spaces import Space, VectorSpace
+
+
+@dataclass(frozen=True, eq=False)
+class ThinTerm:
+    """B C^T with thin B, C (n, m), which is added to a matrix that has a null space, or nearly one. name: what it is
+    m of."""
+
+    name: str
+    left: NDArray[Any]
+    right: NDArray[Any]
+
+    def __matmul__(self, x: NDArray[Any]) -> NDArray[Any]:
+        return np.asarray(self.left @ (self.right.T @ x))
+
+
+class LiftedMatrix(LinearOperator):
+    """A + B C^T: lifts the null space of A without storing anything new."""
+
+    def __init__(self, matrix: Any, thin: ThinTerm) -> None:
+        super().__init__(dtype=matrix.dtype, shape=matrix.shape)
+        kinds = [np.empty(0, matrix.dtype) if np.iscomplexobj(each) else np.empty(0, matrix.dtype).real
+                 for each in (thin.left, thin.right)]  # fmt: skip
+        self.matrix = matrix
+        self.thin = ThinTerm(thin.name, thin.left.astype(kinds[0].dtype), thin.right.astype(kinds[1].dtype))
+
+    def _matvec(self, x: NDArray[Any]) -> NDArray[Any]:
+        return self.matrix @ x + self.thin @ x
+
+    _matmat = _matvec
+
+    def to_array(self) -> NDArray[Any]:
+        """The entries, a new array."""
+        return self.matrix.to_array() + self.thin.left @ self.thin.right.T
+
+    toarray = to_array
+
+    def __str__(self) -> str:
+        return f"{self.matrix}, with {self.thin.name} added"
+
+
+class Scaling:
+    """A change A x = b -> A' x' = L b with x = R x', and weights W of its residuals; here L = R = W = 1.
+
+    Subclasses replace what differs. Vectors are columns (n, m).
+    """
+
+    def check(self, method: Method, rtol: float | None) -> None:
+        """ValueError where a method of that accuracy, None of an exact one, does not hold the equation."""
+
+    def holding(self, rtol: float) -> float:
+        """The accuracy of compressed entries, at most `rtol`, that holds the equation."""
+        return rtol
+
+    def tested(self, rhs: NDArray[Any]) -> NDArray[Any]:
+        """L b of right-hand sides b (n, m)."""
+        return rhs
+
+    def found(self, solution: NDArray[Any]) -> NDArray[Any]:
+        """R x' of solutions x' (n, m)."""
+        return solution
+
+    def weighted(self, residuals: NDArray[Any]) -> NDArray[Any]:
+        """W r of residuals r (n, m)."""
+        return residuals
+
+    def matrix(self, matrix: Any) -> Any:
+        """W A' of the assembled matrix A'."""
+        return matrix
+
+    def preconditioner(self, inverse: Any, mass: bool) -> Any:
+        """An approximate inverse of W A' from one of A'. mass: whether that is the inverse of the identity."""
+        return inverse
+
 
 HLU_RTOL = 1e-2
 """Tolerance of the hierarchical factors that precondition a compressed matrix."""

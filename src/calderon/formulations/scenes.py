@@ -9,13 +9,6 @@ from numpy.typing import ArrayLike, NDArray
 from calderon.spaces import VectorFunction
 from calderon.view import Field, Pattern, Scene
 
-LEAST, MOST = 37, 91
-"""Rows of directions of a pattern: every 5 to every 2 degrees."""
-WORK = 5e7
-"""Directions times triangles, where rows become fewer."""
-DEPTH = 40.0
-"""Decibels shown below the largest level."""
-
 
 def currents_scene(currents: Sequence[VectorFunction], title: str, subtitle: str) -> Scene:
     """The currents of all surfaces; several are called surface 1, 2 ..."""
@@ -26,12 +19,13 @@ def currents_scene(currents: Sequence[VectorFunction], title: str, subtitle: str
 
 
 def pattern_rows(currents: Sequence[VectorFunction], wavenumber: complex) -> int:
-    """Rows of directions of a pattern, four for each lobe as far as that takes little time."""
+    """Rows of directions of a pattern, four for each lobe, at most every 5 and at least every 2 degrees, as far as that
+    takes little time: 5e7 directions times triangles."""
     meshes = [each.space.mesh for each in currents]
     radius = max(float(np.linalg.norm(mesh.vertices, axis=1).max()) for mesh in meshes)
     wanted = int(np.ceil(4 * abs(wavenumber) * radius)) + 1
-    affordable = int(np.sqrt(WORK / 2 / sum(mesh.number_of_triangles for mesh in meshes)))
-    return max(LEAST // 2 + 1, min(max(LEAST, wanted), MOST, affordable)) | 1  # odd: the equator is one of them
+    affordable = int(np.sqrt(5e7 / 2 / sum(mesh.number_of_triangles for mesh in meshes)))
+    return max(19, min(max(37, wanted), 91, affordable)) | 1  # odd: the equator is one of them
 
 
 def directional_scene(
@@ -51,8 +45,8 @@ def level_values(
 
 
 def pattern_layer(
-    shape: tuple[int, int], values: Sequence[NDArray[np.float64] | None], name: str, unit: str, depth: float = DEPTH
+    shape: tuple[int, int], values: Sequence[NDArray[np.float64] | None], name: str, unit: str, depth: float = 40.0
 ) -> Pattern:
-    """Levels in decibels of one step or several."""
+    """Levels in decibels of one step or several, down to `depth` below the largest."""
     shown = Field(name[:1].upper() + name[1:], name, unit, values, quantity="real", level=True, depth=depth)
     return Pattern(name, shape, (shown,))

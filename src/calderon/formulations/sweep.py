@@ -1,12 +1,118 @@
-"""One problem at many frequencies."""
+"""One problem at many frequencies: its solutions in turn, as data by frequency, and as files."""
 
-from collections.abc import Iterable, Iterator
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, Unpack
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
+from calderon.data import Axis, LabelledArrays, Places, Quantity, Samples
+from calderon.data.collections import collection_path, write_collection
+from calderon.data.labelled import stacked
+from calderon.data.pattern_files import write_patterns
+from calderon.data.samples import Sampling
 from calderon.formulations.options import SolveChoices, named_options
-from calderon.formulations.sweep_results import Sweep, frequencies_of
+from calderon.formulations.ports.port_sweep import write_touchstone
+from calderon.validation import positive_numbers
+
+
+@dataclass(frozen=True, eq=False)
+class Sweep(Sampling, Sequence[Any]):
+    """Solutions by frequency in Hz: `sweep[0]` is the first, fields and far fields have the axis `frequency`.
+
+    frequencies: (n,) in Hz. solutions: as many. s: of antennas, the scattering matrices (n, p, p) for exp(-i omega t)
+    with lines of `reference` ohm at the feeds.
+    """
+
+    frequencies: NDArray[np.float64]
+    solutions: tuple[Any, ...]
+    s: NDArray[np.complex128] | None = None
+    reference: float = 50.0
+
+    def __len__(self) -> int:
+        return len(self.solutions)
+
+    def __getitem__(self, number: Any) -> Any:
+        return self.solutions[number]
+
+    @property
+    def axis(self) -> Axis:
+        """The frequencies."""
+        return Axis("frequency", self.frequencies, "Hz", "frequency")
+
+    def far_field_data(self, theta: ArrayLike, phi: ArrayLike | None = None) -> Any:
+        """Far fields by frequency and direction as an `xarray.Dataset`; see `far_field_data` of the solutions."""
+        return self.far_field_arrays(theta, phi).to_xarray()
+
+    def far_field_arrays(self, theta: ArrayLike, phi: ArrayLike | None = None) -> LabelledArrays:
+        """Far fields by frequency and direction, as `far_field_arrays` of the solutions."""
+        return stacked(self.axis, [each.far_field_arrays(theta, phi) for each in self.solutions])
+
+    def arrays(self) -> LabelledArrays:
+        """Numbers by frequency: of the solver, and of antennas impedances and S."""
+        infos = [each.info for each in self.solutions]
+        found = [
+            Quantity("iterations", np.array([each.iterations for each in infos])),
+            Quantity("relative_residual", np.array([each.residual for each in infos])),
+        ]
+        axes: tuple[Axis, ...] = (self.axis,)
+        if self.s is not None:
+            names = [np.array(self.solutions[0].feeds)] * 2
+            axes += (Axis("feed", names[0]), Axis("driven_feed", names[1]))
+            impedances = np.array([each.input_impedances for each in self.solutions])
+            found = [Quantity(each.name, each.values, each.unit, along=("frequency",)) for each in found]
+            found.append(Quantity("input_impedance", impedances, "ohm", along=("frequency", "feed")))
+            found.append(Quantity("s", self.s, "1", f"S for {self.reference:g} ohm"))
+        return LabelledArrays(axes, tuple(found), attributes={"time_factor": "exp(-i omega t)"})
+
+    def to_xarray(self) -> Any:
+        """`arrays` as an `xarray.Dataset`."""
+        return self.arrays().to_xarray()
+
+    def to_pandas(self) -> Any:
+        """`arrays` as a tidy `pandas.DataFrame`."""
+        return self.arrays().to_pandas()
+
+    def write_pvd(self, path: str | os.PathLike[str]) -> None:
+        """Write what was solved for on the surface at all frequencies for ParaView: a .pvd file, and next to it one
+        .vtu file for each frequency (and surface)."""
+        place, files = collection_path(path), []
+        for number, solution in enumerate(self.solutions, start=1):
+            parts = getattr(solution, "electric_currents", None) or (solution.surface,)
+            for part, function in enumerate(parts):
+                name = f"{place.stem}_{number:03d}{f'_{part}' if len(parts) > 1 else ''}.vtu"
+                function.write(place.with_name(name))
+                files.append((float(self.frequencies[number - 1]), part, name))
+        write_collection(place, files)
+
+    def write_touchstone(self, path: str | os.PathLike[str]) -> None:
+        """Write S of an antenna with p feeds to a Touchstone file NAME.sPp, for exp(+j omega t) as that format
+        requires."""
+        if self.s is None:
+            raise ValueError("a Touchstone file holds S-parameters, those of the feeds of an antenna")
+        write_touchstone(path, self.frequencies, self.s, self.reference)
+
+    def write_far_field(self, path: str | os.PathLike[str], theta: Any = None, phi: Any = None) -> None:
+        """Write far fields of an antenna at all frequencies to a .ffe or .ffs file; see `AntennaSolution`."""
+        write_patterns(path, [each.pattern(theta, phi, self.reference) for each in self.solutions])
+
+    def samples(self, places: Places) -> Samples:
+        parts = [each.samples(places).arrays for each in self.solutions]
+        return Samples(places, stacked(self.axis, parts))
+
+    def __repr__(self) -> str:
+        low, high = self.frequencies.min(), self.frequencies.max()
+        kind = type(self.solutions[0]).__name__
+        return f"Sweep({len(self)} frequencies from {low:g} to {high:g} Hz of {kind})"
+
+
+def frequencies_of(given: Iterable[float]) -> NDArray[np.float64]:
+    """Positive frequencies (n,) in Hz, one at least."""
+    listed = isinstance(given, Iterable) and not isinstance(given, np.ndarray | str | bytes)
+    needed = "a sweep needs positive frequencies in Hz, one or a list"
+    return positive_numbers(list(given) if listed else given, "frequencies", needed)  # type: ignore[arg-type]
 
 
 @named_options

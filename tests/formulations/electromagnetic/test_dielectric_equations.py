@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import calderon as cal
+from calderon.formulations.checks import enclosing_surfaces
 from calderon.formulations.electromagnetic.dielectric_equations import Rotation, mueller, pmchwt
 from calderon.formulations.electromagnetic.dielectric_regions import regions_between
-from calderon.formulations.media.nesting import enclosing_surfaces
 
 
 @pytest.fixture(scope="module")

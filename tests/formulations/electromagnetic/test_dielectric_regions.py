@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 import calderon as cal
+from calderon.formulations.checks import enclosing_surfaces
 from calderon.formulations.electromagnetic.dielectric_regions import (
     innermost,
     region,
     regions_between,
 )
-from calderon.formulations.media.nesting import enclosing_surfaces
 
 
 @pytest.fixture(scope="module")

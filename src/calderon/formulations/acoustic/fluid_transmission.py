@@ -10,11 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
-from calderon.formulations.acoustic.scattering import ScatteringProblem
-from calderon.formulations.acoustic.scattering_solution import ScatteringSolution
-from calderon.formulations.checks import warn_thin
-from calderon.formulations.linear_system import LinearSystem
-from calderon.formulations.media.equations import (
+from calderon.formulations.acoustic.fluid_bodies import bodies_of, places_of, spread, summed
+from calderon.formulations.acoustic.fluid_equations import (
     SURROUNDINGS,
     Body,
     Column,
@@ -22,12 +19,13 @@ from calderon.formulations.media.equations import (
     Rigid,
     Vessel,
     equations,
+    inverses,
     sides_of,
 )
-from calderon.formulations.media.fluids import bodies_of, places_of
-from calderon.formulations.media.inverses import inverses
-from calderon.formulations.media.pieces import spread, summed
-from calderon.formulations.media.wavenumbers import wavenumber_and_frequency
+from calderon.formulations.acoustic.scattering import ScatteringProblem
+from calderon.formulations.acoustic.scattering_solution import ScatteringSolution
+from calderon.formulations.checks import warn_thin, wavenumber_and_frequency
+from calderon.formulations.linear_system import LinearSystem
 from calderon.formulations.options import SolveOptions
 from calderon.formulations.preconditioners import Preconditioner
 from calderon.formulations.solution_info import SolutionInfo
@@ -70,7 +68,7 @@ class FluidTransmission(ScatteringProblem):
 
     The whole has one solution for real wavenumbers: of a null vector the field in rigid bodies has u + eta du/dn = 0,
     and is 0; in those of fluid the argument above holds for each alone. Rigid tags of a body that has fluid tags, too,
-    are rigid parts of its wall, with sound on both sides: equations of the first kind (`media/equations.py`, and the
+    are rigid parts of its wall, with sound on both sides: equations of the first kind (`fluid_equations.py`, and the
     chapter on theory), space "P1", on meshes that are fine at the boundary of the rigid part.
 
     C. Mueller, Grundprobleme der mathematischen Theorie elektromagnetischer Schwingungen (1957); R. Kress and

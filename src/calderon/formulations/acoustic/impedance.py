@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from calderon.formulations.acoustic.combined import CombinedProblem, hard_on_a_plane
+from calderon.formulations.acoustic.scattering import CombinedProblem, hard_on_a_plane
 from calderon.formulations.acoustic.scattering_solution import ScatteringSolution
 from calderon.formulations.acoustic.surface_values import SurfaceValues, values_at_nodes
 from calderon.formulations.linear_system import LinearSystem

@@ -10,10 +10,15 @@ from numpy.typing import ArrayLike, NDArray
 from calderon.data import LabelledArrays, Quantity
 from calderon.data.far_fields import Directions
 from calderon.data.samples import SampledField
-from calderon.formulations.checks import reference_amplitude
-from calderon.formulations.media.wavenumbers import wave_attributes, wavenumber_and_frequency
-from calderon.formulations.saving.layers import LAYER_CLASSES, layer_functions, layer_values, layers_of
-from calderon.formulations.saving.solution_file import Record, SavedSolution
+from calderon.formulations.checks import reference_amplitude, wave_attributes, wavenumber_and_frequency
+from calderon.formulations.saving.solution_file import (
+    LAYER_CLASSES,
+    Record,
+    SavedSolution,
+    layer_functions,
+    layer_values,
+    layers_of,
+)
 from calderon.formulations.solution_info import SolutionInfo
 from calderon.mesh import TriangleMesh
 from calderon.mesh.errors import warn_of_accuracy

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 from numpy.typing import NDArray
 
-from calderon.formulations.acoustic.combined import CombinedProblem, hard_on_a_plane
+from calderon.formulations.acoustic.scattering import CombinedProblem, hard_on_a_plane
 from calderon.formulations.linear_system import LinearSystem
 from calderon.onsurface import SurfaceOperator
 from calderon.operators import double_layer, hypersingular, identity

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.formulations.acoustic.combined import CombinedProblem
+from calderon.formulations.acoustic.scattering import CombinedProblem
 from calderon.formulations.linear_system import LinearSystem
 from calderon.onsurface import SurfaceOperator
 from calderon.operators import adjoint_double_layer, identity, single_layer

@@ -11,16 +11,16 @@ from numpy.typing import ArrayLike, NDArray
 from calderon.exact import SPEED_OF_LIGHT, VACUUM_IMPEDANCE
 from calderon.formulations.electromagnetic.antenna_solution import AntennaSolution, reference_resistance
 from calderon.formulations.electromagnetic.pec import PECScattering
-from calderon.formulations.electromagnetic.power_balance import admittances, balanced
 from calderon.formulations.electromagnetic.radar import vacuum_impedance
 from calderon.formulations.electromagnetic.radiating_currents import RadiatingCurrents, magnetic_unit
 from calderon.formulations.linear_system import LinearSystem
 from calderon.formulations.options import SolveChoices, SolveOptions, named_options
-from calderon.formulations.ports.delta_gap import DeltaGap
+from calderon.formulations.ports.gaps import DeltaGap
 from calderon.formulations.ports.port_sweep import scattering
+from calderon.formulations.ports.power_balance import admittances, balanced
 from calderon.formulations.problem import Problem
 from calderon.formulations.solution_info import SolutionInfo
-from calderon.formulations.sweep_results import Sweep, frequencies_of
+from calderon.formulations.sweep import Sweep, frequencies_of
 from calderon.mesh import TriangleMesh
 from calderon.spaces import EdgeSpace, VectorFunction
 from calderon.validation import finite_complex, finite_numbers, positive_length, several

@@ -13,6 +13,7 @@ from calderon.formulations.checks import (
     closed_surface,
     electromagnetic_wave,
     elements_per_wavelength,
+    enclosing_surfaces,
     sources_outside,
     warn_coarse,
 )
@@ -36,7 +37,6 @@ from calderon.formulations.electromagnetic.radar import RadarProblem
 from calderon.formulations.electromagnetic.radiating_currents import RadiatingCurrents, magnetic_unit
 from calderon.formulations.linear_system import LinearSystem
 from calderon.formulations.loops.scales import LoopScales, static_ratio
-from calderon.formulations.media.nesting import enclosing_surfaces
 from calderon.formulations.options import SolveOptions
 from calderon.formulations.solution_info import SolutionInfo
 from calderon.mesh import TriangleMesh

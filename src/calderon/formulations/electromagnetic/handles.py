@@ -18,7 +18,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from calderon.formulations.lifted_matrix import ThinTerm
+from calderon.formulations.linear_system import ThinTerm
 from calderon.formulations.loops.scales import part_diameters
 from calderon.operators import electric_field
 from calderon.spaces import EdgeSpace

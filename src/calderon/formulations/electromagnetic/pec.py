@@ -34,8 +34,7 @@ from calderon.formulations.electromagnetic.radiating_currents import RadiatingCu
 from calderon.formulations.electromagnetic.scattering_solution import ElectromagneticSolution
 from calderon.formulations.linear_system import LinearSystem
 from calderon.formulations.loops.scales import LoopScales, static_ratio
-from calderon.formulations.loops.split_system import LowFrequencySystem
-from calderon.formulations.loops.splitting import SMALL
+from calderon.formulations.loops.splitting import SMALL, LowFrequencySystem
 from calderon.formulations.options import SolveOptions
 from calderon.formulations.preconditioners import Preconditioner
 from calderon.formulations.saving.solution_file import Record

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from calderon.data import LabelledArrays, Quantity
 from calderon.data.samples import SampledField
 from calderon.exact import SPEED_OF_LIGHT
-from calderon.formulations.media.wavenumbers import wave_attributes
+from calderon.formulations.checks import wave_attributes
 from calderon.formulations.saving.solution_file import SavedSolution
 from calderon.formulations.solution_info import SolutionInfo
 from calderon.greens import Helmholtz

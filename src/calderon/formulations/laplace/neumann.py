@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from calderon.formulations.checks import closed_surface, separate_parts, space_named, warn_thin
 from calderon.formulations.laplace.potential_solution import PotentialSolution
-from calderon.formulations.lifted_matrix import ThinTerm
-from calderon.formulations.linear_system import LinearSystem
+from calderon.formulations.linear_system import LinearSystem, ThinTerm
 from calderon.formulations.options import SolveOptions
 from calderon.formulations.problem import Problem
 from calderon.formulations.solution_info import SolutionInfo

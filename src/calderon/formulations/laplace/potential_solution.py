@@ -10,8 +10,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from calderon.data import Quantity
 from calderon.data.samples import SampledField
-from calderon.formulations.saving.layers import LAYER_CLASSES, layer_functions, layer_values, layers_of
-from calderon.formulations.saving.solution_file import Record, SavedSolution
+from calderon.formulations.saving.solution_file import (
+    LAYER_CLASSES,
+    Record,
+    SavedSolution,
+    layer_functions,
+    layer_values,
+    layers_of,
+)
 from calderon.formulations.solution_info import SolutionInfo
 from calderon.potentials import Potential
 from calderon.spaces import Function

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
-from calderon.formulations.scaling import Scaling
+from calderon.formulations.linear_system import Scaling
 from calderon.operators.methods import Method
 from calderon.solvers.system import Apply, applied
 from calderon.spaces import EdgeSpace

@@ -19,14 +19,13 @@ from calderon.floquet import (
     directions,
     voltages,
 )
+from calderon.formulations.checks import warn_long_edges
 from calderon.formulations.options import PlanChoices, SolveChoices, named_options
-from calderon.formulations.periodic.cell_solution import CellSolution, CellSweep
+from calderon.formulations.periodic.cell_solution import CellSolution, CellSweep, FloquetOrders
 from calderon.formulations.periodic.equation import CellEquation, CellOperator, spectra_of
-from calderon.formulations.periodic.floquet_orders import FloquetOrders
 from calderon.galerkin.layered.metal import LayeredMetal
 from calderon.layers import Layer, Sections, Stack
 from calderon.mesh import MeshError, TriangleMesh
-from calderon.mesh.errors import warn_of_accuracy
 from calderon.operators.methods import Plan
 from calderon.validation import (
     broadcast,
@@ -38,9 +37,6 @@ from calderon.validation import (
 )
 from calderon.view import Described
 
-ANOMALY = 1e-9
-"""Part of k^2 by which the square of k_t may differ in orders that travel along the surface."""
-EDGES_PER_WAVELENGTH = 8
 SIDES = ("above", "below")
 Floats = NDArray[np.float64]
 
@@ -275,7 +271,7 @@ class PeriodicCell(Described):
         square = complex(sections.wavenumbers[layer]) ** 2
         orders = self.functions.lattice.orders(transverse, 1.01 * abs(square) ** 0.5)
         size = np.linalg.norm(transverse + orders @ self.functions.lattice.reciprocal, axis=1)
-        found = np.flatnonzero(np.abs(size**2 - square) < ANOMALY * abs(square))
+        found = np.flatnonzero(np.abs(size**2 - square) < 1e-9 * abs(square))
         if len(found):
             raise ValueError(
                 f"the Floquet order {tuple(orders[found[0]].tolist())} travels exactly along the surface (Wood's "
@@ -285,13 +281,7 @@ class PeriodicCell(Described):
     def _warn_of_long_edges(self, sections: Sections) -> None:
         """A warning where edges are longer than an eighth of the wavelength next to the metal."""
         sides = [sections.layer_of(plane.z, side) for plane in self._planes for side in ("below", "above")]
-        shortest = 2 * np.pi / sections.densest_of(sides)
-        longest = self.mesh.edge_lengths.max()
-        if longest > 2**0.5 * shortest / EDGES_PER_WAVELENGTH:  # the diagonal of a cell
-            warn_of_accuracy(
-                f"edges of {longest:.3g} m are long for the wavelength of {shortest:.3g} m next to the metal: use a "
-                f"mesh with h of at most {shortest / EDGES_PER_WAVELENGTH:.2g} m"
-            )
+        warn_long_edges(self.mesh, sections.densest_of(sides), 2**0.5)  # the diagonal of a square
 
 
 class Incident(NamedTuple):

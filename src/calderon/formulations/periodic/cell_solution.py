@@ -7,15 +7,46 @@ from typing import ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.formulations.periodic.floquet_orders import POLARISATIONS, FloquetOrders
 from calderon.formulations.saving.solution_file import Record, SavedSolution
 from calderon.formulations.solution_info import SolutionInfo
 from calderon.spaces import EdgeSpace, VectorFunction
 from calderon.validation import one_of, positive_length, real_number
 from calderon.view import Described, Scene, Surface, Viewable
 
-VISIBLE = 1e-6
-"""Magnitudes below which phases are rounding errors."""
+POLARISATIONS = ("TM", "TE")
+
+
+@dataclass(frozen=True, eq=False)
+class FloquetOrders:
+    """Waves of the orders m that propagate in a half-space, (0, 0) first.
+
+    orders (n, 2). theta, phi (n,): where they travel to, theta from +z, in radians. amplitudes (n, 2, 2) without unit:
+    [m, p, q] of the polarisation p (0: TM, 1: TE) for incident waves of the polarisation q, of which the squared
+    magnitude is the part of the incident power.
+    """
+
+    orders: NDArray[np.int64]
+    theta: NDArray[np.float64]
+    phi: NDArray[np.float64]
+    amplitudes: NDArray[np.complex128]
+
+    @property
+    def specular(self) -> NDArray[np.complex128]:
+        """(2, 2) amplitudes of the order (0, 0)."""
+        return self.amplitudes[0]
+
+    @property
+    def power(self) -> NDArray[np.float64]:
+        """(n, 2) parts of the power of incident TM and TE waves that each order carries away."""
+        return np.asarray((np.abs(self.amplitudes) ** 2).sum(axis=1))
+
+    def __str__(self) -> str:
+        lines = ["order     theta      phi   of TM power   of TE power"]
+        for (first, second), theta, phi, power in zip(
+            self.orders, np.degrees(self.theta), np.degrees(self.phi), self.power, strict=True
+        ):
+            lines.append(f"{first:3d}{second:3d} {theta:7.2f}° {phi:7.2f}°  {power[0]:12.6f}  {power[1]:12.6f}")
+        return "\n".join(lines)
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,7 +147,7 @@ def _table(name: str, matrix: NDArray[np.complex128]) -> list[str]:
     """Magnitudes and phases of a matrix (2, 2)."""
     return [
         f"{name} {out} to {into}: {abs(value):.6f}"
-        + (f", {np.degrees(np.angle(value)):.2f}°" if abs(value) > VISIBLE else "")
+        + (f", {np.degrees(np.angle(value)):.2f}°" if abs(value) > 1e-6 else "")
         for q, out in enumerate(POLARISATIONS)
         for p, into in enumerate(POLARISATIONS)
         for value in [matrix[p, q]]

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from calderon.exact.vacuum import SPEED_OF_LIGHT
 from calderon.formulations.options import named_options
 from calderon.formulations.periodic.cell import PeriodicCell
-from calderon.formulations.periodic.floquet_orders import POLARISATIONS
+from calderon.formulations.periodic.cell_solution import POLARISATIONS
 from calderon.formulations.planar.echo import PlanarEcho
 from calderon.formulations.planar.equation import PlanarChoices, PlanarPlanChoices
 from calderon.formulations.planar.problem import PlanarProblem
@@ -21,10 +21,6 @@ from calderon.mesh import TriangleMesh, merge
 from calderon.operators.methods import Plan
 from calderon.validation import one_of, positive_length, positive_numbers, unmasked, whole_number
 
-STEPS = 720
-"""Parts of the circle: phases that are tabulated, and offsets that are tried."""
-FINE = 2000
-"""Sizes between the smallest and the largest at which the curve is interpolated."""
 Floats = NDArray[np.float64]
 
 
@@ -103,16 +99,17 @@ class ReflectArray:
     @cached_property
     def _best(self) -> tuple[float, Floats, Floats]:
         """phi0, the sizes (n, m), and what their phases are too large by (n, m)."""
-        fine = np.linspace(np.asarray(self.sizes)[0], np.asarray(self.sizes)[-1], FINE)
+        count = 720  # phases of the circle that are tabulated, and offsets that are tried
+        fine = np.linspace(np.asarray(self.sizes)[0], np.asarray(self.sizes)[-1], 2000)
         curve = scipy.interpolate.PchipInterpolator(self.sizes, self.phases)(fine)
-        targets = 2 * np.pi * np.arange(STEPS) / STEPS
+        targets = 2 * np.pi * np.arange(count) / count
         error = np.angle(np.exp(1j * (curve - targets[:, None])))
         nearest = np.abs(error).argmin(axis=1)
-        least = error[np.arange(STEPS), nearest]
-        steps = np.round(self.required * STEPS / (2 * np.pi)).astype(np.int64)
-        rms = [np.mean(least[(steps + offset) % STEPS] ** 2) for offset in range(STEPS)]
+        least = error[np.arange(count), nearest]
+        steps = np.round(self.required * count / (2 * np.pi)).astype(np.int64)
+        rms = [np.mean(least[(steps + offset) % count] ** 2) for offset in range(count)]
         offset = targets[int(np.argmin(rms))]
-        chosen = nearest[np.round((self.required + offset) * STEPS / (2 * np.pi)).astype(np.int64) % STEPS]
+        chosen = nearest[np.round((self.required + offset) * count / (2 * np.pi)).astype(np.int64) % count]
         return float(offset), fine[chosen], np.angle(np.exp(1j * (curve[chosen] - self.required - offset)))
 
     @property

@@ -11,26 +11,20 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from calderon.exact.vacuum import VACUUM_IMPEDANCE
+from calderon.formulations.checks import warn_long_edges
 from calderon.formulations.planar.ends import require_ends
-from calderon.formulations.ports.delta_gap import DeltaGap
-from calderon.formulations.ports.edge_port import EdgePort
+from calderon.formulations.ports.gaps import DeltaGap, EdgePort, Lumped
 from calderon.formulations.ports.line_port import LinePort
-from calderon.formulations.ports.lumped import Lumped
 from calderon.formulations.ports.probe import ProbePort, warn_of_planes
-from calderon.layers import Conductor, Stack, SurfaceImpedance
+from calderon.layers import Conductor, Sections, Stack, SurfaceImpedance
 from calderon.layers.parts import FLAT, UPRIGHT, feet_of
 from calderon.mesh import TriangleMesh
-from calderon.mesh.errors import MeshError, warn_of_accuracy
+from calderon.mesh.errors import MeshError
 from calderon.quadrature import Quadrature
 from calderon.spaces import RWG, EdgeSpace, half_functions
 from calderon.validation import describe, instance, list_of
 from calderon.view import Described
 
-EDGES_PER_WAVELENGTH = 8
-ANY = 1e9
-"""A frequency for what does not depend on it."""
-COARSE = "edges of up to"
-"""Beginning of the warning of coarse meshes."""
 Port = ProbePort | EdgePort | DeltaGap | LinePort
 PORTS = "ports are a list of ProbePort, EdgePort, DeltaGap and LinePort"
 
@@ -68,6 +62,11 @@ class Board(Described):
         """Whether no metal is vertical."""
         return bool(np.all(np.abs(self.mesh.normals[:, 2]) >= UPRIGHT))
 
+    @cached_property
+    def _sections(self) -> Sections:
+        """The layers, for what does not depend on the frequency."""
+        return self.stack.at(1e9)
+
     @property
     def probes(self) -> list[ProbePort]:
         """The ports that are probes."""
@@ -99,11 +98,11 @@ class Board(Described):
                 "ProbePort is a thin current next to horizontal metal alone: with vertical metal, let the probe be a "
                 "planar.via with an EdgePort(around=(x, y, radius))"
             )
-        require_ends(self.stack, mesh, ANY)
+        require_ends(self._sections, mesh)
         warn_of_planes(self.probes, mesh, self.stack, self.height)
         for probe in self.probes:
             mesh = probe.inserted(mesh, self.height)
-        feet = feet_of(self.stack.at(ANY), mesh)
+        feet = feet_of(self._sections, mesh)
         return half_functions(mesh, feet) if len(feet) else RWG(mesh)
 
     @cached_property
@@ -160,7 +159,7 @@ class Board(Described):
     @cached_property
     def _touched(self) -> NDArray[np.int64]:
         """Numbers of the layers next to metal, and those that probes pass."""
-        mesh, sections = self.metal.mesh, self.stack.at(ANY)
+        mesh, sections = self.metal.mesh, self._sections
         z = mesh.vertices[mesh.triangles, 2]
         touched = sections.touching(z.min(axis=1), z.max(axis=1), FLAT * float(np.ptp(mesh.vertices, axis=0).max()))
         passed = np.flatnonzero(sections.high <= self.height) if self.probes else touched
@@ -173,13 +172,7 @@ class Board(Described):
 
     def warn_of_coarse_meshes(self, frequency: float) -> None:
         """AccuracyWarning for edges above an eighth of the wavelength in the densest medium next to metal."""
-        wavelength = 2 * np.pi / self.stack.at(frequency).densest_of(self._touched)
-        longest = float(self.mesh.edge_lengths.max())
-        if longest > wavelength / EDGES_PER_WAVELENGTH:
-            warn_of_accuracy(
-                f"{COARSE} {1e3 * longest:.3g} mm are longer than an eighth of the wavelength of "
-                f"{1e3 * wavelength:.3g} mm next to the metal: refine the mesh to {1e3 * wavelength / 8:.2g} mm"
-            )
+        warn_long_edges(self.mesh, self.stack.at(frequency).densest_of(self._touched))
 
     @property
     def brief(self) -> str:

@@ -16,8 +16,6 @@ from calderon.layers.plane_wave import plane_wave
 from calderon.validation import one_of
 
 POLARIZATIONS = [receive + transmit for receive in RECEIVERS for transmit in RECEIVERS]
-GRAZING = 1e-6
-"""Cosines of theta below which waves travel along the layers."""
 
 
 class EchoPower(NamedTuple):
@@ -83,9 +81,9 @@ def received_from(radiator: Radiator, theta: ArrayLike, phi: ArrayLike | None) -
     """(n, 2, dimension) `Radiator.received` from n directions; ValueError for those from which no wave comes."""
     radial, _, phi_hat = line_of_sight(theta, phi)
     flat, around = radial.reshape(-1, 3), phi_hat.reshape(-1, 3)
-    out = np.empty((len(flat), 2, radiator.space.dimension), complex)
+    out, grazing = np.empty((len(flat), 2, radiator.space.dimension), complex), 1e-6  # a cosine of theta
     for side, sign in ((-1, 1.0), (0, -1.0)):
-        chosen = np.flatnonzero(sign * flat[:, 2] > GRAZING)
+        chosen = np.flatnonzero(sign * flat[:, 2] > grazing)
         if len(chosen) and not radiator.radiates(side):
             where = "above" if side else "below"
             raise ValueError(
@@ -94,7 +92,7 @@ def received_from(radiator: Radiator, theta: ArrayLike, phi: ArrayLike | None) -
             )
         if len(chosen):
             out[chosen] = radiator.received(flat[chosen], around[chosen], side)
-    if np.any(np.abs(flat[:, 2]) <= GRAZING):
+    if np.any(np.abs(flat[:, 2]) <= grazing):
         raise ValueError("theta = pi / 2: a wave along the layers does not reach the metal, choose another angle")
     return out
 

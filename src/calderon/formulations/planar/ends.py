@@ -2,27 +2,22 @@
 
 import numpy as np
 
-from calderon.layers import Stack
 from calderon.layers.parts import UPRIGHT
 from calderon.layers.sections import WALL, Sections
 from calderon.mesh import TriangleMesh
 from calderon.mesh.errors import MeshError
 
-GAP = 0.1
-"""Part of the height of a triangle: metal that ends so close to a wall is meant to reach it."""
-CLOSE = 1e-6
-"""Part of the size of a mesh by which equal heights may differ."""
 POOREST = 0.05
 """Impedance of a wall, over that of vacuum, from which on the charge at a foot may not be left out."""
 
 
-def require_ends(stack: Stack, mesh: TriangleMesh, frequency: float) -> None:
+def require_ends(sections: Sections, mesh: TriangleMesh) -> None:
     """MeshError for vertical metal that ends just above a wall, or meets flat metal where this has no edge; ValueError
     for feet on walls that conduct poorly, and on layers that conduct well."""
     upright = np.abs(mesh.normals[:, 2]) < UPRIGHT
     if not upright.any():
         return
-    sections, close = stack.at(frequency), CLOSE * float(np.ptp(mesh.vertices, axis=0).max())
+    close = 1e-6 * float(np.ptp(mesh.vertices, axis=0).max())  # by which equal heights may differ
     number, local = np.nonzero(upright[:, None] & np.ones(3, bool))
     edges = mesh.triangle_edges[number, local]
     ends = mesh.vertices[mesh.edges[edges]]
@@ -33,8 +28,9 @@ def require_ends(stack: Stack, mesh: TriangleMesh, frequency: float) -> None:
     heights = np.ptp(mesh.vertices[mesh.triangles[number], 2], axis=1)
     for end, face, wall in zip(sections.ends, (sections.low[0], sections.high[-1]), sections.walls, strict=True):
         gap = np.abs(middles[:, 2] - face)
-        if end == WALL and np.any((gap > close) & (gap < GAP * heights)):
-            first = int(np.argmax((gap > close) & (gap < GAP * heights)))
+        almost = (gap > close) & (gap < 0.1 * heights)  # metal that is meant to reach the wall
+        if end == WALL and np.any(almost):
+            first = int(np.argmax(almost))
             raise MeshError(
                 f"vertical metal ends {1e3 * gap[first]:g} mm from the wall at z = {1e3 * face:g} mm, at ("
                 f"{1e3 * middles[first, 0]:g}, {1e3 * middles[first, 1]:g}) mm: let it reach the wall, or end farther "

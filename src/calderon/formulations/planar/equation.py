@@ -6,8 +6,7 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from calderon.formulations.linear_system import LinearSystem
-from calderon.formulations.loops.split_system import LowFrequencySystem
-from calderon.formulations.loops.splitting import SMALL
+from calderon.formulations.loops.splitting import SMALL, LowFrequencySystem
 from calderon.formulations.options import PAIR, PlanChoices, SolveChoices, SolveOptions
 from calderon.formulations.planar.board import Board
 from calderon.formulations.planar.metal_operator import METHODS, MetalOperator

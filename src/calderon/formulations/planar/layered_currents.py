@@ -25,8 +25,6 @@ THETAS, PHIS = 24, 48
 """Directions in a half-space for the power, and around the axis."""
 TOGETHER = 1 << 18
 """Directions times functions at a time."""
-LEAST = 1e-3
-"""Thickness times wavenumber of layers that guide waves which are looked for."""
 Complex = NDArray[np.complex128]
 
 
@@ -100,11 +98,11 @@ class LayeredCurrents(SavedSolution, Described):
     def surface_waves(self) -> list[SurfaceWave]:
         """The surface waves that horizontal currents at `height` excite; none that decays faster along the layers than
         it is slower than waves above: its power is part of what is lost; and none in layers that are together thinner
-        than LEAST over their wavenumber: of power radiated over a wall they carry twice that at most."""
+        than 1e-3 over their wavenumber: of power radiated over a wall they carry twice that at most."""
         faces, thickness = self.sections.high[:-1], 0.0
         if len(faces):
             thickness = float(faces[-1] - min(faces[0], self.sections.low[0]))
-        if float(np.abs(self.sections.wavenumbers).max()) * thickness < LEAST:
+        if float(np.abs(self.sections.wavenumbers).max()) * thickness < 1e-3:
             return []
         found = surface_waves(self.sections, self.height, bool(self.probes))
         return [wave for wave in found if wave.k.imag < wave.k.real - outside_wavenumber(self.sections)]

@@ -7,26 +7,102 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from scipy.sparse.linalg import LinearOperator
 
 from calderon.backends import require_memory
 from calderon.dense import DenseMatrix
-from calderon.fft import grid_operator, plan_fft
+from calderon.fft import GridOperator, cell_inverse, grid_operator, near_inverse, plan_fft
+from calderon.formulations.linear_system import HLU_RTOL
 from calderon.formulations.planar.board import Board
-from calderon.formulations.planar.bordered import Bordered
 from calderon.formulations.ports.probe import probe_matrix
-from calderon.hmatrix import ComposedOperator
+from calderon.hmatrix import ComposedOperator, hlu
 from calderon.hmatrix.composed_operator import product_of
 from calderon.hmatrix.off_diagonal import Term
+from calderon.mesh.topology import components_by_edges
 from calderon.operators.layered import UPRIGHT_ENTRY, LayeredElectricField, layered_electric_field
 from calderon.operators.methods import Plan, method_named
 from calderon.products.cost import Cost
 from calderon.spaces import EdgeSpace
 
-MOST_COLUMNS = 0.25
-"""Part of the unknowns that may be dense columns of a compressed matrix, where they cost as much as half of a dense
-one, which is symmetric."""
-METHODS = ("dense", "hmatrix", "fft")
 Complex = NDArray[np.complex128]
+Numbers = NDArray[np.int64]
+METHODS = ("dense", "hmatrix", "fft")
+
+
+class Bordered(LinearOperator):
+    """The symmetric matrix [A B; B^T D] with A on a grid or as an H-matrix, and dense B and D.
+
+    operator: A (a, a). columns (n, m): of B over D, in all rows, which have the numbers of the unknowns. order (n,):
+    the unknowns of A, then those of the columns. near: sparse (a, a), the entries of A of functions with common
+    triangles at least.
+    """
+
+    def __init__(
+        self, operator: GridOperator | ComposedOperator, columns: Complex, order: Numbers, near: sp.csr_array
+    ) -> None:
+        super().__init__(np.dtype(complex), (len(columns),) * 2)
+        self.operator, self.columns, self.order, self.near = operator, columns, order, near
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of A and of the columns in bytes."""
+        return self.operator.nbytes + self.columns.nbytes
+
+    @property
+    def parts(self) -> tuple[Numbers, Numbers]:
+        """The numbers of the unknowns of A, and of those of the columns."""
+        first = self.operator.shape[0]
+        return self.order[:first], self.order[first:]
+
+    def _matvec(self, x: NDArray[Any]) -> Complex:
+        x, y = x.ravel(), np.empty(len(x), complex)
+        flat, others = self.parts
+        y[flat] = self.operator @ x[flat] + self.columns[flat] @ x[others]
+        y[others] = self.columns[flat].T @ x[flat] + self.columns[others] @ x[others]
+        return y
+
+    def near_entries(self, rows: Numbers, columns: Numbers) -> Complex:
+        """(k,) the entries in these rows and columns, of functions with common triangles."""
+        first, place = self.operator.shape[0], np.argsort(self.order)
+        i, j, found = place[rows], place[columns], np.empty(len(rows), complex)
+        inside, right = (i < first) & (j < first), j >= first
+        below = ~inside & ~right
+        found[inside] = np.asarray(self.near[i[inside], j[inside]]).ravel()
+        found[right] = self.columns[rows[right], j[right] - first]
+        found[below] = self.columns[columns[below], i[below] - first]
+        return found
+
+    def inverse(self) -> LinearOperator:
+        """An approximate inverse: of A by `inverse_of`, of the columns by the Schur complement D - B^T A^-1 B."""
+        (flat, others), inverse = self.parts, inverse_of(self.operator)
+        upper, corner = self.columns[flat], self.columns[others]
+        through = inverse @ upper if upper.size else upper
+        schur = np.linalg.inv(corner - upper.T @ through)
+
+        def approximate(x: NDArray[Any]) -> Complex:
+            x, y = x.ravel(), np.empty(len(x), complex)
+            one = inverse @ x[flat]
+            two = schur @ (x[others] - upper.T @ one)
+            y[flat], y[others] = one - through @ two, two
+            return y
+
+        return LinearOperator(self.shape, matvec=approximate, dtype=np.dtype(complex))
+
+    def __str__(self) -> str:
+        number = self.columns.shape[1]
+        return f"{self.operator}" + (f", and {number} dense columns" if number else "")
+
+
+def inverse_of(operator: GridOperator | ComposedOperator) -> LinearOperator:
+    """An approximate inverse: hierarchical factors of H-matrices; of grids `cell_inverse` of pieces of metal that are
+    all small, or `near_inverse`."""
+    if isinstance(operator, ComposedOperator):
+        return hlu(operator, HLU_RTOL).as_preconditioner()
+    space: Any = operator.matrix.metal.space
+    mesh = space.mesh
+    pieces = components_by_edges(mesh.triangle_edges, len(mesh.edges))[space.pairs[:, 0]]
+    small = np.bincount(pieces).max() <= 400 and pieces.max() > 0
+    return cell_inverse(operator, pieces) if small else near_inverse(operator)
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +168,7 @@ class MetalOperator:
         if method_named(method).stores_entries:
             return self._field(board.function_space).plan(method, rtol)
         total, number = self.shape[0], len(board.others)
-        if number > MOST_COLUMNS * total:
+        if number > 0.25 * total:  # columns cost as much as half of a dense matrix, which is symmetric
             raise ValueError(f"method {method!r} is for horizontal metal, and much is vertical: use method='dense'")
         flat = self._horizontal_field
         plan = plan_fft(flat, rtol, precision, **self.grid) if method_named(method).grids else flat.plan(method, rtol)

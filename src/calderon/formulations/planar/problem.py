@@ -13,26 +13,22 @@ from calderon.backends import require_memory
 from calderon.exact.angular import RECEIVERS
 from calderon.exact.vacuum import VACUUM_IMPEDANCE
 from calderon.formulations.options import DEFAULTS, named_options
-from calderon.formulations.planar.board import COARSE, Board
+from calderon.formulations.planar.board import Board
 from calderon.formulations.planar.echo import POLARIZATIONS, PlanarEcho, monostatic, received_from
 from calderon.formulations.planar.equation import RESIDUAL, BoardEquation, PlanarChoices, PlanarPlanChoices
 from calderon.formulations.planar.layered_currents import LayeredCurrents
-from calderon.formulations.planar.power_balance import balanced
 from calderon.formulations.planar.radiator import Complex, Radiator
 from calderon.formulations.planar.solution import PlanarSolution
 from calderon.formulations.ports.feeds import reference_resistance
-from calderon.formulations.ports.line_modes import LineWave, line_parameters
-from calderon.formulations.ports.line_port import LinePort, LineWaves
+from calderon.formulations.ports.line_port import LinePort, LineWave, LineWaves, line_parameters
 from calderon.formulations.ports.port_sweep import PortSweep, adaptive_sweep, scattering
+from calderon.formulations.ports.power_balance import balanced_admittances
 from calderon.formulations.solution_info import SolutionInfo
 from calderon.mesh.errors import AccuracyWarning
 from calderon.operators.methods import Plan
 from calderon.solvers.iteration import tolerance
 from calderon.spaces import VectorFunction
 from calderon.validation import describe, finite_numbers, one_of, positive_length, real_number, whole_number
-
-STEADY = 1e-8
-"""Error of conductances where Green's functions at rest stand for those of a low frequency, over `HELD`."""
 
 
 class PortCurrents(NamedTuple):
@@ -187,8 +183,9 @@ class PlanarProblem(Board):
             return found
         local = sp.csr_array(-VACUUM_IMPEDANCE * self.local_part(frequency).real)
         given = [lambda u: LayeredCurrents(**self._fields(frequency, x @ u, info)), local]
+        # where Green's functions at rest stand for those of a low frequency, conductances are wrong by some 1e-8
         hastened = self.stack.at(frequency).hastened(self.mesh.diameter)[1] > 1
-        return balanced(found, max(error, STEADY if hastened else 0.0), *given)
+        return balanced_admittances(found, max(error, 1e-8 if hastened else 0.0), *given)
 
     @named_options
     def impedance_matrix(self, frequency: float, **options: Unpack[PlanarChoices]) -> Complex:
@@ -256,7 +253,7 @@ class PlanarProblem(Board):
         resistance = reference_resistance(reference)
         self.warn_of_coarse_meshes(high)
         with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", COARSE, AccuracyWarning)  # once for all frequencies
+            warnings.filterwarnings("ignore", "edges of up to", AccuracyWarning)  # once for all frequencies
             at = lambda f: self.scattering_matrix(f, resistance, **options)  # noqa: E731
             solved = adaptive_sweep(at, frequencies, resistance, interpolate)
         return replace(solved, of_lines=self._has_lines)

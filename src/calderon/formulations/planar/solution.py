@@ -13,8 +13,6 @@ from calderon.formulations.ports.feeds import Feeds
 from calderon.validation import positive_length, real_number, truth
 from calderon.view import Scene, Viewable
 
-CUT = 721
-"""Directions of a cut through the pattern."""
 Complex = NDArray[np.complex128]
 
 
@@ -76,12 +74,12 @@ class PlanarSolution(LayeredCurrents, Feeds, Viewable):
         """Angle in radians around the strongest direction of the upper half-space in the plane of the azimuth phi,
         within which the gain is above `level` of the largest there."""
         phi, level = real_number(phi, "phi in radians"), positive_length(level, "level")
-        theta = np.linspace(-np.pi / 2, np.pi / 2, CUT)
+        theta = np.linspace(-np.pi / 2, np.pi / 2, 721)
         gain = self.gain(np.abs(theta), np.where(theta < 0, phi + np.pi, phi))
         top = int(gain.argmax())
         below = np.flatnonzero(gain < level * gain[top])
-        left, right = below[below < top].max(initial=-1), below[below > top].min(initial=CUT)
-        return float(theta[min(right, CUT - 1)] - theta[max(left, 0)])
+        left, right = below[below < top].max(initial=-1), below[below > top].min(initial=len(theta))
+        return float(theta[min(right, len(theta) - 1)] - theta[max(left, 0)])
 
     @cached_property
     def power(self) -> PlanarPower:

@@ -7,19 +7,86 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike, NDArray
 
+from calderon.exact.vacuum import VACUUM_IMPEDANCE
+from calderon.floquet import voltages
+from calderon.layers import Sections, Stack
+from calderon.layers.sections import WALL
 from calderon.mesh import MeshError
+from calderon.quadrature import gauss
 from calderon.spaces import EdgeSpace
-from calderon.validation import positive_length, real_numbers
+from calderon.validation import instance, positive_length, real_number, real_numbers
 
-CLOSENESS = 1e-6
-"""Part of the width by which vertices may lie off a line across."""
+Complex = NDArray[np.complex128]
+
+
+class LineWave(NamedTuple):
+    """beta in 1/m, with a positive imaginary part for losses, Z_c in ohm, and the effective permittivity."""
+
+    beta: complex
+    impedance: complex
+    permittivity: complex
+
+    def __str__(self) -> str:
+        return f"Z_c = {self.impedance:.5g} ohm, effective permittivity {self.permittivity:.5g}"
+
+
+def line_parameters(stack: Stack, width: float, frequency: float, z: float | None = None) -> LineWave:
+    """The fundamental wave of a strip of a width in m at the height z in m (the top of the stack, unless given).
+
+    frequency: in Hz. Z_c is that of power and current. Raises ValueError without a conductor below or above.
+    """
+    instance(stack, Stack, "the layers must be a Stack")
+    sections, w = stack.at(frequency), positive_length(width, "the width of a line in m")
+    height = stack.top if z is None else real_number(z, "z")
+    if WALL not in sections.ends:
+        raise ValueError("a line needs a conductor below or above, and this stack has none: give Stack(below='pec')")
+    low, high = sections.k0, float(np.sqrt((sections.eps * sections.mu).real.max())) * sections.k0
+    trials = np.linspace(1.02 * high, max(low * (1 - 1e-6), 0.2 * high), 60)  # a zero lies between two
+    values = np.array([_impedance(sections, height, w, complex(each)) for each in trials])
+    change = np.flatnonzero((values.imag[:-1] * values.imag[1:] < 0) & (np.abs(np.diff(values)) < np.abs(values).max()))
+    if not len(change):
+        raise ValueError(
+            f"no wave of a strip of {1e3 * w:g} mm at z = {1e3 * height:g} mm was found at {frequency:g} Hz: check the "
+            "height, the layers and the frequency"
+        )
+    a, b = complex(trials[change[0]]), complex(trials[change[0] + 1])
+    one, two = complex(values[change[0]]), complex(values[change[0] + 1])
+    for _ in range(30):
+        if abs(b - a) < 1e-12 * abs(b) or two == one:
+            break
+        a, b, one = b, b - two * (b - a) / (two - one), two
+        two = _impedance(sections, height, w, b)
+    step = 1e-4 * abs(b)
+    slope = (_impedance(sections, height, w, b + step) - _impedance(sections, height, w, b - step)) / (2 * step)
+    impedance = VACUUM_IMPEDANCE * slope / 2j
+    return LineWave(b, impedance if impedance.real > 0 else -impedance, (b / sections.k0) ** 2)
+
+
+def _impedance(sections: Sections, z: float, w: float, beta: complex) -> complex:
+    """z(beta) in 1/m for eta0 = 1."""
+    functions, panels, farthest = 3, 300, 1000.0  # along, and across; of k_y w / 2, beyond whose end means stand
+    rule = gauss(8)
+    edges = farthest * np.linspace(0, 1, panels + 1) ** 1.5
+    x = (edges[:-1, None] + np.diff(edges)[:, None] * rule.points).ravel()
+    weights = (np.diff(edges)[:, None] * rule.weights).ravel() * 4 / w / (2 * np.pi)
+    ky = 2 * x / w
+    k = np.sqrt(beta**2 + ky**2)
+    e, h = voltages(sections, k, z, z)
+    bessel = np.array([(-1) ** n * scipy.special.jv(2 * n, x) for n in range(functions + 1)])
+    along, across = bessel[:functions], 1j * bessel[1:] / x
+    ss, st, tt = (e * beta**2 + h * ky**2) / k**2, (e - h) * beta * ky / k**2, (e * ky**2 + h * beta**2) / k**2
+    first = (along * weights * ss) @ along.T
+    # beyond, products of J_2n with their signs have the mean 1 / (pi x), and the voltages fall as 1 / x
+    first += ss[-1] * 4 / w / (2 * np.pi) / np.pi * np.ones_like(first) * x[-1] / farthest
+    mixed = (along * weights * st) @ across.T
+    last = (across.conj() * weights * tt) @ across.T
+    matrix = np.block([[first, mixed], [-mixed.T, last]])
+    column = np.eye(len(matrix))[0]
+    return complex(1 / np.linalg.solve(matrix, column)[0])
+
+
 SETTLED = 2.0
 """Widths from the gap from where on there are only the two waves."""
-FEWEST = 5
-"""Lines across, of which the currents are fitted."""
-TRIALS = 200
-"""Propagation constants that are tried."""
-Complex = NDArray[np.complex128]
 
 
 class LineWaves(NamedTuple):
@@ -68,7 +135,7 @@ class LinePort:
         along = np.asarray(self.toward, dtype=float) / np.linalg.norm(np.asarray(self.toward, dtype=float))
         offset = space.mesh.vertices[space.mesh.edges[space.edges]][..., :2] - np.asarray(self.end, dtype=float)
         s, t = offset @ along, offset @ np.array([-along[1], along[0]])
-        close = CLOSENESS * self.width
+        close = 1e-6 * self.width  # by which vertices may lie off a line across
         inside = (np.abs(s[:, 0] - s[:, 1]) < close) & (np.abs(t).max(axis=1) < self.width / 2 + close)
         inside &= (s[:, 0] > close) & (s[:, 0] < self.length + close) & (space.pairs[:, 1] >= 0)
         chosen = np.flatnonzero(inside)
@@ -81,7 +148,7 @@ class LinePort:
         weights[which, chosen] = sign * lengths
         places = np.bincount(which, s[chosen, 0]) / np.maximum(np.bincount(which), 1) if len(chosen) else np.zeros(0)
         places, weights = places[whole], weights[whole]
-        if np.count_nonzero(places > places.min(initial=0.0) + SETTLED * self.width) < FEWEST:
+        if np.count_nonzero(places > places.min(initial=0.0) + SETTLED * self.width) < 5:  # which the fit needs
             raise MeshError(
                 f"a line port at ({1e3 * np.asarray(self.end)[0]:g}, {1e3 * np.asarray(self.end)[1]:g}) mm found "
                 f"{len(places)} lines of edges across its width of {1e3 * self.width:g} mm: the mesh needs some between"
@@ -111,10 +178,10 @@ class LinePort:
             basis = np.exp(1j * beta * np.outer(s, [1, -1]))
             return float(np.linalg.norm(scaled - basis @ np.linalg.lstsq(basis, scaled, rcond=None)[0]))
 
-        trials = np.linspace(*limits, TRIALS)
+        trials = np.linspace(*limits, 200)
         best = int(np.argmin([residual(each) for each in trials]))
         found = scipy.optimize.minimize_scalar(
-            residual, bounds=(trials[max(best - 1, 0)], trials[min(best + 1, TRIALS - 1)])
+            residual, bounds=(trials[max(best - 1, 0)], trials[min(best + 1, len(trials) - 1)])
         )
         basis = np.exp(1j * found.x * np.outer(s, [1, -1]))
         toward, back = np.linalg.lstsq(basis, currents, rcond=None)[0]

@@ -1,4 +1,4 @@
-"""Scattering matrices over a band of frequencies, from few solved ones by rational functions."""
+"""Scattering matrices over a band of frequencies, from few solved ones by rational functions, and their files."""
 
 import os
 from collections.abc import Callable
@@ -9,21 +9,11 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from calderon.formulations.ports.touchstone import write_touchstone
+from calderon.files.whole_file import file_path, whole_file
 from calderon.mesh.errors import warn_of_accuracy
+from calderon.validation import describe
 from calderon.view import Described
 
-FIRST, MOST = 5, 40
-"""Solved frequencies at first, and at most."""
-CANDIDATES = 401
-"""Frequencies at which two rational functions are compared."""
-FITTED = 0.03
-"""Part of the wanted error of S that rational functions may have at solved frequencies."""
-LEAST_RESIDUE = 1e-3
-"""Part of the largest impedance: poles whose peak is lower belong to rounding errors."""
-SAME, STEADY = 0.1, 0.5
-"""Parts of half the width of a resonance: poles that are closer are those of one, seen at two ports, and where one
-frequency less is fitted; others belong to the fit."""
 Complex = NDArray[np.complex128]
 
 
@@ -65,11 +55,13 @@ class PortSweep(Described):
 
     def resonances(self) -> list[Resonance]:
         """Poles of the impedance matrix within the band, from low to high frequencies."""
-        found: list[complex] = []
+        # in halves of the width of a resonance: a pole stays within `steady` where one frequency less is fitted, else
+        # it belongs to the fit; poles of two ports that are closer than `same` are one
+        same, steady, found = 0.1, 0.5, list[complex]()
         for n in range(self.s.shape[1]):
             poles, before = (self._poles(n, count) for count in (self.solves, self.solves - 1))
-            steady = [p for p in poles if any(abs(p - each) < STEADY * -p.imag for each in before)]
-            found += [p for p in steady if not any(abs(p - each) < SAME * -p.imag for each in found)]
+            kept = [p for p in poles if any(abs(p - each) < steady * -p.imag for each in before)]
+            found += [p for p in kept if not any(abs(p - each) < same * -p.imag for each in found)]
         return [Resonance(p.real, p.real / (-2 * p.imag)) for p in sorted(found, key=lambda each: each.real)]
 
     def _poles(self, port: int, count: int) -> list[complex]:
@@ -82,7 +74,7 @@ class PortSweep(Described):
         poles, residues = fit.poles() * high, fit.residues() * high
         peak = np.abs(residues) / np.maximum(np.abs(poles.imag), 1e-300)
         kept = (poles.real >= low) & (poles.real <= high) & (poles.imag < 0) & (-poles.imag < poles.real / 2)
-        return list(poles[kept & (peak > LEAST_RESIDUE * np.abs(values).max())])
+        return list(poles[kept & (peak > 1e-3 * np.abs(values).max())])  # lower peaks are rounding errors
 
     def write_touchstone(self, path: str | os.PathLike[str]) -> None:
         """Write S to a file NAME.sPp with as many ports P, for exp(+j omega t) as that format requires."""
@@ -119,17 +111,17 @@ def adaptive_sweep(
     """Solve where two rational functions (AAA) through the solved frequencies differ most, until they differ by less
     than rtol; the second one lacks the last frequency. Y. Nakatsukasa, O. Sete, L. N. Trefethen (2018)."""
     low, high = float(frequencies.min()), float(frequencies.max())
-    places = 0.5 * (low + high) - 0.5 * (high - low) * np.cos(np.pi * np.arange(FIRST) / (FIRST - 1))
+    most, wanted = 40, np.linspace(low, high, 401)  # solved frequencies, and those at which two functions are compared
+    places = 0.5 * (low + high) - 0.5 * (high - low) * np.cos(np.linspace(0, np.pi, 5))
     solved = list(np.unique(places)) if high > low else [low]
     values = [scattering_at(f) for f in solved]
-    wanted = np.linspace(low, high, CANDIDATES)
     error = 0.0
     while high > low:
         best, other = (_fitted(solved[:n], values[:n], wanted, rtol) for n in (len(solved), len(solved) - 1))
         difference = np.abs(best - other).max(axis=(1, 2))
         distance = np.abs(wanted[:, None] - np.array(solved)).min(axis=1)
         error = float(difference.max())
-        if error < rtol or len(solved) >= MOST:
+        if error < rtol or len(solved) >= most:
             break
         chosen = float(wanted[np.argmax(difference * np.minimum(1.0, distance / (1e-3 * (high - low))))])
         solved.append(chosen)
@@ -151,5 +143,42 @@ def _fitted(solved: list[float], values: list[Complex], wanted: NDArray[np.float
         out[:] = s[0]
         return out
     for i, j in np.ndindex(*s.shape[1:]):
-        out[:, i, j] = scipy.interpolate.AAA(f / f.max(), s[:, i, j], rtol=FITTED * rtol)(wanted / f.max())
+        out[:, i, j] = scipy.interpolate.AAA(f / f.max(), s[:, i, j], rtol=0.03 * rtol)(wanted / f.max())
     return out
+
+
+def write_touchstone(
+    path: str | os.PathLike[str],
+    frequencies: NDArray[np.float64],
+    s: NDArray[np.complex128],
+    reference: float,
+    of_lines: bool = False,
+) -> None:
+    """Write S (n, p, p), of the time factor exp(-i omega t), at frequencies (n,) in Hz to a file NAME.sPp.
+
+    Numbers are real and imaginary parts for exp(+j omega t), as the format requires: conjugates. reference: impedance
+    of all ports in ohm, real. of_lines: S is relative to the impedance of the lines instead, as a comment then says.
+    Raises ValueError for another ending and for a complex reference.
+    """
+    place, ports = file_path(path, "a scattering matrix", "patch.s1p"), s.shape[1]
+    if place.suffix.lower() != f".s{ports}p":
+        raise ValueError(f"a Touchstone file of {ports} port(s) ends with .s{ports}p, got {str(path)!r}")
+    if np.imag(reference) != 0 or not np.real(reference) > 0:
+        raise ValueError(
+            f"Touchstone files have one positive resistance as the reference, got {describe(reference)} ohm: sweep "
+            "with reference=50"
+        )
+    lines = ["! S-parameters by calderon, exp(+j omega t)"]
+    if of_lines:
+        lines.append("! relative to the impedance of the microstrip lines at the ports, which R does not state")
+    lines.append(f"# Hz S RI R {float(np.real(reference)):.10g}")
+    for f, matrix in zip(frequencies, s.conj(), strict=True):
+        rows = matrix.T.reshape(1, -1) if ports <= 2 else matrix  # S11 S21 S12 S22, else row by row
+        text = [f"{float(f):.12g}"]
+        for number, row in enumerate(rows):
+            for start in range(0, len(row), 4):
+                pairs = " ".join(f"{value.real:.12g} {value.imag:.12g}" for value in row[start : start + 4])
+                text.append(pairs if number == 0 and start == 0 else "\n  " + pairs)
+        lines.append(" ".join(text))
+    with whole_file(place) as scratch:
+        scratch.write_text("\n".join(lines) + "\n", encoding="ascii")

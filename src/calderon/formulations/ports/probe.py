@@ -15,12 +15,6 @@ from calderon.quadrature import triangle_rule
 from calderon.spaces import EdgeSpace
 from calderon.validation import place_in_plane, positive_length, text
 
-DISTANCES = 50
-"""At which the field of a probe is computed."""
-RULE = 6
-NEAREST = 0.2
-"""Part of the radius: closer points have the field there."""
-
 
 @dataclass(frozen=True, eq=False)
 class ProbePort:
@@ -64,12 +58,12 @@ class ProbePort:
     def reactions(self, sections: Sections, space: EdgeSpace, z: float) -> NDArray[np.complex128]:
         """i k0 int f_i . int G_xz dz' over the probe to height z (dimension,), as entries of the electric field with
         eta0 = 1."""
-        rule = triangle_rule(RULE)
+        rule = triangle_rule(6)
         corners = space.mesh.vertices[space.mesh.triangles[space.triangles]]
         offset = rule.barycentric @ corners[..., :2] - np.array(self.place)
         rho = np.linalg.norm(offset, axis=2)
-        first = NEAREST * self.radius
-        grid = first + (1.001 * rho.max() - first) * np.linspace(0, 1, DISTANCES) ** 2
+        first = 0.2 * self.radius  # closer points have the field there
+        grid = first + (1.001 * rho.max() - first) * np.linspace(0, 1, 50) ** 2
         faces = sections.high[:-1]
         levels = faces[np.abs(corners[:, :1, 2] - faces).argmin(axis=1)]  # (n,)
         field = np.empty(rho.shape, complex)

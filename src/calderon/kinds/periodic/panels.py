@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 import calderon.plots as plots
 from calderon.formulations import CellSolution, PeriodicCell
-from calderon.formulations.periodic.floquet_orders import POLARISATIONS
+from calderon.formulations.periodic.cell_solution import POLARISATIONS
 from calderon.kinds.periodic.model import PeriodicCase
 from calderon.mesh import TriangleMesh
 from calderon.report import Result, Sheet, panel

@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 
 import calderon.plots as plots
-from calderon.formulations.ports.touchstone import write_touchstone
+from calderon.formulations.ports.port_sweep import write_touchstone
 from calderon.kinds.surface.results import Results, Step
 from calderon.report import Sheet, panel
 from calderon.report.formatting import decibels, decibels_of_power, frequency_text, ohms

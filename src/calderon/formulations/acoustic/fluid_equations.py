@@ -10,7 +10,12 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from scipy.sparse.linalg import LinearOperator
+
+from calderon.formulations.acoustic.scattering import ROOT_ERROR, hard_on_a_plane
+from calderon.formulations.linear_system import mass_preconditioner
 from calderon.greens import Helmholtz
+from calderon.onsurface import SurfaceOperator, osrc_dtn
 from calderon.operators import (
     BoundaryOperator,
     adjoint_double_layer,
@@ -188,3 +193,25 @@ def _layers(green: Helmholtz, k: float, row: Row, column: Column, sign: float, r
 
 def _sum(one: Any, other: Any) -> Any:
     return other if one is None else one if other is None else one + other
+
+
+def inverses(body: Body, wavenumber: complex, precision: str) -> list[LinearOperator]:
+    """The inverses of the blocks of a body, one for each unknown or one for all of them.
+
+    On a plane V = -1/2 of the Neumann-to-Dirichlet map and D = -1/2 of its inverse.
+    """
+
+    def dtn(space: Space, k: complex) -> SurfaceOperator:
+        return osrc_dtn(space, k, error=ROOT_ERROR, precision=precision)
+
+    if isinstance(body, Rigid):
+        around = 1j / body.eta if body.parent != SURROUNDINGS else wavenumber
+        return [hard_on_a_plane(dtn(body.surface, around), body.eta).inverse().tested]
+    if isinstance(body, Vessel):
+        k, r = abs(wavenumber), body.density_ratio
+        return [
+            (dtn(body.surface, wavenumber) * (-(1 + 1 / r) / (2 * k))).inverse().tested,
+            (dtn(body.wall, body.wavenumber) * (-1 / (2 * k * r))).inverse().tested,
+            (dtn(body.opening, wavenumber) * (-2 / (k * (1 + r)))).tested,
+        ]
+    return [mass_preconditioner(tuple(column.space for column in body.columns))]

@@ -1,5 +1,5 @@
 """Bodies of different fluids next to each other or one within another, rigid ones, and those of a fluid behind walls of
-which a part is rigid: which parts of a surface they are. Their equations are in `equations.py`."""
+which a part is rigid: which parts of a surface they are. Their equations are in `fluid_equations.py`."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.formulations.acoustic.combined import usual_coupling
-from calderon.formulations.media.equations import SURROUNDINGS, Body, Fluid, Rigid, Vessel
-from calderon.formulations.media.nesting import enclosing_surfaces
+from calderon.formulations.acoustic.fluid_equations import SURROUNDINGS, Body, Fluid, Rigid, Vessel
+from calderon.formulations.acoustic.scattering import usual_coupling
+from calderon.formulations.checks import enclosing_surfaces
 from calderon.mesh import TriangleMesh
 from calderon.spaces import P1, P2, Space
 
@@ -172,3 +172,24 @@ def places_of(part: Space, space: Space) -> NDArray[np.int64]:
     kept = part.dofs >= 0
     places[part.dofs[kept]] = space.dofs[part.triangles][kept]
     return places
+
+
+def _numbers(part: Space, pieces: Space) -> tuple[NDArray[np.bool_], NDArray[np.int64], NDArray[np.int64]]:
+    """Which local functions of the part are used, their numbers in the part, and those among the pieces."""
+    used = part.dofs >= 0
+    return used, part.dofs[used], pieces.dofs[part.triangles][used]
+
+
+def summed(loads: NDArray[Any], part: Space, pieces: Space) -> NDArray[Any]:
+    """Integrals (dimension,) against the functions of a part, from those against all pieces."""
+    _, numbers, places = _numbers(part, pieces)
+    real, imaginary = (np.bincount(numbers, each[places], part.dimension) for each in (loads.real, loads.imag))
+    return real + 1j * imaginary
+
+
+def spread(coefficients: NDArray[Any], part: Space, pieces: Space) -> NDArray[Any]:
+    """Coefficients of the pieces, from those of the functions of a part; 0 elsewhere."""
+    _, numbers, places = _numbers(part, pieces)
+    found = np.zeros(pieces.dimension, coefficients.dtype)
+    found[places] = coefficients[numbers]
+    return found
