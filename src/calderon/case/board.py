@@ -1,7 +1,7 @@
 """The [[layer]] tables of a board, from below, and what bounds it."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 from pydantic import PrivateAttr, model_validator
 
@@ -38,8 +38,9 @@ class BoardLayer(Table):
 
 
 class Boarded(CaseModel):
-    """A case with a board."""
+    """A case with a board. METAL: the table of the metal, which has the key interface."""
 
+    METAL: ClassVar = "element"
     layer: tuple[BoardLayer, ...] = ()
     media: Media = {}
 
@@ -47,6 +48,29 @@ class Boarded(CaseModel):
     def frequencies(self) -> Sequence[float]:
         """Frequencies in Hz at which the layers are used."""
         raise NotImplementedError
+
+    @property
+    def ends(self) -> tuple[str, str]:
+        """What bounds the layers below and above."""
+        raise NotImplementedError
+
+    @property
+    def stack(self) -> Stack:
+        """The board."""
+        below, above = (Layer() if each == VACUUM else each for each in self.ends)
+        return Stack([each.layer for each in self.layer], below=below, above=above)
+
+    @property
+    def interface(self) -> int:
+        """The number of layers below the metal, all unless given; ValueError for metal on a wall or above the board."""
+        count, (below, above) = len(self.layer), self.ends
+        given, key = getattr(self, self.METAL).interface, f"{self.METAL}.interface"
+        at = count if given is None else given
+        if at > count:
+            raise ValueError(f"{key} = {at}: the board has {count} [[layer]] tables")
+        if (at == 0 and below != VACUUM) or (at == count and above != VACUUM):
+            raise ValueError(f"the {self.METAL} lies on a wall: give {key} another number, or another [[layer]]")
+        return at
 
     def completed(self, file: Any) -> Self:
         media = checked_media(file, self._named_media(), self.frequencies)
@@ -62,24 +86,6 @@ class Boarded(CaseModel):
 
 
 Wall = Literal["pec", "pmc", "vacuum"]
-
-
-def board(layers: tuple[BoardLayer, ...], below: str, above: str) -> Stack:
-    """The stack of [[layer]] tables between two ends."""
-    ends = [Layer() if each == VACUUM else each for each in (below, above)]
-    return Stack([each.layer for each in layers], below=ends[0], above=ends[1])
-
-
-def lies_at(interface: int | None, layers: tuple[BoardLayer, ...], below: str, above: str, key: str) -> int:
-    """The number of layers below metal, all unless given; ValueError naming the key for metal on a wall or above."""
-    count = len(layers)
-    at = count if interface is None else interface
-    table = key.split(".")[0]
-    if at > count:
-        raise ValueError(f"{key} = {at}: the board has {count} [[layer]] tables")
-    if (at == 0 and below != VACUUM) or (at == count and above != VACUUM):
-        raise ValueError(f"the {table} lies on a wall: give {key} another number, or another [[layer]]")
-    return at
 
 
 class BoardSolver(Table):

@@ -5,12 +5,11 @@ from typing import Literal
 
 from pydantic import model_validator
 
-from calderon.case.board import VACUUM, Boarded, BoardSolver, Wall, board, lies_at
+from calderon.case.board import VACUUM, Boarded, BoardSolver, Wall
 from calderon.case.elements import Element
 from calderon.case.quantities import Angle, Frequencies, Size
 from calderon.case.table import Table, key
 from calderon.formulations.options import DEFAULTS
-from calderon.layers import Stack
 
 
 class Periodic(Table):
@@ -44,22 +43,17 @@ class PeriodicCase(Boarded):
         return self.periodic.frequency
 
     @property
-    def stack(self) -> Stack:
-        """The board."""
-        return board(self.layer, self.periodic.below, self.periodic.above)
+    def ends(self) -> tuple[str, str]:
+        return self.periodic.below, self.periodic.above
 
     @model_validator(mode="after")
     def _fits_together(self) -> "PeriodicCase":
         if getattr(self.periodic, self.periodic.side) != VACUUM:
             raise ValueError(f"periodic.side = {self.periodic.side!r}: no wave comes from there, through a wall")
-        self._interface()
+        self.interface  # noqa: B018
         return self
-
-    def _interface(self) -> int:
-        ends = self.periodic.below, self.periodic.above
-        return lies_at(self.element.interface, self.layer, *ends, "element.interface")
 
     @property
     def height(self) -> float:
         """z of the element in m."""
-        return float(self.stack.interfaces[self._interface()])
+        return float(self.stack.interfaces[self.interface])

@@ -5,7 +5,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from calderon.case.board import Boarded, BoardSolver, Wall, board, lies_at
+from calderon.case.board import Boarded, BoardSolver, Wall
 from calderon.case.elements import SHAPES, Shape, given
 from calderon.case.mesh import Unit
 from calderon.case.quantities import Conductivity, Frequency, Length, Size
@@ -13,7 +13,7 @@ from calderon.case.table import OneOf, Table, chosen, key
 from calderon.formulations import DeltaGap, EdgePort, LinePort, ProbePort
 from calderon.formulations.options import DEFAULTS
 from calderon.kinds.planar.parts import SLOTS, LumpedLoad, Point, Ribbon, Via, require_slot, slot_of
-from calderon.layers import Conductor, Stack
+from calderon.layers import Conductor
 from calderon.mesh import TriangleMesh, planar
 
 FED = ("length", "width", "line_width", "line_length", "h")
@@ -160,6 +160,7 @@ class PlanarSolver(BoardSolver):
 class PlanarCase(Boarded):
     """A whole case file of a printed circuit or antenna."""
 
+    METAL = "metal"
     planar: Planar
     metal: Metal
     via: tuple[Via, ...] = ()
@@ -179,9 +180,8 @@ class PlanarCase(Boarded):
         return self.model_copy(update={"planar": self.planar.model_copy(update={"estimate": True})})
 
     @property
-    def stack(self) -> Stack:
-        """The board."""
-        return board(self.layer, self.planar.below, self.planar.above)
+    def ends(self) -> tuple[str, str]:
+        return self.planar.below, self.planar.above
 
     @model_validator(mode="after")
     def _fits_together(self) -> "PlanarCase":
@@ -191,13 +191,8 @@ class PlanarCase(Boarded):
         return self
 
     @property
-    def interface(self) -> int:
-        """The number of layers below the lowest flat metal."""
-        return lies_at(self.metal.interface, self.layer, self.planar.below, self.planar.above, "metal.interface")
-
-    @property
     def height(self) -> float:
-        """z of the lowest metal in m."""
+        """z of the lowest flat metal in m."""
         return float(self.stack.interfaces[self.interface])
 
     @property

@@ -4,12 +4,11 @@ from typing import Literal
 
 from pydantic import model_validator
 
-from calderon.case.board import VACUUM, Boarded, BoardSolver, Wall, board, lies_at
+from calderon.case.board import VACUUM, Boarded, BoardSolver, Wall
 from calderon.case.elements import SHAPES, Element
 from calderon.case.quantities import Frequency, Size
 from calderon.case.table import Table, key
 from calderon.formulations.options import DEFAULTS
-from calderon.layers import Stack
 from calderon.mesh import TriangleMesh
 
 
@@ -48,23 +47,19 @@ class ReflectarrayCase(Boarded):
         return [self.reflectarray.frequency]
 
     @property
-    def stack(self) -> Stack:
-        """The board."""
-        return board(self.layer, self.reflectarray.below, VACUUM)
+    def ends(self) -> tuple[str, str]:
+        return self.reflectarray.below, VACUUM
 
     @model_validator(mode="after")
     def _fits_together(self) -> "ReflectarrayCase":
         if self.reflectarray.smallest >= self.reflectarray.largest:
             raise ValueError("reflectarray.smallest must be below reflectarray.largest")
-        self._interface()
+        self.interface  # noqa: B018
         return self
-
-    def _interface(self) -> int:
-        return lies_at(self.element.interface, self.layer, self.reflectarray.below, VACUUM, "element.interface")
 
     def mesh(self, size: float) -> TriangleMesh:
         """An element of a size in m, all lengths of [element] scaled."""
         shape, parameters = SHAPES[self.element.shape], self.element.parameters
         factor = size / parameters[shape.needed[0]]
         scaled = {name: value if name == "cells" else value * factor for name, value in parameters.items()}
-        return shape.build(**scaled, z=float(self.stack.interfaces[self._interface()]))
+        return shape.build(**scaled, z=float(self.stack.interfaces[self.interface]))
