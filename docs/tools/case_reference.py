@@ -9,13 +9,12 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from calderon.case.elements import SHAPES as ELEMENTS
+from calderon.case.board import SHAPES as ELEMENTS
 from calderon.case.media import NAMED_KEY
 from calderon.case.mesh import SHAPES as BODIES
 from calderon.case.quantities import UNITS, UNITS_KEY
-from calderon.case.schema import models
-from calderon.kinds.planar.model import CIRCUITS, PORTS
-from calderon.kinds.planar.parts import SLOTS
+from calderon.case.registry import models
+from calderon.kinds.planar.model import CIRCUITS, PORTS, SLOTS
 from calderon.kinds.solid.model import LOADS, SUPPORTS
 from calderon.kinds.surface.physics import PROBLEMS
 from calderon.kinds.transient.model import SOLIDS, SOURCES

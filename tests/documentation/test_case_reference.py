@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from calderon.case import CaseError, parse, schema
-from calderon.case.schema import models
+from calderon.case.registry import models
 from calderon.cli import app
 
 ROOT = Path(__file__).parents[2]

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import calderon as cal
-from calderon.data.collections import write_collection
+from calderon.data.paraview import write_collection
 from calderon.files import whole_file
 from calderon.formulations.ports.port_sweep import write_touchstone
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import calderon as cal
-from calderon.plots.smoothing import corner_means
+from calderon.plots.surfaces import corner_means
 
 
 def test_means_are_continuous_on_a_sphere_and_nearly_those_of_a_linear_function():

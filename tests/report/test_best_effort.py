@@ -8,8 +8,8 @@ import pytest
 
 from calderon.case import parse
 from calderon.report import run, write
-from calderon.report.folder import BestEffort
 from calderon.report.formatting import write_csv
+from calderon.report.sheet import BestEffort
 from surface_case import CUBE, surface_case
 
 CASE = surface_case('surface = []\nfar_field = { plane = "xy", count = 9 }', CUBE, 1.0) + (

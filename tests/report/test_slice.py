@@ -5,7 +5,7 @@ import pytest
 
 from calderon.case import CaseError, parse
 from calderon.kinds.surface.computing import moments_of
-from calderon.kinds.surface.scenes import surface_scene
+from calderon.kinds.surface.panels.fields import surface_scene
 from calderon.report import Stages, run
 
 CASE = """\

@@ -1,15 +1,17 @@
-"""The [[layer]] tables of a board, from below, and what bounds it."""
+"""The [[layer]] tables of a board, from below, and [element], a metal shape of `cal.planar` with its lengths."""
 
-from collections.abc import Iterator, Sequence
-from typing import Any, ClassVar, Literal, Self
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import PrivateAttr, model_validator
+from pydantic import BeforeValidator, PrivateAttr, model_validator
 
 from calderon.case.media import Dispersive, Media, Permittivity, RelativeOrMedium, Use, checked_media
 from calderon.case.quantities import Conductivity, Size
-from calderon.case.table import CaseModel, Table, key
+from calderon.case.table import CaseModel, OneOf, Table, chosen, key
 from calderon.formulations.options import DEFAULTS
 from calderon.layers import Layer, Stack
+from calderon.mesh import TriangleMesh, planar
 
 VACUUM = "vacuum"
 
@@ -94,3 +96,64 @@ class BoardSolver(Table):
     rtol: float = key("relative residual", DEFAULTS["rtol"], gt=0, lt=1)
     backend: Literal["numba"] = key("where kernels run", "numba")
     precision: Literal["double"] = key("of matrices", "double")
+
+
+@dataclass(frozen=True)
+class Shape:
+    """How an element is made, and the keys that it needs and accepts."""
+
+    build: Callable[..., TriangleMesh]
+    needed: tuple[str, ...]
+    optional: tuple[str, ...] = ()
+
+
+SHAPES = {
+    "jerusalem-cross": Shape(planar.jerusalem_cross, ("length", "width", "ends"), ("cells",)),
+    "patch": Shape(planar.patch, ("length", "width", "h")),
+    "ring": Shape(planar.ring, ("radius", "inner_radius", "h")),
+    "strip": Shape(planar.strip_dipole, ("length", "width", "h"), ("cells",)),
+}
+
+
+def given(table: Table, shape: Shape) -> dict[str, float | int]:
+    """The keys of a shape that a table has."""
+    values = {name: getattr(table, name) for name in (*shape.needed, *shape.optional)}
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def _shape(name: str) -> str:
+    return chosen(name, SHAPES)
+
+
+class Element(Table):
+    """[element]: a shape of `cal.planar` by name, and its lengths.
+
+    interface: on top of how many layers it lies, default all of them.
+    """
+
+    SELECTORS: ClassVar = ("shape", "interface")
+    shape: Annotated[str, BeforeValidator(_shape), OneOf(lambda: SHAPES)] = key(
+        "of the metal; it decides which lengths are accepted", ...
+    )
+    length: Size | None = key("along x; of a cross, of its arms")
+    width: Size | None = key("along y; of a cross, of its arms")
+    ends: Size | None = key("length of the bars at the ends of the arms")
+    radius: Size | None = key("outer radius of the ring")
+    inner_radius: Size | None = key("of the ring")
+    h: Size | None = key("edge length of the triangles")
+    cells: int | None = key("across the width", ge=1)
+    interface: int | None = key("number of layers below the metal; all unless given", ge=0)
+
+    @model_validator(mode="after")
+    def _complete(self) -> "Element":
+        self.require_keys(f"the shape {self.shape!r}", SHAPES[self.shape].needed, SHAPES[self.shape].optional)
+        return self
+
+    def mesh(self, z: float) -> TriangleMesh:
+        """At the height z in m. MeshError for lengths that do not fit together."""
+        return SHAPES[self.shape].build(**self.parameters, z=z)
+
+    @property
+    def parameters(self) -> dict[str, float | int]:
+        """Arguments of the shape's function that are given."""
+        return given(self, SHAPES[self.shape])

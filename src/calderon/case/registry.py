@@ -6,8 +6,12 @@ only, the rest is in `report/kind.py`.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import reduce
 from importlib import import_module
+from operator import or_
 from typing import Any, Generic, TypeVar
+
+from pydantic import TypeAdapter
 
 from calderon.case.table import CaseModel
 from calderon.processes import lasting_imports
@@ -55,3 +59,21 @@ def _own(name: str) -> ModelledKind[Any]:
     with lasting_imports():
         found: ModelledKind[Any] = import_module(f"calderon.kinds.{name}").KIND
     return found
+
+
+def models() -> dict[str, type[CaseModel]]:
+    """The models of case files, by what they describe."""
+    return {kind.title: kind.model for kind in kinds()}
+
+
+def schema() -> dict[str, Any]:
+    """The schema of all kinds of case files together, of which a file is one.
+
+    It knows keys, types, limits and units, but not which keys go with which others: `calderon run` tells that.
+    """
+    case: Any = reduce(or_, models().values())
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Case file of calderon",
+        **TypeAdapter(case).json_schema(),
+    }

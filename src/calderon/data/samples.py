@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from calderon.data.image_file import write_image
 from calderon.data.labelled import LabelledArrays, Quantity
+from calderon.data.paraview import write_image
 from calderon.data.places import Places, grid_places, line_places, plane_places, point_places, sphere_places
 from calderon.files import file_path, whole_file
 from calderon.validation import instance

@@ -4,7 +4,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from calderon.plots.camera import Camera
+from calderon.plots.painter import Camera
 from calderon.plots.style import INK, MUTED
 
 LENGTH = 0.36  # inches

@@ -12,8 +12,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from numpy.typing import ArrayLike, NDArray
 
-from calderon.plots.camera import Camera, camera
-from calderon.plots.painter import Strokes
+from calderon.plots.painter import Camera, Strokes, camera
 from calderon.plots.quantity import show
 from calderon.plots.style import CURVES, INK, picture
 from calderon.plots.surfaces import Body, draw_body

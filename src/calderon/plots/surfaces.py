@@ -1,7 +1,4 @@
-"""A function or a mesh shown on its surface: PyVista off-screen when it is installed and works, else Matplotlib.
-
-Surface currents are drawn by their magnitude in colours, and by arrows along which they flow at one moment.
-"""
+"""Surfaces, functions and currents on them, and bodies: by PyVista where it can render, else by Matplotlib alone."""
 
 import importlib.util
 import os
@@ -12,23 +9,25 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 from matplotlib.axes import Axes
 from matplotlib.colors import Colormap, ListedColormap
 from matplotlib.figure import Figure
 from matplotlib.image import imread
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse.csgraph import connected_components
 
+from calderon.mesh import TriangleMesh
 from calderon.plots import scene
 from calderon.plots.arrow import compass
-from calderon.plots.camera import Camera, camera
-from calderon.plots.painter import Scene, Strokes, paint, quartered
+from calderon.plots.painter import Camera, Scene, Strokes, camera, paint, quartered
 from calderon.plots.quantity import Shown, color_bar, show
-from calderon.plots.smoothing import corner_means
 from calderon.plots.style import INK, new_figure, paper, picture
 
 if TYPE_CHECKING:
     from calderon.mesh import TriangleMesh
     from calderon.spaces import Function, VectorFunction
+
 
 TIMEOUT = 60.0  # seconds; with software graphics a picture takes 5 to 20
 BOTTOM = 0.78  # inches under the body, for scale bar and compass
@@ -313,3 +312,37 @@ def _spread(places: NDArray[np.float64], distance: float) -> NDArray[np.int64]:
         if all(np.hypot(*(places[kept, :2] - places[one, :2]).T) > 0.95 * distance):
             kept.append(int(one))
     return np.array(kept, np.int64)
+
+
+def corner_means(mesh: TriangleMesh, values: NDArray[Any]) -> NDArray[Any]:
+    """(nt, 3) means of values (nt,) over the triangles at each vertex that are connected by edges at which normals
+    differ by less than 30 degrees, weighted by area. Missing values (NaN) do not count; their own triangles keep them.
+    """
+    fan = _fans(mesh)
+    known = np.isfinite(values)
+    weights = np.repeat(np.where(known, mesh.areas, 0.0), 3)
+    total = np.bincount(fan, weights)
+    products = np.repeat(np.where(known, values, 0), 3) * weights
+    sums: NDArray[Any] = np.bincount(fan, products.real)
+    if np.iscomplexobj(values):
+        sums = sums + 1j * np.bincount(fan, products.imag)
+    means = (sums / np.where(total > 0, total, 1))[fan].reshape(-1, 3)
+    means[~known] = values[~known][:, None]
+    return means
+
+
+def _fans(mesh: TriangleMesh) -> NDArray[np.int64]:
+    """(3 nt,) the number of the fan of each corner 3 t + i."""
+    one, two = mesh.paired_sides
+    smooth = np.isin(np.flatnonzero(mesh.edge_triangle_counts == 2), mesh.sharp_edges(), invert=True)
+    one, two = one[smooth], two[smooth]
+    numbers = mesh.triangles.ravel()
+    links = []
+    for first in (1, 2):  # both ends of the edge
+        here = 3 * (one // 3) + (one % 3 + first) % 3
+        there = 3 * (two // 3) + (two % 3 + 1) % 3
+        other = 3 * (two // 3) + (two % 3 + 2) % 3
+        links.append((here, np.where(numbers[there] == numbers[here], there, other)))
+    rows, columns = (np.concatenate(each) for each in zip(*links, strict=True))
+    graph = sp.coo_array((np.ones(len(rows), bool), (rows, columns)), shape=(len(numbers), len(numbers)))
+    return np.asarray(connected_components(graph, directed=False)[1], dtype=np.int64)

@@ -3,6 +3,7 @@
 from calderon.report.examples import example, examples
 from calderon.report.folder import (
     OtherCase,
+    ResultExists,
     claimed,
     has_checkpoint,
     refuse_existing,
@@ -11,7 +12,6 @@ from calderon.report.folder import (
     tidy,
 )
 from calderon.report.kind import Kind, Result, headlines, kind_of, plan, run, sheet_of
-from calderon.report.placing import ResultExists
 from calderon.report.sheet import Panel, Sheet, panel
 from calderon.report.stages import Stages
 from calderon.report.writing import write

@@ -10,11 +10,10 @@ from urllib.parse import quote
 
 from PIL import Image, WebPImagePlugin  # noqa: F401 (else all formats are imported when one is needed)
 
-from calderon.report.folder import BestEffort, Picture
+from calderon.report.folder import MARK
 from calderon.report.formatting import Row
 from calderon.report.kind import Result, kind_of
-from calderon.report.placing import MARK
-from calderon.report.sheet import small
+from calderon.report.sheet import BestEffort, Picture, small
 from calderon.view import script, style
 
 FIRST = 4

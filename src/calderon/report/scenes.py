@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.plots.camera import camera
+from calderon.plots.painter import camera
 from calderon.report.formatting import plane_equation
 from calderon.view import Field, Grid
 

@@ -1,6 +1,9 @@
-"""The parts of a report, collected from panels: each adds rows, numbers, tables, files and pictures."""
+"""The parts of a report, collected from panels: each adds rows, numbers, tables, files and pictures, which are written
+each on its own: a failure is reported and the other files are kept."""
 
-from collections.abc import Callable, Mapping, Sequence
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial, reduce
 from html import escape
@@ -9,13 +12,74 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 import numpy as np
+from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 import calderon.plots as plots
 from calderon.data import LabelledArrays, Quantity, Samples, rectangle_places
-from calderon.report.folder import BestEffort
+from calderon.report.charts import chart
 from calderon.report.formatting import Column, Row, number, write_csv
 from calderon.view import Scene
+from calderon.view import figure as live
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A file in the result folder and its caption; chart: the JSON of its curves, empty for other pictures."""
+
+    file: str
+    caption: str
+    chart: str = ""
+
+
+@dataclass(frozen=True)
+class LiveView:
+    """The HTML of a scene, and the pictures that it replaces in the report."""
+
+    html: str
+    instead: tuple[str, ...]
+
+
+class BestEffort:
+    """The files of a folder, written one by one: the pictures, and failures of files that could not be written, each
+    with its reason; views: scenes for the report."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.failures: list[str] = []
+        self.pictures: list[Picture] = []
+        self.views: list[LiveView] = []
+        self._charts: dict[str, str] = {}
+
+    @contextmanager
+    def at(self, name: str, caption: str = "") -> Iterator[Path]:
+        """The path of a file, or a folder, that the block writes; of a picture with its caption. After any error but an
+        interruption it is left out: after a solution of hours, no output file is worth losing the result.
+        """
+        path = self.folder / name
+        try:
+            yield path
+            if caption:
+                self.pictures.append(Picture(name, caption, self._charts.get(name, "")))
+        except Exception as error:
+            if path.is_dir():
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                path.unlink(missing_ok=True)
+            kind = "" if isinstance(error, ValueError) else f"{type(error).__name__}: "
+            self.failures.append(f"{name} could not be written and is left out: {kind}{error}")
+
+    def chart(self, path: Path, figure: Figure, incident: float | None = None) -> None:
+        """Show the curves of a picture alive; incident: as for `charts.chart`."""
+        self._charts[path.name] = chart(figure, incident)
+
+    def view(self, make: Callable[[], Scene], *instead: str) -> None:
+        """Add the view of a scene that replaces pictures in the report; these stay where it cannot be made."""
+        try:
+            self.views.append(LiveView(live(make(), instead[0] if instead else ""), instead))
+        except Exception as error:
+            self.failures.append(f"a view is left out: {type(error).__name__}: {error}")
+
 
 R = TypeVar("R", contravariant=True)
 Output = Callable[[BestEffort], None]

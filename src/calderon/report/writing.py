@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 
 from calderon.backends import thread_count
 from calderon.processes import package_version
-from calderon.report.folder import BestEffort, result_folder
+from calderon.report.folder import MARK, leaves, result_folder
 from calderon.report.formatting import Row
 from calderon.report.kind import Result, kind_of, sheet_of, timed_headlines
 from calderon.report.page import page
-from calderon.report.placing import MARK, leaves
+from calderon.report.sheet import BestEffort
 from calderon.report.stages import Stages
 
 

@@ -3,7 +3,7 @@
 import os
 from xml.sax.saxutils import escape
 
-from calderon.data.named_fields import Fields
+from calderon.data.paraview import Fields
 from calderon.files import file_path, whole_file
 from calderon.files.formats import meshio
 from calderon.mesh import TriangleMesh

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from calderon.data import LabelledArrays, Quantity
 from calderon.data.labelled import column_name
-from calderon.data.named_fields import named_fields
+from calderon.data.paraview import named_fields
 from calderon.data.places import labelled_points
 from calderon.quadrature import triangle_rule
 from calderon.spaces.coefficients import Coefficients

@@ -3,10 +3,9 @@
 This package knows arrays only, so that meshes, functions and solutions can all be shown by it.
 """
 
-from calderon.view.described import Described
 from calderon.view.document import View, embedded, figure, script, style
 from calderon.view.scene import PART_COLOURS, Field, Grid, Pattern, Scene, Steps, Surface
-from calderon.view.viewable import Viewable
+from calderon.view.viewable import Described, Viewable
 
 __all__ = [
     "Described",

@@ -3,8 +3,9 @@
 import os
 from abc import abstractmethod
 from dataclasses import replace
+from html import escape
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from calderon.view.document import View, in_notebook
 from calderon.view.scene import Grid, Scene
@@ -39,3 +40,27 @@ class Viewable:
     def to_html(self, path: str | os.PathLike[str], *planes: Plane) -> Path:
         """Write the same view into one HTML file that needs no network; its path is returned."""
         return self.view(*planes).write(path)
+
+
+class Described:
+    """An object with a short `repr` instead of all its numbers; a notebook shows its text.
+
+    A dataclass makes a `repr` of all fields unless its class has one: each subclass gets that of its parent.
+    """
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "__repr__" not in cls.__dict__:
+            cls.__repr__ = cls.__repr__  # type: ignore[method-assign]
+
+    @property
+    @abstractmethod
+    def brief(self) -> str:
+        """A description in a few words."""
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.brief})"
+
+    def _repr_html_(self) -> str:
+        """Its text for a notebook."""
+        return f"<b>{type(self).__name__}</b><pre>{escape(str(self))}</pre>"

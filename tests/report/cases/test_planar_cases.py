@@ -9,7 +9,7 @@ import pytest
 import calderon as cal
 from calderon.case import CaseError, parse
 from calderon.kinds.planar import KIND
-from calderon.kinds.planar.scenes import gain_scene
+from calderon.kinds.planar.results import gain_scene
 from calderon.report import example, headlines, plan, run, write
 from calderon.report.stages import Stages
 

@@ -10,7 +10,7 @@ import calderon as cal
 from calderon.backends import get
 from calderon.case import CaseError, parse, surface_mesh
 from calderon.formulations.checks import elements_per_wavelength
-from calderon.kinds.surface.scenes import surface_scene
+from calderon.kinds.surface.panels.fields import surface_scene
 from calderon.report import example, run, write
 
 BALL = """\

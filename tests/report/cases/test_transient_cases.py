@@ -20,7 +20,7 @@ from calderon.case import CaseError, parse
 from calderon.cli import app
 from calderon.commands import WRONG_INPUT
 from calderon.dg.stepping.leap_frog import CentredLeapFrog
-from calderon.kinds.transient.building import simulation, volume_mesh
+from calderon.kinds.transient.computing import simulation, volume_mesh
 from calderon.report import example, run, write
 from calderon.report.stages import Stages
 

@@ -5,8 +5,7 @@ from typing import Literal
 
 from pydantic import model_validator
 
-from calderon.case.board import VACUUM, Boarded, BoardSolver, Wall
-from calderon.case.elements import Element
+from calderon.case.board import VACUUM, Boarded, BoardSolver, Element, Wall
 from calderon.case.quantities import Angle, Frequencies, Size
 from calderon.case.table import Table, key
 from calderon.formulations.options import DEFAULTS

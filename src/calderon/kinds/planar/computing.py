@@ -10,9 +10,8 @@ import numpy as np
 import calderon.mesh as meshes
 from calderon.case import CaseError, CaseFile
 from calderon.formulations import PlanarProblem, PortSweep
-from calderon.kinds.planar.model import PlanarCase
+from calderon.kinds.planar.model import PlanarCase, Ribbon, Via
 from calderon.kinds.planar.panels import PANELS
-from calderon.kinds.planar.parts import Ribbon, Via
 from calderon.kinds.planar.results import PlanarResults, resonances_of
 from calderon.layers.parts import UPRIGHT
 from calderon.mesh import AccuracyWarning, TriangleMesh

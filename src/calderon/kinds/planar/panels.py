@@ -3,8 +3,7 @@
 import numpy as np
 
 import calderon.plots as plots
-from calderon.kinds.planar.results import PlanarResults
-from calderon.kinds.planar.scenes import gain_scene
+from calderon.kinds.planar.results import PlanarResults, gain_scene
 from calderon.report import Sheet, panel
 from calderon.report.formatting import (
     GAIN,

@@ -4,8 +4,7 @@ from typing import Literal
 
 from pydantic import model_validator
 
-from calderon.case.board import VACUUM, Boarded, BoardSolver, Wall
-from calderon.case.elements import SHAPES, Element
+from calderon.case.board import SHAPES, VACUUM, Boarded, BoardSolver, Element, Wall
 from calderon.case.quantities import Frequency, Size
 from calderon.case.table import Table, key
 from calderon.formulations.options import DEFAULTS

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.case.meshing import surface_mesh
+from calderon.case.mesh import surface_mesh
 from calderon.case.quantities import SYSTEMS
 from calderon.case.reading import CaseFile
 from calderon.formulations import BondedSolids, ElasticSolid

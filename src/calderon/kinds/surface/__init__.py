@@ -4,13 +4,11 @@ from pathlib import Path
 
 from calderon.case import CaseFile
 from calderon.formulations.options import SolveOptions, largest_dense
-from calderon.kinds.surface.acoustics import Acoustics
 from calderon.kinds.surface.computing import SurfacePhysics, checked_mesh, dense_bytes, moments_of, options
-from calderon.kinds.surface.electromagnetics import Antennas, Radar
+from calderon.kinds.surface.families import Acoustics, Antennas, Radar, Statics
 from calderon.kinds.surface.model import Case
 from calderon.kinds.surface.panels import PANELS
 from calderon.kinds.surface.results import Results
-from calderon.kinds.surface.statics import Statics
 from calderon.mesh import TriangleMesh
 from calderon.operators.methods import AUTO, rounded
 from calderon.report import Kind, Stages

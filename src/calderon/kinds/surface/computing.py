@@ -23,9 +23,8 @@ from calderon.formulations.acoustic.surface_values import values_at_nodes
 from calderon.formulations.checks import sources_outside
 from calderon.formulations.options import SolveOptions
 from calderon.kinds.surface.model import Case, Incident
-from calderon.kinds.surface.plane_waves import PlaneWaves
 from calderon.kinds.surface.references import read_references
-from calderon.kinds.surface.results import Moment, Results, Slice, Source, Step, Words
+from calderon.kinds.surface.results import Moment, PlaneWaves, Results, Slice, Source, Step, Words
 from calderon.mesh import AccuracyWarning, MeshError, MeshWarning, TriangleMesh
 from calderon.mlfmm import Multipole
 from calderon.operators.methods import AUTO, candidates

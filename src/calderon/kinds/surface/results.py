@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from calderon.data import Samples
 from calderon.formulations import SolutionInfo
 from calderon.kinds.surface.model import Case
-from calderon.kinds.surface.plane_waves import PlaneWaves
 from calderon.mesh import TriangleMesh
+from calderon.mlfmm import Multipole
+from calderon.mlfmm.operator import LevelInfo
 from calderon.report import Result
 from calderon.report.formatting import Column, Level, frequency_unit
 from calderon.report.second_mesh import SecondMesh
@@ -70,6 +71,29 @@ class Source:
     name: str
     surface: Function | VectorFunction
     slice: Slice | None
+
+
+@dataclass(frozen=True)
+class PlaneWaves:
+    """The record of a matrix by plane waves.
+
+    levels: of each medium, the coarsest first, with its wavenumber; nbytes, near_nbytes: of all and of near blocks;
+    error: relative, of products on so many checked rows; rtol: that was requested of them.
+    """
+
+    levels: tuple[tuple[complex, tuple[LevelInfo, ...]], ...]
+    nbytes: int
+    near_nbytes: int
+    error: float | None
+    checked: int
+    rtol: float | None
+
+    @staticmethod
+    def of(matrix: Multipole) -> "PlaneWaves":
+        """The record of a matrix."""
+        levels = zip(matrix.media, matrix.levels, strict=True)
+        found = tuple((complex(medium.k), tuple(each)) for medium, each in levels)
+        return PlaneWaves(found, matrix.nbytes, matrix.near_nbytes, matrix.error, matrix.checked, matrix.rtol)
 
 
 @dataclass(frozen=True)

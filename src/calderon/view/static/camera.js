@@ -12,7 +12,7 @@ class Camera {
     [this.azimuth, this.elevation] = (eye || DIRECTIONS[name]).map((x) => (x * Math.PI) / 180);
   }
 
-  /** right, up and toward the eye: rows of the rotation, as calderon.plots.camera. */
+  /** right, up and toward the eye: rows of the rotation, as calderon.plots.painter. */
   get axes() {
     const [sa, ca] = [Math.sin(this.azimuth), Math.cos(this.azimuth)];
     const [se, ce] = [Math.sin(this.elevation), Math.cos(this.elevation)];

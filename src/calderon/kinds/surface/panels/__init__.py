@@ -1,7 +1,6 @@
 """Panels of a problem on surfaces, by topics."""
 
-from calderon.kinds.surface.panels.antenna import impedance
-from calderon.kinds.surface.panels.far_fields import bistatic, levels_over_frequency, monostatic, references
+from calderon.kinds.surface.panels.far_fields import bistatic, impedance, levels_over_frequency, monostatic, references
 from calderon.kinds.surface.panels.fields import near_fields, plane, surface
 from calderon.kinds.surface.panels.solution import charge, exact, inside, solution
 from calderon.report.panels import second_mesh, unknowns

@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 
 import calderon.plots as plots
+from calderon.backends import format_bytes
 from calderon.exact import VACUUM_PERMITTIVITY
-from calderon.kinds.surface.results import Results, Step
+from calderon.kinds.surface.results import PlaneWaves, Results, Step
 from calderon.report import Sheet, panel
 from calderon.report.formatting import (
     Column,
@@ -15,6 +16,7 @@ from calderon.report.formatting import (
     decibels,
     decibels_of_power,
     frequency_unit,
+    number,
     ohms,
 )
 from calderon.report.reflection import accepted, reflection, standing_wave_ratio
@@ -37,7 +39,7 @@ def solution(results: Results, sheet: Sheet) -> None:
     if results.is_sweep:
         _sweep(results, sheet)
     if last.plane_waves is not None:
-        last.plane_waves.add_to(sheet)
+        _plane_waves(last.plane_waves, sheet)
 
 
 def _entries(step: Step, level: Level) -> dict[str, Any]:
@@ -77,7 +79,7 @@ def _entries(step: Step, level: Level) -> dict[str, Any]:
     for name, values in levels.items():
         entries[f"{name}_max_dB"] = float(np.max(values))
         entries[f"{name}_min_dB"] = float(np.min(values))
-    return {name: number for name, number in entries.items() if number is not None}
+    return {name: value for name, value in entries.items() if value is not None}
 
 
 def _residuals(results: Results, sheet: Sheet) -> None:
@@ -165,6 +167,33 @@ def _sweep(results: Results, sheet: Sheet) -> None:
         for step in steps
     ]
     sheet.table("Sweep", columns, rows)
+
+
+def _plane_waves(matrix: PlaneWaves, sheet: Sheet) -> None:
+    """Memory and checked error of the matrix, and the levels of all media unless all boxes are neighbours."""
+    block = "Plane waves"
+    sheet.fact(block, "memory of the matrix", format_bytes(matrix.nbytes))
+    sheet.fact(block, "near blocks", format_bytes(matrix.near_nbytes))
+    if matrix.error is not None:
+        name, requested = f"error of products, on {matrix.checked} rows", f"of {matrix.rtol:g}" if matrix.rtol else ""
+        sheet.fact(block, name, f"{matrix.error:.1e}", requested)
+    columns = (
+        "wavenumber (1/m)", "edge (m)", "edge (wavelengths)", "boxes", "degree of patterns", "degree of translations",
+        "pairs", "memory", "points of an edge",
+    )  # fmt: skip
+    rows = [
+        [
+            f"{k.real:.4g}" + (f" + {k.imag:.4g}i" if k.imag else ""),
+            number(one.edge),
+            f"{one.wavelengths:.3g}",
+            *(str(each or "") for each in (one.boxes, one.half, one.full, one.pairs)),
+            format_bytes(one.nbytes),
+            str(one.points or ""),
+        ]
+        for k, levels in matrix.levels
+        for one in levels
+    ]
+    sheet.table("Levels of boxes", columns, rows)
 
 
 def _last_cells(step: Step) -> list[str]:

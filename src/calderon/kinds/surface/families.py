@@ -1,24 +1,32 @@
-"""Electromagnetic waves scattered by a conductor or a dielectric body, and fed antennas: one frequency of a case."""
+"""Families of problems on surfaces: what excites sound, electromagnetic waves, antennas and potentials, and what is
+evaluated of a solution at one frequency."""
 
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+import calderon.backends as backends
 import calderon.exact as exact
 from calderon.case import Angles
 from calderon.exact.angular import line_of_sight
-from calderon.formulations import DielectricScattering, DielectricSolution, ElectromagneticSolution, PECScattering
+from calderon.formulations import (
+    DielectricScattering,
+    DielectricSolution,
+    ElectromagneticSolution,
+    PECScattering,
+    ScatteringSolution,
+)
 from calderon.formulations.scenes import level_values, pattern_rows
-from calderon.kinds.surface.computing import Measured, SurfacePhysics, deviation, options, saved_sweep
-from calderon.kinds.surface.model import Case
-from calderon.kinds.surface.null_field import left_inside
+from calderon.kinds.surface.computing import ALL_AROUND, Measured, SurfacePhysics, deviation, options, saved_sweep
+from calderon.kinds.surface.model import Case, FarField
+from calderon.kinds.surface.null_field import left_inside, points_inside
 from calderon.kinds.surface.results import FarFields, Moment, Words
 from calderon.mesh import TriangleMesh
-from calderon.report.formatting import CROSS_SECTION, GAIN, decibels_of_power
+from calderon.report.formatting import CROSS_SECTION, GAIN, TARGET_STRENGTH, decibels_of_power
 from calderon.report.stages import Stages
 from calderon.spaces import RWG, EdgeSpace, VectorFunction
-from calderon.waves import ElectromagneticPlaneWave
+from calderon.waves import ElectromagneticPlaneWave, PlaneWave, PointSource
 
 POLARIZATIONS = ("VV", "HH")
 
@@ -151,3 +159,116 @@ def _exact_sphere(case: Case, wavenumber: float) -> exact.MieScattering:
     permittivity = physics.constants("permittivity", wavenumber)
     assert not isinstance(permittivity, dict) and not isinstance(permeability, dict)
     return exact.mie_dielectric_sphere(wavenumber, radius, permittivity, permeability, along, e, amplitude)
+
+
+class Acoustics(SurfacePhysics):
+    """Scattering of sound, in Pa."""
+
+    words = Words(TARGET_STRENGTH, "p", "Pa", "total pressure", "sonar")
+
+    def excitation(self, case: Case, wavenumber: float) -> PlaneWave | PointSource:
+        assert case.incident is not None
+        return case.incident.sound(wavenumber)
+
+    def left_inside(self, case: Case, mesh: TriangleMesh, solution: Any) -> float | None:
+        if case.physics.definition.penetrable:
+            return None
+        wave = solution.incident
+        return left_inside(mesh, lambda x: wave(x) + solution.scattered(x), wave)
+
+    def evaluate(self, case: Case, posed: Any, solution: Any, moment: Moment, stages: Stages) -> dict[str, Any]:
+        requested, monostatic = case.output.far_field, case.output.monostatic
+        found: dict[str, Any] = {"elements_per_wavelength": float(posed.elements_per_wavelength)}
+        if requested is not None:
+            with stages.stage("far field", moment.at):
+                far = _far_field(solution, requested)
+                found |= {"far_field": {("far_field", "Pa_m"): far}, "strength": _level(far, solution)}
+                assert case.incident is not None
+                if (travel := case.incident.travel) is not None:
+                    found["backward"] = float(solution.target_strength(-travel[None])[0])
+            if backend := _compared(case):
+                with stages.stage(f"assemble and solve on {backend}", moment.at):
+                    again = posed.solve(solution.incident, **{**options(case), "backend": backend, "matrix_file": None})
+                    found["deviations"] = {backend: deviation(_far_field(again, requested), far)}
+            if case.output.exact:
+                reference = _exact_far_field(case, moment.wavenumber, requested)
+                found |= {"exact_strength": _level(reference, solution), "exact_error": deviation(far, reference)}
+        if monostatic is not None:
+            with stages.stage("monostatic target strength", moment.at), saved_sweep(case) as saved:
+                levels = posed.monostatic_target_strength(monostatic.directions, rtol=case.solver.rtol, **saved)
+                found["monostatic"] = {"": levels}
+        return found
+
+
+def _far_field(solution: ScatteringSolution, requested: FarField) -> NDArray[np.complex128]:
+    """F (n,) in Pa m: the far field, or at a distance r the scattered pressure times r exp(-ikr)."""
+    r = requested.distance
+    if r is None:
+        return np.asarray(solution.far_field(requested.directions))
+    return np.asarray(r * np.exp(-1j * solution.wavenumber * r) * solution.scattered(r * requested.directions))
+
+
+def _compared(case: Case) -> str:
+    """The backend that solves again, empty if there is none."""
+    if case.solver.compare is None:
+        return ""
+    name = backends.Execution.of(case.solver.compare, case.solver.precision).name
+    return "" if (case.solver.compare, name) == ("auto", "numba") else name
+
+
+def _level(far: NDArray[np.complex128], solution: ScatteringSolution) -> NDArray[np.float64]:
+    """Target strength 20 log10 (|F| / |p_i|) in dB re 1 m."""
+    with np.errstate(divide="ignore"):
+        return 20 * np.log10(np.abs(far) / solution.incident_amplitude)
+
+
+def _exact_far_field(case: Case, wavenumber: float, requested: FarField) -> NDArray[np.complex128]:
+    """The partial-wave series of the case's sphere at its far-field angles."""
+    assert case.incident is not None and case.mesh.radius is not None
+    physics, sphere = case.physics, (wavenumber, case.mesh.radius)
+    along = case.incident.unit_direction
+    if physics.problem == "sound-hard":
+        series = exact.rigid_sphere(*sphere, along)
+    elif physics.problem == "sound-soft":
+        series = exact.soft_sphere(*sphere, along)
+    elif physics.problem == "impedance":
+        assert isinstance(physics.admittance, complex)
+        series = exact.impedance_sphere(*sphere, physics.admittance, along)
+    else:
+        series = exact.fluid_sphere(*sphere, *physics.interior_fluid(wavenumber), along)
+    return np.asarray(case.incident.pressure * series.far_field(requested.directions), dtype=complex)
+
+
+class Statics(SurfacePhysics):
+    """Laplace problems: the potential between bodies."""
+
+    words = Words(TARGET_STRENGTH, "potential", "V", "potential")
+
+    def excitation(self, case: Case, wavenumber: float) -> float | None:
+        return case.physics.potential if case.physics.potential is not None else case.physics.flux
+
+    def evaluate(self, case: Case, posed: Any, solution: Any, moment: Moment, stages: Stages) -> dict[str, Any]:
+        """The total charge of exterior problems with a given potential; inside, the density is the jump between both
+        sides, whose total does not describe the field there."""
+        charged = case.physics.potential is not None and case.physics.side != "interior"
+        return {"total_flux": float(np.real(solution.surface.integral()))} if charged else {}
+
+    def measured(self, case: Case, mesh: TriangleMesh, *solutions: Any) -> Measured:
+        """The charge of bodies at a given potential, else the potential, inside or about the body."""
+        if case.physics.potential is not None and case.physics.side != "interior":
+            first, second = (np.array([each.surface.integral()]) for each in solutions)
+            return "charge", first, second
+        if case.physics.side == "interior":
+            x = points_inside(mesh)
+        else:
+            angles = (each.ravel() for each in np.meshgrid(*ALL_AROUND, indexing="ij"))
+            x = mesh.bounds.mean(axis=0) + mesh.diameter * exact.unit_directions(*angles)
+        first, second = (np.asarray(each.field(x)) for each in solutions)
+        return "potential", first, second
+
+    def left_inside(self, case: Case, mesh: TriangleMesh, solution: Any) -> float | None:
+        """The deviation inside of a body from its given potential."""
+        given = case.physics.potential
+        if not given or case.physics.side == "interior":
+            return None
+        return left_inside(mesh, lambda x: solution.field(x) - given, lambda x: np.full(len(x), given))
