@@ -8,7 +8,7 @@ from calderon.exact.capacitance import (
     sphere_capacitance,
 )
 from calderon.exact.cavity import CavityMode, cubic_cavity
-from calderon.exact.fluid_layers import LayeredScattering, layered_fluid_sphere
+from calderon.exact.fluid_layers import layered_fluid_sphere
 from calderon.exact.hertz_dipole import HertzDipole, hertz_dipole
 from calderon.exact.mie import MieScattering, layered_sphere, mie_dielectric_sphere, mie_layered_sphere, mie_pec_sphere
 from calderon.exact.point_sources import PointSources, point_sources, spread_point_sources
@@ -35,7 +35,6 @@ __all__ = [
     "VACUUM_PERMITTIVITY",
     "CavityMode",
     "HertzDipole",
-    "LayeredScattering",
     "MieScattering",
     "PointSources",
     "RadiatingSphere",

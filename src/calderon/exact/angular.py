@@ -98,8 +98,8 @@ def _checked_angles(theta: ArrayLike, phi: ArrayLike) -> tuple[np.ndarray, np.nd
     return t, p
 
 
-RECEIVERS = {"V": 1, "H": 2}
-"""Place in a `line_of_sight` of the unit vector that a receiver of that polarization sees."""
+RECEIVERS = "V", "H"
+"""Polarizations of receivers, in the order of their unit vectors in a `line_of_sight`."""
 
 
 def radar_cross_section(
@@ -118,7 +118,7 @@ def radar_cross_section(
     far = far_field(frame[0].reshape(-1, 3)).reshape(frame[0].shape) / amplitude
     if polarization is None:
         return 4 * np.pi * np.sum(np.abs(far) ** 2, axis=-1)
-    return 4 * np.pi * np.abs(np.sum(far * frame[RECEIVERS[polarization]], axis=-1)) ** 2
+    return 4 * np.pi * np.abs(np.sum(far * frame[1 + RECEIVERS.index(polarization)], axis=-1)) ** 2
 
 
 @dataclass(frozen=True, eq=False)

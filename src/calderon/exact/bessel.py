@@ -11,8 +11,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-LARGEST_ARGUMENT = 2e5  # the recurrences start above |z|
-
 
 @dataclass(frozen=True, eq=False)
 class ScaledFunctions:
@@ -50,8 +48,8 @@ def spherical_bessel(last: int, z: np.ndarray | complex) -> ScaledFunctions:
     """j_0 .. j_last at z (p,), real or complex with Im z >= 0, |z| <= 2e5; z = 0 is taken as 1e-100."""
     z, steps = _arguments(last, z)
     size = float(np.abs(z).max(initial=1.0))
-    if size > LARGEST_ARGUMENT:
-        raise ValueError(f"spherical Bessel functions are computed to |k r| = {LARGEST_ARGUMENT:g}, got {size:.3g}")
+    if size > (largest := 2e5):  # the recurrences start above |z|
+        raise ValueError(f"spherical Bessel functions are computed to |k r| = {largest:g}, got {size:.3g}")
     start = _miller_start(last + 1, size)
     values = np.empty((last + 2, len(z)), z.dtype)
     above, here = np.zeros_like(z), np.ones_like(z)  # scaled j, up to a factor, at orders start + 1 and start

@@ -9,9 +9,6 @@ import scipy
 
 from calderon.validation import positive_length, real_numbers
 
-# J. Helsing and K.-M. Perfekt, Appl. Comput. Harmon. Anal. 34 (2013) 445, all digits correct
-CUBE_OF_SIDE_ONE = 0.66067815409957
-
 
 def sphere_capacitance(radius: float) -> float:
     """The radius itself."""
@@ -19,8 +16,9 @@ def sphere_capacitance(radius: float) -> float:
 
 
 def cube_capacitance(side: float) -> float:
-    """0.66067815409957 times the side."""
-    return CUBE_OF_SIDE_ONE * positive_length(side, "side")
+    """0.66067815409957 times the side: J. Helsing and K.-M. Perfekt, Appl. Comput. Harmon. Anal. 34 (2013) 445, all
+    digits correct."""
+    return 0.66067815409957 * positive_length(side, "side")
 
 
 def disc_capacitance(radius: float) -> float:

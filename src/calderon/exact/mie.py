@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calderon.exact.angular import PolarFrame, multipole_angles, radar_cross_section, unit_directions
+from calderon.exact.layers import portions
 from calderon.exact.sphere_layers import Layer, Outside, Radial, refractive_index, solve
 from calderon.exact.vacuum import SPEED_OF_LIGHT, VACUUM_IMPEDANCE, conducting_permittivity
 from calderon.validation import (
@@ -34,9 +35,6 @@ from calderon.validation import (
     unit_vector,
     unmasked,
 )
-
-_VALUES_AT_ONCE = 100_000
-_ON_SURFACE = 1e-9  # points this close, relatively, to the outside of the sphere count as on it
 
 
 class Medium(Protocol):
@@ -189,7 +187,7 @@ class MieScattering:
 
     def _points_outside(self, points: ArrayLike) -> np.ndarray:
         x = points_in_space(points)
-        inside = np.count_nonzero(np.linalg.norm(x, axis=1) < self.radius * (1 - _ON_SURFACE))
+        inside = np.count_nonzero(np.linalg.norm(x, axis=1) < self.radius * (1 - 1e-9))
         if inside:
             raise ValueError(
                 f"{inside} of {len(x)} points lie inside the sphere of radius {self.radius:g}, where there is no "
@@ -203,7 +201,7 @@ class MieScattering:
     def _total(self, points: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
         x = points_in_space(points)
         E, H = np.zeros((2, len(x), 3), np.complex128)
-        medium = np.searchsorted(self.radii * (1 - _ON_SURFACE), np.linalg.norm(x, axis=1), side="right")
+        medium = np.searchsorted(self.radii * (1 - 1e-9), np.linalg.norm(x, axis=1), side="right")
         # 0 is the innermost medium: a conducting core, whose fields stay zero, or the first layer
         for i, layer in enumerate(self.layers, start=int(self.conducting_core)):
             here = medium == i
@@ -221,9 +219,7 @@ class MieScattering:
     ) -> tuple[np.ndarray, np.ndarray]:
         """E and H (p, 3) of the radial functions at points (p, 3), in portions that fit in the cache."""
         E, H = np.zeros((2, len(x), 3), np.complex128)
-        step = max(1, _VALUES_AT_ONCE // self.number_of_terms)
-        for first in range(0, len(x), step):
-            part = slice(first, first + step)
+        for part in portions(len(x), 2 * self.number_of_terms):
             frame = PolarFrame.of(x[part], self.direction, self.polarization)
             # points within rounding of a face are moved onto it; the origin is approached to where p^2 is a number
             p = np.clip(self.wavenumber * frame.distance, max(faces[0], 1e-30), faces[1])

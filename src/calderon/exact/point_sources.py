@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calderon.exact.angular import unit_directions
+from calderon.exact.layers import portions
 from calderon.validation import (
     along_normals,
     nonnegative_wavenumber,
@@ -22,10 +23,6 @@ from calderon.validation import (
     unmasked,
     whole_number,
 )
-
-MOST = 1_000_000
-"""Sources at most, of those at random places."""
-_POINTS_AT_ONCE = 20_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,9 +68,8 @@ class PointSources:
         return separation, distance
 
     def _summed(self, x: np.ndarray, part: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
-        step = max(1, _POINTS_AT_ONCE // len(self.positions))
-        parts = [part(x[first : first + step]) for first in range(0, max(len(x), 1), step)]
-        return self._typed(np.concatenate(parts))
+        parts = [part(x[some]) for some in portions(len(x), 10 * len(self.positions))]
+        return self._typed(np.concatenate([part(x[:0]), *parts]))
 
     def _typed(self, values: np.ndarray) -> np.ndarray:
         real = np.real(self.wavenumber) == 0 and self.strengths.dtype.kind != "c"
@@ -97,7 +93,7 @@ def point_sources(positions: ArrayLike, strengths: ArrayLike = 1.0, wavenumber: 
 def spread_point_sources(radius: float, number: int = 5, wavenumber: complex = 0.0, seed: int = 0) -> PointSources:
     """Sources of mixed strengths at random places within a ball about the origin, for a manufactured solution."""
     generator = np.random.default_rng(whole_number(seed, "seed", 0))
-    directions = generator.standard_normal((whole_number(number, "number", 1, MOST), 3))
+    directions = generator.standard_normal((whole_number(number, "number", 1, 1_000_000), 3))
     directions /= np.linalg.norm(directions, axis=1)[:, None]
     distances = positive_length(radius, "radius") * generator.uniform(0, 1, number) ** (1 / 3)
     return point_sources(distances[:, None] * directions, generator.uniform(0.5, 1.5, number), wavenumber)

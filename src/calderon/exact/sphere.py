@@ -16,16 +16,17 @@ their growth (`calderon.exact.bessel`), so that no order overflows; the total fi
 from the Wronskian, without cancellation in the shadow.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from calderon.exact.angular import legendre_sum, unit_directions
-from calderon.exact.bessel import ScaledFunctions, growth, spherical_bessel, spherical_hankel
+from calderon.exact.bessel import ScaledFunctions, growth, spherical_hankel
+from calderon.exact.layers import Shell, Sound, functions_within, last_order, outgoing_from, portions, solve_layers
 from calderon.validation import (
     finite_number,
     nonzero_wavenumber,
@@ -34,11 +35,6 @@ from calderon.validation import (
     positive_length,
     unit_vector,
 )
-
-LARGEST_ORDER = 20_000
-LARGEST_LOSS = 300.0  # beyond this exp(Im k a) leaves the range of double precision in products
-_NEGLIGIBLE = 42.0  # terms below exp(-42) = 6e-19 of the largest are left out
-_VALUES_AT_ONCE = 200_000
 
 
 class OutgoingSeries:
@@ -79,12 +75,11 @@ class OutgoingSeries:
                 "where this field is not defined"
             )
         last = len(self.outgoing_terms) - 1
-        surface = spherical_hankel(last, self.wavenumber * self.radius)
+        surface = spherical_hankel(last, self.wavenumber * self.radius).values
 
         def radial(r: np.ndarray) -> np.ndarray:
-            outside = spherical_hankel(last, self.wavenumber * r)
-            values = outside.slopes * self.wavenumber if slope else outside.values
-            return values / surface.values * outside.scale_over(surface)
+            values, slopes = outgoing_from(Sound, last, self.wavenumber, self.radius, r)
+            return (slopes * self.wavenumber if slope else values) / surface
 
         return series(self.outgoing_terms, radial, np.maximum(distance, self.radius), cosine)
 
@@ -93,11 +88,10 @@ class OutgoingSeries:
 class SphereScattering(OutgoingSeries):
     """The exact field of a plane wave or point source on a sphere about the origin.
 
-    kind: "soft", "hard", "impedance" or "fluid". wavenumber, radius: k and a.
+    kind: "soft", "hard", "impedance", "fluid" or "layered". wavenumber, radius: k and a.
     axis: unit vector (3,): the direction of the plane wave, or toward the source. source: its position (3,), or None.
     outgoing_terms (N + 1,): g_n c_n, the partial waves of u_s at r = a. surface_terms, slope_terms: those of u and
-        du/dr at r = a. interior_terms: those inside a fluid sphere, scaled; else None.
-    interior_wavenumber: of the fluid inside, else None.
+        du/dr at r = a. layers: of fluid, from the inside out; a core that is no fluid has no field.
     """
 
     kind: str
@@ -108,8 +102,7 @@ class SphereScattering(OutgoingSeries):
     outgoing_terms: np.ndarray
     surface_terms: np.ndarray
     slope_terms: np.ndarray
-    interior_terms: np.ndarray | None
-    interior_wavenumber: complex | None
+    layers: tuple["FluidLayer", ...] = ()
 
     @property
     def number_of_terms(self) -> int:
@@ -135,7 +128,7 @@ class SphereScattering(OutgoingSeries):
         """u_i + u_s (n,) at points (n, 3) outside or on the sphere; inside a fluid sphere, the field there."""
         x = points_in_space(points)
         inside = np.linalg.norm(x, axis=1) < self.radius * (1 - 1e-9)
-        if self.interior_terms is None or not inside.any():
+        if not self.layers or not inside.any():
             return self.incident(x) + self.scattered(x)
         values = np.empty(len(x), np.complex128)
         values[inside] = self.interior(x[inside])
@@ -143,21 +136,19 @@ class SphereScattering(OutgoingSeries):
         return values
 
     def interior(self, points: ArrayLike) -> np.ndarray:
-        """The field (n,) inside a fluid sphere at points (n, 3) with |x| <= a."""
-        wavenumber = self.interior_wavenumber
-        if self.interior_terms is None or wavenumber is None:
+        """The field (n,) inside a sphere of fluids at points (n, 3) with |x| <= a; 0 in a core that is no fluid."""
+        if not self.layers and self.kind != "layered":
             raise ValueError(f"a {self.kind} sphere has no field inside; fluid_sphere has one")
         distance, cosine = self._polar(points)
         if np.any(distance > self.radius * (1 + 1e-9)):
             raise ValueError(f"{np.count_nonzero(distance > self.radius * (1 + 1e-9))} points lie outside the sphere")
-        last = self.number_of_terms - 1
-        surface = spherical_bessel(last, wavenumber * self.radius)
-
-        def radial(r: np.ndarray) -> np.ndarray:
-            inside = spherical_bessel(last, wavenumber * r)
-            return inside.values * surface.scale_over(inside)
-
-        return series(self.interior_terms, radial, np.minimum(distance, self.radius), cosine)
+        values = np.zeros(len(distance), np.complex128)
+        for layer in self.layers:
+            here = (distance >= layer.fluid.inner) & (distance <= layer.fluid.outer * (1 + 1e-9))
+            if here.any():
+                r = np.minimum(distance[here], layer.fluid.outer)
+                values[here] = series(np.ones(self.number_of_terms), layer.radial, r, cosine[here])
+        return values
 
     def surface_pressure(self, points: ArrayLike) -> np.ndarray:
         """Total u (n,) on the sphere in the directions of points (n, 3) (their distances do not count)."""
@@ -194,14 +185,14 @@ def soft_sphere(
 ) -> SphereScattering:
     """Sphere with u = 0 (pressure release), for the plane wave exp(ik d . x) along `direction` (default [0, 0, 1]) or
     for G(x, y) from a point source at `source`, outside the sphere."""
-    return _scattering("soft", k, radius, direction, source)
+    return sphere_scattering("soft", k, radius, direction, source, (0, 1))
 
 
 def rigid_sphere(
     k: complex, radius: float = 1.0, direction: ArrayLike | None = None, source: ArrayLike | None = None
 ) -> SphereScattering:
     """Sphere with du/dr = 0 (sound-hard); arguments as for `soft_sphere`."""
-    return _scattering("hard", k, radius, direction, source)
+    return sphere_scattering("hard", k, radius, direction, source, (1, 0))
 
 
 def impedance_sphere(
@@ -218,7 +209,7 @@ def impedance_sphere(
     b = finite_number(admittance, "admittance")
     if np.real(b) < 0:
         raise ValueError(f"the admittance {admittance!r} has a negative real part: the surface would create energy")
-    return _scattering("impedance", k, radius, direction, source, admittance=b)
+    return sphere_scattering("impedance", k, radius, direction, source, (1, -1j * b), admittance=b)
 
 
 def fluid_sphere(
@@ -235,80 +226,76 @@ def fluid_sphere(
     ratio = finite_number(density_ratio, "density_ratio")
     if not np.real(ratio) > 0:
         raise ValueError(f"density_ratio must be positive, got {density_ratio!r}")
-    return _scattering("fluid", k, radius, direction, source, interior=inside, density_ratio=ratio)
+    fluid = Fluid(0.0, positive_length(radius, "radius"), inside, ratio)
+    return sphere_scattering("fluid", k, radius, direction, source, (0, 1), [fluid])
 
 
-def _scattering(
+class Fluid(NamedTuple):
+    """A layer of fluid: radii of its faces in m (the inner one 0 for a ball), its wavenumber in 1/m, and its density
+    over that of the surroundings."""
+
+    inner: float
+    outer: float
+    wavenumber: complex
+    density: complex
+
+
+class FluidLayer(NamedTuple):
+    """The field in a layer of fluid: alpha and beta (2, N + 1) as in `calderon.exact.layers`."""
+
+    fluid: Fluid
+    pair: np.ndarray
+
+    def radial(self, r: np.ndarray) -> np.ndarray:
+        """(N + 1, p) the partial waves at r (p,) within the layer."""
+        inner, outer, k, _ = self.fluid
+        functions = functions_within(Sound, self.pair.shape[1] - 1, k, (inner, outer), r)
+        return sum(factor[:, None] * each[0] for factor, each in zip(self.pair, functions, strict=False))
+
+
+def sphere_scattering(
     kind: str,
     k: complex,
     radius: float,
     direction: ArrayLike | None,
     source: ArrayLike | None,
+    core: tuple[complex, complex],
+    fluids: Sequence[Fluid] = (),
     admittance: complex = 0.0,
-    interior: complex | None = None,
-    density_ratio: complex = 1.0,
 ) -> SphereScattering:
+    """The field of a sphere with these layers from the inside out around a core; other arguments as for `soft_sphere`.
+
+    core: u and (1/rho) du/dr / k on its face, up to a factor; of no effect inside a ball of fluid. admittance: of the
+    sphere, by which the number of terms is chosen.
+    """
     radius = positive_length(radius, "radius")
-    k, position, axis, last, forcing = incident_waves(k, radius, direction, source, interior, admittance)
-    # coefficients c of outgoing terms for j_n, and value and slope of the total field on the sphere
-    z = k * radius
-    regular, outgoing = spherical_bessel(last, z), spherical_hankel(last, z)
-    J, J_slope, H = regular.values[:, 0], regular.slopes[:, 0], outgoing.values[:, 0]
-    slope = outgoing.slopes[:, 0] / H  # h' / h
-    wronskian = 1j / z**2 / H  # (j h' - j' h) / h: the total field and its slope are multiples of it
-    interior_terms = None
-    # soft, permeable, or of an impedance
-    if kind == "soft":
-        c, surface, surface_slope = -J, 0 * J, -wronskian
-    elif interior is not None:
-        inside = spherical_bessel(last, interior * radius)
-        J1, J1_slope = inside.values[:, 0], interior / (density_ratio * k) * inside.slopes[:, 0]
-        denominator = slope * J1 - J1_slope
-        c = -(J_slope * J1 - J * J1_slope) / denominator
-        surface, surface_slope = wronskian * J1 / denominator, wronskian * J1_slope / denominator
-        interior_terms = forcing * wronskian / denominator
-    else:
-        b = 1j * admittance
-        c = -(J_slope + b * J) / (slope + b)
-        surface = wronskian / (slope + b)
-        surface_slope = -b * surface
-    return SphereScattering(
-        kind=kind,
-        wavenumber=k,
-        radius=radius,
-        axis=axis,
-        source=position,
-        outgoing_terms=forcing * c,
-        surface_terms=forcing * surface,
-        slope_terms=forcing * surface_slope * k,
-        interior_terms=interior_terms,
-        interior_wavenumber=interior,
-    )
-
-
-def incident_waves(
-    k: complex,
-    radius: float,
-    direction: ArrayLike | None,
-    source: ArrayLike | None,
-    interior: complex | None = None,
-    admittance: complex = 0.0,
-) -> tuple[complex, np.ndarray | None, np.ndarray, int, np.ndarray]:
-    """k, the position of the source or None, the axis, the last order that counts on a sphere with the wavenumber
-    `interior` inside or an admittance, and g_n / s_n(ka) of the incident wave."""
     k = nonzero_wavenumber(k)
-    if np.imag(k) * radius > LARGEST_LOSS:
-        raise ValueError(
-            f"loss over the radius, Im(k) a = {np.imag(k) * radius:.3g}, exceeds {LARGEST_LOSS:g}: no digits remain"
-        )
+    if np.imag(k) * radius > 300:  # beyond this exp(Im k a) leaves the range of double precision in products
+        raise ValueError(f"loss over the radius, Im(k) a = {np.imag(k) * radius:.3g}, exceeds 300: no digits remain")
     if direction is not None and source is not None:
         raise ValueError("give the direction of a plane wave or the position of a point source, not both")
     position = None if source is None else one_point(source, "source")
     if position is not None and np.linalg.norm(position) <= radius:
         raise ValueError(f"the source at {position.tolist()} is not outside the sphere of radius {radius:g}")
     axis = unit_vector([0, 0, 1] if direction is None else direction) if position is None else unit_vector(position)
-    last = _last_order(k * radius, interior, admittance, radius, position, k)
-    return k, position, axis, last, _forcing(spherical_hankel(last, k * radius), last, k, position)
+    largest = max((abs(each.wavenumber) * each.outer for each in fluids), default=0.0)
+    last = _last_order(abs(k) * radius, largest, admittance, position, k)
+    forcing = _forcing(spherical_hankel(last, k * radius), last, k, position)
+    # the layers, and outgoing waves from value and slope on the sphere
+    shells = [Shell(q * inner, q * outer, q / (k * density)) for inner, outer, q, density in fluids]
+    given = np.full(last + 1, core[0]), np.full(last + 1, core[1])
+    solved = solve_layers(Sound, last, shells, given, k * radius, forcing)
+    return SphereScattering(
+        kind=kind,
+        wavenumber=k,
+        radius=radius,
+        axis=axis,
+        source=position,
+        outgoing_terms=-solved.outgoing * solved.scattered,
+        surface_terms=solved.value,
+        slope_terms=solved.slope * k,
+        layers=tuple(map(FluidLayer, fluids, solved.pairs)),
+    )
 
 
 def _forcing(outgoing: ScaledFunctions, last: int, k: complex, position: np.ndarray | None) -> np.ndarray:
@@ -320,26 +307,20 @@ def _forcing(outgoing: ScaledFunctions, last: int, k: complex, position: np.ndar
     return (2 * orders + 1) * 1j * k / (4 * np.pi) * (there.values * there.scale_over(outgoing))[:, 0]
 
 
-def _last_order(
-    z: complex, interior: complex | None, admittance: complex, radius: float, position: np.ndarray | None, k: complex
-) -> int:
-    """The order after which the terms are negligible; resonances of the sphere lie below it."""
-    size = max(abs(z), 0.0 if interior is None else abs(interior) * radius)
+def _last_order(outside: float, inside: float, admittance: complex, position: np.ndarray | None, k: complex) -> int:
+    """The order after which the terms are negligible; resonances of the sphere lie below it. outside, inside: the
+    largest |kr| of both sides."""
+    size = max(outside, inside)
     if np.imag(admittance) < 0:  # a mass-like or spring-like surface guides waves slower than k by this factor
-        size = abs(z) * float(np.sqrt(1 + abs(admittance) ** 2))
-    orders = np.arange(LARGEST_ORDER + 1)
+        size = outside * float(np.sqrt(1 + abs(admittance) ** 2))
+    what = (
+        f"partial waves are needed: the frequency (k a = {outside:.3g}) is too high, "
+        "or the source too close to the sphere"
+    )
     if position is None:
-        decay = np.log(growth(orders, size))
-    else:
-        decay = np.log(growth(orders, abs(z)) / growth(orders, abs(k) * float(np.linalg.norm(position))))
-        decay[orders <= size] = 0
-    enough = np.flatnonzero(np.cumsum(decay) > _NEGLIGIBLE + np.log(2 * orders + 1))
-    if len(enough) == 0:
-        raise ValueError(
-            f"more than {LARGEST_ORDER} partial waves are needed: the frequency (k a = {abs(z):.3g}) is too high, "
-            "or the source too close to the sphere"
-        )
-    return int(enough[0])
+        return last_order(Sound, lambda orders: growth(orders, size), what)
+    far = abs(k) * float(np.linalg.norm(position))
+    return last_order(Sound, lambda n: np.where(n <= size, 1.0, growth(n, outside) / growth(n, far)), what)
 
 
 def _powers(base: complex, orders: np.ndarray) -> np.ndarray:
@@ -350,9 +331,7 @@ def _powers(base: complex, orders: np.ndarray) -> np.ndarray:
 def series(terms: np.ndarray, radial: Callable[..., Any], distance: np.ndarray, cosine: np.ndarray) -> np.ndarray:
     """sum_n terms_n R_n(r) P_n(cos g), in portions of points that fit in the cache."""
     values = np.empty(len(distance), np.complex128)
-    step = max(1, _VALUES_AT_ONCE // len(terms))
-    for first in range(0, len(distance), step):
-        part = slice(first, first + step)
+    for part in portions(len(distance), len(terms)):
         values[part] = legendre_sum(terms[:, None] * radial(distance[part]), cosine[part])
     return values
 

@@ -7,19 +7,18 @@ import scipy
 from numpy.typing import NDArray
 
 from calderon.mesh.errors import MeshError
-from calderon.mesh.sizes import LARGEST
+from calderon.mesh.sizes import LARGEST_LENGTH
+from calderon.mesh.tolerances import TOLERANCES
 from calderon.mesh.topology import connected, edge_table, row_numbers
 from calderon.mesh.validation import areas_and_flat, repeated_rows
-
-FLOAT32_ROUNDING = 1e-7  # of the diameter: what a coordinate loses in a file of single precision
 
 
 def joining_tolerance(given: float | None, diameter: float) -> float:
     """The distance up to which vertices are joined, 1e-7 of the diameter for None; MeshError if it is not a
     distance."""
     if given is None:
-        return FLOAT32_ROUNDING * diameter
-    if isinstance(given, bool) or not (isinstance(given, numbers.Real) and 0 <= given <= LARGEST):
+        return TOLERANCES.joined * diameter
+    if isinstance(given, bool) or not (isinstance(given, numbers.Real) and 0 <= given <= LARGEST_LENGTH):
         raise MeshError(f"tolerance {given!r}: a value that is zero, positive or None is needed")
     return float(given)
 

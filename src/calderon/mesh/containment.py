@@ -6,32 +6,33 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from calderon.mesh.tolerances import TOLERANCES
+
 Floats = NDArray[np.float64]
 Index = NDArray[np.int64]
 
-PAIRS_AT_ONCE = 2_000_000
-ROUNDING = 1e-12  # of coordinates: how much farther than its corners points below a triangle are searched
-FAR = 1e100
-"""Coordinate beyond those of all meshes."""
 
-
-def winding_numbers(vertices: Floats, triangles: Index, points: Floats) -> Index:
+def winding_numbers(vertices: Floats, triangles: Index, points: Floats, pairs: int = 2_000_000) -> Index:
     """(n,) how often the closed surface turns about points (n, 3), seen from inside: 1 inside, 0 outside.
 
     Counts the triangles above a point, +1 where their normal points up, -1 where it points down. Above means that the
     projection along z holds the point; a point on a projected edge belongs to one of its two triangles,
     because an edge is compared with the point by the same arithmetic from both sides and holds its lower end only.
+    pairs: of triangles and points, how many are held at a time.
     """
     corners = vertices[triangles]
     middle = corners[:, :, :2].mean(axis=1)
-    reach = np.linalg.norm(corners[:, :, :2] - middle[:, None], axis=2).max(axis=1) + ROUNDING * np.abs(corners).max()
-    points = np.clip(points, -FAR, FAR)  # the tree squares distances
+    reach = (
+        np.linalg.norm(corners[:, :, :2] - middle[:, None], axis=2).max(axis=1)
+        + TOLERANCES.rounding * np.abs(corners).max()
+    )
+    points = np.clip(points, -1e100, 1e100)  # beyond all meshes; the tree squares distances
     tree = scipy.spatial.cKDTree(points[:, :2])
     number = tree.query_ball_point(middle, reach, return_length=True)
     near = np.flatnonzero(number)
     corners, middle, reach, ends = corners[near], middle[near], reach[near], np.cumsum(number[near])
     turns = np.zeros(len(points), dtype=np.int64)
-    for first, last in _ranges(ends):
+    for first, last in _ranges(ends, pairs):
         below = tree.query_ball_point(middle[first:last], reach[first:last])
         which = np.fromiter(chain.from_iterable(below), np.int64)
         triangle = np.repeat(np.arange(first, last), [len(each) for each in below])
@@ -51,12 +52,12 @@ def nested_components(vertices: Floats, triangles: Index, components: Index) -> 
     return np.array(nested, dtype=np.int64)
 
 
-def _ranges(ends: Index) -> list[tuple[int, int]]:
-    """Runs of triangles whose pairs with points fit into memory together; ends: cumulative number of pairs."""
+def _ranges(ends: Index, pairs: int) -> list[tuple[int, int]]:
+    """Runs of triangles with so many pairs at most; ends: cumulative number of pairs."""
     cuts = [0]
     while cuts[-1] < len(ends):
         done = ends[cuts[-1] - 1] if cuts[-1] else 0
-        cuts.append(max(cuts[-1] + 1, int(np.searchsorted(ends, done + PAIRS_AT_ONCE, side="right"))))
+        cuts.append(max(cuts[-1] + 1, int(np.searchsorted(ends, done + pairs, side="right"))))
     return list(zip(cuts[:-1], cuts[1:], strict=True))
 
 

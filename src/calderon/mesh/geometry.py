@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
-CENTROID = np.array([[1 / 3, 1 / 3]])
 OUTLINE = np.array([[0, 0], [1, 0], [0, 1], [0.5, 0], [0.5, 0.5], [0, 0.5]])
 
 
@@ -104,7 +103,7 @@ class CurvedTriangles(ABC):
     @property
     def centroids(self) -> Array:
         """(n, 3) images of the centroid of the reference triangle."""
-        return self.points(CENTROID)[:, 0]
+        return self.points(np.full((1, 2), 1 / 3))[:, 0]
 
     @property
     def diameters(self) -> Array:

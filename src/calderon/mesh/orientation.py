@@ -13,10 +13,8 @@ from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import breadth_first_order, connected_components, minimum_spanning_tree
 
 from calderon.mesh.errors import MeshError
+from calderon.mesh.tolerances import TOLERANCES
 from calderon.mesh.topology import components_by_edges, connected, edge_pairs, edge_signs
-
-LINES, CLEAR = 16, 1e-6  # lines tried to find the outside; least distance from edges, relative to a triangle's size
-SWEEPS = 50  # of the descent that aligns patches at non-manifold edges; a few are used in practice
 
 
 def consistent_orientation(
@@ -144,7 +142,7 @@ def _descent(imbalance: csr_array, signs: NDArray) -> NDArray:
     """Flip single patches while that lowers the sum of |imbalance @ signs|."""
     columns = imbalance.tocsc()
     signs, total = signs.copy(), imbalance @ signs
-    for _ in range(SWEEPS):
+    for _ in range(50):  # a few are used in practice
         changed = False
         for patch in range(len(signs)):
             part = slice(columns.indptr[patch], columns.indptr[patch + 1])
@@ -184,7 +182,7 @@ def _last_faces_back(corners: NDArray, signs: NDArray) -> bool:
     u, v = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
     normals = np.cross(u, v)
     areas = np.linalg.norm(normals, axis=1)
-    for start in np.argsort(-areas)[:LINES]:
+    for start in np.argsort(-areas)[:16]:
         origin, along = corners[start].mean(axis=0), normals[start] / areas[start]
         fall = normals @ along
         there = np.flatnonzero(np.abs(fall) > 1e-9 * areas)
@@ -194,8 +192,8 @@ def _last_faces_back(corners: NDArray, signs: NDArray) -> bool:
         c = -np.einsum("ni,ni->n", u[there], across) / fall[there]
         inside = np.minimum(np.minimum(b, c), 1 - b - c)
         way = np.einsum("ni,ni->n", corners[there, 0] - origin, normals[there]) / fall[there]
-        last = np.argmax(np.where(inside > -CLEAR, way, -np.inf))
-        if inside[last] > CLEAR:
+        last = np.argmax(np.where(inside > -TOLERANCES.near, way, -np.inf))
+        if inside[last] > TOLERANCES.near:
             return bool(fall[there[last]] * signs[there[last]] < 0)
     return False
 

@@ -2,18 +2,28 @@
 
 import numbers
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from calderon.backends import require_memory
 from calderon.mesh.errors import MeshError
+from calderon.mesh.tolerances import TOLERANCES
 
-LARGEST = 1e70
+LARGEST_LENGTH = 1e70
 """Length whose fourth power is a number in double precision."""
-TRIANGLE, REMESHED = 1000, 12000
-"""Peak bytes per triangle, for shapes with a formula and for remeshed ones."""
-TETRAHEDRON = 1500
-"""Peak bytes per tetrahedron."""
+
+
+class PeakBytes(NamedTuple):
+    """Peak memory in bytes, measured: of a triangle of a shape with a formula, of one that is remeshed, and of a
+    tetrahedron."""
+
+    triangle: int = 1000
+    remeshed: int = 12_000
+    tetrahedron: int = 1500
+
+
+PEAK_BYTES = PeakBytes()
 
 
 def positive(name: str, value: float) -> float:
@@ -24,8 +34,10 @@ def positive(name: str, value: float) -> float:
         array = np.zeros(1)
     if array.ndim != 0 or array.dtype.kind not in "fiu" or not 0 < float(array) < np.inf:
         raise MeshError(f"{name} = {value!r}: a positive, finite number without a unit is needed")
-    if not 1 / LARGEST < float(array) < LARGEST:
-        raise MeshError(f"{name} = {value!r}: lengths from {1 / LARGEST:g} to {LARGEST:g} can be computed with")
+    if not 1 / LARGEST_LENGTH < float(array) < LARGEST_LENGTH:
+        raise MeshError(
+            f"{name} = {value!r}: lengths from {1 / LARGEST_LENGTH:g} to {LARGEST_LENGTH:g} can be computed with"
+        )
     return float(array)
 
 
@@ -39,24 +51,29 @@ def positive_lengths(name: str, values: Sequence[float], count: int) -> list[flo
 
 def exceeds(h: float, limit: float) -> bool:
     """Whether h is above the limit by more than the rounding of both."""
-    return h > limit * (1 + 1e-12)
+    return h > limit * (1 + TOLERANCES.rounding)
 
 
 def scale_factor(value: float) -> float:
     """The value as a positive finite factor of lengths, or MeshError."""
-    if isinstance(value, bool) or not isinstance(value, numbers.Real) or not 0 < value <= LARGEST:
+    if isinstance(value, bool) or not isinstance(value, numbers.Real) or not 0 < value <= LARGEST_LENGTH:
         raise MeshError(f"scale {value!r}: it must be positive and finite, for example 1e-3 from mm to m")
     return float(value)
 
 
-def room_for_surface(area: float, h: float, each: int = TRIANGLE) -> None:
+def room_for_surface(area: float, h: float, each: int = PEAK_BYTES.triangle) -> None:
     """MemoryError if triangles of edge length h on that area would not fit."""
     _room(each, area / (3**0.5 / 4 * h * h), "triangles", h)
 
 
 def room_for_volume(volumes: list[float], h: list[float]) -> None:
     """MemoryError if tetrahedra of edge lengths h in volumes of that content would not fit."""
-    _room(TETRAHEDRON, sum(v * 72**0.5 / size**3 for v, size in zip(volumes, h, strict=True)), "tetrahedra", min(h))
+    _room(
+        PEAK_BYTES.tetrahedron,
+        sum(v * 72**0.5 / size**3 for v, size in zip(volumes, h, strict=True)),
+        "tetrahedra",
+        min(h),
+    )
 
 
 def _room(each: int, count: float, what: str, h: float) -> None:

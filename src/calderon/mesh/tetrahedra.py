@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from calderon.mesh.errors import MeshError
 from calderon.mesh.files.formats.format import BOUNDARIES, PARTS, Tagged
 from calderon.mesh.files.writing import write_volume
+from calderon.mesh.tolerances import TOLERANCES
 from calderon.mesh.topology import row_numbers
 from calderon.mesh.validation import checked_elements, checked_names, checked_tags, checked_vertices, set_frozen
 from calderon.validation import index_array, instance, text
@@ -19,8 +20,6 @@ from calderon.view import PART_COLOURS, Scene, Surface, Viewable
 
 FACES = np.array([[1, 2, 3], [0, 2, 3], [0, 1, 3], [0, 1, 2]])
 """Local vertices of the face opposite each local vertex, in ascending order."""
-DEGENERATE = 1e-12
-"""Volume over the cube of the longest edge, below which a tetrahedron counts as flat."""
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
@@ -166,7 +165,7 @@ def _refuse_flat_or_repeated(points: NDArray[np.float64], cells: NDArray[np.int6
     """MeshError for tetrahedra (n, 4) of vertices in ascending order that have no volume, or occur twice."""
     edges = points[cells][:, [1, 2, 3, 2, 3, 3]] - points[cells][:, [0, 0, 0, 1, 1, 2]]
     size = np.linalg.norm(edges, axis=2).max(axis=1)
-    flat = np.flatnonzero(np.abs(signed_volumes(points, cells)) <= DEGENERATE * size**3)
+    flat = np.flatnonzero(np.abs(signed_volumes(points, cells)) <= TOLERANCES.flat_tetrahedron * size**3)
     if len(flat):
         raise MeshError(f"{len(flat)} tetrahedra have no volume, the first is number {flat[0]}: remove or remesh them")
     number = row_numbers(cells)[1]

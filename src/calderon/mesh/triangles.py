@@ -21,16 +21,12 @@ from calderon.mesh.shapes.division import quartered
 from calderon.mesh.shapes.edge_refinement import refined_toward
 from calderon.mesh.shapes.feature_remeshing import remeshed_by_gmsh
 from calderon.mesh.sizes import positive, scale_factor
+from calderon.mesh.tolerances import TOLERANCES
 from calderon.mesh.topology import edge_pairs
 from calderon.mesh.triangulation import Triangulation
 from calderon.mesh.validation import set_frozen
 from calderon.validation import index_array, one_or_more_points, real_numbers, unmasked
 from calderon.view import PART_COLOURS, Scene, Surface, Viewable
-
-SHARP = np.radians(30.0)  # between the normals of two triangles
-LEAST_RATIO = 1e-5  # of heights in refine_edges
-MOST_DIVISIONS = 6
-LARGEST_CHANGE = 0.01  # of the area by remeshing, without a warning
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
@@ -151,7 +147,7 @@ class TriangleMesh(Triangulation, Viewable, Exchange):
         """The two sides 3 t + i that meet at each edge with exactly two triangles, in the order of the edges."""
         return edge_pairs(np.argsort(self.triangle_edges.ravel(), kind="stable"), self.edge_triangle_counts)
 
-    def sharp_edges(self, angle: float = SHARP) -> NDArray[np.int64]:
+    def sharp_edges(self, angle: float = TOLERANCES.sharp) -> NDArray[np.int64]:
         """Numbers of the edges, sorted, at which the normals of two triangles differ by more than the angle in radians
         (default 30 degrees), or that have not two triangles.
         """
@@ -163,7 +159,7 @@ class TriangleMesh(Triangulation, Viewable, Exchange):
         sharp[~sharp] = np.arccos(np.clip(cosine, -1, 1)) > float(angle)
         return np.flatnonzero(sharp)
 
-    def refine_edges(self, ratio: float, angle: float = SHARP) -> "TriangleMesh":
+    def refine_edges(self, ratio: float, angle: float = TOLERANCES.sharp) -> "TriangleMesh":
         """Triangles cut toward the sharp edges and the open boundary, to `ratio` times their height at the edges.
 
         ratio: from 1e-5 to 1. Away from an edge the heights grow with the distance from it. Elements are up to 32 times
@@ -171,7 +167,7 @@ class TriangleMesh(Triangulation, Viewable, Exchange):
         their edge is sharp. The surface does not change, tags and names stay. Returns this mesh where nothing is cut.
         See `calderon.mesh.shapes.edge_refinement`.
         """
-        if isinstance(ratio, bool) or not isinstance(ratio, Real) or not LEAST_RATIO <= ratio <= 1:
+        if isinstance(ratio, bool) or not isinstance(ratio, Real) or not 1e-5 <= ratio <= 1:
             raise MeshError(f"ratio = {ratio!r}: the height of elements at edges over the present one, 1e-5 to 1")
         self.flat_triangles(self.triangles[:0, 0], "refine_edges")
         sharp = self.sharp_edges(angle)
@@ -188,13 +184,13 @@ class TriangleMesh(Triangulation, Viewable, Exchange):
     def divided(self, times: int = 1) -> "TriangleMesh":
         """Each triangle cut `times` times (0 to 6) into four of half the size and the same shape. The surface does not
         change, tags and names stay."""
-        if isinstance(times, bool) or not isinstance(times, Integral) or not 0 <= times <= MOST_DIVISIONS:
-            raise MeshError(f"times = {times!r}: how often triangles are divided, 0 to {MOST_DIVISIONS}")
+        if isinstance(times, bool) or not isinstance(times, Integral) or not 0 <= times <= 6:
+            raise MeshError(f"times = {times!r}: how often triangles are divided, 0 to 6")
         self.flat_triangles(self.triangles[:0, 0], "divided")
         vertices, triangles = quartered(self.vertices, self.triangles, int(times))
         return TriangleMesh(vertices, triangles, np.repeat(self.tags, 4 ** int(times)), self.names, self.note)
 
-    def remesh(self, h: float, angle: float = SHARP) -> "TriangleMesh":
+    def remesh(self, h: float, angle: float = TOLERANCES.sharp) -> "TriangleMesh":
         """The surface meshed anew by gmsh with edges of about h: finer or coarser.
 
         Edges at which normals differ by more than the angle in radians (default 30 degrees) stay, and so does the
@@ -207,7 +203,7 @@ class TriangleMesh(Triangulation, Viewable, Exchange):
             raise MeshError(f"angle = {angle!r}: an angle between two normals in radians, up to pi, is needed")
         made = remeshed_by_gmsh(self.vertices, self.triangles, self.tags, positive("h", h), float(angle))
         found = TriangleMesh(*made, self.names)
-        if abs(change := found.area / self.area - 1) > LARGEST_CHANGE:
+        if abs(change := found.area / self.area - 1) > 0.01:
             warn(
                 f"remeshing with h = {h:g} changed the area of the surface by {100 * change:.2g} %: a smaller h, or a "
                 "smaller angle, keeps its edges"

@@ -7,10 +7,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calderon.mesh.errors import MeshError
-from calderon.mesh.sizes import LARGEST
+from calderon.mesh.sizes import LARGEST_LENGTH
+from calderon.mesh.tolerances import TOLERANCES
 from calderon.validation import unmasked
-
-FLAT = 1e-10  # a triangle whose area is below this fraction of its longest edge squared has no usable normal
 
 
 def set_frozen(mesh: object, **arrays: NDArray) -> None:
@@ -33,8 +32,10 @@ def checked_vertices(vertices: ArrayLike) -> NDArray[np.float64]:
     if not np.isfinite(vertices).all():
         bad = np.flatnonzero(~np.isfinite(vertices).all(axis=1))
         raise MeshError(f"{len(bad)} vertices are NaN or infinite: {listed(bad)}; correct or remove them")
-    if len(far := np.flatnonzero(np.abs(vertices).max(axis=1, initial=0.0) > LARGEST)):
-        raise MeshError(f"{len(far)} vertices lie beyond {LARGEST:g}: {listed(far)}; check the unit, or the file")
+    if len(far := np.flatnonzero(np.abs(vertices).max(axis=1, initial=0.0) > LARGEST_LENGTH)):
+        raise MeshError(
+            f"{len(far)} vertices lie beyond {LARGEST_LENGTH:g}: {listed(far)}; check the unit, or the file"
+        )
     return vertices
 
 
@@ -92,7 +93,7 @@ def areas_and_flat(vertices: NDArray, triangles: NDArray) -> tuple[NDArray[np.fl
     longest = np.maximum(np.einsum("ij,ij->i", u, u), np.einsum("ij,ij->i", v, v))
     u -= v
     longest = np.maximum(longest, np.einsum("ij,ij->i", u, u))
-    return vectors, np.einsum("ij,ij->i", vectors, vectors) <= (FLAT * longest) ** 2
+    return vectors, np.einsum("ij,ij->i", vectors, vectors) <= (TOLERANCES.flat_triangle * longest) ** 2
 
 
 def area_vectors_of(vertices: NDArray, triangles: NDArray) -> NDArray[np.float64]:

@@ -11,12 +11,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-MARGIN = 1e-9
-"""Relative to the size: triangles that overlap by less only touch."""
-ROUNDING = 1e-14
-"""Rounding error of determinants of three unit vectors."""
-AT_A_TIME = 4096
-"""Triangles whose neighbours are looked at together."""
+from calderon.mesh.tolerances import TOLERANCES
 
 
 def overlapping(x: NDArray, y: NDArray) -> NDArray[np.bool_]:
@@ -59,8 +54,7 @@ def _close_pairs(corners: NDArray) -> Iterator[tuple[NDArray, NDArray]]:
     for large in range(len(classes)):
         for small in range(large + 1):
             reach = 2.0 ** (size[classes[large][0]] + 1) + 2.0 ** (size[classes[small][0]] + 1)
-            for begin in range(0, len(classes[large]), AT_A_TIME):
-                some = classes[large][begin : begin + AT_A_TIME]
+            for some in np.split(classes[large], range(4096, len(classes[large]), 4096)):
                 near = trees[small].query_ball_point(centres[some], reach)
                 first = np.repeat(some, [len(each) for each in near])
                 second = classes[small][np.concatenate([np.asarray(each, np.int64) for each in near])]
@@ -78,7 +72,7 @@ def _overlapping_sectors(x: NDArray, y: NDArray) -> NDArray[np.bool_]:
     edges, around = x[:, 1:] - x[:, :1], y[:, 1:] - y[:, :1]
     pole = np.cross(around[:, 0], around[:, 1])
     heights = np.einsum("nij,nj->ni", edges, pole)
-    flat = 2 * MARGIN * np.sqrt((edges**2).sum(axis=(1, 2)) * (pole**2).sum(axis=1))
+    flat = 2 * TOLERANCES.same * np.sqrt((edges**2).sum(axis=(1, 2)) * (pole**2).sum(axis=1))
     # most triangles lie on one side of the plane of the other
     found = (heights.min(axis=1) < 0) & (heights.max(axis=1) > 0) | (np.abs(heights).max(axis=1) < flat)
     near = np.flatnonzero(found)
@@ -93,13 +87,13 @@ def _overlapping_arcs(arcs: list[NDArray]) -> NDArray[np.bool_]:
     heights = [np.einsum("nij,nj->ni", arcs[k], poles[1 - k]) for k in (0, 1)]  # times the sine of the other's angle
     cross = np.ones(len(arcs[0]), bool)
     for height, span in zip(heights, reversed(spans), strict=True):
-        margin = np.maximum(MARGIN * span, ROUNDING)
+        margin = np.maximum(TOLERANCES.same * span, TOLERANCES.determinant)
         cross &= (height.min(axis=1) < -margin) & (height.max(axis=1) > margin)
     near = np.flatnonzero(cross)  # a crossing of the great circles, which may be that opposite to the other arc
     meet = np.einsum("ni,nij->nj", np.abs(heights[0][near][:, ::-1]), arcs[0][near])
     cross[near] = np.einsum("ni,ni->n", meet, arcs[1][near].sum(axis=1)) > 0
     # heights would not do: those of needles near the edge of a thin wedge are small, too
-    flat = np.linalg.norm(np.cross(poles[0], poles[1]), axis=1) < MARGIN * spans[0] * spans[1]
+    flat = np.linalg.norm(np.cross(poles[0], poles[1]), axis=1) < TOLERANCES.same * spans[0] * spans[1]
     near = np.flatnonzero(flat)
     (first, one), (second, two) = (_middle(arc[near]) for arc in arcs)
     flat[near] = _angles(first, second) < one + two
@@ -110,7 +104,9 @@ def _middle(arcs: NDArray) -> tuple[NDArray, NDArray]:
     """(n, 3) middles of arcs (n, 2, 3) and half their angles (n,), less the rounding error of both."""
     total = arcs.sum(axis=1)
     length = np.linalg.norm(total, axis=1)
-    return total / length[:, None], 0.5 * _angles(arcs[:, 0], arcs[:, 1]) - MARGIN - ROUNDING / length
+    return total / length[:, None], 0.5 * _angles(
+        arcs[:, 0], arcs[:, 1]
+    ) - TOLERANCES.same - TOLERANCES.determinant / length
 
 
 def _folded(x: NDArray, y: NDArray) -> NDArray[np.bool_]:
@@ -118,7 +114,7 @@ def _folded(x: NDArray, y: NDArray) -> NDArray[np.bool_]:
     edge = _units(x[:, 1] - x[:, 0])
     across = [each[:, 2] - each[:, 0] for each in (x, y)]
     across = [each - np.einsum("ni,ni->n", each, edge)[:, None] * edge for each in across]
-    return _angles(across[0], across[1]) < MARGIN
+    return _angles(across[0], across[1]) < TOLERANCES.same
 
 
 def _units(x: NDArray) -> NDArray:
@@ -136,8 +132,10 @@ def _normals(x: NDArray) -> NDArray:
 
 
 def _margins(x: NDArray, y: NDArray) -> NDArray:
-    """(n,) MARGIN times the longest edge of both triangles."""
-    return MARGIN * np.max([np.linalg.norm(each - np.roll(each, 1, axis=1), axis=2).max(axis=1) for each in (x, y)], 0)
+    """(n,) the margin of identity times the longest edge of both triangles."""
+    return TOLERANCES.same * np.max(
+        [np.linalg.norm(each - np.roll(each, 1, axis=1), axis=2).max(axis=1) for each in (x, y)], 0
+    )
 
 
 def _pierces(x: NDArray, y: NDArray) -> NDArray[np.bool_]:

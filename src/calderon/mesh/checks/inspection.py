@@ -7,16 +7,12 @@ import scipy
 from numpy.typing import NDArray
 
 from calderon.mesh.checks.crossings import crossing_pairs
-from calderon.mesh.coincident import FLOAT32_ROUNDING
 from calderon.mesh.containment import nested_components
+from calderon.mesh.tolerances import TOLERANCES
 from calderon.mesh.topology import connected, row_numbers
 from calderon.mesh.triangulation import Triangulation
 from calderon.mesh.validation import listed
 from calderon.validation import instance
-
-SLIVER = np.radians(1.0)
-HOLE = 0.5  # boundary loops shorter than the square root of this fraction of the area are holes, not outer boundaries
-SIZE_JUMP = 8.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,11 +71,11 @@ def check(mesh: Triangulation) -> MeshReport:
          "CAD or mesh program, or move them apart")  # fmt: skip
     # shapes of triangles
     sharpest = mesh.angles.min(axis=1)
-    _add(problems, "slivers", "triangles with an angle below 1 degree", np.flatnonzero(sharpest < SLIVER),
+    _add(problems, "slivers", "triangles with an angle below 1 degree", np.flatnonzero(sharpest < TOLERANCES.sliver_angle),
          "they spoil conditioning and quadrature: remesh, or collapse short edges")  # fmt: skip
     longest, shortest = mesh.diameters, mesh.edge_lengths[mesh.triangle_edges].min(axis=1)
-    needles = np.flatnonzero((longest > SIZE_JUMP * shortest) & (sharpest >= SLIVER))
-    _add(notes, "stretched triangles", f"triangles with edges in a ratio above {SIZE_JUMP:g}", needles,
+    needles = np.flatnonzero((longest > 8 * shortest) & (sharpest >= TOLERANCES.sliver_angle))
+    _add(notes, "stretched triangles", "triangles with edges in a ratio above 8", needles,
          "accuracy follows the longest edge; even triangles cost less")  # fmt: skip
     # parts within others, and repairs at the beginning
     if mesh.is_closed and mesh.number_of_components > 1:
@@ -104,7 +100,7 @@ def _open_edges(mesh: Triangulation, problems: list[Finding], notes: list[Findin
         return
     # edges whose middles coincide
     tree = scipy.spatial.cKDTree(mesh.vertices[mesh.edges[boundary]].mean(axis=1))
-    near = tree.query_pairs(FLOAT32_ROUNDING * mesh.diameter, output_type="ndarray")
+    near = tree.query_pairs(TOLERANCES.joined * mesh.diameter, output_type="ndarray")
     torn = np.zeros(len(boundary), dtype=bool)
     torn[near.ravel()] = True
     _add(problems, "torn edges", "open edges that coincide with other open edges", boundary[torn],
@@ -119,7 +115,7 @@ def _open_edges(mesh: Triangulation, problems: list[Finding], notes: list[Findin
     areas = np.bincount(mesh.components, weights=mesh.areas)
     longest = np.zeros(len(areas))
     np.maximum.at(longest, owner, lengths[loop])
-    hole = (longest**2 < HOLE * areas)[owner] & ~torn
+    hole = (longest**2 < 0.5 * areas)[owner] & ~torn  # short: not an outer boundary
     _add(problems, "holes", "open edges around holes of an otherwise closed surface", boundary[hole],
          "fill the holes in the CAD or mesh program: inside and outside are not defined")  # fmt: skip
     _add(notes, "open edges", "edges with one triangle", boundary[~torn & ~hole],
@@ -130,7 +126,7 @@ def _vertices(mesh: Triangulation, problems: list[Finding], notes: list[Finding]
     """Coincident, touching and unused vertices."""
     used = mesh.used_vertices
     tree = scipy.spatial.cKDTree(mesh.vertices[used])
-    pairs = tree.query_pairs(FLOAT32_ROUNDING * mesh.diameter, output_type="ndarray")
+    pairs = tree.query_pairs(TOLERANCES.joined * mesh.diameter, output_type="ndarray")
     _add(problems, "duplicate vertices", "vertices that coincide with others", used[np.unique(pairs)],
          "mesh.merged_vertices() joins them; keep them only where two bodies touch")  # fmt: skip
     # corners of a vertex belong together if their triangles share an edge: both are joined to that end of the edge

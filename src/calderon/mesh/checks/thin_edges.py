@@ -9,13 +9,6 @@ from numpy.typing import NDArray
 from calderon.mesh.topology import connected
 from calderon.mesh.triangles import TriangleMesh
 
-THIN = 0.5
-"""Fraction of the height of an element at a sharp edge; a body that is thinner there is a sheet to the elements."""
-FLAT = 0.2
-"""Fraction of the width of a face; a body that is thicker is no sheet, but a rod."""
-OPPOSITE = np.cos(np.radians(10.0))
-"""Normals whose product is below minus this belong to the two sides of a sheet: not of a wedge above 10 degrees."""
-
 
 class ThinEdges(NamedTuple):
     """Elements at edges of a body that is thin there: triangles (n,) and their heights (n,) over their sharp edges, the
@@ -42,7 +35,8 @@ def thin_edges(mesh: TriangleMesh, least: float) -> ThinEdges:
     width = 4 * np.bincount(face, mesh.areas) / around
     heights = np.where(at_edge, 2 * mesh.areas[:, None] / mesh.edge_lengths[mesh.triangle_edges], 0.0).max(axis=1)
     high = np.flatnonzero(heights > least * (1 + 1e-9) * width[face])
-    thickness = _thickness(mesh, high, np.minimum(THIN * heights[high], FLAT * width[face[high]]))
+    # thinner than half an element it is a sheet to the elements, thicker than a fifth of the face a rod
+    thickness = _thickness(mesh, high, np.minimum(0.5 * heights[high], 0.2 * width[face[high]]))
     found = np.isfinite(thickness)
     thin, thickness = high[found], thickness[found]
     weighted = np.bincount(face[thin], lengths[thin].sum(axis=1) * heights[thin], len(width)) / around
@@ -67,12 +61,13 @@ def _thickness(mesh: TriangleMesh, some: NDArray[np.int64], reach: NDArray[np.fl
     if not len(some):
         return thickness
     points = scipy.spatial.cKDTree(mesh.centroids[some])
+    opposite = -np.cos(np.radians(10.0))  # the two sides of a sheet, not of a wedge above 10 degrees
     for each in np.unique(size):  # a few large triangles do not make pairs of all small ones
         own = np.flatnonzero(size == each)
         far = float(reach.max() + radius[own].max())
         near = points.sparse_distance_matrix(scipy.spatial.cKDTree(mesh.centroids[own]), far, output_type="ndarray")
         first, second = near["i"], own[near["j"]]
-        facing = np.einsum("ni,ni->n", mesh.normals[some[first]], mesh.normals[second]) < -OPPOSITE
+        facing = np.einsum("ni,ni->n", mesh.normals[some[first]], mesh.normals[second]) < opposite
         first, second = first[facing], second[facing]
         depth = _depth(mesh.centroids[some[first]], mesh.normals[some[first]], corners[second])
         met = (depth > 0) & (depth < reach[first])

@@ -8,13 +8,10 @@ from calderon.mesh.errors import MeshError, warn_of_accuracy
 from calderon.mesh.files.path import mesh_path
 from calderon.mesh.shapes.gmsh_session import gmsh_model
 from calderon.mesh.shapes.gmsh_volumes import MeshedModel, mesh_surfaces
-from calderon.mesh.sizes import REMESHED, positive, room_for_surface
+from calderon.mesh.sizes import PEAK_BYTES, positive, room_for_surface
 from calderon.mesh.triangles import TriangleMesh
 
 CAD_FORMATS = (".step", ".stp", ".iges", ".igs", ".brep")
-
-
-ALLOWED, WRONG = 0.05, 3.0
 
 
 def read_cad(path: str | Path, h: float) -> TriangleMesh:
@@ -50,7 +47,7 @@ def read_cad(path: str | Path, h: float) -> TriangleMesh:
             )
         area = 1e-6 * sum(gmsh.model.occ.getMass(2, face) for face in faces)
         volume = 1e-9 * sum(gmsh.model.occ.getMass(3, solid) for _, solid in gmsh.model.getEntities(3))
-        room_for_surface(area, h, REMESHED)
+        room_for_surface(area, h, PEAK_BYTES.remeshed)
         # triangles of each face
         mesh_surfaces(gmsh, 1e3 * h)
         meshed = MeshedModel(gmsh)
@@ -68,17 +65,17 @@ def read_cad(path: str | Path, h: float) -> TriangleMesh:
 
 def _compare(path: Path, mesh: TriangleMesh, area: float, volume: float) -> None:
     """Compare area, and the volume of one closed surface, with those of the model in m^2 and m^3: flat triangles cut
-    through round walls. AccuracyWarning where one is off by more than ALLOWED, MeshError where the volume is off by
-    more than the factor WRONG: thin walls pass through each other."""
+    through round walls. AccuracyWarning where one is off by more than 5 %, MeshError where the volume is off by
+    more than a factor of three: thin walls pass through each other."""
     found = {"area": mesh.area / area}
     if volume > 0 and mesh.is_closed and mesh.number_of_components == 1:
         found["volume"] = mesh.volume / volume
-    if not 1 / WRONG < found.get("volume", 1.0) < WRONG:
+    if not 1 / 3 < found.get("volume", 1.0) < 3:
         raise MeshError(
             f"{path}: the mesh has {found['volume']:.2g} times the volume of the model: edges of h are too long for "
             "its thin round walls; choose a smaller h"
         )
-    if off := [f"{ratio:.3g} times the {name}" for name, ratio in found.items() if abs(ratio - 1) > ALLOWED]:
+    if off := [f"{ratio:.3g} times the {name}" for name, ratio in found.items() if abs(ratio - 1) > 0.05]:
         warn_of_accuracy(
             f"{path}: the mesh has {' and '.join(off)} of the model: edges of h are long for its round faces; choose a "
             "smaller h"

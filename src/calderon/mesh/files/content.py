@@ -21,7 +21,7 @@ from calderon.mesh.files.formats.catalogue import format_of, suffixes
 
 SCRIPTS = (".geo", ".geo_unrolled")
 """Endings of gmsh's programs, which are not run."""
-HEAD = 65536
+FIRST_BYTES = 65536
 """Bytes of a file in which comments are searched."""
 TAG_KEYS = [
     "gmsh:physical", "tags", "tag", "medit:ref", "nastran:ref", "cell_tags", "CellEntityIds", "gmsh:geometrical",
@@ -150,7 +150,7 @@ def named_tags(content: meshio.Mesh, dimension: int) -> dict[str, int]:
 def commented_names(path: Path, comment: str) -> dict[str, int]:
     """The names {name: tag} that were left in a comment among the first lines when the file was written."""
     with path.open("rb") as file:
-        begin = file.read(HEAD).find(comment.encode())
+        begin = file.read(FIRST_BYTES).find(comment.encode())
         if begin < 0:
             return {}
         file.seek(begin + len(comment.encode()))

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from calderon.files.formats import meshio
 from calderon.mesh.errors import MeshError
 
-GMSH_KINDS = {2: "triangle", 3: "quad", 9: "triangle6", 10: "quad9", 16: "quad8", 21: "triangle10"}
-"""Surface elements by gmsh's numbers of types."""
+GMSH_KINDS = {"triangle", "quad", "triangle6", "quad9", "quad8", "triangle10"}
+"""Surface elements of gmsh by meshio's names."""
 
 
 def meshio_content(mesh: Any) -> meshio.Mesh:
@@ -93,14 +93,15 @@ def gmsh_content(gmsh: Any) -> meshio.Mesh:
         if groups and entity not in owners:
             continue
         for kind, _, nodes in zip(*gmsh.model.mesh.getElements(2, entity), strict=True):
-            if kind not in GMSH_KINDS:
+            name = meshio.gmsh.gmsh_to_meshio_type.get(kind, "other")
+            if name not in GMSH_KINDS:
                 raise MeshError(f"surface {entity} has elements of gmsh's type {kind}: mesh it with triangles")
             corners = gmsh.model.mesh.getElementProperties(kind)[3]
             own = place[nodes.astype(np.int64)].reshape(-1, corners)
             if -owners.get(entity, 0) in gmsh.model.getPhysicalGroupsForEntity(2, entity):
                 first = gmsh.model.mesh.getElementProperties(kind)[5]  # the corners; nodes on edges are not used
                 own[:, 1:first] = own[:, 1:first][:, ::-1]
-            blocks.append((GMSH_KINDS[kind], own))
+            blocks.append((name, own))
             tags.append(np.full(len(blocks[-1][1]), owners.get(entity, entity)))
     # without surfaces: lines and solids, for a message that names them
     for dimension in (1, 3) if not blocks else ():

@@ -10,7 +10,7 @@ import numpy as np
 from calderon.mesh.coincident import joining_tolerance
 from calderon.mesh.errors import MeshError, warn
 from calderon.mesh.files.cad import CAD_FORMATS, read_cad
-from calderon.mesh.files.content import HEAD, SCRIPTS, commented_names, file_content
+from calderon.mesh.files.content import FIRST_BYTES, SCRIPTS, commented_names, file_content
 from calderon.mesh.files.formats.catalogue import format_of
 from calderon.mesh.files.formats.format import COMMENT, COUNT, Format
 from calderon.mesh.files.path import mesh_path
@@ -71,7 +71,7 @@ def _refuse_cut_text(path: Path, form: Format, number: int) -> None:
     """MeshError for fewer triangles than were written, if a comment says how many, and without the last line that one
     promises; a notice where a text that has no end mark ends within a line."""
     with path.open("rb") as file:
-        head = file.read(HEAD)
+        head = file.read(FIRST_BYTES)
         file.seek(-1, os.SEEK_END)
         last = file.read()
     end = form.last_line.encode()

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from calderon.mesh.errors import MeshError
 from calderon.mesh.topology import row_numbers
 
-FACES = {
+FACES_OF_SOLIDS = {
     "tetra": [[1, 2, 3], [0, 3, 2], [0, 1, 3], [0, 2, 1]],
     "hexahedron": [[0, 3, 2, 1], [4, 5, 6, 7], [0, 1, 5, 4], [1, 2, 6, 5], [2, 3, 7, 6], [3, 0, 4, 7]],
     "wedge": [[0, 2, 1], [3, 4, 5], [0, 1, 4, 3], [1, 2, 5, 4], [2, 0, 3, 5]],
@@ -30,7 +30,7 @@ def skin(solids: Sequence[tuple[str, NDArray[np.int64]]]) -> list[Faces]:
     found: dict[int, list[Faces]] = {3: [], 4: []}
     first = 0
     for kind, corners in solids:
-        for face in FACES[kind]:
+        for face in FACES_OF_SOLIDS[kind]:
             own = corners[:, face], first + np.arange(len(corners))
             for size, part in _without_repeated(*own).items():
                 found[size].append(part)

@@ -7,13 +7,11 @@ import scipy
 from numpy.typing import NDArray
 
 from calderon.mesh.errors import MeshError
+from calderon.mesh.tolerances import TOLERANCES
 from calderon.mesh.triangles import TriangleMesh
 
 SIDES = 6
-AROUND = 2.0
-"""Radii within which triangles are replaced, at least."""
-SLIVER = 1e-9
-"""Area of a triangle over that of the contact, below which three points are on a line."""
+"""Sides of the polygon that is a round contact."""
 
 
 class Contact(NamedTuple):
@@ -29,10 +27,10 @@ def with_contact(mesh: TriangleMesh, place: tuple[float, float], radius: float, 
     Triangles around it are replaced. Raises MeshError where the metal does not reach around the contact.
     """
     x, points = mesh.vertices[:, :2] - np.asarray(place), _points(radius)
-    flat = np.abs(mesh.vertices[mesh.triangles, 2] - z).max(axis=1) < 1e-6 * mesh.diameter
+    flat = np.abs(mesh.vertices[mesh.triangles, 2] - z).max(axis=1) < TOLERANCES.near * mesh.diameter
     upright = mesh.triangles[~flat]
     removed = flat.copy()
-    removed[flat] = _distances(x[mesh.triangles[flat]]) < AROUND * points[1, 0]
+    removed[flat] = _distances(x[mesh.triangles[flat]]) < 2 * points[1, 0]
     for _ in range(6):
         border = _border(mesh, removed)
         found = _filled(x, border, points) if len(border) and _encloses(x[border], points[1, 0]) else None
@@ -117,7 +115,9 @@ def _filled(
     middle = (a + b + c) / 3
     start, end = x[border[:, 0]] - middle[:, None], x[border[:, 1]] - middle[:, None]
     turn = np.arctan2(start[..., 0] * end[..., 1] - start[..., 1] * end[..., 0], (start * end).sum(axis=2)).sum(axis=1)
-    t = t[(np.abs(turn) > np.pi) & (np.abs(area) > SLIVER * hexagon[1, 0] ** 2)]
+    t = t[
+        (np.abs(turn) > np.pi) & (np.abs(area) > TOLERANCES.same * hexagon[1, 0] ** 2)
+    ]  # not of three points on a line
     numbers = np.concatenate([ring, -1 - np.arange(len(hexagon))])
     if turn.size and turn[np.abs(turn).argmax()] < 0:
         t = t[:, ::-1]

@@ -7,16 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.mesh.errors import MeshError, warn
-from calderon.mesh.sizes import LARGEST
+from calderon.mesh.sizes import LARGEST_LENGTH
+from calderon.mesh.tolerances import TOLERANCES
 from calderon.mesh.triangles import TriangleMesh
 
-FIRST = np.array([0.1, 0.3])
+EDGE_CELLS = np.array([0.1, 0.3])
 """Cells at an edge, in units of those in the middle."""
-SAME = 1e-9
-"""Fraction of the size of all metal below which two sides are one."""
-FEWEST = 3
-MOST = 1000
-"""Cells across a strip below which a resonance shifts by more than a percent."""
 
 
 def strip_lines(low: float, high: float, cells: int) -> NDArray[np.float64]:
@@ -24,31 +20,31 @@ def strip_lines(low: float, high: float, cells: int) -> NDArray[np.float64]:
     return 0.5 * (low + high) - 0.5 * (high - low) * np.cos(np.pi * np.arange(cells + 1) / cells)
 
 
-def graded_lines(low: float, high: float, h: float, cells: int = FEWEST) -> NDArray[np.float64]:
+def graded_lines(low: float, high: float, h: float, cells: int = 3) -> NDArray[np.float64]:
     """Lines between two edges: cells of 0.1 h and 0.3 h at the edges, at most h in the middle; of strips that are
     too narrow for that, at least so many cells by `strip_lines`."""
-    length, ends = high - low, float(FIRST.sum()) * h
+    length, ends = high - low, float(EDGE_CELLS.sum()) * h
     if length < 2 * ends + 0.5 * h:
         return strip_lines(low, high, max(cells, cells_of(0.5 * np.pi * length, h)))
     middle = cells_of(length - 2 * ends, h)
-    steps = [*(h * FIRST), *np.full(middle, (length - 2 * ends) / middle), *(h * FIRST[::-1])]
+    steps = [*(h * EDGE_CELLS), *np.full(middle, (length - 2 * ends) / middle), *(h * EDGE_CELLS[::-1])]
     return low + np.concatenate([[0.0], np.cumsum(steps[:-1]), [length]])
 
 
-def lines_through(sides: NDArray[np.float64], h: float, cells: int = FEWEST) -> NDArray[np.float64]:
+def lines_through(sides: NDArray[np.float64], h: float, cells: int = 3) -> NDArray[np.float64]:
     """`graded_lines` between sides in ascending order, of which nearly equal ones are one."""
-    kept = sides[np.concatenate([[True], np.diff(sides) > SAME * np.ptp(sides)])]
+    kept = sides[np.concatenate([[True], np.diff(sides) > TOLERANCES.same * np.ptp(sides)])]
     return joined(*(graded_lines(low, high, h, cells) for low, high in zip(kept[:-1], kept[1:], strict=True)))
 
 
 def half_lines(length: float, h: float) -> NDArray[np.float64]:
     """Lines from a plane of symmetry, 0, to an edge at `length`: cells of h, and smaller ones at the edge."""
-    ends = float(FIRST.sum()) * h
+    ends = float(EDGE_CELLS.sum()) * h
     if length < ends + 0.5 * h:
         count = max(2, cells_of(0.5 * np.pi * length, h))
         return length * np.sin(0.5 * np.pi * np.arange(count + 1) / count)
     middle = cells_of(length - ends, h)
-    return np.concatenate([(length - ends) * np.arange(middle + 1) / middle, [length - h * FIRST[0], length]])
+    return np.concatenate([(length - ends) * np.arange(middle + 1) / middle, [length - h * EDGE_CELLS[0], length]])
 
 
 def joined(*lines: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -102,14 +98,14 @@ def quadrangles(
 
 def cells_of(size: float, h: float) -> int:
     """ceil(size / h), robust against the rounding of h = size / n, at least 1."""
-    return max(1, int(np.ceil(size / h * (1 - 1e-12))))
+    return max(1, int(np.ceil(size / h * (1 - TOLERANCES.rounding))))
 
 
 def cells_across(cells: int) -> int:
     """The number of cells across a strip; MeshError unless it is a whole number from 1 on, a warning below three."""
-    if isinstance(cells, bool) or not isinstance(cells, Integral) or not 1 <= cells <= MOST:
+    if isinstance(cells, bool) or not isinstance(cells, Integral) or not 1 <= cells <= 1000:
         raise MeshError(f"cells = {cells!r}: a whole number of cells across a strip is needed, 4 or 5 for resonances")
-    if cells < FEWEST:
+    if cells < 3:  # below which a resonance shifts by more than a percent
         warn(f"{cells} cell(s) across a strip put its resonances about 2 % low: use cells=4 or more")
     return int(cells)
 
@@ -119,7 +115,7 @@ def height(z: float) -> float:
     if (
         isinstance(z, bool)
         or not isinstance(z, Real)
-        or not abs(float(z) if isinstance(z, np.floating) else z) <= LARGEST
+        or not abs(float(z) if isinstance(z, np.floating) else z) <= LARGEST_LENGTH
     ):
         raise MeshError(f"z = {z!r}: the height of the metal is a finite number, in metres")
     return float(z)

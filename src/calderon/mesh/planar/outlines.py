@@ -13,9 +13,6 @@ from calderon.mesh.sizes import exceeds, positive, room_for_surface
 from calderon.mesh.triangles import TriangleMesh
 from calderon.validation import instance, real_numbers
 
-GROWTH = 0.5
-"""How fast edges may grow with the distance from the outline."""
-
 
 def outline(
     points: ArrayLike, holes: Sequence[ArrayLike] = (), h: float = 1e-3, edge: float | None = None, z: float = 0.0
@@ -40,7 +37,7 @@ def outline(
     def size(x: float, y: float) -> float:
         along = high - low
         place = np.clip(np.sum(([x, y] - low) * along, axis=1) / np.sum(along**2, axis=1), 0, 1)
-        return float(min(h, edge + GROWTH * np.linalg.norm(low + place[:, None] * along - [x, y], axis=1).min()))
+        return float(min(h, edge + 0.5 * np.linalg.norm(low + place[:, None] * along - [x, y], axis=1).min()))
 
     with gmsh_model("outline") as gmsh:
         loops = []

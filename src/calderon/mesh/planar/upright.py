@@ -10,11 +10,9 @@ from calderon.mesh.errors import MeshError
 from calderon.mesh.planar.contacts import SIDES, contact_ring, with_contact
 from calderon.mesh.planar.grid import cells_across, cells_of, strip_lines
 from calderon.mesh.sizes import positive, room_for_surface
+from calderon.mesh.tolerances import TOLERANCES
 from calderon.mesh.triangles import TriangleMesh
 from calderon.validation import instance, place_in_plane, real_numbers, unmasked
-
-CLOSE = 1e-6
-"""Fraction of the size of a mesh below which two points are one."""
 
 
 def ribbon(
@@ -57,7 +55,7 @@ def via(
     radius = positive("radius", radius)
     side = 2 * np.pi * radius / SIDES
     levels = _levels(heights, 4 * side if h is None else positive("h", h))
-    close, cut = CLOSE * mesh.diameter, False
+    close, cut = TOLERANCES.near * mesh.diameter, False
     for z in unmasked(heights, "heights").astype(float).tolist():
         flat = (np.abs(mesh.vertices[mesh.triangles, 2] - z) < close).all(axis=1)
         low, high = mesh.vertices[mesh.triangles[flat], :2].min(axis=(0, 1), initial=np.inf), None
@@ -89,7 +87,7 @@ def _levels(heights: ArrayLike, h: float) -> NDArray[np.float64]:
 
 def _edges_on(mesh: TriangleMesh, ends: NDArray[np.float64], heights: NDArray[np.float64]) -> NDArray[np.float64]:
     """Places from 0 to 1 on the line of the vertices of edges that cover it, at one of the heights."""
-    close, length = CLOSE * mesh.diameter, float(np.linalg.norm(ends[1] - ends[0]))
+    close, length = TOLERANCES.near * mesh.diameter, float(np.linalg.norm(ends[1] - ends[0]))
     unit = (ends[1] - ends[0]) / length
     along = (mesh.vertices[:, :2] - ends[0]) @ unit
     off = np.linalg.norm(mesh.vertices[:, :2] - ends[0] - along[:, None] * unit, axis=1)
@@ -119,7 +117,7 @@ def _joined(
         return TriangleMesh(points, triangles)
     # points at a vertex of the mesh take its number, others follow
     distance, nearest = scipy.spatial.cKDTree(mesh.vertices).query(points)
-    own = distance > CLOSE * mesh.diameter
+    own = distance > TOLERANCES.near * mesh.diameter
     numbers = np.where(own, mesh.number_of_vertices - 1 + np.cumsum(own), nearest)
     tag, new = np.full(len(triangles), int(mesh.tags.max()) + 1), numbers[triangles]
     size = len(mesh.vertices) + len(points)

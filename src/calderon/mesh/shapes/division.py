@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.backends import require_memory
-from calderon.mesh.sizes import TRIANGLE
+from calderon.mesh.sizes import PEAK_BYTES
 from calderon.mesh.topology import edge_table
 
 
@@ -13,7 +13,7 @@ def quartered(
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Vertices and triangles, the 4^times parts of each one after another; MemoryError before there is no room."""
     number = len(triangles) * 4**times
-    require_memory(int(TRIANGLE * number), f"a mesh of {number} triangles", "divide fewer times")
+    require_memory(PEAK_BYTES.triangle * number, f"a mesh of {number} triangles", "divide fewer times")
     for _ in range(times):
         edges, of_triangle, _ = edge_table(triangles, len(vertices))
         (a, b, c), (p, q, r) = triangles.T, len(vertices) + of_triangle.T  # middles of the edges opposite a, b, c

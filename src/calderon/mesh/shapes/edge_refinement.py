@@ -3,15 +3,16 @@
 Near an edge the solution changes across it, as a power of the distance, and slowly along it. So elements there are
 to be low and long. Across an edge f at distance s an element may be as high as
 
-    t_f(s) = max(tau_f, GROWTH s),      tau_f = ratio * (height of the higher of its two triangles now),
+    t_f(s) = max(tau_f, s),      tau_f = ratio * (height of the higher of its two triangles now),
 
-and it may be SLENDER times as long as that. An edge of a triangle from a to b has the metric length
+so that a row is as high as those before it together, and it may be SLENDER times as long as that. An edge of a triangle
+from a to b has the metric length
 
     l = max over f of  max(|v - (v.e_f) e_f|, |v| / SLENDER) / t_f(min(s_f(a), s_f(b))),    v = b - a,
 
 e_f the direction of f; those above 1 are bisected, with the edges that are longest in this metric of the triangles that
 they belong to, so that the mesh stays conforming (M.-C. Rivara, Int. J. Numer. Meth. Eng. 20 (1984) 745). Triangles are
-cut in their own planes: the surface does not change. In strips that are lower than STRIP t_f, such as the side of a
+cut in their own planes: the surface does not change. In strips that are lower than t_f / 4, such as the side of a
 thin plate, diagonals are not cut: where four corners lie in a plane, two triangles exchange their common edge for the
 other diagonal if that makes the lower one of them higher.
 """
@@ -23,21 +24,14 @@ import scipy
 from numpy.typing import NDArray
 
 from calderon.backends import require_memory
-from calderon.mesh.sizes import TRIANGLE
+from calderon.mesh.sizes import PEAK_BYTES
+from calderon.mesh.tolerances import TOLERANCES
 from calderon.mesh.topology import edge_pairs, edge_table
 
 Floats = NDArray[np.float64]
 Index = NDArray[np.int64]
 
-GROWTH = 1.0  # of the height with the distance from an edge: a row is as high as those before it together
 SLENDER = 32.0
-STRIP = 0.25  # of the allowed height
-ROUNDS = 100  # of exchanges of diagonals
-FLAT = 1e-9  # of the longest edge: four points in a plane
-SAMPLES = 8  # nearest points of edges among which the nearest edge is sought
-GOLDEN = (1 + 5**0.5) / 2
-AXES = np.array([[0, 1, GOLDEN], [0, -1, GOLDEN], [1, GOLDEN, 0], [-1, GOLDEN, 0], [GOLDEN, 0, 1], [GOLDEN, 0, -1]])
-"""Axes of an icosahedron: directions nearest to the same axis are less than 75 degrees apart."""
 
 
 def refined_toward(
@@ -47,7 +41,9 @@ def refined_toward(
     corners = vertices[segments]
     along = np.linalg.norm(corners[:, 1] - corners[:, 0], axis=1)
     number = len(triangles) + 8 * float(np.sum(along / heights)) / SLENDER
-    require_memory(int(TRIANGLE * number), f"a mesh of about {number:.2g} triangles", "choose a larger ratio")
+    require_memory(
+        int(PEAK_BYTES.triangle * number), f"a mesh of about {number:.2g} triangles", "choose a larger ratio"
+    )
     metric = Metric(corners, heights)
     while True:
         edges, of_triangle, _ = edge_table(triangles, len(vertices))
@@ -67,7 +63,7 @@ def refined_toward(
 
 def _low(vertices: Floats, triangles: Index, allowed: Floats) -> NDArray[np.bool_]:
     """(nt,) whether triangles are much lower than elements may be there, allowed (nt, 3) at their edges."""
-    return np.asarray(heights_of(vertices[triangles]) < STRIP * allowed.min(axis=1))
+    return np.asarray(heights_of(vertices[triangles]) < 0.25 * allowed.min(axis=1))
 
 
 def _within_strips(vertices: Floats, triangles: Index, of_triangle: Index, low: NDArray[np.bool_]) -> Index:
@@ -88,7 +84,10 @@ class Metric:
         self._size = np.linalg.norm(along, axis=1)
         self._direction = along / self._size[:, None]
         self._heights = heights
-        group = np.abs(self._direction @ AXES.T).argmax(axis=1)
+        # axes of an icosahedron: directions nearest to the same axis are less than 75 degrees apart
+        g = (1 + 5**0.5) / 2
+        axes = np.array([[0, 1, g], [0, -1, g], [1, g, 0], [-1, g, 0], [g, 0, 1], [g, 0, -1]])
+        group = np.abs(self._direction @ axes.T).argmax(axis=1)
         self._trees: list[tuple[Any, Index]] = []
         for each in np.unique(group):
             own = np.flatnonzero(group == each)
@@ -102,11 +101,12 @@ class Metric:
         """Metric lengths (n,) from points a to b (n, 3), and the heights allowed there (n,)."""
         v, longest, lowest = b - a, np.zeros(len(a)), np.full(len(a), np.inf)
         for tree, owner in self._trees:
-            near = owner[tree.query(0.5 * (a + b), k=np.arange(1, min(SAMPLES, len(owner)) + 1))[1]]
+            # the nearest edge, sought among those of the eight nearest samples
+            near = owner[tree.query(0.5 * (a + b), k=np.arange(1, min(8, len(owner)) + 1))[1]]
             best = self._distance(0.5 * (a + b)[:, None], near).argmin(axis=1)
             which = np.take_along_axis(near, best[:, None], axis=1)[:, 0]
             reach = np.minimum(self._distance(a, which), self._distance(b, which))
-            allowed = np.maximum(self._heights[which], GROWTH * reach)
+            allowed = np.maximum(self._heights[which], reach)
             direction = self._direction[which]
             across = np.linalg.norm(v - np.einsum("ni,ni->n", v, direction)[:, None] * direction, axis=1)
             longest = np.maximum(longest, np.maximum(across, np.linalg.norm(v, axis=1) / SLENDER) / allowed)
@@ -156,7 +156,7 @@ def _bisected(triangles: Index, middle: Index, length: Floats, of_triangle: Inde
 
 def exchanged_diagonals(vertices: Floats, triangles: Index, tags: Index) -> Index:
     """The triangles with diagonals of flat pairs exchanged until no exchange makes the lower one of a pair higher."""
-    for _ in range(ROUNDS if len(triangles) else 0):
+    for _ in range(100 if len(triangles) else 0):
         edges, of_triangle, incidence = edge_table(triangles, len(vertices))
         one, two = edge_pairs(incidence, np.bincount(of_triangle.ravel(), minlength=len(edges)))
         first, second = one // 3, two // 3
@@ -185,7 +185,7 @@ def _same_plane(old: list[Floats], new: list[Floats]) -> NDArray[np.bool_]:
     up = np.all([np.einsum("ni,ni->n", _doubled(each), normal) > 0 for each in (*old, *new)], axis=0)
     size = np.maximum(*(_sides(each).max(axis=1) for each in old))
     offset = np.einsum("nai,ni->na", old[1] - old[0][:, :1], normal / np.linalg.norm(normal, axis=1)[:, None])
-    return np.asarray(up & (np.abs(offset).max(axis=1) < FLAT * size))
+    return np.asarray(up & (np.abs(offset).max(axis=1) < TOLERANCES.same * size))
 
 
 def heights_of(corners: Floats) -> Floats:

@@ -13,9 +13,6 @@ from calderon.mesh.errors import MeshError
 from calderon.mesh.sizes import exceeds, positive, positive_lengths, room_for_surface
 from calderon.mesh.triangles import TriangleMesh
 
-STEEPEST = 6.0  # exponent of graded sides: cells of a side of 20 then differ by a factor of 3e5
-RELAXATIONS = 40  # of the points inside a disc
-
 
 def plate(lengths: Sequence[float] = (1.0, 1.0), h: float = 0.1) -> TriangleMesh:
     """Rectangle in the plane z = 0 about the origin, sides along x and y, normal +z; ceil(length / h) cells a side."""
@@ -210,7 +207,7 @@ def _flat_disc(around: int) -> tuple[NDArray, NDArray, int]:
         circles.append(_ring(max(3, round(around * ring / rings)), ring / rings, 0.5 * (ring % 2)))
     points = np.concatenate([*circles, np.zeros((1, 2))])
     inner = len(points) - around
-    for _ in range(RELAXATIONS if inner > 1 else 0):
+    for _ in range(40 if inner > 1 else 0):
         triangles = scipy.spatial.Delaunay(points).simplices
         a, b, c = (points[triangles[:, i]] for i in range(3))
         # each point inside moves to the mean of the centroids around it, weighted by area
@@ -241,9 +238,10 @@ def _cells(size: float, h: float) -> int:
 def _exponent(grading: float | None) -> float:
     """The exponent beta of graded sides, 1 for none, or MeshError."""
     beta = 1.0 if grading is None else positive("grading", grading)
-    if not 1 <= beta <= STEEPEST:
+    steepest = 6.0  # cells of a side of 20 then differ by a factor of 3e5
+    if not 1 <= beta <= steepest:
         raise MeshError(
-            f"grading = {grading!r}: an exponent from 1 (equal cells) to {STEEPEST:g} is needed; 2 or 3 is usual"
+            f"grading = {grading!r}: an exponent from 1 (equal cells) to {steepest:g} is needed; 2 or 3 is usual"
         )
     return beta
 

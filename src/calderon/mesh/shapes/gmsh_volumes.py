@@ -14,11 +14,6 @@ GROWTH = 0.4
 """How fast edges may grow away from a finer part."""
 UNTANGLING = "Netgen"
 """The optimiser that leaves the fewest slivers: see docs/decisions/27-time-domain-sources-and-results.md."""
-CLOSE, ALLOWED, LONGEST, PASSES = 0.03, 0.1, 1.3, 4
-"""Meshing of surfaces: relative difference of the mean edge from h below which no further pass is made, difference
-above which a warning is issued, the largest size in units of h (edges reach 1.4 sizes), and the number of passes."""
-KINDS = {3: 2, 4: 4}
-"""gmsh's numbers of the types of elements with three or four corners, triangles and tetrahedra."""
 
 
 def fill(gmsh: Any, size: Callable[[float, float, float], float]) -> None:
@@ -33,19 +28,19 @@ def fill(gmsh: Any, size: Callable[[float, float, float], float]) -> None:
 
 def mesh_surfaces(gmsh: Any, h: float) -> None:
     """Mesh the surfaces of the model with edges of the mean length h: the size of all is changed until the mean is
-    within CLOSE of h, up to LONGEST h where short features need short edges. MeshWarning for a mean that differs by
-    more than ALLOWED."""
+    within 3 % of h, up to 1.3 h where short features need short edges (edges reach 1.4 sizes), four times at most.
+    MeshWarning for a mean that differs by more than 10 %."""
     for option in ("MeshSizeFromPoints", "MeshSizeFromCurvature", "MeshSizeExtendFromBoundary"):
         gmsh.option.setNumber(f"Mesh.{option}", 0)
     means: dict[float, float] = {}
     size = best = h
-    while len(means) < PASSES and size not in means and abs(means.get(best, 0.0) / h - 1) > CLOSE:
+    while len(means) < 4 and size not in means and abs(means.get(best, 0.0) / h - 1) > 0.03:
         means[size] = _mean_edge(gmsh, size)
         best = min(means, key=lambda each: abs(means[each] / h - 1))
-        last, size = size, min(size * h / means[size], LONGEST * h)
+        last, size = size, min(size * h / means[size], 1.3 * h)
     if best != last:
         _mean_edge(gmsh, best)
-    if not h / (1 + ALLOWED) < means[best] < h * (1 + ALLOWED):
+    if not h / 1.1 < means[best] < h * 1.1:
         warn(
             f"the mean edge is {means[best] / h:.3g} h: features that are shorter than h need shorter edges, and on "
             "other sides a whole number of edges must fit; a smaller h comes closer to its mean"
@@ -74,7 +69,8 @@ class MeshedModel:
 
     def elements(self, corners: int, entity: int) -> NDArray[np.int64]:
         """(n, corners) vertices of the triangles of a surface, or of the tetrahedra of a volume; -1 stands for all."""
-        nodes = self._gmsh.model.mesh.getElementsByType(KINDS[corners], entity)[1]
+        kind = {3: 2, 4: 4}[corners]  # gmsh's numbers of triangles and tetrahedra
+        nodes = self._gmsh.model.mesh.getElementsByType(kind, entity)[1]
         return np.asarray(self._place[nodes.astype(np.int64)].reshape(-1, corners))
 
 

@@ -6,6 +6,7 @@ mean edges in proportion to sqrt(R).
 """
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 import scipy
@@ -14,12 +15,19 @@ from numpy.typing import NDArray
 Projection = Callable[[NDArray], NDArray]
 Sizes = Callable[[NDArray], NDArray]  # points (n, 3) -> target edge lengths there over the mean one (n,)
 
-PER_ROOT_RADIUS = 0.6  # least edge length over h where R = h
-SHORTEST, LONGEST = 0.4, 1.1  # over h
-SLOPE = 0.3  # how fast the edge length grows with the distance from a sharp place
-PROBE = 0.3  # distance, over h, at which the surface bends away from its tangents
-DIRECTIONS = 4  # of tangents, over half a turn
-NEAREST = 4  # samples that determine a size
+
+class Grading(NamedTuple):
+    """Edge lengths over h: the least one where R = h, the shortest, the longest, how fast they grow with the distance
+    from a sharp place, and the distance at which it is measured how the surface bends away from its tangents."""
+
+    per_root_radius: float = 0.6
+    shortest: float = 0.4
+    longest: float = 1.1
+    slope: float = 0.3
+    probe: float = 0.3
+
+
+GRADING = Grading()
 
 
 def curvature_sizes(samples: NDArray, triangles: NDArray, project: Projection, h: float) -> Sizes:
@@ -29,26 +37,26 @@ def curvature_sizes(samples: NDArray, triangles: NDArray, project: Projection, h
     mesh of the surface, finer than h. project: (n, 3) to the closest points of the surface.
     """
     normals, areas = normals_and_areas(samples, triangles)
-    roots = np.sqrt(smallest_radii(samples, normals, project, PROBE * h) / h)
+    roots = np.sqrt(smallest_radii(samples, normals, project, GRADING.probe * h) / h)
     # pairs of samples of which one may limit the size at the other
     tree = scipy.spatial.cKDTree(samples)
-    a, b = tree.query_pairs(h * (LONGEST - SHORTEST) / SLOPE, output_type="ndarray").T
-    rise = SLOPE / h * np.linalg.norm(samples[a] - samples[b], axis=1)
+    a, b = tree.query_pairs(h * (GRADING.longest - GRADING.shortest) / GRADING.slope, output_type="ndarray").T
+    rise = GRADING.slope / h * np.linalg.norm(samples[a] - samples[b], axis=1)
 
     def graded(c: float) -> NDArray:
-        sizes = np.clip(c * roots, SHORTEST, LONGEST)
+        sizes = np.clip(c * roots, GRADING.shortest, GRADING.longest)
         result = sizes.copy()
         np.minimum.at(result, a, sizes[b] + rise)
         np.minimum.at(result, b, sizes[a] + rise)
         return result
 
     # c grows until the mean edge is h; then by bisection it is no larger than needed
-    c = PER_ROOT_RADIUS
+    c = GRADING.per_root_radius
     chosen = graded(c)
-    while _mean_length(chosen, areas) < 1:  # ends: with growing c all sizes become LONGEST
+    while _mean_length(chosen, areas) < 1:  # ends: with growing c all sizes become the longest
         c *= 1.1
         chosen = graded(c)
-    low = c / 1.1 if c > PER_ROOT_RADIUS else c
+    low = c / 1.1 if c > GRADING.per_root_radius else c
     while c - low > 1e-4 * c:  # no larger than needed, whichever way the machine rounds
         middle = (low + c) / 2
         if _mean_length(graded(middle), areas) < 1:
@@ -58,8 +66,8 @@ def curvature_sizes(samples: NDArray, triangles: NDArray, project: Projection, h
     chosen = graded(c)
 
     def wanted(points: NDArray) -> NDArray:
-        distance, index = tree.query(points, k=min(NEAREST, len(samples)))
-        return (chosen[index] + SLOPE / h * distance).min(axis=1)
+        distance, index = tree.query(points, k=min(4, len(samples)))
+        return (chosen[index] + GRADING.slope / h * distance).min(axis=1)
 
     return wanted
 
@@ -79,7 +87,7 @@ def smallest_radii(points: NDArray, normals: NDArray, project: Projection, step:
     u /= np.linalg.norm(u, axis=1)[:, None]
     v = np.cross(normals, u)
     largest = np.zeros(len(points))
-    for angle in np.pi * np.arange(DIRECTIONS) / DIRECTIONS:
+    for angle in np.pi * np.arange(4) / 4:
         tangent = step * (np.cos(angle) * u + np.sin(angle) * v)
         both = [points + tangent, points - tangent]
         gap = 0.5 * sum(np.linalg.norm(project(end) - end, axis=1) for end in both)

@@ -17,14 +17,10 @@ from calderon.mesh.tetrahedra import TetrahedralMesh
 
 TISSUES = ("skin", "skull", "csf", "brain")
 """From the outside in."""
-PARTS = (*TISSUES[::-1], "air", "feed")
+PARTS = (*reversed(TISSUES), "air", "feed")
 """Names of the parts, by tag."""
 REFRACTION = {"skin": 6.4, "skull": 3.5, "csf": 8.3, "brain": 7.3, "air": 1.0}
 """Wavelength in vacuum over that in tissue, about, at the frequencies of mobile phones."""
-PER_WAVELENGTH = 5
-"""Edges per wavelength in tissue, for degree 2 and up."""
-SAMPLES = 500
-"""Points of each part at which its mesh is estimated."""
 Corners = tuple[tuple[float, float, float], tuple[float, float, float]]
 
 
@@ -94,7 +90,7 @@ def phantom_sizes(frequency: float, width: float = 0.004) -> dict[str, float]:
     """Edge lengths of `phantom` in metres: five edges to the wavelength in tissue, at most a centimetre; ten in air,
     finer at the phone, the antenna and the feed."""
     wavelength, width = speed_of_light / positive("frequency", frequency), positive("width", width)
-    sizes = {name: min(wavelength / REFRACTION[name] / PER_WAVELENGTH, 0.010) for name in TISSUES}
+    sizes = {name: min(wavelength / REFRACTION[name] / 5, 0.010) for name in TISSUES}
     return sizes | {"air": wavelength / 10, "phone": wavelength / 28, "antenna": 1.5 * width, "feed": width}
 
 
@@ -156,18 +152,18 @@ class _Shape:
 
 
 def _require_room(shape: _Shape, sizes: dict[str, float]) -> None:
-    """MemoryError if the mesh would not fit, estimated from edge lengths at SAMPLES points of each part."""
-    random = np.random.default_rng(0)
-    directions = random.standard_normal((len(shape.ellipsoids) + 1, SAMPLES, 3))
+    """MemoryError if the mesh would not fit, estimated from edge lengths at 500 points of each part."""
+    random, count = np.random.default_rng(0), 500
+    directions = random.standard_normal((len(shape.ellipsoids) + 1, count, 3))
     directions /= np.linalg.norm(directions, axis=2, keepdims=True)
     bounds = [np.full(3, shape.air_radius), *shape.ellipsoids, np.zeros(3)]
     contents, lengths = [], []
     for own, outer, inner in zip(directions, bounds[:-1], bounds[1:], strict=True):
         low = np.mean(inner / outer)
-        part = np.cbrt(low**3 + (1 - low**3) * random.random((SAMPLES, 1)))
+        part = np.cbrt(low**3 + (1 - low**3) * random.random((count, 1)))
         axes = inner + (outer - inner) * (part - low) / (1 - low)
         lengths += [_size(shape, sizes, *map(float, point)) for point in own * axes]
-        contents += SAMPLES * [4 / 3 * math.pi * float(np.prod(outer) - np.prod(inner)) / SAMPLES]
+        contents += count * [4 / 3 * math.pi * float(np.prod(outer) - np.prod(inner)) / count]
     room_for_volume(contents, lengths)
 
 

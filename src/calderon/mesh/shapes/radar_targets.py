@@ -7,6 +7,7 @@ Both lie along x. With d the almond's length and x = t d, its section at t is an
 """
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,17 +17,24 @@ from calderon.mesh.shapes.grading import Projection, curvature_sizes
 from calderon.mesh.shapes.remeshing import remeshed
 from calderon.mesh.shapes.round import closest_on_ellipsoid, geodesic_sphere
 from calderon.mesh.shapes.volume_kept import curved_mesh
-from calderon.mesh.sizes import REMESHED, positive, room_for_surface
+from calderon.mesh.sizes import PEAK_BYTES, positive, room_for_surface
+from calderon.mesh.tolerances import TOLERANCES
 from calderon.mesh.triangles import TriangleMesh
 
-BLUNT_END, TIP = -0.416667, 0.583333  # of the almond, in lengths
-BLUNT_AXES = np.array([0.416667, 0.193333, 0.064444])
-TIP_AXES, TIP_REACH, TIP_SHIFT = np.array([4.83345, 1.61115]), 2.08335, 0.96
-NEAR_TIP = 1e-9  # sections closer to a tip than this fraction of the length are points
 
-LIMITS = 1.48, 1.43, 1.38, 1.33
-"""Longest edges on the surface, over h, of which the first is taken that leaves none above 1.5 h: vertices that move
-off the surface of a coarse mesh lengthen them."""
+class Almond(NamedTuple):
+    """Numbers of the almond in lengths, from Woo et al.: its ends; semi-axes of the blunt half; semi-axes, reach and
+    shift of the tip."""
+
+    blunt_end: float = -0.416667
+    tip: float = 0.583333
+    blunt_axes: NDArray[np.float64] = np.array([0.416667, 0.193333, 0.064444])
+    tip_axes: NDArray[np.float64] = np.array([4.83345, 1.61115])
+    tip_reach: float = 2.08335
+    tip_shift: float = 0.96
+
+
+ALMOND = Almond()
 
 
 def almond(length: float = 0.2523744, h: float = 0.01, volume: bool = True) -> TriangleMesh:
@@ -39,19 +47,21 @@ def almond(length: float = 0.2523744, h: float = 0.01, volume: bool = True) -> T
     length, h = _checked("almond", length, h, 0.64)
 
     def project(points: NDArray) -> NDArray:
-        x = np.clip(points / length, [BLUNT_END, -1, -1], [TIP * (1 - NEAR_TIP), 1, 1])
-        blunt = closest_on_ellipsoid(x, BLUNT_AXES)
+        x = np.clip(points / length, [ALMOND.blunt_end, -1, -1], [ALMOND.tip * (1 - TOLERANCES.same), 1, 1])
+        blunt = closest_on_ellipsoid(x, ALMOND.blunt_axes)
         section = _almond_section(np.maximum(x[:, 0], 0))
         front = np.column_stack([x[:, 0], closest_on_ellipsoid(x[:, 1:], section)])
         return length * np.where(x[:, :1] < 0, blunt, front)
 
-    return _graded(_almond_section, (BLUNT_END, TIP), length, h, project, volume, lambda t: t > TIP - 1e-12)
+    return _graded(
+        _almond_section, (ALMOND.blunt_end, ALMOND.tip), length, h, project, volume, lambda t: t > ALMOND.tip - 1e-12
+    )
 
 
 def _almond_section(t: NDArray) -> NDArray:
     """Semi-axes (n, 2) along y and z of the section at t, in lengths."""
-    back = np.sqrt(np.maximum(1 - (t / BLUNT_END) ** 2, 0))[:, None] * BLUNT_AXES[1:]
-    front = (np.sqrt(1 - (t / TIP_REACH) ** 2) - TIP_SHIFT)[:, None] * TIP_AXES
+    back = np.sqrt(np.maximum(1 - (t / ALMOND.blunt_end) ** 2, 0))[:, None] * ALMOND.blunt_axes[1:]
+    front = (np.sqrt(1 - (t / ALMOND.tip_reach) ** 2) - ALMOND.tip_shift)[:, None] * ALMOND.tip_axes
     return np.where(t[:, None] < 0, back, np.maximum(front, 0))
 
 
@@ -93,7 +103,8 @@ def _graded(
     fine, faces = _wrapped(section, ends, 0.5 * h / length)
     sizes = curvature_sizes(length * fine, faces, project, h)
     start, triangles = _wrapped(section, ends, h / length)
-    for longest in LIMITS:
+    # the longest edge that leaves none above 1.5 h: vertices that move off the surface of a coarse mesh lengthen them
+    for longest in (1.48, 1.43, 1.38, 1.33):
         found = remeshed(length * start, triangles, h, project, is_tip(start[:, 0]), sizes, longest)
         mesh = curved_mesh(*found, project, volume, is_tip(found[0][:, 0] / length))
         if mesh.edge_lengths.max() <= 1.5 * h:
@@ -106,7 +117,7 @@ def _checked(name: str, length: float, h: float, area: float) -> tuple[float, fl
     length, h = positive("length", length), positive("h", h)
     if h > (limit := 0.12 * length):
         raise MeshError(f"h = {h:g} is too large for this {name}: at most {limit:.4g} (thickness and tips are lost)")
-    room_for_surface(area * length**2, h, REMESHED)
+    room_for_surface(area * length**2, h, PEAK_BYTES.remeshed)
     return length, h
 
 

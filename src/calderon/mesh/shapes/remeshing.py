@@ -6,6 +6,7 @@ surroundings do not touch are chosen by priority, so the result is deterministic
 """
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,10 +16,17 @@ from calderon.mesh.errors import MeshError
 from calderon.mesh.shapes.grading import Projection, Sizes, doubled_areas
 from calderon.mesh.topology import edge_table
 
-LONG, SHORT = 1.36, 0.70  # edges outside these fractions of the wanted length are split or collapsed
-LONGEST = 1.48  # no edge is longer than this times h
-ATTEMPTS, ROUNDS, POLISH, TRIES = 7, 5, 4, 4  # POLISH: rounds at the end that only flip and relax
-STEEP = 0.2  # least cosine between the normals of a triangle before and after a collapse or of the two after a flip
+
+class Limits(NamedTuple):
+    """Fractions of the wanted length outside of which edges are split or collapsed, and the least cosine between the
+    normals of a triangle before and after a collapse, or of the two after a flip."""
+
+    long: float = 1.36
+    short: float = 0.70
+    cosine: float = 0.2
+
+
+LIMITS = Limits()
 
 
 def remeshed(
@@ -28,7 +36,7 @@ def remeshed(
     project: Projection,
     fixed: NDArray | None = None,
     sizes: Sizes | None = None,
-    longest: float = LONGEST,
+    longest: float = 1.48,
 ) -> tuple[NDArray, NDArray]:
     """Vertices and triangles of mean edge length h on the surface onto which project (n, 3) -> (n, 3) brings points.
 
@@ -36,12 +44,12 @@ def remeshed(
     wanted edge lengths at points (n, 3), relative to each other; no edge is longer than `longest` h all the same.
     """
     fixed = np.zeros(len(vertices), dtype=bool) if fixed is None else fixed.copy()
-    mesh = _Remeshing(vertices, triangles, fixed, project, h, sizes, longest * h / LONG)
+    mesh = _Remeshing(vertices, triangles, fixed, project, h, sizes, longest * h / LIMITS.long)
     # rounds of splitting, contracting and flipping edges, then of moving vertices; targets follow the mean edge
     nearest = np.inf
-    for attempt in range(ATTEMPTS):
-        rounds = ROUNDS if attempt == 0 else 2
-        for step in range(rounds + POLISH):
+    for attempt in range(7):
+        rounds = 5 if attempt == 0 else 2
+        for step in range(rounds + 4):  # the last four only flip and relax
             if step < rounds:
                 mesh.split_long()
                 mesh.collapse_short()
@@ -55,7 +63,7 @@ def remeshed(
             break
         mesh.target *= h / mean
     # no edge of the best attempt may be too long
-    best.target, best.sizes = longest * h / LONG, None
+    best.target, best.sizes = longest * h / LIMITS.long, None
     best.split_long()
     best.refuse_poor(h)
     return best.vertices, best.triangles
@@ -94,12 +102,12 @@ class _Remeshing:
         return edges, local // 3, self.triangles.ravel()[local]
 
     def split_long(self) -> None:
-        """Halve edges above LONG times the wanted length, the longest of each triangle first, until there are none."""
+        """Halve edges above 1.36 times the wanted length, the longest of each triangle first, until there are none."""
         self.triangles = self.triangles.copy()
         for _ in range(60):
             edges, sides, _ = self.pairs()
             lengths = self.relative(edges)
-            chosen = np.flatnonzero(lengths > LONG)
+            chosen = np.flatnonzero(lengths > LIMITS.long)
             if len(chosen) == 0:
                 return
             chosen = chosen[_best_of(sides[chosen], _ranks(-lengths[chosen]), len(self.triangles))]
@@ -116,12 +124,12 @@ class _Remeshing:
             self.triangles = np.concatenate([self.triangles, *added])
 
     def collapse_short(self) -> None:
-        """Contract edges below SHORT times the wanted length where the surface stays manifold, unfolded and without
-        edges above LONG times that length."""
+        """Contract edges below 0.7 times the wanted length where the surface stays manifold, unfolded and without
+        edges above 1.36 times that length."""
         for attempt in range(10):
             edges = self.pairs()[0]
             lengths = self.relative(edges)
-            candidates = np.flatnonzero((lengths < SHORT) & ~self.fixed[edges].all(axis=1))
+            candidates = np.flatnonzero((lengths < LIMITS.short) & ~self.fixed[edges].all(axis=1))
             # a shortest edge that cannot be contracted must not block its neighbours: later attempts shuffle
             shuffle = 1 + 0.4 * np.modf(0.6180339887 * attempt * candidates)[0]
             ends, place, good = self._tried(edges, candidates, lengths[candidates] * shuffle)
@@ -145,8 +153,8 @@ class _Remeshing:
         order."""
         good = np.zeros(0, dtype=bool)
         ends, place = np.zeros((0, 2), dtype=np.int64), np.zeros((0, 3))
-        longest = LONG * self.edge_length()
-        for _ in range(TRIES):
+        longest = LIMITS.long * self.edge_length()
+        for _ in range(4):
             if len(candidates) == 0 or good.any():
                 break
             far = _far_apart(edges, candidates, _ranks(order), len(self.vertices))
@@ -179,7 +187,7 @@ class _Remeshing:
         around = np.zeros((len(ends), 3))
         np.add.at(around, which[near], before)
         reference = around[which[near]]
-        fold = _cosine(after, reference) < np.minimum(STEEP, _cosine(before, reference) - 1e-9)
+        fold = _cosine(after, reference) < np.minimum(LIMITS.cosine, _cosine(before, reference) - 1e-9)
         # nor may their edges become too long
         corners, limits = moved[self.triangles[near]], longest[self.triangles[near]]
         lengths = np.linalg.norm(corners - corners[:, [1, 2, 0]], axis=2)
@@ -238,7 +246,7 @@ class _Remeshing:
         before /= np.linalg.norm(before, axis=1)[:, None]
         for after in self._after_flip(sides, opposite, chosen):
             vector = doubled_areas(self.vertices, after)
-            good &= (vector * before).sum(axis=1) > STEEP * np.linalg.norm(vector, axis=1)
+            good &= (vector * before).sum(axis=1) > LIMITS.cosine * np.linalg.norm(vector, axis=1)
         return good
 
     def relax(self) -> None:

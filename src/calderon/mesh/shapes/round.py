@@ -14,7 +14,6 @@ from calderon.mesh.sizes import exceeds, positive, positive_lengths, room_for_su
 from calderon.mesh.triangles import TriangleMesh
 from calderon.validation import truth
 
-GEODESIC_FROM = 9  # frequency of the icosahedron above which its steps of h are fine enough
 MEAN_EDGE = 1.2046  # mean edge length of the geodesic unit sphere times its frequency
 
 
@@ -32,7 +31,7 @@ def sphere(radius: float = 1.0, h: float = 0.1, volume: bool = True) -> Triangle
         raise MeshError(f"h = {h:g} is too large for a sphere of radius {radius:g}: at most {1.7 * radius:.4g}")
     room_for_surface(4 * np.pi * radius**2, h)
     frequency = round(MEAN_EDGE * radius / h)
-    if frequency >= GEODESIC_FROM:
+    if frequency >= 9:  # from there on steps of h between whole numbers are fine enough
         points, triangles = geodesic_sphere(frequency)
         points = _of_unit_ball(points, triangles, volume)
     else:

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from calderon.backends import require_memory
 from calderon.mesh.shapes.gmsh_volumes import concentric_spheres, keep_volume
-from calderon.mesh.sizes import TETRAHEDRON, positive, room_for_volume
+from calderon.mesh.sizes import PEAK_BYTES, positive, room_for_volume
 from calderon.mesh.tetrahedra import TetrahedralMesh
 from calderon.validation import list_of, positive_numbers, real_numbers, several, unmasked
 
@@ -26,7 +26,9 @@ def box(low: ArrayLike, high: ArrayLike, cells: int | ArrayLike) -> TetrahedralM
     if counts.dtype.kind not in "iu" or counts.shape not in ((), (3,)) or (counts < 1).any():
         raise ValueError(f"cells={cells!r}: a positive number of cells, or three of them, is needed")
     n = np.broadcast_to(counts, 3).astype(int)
-    require_memory(TETRAHEDRON * 6 * math.prod(map(int, n)), f"a box of {' x '.join(map(str, n))} cells", "take fewer")
+    require_memory(
+        PEAK_BYTES.tetrahedron * 6 * math.prod(map(int, n)), f"a box of {' x '.join(map(str, n))} cells", "take fewer"
+    )
     axes = [np.linspace(*ends) for ends in zip(start, stop, n + 1, strict=True)]
     vertices = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 3)
     corner = np.stack(np.meshgrid(*(np.arange(each) for each in n), indexing="ij"), axis=-1).reshape(-1, 3)

@@ -16,8 +16,6 @@ from calderon.mesh.triangles import TriangleMesh
 from calderon.validation import truth
 
 VOLUME_NOTE = "vertices lie off the curved surface, so that the volume is kept (volume=False: on it)"
-DAMPING = 0.01  # of the mean diagonal: suppresses oscillations between neighbours
-ACCURACY = 1e-10  # of the displacements; conjugate gradients need some hundred steps whatever the mesh size
 
 
 def curved_mesh(
@@ -47,14 +45,15 @@ def with_volume_kept(
     for middle in (0.5 * (a + b), 0.5 * (b + c), 0.5 * (c + a)):
         gap = project(middle) - middle
         gaps += np.copysign(np.linalg.norm(gap, axis=1), (gap * unit).sum(axis=1)) / 3
-    # normal equations of the displacements at free vertices, slightly damped
+    # normal equations of the displacements at free vertices, damped against oscillations between neighbours
     free = np.flatnonzero(~fixed) if fixed is not None else np.arange(len(vertices))
     rows = np.repeat(np.arange(len(triangles)), 3)
     mean = coo_array((np.full(triangles.size, 1 / 3), (rows, triangles.ravel()))).tocsr()[:, free]
     normal = mean.T @ (diags_array(areas) @ mean)
-    damped = normal + DAMPING * normal.diagonal().mean() * diags_array(np.ones(len(free)))
+    damped = normal + 0.01 * normal.diagonal().mean() * diags_array(np.ones(len(free)))
     diagonal = diags_array(1 / damped.diagonal())
-    distances, failed = cg(damped.tocsr(), mean.T @ (areas * gaps), rtol=ACCURACY, M=diagonal)
+    # some hundred steps, whatever the size of the mesh
+    distances, failed = cg(damped.tocsr(), mean.T @ (areas * gaps), rtol=1e-10, M=diagonal)
     if failed:
         raise MeshError(
             "no displacements keep the volume of this mesh: check for degenerate triangles, or use volume=False"

@@ -8,11 +8,6 @@ from calderon.mesh.tetrahedra import FACES, TetrahedralMesh
 from calderon.mesh.tetrahedral.location import Search
 from calderon.mesh.topology import connected
 
-BEYOND = 1e-4
-"""How far behind an outer face a tetrahedron is searched, relative to the face's size."""
-NEAREST = 16
-"""Number of nearest tetrahedra that are searched."""
-
 
 def require_unfolded(mesh: TetrahedralMesh) -> None:
     """MeshError where two tetrahedra lie on the same side of the face between them."""
@@ -44,8 +39,9 @@ def covered_faces(mesh: TetrahedralMesh) -> NDArray[np.int64]:
     normals, origins = _normals(mesh, corners)
     size = np.sqrt(np.linalg.norm(normals, axis=1, keepdims=True))
     outward = -normals * np.sign(_heights(mesh, elements, corners, normals, origins))[:, None] / size
-    points = mesh.vertices[corners].mean(axis=1) + BEYOND * outward
-    return np.asarray(numbers[Search(mesh).among_nearest(points, NEAREST)[0] >= 0])
+    # a point a little behind the face, searched among the nearest tetrahedra
+    points = mesh.vertices[corners].mean(axis=1) + 1e-4 * outward
+    return np.asarray(numbers[Search(mesh).among_nearest(points, 16)[0] >= 0])
 
 
 def pieces(mesh: TetrahedralMesh) -> NDArray[np.int64]:

@@ -5,15 +5,8 @@ import scipy
 from numpy.typing import NDArray
 
 from calderon.mesh.tetrahedra import TetrahedralMesh
+from calderon.mesh.tolerances import TOLERANCES
 from calderon.validation import points_in_space
-
-TOLERANCE = 1e-9
-"""Barycentric coordinates may be below zero by this much: points on faces and on the boundary belong to some
-element."""
-CANDIDATES = (8, 64, 512)
-"""Tetrahedra with the nearest centroids, numbers of them that are tried one after the other."""
-CHUNK = 20_000
-"""Points at a time, which bounds the memory."""
 
 
 class Search:
@@ -33,10 +26,10 @@ class Search:
         """
         points = points_in_space(points)
         found, local = np.full(len(points), -1), np.zeros((len(points), 3))
-        for tried in CANDIDATES:
+        for tried in (8, 64, 512):
             count = min(tried, len(self._origins))
             missing = np.flatnonzero(found < 0)
-            chunk = max(1, CHUNK * CANDIDATES[0] // count)
+            chunk = max(1, 160_000 // count)  # bounds the memory
             for first in range(0, len(missing), chunk):
                 own = missing[first : first + chunk]
                 found[own], local[own] = self.among_nearest(points[own], count)
@@ -53,7 +46,7 @@ class Search:
         lowest = np.minimum(local.min(axis=2), 1 - local.sum(axis=2))
         best = lowest.argmax(axis=1)
         rows = np.arange(len(points))
-        inside = lowest[rows, best] >= -TOLERANCE
+        inside = lowest[rows, best] >= -TOLERANCES.same  # points on faces belong to some tetrahedron
         return np.where(inside, candidates[rows, best], -1), local[rows, best] * inside[:, None]
 
 

@@ -9,10 +9,8 @@ from scipy.constants import speed_of_light
 
 from calderon.mesh.material import Material
 from calderon.mesh.tetrahedra import TetrahedralMesh
+from calderon.mesh.tolerances import TOLERANCES
 from calderon.validation import instance
-
-SLIVER = 0.1
-"""Quality below which a tetrahedron counts as a sliver."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +32,7 @@ class StepReport:
 
     delay: (tetrahedra,) time in s that light takes to cross the inscribed radius, to which the largest stable step of
     an explicit method is about proportional: the least one determines the step. slivers: tetrahedra with a quality
-    below SLIVER. gain: how many times larger the least delay would be without the slivers. worst: number of the
+    below 0.1. gain: how many times larger the least delay would be without the slivers. worst: number of the
     tetrahedron with the least delay. spread: of longest edges, longest over shortest.
     """
 
@@ -57,10 +55,10 @@ class StepReport:
     @property
     def verdict(self) -> str:
         """The effect of slivers on the step, as a sentence."""
+        slivers = f"slivers (quality below {TOLERANCES.sliver_quality:g})"
         if not self.slivers:
-            return f"no slivers (quality below {SLIVER:g}); longest edges differ by a factor of {self.spread:.1f}"
-        without = f"without them the step would be {self.gain:.2f} times larger"
-        return f"{self.slivers} slivers (quality below {SLIVER:g}); {without}"
+            return f"no {slivers}; longest edges differ by a factor of {self.spread:.1f}"
+        return f"{self.slivers} {slivers}; without them the step would be {self.gain:.2f} times larger"
 
 
 def step_report(mesh: TetrahedralMesh, materials: Mapping[str, Material] | None = None) -> StepReport:
@@ -76,7 +74,7 @@ def step_report(mesh: TetrahedralMesh, materials: Mapping[str, Material] | None 
             instance(material, Material, f"the part {name!r} has a Material")
             index[place] = np.sqrt(material.permittivity * material.permeability)
     delay = mesh.inradii * index[number] / speed_of_light
-    sliver = mesh.quality < SLIVER
+    sliver = mesh.quality < TOLERANCES.sliver_quality
     # shapes by part, and the gain of a mesh without slivers
     parts = [
         PartShape(

@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 from calderon.formulations.elastic.conditions.surface_conditions import CONFLICT, SurfaceConditions, free_columns
 from calderon.mesh import TriangleMesh
 from calderon.mesh.checks.crossings import crossing_pairs
-from calderon.mesh.coincident import FLOAT32_ROUNDING, coincident_points
+from calderon.mesh.coincident import coincident_points
 from calderon.mesh.containment import winding_numbers
+from calderon.mesh.tolerances import TOLERANCES
 from calderon.spaces import NodalVectorSpace
 
 Array = NDArray[np.float64]
@@ -43,7 +44,7 @@ class Faces:
 
 def joined(points: Sequence[Array], size: float) -> list[Index]:
     """Numbers 0, 1, ... of points (n, 3) of several parts, equal where they coincide. size: of all parts together."""
-    first = coincident_points(np.concatenate(points), FLOAT32_ROUNDING * size)
+    first = coincident_points(np.concatenate(points), TOLERANCES.joined * size)
     numbers = np.unique(first, return_inverse=True)[1]
     return np.split(numbers, np.cumsum([len(each) for each in points])[:-1])
 

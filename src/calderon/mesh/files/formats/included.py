@@ -5,21 +5,16 @@ from pathlib import Path
 
 from calderon.mesh.errors import MeshError
 
-DEEPEST = 20
-"""Files that are included by one another."""
-LONGEST = 200
-"""Characters of a name in a message."""
-
 
 def included(name: str, stack: tuple[Path, ...]) -> tuple[Path, ...]:
     """The stack with the file of that name on it: the first of stack is the mesh file, the last the one that names it.
 
     A name is relative to the folder of the file that names it, or else to that of the mesh file; backslashes separate
     folders, too. MeshError for a place outside the folder of the mesh file, also by a link, for a file that is missing
-    or includes itself, for two files of the name, and for more than DEEPEST files that include one another.
+    or includes itself, for two files of the name, and for more than 20 files that include one another.
     """
     home, given = stack[0].resolve().parent, name
-    name = textwrap.shorten(name, LONGEST, placeholder=" ...")
+    name = textwrap.shorten(name, 200, placeholder=" ...")
     # files of that name in either folder
     try:
         wanted = Path(given.strip().replace("\\", "/"))
@@ -38,6 +33,6 @@ def included(name: str, stack: tuple[Path, ...]) -> tuple[Path, ...]:
         raise MeshError(f"the included file {name!r} is there twice, in {found[0].parent} and {found[1].parent}")
     if found[0] in (each.resolve() for each in stack):
         raise MeshError(f"the included file {name!r} includes itself")
-    if len(stack) >= DEEPEST:
-        raise MeshError(f"more than {DEEPEST} files include one another: write one")
+    if len(stack) >= 20:
+        raise MeshError("more than 20 files include one another: write one")
     return (*stack, found[0])

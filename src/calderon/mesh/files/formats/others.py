@@ -17,9 +17,6 @@ from calderon.mesh.files.formats.format import Format
 from calderon.mesh.files.live import gmsh_content, pyvista_content
 from calderon.mesh.shapes.gmsh_session import gmsh_model
 
-HEAD = 512
-"""Bytes of a .vtk file in which the kind of its data stands."""
-
 
 def _by_meshio(kind: str) -> Callable[[Path], meshio.Mesh]:
     return lambda path: meshio.read(path, file_format=kind)
@@ -28,7 +25,7 @@ def _by_meshio(kind: str) -> Callable[[Path], meshio.Mesh]:
 def _vtk(path: Path) -> meshio.Mesh:
     """Polygons (DATASET POLYDATA), which meshio does not know, by PyVista."""
     with path.open("rb") as file:
-        polygons = b"POLYDATA" in file.read(HEAD).upper()
+        polygons = b"POLYDATA" in file.read(512).upper()  # where the kind of its data stands
     return _by_pyvista(path) if polygons else meshio.read(path, file_format="vtk")
 
 

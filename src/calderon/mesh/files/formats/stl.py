@@ -20,17 +20,17 @@ from calderon.mesh.files.formats.format import Format, Written, write_by_meshio
 from calderon.mesh.topology import row_numbers
 from calderon.mesh.validation import area_vectors_of
 
-HEADER, TRIANGLE = 84, 50
-"""Bytes of a binary file: before the first triangle, and of each."""
+HEADER = np.dtype([("text", "S80"), ("triangles", "<u4")])
 FACET = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])
-NOTICED, ALLOWED = 1e-6, 1e-2
-"""By how much of the diameter single precision moves vertices: with a notice, and at most."""
+"""Layout of a binary file: before the first triangle, and of each."""
 _COMMENT = re.compile(rb"(?m)^[ \t]*(?:#|;|//|!|\$|%).*$")
 _SOLID = re.compile(rb"(?im)^[ \t]*(end[ \t]*)?solid\b[ \t]*(.*)$")
 _VERTEX = rb"vertex\s+(\S+)\s+(\S+)\s+(\S+)\s+"
 _TEXT_FACET = re.compile(
     rb"facet(?:\s+normal)?(?:\s+(?!outer\b)\S+){0,3}\s+outer\s+loop\s+"
-    + 3 * _VERTEX
+    + _VERTEX
+    + _VERTEX
+    + _VERTEX
     + rb"end\s*loop\s+end\s*facet\b\s*",
     re.IGNORECASE,
 )
@@ -44,12 +44,13 @@ def read_stl(path: Path) -> meshio.Mesh:
     facet of three vertices.
     """
     data = path.read_bytes()
-    promised = int.from_bytes(data[80:HEADER], "little")
-    if len(data) >= HEADER and len(data) == HEADER + TRIANGLE * promised:
-        return _mesh([np.frombuffer(data, FACET, offset=HEADER)["corners"].astype(np.float64)], [""])
-    if len(data) >= HEADER and b"\0" in data[:512]:
+    promised = int.from_bytes(data[80:84], "little")
+    whole = HEADER.itemsize + FACET.itemsize * promised
+    if len(data) == whole:
+        return _mesh([np.frombuffer(data, FACET, offset=HEADER.itemsize)["corners"].astype(np.float64)], [""])
+    if len(data) >= HEADER.itemsize and b"\0" in data[:512]:
         raise MeshError(
-            f"{len(data)} bytes, but its {promised} triangles take {HEADER + TRIANGLE * promised}: "
+            f"{len(data)} bytes, but its {promised} triangles take {whole}: "
             "it is incomplete or damaged; export it again"
         )
     text = data.removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n").replace(b"\r", b"\n")
@@ -149,7 +150,7 @@ def _refuse_what_is_lost(mesh: Written) -> None:
     distinct = [len(np.unique(coincident_points(points[used]))) for points in (mesh.vertices, rounded)]
     # triangles must keep their corners and their area
     try:
-        if moved > ALLOWED * diameter or distinct[1] < distinct[0]:
+        if moved > 0.01 * diameter or distinct[1] < distinct[0]:
             raise MeshError("written vertices are merged, or moved too far")
         area_vectors_of(rounded, block.elements)
     except MeshError:
@@ -158,7 +159,7 @@ def _refuse_what_is_lost(mesh: Written) -> None:
             f"STL files keep seven digits up to 3e38, too few for this mesh from {' to '.join(corners)}: move it to "
             "the origin (translated), use another unit (scaled), or write .msh or .vtu"
         ) from None
-    if moved > NOTICED * diameter:
+    if moved > 1e-6 * diameter:
         warn(
             f"STL files keep seven digits: vertices move by up to {moved:.2g}, {moved / diameter:.1g} of the "
             "diameter; move the mesh to the origin first (translated), or use .msh or .vtu"

@@ -12,11 +12,7 @@ from calderon.files.formats import meshio
 from calderon.mesh.errors import MeshError
 from calderon.mesh.files.formats.format import Format, Written, write_by_meshio
 
-KINDS = {6: "triangle strips", 11: "voxels"}
-"""By VTK's numbers (vtkCellType.h): cells that have a surface, and that meshio does not know."""
 _DASHES = "-\\u002d"  # of JSON; two plain ones would end a comment of XML
-PASSED = {2, 4}
-"""Clouds of points and chains of lines, which are ignored like single ones."""
 
 
 def read_vtu(path: Path) -> meshio.Mesh:
@@ -29,8 +25,10 @@ def read_vtu(path: Path) -> meshio.Mesh:
     finally:
         print(output.getvalue(), end="")
     left = {int(kind) for kind in re.findall(r"cannot handle \(type (\d+)\)", " ".join(output.getvalue().split()))}
-    if left - PASSED:
-        kinds = ", ".join(KINDS.get(kind, f"cells of VTK's type {kind}") for kind in sorted(left - PASSED))
+    # by VTK's numbers (vtkCellType.h); clouds of points and chains of lines are ignored like single ones
+    if refused := sorted(left - {2, 4}):
+        known = {6: "triangle strips", 11: "voxels"}
+        kinds = ", ".join(known.get(kind, f"cells of VTK's type {kind}") for kind in refused)
         raise MeshError(
             f"holds {kinds}, which are not supported: write triangles (ParaView's filter Triangulate makes them)"
         )
