@@ -1,6 +1,5 @@
 """Charges of every space: sums over points between separated surfaces are the matrices of the operators."""
 
-import importlib
 from typing import NamedTuple
 
 import numpy as np
@@ -9,7 +8,7 @@ import scipy.sparse as sp
 
 import calderon as cal
 from calderon.spaces import dual_tests
-from calderon.spaces.charges import charges
+from calderon.spaces.charges import charges, shares
 from catalogue import EDGE_SPACES, NODAL_SPACES, cases
 
 DEGREE = 4
@@ -172,11 +171,9 @@ def test_kinds_that_a_space_does_not_have_are_refused(meshes):
 
 
 @pytest.mark.parametrize("make", [cal.RWG, cal.SNC, lambda mesh: cal.dual_tests(cal.RWG(mesh)), cal.P1])
-def test_charges_of_parts_of_the_surface_are_those_of_the_space(make, monkeypatch):
-    module = importlib.import_module("calderon.spaces.charges")  # the function has its name
-    monkeypatch.setattr(module, "SHARE", 50)
+def test_charges_of_parts_of_the_surface_are_those_of_the_space(make):
     space = make(cal.mesh.sphere(1.0, 0.4))
-    kind, parts = space.charge_kinds[0], module.shares(space)
+    kind, parts = space.charge_kinds[0], shares(space, triangles=50)
     assert (len(parts) > 3) == (kind == "current")
     whole, some = charges(space, 2, kind), [charges(part, 2, kind) for part in parts]
     for name in ("points", "normals", "weights", "triangles"):

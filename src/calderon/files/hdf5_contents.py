@@ -21,11 +21,6 @@ from calderon.files.formats import h5py
 DIGEST = "sha256"
 PART = 1 << 22
 """Bytes from which a part of an array is worth a thread."""
-HALF = 1 << 13
-"""Numbers, twice as many of which are still in the cache of a core when they have been hashed, and of a product that
-BLAS does not divide among threads."""
-DEPTH, ENTRIES = 8, 100_000
-"""Largest number of groups within each other, and of names in a file."""
 
 
 def entries(root: h5py.Group) -> Iterator[tuple[str, h5py.Group | h5py.Dataset]]:
@@ -38,7 +33,7 @@ def entries(root: h5py.Group) -> Iterator[tuple[str, h5py.Group | h5py.Dataset]]
     while pending:
         name, each = pending.pop()
         place = h5py.h5o.get_info(each.id).addr
-        if place in seen or len(seen) >= ENTRIES or name.count("/") > DEPTH:
+        if place in seen or len(seen) >= 100_000 or name.count("/") > 8:
             raise ValueError(f"{name!r} has a second name, or too many are within each other")
         seen.add(place)
         if isinstance(each, h5py.Dataset):
@@ -88,10 +83,12 @@ class ArrayDigest:
             self._total.update(nbytes)
             return
         flat = flat.view(flat.real.dtype)
-        size, proof = flat.itemsize, 0.0
+        # twice as many numbers are still in the cache of a core when they have been hashed, and BLAS does not divide
+        # products of so many among threads
+        size, proof, count = flat.itemsize, 0.0, 1 << 13
         with np.errstate(all="ignore"):
-            for start in range(0, len(flat), 2 * HALF):
-                half, stop = start + HALF, start + 2 * HALF
+            for start in range(0, len(flat), 2 * count):
+                half, stop = start + count, start + 2 * count
                 self._total.update(nbytes[size * start : size * stop])
                 if stop <= len(flat):  # NaN or infinity times any number is neither zero nor finite
                     proof += np.dot(flat[start:half], flat[half:stop])

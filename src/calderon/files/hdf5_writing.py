@@ -20,8 +20,6 @@ from calderon.files.hdf5_contents import DIGEST, ArrayDigest, file_digest
 from calderon.files.whole_file import whole_file
 from calderon.processes import package_version
 
-CHUNK = 1 << 20
-"""Bytes that share a checksum of HDF5, about."""
 LIBRARY = "v110", "v110"
 """Oldest and newest release of HDF5 whose format is used: the first that has checksums of names and types, too."""
 
@@ -90,9 +88,9 @@ def put(group: h5py.Group, name: str, values: ArrayLike) -> None:
     """Write an array of numbers with its digest."""
     array: np.ndarray[Any, Any] = np.asarray(values)
     options = {}
-    if array.size:
+    if array.size:  # about a megabyte shares a checksum of HDF5
         row = max(1, array.nbytes // len(array)) if array.ndim else 1
-        chunks = (min(len(array), max(1, CHUNK // row)), *array.shape[1:]) if array.ndim else None
+        chunks = (min(len(array), max(1, (1 << 20) // row)), *array.shape[1:]) if array.ndim else None
         options = {"chunks": chunks, "fletcher32": True} if chunks else {}
     digest = ArrayDigest()
     digest.add(array)

@@ -54,6 +54,11 @@ def exceeds(h: float, limit: float) -> bool:
     return h > limit * (1 + TOLERANCES.rounding)
 
 
+def cells_of(size: float, h: float) -> int:
+    """ceil(size / h), robust against the rounding of h = size / n, at least 1."""
+    return max(1, int(np.ceil(size / h * (1 - TOLERANCES.rounding))))
+
+
 def scale_factor(value: float) -> float:
     """The value as a positive finite factor of lengths, or MeshError."""
     if isinstance(value, bool) or not isinstance(value, numbers.Real) or not 0 < value <= LARGEST_LENGTH:

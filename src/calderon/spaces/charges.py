@@ -18,13 +18,10 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from calderon.quadrature import TriangleRule, triangle_rule
-from calderon.spaces.edge.dual_tests import DualTests
-from calderon.spaces.edge.edge_space import EdgeSpace, affine_values
+from calderon.spaces.edge.field_table import FieldTable, affine_values
 from calderon.spaces.space import Space
 from calderon.spaces.vector_space import VectorSpace
 
-SHARE = 4096
-"""Triangles of a share."""
 KINDS = {
     "value": ("value", 1),
     "normal": ("value", 3),
@@ -143,15 +140,15 @@ class Charges:
 
 def _has_table(space: Any) -> bool:
     """Whether functions are a table of tangential fields that are affine on triangles, with one row for each."""
-    return isinstance(space, EdgeSpace | DualTests) and len(space.triangles) == len(space.support)
+    return isinstance(space, FieldTable) and len(space.triangles) == len(space.support)
 
 
-def shares(space: Any) -> list[Any]:
+def shares(space: Any, triangles: int = 4096) -> list[Any]:
     """Spaces with a part of the triangles each, in order, whose charges one after the other are those of the space: of
-    functions with a table of tangential fields, some thousand triangles at a time; else the space itself."""
+    functions with a table of tangential fields, so many triangles at a time; else the space itself."""
     if _has_table(space):
         count = len(space.triangles)
-        return [space.taken(np.arange(first, min(first + SHARE, count))) for first in range(0, count, SHARE)]
+        return [space.taken(rows) for rows in np.split(np.arange(count), range(triangles, count, triangles))]
     return [space]
 
 

@@ -1,5 +1,6 @@
 """Coefficients with a meaning: what scalar functions and vector fields of a space share."""
 
+from abc import abstractmethod
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
 
@@ -7,8 +8,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from calderon.data import LabelledArrays
 from calderon.validation import finite_number, unmasked
-from calderon.view import Described
+from calderon.view import Described, Scene, Surface
 
 
 class _AnySpace(Protocol):
@@ -97,6 +99,23 @@ class Coefficients(Described, Generic[S]):
     def __rmatmul__(self, matrix: NDArray[Any]) -> Any:
         """An array times the coefficients."""
         return matrix @ self.coefficients
+
+    @abstractmethod
+    def arrays(self) -> LabelledArrays:
+        """The function at places with their coordinates, as `data.LabelledArrays` (to_xarray(), to_pandas(),
+        write_csv(path))."""
+
+    def to_xarray(self) -> Any:
+        """`arrays` as an `xarray.Dataset`."""
+        return self.arrays().to_xarray()
+
+    def to_pandas(self) -> Any:
+        """`arrays` as a tidy `pandas.DataFrame`."""
+        return self.arrays().to_pandas()
+
+    def _scene_of(self, body: Surface) -> Scene:
+        """The scene of a surface that shows the function."""
+        return Scene((body,), title=self.label[:1].upper() + self.label[1:], subtitle=str(self.space))
 
     def l2_norm(self) -> float:
         """The L2 norm over the surface."""

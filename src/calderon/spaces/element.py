@@ -15,10 +15,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from calderon.validation import unmasked
 
-_BARYCENTRIC_GRADIENTS = np.array([[-1.0, -1.0], [1.0, 0.0], [0.0, 1.0]])
-POINTS = 4096
-"""Points at a time: tables of rules have millions, whose factors would need several times the memory of the values."""
-
 
 def barycentric(points: NDArray[np.float64]) -> NDArray[np.float64]:
     """(3, n) barycentric coordinates of reference points (n, 2)."""
@@ -70,8 +66,9 @@ class Element:
         if self.degree == 1:
             return barycentric(points)
         out = np.empty((self.size, len(points)))
-        for low in range(0, len(points), POINTS):
-            part = slice(low, low + POINTS)
+        # some points at a time: tables of rules have millions, whose factors take several times the memory of values
+        for low in range(0, len(points), 4096):
+            part = slice(low, low + 4096)
             factors = self._factors(barycentric(points[part]))
             np.multiply(factors[0] * factors[1], factors[2], out=out[:, part])
         return out
@@ -81,9 +78,9 @@ class Element:
         bary = barycentric(points)
         factors, slopes = self._factors(bary), self._factors(bary, derivative=True)
         total = np.zeros((self.size, bary.shape[1], 2))
-        for c in range(3):
+        for c, gradient in enumerate(np.array([[-1.0, -1.0], [1.0, 0.0], [0.0, 1.0]])):  # of l_c
             others = factors[(c + 1) % 3] * factors[(c + 2) % 3]
-            total += (slopes[c] * others)[:, :, None] * _BARYCENTRIC_GRADIENTS[c]
+            total += (slopes[c] * others)[:, :, None] * gradient
         return total
 
     def _factors(self, bary: NDArray[np.float64], derivative: bool = False) -> NDArray[np.float64]:

@@ -14,7 +14,7 @@ from calderon.data.paraview import named_fields
 from calderon.data.places import labelled_points
 from calderon.quadrature import triangle_rule
 from calderon.spaces.coefficients import Coefficients
-from calderon.spaces.element import reference_points
+from calderon.spaces.element import Element, reference_points
 from calderon.spaces.field_file import write_fields
 from calderon.spaces.nodal_vector_space import NodalVectorSpace
 from calderon.spaces.space import Space, Tags, evaluate_data, supported_triangles
@@ -96,7 +96,7 @@ class Function(Coefficients[Space | NodalVectorSpace], Viewable):
             values = np.full((space.mesh.number_of_triangles, *shape), missing)
             values[space.triangles] = self.at_nodes[space.scalar.dofs[:, 0]]
             return "triangles", values
-        corners = self.values(np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]]))
+        corners = self.values(Element(1).nodes)
         index = space.mesh.triangles[space.triangles].ravel()
         ones = sp.coo_array((np.ones(index.size), (index, np.arange(index.size)))).tocsr()
         count = np.bincount(index, minlength=space.mesh.number_of_vertices)
@@ -117,7 +117,7 @@ class Function(Coefficients[Space | NodalVectorSpace], Viewable):
             vertices, triangles, values = self._quartered()
             shown = Field(*named, [values], "corners", first)
             body = Surface("surface", vertices, triangles, (shown,), numbers=np.repeat(self.space.triangles, 4))
-        return Scene((body,), title=self.label[:1].upper() + self.label[1:], subtitle=str(self.space))
+        return self._scene_of(body)
 
     def _quartered(self) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[Any]]:
         """Vertices, the four parts (4 m, 3) of each triangle and the values (12 m, ...) at their corners."""
@@ -126,8 +126,7 @@ class Function(Coefficients[Space | NodalVectorSpace], Viewable):
         middles = mesh.number_of_vertices + mesh.triangle_edges[support]  # opposite each vertex
         nodes = np.concatenate([mesh.triangles[support], middles], axis=1)
         parts = np.array([[0, 5, 4], [5, 1, 3], [4, 3, 2], [3, 4, 5]])
-        places = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.5, 0.5], [0.0, 0.5], [0.5, 0.0]])
-        values = self.values(places)[:, parts]
+        values = self.values(Element(2).nodes)[:, parts]
         return vertices, nodes[:, parts].reshape(-1, 3), values.reshape(-1, *self.space.value_shape)
 
     def arrays(self) -> LabelledArrays:
@@ -138,14 +137,6 @@ class Function(Coefficients[Space | NodalVectorSpace], Viewable):
         vector, nodes = bool(self.space.value_shape), self.space.scalar.nodes
         quantity = Quantity(column_name(self.label, ""), self.at_nodes, self.unit, self.label, vector=vector)
         return labelled_points("node", nodes, [quantity])
-
-    def to_xarray(self) -> Any:
-        """`arrays` as an `xarray.Dataset`."""
-        return self.arrays().to_xarray()
-
-    def to_pandas(self) -> Any:
-        """`arrays` as a tidy `pandas.DataFrame`."""
-        return self.arrays().to_pandas()
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write mesh and values for ParaView (.vtu): real, imaginary, magnitude and phase in rad of complex functions;

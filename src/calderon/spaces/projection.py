@@ -15,10 +15,8 @@ from calderon.mesh import TriangleMesh
 from calderon.mesh.geometry import FlatTriangles
 from calderon.quadrature import triangle_rule
 from calderon.spaces.coefficients import function_in
+from calderon.spaces.element import Element
 from calderon.spaces.supports import support_boxes
-
-CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
-"""Corners of the reference triangle."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +89,7 @@ def tabulated_loads(
     points, normals = geometry.points(rule.points).reshape(-1, 3), geometry.normals_at(rule.points).reshape(-1, 3)
     shapes, places, weights = None, rule.points, geometry.weights(rule).ravel()
     if linear and isinstance(geometry, FlatTriangles):
-        (u, v), places, weights = rule.points.T, CORNERS, np.repeat(geometry.jacobian, len(CORNERS))
+        (u, v), places, weights = rule.points.T, Element(1).nodes, np.repeat(geometry.jacobian, 3)
         shapes = rule.weights * np.stack([1 - u - v, u, v])
     scale = sp.diags_array(weights)
     return Loads(points, normals, tuple(_compact((scale @ part).T.tocsr()) for part in expansion(places)), shapes)

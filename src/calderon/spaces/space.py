@@ -21,10 +21,6 @@ from calderon.validation import LARGEST, unmasked
 
 Data = complex | Callable[..., Any]
 Tags = int | str | Iterable[int | str] | None
-SHARE = 250_000
-"""Triangles whose quadrature points are held at a time where data are integrated."""
-CURVED = 4
-"""Degrees that rules of products have in addition on curved triangles, whose Jacobian is no polynomial."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,8 +142,9 @@ class Space(ProjectionSpace):
         return [self._scatter(np.swapaxes(curls[..., c], 1, 2)) for c in range(3)]
 
     def _quadrature(self, degree: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Reference points (n, 2) and weights (m, n) on the surface of a rule of that degree."""
-        rule = triangle_rule(degree if self.mesh.is_flat else degree + CURVED)
+        """Reference points (n, 2) and weights (m, n) on the surface of a rule of that degree, of 4 more on curved
+        triangles, whose Jacobian is no polynomial."""
+        rule = triangle_rule(degree if self.mesh.is_flat else degree + 4)
         return rule.points, self.geometry.weights(rule)
 
     def mass_matrix(self, test: "Space | None" = None) -> sp.csr_array:
@@ -190,10 +187,9 @@ class Space(ProjectionSpace):
     def load_table(self, data: Any, degree: int | None = None, components: tuple[int, ...] = ()) -> NDArray[Any]:
         """(dimension, *components): the load vectors of data with values of that shape; data are evaluated for some
         triangles at a time."""
-        total: Any = 0
-        for low in range(0, max(len(self.triangles), 1), SHARE):
-            own = slice(low, low + SHARE)
-            loads = replace(self, triangles=self.triangles[own], dofs=self.dofs[own]).loads(degree)
+        total, bounds = 0, range(250_000, len(self.triangles), 250_000)
+        for triangles, dofs in zip(np.split(self.triangles, bounds), np.split(self.dofs, bounds), strict=True):
+            loads = replace(self, triangles=triangles, dofs=dofs).loads(degree)
             total = total + loads.tested[0] @ evaluate_data(data, loads.points, loads.normals, components)
         return np.asarray(total)
 

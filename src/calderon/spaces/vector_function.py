@@ -13,13 +13,11 @@ from calderon.data.paraview import named_fields
 from calderon.data.places import labelled_points
 from calderon.quadrature import triangle_rule
 from calderon.spaces.coefficients import Coefficients
-from calderon.spaces.element import reference_points
+from calderon.spaces.element import Element, reference_points
 from calderon.spaces.field_file import write_fields
 from calderon.spaces.space import Tags, evaluate_data, supported_triangles
 from calderon.spaces.vector_space import VectorData, VectorSpace
 from calderon.view import Field, Scene, Surface, Viewable
-
-_CENTROID = np.array([[1 / 3, 1 / 3]])
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +43,7 @@ class VectorFunction(Coefficients[VectorSpace], Viewable):
         """(nt, 3) vectors at the centroids of space.mesh, zero outside the support; of dual functions, which are not
         continuous there, the mean over each triangle.
         """
-        return self._on_triangles(self.values(_CENTROID)[:, 0])
+        return self._on_triangles(self.values(Element(0).nodes)[:, 0])
 
     def divergence(self) -> NDArray[Any]:
         """(nt,) surface divergence (unit of J per metre) on the triangles of space.mesh, zero outside the support;
@@ -75,7 +73,7 @@ class VectorFunction(Coefficients[VectorSpace], Viewable):
         """(3,) the integral over the surface, or over the triangles with these tags: the current moment."""
         mesh, support = self.space.base.mesh, self.space.support
         areas = mesh.areas[support] * np.isin(support, supported_triangles(mesh, tags))
-        return areas @ self.values(_CENTROID)[:, 0]  # the field is linear on each triangle
+        return areas @ self.values(Element(0).nodes)[:, 0]  # the field is linear on each triangle
 
     def l2_error(self, exact: VectorData, degree: int = 8) -> float:
         """|| J - exact || in L2 over the surface; `exact` as in VectorSpace.load_vector."""
@@ -93,22 +91,13 @@ class VectorFunction(Coefficients[VectorSpace], Viewable):
         """The surface with the field at centroids, smoothed between them."""
         mesh = self.space.mesh
         shown = Field(self.label, self.label, self.unit, [self.at_centroids()], "triangles")
-        body = Surface("surface", mesh.vertices, mesh.triangles, (shown,))
-        return Scene((body,), title=self.label[:1].upper() + self.label[1:], subtitle=str(self.space))
+        return self._scene_of(Surface("surface", mesh.vertices, mesh.triangles, (shown,)))
 
     def arrays(self) -> LabelledArrays:
         """Vectors at the centroids of triangles with their coordinates, as `data.LabelledArrays` (to_xarray(),
         to_pandas(), write_csv(path))."""
         quantity = Quantity(column_name(self.label, ""), self.at_centroids(), self.unit, self.label, vector=True)
         return labelled_points("triangle", self.space.mesh.centroids, [quantity])
-
-    def to_xarray(self) -> Any:
-        """`arrays` as an `xarray.Dataset`."""
-        return self.arrays().to_xarray()
-
-    def to_pandas(self) -> Any:
-        """`arrays` as a tidy `pandas.DataFrame`."""
-        return self.arrays().to_pandas()
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write mesh and field on triangles for ParaView (.vtu): vectors, or their real and imaginary parts, the

@@ -70,11 +70,11 @@ def check(mesh: Triangulation) -> MeshReport:
          "operators refuse pairs without a common vertex and integrate the others wrongly: unite the bodies in the "
          "CAD or mesh program, or move them apart")  # fmt: skip
     # shapes of triangles
-    sharpest = mesh.angles.min(axis=1)
-    _add(problems, "slivers", "triangles with an angle below 1 degree", np.flatnonzero(sharpest < TOLERANCES.sliver_angle),
+    sliver = mesh.angles.min(axis=1) < TOLERANCES.sliver_angle
+    _add(problems, "slivers", "triangles with an angle below 1 degree", np.flatnonzero(sliver),
          "they spoil conditioning and quadrature: remesh, or collapse short edges")  # fmt: skip
     longest, shortest = mesh.diameters, mesh.edge_lengths[mesh.triangle_edges].min(axis=1)
-    needles = np.flatnonzero((longest > 8 * shortest) & (sharpest >= TOLERANCES.sliver_angle))
+    needles = np.flatnonzero((longest > 8 * shortest) & ~sliver)
     _add(notes, "stretched triangles", "triangles with edges in a ratio above 8", needles,
          "accuracy follows the longest edge; even triangles cost less")  # fmt: skip
     # parts within others, and repairs at the beginning

@@ -4,8 +4,9 @@ from pathlib import Path
 
 import numpy as np
 
+from calderon.mesh.coincident import compacted
 from calderon.mesh.errors import MeshError, warn_of_accuracy
-from calderon.mesh.files.path import mesh_path
+from calderon.mesh.files.content import mesh_path
 from calderon.mesh.shapes.gmsh_session import gmsh_model
 from calderon.mesh.shapes.gmsh_volumes import MeshedModel, mesh_surfaces
 from calderon.mesh.sizes import PEAK_BYTES, positive, room_for_surface
@@ -57,8 +58,8 @@ def read_cad(path: str | Path, h: float) -> TriangleMesh:
     names: dict[str, int] = {}
     own = [names.setdefault(name, face) if name else face for name, face in zip(called, faces, strict=True)]
     tags = np.repeat(own, [len(each) for each in triangles])
-    used, numbers = np.unique(np.concatenate(triangles), return_inverse=True)
-    mesh = TriangleMesh(1e-3 * meshed.vertices[used], numbers.reshape(-1, 3), tags, names)
+    vertices, corners = compacted(meshed.vertices, np.concatenate(triangles))
+    mesh = TriangleMesh(1e-3 * vertices, corners, tags, names)
     _compare(path, mesh, area, volume)
     return mesh
 

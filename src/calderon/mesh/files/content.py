@@ -29,6 +29,14 @@ TAG_KEYS = [
 """Cell data that hold tags, the first of them that occurs."""
 
 
+def mesh_path(path: str | Path) -> Path:
+    """The path of a mesh file; MeshError if it is not a path."""
+    try:
+        return Path(path)
+    except TypeError:
+        raise MeshError(f"a mesh is stored in a file, got {path!r}: give a path such as 'hull.msh'") from None
+
+
 class Elements(NamedTuple):
     """A block of elements of one kind: corners (n, 3 or 4), tags (n,) unless the file has none, and by the names of
     element sets the numbers of their elements."""

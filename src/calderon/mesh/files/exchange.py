@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Self
 
@@ -11,16 +12,7 @@ from numpy.typing import NDArray
 
 from calderon.files.formats import meshio
 from calderon.mesh.errors import MeshError
-from calderon.mesh.files.live import (
-    as_meshio,
-    as_pyvista,
-    as_trimesh,
-    gmsh_content,
-    into_gmsh,
-    meshio_content,
-    pyvista_content,
-    trimesh_content,
-)
+from calderon.mesh.files.live import gmsh_content, into_gmsh, meshio_content, pyvista_content, trimesh_content
 from calderon.mesh.files.surfaces import surface_of
 from calderon.mesh.sizes import scale_factor
 
@@ -57,7 +49,7 @@ class Exchange:
     def from_gmsh(cls, scale: float = 1.0) -> Self:
         """The surface elements of gmsh's current model, which `gmsh.model.mesh.generate(2)` has made: of physical
         surfaces, with their names, if there are any, else of all surfaces."""
-        return cls._from(gmsh_content, _gmsh(), "gmsh's model", scale)
+        return cls._from(gmsh_content, _imported("gmsh", "gmsh", "'calderon[gmsh]'"), "gmsh's model", scale)
 
     @classmethod
     def _from(cls, content: Callable[[Any], meshio.Mesh], mesh: Any, name: str, scale: float) -> Self:
@@ -71,24 +63,32 @@ class Exchange:
 
     def to_meshio(self) -> meshio.Mesh:
         """A `meshio.Mesh` with the cell data "tags", and names as physical groups."""
-        return as_meshio(self.vertices, self.triangles, self.tags, self.names)
+        fields = {name: np.array([tag, 2]) for name, tag in self.names.items()}
+        blocks, data = [("triangle", self.triangles.copy())], {"tags": [self.tags.copy()]}
+        return meshio.Mesh(self.vertices.copy(), blocks, {}, data, fields)
 
     def to_pyvista(self) -> Any:
         """A `pyvista.PolyData` with the cell data "tags"."""
-        return as_pyvista(self.vertices, self.triangles, self.tags)
+        pyvista = _imported("pyvista", "PyVista", "'calderon[plot]'")
+        faces = np.column_stack([np.full(len(self.triangles), 3), self.triangles])
+        made = pyvista.PolyData(self.vertices.copy(), faces.ravel())
+        made.cell_data["tags"] = self.tags.copy()
+        return made
 
     def to_trimesh(self) -> Any:
         """A `trimesh.Trimesh` with the face attribute "tags"."""
-        return as_trimesh(self.vertices, self.triangles, self.tags)
+        tags = {"tags": self.tags.copy()}
+        made = _imported("trimesh", "trimesh", "trimesh").Trimesh
+        return made(self.vertices.copy(), self.triangles.copy(), face_attributes=tags, process=False)
 
     def to_gmsh(self) -> None:
         """Add a discrete surface for each tag to gmsh's current model, with physical groups and names."""
-        into_gmsh(_gmsh(), self.vertices, self.triangles, self.tags, self.names)
+        into_gmsh(_imported("gmsh", "gmsh", "'calderon[gmsh]'"), self.vertices, self.triangles, self.tags, self.names)
 
 
-def _gmsh() -> Any:
+def _imported(module: str, name: str, package: str) -> Any:
+    """An optional package; MeshError, with how to install it, where it is missing."""
     try:
-        import gmsh
+        return import_module(module)
     except ImportError:
-        raise MeshError("gmsh is not installed: pip install 'calderon[gmsh]'") from None
-    return gmsh
+        raise MeshError(f"{name} is not installed: pip install {package}") from None

@@ -115,35 +115,6 @@ def gmsh_content(gmsh: Any) -> meshio.Mesh:
     return meshio.Mesh(points.reshape(-1, 3).copy(), blocks, {}, {"tags": tags} if tags else {}, names)
 
 
-def as_meshio(
-    vertices: NDArray[np.float64], triangles: NDArray[np.int64], tags: NDArray[np.int64], names: Mapping[str, int]
-) -> meshio.Mesh:
-    """A `meshio.Mesh` with the cell data "tags" and names as physical groups."""
-    fields = {name: np.array([tag, 2]) for name, tag in names.items()}
-    return meshio.Mesh(vertices.copy(), [("triangle", triangles.copy())], {}, {"tags": [tags.copy()]}, fields)
-
-
-def as_pyvista(vertices: NDArray[np.float64], triangles: NDArray[np.int64], tags: NDArray[np.int64]) -> Any:
-    """A `pyvista.PolyData` with the cell data "tags"; MeshError if PyVista is not installed."""
-    try:
-        import pyvista
-    except ImportError:
-        raise MeshError("PyVista is not installed: pip install 'calderon[plot]'") from None
-    faces = np.column_stack([np.full(len(triangles), 3), triangles])
-    made = pyvista.PolyData(vertices.copy(), faces.ravel())
-    made.cell_data["tags"] = tags.copy()
-    return made
-
-
-def as_trimesh(vertices: NDArray[np.float64], triangles: NDArray[np.int64], tags: NDArray[np.int64]) -> Any:
-    """A `trimesh.Trimesh` with the face attribute "tags"; MeshError if trimesh is not installed."""
-    try:
-        import trimesh
-    except ImportError:
-        raise MeshError("trimesh is not installed: pip install trimesh") from None
-    return trimesh.Trimesh(vertices.copy(), triangles.copy(), face_attributes={"tags": tags.copy()}, process=False)
-
-
 def into_gmsh(
     gmsh: Any,
     vertices: NDArray[np.float64],

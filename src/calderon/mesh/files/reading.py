@@ -10,10 +10,9 @@ import numpy as np
 from calderon.mesh.coincident import joining_tolerance
 from calderon.mesh.errors import MeshError, warn
 from calderon.mesh.files.cad import CAD_FORMATS, read_cad
-from calderon.mesh.files.content import FIRST_BYTES, SCRIPTS, commented_names, file_content
+from calderon.mesh.files.content import FIRST_BYTES, SCRIPTS, commented_names, file_content, mesh_path
 from calderon.mesh.files.formats.catalogue import format_of
 from calderon.mesh.files.formats.format import COMMENT, COUNT, Format
-from calderon.mesh.files.path import mesh_path
 from calderon.mesh.files.surfaces import surface_of
 from calderon.mesh.sizes import scale_factor
 from calderon.mesh.triangles import TriangleMesh

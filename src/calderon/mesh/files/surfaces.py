@@ -15,7 +15,7 @@ from calderon.mesh.errors import MeshError, warn
 from calderon.mesh.files.content import Elements, elements, held, named_tags, refuse_mixed_volumes
 from calderon.mesh.files.skins import skin
 
-CORNERS = {"triangle": 3, "VTK_LAGRANGE_TRIANGLE": 3, "quad": 4, "VTK_LAGRANGE_QUADRILATERAL": 4, "polygon": 0}
+SURFACE_CORNERS = {"triangle": 3, "VTK_LAGRANGE_TRIANGLE": 3, "quad": 4, "VTK_LAGRANGE_QUADRILATERAL": 4, "polygon": 0}
 """Numbers of corners of surface elements, by the beginning of meshio's names: triangle6, quad9, ..."""
 
 
@@ -62,7 +62,7 @@ def surface_of(
 
 def _surface(content: meshio.Mesh, path: Path) -> list[Elements]:
     """Blocks of triangles; the boundary of the tetrahedra if there are no surface elements."""
-    blocks = elements(content, path, CORNERS)
+    blocks = elements(content, path, SURFACE_CORNERS)
     polygons = sum(len(block.corners) for block in blocks if block.corners.shape[1] > 4)
     if polygons:
         raise MeshError(f"{path}: holds {polygons} polygons with more than four corners; triangulate the surface first")

@@ -16,11 +16,11 @@ from calderon.mesh.files.content import (
     elements,
     file_content,
     held,
+    mesh_path,
     named_tags,
     refuse_mixed_volumes,
 )
 from calderon.mesh.files.formats.format import BOUNDARIES, PARTS
-from calderon.mesh.files.path import mesh_path
 from calderon.mesh.sizes import scale_factor
 from calderon.mesh.tetrahedra import TetrahedralMesh
 

@@ -7,9 +7,9 @@ from numpy.typing import NDArray
 
 from calderon.files import whole_file
 from calderon.mesh.errors import MeshError
+from calderon.mesh.files.content import mesh_path
 from calderon.mesh.files.formats.catalogue import format_of, suffixes
 from calderon.mesh.files.formats.format import COMMENT, Format, Tagged, Writer, Written
-from calderon.mesh.files.path import mesh_path
 from calderon.mesh.triangulation import Triangulation
 from calderon.validation import instance
 

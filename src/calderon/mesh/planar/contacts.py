@@ -6,6 +6,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from calderon.mesh.coincident import compacted
 from calderon.mesh.errors import MeshError
 from calderon.mesh.tolerances import TOLERANCES
 from calderon.mesh.triangles import TriangleMesh
@@ -130,7 +131,7 @@ def _joined(
     mesh: TriangleMesh, removed: NDArray[np.bool_], filled: NDArray[np.int64], hexagon: NDArray[np.float64], z: float
 ) -> TriangleMesh:
     new = np.where(filled < 0, mesh.number_of_vertices - 1 - filled, filled)
-    used, triangles = np.unique(np.concatenate([mesh.triangles[~removed], new]), return_inverse=True)
-    places = np.concatenate([mesh.vertices, np.column_stack([hexagon, np.full(len(hexagon), z)])])[used]
+    places = np.concatenate([mesh.vertices, np.column_stack([hexagon, np.full(len(hexagon), z)])])
+    places, triangles = compacted(places, np.concatenate([mesh.triangles[~removed], new]))
     tags = np.concatenate([mesh.tags[~removed], np.full(len(new), mesh.tags[removed][0])])
-    return TriangleMesh(places, triangles.reshape(-1, 3), tags, mesh.names)
+    return TriangleMesh(places, triangles, tags, mesh.names)

@@ -5,7 +5,7 @@ import numpy as np
 from calderon.mesh.errors import MeshError
 from calderon.mesh.planar.grid import (
     cells_across,
-    cells_of,
+    cells_of_grid,
     cells_within,
     graded_lines,
     joined,
@@ -13,7 +13,7 @@ from calderon.mesh.planar.grid import (
     quadrangles,
     strip_lines,
 )
-from calderon.mesh.sizes import positive, room_for_surface
+from calderon.mesh.sizes import cells_of, positive, room_for_surface
 from calderon.mesh.triangles import TriangleMesh
 
 
@@ -58,9 +58,7 @@ def ring(radius: float, inner_radius: float, h: float, z: float = 0.0) -> Triang
     radii = graded_lines(inner, radius, h) / np.sqrt(np.sinc(2 / around))
     angle = 2 * np.pi * np.arange(around) / around
     points = np.stack([np.outer(radii, np.cos(angle)), np.outer(radii, np.sin(angle))], axis=2).reshape(-1, 2)
-    i, j = (each.ravel() for each in np.meshgrid(np.arange(len(radii) - 1), np.arange(around), indexing="ij"))
-    n = (j + 1) % around
-    corners = np.stack([i * around + j, (i + 1) * around + j, (i + 1) * around + n, i * around + n], axis=1)
+    corners, _, j = cells_of_grid(len(radii), around, wrap=True)
     return quadrangles(points, corners, (8 * j // around) % 2 == 0, z)
 
 
@@ -82,7 +80,5 @@ def spiral(
     angle = 2 * arc / (start + np.sqrt(start**2 + 2 * pitch * arc))  # of arc = start angle + pitch angle^2 / 2
     r = (start + pitch * angle)[:, None] + strip_lines(-width / 2, width / 2, cells)
     points = np.stack([r * np.cos(angle)[:, None], r * np.sin(angle)[:, None]], axis=2).reshape(-1, 2)
-    i, j = (each.ravel() for each in np.meshgrid(np.arange(steps), np.arange(cells), indexing="ij"))
-    row = cells + 1
-    corners = np.stack([i * row + j, i * row + j + 1, (i + 1) * row + j + 1, (i + 1) * row + j], axis=1)
-    return quadrangles(points, corners, (i + j) % 2 == 0, z)
+    corners, i, j = cells_of_grid(steps + 1, cells + 1)
+    return quadrangles(points, corners[:, [0, 3, 2, 1]], (i + j) % 2 == 0, z)

@@ -6,8 +6,9 @@ from numbers import Integral, Real
 import numpy as np
 from numpy.typing import NDArray
 
+from calderon.mesh.coincident import compacted
 from calderon.mesh.errors import MeshError, warn
-from calderon.mesh.sizes import LARGEST_LENGTH
+from calderon.mesh.sizes import LARGEST_LENGTH, cells_of
 from calderon.mesh.tolerances import TOLERANCES
 from calderon.mesh.triangles import TriangleMesh
 
@@ -57,6 +58,16 @@ def mirrored(lines: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.concatenate([-lines[::-1], lines[lines != 0]])
 
 
+def cells_of_grid(rows: int, columns: int, wrap: bool = False) -> tuple[NDArray, NDArray, NDArray]:
+    """Corners (cells, 4), counter-clockwise with rows along x and columns along y, of the cells of a grid with so many
+    rows and columns of points, numbered row by row, and the row and the column (cells,) of each. wrap: whether the last
+    column is followed by the first."""
+    i, j = (each.ravel() for each in np.indices((rows - 1, columns if wrap else columns - 1)))
+    k = (j + 1) % columns
+    low, high = i * columns, (i + 1) * columns
+    return np.stack([low + j, high + j, high + k, low + k], axis=1), i, j
+
+
 def cells_within(
     metal: Sequence[tuple[float, float, float, float]], x: NDArray[np.float64], y: NDArray[np.float64], z: float
 ) -> TriangleMesh:
@@ -91,14 +102,8 @@ def quadrangles(
     for chosen, order in ((falling, [[0, 1, 3], [1, 2, 3]]), (~falling, [[0, 1, 2], [0, 2, 3]])):
         kept = chosen if crossed is None else chosen & ~crossed
         parts += [corners[kept][:, each] for each in order]
-    used, triangles = np.unique(np.concatenate(parts), return_inverse=True)
-    places = np.concatenate([points, points[four].mean(axis=1)])[used]
-    return TriangleMesh(np.column_stack([places, np.full(len(places), height(z))]), triangles.reshape(-1, 3))
-
-
-def cells_of(size: float, h: float) -> int:
-    """ceil(size / h), robust against the rounding of h = size / n, at least 1."""
-    return max(1, int(np.ceil(size / h * (1 - TOLERANCES.rounding))))
+    places, triangles = compacted(np.concatenate([points, points[four].mean(axis=1)]), np.concatenate(parts))
+    return TriangleMesh(np.column_stack([places, np.full(len(places), height(z))]), triangles)
 
 
 def cells_across(cells: int) -> int:

@@ -5,10 +5,11 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from calderon.mesh.coincident import compacted
 from calderon.mesh.errors import MeshError
 from calderon.mesh.planar.grid import height
 from calderon.mesh.shapes.gmsh_session import gmsh_model
-from calderon.mesh.shapes.gmsh_volumes import MeshedModel
+from calderon.mesh.shapes.gmsh_volumes import MeshedModel, only_own_sizes
 from calderon.mesh.sizes import exceeds, positive, room_for_surface
 from calderon.mesh.triangles import TriangleMesh
 from calderon.validation import instance, real_numbers
@@ -47,17 +48,14 @@ def outline(
             loops.append(gmsh.model.geo.addCurveLoop(lines))
         gmsh.model.geo.addPlaneSurface(loops)
         gmsh.model.geo.synchronize()
-        for option in ("MeshSizeFromPoints", "MeshSizeFromCurvature", "MeshSizeExtendFromBoundary"):
-            gmsh.option.setNumber(f"Mesh.{option}", 0)
+        only_own_sizes(gmsh)
         gmsh.model.mesh.setSizeCallback(lambda dim, tag, x, y, z, given: size(x, y))
         gmsh.model.mesh.generate(2)
         meshed = MeshedModel(gmsh)
-        vertices, triangles = meshed.vertices, meshed.elements(3, -1)
-    # vertices that triangles use, at the level, with normals upward
-    used, triangles = np.unique(triangles, return_inverse=True)
-    places = vertices[used]
+        places, triangles = compacted(meshed.vertices, meshed.elements(3, -1))
+    # at the level, with normals upward
     places[:, 2] = level
-    mesh = TriangleMesh(places, triangles.reshape(-1, 3))
+    mesh = TriangleMesh(places, triangles)
     return mesh if mesh.normals[0, 2] > 0 else TriangleMesh(places, mesh.triangles[:, [0, 2, 1]])
 
 

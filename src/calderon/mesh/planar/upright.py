@@ -8,8 +8,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from calderon.mesh.errors import MeshError
 from calderon.mesh.planar.contacts import SIDES, contact_ring, with_contact
-from calderon.mesh.planar.grid import cells_across, cells_of, strip_lines
-from calderon.mesh.sizes import positive, room_for_surface
+from calderon.mesh.planar.grid import cells_across, cells_of_grid, strip_lines
+from calderon.mesh.sizes import cells_of, positive, room_for_surface
 from calderon.mesh.tolerances import TOLERANCES
 from calderon.mesh.triangles import TriangleMesh
 from calderon.validation import instance, place_in_plane, real_numbers, unmasked
@@ -109,9 +109,7 @@ def _joined(
     """Cells between points (n, 2) at all levels, with the vertices that the mesh has there."""
     n, m = len(along), len(levels)
     points = np.column_stack([np.tile(along, (m, 1)), np.repeat(levels, n)])
-    i, j = (each.ravel() for each in np.meshgrid(np.arange(m - 1), np.arange(n if closed else n - 1), indexing="ij"))
-    k = (j + 1) % n
-    a, b, c, d = i * n + j, i * n + k, (i + 1) * n + k, (i + 1) * n + j
+    a, d, c, b = cells_of_grid(m, n, wrap=closed)[0].T
     triangles = np.concatenate([np.stack([a, b, c], axis=1), np.stack([a, c, d], axis=1)])
     if mesh is None:
         return TriangleMesh(points, triangles)

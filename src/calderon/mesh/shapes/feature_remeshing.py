@@ -4,6 +4,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from calderon.mesh.coincident import compacted
 from calderon.mesh.errors import MeshError
 from calderon.mesh.files.live import into_gmsh
 from calderon.mesh.shapes.division import quartered
@@ -30,8 +31,7 @@ def remeshed_by_gmsh(
             raise MeshError(f"gmsh cannot mesh this surface anew: {error}; try another angle, or h") from None
         model = MeshedModel(gmsh)
         made = model.elements(3, -1)
-    used, numbers = np.unique(made, return_inverse=True)
-    points, new = model.vertices[used], numbers.reshape(-1, 3)
+    points, new = compacted(model.vertices, made)
     return points, new, _tags_at(points[new].mean(axis=1), vertices, triangles, tags)
 
 

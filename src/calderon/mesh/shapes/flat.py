@@ -10,7 +10,7 @@ import scipy
 from numpy.typing import NDArray
 
 from calderon.mesh.errors import MeshError
-from calderon.mesh.sizes import exceeds, positive, positive_lengths, room_for_surface
+from calderon.mesh.sizes import cells_of, exceeds, positive, positive_lengths, room_for_surface
 from calderon.mesh.triangles import TriangleMesh
 
 
@@ -18,7 +18,7 @@ def plate(lengths: Sequence[float] = (1.0, 1.0), h: float = 0.1) -> TriangleMesh
     """Rectangle in the plane z = 0 about the origin, sides along x and y, normal +z; ceil(length / h) cells a side."""
     a, b = positive_lengths("lengths", lengths, 2)
     room_for_surface(a * b, positive("h", h))
-    u, v, triangles = _grid(_cells(a, h), _cells(b, h))
+    u, v, triangles = _grid(cells_of(a, h), cells_of(b, h))
     return TriangleMesh(np.stack([(u - 0.5) * a, (v - 0.5) * b, 0 * u], axis=1), triangles)
 
 
@@ -230,11 +230,6 @@ def _ring(number: int, radius: float, turn: float) -> NDArray:
     return radius * np.stack([np.cos(angle), np.sin(angle)], axis=1)
 
 
-def _cells(size: float, h: float) -> int:
-    """ceil(size / h), robust against the rounding of h = size / n."""
-    return max(1, int(np.ceil(size / positive("h", h) * (1 - 1e-12))))
-
-
 def _exponent(grading: float | None) -> float:
     """The exponent beta of graded sides, 1 for none, or MeshError."""
     beta = 1.0 if grading is None else positive("grading", grading)
@@ -249,7 +244,7 @@ def _exponent(grading: float | None) -> float:
 def _graded_sides(sizes: NDArray, h: float, beta: float) -> list[NDArray]:
     """Coordinates of the points along each side, from -length / 2 to length / 2."""
     if beta == 1:
-        return [(np.arange(_cells(size, h) + 1) / _cells(size, h) - 0.5) * size for size in sizes]
+        return [(np.arange(cells_of(size, h) + 1) / cells_of(size, h) - 0.5) * size for size in sizes]
     longest = _graded(float(sizes.max()), beta, h, np.inf)
     first = float(longest[1] - longest[0])
     return [_graded(float(size), beta, h, first) for size in sizes]

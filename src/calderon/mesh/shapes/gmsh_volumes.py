@@ -16,11 +16,16 @@ UNTANGLING = "Netgen"
 """The optimiser that leaves the fewest slivers: see docs/decisions/27-time-domain-sources-and-results.md."""
 
 
+def only_own_sizes(gmsh: Any) -> None:
+    """Leave the lengths of edges to a callback, or to the least and the largest size."""
+    for option in ("MeshSizeFromPoints", "MeshSizeFromCurvature", "MeshSizeExtendFromBoundary"):
+        gmsh.option.setNumber(f"Mesh.{option}", 0)
+
+
 def fill(gmsh: Any, size: Callable[[float, float, float], float]) -> None:
     """Mesh the volumes of the model with edges of the length size(x, y, z), and move vertices until few tetrahedra
     are flat."""
-    for option in ("MeshSizeFromPoints", "MeshSizeFromCurvature", "MeshSizeExtendFromBoundary"):
-        gmsh.option.setNumber(f"Mesh.{option}", 0)
+    only_own_sizes(gmsh)
     gmsh.model.mesh.setSizeCallback(lambda dim, tag, x, y, z, given: size(x, y, z))
     gmsh.model.mesh.generate(3)
     gmsh.model.mesh.optimize(UNTANGLING)
@@ -30,8 +35,7 @@ def mesh_surfaces(gmsh: Any, h: float) -> None:
     """Mesh the surfaces of the model with edges of the mean length h: the size of all is changed until the mean is
     within 3 % of h, up to 1.3 h where short features need short edges (edges reach 1.4 sizes), four times at most.
     MeshWarning for a mean that differs by more than 10 %."""
-    for option in ("MeshSizeFromPoints", "MeshSizeFromCurvature", "MeshSizeExtendFromBoundary"):
-        gmsh.option.setNumber(f"Mesh.{option}", 0)
+    only_own_sizes(gmsh)
     means: dict[float, float] = {}
     size = best = h
     while len(means) < 4 and size not in means and abs(means.get(best, 0.0) / h - 1) > 0.03:

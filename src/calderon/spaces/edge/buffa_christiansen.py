@@ -14,8 +14,6 @@ from calderon.spaces.vector_space import CombinedSpace
 
 Index = NDArray[np.int64]
 Values = NDArray[np.float64]
-SHARE = 16_384
-"""Functions that are made at a time."""
 
 
 def BC(mesh: TriangleMesh) -> CombinedSpace:
@@ -52,14 +50,13 @@ def _combined(coarse: EdgeSpace, fine: EdgeSpace) -> CombinedSpace:
     ports, flow = _ports(coarse, fine, refinement)
     numbers = np.arange(coarse.dimension)
     parts = [(ports.ravel().astype(np.int32), np.repeat(numbers, 2).astype(np.int32), flow.ravel())]
-    # flows within the cells of both ends of an edge, some edges at a time
+    # flows within the cells of both ends of an edge, some edges at a time, which bounds the memory
     triangle, local = np.divmod(coarse.sides[:, 0], 3)
     head = 3 * triangle + (local + 1) % 3  # the flow runs against the + triangle, into the cell of its first vertex
     tail = 3 * triangle + (local + 2) % 3
-    for first in range(0, len(numbers), SHARE):
-        some = slice(first, first + SHARE)
+    for some in np.split(numbers, range(16_384, len(numbers), 16_384)):
         for corner, after, sign in ((head, 0, 1.0), (tail, 1, -1.0)):
-            parts.append(_cell(around, fine, refinement, _Ends(numbers[some], corner[some], after), sign))
+            parts.append(_cell(around, fine, refinement, _Ends(some, corner[some], after), sign))
     rows, columns, flows = (np.concatenate(each) for each in zip(*parts, strict=True))
     # coefficients of fine edge functions are flows over lengths, for coarse functions of flow 1
     lengths = fine.mesh.edge_lengths[fine.edges]

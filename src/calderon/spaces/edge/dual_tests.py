@@ -1,8 +1,8 @@
 """Test functions of the magnetic field equation: the rotated dual functions as affine fields on each triangle."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NoReturn
+from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 import scipy.sparse as sp
@@ -11,34 +11,31 @@ from numpy.typing import NDArray
 from calderon.mesh import TriangleMesh
 from calderon.quadrature import triangle_rule
 from calderon.spaces.edge.buffa_christiansen import RBC
-from calderon.spaces.edge.edge_space import EdgeSpace, affine_values
-from calderon.spaces.element import Element
+from calderon.spaces.edge.edge_space import EdgeSpace
+from calderon.spaces.edge.field_table import FieldTable
 from calderon.spaces.interning import interned
-from calderon.spaces.supports import Carriers, carriers_of
-from calderon.spaces.vector_space import CombinedSpace, VectorData, VectorSpace
-
-RULE = triangle_rule(2)  # exact for products of two affine functions
-SHARE = 4096
-"""Triangles on which functions are projected at a time."""
+from calderon.spaces.vector_space import CombinedSpace, VectorData
 
 
 @dataclass(frozen=True, eq=False)
-class DualTests(VectorSpace):
+class DualTests(FieldTable):
     """One test function for each function of `primal`, as a table of tangential fields that are affine on triangles.
 
     corner_values (n, L, 3, 3): [t, a, m] is the value of local function a of triangle t at its vertex m, in between it
     is linear; dofs (n, L): the function that it belongs to, numbered like those of `primal`, -1 for none (its values
     are zero then). Functions jump at edges. They test tangential fields such as n x H and n x (grad G x J); they have
-    neither divergence nor curl. rows: triangles of the table where it has not all of the mesh.
+    neither divergence nor curl. share: triangles on which functions are projected and paired at a time.
     """
 
     primal: EdgeSpace
+    triangles: NDArray[np.int64]
     dofs: NDArray[np.int64]
     corner_values: NDArray[np.float64]
-    rows: NDArray[np.int64] | None = None
 
     name = "dual tests"
     rotated = False
+    row_arrays = ("triangles", "dofs", "corner_values")
+    share: ClassVar[int] = 4096
     charge_kinds = ("current", "rotated")
 
     def __repr__(self) -> str:
@@ -49,66 +46,24 @@ class DualTests(VectorSpace):
         return self.primal.mesh
 
     @property
-    def base(self) -> "DualTests":  # type: ignore[override]
-        return self
-
-    @property
     def dimension(self) -> int:  # type: ignore[override]
         return self.primal.dimension
-
-    @property
-    def element(self) -> Element:
-        """The scalar element whose functions times constant vectors span the local functions: degree 1."""
-        return Element(1)
-
-    @property
-    def is_continuous(self) -> bool:
-        """Whether functions extend over several triangles: they do."""
-        return True
-
-    @cached_property
-    def triangles(self) -> NDArray[np.int64]:
-        """The triangle of each row of the table: all of the mesh, unless rows are taken."""
-        return np.arange(len(self.dofs)) if self.rows is None else self.rows
-
-    def taken(self, rows: NDArray[np.int64]) -> "DualTests":
-        """The functions with some rows of the table alone."""
-        return replace(self, dofs=self.dofs[rows], corner_values=self.corner_values[rows], rows=self.triangles[rows])
-
-    @property
-    def support(self) -> NDArray[np.int64]:  # type: ignore[override]
-        return self.triangles
-
-    @cached_property
-    def matrix(self) -> sp.csr_array:
-        return sp.eye_array(self.dimension, format="csr")
-
-    @cached_property
-    def carriers(self) -> Carriers:
-        """The triangles of each function."""
-        return carriers_of(self.dofs, self.dimension)
 
     @cached_property
     def pairing(self) -> sp.csr_array:
         """(dimension, dimension) sparse matrix <t_i, f_j> with the functions of `primal`."""
         edges, shape = self.primal.dofs.astype(np.int32), (len(self.dofs), self.dofs.shape[1], 3)
         values = np.empty(shape)
-        for first in range(0, len(values), SHARE):
-            chosen = np.arange(first, min(first + SHARE, len(values)))
+        for chosen in self._portions(len(values)):
             values[chosen] = _local_pairing(self.primal, chosen, self.corner_values[chosen])
         rows, columns = np.broadcast_arrays(self.dofs.astype(np.int32)[:, :, None], edges[:, None])
         kept = (rows >= 0) & (columns >= 0)
         return sp.coo_array((values[kept], (rows[kept], columns[kept])), (self.dimension, self.dimension)).tocsr()
 
-    def expansion(self, points: NDArray[np.float64]) -> list[sp.csr_array]:
-        values = affine_values(self.corner_values, points)
-        count = len(points)
-        kept = self.dofs >= 0
-        places = np.arange(len(self.dofs))[:, None] * count + np.arange(count)
-        rows = np.broadcast_to(places[:, None], values.shape[:3])[kept]
-        coords = rows.ravel(), np.repeat(self.dofs[kept], count)
-        shape = (len(self.dofs) * count, self.dimension)
-        return [sp.coo_array((values[kept][..., c].ravel(), coords), shape).tocsr() for c in range(3)]
+    @classmethod
+    def _portions(cls, count: int) -> list[NDArray[np.int64]]:
+        """Numbers of so many triangles, a share at a time."""
+        return np.split(np.arange(count), range(cls.share, count, cls.share))
 
     def refined(self) -> NoReturn:
         raise self._not_for("fields of a refined mesh")
@@ -163,8 +118,7 @@ def _dual_tests(space: EdgeSpace) -> DualTests:
     count, dual, parts = space.mesh.number_of_triangles, RBC(space.mesh), []
     diagonal, sizes = np.zeros((2, space.dimension))
     # dual functions on some triangles, products with the function of their own edge, squares of edge functions
-    for first in range(0, count, SHARE):
-        chosen = np.arange(first, min(first + SHARE, count))
+    for chosen in DualTests._portions(count):
         own, numbers = _on_triangles(dual, chosen)
         pairs = _local_pairing(space, chosen, numbers)
         edges = space.dofs[chosen]
@@ -180,11 +134,11 @@ def _dual_tests(space: EdgeSpace) -> DualTests:
     factors = sizes / diagonal
     while parts:  # from the last on, which is freed then
         own, numbers = parts.pop()
-        last = len(parts) * SHARE
+        last = len(parts) * DualTests.share
         dofs[last : last + len(own), : own.shape[1]] = own
         numbers *= factors[own][:, :, None, None]  # those of no function are zero
         values[last : last + len(own), : own.shape[1]] = numbers
-    return DualTests(space, dofs, values)
+    return DualTests(space, np.arange(count), dofs, values)
 
 
 def _on_triangles(dual: CombinedSpace, chosen: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
@@ -193,7 +147,7 @@ def _on_triangles(dual: CombinedSpace, chosen: NDArray[np.int64]) -> tuple[NDArr
     fine: Any = dual.base
     children = fine.taken((6 * chosen[:, None] + np.arange(6)).ravel())
     project = sp.kron(sp.eye_array(len(chosen)), _projection()).tocsr()
-    parts = [(project @ (part @ dual.matrix)).tocsr() for part in children.expansion(RULE.points)]
+    parts = [(project @ (part @ dual.matrix)).tocsr() for part in children.expansion(triangle_rule(2).points)]
     pattern = sum(abs(part) for part in parts).tocoo()
     shape = (len(chosen), dual.dimension)
     places = sp.coo_array((np.ones(pattern.nnz), (pattern.coords[0] // 3, pattern.coords[1])), shape).tocsr()
@@ -219,9 +173,9 @@ def _local_pairing(space: EdgeSpace, chosen: NDArray[np.int64], values: NDArray[
 
 
 def _projection() -> NDArray[np.float64]:
-    """(3, 6 points) from values at the points of RULE on the six children of a triangle to the values at its vertices
-    of the nearest affine function in L2: children have a sixth of the area each, int l_m l_n is (1 + delta) / 12 of it.
-    """
+    """(3, 6 points) from values at the points of the rule of degree 2 on the six children of a triangle to those at its
+    vertices of the nearest affine function in L2: children have a sixth of the area each, int l_m l_n is (1 + delta) /
+    12 of it."""
     eye = np.eye(3)
     centre = np.full(3, 1 / 3)
     middle = [(eye[i] + eye[j]) / 2 for i, j in ((1, 2), (2, 0), (0, 1))]
@@ -230,5 +184,6 @@ def _projection() -> NDArray[np.float64]:
         for i in range(3)
         for corners in ((eye[i], middle[(i + 2) % 3], centre), (eye[i], centre, middle[(i + 1) % 3]))
     ]
-    values = np.einsum("pa,kam->kpm", RULE.barycentric, np.array(children)) * RULE.weights[:, None] / 3
+    rule = triangle_rule(2)  # exact for products of two affine functions
+    values = np.einsum("pa,kam->kpm", rule.barycentric, np.array(children)) * rule.weights[:, None] / 3
     return np.asarray(12 * np.linalg.inv(1 + eye) @ values.reshape(-1, 3).T)

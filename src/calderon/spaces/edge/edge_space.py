@@ -8,30 +8,20 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from calderon.backends import one_thread
 from calderon.mesh import BarycentricRefinement, MeshError, TriangleMesh
 from calderon.mesh.topology import edge_signs
 from calderon.quadrature import gauss
 from calderon.spaces.coefficients import function_in
-from calderon.spaces.element import Element, barycentric
+from calderon.spaces.edge.field_table import FieldTable
 from calderon.spaces.interning import interned, support_key
 from calderon.spaces.space import Tags, evaluate_data, supported_triangles
-from calderon.spaces.supports import Carriers, carriers_of
-from calderon.spaces.vector_space import CombinedSpace, VectorData, VectorSpace
+from calderon.spaces.vector_space import CombinedSpace, VectorData
 
 EDGE_FUNCTIONS = "the edge functions of RWG, SNC, BC and RBC"
 
 
-def affine_values(corner_values: NDArray[np.float64], points: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(n, L, q, 3) values at reference points (q, 2) of fields with values (n, L, 3, 3) at vertices."""
-    shape = *corner_values.shape[:2], len(points), 3
-    matrix = np.kron(barycentric(points), np.eye(3))  # one product of matrices: ten times as fast as an einsum
-    with one_thread:  # others would only wait for each other
-        return (corner_values.reshape(-1, 9) @ matrix).reshape(shape)
-
-
 @dataclass(frozen=True, eq=False)
-class EdgeSpace(VectorSpace):
+class EdgeSpace(FieldTable):
     """One function for each edge, f or n x f, as a table of local functions.
 
     Row r of the table is the triangle triangles[r] of the mesh; its local function a, of the edge opposite to vertex
@@ -58,39 +48,14 @@ class EdgeSpace(VectorSpace):
     boundary: bool = False
     rotated: bool = False
 
+    row_arrays = ("triangles", "dofs", "signs")
+
     def __repr__(self) -> str:
         return f"{self.name}({self.dimension} functions on {len(self.support)} triangles)"
 
     @property
-    def element(self) -> Element:
-        """The scalar element whose functions times constant vectors span the local functions: degree 1."""
-        return Element(1)
-
-    @property
-    def is_continuous(self) -> bool:
-        """Whether functions extend over several triangles: they do."""
-        return True
-
-    @property
     def dimension(self) -> int:  # type: ignore[override]
         return len(self.sides)
-
-    @property
-    def base(self) -> "EdgeSpace":  # type: ignore[override]
-        return self
-
-    @cached_property
-    def carriers(self) -> Carriers:
-        """The triangles of each function."""
-        return carriers_of(self.dofs, self.dimension)
-
-    @cached_property
-    def matrix(self) -> sp.csr_array:
-        return sp.eye_array(self.dimension, format="csr")
-
-    @cached_property
-    def support(self) -> NDArray[np.int64]:  # type: ignore[override]
-        return np.unique(self.triangles)
 
     @property
     def pairs(self) -> NDArray[np.int64]:
@@ -109,21 +74,13 @@ class EdgeSpace(VectorSpace):
         return self.signs * lengths / (2 * self.mesh.areas[self.triangles, None])
 
     @cached_property
-    def corner_values(self) -> NDArray[np.float64]:
+    def corner_values(self) -> NDArray[np.float64]:  # type: ignore[override]
         """(n, 3, 3, 3): [r, a, b] is the value (n x included if rotated) of local function a at vertex b of row r; in
         between it is linear, sum_b l_b [r, a, b] with the barycentric coordinates l_b.
         """
         corners = self.mesh.flat_triangles(self.triangles, EDGE_FUNCTIONS).corners
         values = self.scale[:, :, None, None] * (corners[:, None] - corners[:, :, None])
         return np.cross(self.mesh.normals[self.triangles][:, None, None], values) if self.rotated else values
-
-    def values(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
-        """(n, 3, q, 3) vectors of the local functions of each row at reference points (q, 2)."""
-        return affine_values(self.corner_values, points)
-
-    def taken(self, rows: NDArray[np.int64]) -> "EdgeSpace":
-        """The space with some rows of its table alone."""
-        return replace(self, triangles=self.triangles[rows], dofs=self.dofs[rows], signs=self.signs[rows])
 
     def of_functions(self, numbers: NDArray[np.int64]) -> "EdgeSpace":
         """The space of some functions alone, in ascending order of their numbers."""
@@ -133,16 +90,6 @@ class EdgeSpace(VectorSpace):
         triangles = np.unique(sides[sides >= 0] // 3)
         rows, dofs, signs = table_of_sides(triangles, sides, self.mesh.number_of_triangles)
         return replace(self, triangles=rows, dofs=dofs, signs=signs, sides=sides)
-
-    def expansion(self, points: NDArray[np.float64]) -> list[sp.csr_array]:
-        values = self.values(points)
-        count = values.shape[2]
-        rows = np.searchsorted(self.support, self.triangles)[:, None] * count + np.arange(count)
-        kept = self.dofs >= 0
-        coords = np.broadcast_to(rows[:, None], values.shape[:3])[kept], np.repeat(self.dofs[kept], count)
-        shape = (len(self.support) * count, self.dimension)
-        return [sp.coo_array((values[kept][..., c].ravel(), (coords[0].ravel(), coords[1])), shape).tocsr()
-                for c in range(3)]  # fmt: skip
 
     def divergence_matrix(self) -> sp.csr_array:
         if self.rotated:

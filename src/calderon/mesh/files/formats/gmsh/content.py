@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 from calderon.files.formats import meshio
 from calderon.mesh.files.formats.gmsh.sections import Section
 
-NO_GROUP = 0
-
 
 @dataclass(frozen=True, eq=False)
 class Block:

@@ -19,15 +19,13 @@ from calderon.mesh.files.formats.format import (
 )
 from calderon.mesh.files.formats.gmsh.reading import read_gmsh
 
-_DIMENSION = {"triangle": 2, "tetra": 3}
-
 
 def write_version_2(mesh: Written, path: Path) -> None:
     """Write a surface or a volume in version 2.2."""
-    tags = [block.tags.astype(np.int32) for block in mesh.blocks]
+    tags, dimension = [block.tags.astype(np.int32) for block in mesh.blocks], {"triangle": 2, "tetra": 3}
     data = {
         "cell_data": {"gmsh:physical": tags, "gmsh:geometrical": tags},
-        "field_data": {n: np.array([tag, _DIMENSION[b.kind]]) for b in mesh.blocks for n, tag in b.names.items()},
+        "field_data": {n: np.array([tag, dimension[b.kind]]) for b in mesh.blocks for n, tag in b.names.items()},
     }
     write_by_meshio(path, "gmsh22", mesh, data, binary=False)
     if comments := _comment_section(mesh.blocks):

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from calderon.files.formats import meshio
 from calderon.mesh.errors import MeshError
-from calderon.mesh.files.formats.gmsh.content import NO_GROUP, Block, Content
+from calderon.mesh.files.formats.gmsh.content import Block, Content
 from calderon.mesh.files.formats.gmsh.element_data import element_data
 from calderon.mesh.files.formats.gmsh.sections import format_of
 from calderon.mesh.files.formats.gmsh.version2 import read_version_2
@@ -27,8 +27,6 @@ from calderon.mesh.topology import row_numbers
 
 Names = dict[str, tuple[int, int]]
 """Dimensions and numbers of physical groups by their names; a group may have several."""
-NONE = np.full((1, 1), NO_GROUP)
-CORNERS = {"triangle": 3, "quad": 4}
 _NAME = re.compile(rb'\s*(\d)\s+([+-]?\d{1,9})\s+"(.*)"\s*')
 
 
@@ -96,7 +94,7 @@ def _places(content: Content) -> Callable[[Block], NDArray[np.int64]]:
         found = np.asarray(order[at])
         # elements of reversed groups
         turned = np.flatnonzero(block.groups[:, 0] < 0)
-        corners = next((count for name, count in CORNERS.items() if block.kind.startswith(name)), 0)
+        corners = 3 if block.kind.startswith("triangle") else 4 if block.kind.startswith("quad") else 0
         if len(turned) and corners:
             found[turned, 1:corners] = found[turned, 1:corners][:, ::-1]  # the nodes on edges are not used
         return found
@@ -119,7 +117,8 @@ def _in_one_group(blocks: list[Block], names: Names, repeats: bool) -> tuple[lis
     """Elements once, with one group (n, 1): the smallest of several, and of equal ones the later, 0 for none; and a
     message about those in several. repeats: whether elements are listed once for each group."""
     blocks = [
-        block if block.groups.shape[1] else replace(block, groups=NONE.repeat(len(block.nodes), 0)) for block in blocks
+        block if block.groups.shape[1] else replace(block, groups=np.zeros((len(block.nodes), 1), np.int64))
+        for block in blocks
     ]
     # how many elements each group has
     sizes = Counter[tuple[int, int]]()

@@ -16,10 +16,6 @@ NAMES = (
     "MeshFormat PhysicalNames Entities PartitionedEntities Nodes ParametricNodes Elements Periodic NodeData ElementData"
 ).split()
 _MARK = re.compile(rb"\$(End)?(%s)" % "|".join(NAMES).encode())
-EXACT = 2.0**53
-"""Largest whole number of text that is read exactly."""
-LONGEST_HEAD = 200
-"""Bytes in which the section $MeshFormat lies."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +33,7 @@ class Format:
 def format_of(data: bytes) -> Format:
     """The format that a file states; MeshError where it states none that is known, and for sections without an end."""
     start = data.find(b"$MeshFormat")
-    words = data[start : start + LONGEST_HEAD].split(None, 4)[1:4] if start >= 0 else []
+    words = data[start : start + 200].split(None, 4)[1:4] if start >= 0 else []
     if len(words) < 3 or words[1] not in (b"0", b"1") or words[2] not in (b"4", b"8"):
         raise MeshError(
             "cannot be read: no section $MeshFormat that says how its numbers are written; no file of gmsh, or older"
@@ -135,8 +131,8 @@ class Section:
         return self.values[begin : self.place].reshape(rows, columns)
 
     def _whole(self, found: NDArray) -> NDArray[np.int64]:
-        """Numbers that are whole and not too large."""
-        if found.dtype.kind == "f" and not ((np.abs(found) < EXACT) & (found == np.floor(found))).all():
+        """Numbers that are whole and not too large: up to 2^53 those of text are read exactly."""
+        if found.dtype.kind == "f" and not ((np.abs(found) < 2.0**53) & (found == np.floor(found))).all():
             self.refuse("has a count or a number that is not a whole number")
         if found.dtype.kind == "u" and (found >= 2**62).any():
             self.refuse("has a count or a number above 2^62")

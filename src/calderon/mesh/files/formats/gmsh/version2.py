@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.mesh.files.formats.gmsh.content import NO_GROUP, Block, Content, kind_of
+from calderon.mesh.files.formats.gmsh.content import Block, Content, kind_of
 from calderon.mesh.files.formats.gmsh.sections import Format, Section
 
 PARAMETRIC = "ParametricNodes"
@@ -51,7 +51,7 @@ def _block(kind: int, rows: NDArray[np.int64], tags: int, section: Section) -> B
     name, dimension, corners = kind_of(kind, section)
     if not (0 <= tags == rows.shape[1] - corners - 1):
         section.refuse(f"has an element of kind {kind} with {rows.shape[1] - tags - 1} nodes, not {corners}")
-    none = np.full(len(rows), NO_GROUP)
+    none = np.zeros(len(rows), np.int64)
     groups, entities = rows[:, 1] if tags else none, rows[:, 2] if tags > 1 else none
     return Block(name, dimension, rows[:, 0], rows[:, tags + 1 :], entities, groups[:, None])
 

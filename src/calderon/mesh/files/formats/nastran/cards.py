@@ -5,16 +5,24 @@ Format: MSC Nastran Quick Reference Guide, "Bulk Data Entries"; OptiStruct Refer
 
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import NoReturn
+from typing import NamedTuple, NoReturn
 
 from calderon.mesh.files.formats.nastran.lines import Line, without_comment
 from calderon.mesh.files.formats.nastran.numbers import integer, real
 from calderon.mesh.files.formats.nastran.replication import successor, times
 
-SMALL, LARGE = 8, 4
-"""Fields of data in a line of small and of large fields."""
-WIDTH, LAST = 8, 72
-"""Columns of the first field, of a small one and of the last one, and where the last one begins."""
+
+class Columns(NamedTuple):
+    """Columns of a line: of the first field, of a small one and of the last one; where the last one begins; how many small
+    or large fields lie between."""
+
+    width: int = 8
+    last: int = 72
+    small: int = 8
+    large: int = 4
+
+
+COLUMNS = Columns()
 
 
 @dataclass(slots=True, eq=False)
@@ -43,8 +51,8 @@ class Card:
             self.kept = []
             for text in self.texts:
                 own, large = self._of_line(text)
-                if not large and len(self.kept) % SMALL:
-                    self.kept += [""] * LARGE  # the second half of large fields was left out
+                if not large and len(self.kept) % COLUMNS.small:
+                    self.kept += [""] * COLUMNS.large  # the second half of large fields was left out
                 self.kept += own
         return self.kept
 
@@ -78,15 +86,15 @@ class Card:
     def _of_line(self, text: str) -> tuple[list[str], bool]:
         """The fields of data of a line, eight small or four large ones, and whether they are large."""
         large = _is_large(_first(text))
-        count = LARGE if large else SMALL
+        count = COLUMNS.large if large else COLUMNS.small
         if "," in text:
             parts = [part.strip() for part in text.split(",")][1:]
             if any(parts[count + 1 :]):
                 self.refuse(f"{len(parts) + 1} fields in one line of free format, which holds {count + 2}")
             parts = parts[:count]
         else:
-            step = WIDTH * SMALL // count
-            parts = [text[i : i + step].strip() for i in range(WIDTH, min(LAST, len(text)), step)]
+            step = COLUMNS.width * COLUMNS.small // count
+            parts = [text[i : i + step].strip() for i in range(COLUMNS.width, min(COLUMNS.last, len(text)), step)]
         return parts + [""] * (count - len(parts)), large
 
 
@@ -103,7 +111,7 @@ def cards(lines: Iterable[Line], wanted: Collection[str]) -> Iterator[Card]:
             if line.text.startswith("$"):
                 remarks.append(line.text)
             continue
-        text = text.expandtabs(WIDTH) if "\t" in text else text
+        text = text.expandtabs(COLUMNS.width) if "\t" in text else text
         first, marker = _first(text), _marker(text)
         if first and first[0] not in "+*":
             yield from finished.cards(current)
@@ -186,7 +194,7 @@ class _Finished:
 
 def _first(text: str) -> str:
     """The first field; free format has a comma after it."""
-    return (text.partition(",")[0] if "," in text else text[:WIDTH]).strip()
+    return (text.partition(",")[0] if "," in text else text[: COLUMNS.width]).strip()
 
 
 def _is_large(first: str) -> bool:
@@ -197,9 +205,9 @@ def _marker(text: str) -> str:
     """The last field, which says how the line begins that goes on."""
     if "," in text:
         parts = text.split(",", 11)
-        place = 1 + (LARGE if _is_large(parts[0].strip()) else SMALL)
+        place = 1 + (COLUMNS.large if _is_large(parts[0].strip()) else COLUMNS.small)
         return parts[place].strip() if len(parts) > place else ""
-    return text[LAST : LAST + WIDTH].strip()
+    return text[COLUMNS.last : COLUMNS.last + COLUMNS.width].strip()
 
 
 def _mark(first: str) -> str:

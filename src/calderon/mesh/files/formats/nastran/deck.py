@@ -1,6 +1,7 @@
 """The parts of a Nastran deck that surfaces need: grids, coordinate systems, elements, names."""
 
 from collections import Counter
+from typing import NamedTuple
 
 from calderon.mesh.files.formats.nastran.cards import Card
 from calderon.mesh.files.formats.nastran.lines import Line
@@ -8,29 +9,36 @@ from calderon.mesh.files.formats.nastran.names import PROPERTIES, Names
 from calderon.mesh.files.formats.nastran.numbers import real
 from calderon.mesh.files.formats.nastran.systems import BY_GRIDS, BY_POINTS, System, systems_of
 
-SURFACES = {
-    "CTRIA3": ("triangle", 3, 3),
-    "CTRIAR": ("triangle", 3, 3),
-    "CTRIA6": ("triangle6", 3, 6),
-    "CQUAD4": ("quad", 4, 4),
-    "CQUADR": ("quad", 4, 4),
-    "CSHEAR": ("quad", 4, 4),
-    "CQUAD8": ("quad8", 4, 8),
-    "CQUAD": ("quad9", 4, 9),
+
+class ElementCard(NamedTuple):
+    """meshio's name of an element, its number of corners, that of nodes with those on edges, which may be left out, and
+    the place of ZOFFS, the offset of the middle of a shell from its grids, None without one."""
+
+    kind: str
+    corners: int
+    nodes: int
+    offset: int | None = None
+
+
+ELEMENTS = {
+    "CTRIA3": ElementCard("triangle", 3, 3, 6),
+    "CTRIAR": ElementCard("triangle", 3, 3, 6),
+    "CTRIA6": ElementCard("triangle6", 3, 6, 9),
+    "CQUAD4": ElementCard("quad", 4, 4, 7),
+    "CQUADR": ElementCard("quad", 4, 4, 7),
+    "CSHEAR": ElementCard("quad", 4, 4),
+    "CQUAD8": ElementCard("quad8", 4, 8, 15),
+    "CQUAD": ElementCard("quad9", 4, 9),
+    "CTETRA": ElementCard("tetra", 4, 10),
+    "CPYRAM": ElementCard("pyramid", 5, 13),
+    "CPYRA": ElementCard("pyramid", 5, 13),
+    "CPENTA": ElementCard("wedge", 6, 15),
+    "CHEXA": ElementCard("hexahedron", 8, 20),
 }
-SOLIDS = {
-    "CTETRA": ("tetra", 4, 10),
-    "CPYRAM": ("pyramid", 5, 13),
-    "CPYRA": ("pyramid", 5, 13),
-    "CPENTA": ("wedge", 6, 15),
-    "CHEXA": ("hexahedron", 8, 20),
-}
-"""meshio's name, the number of corners, and of nodes with those on edges, which may be left out."""
-ELEMENTS = {**SURFACES, **SOLIDS}
-OFFSETS = {"CTRIA3": 6, "CTRIAR": 6, "CTRIA6": 9, "CQUAD4": 7, "CQUADR": 7, "CQUAD8": 15}
-"""Places of ZOFFS, the offset of the middle of a shell from its grids."""
-GRID_FIELDS = 8
-NO_SYSTEM = NO_PROPERTY = -1
+SOLIDS = {"CTETRA", "CPYRAM", "CPYRA", "CPENTA", "CHEXA"}
+SURFACES = {*ELEMENTS} - SOLIDS
+BLANK = -1
+"""Stands for the coordinate system of GRDSET, or for no property."""
 MAKERS = {"GRIDG", "EGRID", "GRIDD", "GRIDMOD", "CGEN"}
 """Cards of MSGMESH, which generate grids and elements."""
 PASSED = {
@@ -43,9 +51,9 @@ WANTED = {*ELEMENTS, *BY_GRIDS, *BY_POINTS, *PROPERTIES, *MAKERS, "GRID", "GRDSE
 
 
 Grid = tuple[int, float, float, float]
-"""The coordinate system, NO_SYSTEM for that of GRDSET, and the coordinates there."""
+"""The coordinate system, BLANK for that of GRDSET, and the coordinates there."""
 Element = tuple[str, int, tuple[int, ...]]
-"""The name of the card, the property or NO_PROPERTY, and the nodes; 0 for one that is left out."""
+"""The name of the card, the property or BLANK, and the nodes; 0 for one that is left out."""
 
 
 class Deck:
@@ -100,26 +108,26 @@ class Deck:
     def _grid(self, card: Card) -> None:
         if card.is_half:
             card.refuse("the line with its third coordinate is missing")
-        if any(card.fields[GRID_FIELDS:]):
-            card.refuse(f"has more than {GRID_FIELDS} fields: a line that goes on with another card follows it")
+        if any(card.fields[8:]):
+            card.refuse("has more than 8 fields: a line that goes on with another card follows it")
         number = card.integer(0)
-        grid = card.integer(1, NO_SYSTEM, 0), card.real(2), card.real(3), card.real(4)
+        grid = card.integer(1, BLANK, 0), card.real(2), card.real(3), card.real(4)
         if self.grids.setdefault(number, grid) != grid:
             card.refuse(f"{number} is given before with other values, on {self.grid_lines[number]}")
         self.grid_lines[number] = card.line
 
     def _element(self, card: Card) -> None:
-        corners, nodes = ELEMENTS[card.name][1:]
+        _, corners, nodes, place = ELEMENTS[card.name]
         number = card.integer(0)
         on_edges = (card.integer(2 + i, 0, 0) for i in range(corners, nodes))
         element = (
             card.name,
-            card.integer(1, NO_PROPERTY, 0),
+            card.integer(1, BLANK, 0),
             (*(card.integer(2 + i) for i in range(corners)), *on_edges),
         )
         if self.elements.setdefault(number, element) != element:
             card.refuse(f"{number} is given before with other values, on {self.element_lines[number]}")
         self.element_lines[number] = card.line
         self.components[number] = self.names.current
-        offset = card.text(OFFSETS[card.name]) if card.name in OFFSETS else ""
+        offset = "" if place is None else card.text(place)
         self.offsets += bool(offset) and real(offset) != 0

@@ -10,12 +10,6 @@ from calderon.backends import require_memory
 from calderon.mesh.errors import MeshError
 from calderon.mesh.files.formats.included import included
 
-BYTES = 16
-"""Peak memory for each byte of text: measured on grids and triangles in small fields."""
-MOST_FILES = 1000
-"""Files that a deck includes, in all."""
-MOST_LINES = 20
-"""Lines over which the quoted name of an included file may go on."""
 BEGIN, END, CONTROL, INCLUDE = (
     re.compile(pattern, re.IGNORECASE)
     for pattern in (r"\s*BEGIN\b[\s,]*(.*)", r"\s*ENDDATA\b", r"\s*CEND\s*$", r"\s*INCLUDE\b\s*(.*)")
@@ -81,14 +75,15 @@ def _lines(path: Path) -> Iterator[Line]:
                 yield line
                 continue
             files += 1
-            if files > MOST_FILES:
-                line.refuse(f"more than {MOST_FILES} files are included: write one")
+            if files > 1000:
+                line.refuse("more than 1000 files are included: write one")
             try:
                 stack = included(_quoted(found[1], texts, line), stack)
             except MeshError as error:
                 line.refuse(str(error))
             size += stack[-1].stat().st_size
-            require_memory(BYTES * size, f"a deck of {size / 1e6:.3g} MB", "write the surface alone")
+            # peak memory for each byte of text, measured on grids and triangles in small fields
+            require_memory(16 * size, f"a deck of {size / 1e6:.3g} MB", "write the surface alone")
             open_files.append((stack, _texts(stack[-1]), stack[-1].name))
             break
         else:
@@ -109,12 +104,12 @@ def _texts(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def _quoted(text: str, texts: Iterator[tuple[int, str]], line: Line) -> str:
-    """The name of an included file; in quotes it may go on in the next lines."""
+    """The name of an included file; in quotes it may go on in the next lines, up to 20."""
     quote = text[:1] or " "
     if quote not in ("'", '"'):
         return without_comment(text).split(",")[0].strip()
     name = text[1:]
-    for _ in range(MOST_LINES):
+    for _ in range(20):
         if quote in name:
             return name.partition(quote)[0]
         name = name.strip() + next(texts, (0, ""))[1].strip()

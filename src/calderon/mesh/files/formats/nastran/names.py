@@ -28,10 +28,6 @@ _NEXT = [
 _ANSA_NEXT = re.compile(r"\$ANSA_NAME;(\d{1,18});P\w+;~?\s*$", re.IGNORECASE)
 _CURRENT = re.compile(r"\$HMCOMP\s+ID\s+(\d{1,18})", re.IGNORECASE)
 _MOVED = re.compile(r"\$HMMOVE\s+(\d{1,18})", re.IGNORECASE)
-LONGEST = 300
-"""Characters of a comment that are looked at: the patterns take time by its square."""
-WIDTH = 8
-"""Columns of a number in the lists of HyperMesh."""
 
 
 class Names:
@@ -74,7 +70,7 @@ class Names:
                 self._statement(text)
 
     def _statement(self, text: str) -> None:
-        text = text[:LONGEST]
+        text = text[:300]  # the patterns take time by the square of its length
         if found := _COMPONENT.match(text):
             self.components[int(found[1])] = found[2].strip(), int(found[3]) if found[3] else None
         elif found := _CURRENT.match(text):
@@ -91,7 +87,7 @@ class Names:
 
 def _ranges(text: str) -> list[tuple[int, int]]:
     """The numbers of a line of a list, in columns of eight: "$       1THRU           120", as (first, last)."""
-    words = [text[i : i + WIDTH].strip().upper() for i in range(WIDTH, len(text), WIDTH)]
+    words = [text[i : i + 8].strip().upper() for i in range(8, len(text), 8)]
     found: list[tuple[int, int]] = []
     through = False
     for word in filter(None, words):
@@ -99,7 +95,7 @@ def _ranges(text: str) -> list[tuple[int, int]]:
             word, through = word[:-4].strip(), True
             if word:
                 found.append((int(word), int(word)))
-        elif not (word.isascii() and word.isdecimal()) or text[1:WIDTH].strip():
+        elif not (word.isascii() and word.isdecimal()) or text[1:8].strip():
             return []
         elif through and found:
             found[-1], through = (found[-1][0], int(word)), False

@@ -18,13 +18,13 @@ from calderon.files.formats import meshio
 from calderon.mesh.errors import MeshError
 from calderon.mesh.files.formats.format import Format
 from calderon.mesh.files.formats.nastran.cards import cards
-from calderon.mesh.files.formats.nastran.deck import ELEMENTS, NO_PROPERTY, NO_SYSTEM, SOLIDS, SURFACES, WANTED, Deck
+from calderon.mesh.files.formats.nastran.deck import BLANK, ELEMENTS, SOLIDS, SURFACES, WANTED, Deck
 from calderon.mesh.files.formats.nastran.lines import bulk_lines
 from calderon.mesh.files.formats.nastran.systems import BASIC, Frames
 from calderon.mesh.files.skins import skin
 from calderon.mesh.topology import row_numbers
 
-KINDS = {3: "triangle", 4: "quad"}
+FACE_KINDS = {3: "triangle", 4: "quad"}
 
 
 def read_nastran(path: Path) -> meshio.Mesh:
@@ -55,7 +55,7 @@ def read_nastran(path: Path) -> meshio.Mesh:
     if not flat:
         faces = skin([(kind, nodes) for kind, nodes, _ in blocks])
         numbers = np.concatenate([own for _, _, own in blocks])
-        blocks = [(KINDS[corners.shape[1]], corners, numbers[owners]) for corners, owners in faces]
+        blocks = [(FACE_KINDS[corners.shape[1]], corners, numbers[owners]) for corners, owners in faces]
         total = sum(len(corners) for _, corners, _ in blocks)
         notes.append(f"no surface elements but {_listed(counts)}; their {total} boundary faces are used")
     # tags and their names
@@ -79,9 +79,9 @@ def _blocks(deck: Deck, chosen: Collection[str]) -> list[Block]:
             continue
         if (missing := next((node for node in nodes if node and node not in deck.grids), 0)) != 0:
             deck.element_lines[number].refuse(f"{name} {number} refers to GRID {missing}, which the deck does not have")
-        kind, corners, _ = ELEMENTS[name]
+        kind, corners, _, _ = ELEMENTS[name]
         if name in SOLIDS or not any(nodes[corners:]):
-            kind, nodes = KINDS.get(corners, kind) if name in SURFACES else kind, nodes[:corners]
+            kind, nodes = FACE_KINDS.get(corners, kind) if name in SURFACES else kind, nodes[:corners]
         rows.setdefault(kind, []).append(tuple(node or nodes[0] for node in nodes))
         numbers.setdefault(kind, []).append(number)
     return [(kind, np.array(rows[kind], np.int64), np.array(numbers[kind], np.int64)) for kind in rows]
@@ -90,7 +90,7 @@ def _blocks(deck: Deck, chosen: Collection[str]) -> list[Block]:
 def _positions(deck: Deck, used: NDArray[np.int64]) -> NDArray[np.float64]:
     """Points (n, 3) of grids in the basic system."""
     default = BASIC if deck.default is None else deck.default.integer(1, BASIC, 0)
-    system = {NO_SYSTEM: default}
+    system = {BLANK: default}
 
     def grid(number: int) -> tuple[int, NDArray[np.float64]] | None:
         found = deck.grids.get(number)
@@ -99,7 +99,7 @@ def _positions(deck: Deck, used: NDArray[np.int64]) -> NDArray[np.float64]:
     frames = Frames(deck.systems, grid)
     rows = np.array([deck.grids[number] for number in used.tolist()])
     points, given = rows[:, 1:].copy(), rows[:, 0].astype(np.int64)
-    given[given == NO_SYSTEM] = default
+    given[given == BLANK] = default
     for number in np.unique(given[given != BASIC]).tolist():
         own = given == number
         first = int(used[np.argmax(own)])
@@ -143,7 +143,7 @@ def _components(deck: Deck, elements: NDArray[np.int64], properties: NDArray[np.
 def _property(deck: Deck, number: int) -> int:
     """The property of an element; a blank one is that of its own number, or none, 0, if the deck does not have it."""
     found = deck.elements[number][1]
-    return found if found != NO_PROPERTY else number if number in deck.properties else 0
+    return found if found != BLANK else number if number in deck.properties else 0
 
 
 def _notes(deck: Deck, counts: Counter[str], flat: bool) -> list[str]:

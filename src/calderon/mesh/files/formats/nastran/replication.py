@@ -12,17 +12,15 @@ from calderon.mesh.files.formats.nastran.numbers import integer, real
 
 AGAIN = re.compile(r"=\s*(?:\((\d{1,9})\)|(\d{1,9}))?")
 """The first field of a line that repeats: =, or =(n) and =n for n times more."""
-MOST = 1_000_000
-"""Cards made by one line."""
 _STEP = re.compile(r"\*\s*(?:\((.+)\)|(.+))")
 
 
 def times(first: str, refuse: Callable[[str], NoReturn]) -> int:
     """How often the steps before are taken again; 0 for a line with own steps."""
     match = AGAIN.fullmatch(first)
-    count = int(match[1] or match[2] or 0) if match else -1
-    if not 0 <= count <= MOST:
-        refuse(f"{first!r} is no replication: = or =(n) is, up to {MOST} times")
+    count, most = int(match[1] or match[2] or 0) if match else -1, 1_000_000
+    if not 0 <= count <= most:
+        refuse(f"{first!r} is no replication: = or =(n) is, up to {most} times")
     return count
 
 

@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 
 from calderon.mesh.errors import MeshError
 from calderon.mesh.files.formats.nastran.cards import Card
+from calderon.mesh.tolerances import TOLERANCES
 
 BASIC = 0
-LEAST_ANGLE = 1e-9
-"""Sine of the angle between the z axis and the direction to the third point."""
 BY_GRIDS, BY_POINTS = ("CORD1R", "CORD1C", "CORD1S"), ("CORD2R", "CORD2C", "CORD2S")
 
 Grid = tuple[int, NDArray[np.float64]]
@@ -101,7 +100,7 @@ class Frames:
             z = (along - origin) / np.linalg.norm(along - origin)
             y = np.cross(z, across - origin) / np.linalg.norm(across - origin)
             sine = np.linalg.norm(y)
-            if not (np.isfinite(z).all() and sine > LEAST_ANGLE):
+            if not (np.isfinite(z).all() and sine > TOLERANCES.same):
                 system.card.refuse("its three points coincide or lie on a line, and define no axes")
         y /= sine
         return origin, np.array([np.cross(y, z), y, z])
