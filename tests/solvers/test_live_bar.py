@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.progress import TextColumn
 
 from calderon.solvers import live_bar as module
-from calderon.solvers.live_bar import live_bar, own_display, wanted
+from calderon.solvers.live_bar import LiveBar, own_display, wanted
 
 
 @pytest.fixture
@@ -32,13 +32,13 @@ def test_bars_are_for_terminals(terminal, monkeypatch):
 
 @pytest.mark.parametrize("wait, seen", [(0.0, False), (0.1, True)])
 def test_a_bar_appears_after_some_time(wait, seen, terminal):
-    with live_bar((TextColumn("assembling {task.completed}"),), "assembling", None, total=3) as bar:
+    with LiveBar((TextColumn("assembling {task.completed}"),), "assembling", None, total=3) as bar:
         time.sleep(wait)
         bar.update(completed=1)
     assert ("assembling 1" in terminal.getvalue()) == seen
 
 
 def test_the_terminal_is_left_as_it_was_after_an_error(terminal):
-    with pytest.raises(KeyboardInterrupt), live_bar((TextColumn("x"),), "x", True, total=1):
+    with pytest.raises(KeyboardInterrupt), LiveBar((TextColumn("x"),), "x", True, total=1):
         raise KeyboardInterrupt
     assert terminal.getvalue().count("\x1b[?25l") == terminal.getvalue().count("\x1b[?25h") == 1

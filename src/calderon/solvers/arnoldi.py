@@ -16,17 +16,19 @@ from typing import Any
 import numpy as np
 
 from calderon.backends import one_thread
-from calderon.solvers.system import norm
-
-ROWS = 32  # basis vectors allocated at a time when the number of steps is not known
+from calderon.solvers.system import norm, require_finite
 
 
 class Basis:
-    """Orthonormal vectors (n,) in rows that lie one after another, any number of them."""
+    """Orthonormal vectors (n,) in rows that lie one after another, any number of them.
+
+    length: n. limit: the number of steps at most, None where it is not known. blocks: arrays of `rows` vectors each,
+    the last one in part unused. size: number of vectors.
+    """
 
     def __init__(self, length: int, dtype: np.dtype, limit: int | None):
         self.dtype, self.length = dtype, length
-        self.rows = ROWS if limit is None else min(limit + 1, 2 * ROWS)
+        self.rows = 32 if limit is None else min(limit + 1, 64)  # allocated at a time
         self.blocks: list[Any] = []
         self.size = 0
 
@@ -38,8 +40,8 @@ class Basis:
     def append(self, vector: Any, divisor: float) -> None:
         """Append vector / divisor to the basis."""
         if self.size % self.rows == 0:
-            self.blocks.append(self._block())
-        self._store(self.blocks[-1], self.size % self.rows, vector, divisor)
+            self.blocks.append(np.empty((self.rows, self.length), self.dtype))
+        np.divide(vector, divisor, out=self.blocks[-1][self.size % self.rows])
         self.size += 1
 
     def orthogonalise(self, vector: Any) -> np.ndarray:
@@ -53,14 +55,18 @@ class Basis:
 
     def combination(self, coefficients: np.ndarray) -> np.ndarray:
         """V y (n,) on the host."""
-        total = self._zero()
+        total = self.from_host(np.zeros(self.length, self.dtype))
         for block, part in self._parts(coefficients):
             self._add(total, block, part)
-        return self._to_host(total)
+        return self.to_host(total)
 
     def from_host(self, vector: np.ndarray) -> Any:
-        """A vector of the host as the basis stores it."""
+        """A vector (n,) of the host as those that the basis accepts."""
         return vector
+
+    def to_host(self, vector: Any) -> np.ndarray:
+        """The inverse of `from_host`."""
+        return np.asarray(vector)
 
     def norm(self, vector: Any) -> float:
         """Euclidean norm."""
@@ -73,21 +79,8 @@ class Basis:
             if len(part):
                 yield block, part
 
-    # overridden by a basis on a device (device_basis.py)
-
-    def _block(self) -> Any:
-        return np.empty((self.rows, self.length), self.dtype)
-
-    def _zero(self) -> Any:
-        return np.zeros(self.length, self.dtype)
-
-    def _to_host(self, vector: Any) -> np.ndarray:
-        return vector
-
-    def _store(self, block: Any, row: int, vector: Any, divisor: float) -> None:
-        np.divide(vector, divisor, out=block[row])
-
     def _coefficients(self, block: Any, count: int, vector: Any) -> np.ndarray:
+        """V^* w (count,) of the first vectors of a block."""
         # conjugating the short vectors instead of the basis avoids a copy of the basis
         with one_thread:
             return (block[:count] @ vector.conj()).conj()
@@ -99,7 +92,11 @@ class Basis:
 
 
 class KrylovSpace:
-    """Grows by one vector a step; `start` (n,) is the initial residual on the host, `basis` empty."""
+    """A Krylov space that grows by one vector a step.
+
+    start (n,): the initial residual, on the host; beta: its norm. basis: empty at first. exhausted: whether the
+    products of the space lie in it.
+    """
 
     def __init__(self, start: np.ndarray, basis: Basis):
         self.beta = norm(start)
@@ -123,11 +120,7 @@ class KrylovSpace:
         """
         basis = self.basis
         before = basis.norm(image)
-        if not math.isfinite(before):
-            raise ValueError(
-                "the operator or the preconditioner gave NaN or infinity: "
-                "check the mesh for degenerate elements, and the range of the numbers in single precision"
-            )
+        require_finite(before)
         column = basis.orthogonalise(image)
         after = basis.norm(image)
         if after < before * math.sqrt(0.5):

@@ -20,13 +20,10 @@ from numpy.typing import NDArray
 
 from calderon.backends import free_memory, require_memory
 from calderon.solvers.compression import CompressedSides, orthogonalise
-from calderon.solvers.iteration import Callback, ConvergenceError, SolverInfo, limits, live_progress
-from calderon.solvers.system import LinearSystem, linear_system
+from calderon.solvers.iteration import Callback, ConvergenceError, SolverInfo, limits
+from calderon.solvers.live_bar import live_progress
+from calderon.solvers.system import LinearSystem, linear_system, require_finite
 
-SHARE = 0.5
-"""Part of the allowed residual that directions which are not multiplied may have."""
-STAGNATION = 0.5
-"""A cycle that leaves more than this part of the residual, although its own estimate is met, has stagnated."""
 DEPENDENT = 64 * np.finfo(float).eps
 """New vectors below this part of the product that they come from are rounding."""
 
@@ -101,9 +98,9 @@ class _BlockGMRES:
                     break
                 if self.steps >= most:
                     return f"reached its limit of {most} steps"
-                if true.max() > STAGNATION * before.max() and (estimate <= self.rtol or space.size == space.multiplied):
-                    return "stagnated"
-                if not true.max() < before.max():
+                # a cycle at the end of its space must have halved the residual, any other one reduced it
+                ended = estimate <= self.rtol or space.size == space.multiplied
+                if not true.max() <= 0.5 * before.max() and (ended or not true.max() < before.max()):
                     return "stagnated"
                 before = true
         return ""
@@ -132,7 +129,7 @@ class _BlockGMRES:
         turn, values, right = np.linalg.svd(np.pad(parts, ((0, 0), (0, missing))), full_matrices=False)
         space.turn(turn)
         tails = np.sqrt(np.cumsum((np.abs(values[:, None] * right) ** 2)[::-1], axis=0)[::-1].max(axis=1))
-        needed = int((tails > SHARE).sum())
+        needed = int((tails > 0.5).sum())  # the others may have half of the allowed residual
         return needed or len(parts)
 
     def _room(self, residual: Rows) -> int:
@@ -198,11 +195,7 @@ class _Space:
     def extend(self, images: Rows) -> None:
         """Accept the products (s, n) of the vectors taken last, which are overwritten."""
         scale = float(np.linalg.norm(images, axis=1).max())
-        if not math.isfinite(scale):
-            raise ValueError(
-                "the operator or the preconditioner gave NaN or infinity: "
-                "check the mesh for degenerate elements, and the range of the numbers in single precision"
-            )
+        require_finite(scale)
         inside = orthogonalise(images, self.rows[: self.size])
         basis, factors = np.linalg.qr(images.T)
         left, values, right = np.linalg.svd(factors)

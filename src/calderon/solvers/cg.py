@@ -42,12 +42,6 @@ def cg(
     return _CG(system, limit).solve(method, began, progress, callback)
 
 
-VANISHING = 1e-4
-"""Fraction of the largest p^* A p / |p|^2 so far; values below it may be zero up to rounding and compression."""
-DIVERGED = 1e8
-"""Residual over right-hand side that no usable definite matrix reaches: sqrt(|A| |A^-1|) bounds this ratio."""
-
-
 @dataclass(eq=False)
 class _Column(Column):
     """residual r, direction p, slope r^* M r; largest p^* A p / |p|^2."""
@@ -59,8 +53,11 @@ class _Column(Column):
 
     @property
     def has_diverged(self) -> bool:
-        """Whether the residual has grown as it does for a singular matrix and a right-hand side outside its range."""
-        return not self.history[-1] <= DIVERGED
+        """Whether the residual has grown as it does for a singular matrix and a right-hand side outside its range.
+
+        sqrt(|A| |A^-1|) bounds its ratio to the right-hand side, so that no usable definite matrix reaches 1e8.
+        """
+        return not self.history[-1] <= 1e8
 
     def singular(self, what: str) -> ValueError:
         """The error for such a system."""
@@ -82,7 +79,8 @@ def _advance(column: _Column, image: np.ndarray) -> None:
     # p^* A p / |p|^2 must be real and positive; where it is small against the largest one, the matrix is singular
     quotient = float(curvature.real) / length / length if length > 0 else 0.0
     if curvature.real <= 0 or abs(curvature.imag) > 1e-3 * curvature.real:
-        if column.has_diverged or abs(quotient) <= VANISHING * column.largest or not curvature:
+        vanishes = abs(quotient) <= 1e-4 * column.largest  # may be zero up to rounding and compression
+        if column.has_diverged or vanishes or not curvature:
             raise column.singular(f"and p^* A p = {curvature:.3g} for a direction of length {length:.3g}")
         raise ValueError(
             f"cg needs a Hermitian positive definite matrix, but p^* A p = {curvature:.3g} for the direction p of step "

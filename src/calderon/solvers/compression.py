@@ -8,12 +8,12 @@ section 5.4.2), some at a time so that they need not be in memory together, and 
 import numpy as np
 from numpy.typing import NDArray
 
-SPARED = 0.5
-"""Part of the tolerance for which columns are orthogonalised; the rest is for singular values that are dropped."""
-
 
 class CompressedSides:
-    """rows (r, n): of Q transposed. coefficients (r, m): c_j. sizes (m,): |b_j|. errors (m,): bounds of |e_j|."""
+    """Right-hand sides b_j = |b_j| (Q c_j + e_j); those that `add` has not seen are not there yet.
+
+    rows (r, n): Q transposed. coefficients (r, m): c_j. sizes (m,): |b_j|. errors (m,): bounds of |e_j|.
+    """
 
     def __init__(self, tolerance: float) -> None:
         self.tolerance = tolerance
@@ -34,7 +34,8 @@ class CompressedSides:
         rows = self.rows if self.rank else np.zeros((0, rest.shape[1]), np.complex128)
         known = orthogonalise(rest, rows)
         fresh, found, count = np.empty_like(rest), np.zeros((len(rest), len(rest)), np.complex128), 0
-        while count < len(rest) and (left := np.linalg.norm(rest, axis=1)).max() > SPARED * self.tolerance:
+        # half of the tolerance is left for singular values that are dropped
+        while count < len(rest) and (left := np.linalg.norm(rest, axis=1)).max() > 0.5 * self.tolerance:
             new = rest[left.argmax()] / left.max()
             for others in (rows, fresh[:count]):
                 orthogonalise(new[None], others)

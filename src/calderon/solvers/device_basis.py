@@ -34,11 +34,19 @@ class DeviceBasis(Basis):
     def from_host(self, vector: np.ndarray) -> Any:
         return on_device(self.device, vector)
 
-    def to_host(self, vector: BasisVector) -> np.ndarray:
-        """A vector of the basis on the host."""
-        one, row = self.device.empty((self.length, 2), self._real), vector.first // self.length
-        self._columns_times(vector.array, np.append(np.zeros(row), 1.0), one)
-        return self._to_host(one)
+    def append(self, vector: Any, divisor: float) -> None:
+        if self.size % self.rows == 0:
+            self.blocks.append(self.device.empty((self.rows * self.length, 2), self._real))
+        place = self.size % self.rows * self.length
+        self._columns_times(vector, np.array([1 / divisor]), self.blocks[-1], first=place)
+        self.size += 1
+
+    def to_host(self, vector: Any) -> np.ndarray:
+        if isinstance(vector, BasisVector):  # copied within the device first: only whole arrays go to the host
+            one, row = self.device.empty((self.length, 2), self._real), vector.first // self.length
+            self._columns_times(vector.array, np.append(np.zeros(row), 1.0), one)
+            vector = one
+        return on_host(self.device, vector, self.dtype)
 
     def norm(self, vector: Any) -> float:
         return math.sqrt(self._rows_times(vector, 1, vector)[0].real)
@@ -55,18 +63,6 @@ class DeviceBasis(Basis):
         x = self.device.array(pairs(numbers, self._real))
         given = (block, x, len(numbers), self.length, 0, adds, first, out)
         self.device.launch(self._program, "columns_times", (self.length,), (GROUP,), *given)
-
-    def _block(self) -> Any:
-        return self.device.empty((self.rows * self.length, 2), self._real)
-
-    def _zero(self) -> Any:
-        return self.device.array(np.zeros((self.length, 2), self._real))
-
-    def _to_host(self, vector: Any) -> np.ndarray:
-        return on_host(self.device, vector, self.dtype)
-
-    def _store(self, block: Any, row: int, vector: Any, divisor: float) -> None:
-        self._columns_times(vector, np.array([1 / divisor]), block, first=row * self.length)
 
     def _coefficients(self, block: Any, count: int, vector: Any) -> np.ndarray:
         found = self._rows_times(block, count, vector)

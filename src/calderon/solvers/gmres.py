@@ -20,8 +20,8 @@ from calderon.solvers.iteration import Callback, Column, Iteration, SolverInfo, 
 from calderon.solvers.system import linear_system, norm
 
 Accept = Callable[[np.ndarray, np.ndarray], float]
-_STAGNATION = 1 - 1e-8  # a restart cycle that leaves more than this fraction of the residual has stagnated
-_ROUNDING = 1e-14  # residuals of a cycle below this fraction of its first one are rounding
+_ROUNDING = 1e-14
+"""Residuals of a cycle below this part of its first one are rounding."""
 
 
 def gmres(
@@ -197,7 +197,7 @@ class _GMRES(Iteration[_Column]):
         """
         space = column.space
         at_floor = space.residual <= max(_ROUNDING * space.beta, column.target if self.side == "right" else 0.0)
-        return true <= 0.5 * column.checked if at_floor else space.residual <= _STAGNATION * space.beta
+        return true <= 0.5 * column.checked if at_floor else space.residual <= (1 - 1e-8) * space.beta
 
 
 @dataclass(frozen=True, eq=False)

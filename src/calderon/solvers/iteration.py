@@ -6,21 +6,19 @@ import numbers
 import operator
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
-from rich.progress import BarColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from calderon.solvers.live_bar import live_bar, wanted
+from calderon.solvers.live_bar import live_progress
 from calderon.solvers.system import LinearSystem, norm
-from calderon.validation import truth
 
 Callback = Callable[[int, float], Any]
 
-COLUMNS_AT_ONCE = 16  # right-hand sides whose products with A are formed together; bounds the memory for the bases
+BATCH = 16
+"""Right-hand sides whose products with A are formed together: their bases are in memory at the same time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,8 +141,8 @@ class Iteration(ABC, Generic[AnyColumn]):
         """Solution and record; raises `ConvergenceError` when some right-hand side failed."""
         done: list[Any] = []
         with live_progress(self.title, self.limit.rtol, progress) as report:
-            for first in range(0, self.system.rhs.shape[1], COLUMNS_AT_ONCE):
-                columns = self._begin(slice(first, first + COLUMNS_AT_ONCE))
+            for first in range(0, self.system.rhs.shape[1], BATCH):
+                columns = self._begin(slice(first, first + BATCH))
                 done += columns
                 steps = 0
                 while active := [column for column in columns if column.running]:
@@ -253,29 +251,3 @@ def _advice(method: str, worst: Column, system: LinearSystem, limit: Limits) -> 
     if "restart" in method and "singular" not in worst.failure:
         return "raise restart= (None keeps the whole history), or give a preconditioner="
     return "check for a resonance, an equation without a unique solution, or a preconditioner that is singular"
-
-
-@contextmanager
-def live_progress(title: str, rtol: float, shown: bool | None) -> Iterator[Callable[[int, float], None]]:
-    """Yield a function ``report(iteration, residual)``; the bar fills with the logarithm of the residual.
-
-    The line is closed and the cursor restored however the block ends, also by an interrupt from the keyboard.
-    """
-    if not wanted(shown if shown is None else truth(shown, "progress")):
-        yield lambda iteration, residual: None
-        return
-    goal = max(-math.log10(rtol), 1e-9) if rtol > 0 else 16.0
-    columns = (
-        SpinnerColumn(),
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("iteration {task.fields[iteration]}, residual {task.fields[residual]:.1e}"),
-        TimeElapsedColumn(),
-    )
-    with live_bar(columns, title, shown, total=goal, iteration=0, residual=1.0) as bar:
-
-        def report(iteration: int, residual: float) -> None:
-            done = goal if residual <= 0 else min(max(-math.log10(residual), 0.0), goal)
-            bar.update(completed=done, iteration=iteration, residual=residual)
-
-        yield report

@@ -1,13 +1,25 @@
 """A bar on the terminal that appears when work takes long."""
 
+import math
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any
+from typing import Any, Self
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    SpinnerColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+
+from calderon.validation import truth
 
 PATIENCE = 2.0
 """Seconds of work before a bar appears by itself."""
@@ -35,37 +47,29 @@ def wanted(shown: bool | None) -> bool:
 
 
 class LiveBar:
-    """A bar of one task that is `wanted`: from the beginning for shown=True, after two seconds for None."""
+    """A bar of one task that is `wanted`: from the beginning for shown=True, after two seconds for None. The terminal
+    is left as it was however its block ends, also by an interrupt from the keyboard."""
 
     def __init__(self, columns: tuple[ProgressColumn, ...], title: str, shown: bool | None, **fields: Any) -> None:
         self._began, self._bar = time.monotonic(), Progress(*columns, transient=shown is None)
         self._task = self._bar.add_task(title, **fields)
         self._waits = shown is None
-        self._live = bool(shown)
         if shown:
             self._bar.start()
 
     def update(self, **values: Any) -> None:
-        """New values of the task."""
+        """Set values of the task."""
         self._bar.update(self._task, **values)
         if self._waits and time.monotonic() - self._began > PATIENCE:
             self._bar.start()
-            self._waits, self._live = False, True
+            self._waits = False
 
-    def close(self) -> None:
-        """Leave the terminal as it was."""
-        if self._live:
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if not self._waits:
             self._bar.stop()
-
-
-@contextmanager
-def live_bar(columns: tuple[ProgressColumn, ...], title: str, shown: bool | None, **fields: Any) -> Iterator[LiveBar]:
-    """A bar that is closed however the block ends, also by an interrupt from the keyboard."""
-    bar = LiveBar(columns, title, shown, **fields)
-    try:
-        yield bar
-    finally:
-        bar.close()
 
 
 @contextmanager
@@ -75,5 +79,23 @@ def assembly_progress(title: str, unit: str, shown: bool | None) -> Iterator[Cal
         yield None
         return
     columns = (TextColumn(title), BarColumn(), MofNCompleteColumn(), TextColumn(unit), TimeRemainingColumn())
-    with live_bar(columns, title, shown, total=None) as bar:
+    with LiveBar(columns, title, shown, total=None) as bar:
         yield lambda done, total: bar.update(completed=done, total=total)
+
+
+@contextmanager
+def live_progress(title: str, rtol: float, shown: bool | None) -> Iterator[Callable[[int, float], None]]:
+    """Yield a function ``report(iteration, residual)``; the bar fills with the logarithm of the residual."""
+    if not wanted(shown if shown is None else truth(shown, "progress")):
+        yield lambda iteration, residual: None
+        return
+    goal = max(-math.log10(rtol), 1e-9) if rtol > 0 else 16.0
+    text = TextColumn("iteration {task.fields[iteration]}, residual {task.fields[residual]:.1e}")
+    columns = SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), text, TimeElapsedColumn()
+    with LiveBar(columns, title, shown, total=goal, iteration=0, residual=1.0) as bar:
+
+        def report(iteration: int, residual: float) -> None:
+            done = goal if residual <= 0 else min(max(-math.log10(residual), 0.0), goal)
+            bar.update(completed=done, iteration=iteration, residual=residual)
+
+        yield report

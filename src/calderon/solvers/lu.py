@@ -13,11 +13,9 @@ from scipy.sparse.linalg import LinearOperator, onenormest
 
 from calderon.backends import DeviceMatrix, LinearAlgebra, require_device_memory
 from calderon.mesh.errors import AccuracyWarning
-from calderon.solvers.system import checked_columns
+from calderon.solvers.system import by_parts, checked_columns
 from calderon.validation import callers_level, truth, unmasked
 
-LARGEST_CONDITION = 0.1
-"""Condition number, times the rounding unit, above which a solution may have no correct digit."""
 NOT_FINITE = "the matrix holds NaN or infinite entries: check the mesh for degenerate elements"
 
 
@@ -69,9 +67,7 @@ class Factorisation(ABC):
         if columns.shape[1] == 0:
             return np.empty(shape, np.result_type(self.dtype, columns.dtype))
         if columns.dtype.kind == "c" and self.dtype.kind != "c":
-            parts = self._solve(np.concatenate([columns.real, columns.imag], axis=1), adjoint)
-            half = columns.shape[1]
-            return (parts[:, :half] + 1j * parts[:, half:]).reshape(shape)
+            return by_parts(partial(self._solve, adjoint=adjoint), columns).reshape(shape)
         return self._solve(columns, adjoint).reshape(shape)
 
     def as_preconditioner(self) -> LinearOperator:
@@ -192,7 +188,7 @@ def lu(A: Any, overwrite: bool = False) -> Factorisation:
 def _warned(factors: Factorisation) -> Factorisation:
     """The factors themselves, with an AccuracyWarning if the matrix is singular to rounding."""
     condition = factors.condition
-    if condition * np.finfo(factors.dtype).eps > LARGEST_CONDITION:
+    if condition * np.finfo(factors.dtype).eps > 0.1:  # relative errors are about as large as that
         warnings.warn(
             f"the matrix is singular to rounding: its condition number is about {condition:.1e}, and {factors.dtype} "
             f"resolves {1 / np.finfo(factors.dtype).eps:.1e}; solutions may have no correct digit. Check for a "

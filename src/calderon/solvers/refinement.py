@@ -13,12 +13,6 @@ from numpy.typing import NDArray
 from calderon.solvers.lu import Factorisation
 from calderon.solvers.system import norm
 
-CHUNK = 32 * 2**20
-"""Bytes of the rows that are in double precision at a time."""
-MOST_STEPS = 10
-LEAST_GAIN = 0.5
-"""Factor by which a step must reduce the residual."""
-
 
 def refined(
     factors: Factorisation, product: Callable[[NDArray], NDArray], rhs: NDArray, rtol: float
@@ -29,14 +23,14 @@ def refined(
     sizes = np.maximum([norm(column) for column in rhs.T], np.finfo(float).tiny)
     left, solution = rhs / sizes, np.zeros_like(rhs)
     best, last = solution, np.full(len(sizes), np.inf)
-    for _ in range(MOST_STEPS):
+    for _ in range(10):
         scale = np.abs(left).max(initial=np.finfo(float).tiny, axis=0)  # within the range of single precision
         solution = solution + scale * factors.solve(left / scale)
         left = rhs / sizes - product(solution)
         residuals = np.linalg.norm(left, axis=0)
         if not residuals.max() < last.max():
             break
-        done = residuals.max() <= rtol or residuals.max() > LEAST_GAIN * last.max()
+        done = residuals.max() <= rtol or residuals.max() > 0.5 * last.max()
         best, last = solution, residuals
         if done:
             break
@@ -44,10 +38,10 @@ def refined(
 
 
 def wide_product(array: NDArray, thin: Any, x: NDArray) -> NDArray:
-    """(array + thin) x, summed in double precision, a few rows at a time. thin: None, or
-    what has a product thin @ x."""
+    """(array + thin) x, summed in double precision, a few rows at a time: 32 MB of them in double precision. thin:
+    None, or what has a product thin @ x."""
     wide = np.result_type(array.dtype, np.float64)
-    rows = max(1, CHUNK // (wide.itemsize * array.shape[1]))
+    rows = max(1, 2**25 // (wide.itemsize * array.shape[1]))
     parts = [array[begin : begin + rows].astype(wide) @ x for begin in range(0, len(array), rows)]
     product = np.concatenate(parts)
     return product if thin is None else product + thin @ x

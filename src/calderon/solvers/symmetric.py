@@ -20,8 +20,7 @@ import scipy.sparse as sp
 from numpy.typing import DTypeLike, NDArray
 
 from calderon.backends.numba import kernel
-
-LEAF = 16  # nodes that are no longer dissected
+from calderon.solvers.system import by_parts
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +116,7 @@ class SymmetricFactors:
         """A^-1 b for b (n,) or (n, m); real factors accept complex b, too."""
         b = np.asarray(right_hand_side)
         if b.dtype.kind == "c" and self.pivots.dtype.kind != "c":
-            return np.asarray(self.solve(b.real) + 1j * self.solve(b.imag))
+            return by_parts(self.solve, b.reshape(len(b), -1)).reshape(b.shape)
         columns = np.ascontiguousarray(b.reshape(len(b), -1)[self.order], dtype=self.pivots.dtype)
         substitute(self.start, self.rows, self.below, self.pivots, columns)
         x = np.empty_like(columns)
@@ -135,7 +134,7 @@ def nested_dissection(matrix: sp.csr_array, points: NDArray[np.float64]) -> NDAr
     edges = sp.triu(matrix, 1).tocoo().coords
     group, place = np.zeros(n, np.int64), np.zeros(n, np.int64)
     alive = np.ones(n, bool)
-    for _ in range(max(0, int(np.ceil(np.log2(max(n, 1) / LEAF))))):
+    for _ in range(max(0, int(np.ceil(np.log2(max(n, 1) / 16))))):  # up to sets of 16 nodes
         nodes = np.flatnonzero(alive)
         upper = np.zeros(n, bool)
         upper[nodes] = _upper_half(group[nodes], points[nodes])
@@ -178,6 +177,7 @@ def eliminate(indptr, indices, parent, count, start, rows):
     flag = np.empty(n, np.int64)
     fill = len(rows) > 0
     for k in range(n):
+        # row k of L has entries at all nodes on the paths from its entries in A to k; flag = k where one has been
         flag[k] = k
         count[k] = 0
         for p in range(indptr[k], indptr[k + 1]):
@@ -252,11 +252,13 @@ def factor(indptr, indices, values, parent, start, rows, below, pivots):
 def substitute(start, rows, below, pivots, x):
     """Replace x (n, m) by (L D L^T)^-1 x; start, rows, below and pivots as in `factor`."""
     n, m = x.shape
+    # L^-1, column by column
     for j in range(n):
         for p in range(start[j], start[j + 1]):
             i, entry = rows[p], below[p]
             for c in range(m):
                 x[i, c] -= entry * x[j, c]
+    # D^-1, then L^-T from the last row to the first
     for j in range(n - 1, -1, -1):
         inverse = 1 / pivots[j]
         for c in range(m):

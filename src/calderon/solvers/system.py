@@ -9,6 +9,7 @@ threads of its own, and each pool keeps the cores busy for a short time after a 
 step cost 60 ms a step on two cores, for a product and a triangular solve that take 0.2 ms.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -70,27 +71,39 @@ def linear_system(matrix: Any, rhs: Any, start: Any, preconditioner: Any, method
 def applied(matrix: Any, dtype: np.dtype, name: str) -> Apply:
     """The map X -> matrix @ X on (n, m) arrays of type `dtype`, computed in the precision of the matrix."""
     own = np.result_type(_dtype(matrix), np.float32)
-    real_matrix = own.kind != "c"
 
-    def apply(vectors: np.ndarray) -> np.ndarray:
-        if real_matrix and dtype.kind == "c":
-            parts = np.concatenate([vectors.real, vectors.imag], axis=1)
-            both = _product(matrix, parts.astype(own, copy=False), name)
-            half = vectors.shape[1]
-            if both.dtype.kind == "c":  # the matrix returned another type than its own
-                return both[:, :half] + 1j * both[:, half:]
-            result = np.empty(vectors.shape, dtype, order="F")
-            result.real, result.imag = both[:, :half], both[:, half:]
-            return result
-        return _product(matrix, vectors.astype(own, copy=False), name).astype(dtype, copy=False)
+    def product(vectors: np.ndarray) -> np.ndarray:
+        return _product(matrix, vectors.astype(own, copy=False), name)
 
-    return apply
+    if own.kind != "c" and dtype.kind == "c":
+        return lambda vectors: by_parts(product, vectors).astype(dtype, copy=False)
+    return lambda vectors: product(vectors).astype(dtype, copy=False)
 
 
 def dot(x: np.ndarray, y: np.ndarray) -> Any:
     """x^* y by one thread: others would go on to look for work for 20 ms, next to those of the product that follows."""
     with one_thread:
         return np.vdot(x, y)
+
+
+def require_finite(size: float) -> None:
+    """ValueError where the norm of a product with the operator and the preconditioner is not finite."""
+    if not math.isfinite(size):
+        raise ValueError(
+            "the operator or the preconditioner gave NaN or infinity: "
+            "check the mesh for degenerate elements, and the range of the numbers in single precision"
+        )
+
+
+def by_parts(solve: Apply, columns: np.ndarray) -> np.ndarray:
+    """A real linear map of complex columns (n, m): that of their real and imaginary parts, as 2 m real columns."""
+    half = columns.shape[1]
+    parts = solve(np.concatenate([columns.real, columns.imag], axis=1))
+    if parts.dtype.kind == "c":  # the map is not real after all
+        return parts[:, :half] + 1j * parts[:, half:]
+    result = np.empty(columns.shape, np.result_type(parts.dtype, np.complex64), order="F")
+    result.real, result.imag = parts[:, :half], parts[:, half:]
+    return result
 
 
 def norm(vector: np.ndarray) -> float:
