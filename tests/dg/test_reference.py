@@ -5,9 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from calderon.dg.operator.reference import ORDERS, OUTWARD, orthonormal_basis, reference_tetrahedron
-from calderon.dg.stepping.runge_kutta import STAGES
-from calderon.dg.stepping.stability import RUNGE_KUTTA_RADIUS
+from calderon.dg.operator.reference import OUTWARD, orthonormal_basis, reference_tetrahedron
+from calderon.dg.stepping.runge_kutta import RADIUS, STAGES
 from calderon.quadrature import tetrahedron_rule
 
 
@@ -21,7 +20,7 @@ def test_rule_integrates_every_monomial(degree):
             assert rule.weights @ (x**a * y**b * z**c) == pytest.approx(exact, rel=1e-12)
 
 
-@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("order", range(1, 7))
 def test_polynomials_are_orthonormal_and_derivatives_exact(order):
     reference, rule = reference_tetrahedron(order), tetrahedron_rule(2 * order)
     values = orthonormal_basis(rule.points, order)[0]
@@ -33,7 +32,7 @@ def test_polynomials_are_orthonormal_and_derivatives_exact(order):
             assert np.allclose(reference.derivatives[axis] @ np.prod(x ** np.array(powers), axis=1), slope, atol=1e-11)
 
 
-@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("order", range(1, 7))
 def test_integration_by_parts(order):
     """M D_l + (M D_l)^T is the sum of the face masses times the outward normal."""
     reference = reference_tetrahedron(order)
@@ -45,7 +44,7 @@ def test_integration_by_parts(order):
         assert np.allclose(stiffness + stiffness.T, faces, atol=1e-13)
 
 
-@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("order", range(1, 7))
 def test_faces_list_their_nodes_alike(order):
     """With respect to the vertices of the face in ascending order."""
     reference = reference_tetrahedron(order)
@@ -79,7 +78,7 @@ def test_runge_kutta_is_of_order_four_and_stable_in_the_half_disc():
     errors = [abs(amplification(1j * h) - np.exp(1j * h)) for h in (0.2, 0.1)]
     assert np.log2(errors[0] / errors[1]) > 4.9
     for angle in np.linspace(np.pi / 2 + 1e-3, np.pi, 90):
-        radii = np.linspace(0.01, RUNGE_KUTTA_RADIUS, 200)
+        radii = np.linspace(0.01, RADIUS, 200)
         assert max(abs(amplification(r * np.exp(1j * angle))) for r in radii) <= 1 + 1e-12
 
 

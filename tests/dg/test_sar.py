@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import calderon as cal
-from calderon.dg.results.sar import AT_FACE, BYTES_OF_A_VOXEL, OWN, WITHIN, averaged_sar, cube_averages, voxel_midpoints
+from calderon.dg.results.sar import BYTES_OF_A_VOXEL, Origin, averaged_sar, cube_averages, voxel_midpoints
 
 VOXEL, DENSITY, MASS = 0.002, 1000.0, 0.010
 SIDE = (MASS / DENSITY) ** (1 / 3)  # 21.5 mm, 10.8 voxels
@@ -23,8 +23,8 @@ def block(power):
 def test_an_even_rate_is_its_average_everywhere():
     found = block(lambda x, y, z: 2.0 * DENSITY + 0 * x)
     assert np.abs(found.values - 2.0).max() < 1e-9
-    assert {OWN, WITHIN, AT_FACE} == set(found.origin.ravel())
-    own = found.origin == OWN
+    assert {Origin.OWN, Origin.WITHIN, Origin.AT_FACE} == set(found.origin.ravel())
+    own = found.origin == Origin.OWN
     np.testing.assert_allclose(found.sides[own], SIDE, rtol=1e-9)  # those that reach beyond a face have it all in air
 
 
@@ -51,7 +51,7 @@ def test_decay_from_the_surface_is_averaged_over_the_cube_at_the_surface():
     exact = depth / 2 / SIDE * (1 - np.exp(-2 * SIDE / depth))
     middle = COUNT // 2
     assert found.values[0, middle, middle] == pytest.approx(exact, rel=0.01)
-    assert found.origin[0, middle, middle] == AT_FACE
+    assert found.origin[0, middle, middle] == Origin.AT_FACE
     assert (np.diff(found.values[:middle, middle, middle]) <= 1e-12).all()
 
 
@@ -77,7 +77,7 @@ def test_a_tenth_of_a_cube_may_be_air(width, valid):
     density[first : first + width, first : first + width] = 0
     found = cube_averages(density, 0 * density + 1.0, VOXEL, MASS)
     outside = first + width, first, COUNT // 2
-    assert (found.origin[outside] == OWN) == valid
+    assert (found.origin[outside] == Origin.OWN) == valid
     if valid:
         side = found.sides[outside]
         assert (side**2 - (width * VOXEL) ** 2) * side * DENSITY == pytest.approx(MASS, rel=1e-9)
@@ -89,7 +89,7 @@ def test_a_thin_sheet_has_no_cube_of_its_own():
     density[2:-2, 2:-2, 1:-1] = DENSITY
     found = cube_averages(density, np.where(density > 0, DENSITY, 0.0), VOXEL, MASS)
     tissue = density > 0
-    assert set(found.origin[tissue]) == {AT_FACE} and set(found.origin[~tissue]) == {0}
+    assert set(found.origin[tissue]) == {Origin.AT_FACE} and set(found.origin[~tissue]) == {0}
     assert np.isnan(found.values[~tissue]).all() and np.abs(found.values[tissue] - 1).max() < 1e-9
 
 

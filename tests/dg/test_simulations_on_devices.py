@@ -120,7 +120,7 @@ def test_what_devices_cannot_hold_is_refused(opencl, monkeypatch):
 def test_only_a_few_numbers_come_to_the_host_to_see_whether_fields_are_finite(opencl, monkeypatch):
     simulation = cal.MaxwellDG(cal.mesh.box([0, 0, 0], [1, 1, 1], cells=6), 2, backend="opencl")
     system, fetched, to_host = simulation._system, [], RankDevice.to_host
-    monkeypatch.setattr(run, "CHECKED", 1)
+    monkeypatch.setattr(run, "STEPS_OF_A_CHECK", 1)
     monkeypatch.setattr(RankDevice, "to_host", lambda device, array: fetched.append(array) or to_host(device, array))
     simulation.run(3 * simulation.time_step)
     assert [array.shape for array in fetched] == [(256,)] * 3 + [system.electric.shape] * 2

@@ -10,6 +10,8 @@ from llvmlite import ir
 from numba.core import cgutils, errors, types
 from numba.extending import intrinsic
 
+from calderon.backends.vectors import place_of
+
 DATA, SIZE = 80, 1024
 """Where the data of the functions begin on a board, and its size in numbers of 8 bytes."""
 
@@ -25,10 +27,6 @@ def _without_records(context: Any, builder: ir.IRBuilder, kind: Any, value: Any)
         array.meminfo, array.parent = (cgutils.get_null_value(each.type) for each in (array.meminfo, array.parent))
         value = array._getvalue()
     return value
-
-
-def _place(context: Any, builder: ir.IRBuilder, kind: Any, board: Any, place: Any) -> Any:
-    return builder.gep(context.make_array(kind)(context, builder, board).data, [place])
 
 
 def _exact(kinds: Any) -> tuple[Any, ...]:
@@ -53,7 +51,7 @@ def write_function(typing: Any, part: Any, data: Any, examples: Any, board: Any,
         if context.get_abi_sizeof(packed.type) > 8 * (SIZE - DATA):
             raise NotImplementedError("the data of this function are larger than its board")
         pointer, convention, board_kind = packed.type.as_pointer(), context.call_conv, signature.args[3]
-        start = _place(context, builder, board_kind, values[3], context.get_constant(types.intp, DATA))
+        start = place_of(context, builder, board_kind, values[3], context.get_constant(types.intp, DATA))
         builder.store(packed, builder.bitcast(start, pointer))
         kind = convention.get_function_type(types.none, (types.intp, *kinds))
         # a function of the address of the data and the arguments, which unpacks the data and calls part
@@ -67,8 +65,7 @@ def write_function(typing: Any, part: Any, data: Any, examples: Any, board: Any,
         implementation(inside, [*read, *arguments])
         convention.return_value(inside, context.get_dummy_value())
         # its address goes to `place`
-        # its address goes to `place`
-        at = _place(context, builder, board_kind, *values[3:])
+        at = place_of(context, builder, board_kind, *values[3:])
         builder.store(builder.ptrtoint(function, builder.load(at).type), at)
         return context.get_dummy_value()
 
@@ -83,8 +80,8 @@ def call_function(typing: Any, board: Any, place: Any, arguments: Any) -> Any:
     def generate(context: Any, builder: ir.IRBuilder, signature: Any, values: Any) -> Any:
         convention, board_kind = context.call_conv, signature.args[0]
         kind = convention.get_function_type(types.none, (types.intp, *kinds))
-        function = builder.load(_place(context, builder, board_kind, *values[:2]))
-        data = _place(context, builder, board_kind, values[0], context.get_constant(types.intp, DATA))
+        function = builder.load(place_of(context, builder, board_kind, *values[:2]))
+        data = place_of(context, builder, board_kind, values[0], context.get_constant(types.intp, DATA))
         given = [builder.ptrtoint(data, function.type), *cgutils.unpack_tuple(builder, values[2])]
         packer = context.get_arg_packer((types.intp, *kinds))
         results = [cgutils.alloca_once(builder, each.pointee) for each in kind.args[:2]]

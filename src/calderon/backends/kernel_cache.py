@@ -19,6 +19,7 @@ import tempfile
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from enum import EnumType
 from pathlib import Path
 from pickle import UnpicklingError
 from types import CodeType, FunctionType
@@ -44,10 +45,6 @@ FOREIGN = {"numba", "numpy", "llvmlite", "math", "cmath"}
 COMPILED = re.compile(rb"@(\w+\.)?(jitable|overload|intrinsic)|jitable_part\(")
 """Found in files that hold compiled code."""
 CONSTANTS = (bool, int, float, complex, str, np.generic)
-LONGEST = 60.0
-"""Seconds that a process waits for another one, which may have been stopped."""
-PAUSE = 0.02
-"""Seconds between two looks at a lock."""
 
 
 class Claim:
@@ -60,12 +57,12 @@ class Claim:
 
     def waited(self) -> bool:
         """Take it; whether another process had it before. Without it where the file system has no locks, or the other
-        one takes too long."""
+        one takes more than a minute: it may have been stopped."""
         try:
             self._lock.acquire(blocking=False)
         except Timeout:
             with suppress(Timeout, OSError):
-                self._lock.acquire(timeout=LONGEST, poll_interval=PAUSE)
+                self._lock.acquire(timeout=60.0, poll_interval=0.02)
             return True
         except (OSError, NotImplementedError):
             pass
@@ -302,6 +299,8 @@ def stamp_of(kernel: Callable[..., Any]) -> str:
                 constants.add(f"{name}={value.tolist()}")
             elif isinstance(value, CONSTANTS):
                 constants.add(f"{name}={value!r}")
+            elif isinstance(value, EnumType):
+                constants.update(f"{name}.{each.name}={each.value!r}" for each in value)
     # files with compiled code that these import
     for module in _closure(modules):
         files.add(_file(module))
@@ -316,7 +315,8 @@ def _root(module: str | None) -> str:
 
 
 def _reached(function: FunctionType) -> Iterator[tuple[str, Any]]:
-    """Names and values that a function captures, and the globals that it names; members of tuples one by one."""
+    """Names and values that a function captures, and the globals that it names; members of tuples one by one, those of
+    named tuples by their names."""
     cells = [cell.cell_contents for cell in function.__closure__ or ()]
     found = list(zip(function.__code__.co_freevars, cells, strict=True))
     codes = [function.__code__]
@@ -327,7 +327,8 @@ def _reached(function: FunctionType) -> Iterator[tuple[str, Any]]:
     while found:
         name, value = found.pop()
         if isinstance(value, tuple):
-            found += [(f"{name}[{place}]", each) for place, each in enumerate(value)]
+            places = getattr(value, "_fields", range(len(value)))
+            found += [(f"{name}[{place}]", each) for place, each in zip(places, value, strict=True)]
         else:
             yield name, getattr(value, "py_func", value)  # the function of a kernel
 

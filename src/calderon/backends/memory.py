@@ -14,9 +14,6 @@ import numpy as np
 
 from calderon.backends.process_limits import left_by_limits, resident_bytes
 
-ARENA_MAX = -8
-"""M_ARENA_MAX of glibc's malloc.h."""
-
 LIBRARIES = 480_000_000
 """Bytes of the interpreter, libraries and compiled kernels of a process that has solved a problem, measured."""
 
@@ -62,7 +59,7 @@ def share_memory() -> None:
     them an arena of its own. Threads of Python allocate arrays one at a time anyway. MALLOC_ARENA_MAX goes first."""
     option = _of_allocator("mallopt")
     if option is not None and "MALLOC_ARENA_MAX" not in os.environ:
-        option(ARENA_MAX, 1)
+        option(-8, 1)  # M_ARENA_MAX of malloc.h
 
 
 def _of_allocator(name: str) -> Any:

@@ -26,13 +26,10 @@ from calderon.processes import threads_asked
 NAME = "numba"
 PRECISIONS = {"double": np.float64, "single": np.float32}
 
-ARITHMETIC = {"contract", "arcp", "afn", "nsz", "nnan", "ninf"}
+ARITHMETIC = ("contract", "arcp", "afn", "nsz", "nnan", "ninf")
 """Transformations of floating-point arithmetic that LLVM may apply. Not "reassoc": it would fold the constants of an
 argument reduction.
 """
-
-NEVER = 1_000_000
-"""Collections of newer objects between two of the oldest ones."""
 
 
 class _HeldBack(event.Listener):
@@ -51,7 +48,7 @@ class _HeldBack(event.Listener):
             self.depth += 1
             if self.depth == 1:
                 self.before = gc.get_threshold()
-                gc.set_threshold(*self.before[:2], NEVER)
+                gc.set_threshold(*self.before[:2], 1_000_000)  # collections of newer objects before one of the oldest
 
     def on_end(self, event: event.Event) -> None:
         if self.depth:
@@ -74,7 +71,7 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     `function` may close over module-level functions marked `jitable_part` or `vectors.jitable` and over numbers,
     nothing else: only then does the cache survive into a new process.
     """
-    options: Any = {"nogil": True, "fastmath": ARITHMETIC, "error_model": "numpy", "no_cfunc_wrapper": True}
+    options: Any = {"nogil": True, "fastmath": set(ARITHMETIC), "error_model": "numpy", "no_cfunc_wrapper": True}
     compiled: Any = numba.njit(**options)(function)
     if compiled is not function:  # as it is with NUMBA_DISABLE_JIT
         compiled._cache = cache_of(function)

@@ -1,7 +1,7 @@
 """Memory that limits leave to this process: control groups of Linux, versions 1 and 2, and its own limits (ulimit)."""
 
 import sys
-from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path, PurePosixPath
 
 if sys.platform != "win32":
@@ -17,30 +17,30 @@ kernel drops when memory is short, by the version of control groups."""
 
 
 def left_by_limits(mount: Path = MOUNT, tables: Path = TABLES) -> int | None:
-    """Bytes that the strictest limit leaves to this process, None without a limit. mount: where control groups are.
-    tables: what /proc says of the process."""
-    left = [*_left_in_groups(mount, tables), *_left_to_process(tables)]
-    return max(min(left), 0) if left else None
-
-
-def _left_in_groups(mount: Path, tables: Path) -> Iterator[int]:
-    """Bytes that each control group leaves: the group of the process, and all that it is in. A job's limit may be an
-    outer one."""
+    """Bytes that the strictest limit leaves to this process, None without a limit: those of the control groups that it
+    is in, also outer ones, and its own (RLIMIT_AS and RLIMIT_DATA). mount: where control groups are. tables: what /proc
+    says of the process."""
     try:
         lines = (tables / "cgroup").read_text(encoding="utf-8").splitlines()
     except (OSError, ValueError):
         lines = []
+    left = []
     for line in [*lines, "0::/", "0:memory:/"]:  # within a container the path may be that outside: its root is tried
         _, controllers, path = (line.split(":", 2) + ["", ""])[:3]
         if controllers and "memory" not in controllers.split(","):
             continue
-        roots = [mount / "memory"] if controllers else [mount, mount / "unified"]
         parts = [part for part in PurePosixPath(path).parts if part not in ("/", "..")]
-        for root in roots:
-            for depth in range(len(parts), -1, -1):
-                found = _left_in_group(root.joinpath(*parts[:depth]), 1 if controllers else 2)
-                if found is not None:
-                    yield found
+        for root in [mount / "memory"] if controllers else [mount, mount / "unified"]:
+            groups = (root.joinpath(*parts[:depth]) for depth in range(len(parts), -1, -1))
+            left += [_left_in_group(group, 1 if controllers else 2) for group in groups]
+    # limits of the process itself, whose sizes are in pages
+    with suppress(OSError, ValueError, NameError):  # Windows has none
+        size, _, _, _, _, data, _ = map(int, (tables / "statm").read_text(encoding="ascii").split())
+        for limit, pages in ((resource.RLIMIT_AS, size), (resource.RLIMIT_DATA, data)):
+            allowed = resource.getrlimit(limit)[0]
+            left.append(None if allowed == resource.RLIM_INFINITY else allowed - pages * resource.getpagesize())
+    known = [each for each in left if each is not None]
+    return max(min(known), 0) if known else None
 
 
 def _left_in_group(group: Path, version: int) -> int | None:
@@ -50,27 +50,10 @@ def _left_in_group(group: Path, version: int) -> int | None:
         limit, usage = (int((group / name).read_text(encoding="ascii")) for name in (limit_file, usage_file))
     except (OSError, ValueError):  # "max", or no such group
         return None
-    try:
+    with suppress(OSError, ValueError):
         lines = (group / "memory.stat").read_text(encoding="ascii").splitlines()
-        statistics = dict(line.split(maxsplit=1) for line in lines)
-        usage -= int(statistics.get(dropped, 0))
-    except (OSError, ValueError):
-        pass
+        usage -= int(dict(line.split(maxsplit=1) for line in lines).get(dropped, 0))
     return limit - usage
-
-
-def _left_to_process(tables: Path) -> Iterator[int]:
-    """Bytes that the limits of the process leave (RLIMIT_AS and RLIMIT_DATA)."""
-    if sys.platform == "win32":
-        return
-    try:
-        size, _, _, _, _, data, _ = map(int, (tables / "statm").read_text(encoding="ascii").split())
-    except (OSError, ValueError):
-        return
-    for limit, pages in ((resource.RLIMIT_AS, size), (resource.RLIMIT_DATA, data)):
-        allowed = resource.getrlimit(limit)[0]
-        if allowed != resource.RLIM_INFINITY:
-            yield allowed - pages * resource.getpagesize()
 
 
 def resident_bytes(tables: Path = TABLES) -> int | None:

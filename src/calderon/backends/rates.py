@@ -21,14 +21,6 @@ import numpy as np
 from calderon.backends.kernel_cache import cache_of
 from calderon.backends.threads import one_thread
 
-SIDE, LENGTH, CALLS = 384, 6_000_000, 1000
-"""Side of the matrices that are multiplied, numbers of the vector that is read, and operations on small arrays: each
-takes a millisecond or more, long against the resolution of clocks; the vector, 48 MB, is larger than most caches."""
-REPEATED = 4
-"""The shortest of so many times is taken, the one that least disturbs."""
-PLAUSIBLE = 1e-3, 1e3
-"""Rates outside of these multiples of `TYPICAL` are errors of the clock."""
-
 
 class Rates(NamedTuple):
     """Rates of one thread. flops: operations per second of matrix products in double precision. nbytes: bytes per
@@ -59,29 +51,30 @@ def machine_rates() -> Rates:
 def measured() -> Rates:
     """Rates measured now, in processor time of this thread, so that other processes matter little; TYPICAL where the
     clock gives none that are plausible."""
+    # each takes a millisecond or more, long against the resolution of clocks; 48 MB are more than most caches hold
+    side, calls = 384, 1000
     with one_thread:
-        matrix, vector, few = np.full((SIDE, SIDE), 0.5), np.full(LENGTH, 0.5), np.zeros(8)
+        matrix, vector, few = np.full((side, side), 0.5), np.full(6_000_000, 0.5), np.zeros(8)
         seconds = (
             _shortest(lambda: np.matmul(matrix, matrix)),
             _shortest(lambda: vector.max()),
-            _shortest(lambda: [np.add(few, few, out=few) for _ in range(CALLS)]),
+            _shortest(lambda: [np.add(few, few, out=few) for _ in range(calls)]),
         )
     if min(seconds) <= 0:
         return TYPICAL
-    found = Rates(2.0 * SIDE**3 / seconds[0], vector.nbytes / seconds[1], CALLS / seconds[2])
+    found = Rates(2.0 * side**3 / seconds[0], vector.nbytes / seconds[1], calls / seconds[2])
     return found if _are_plausible(found) else TYPICAL
 
 
 def _are_plausible(rates: Rates) -> bool:
-    """Whether all rates are numbers within the bounds of PLAUSIBLE."""
-    low, high = PLAUSIBLE
-    return all(low * usual < float(each) < high * usual for each, usual in zip(rates, TYPICAL, strict=True))
+    """Whether all rates are numbers within a factor of 1000 of the typical ones: others are errors of the clock."""
+    return all(1e-3 * usual < float(each) < 1e3 * usual for each, usual in zip(rates, TYPICAL, strict=True))
 
 
 def _shortest(work: Callable[[], object]) -> float:
-    """The shortest processor time in s of some repetitions."""
+    """The shortest processor time in s of four repetitions, that which was least disturbed."""
     times = []
-    for _ in range(REPEATED):
+    for _ in range(4):
         began = time.thread_time()
         work()
         times.append(time.thread_time() - began)

@@ -2,12 +2,11 @@
 
 from typing import Any
 
-from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
-from calderon.backends.numba import jitable_part
-from calderon.backends.vectors import FLAGS, VectorType, lanes
+from calderon.backends.numba import ARITHMETIC, jitable_part
+from calderon.backends.vectors import VectorType, lanes, llvm_vector, place_of, splat
 
 
 def _tile(typing_context, matrix, first, pitch, count, source, sources, target, targets, vectors):
@@ -16,42 +15,33 @@ def _tile(typing_context, matrix, first, pitch, count, source, sources, target, 
     if not isinstance(vectors, types.IntegerLiteral):
         return None
     kind, height = VectorType(matrix.dtype), vectors.literal_value
-    scalar = ir.DoubleType() if matrix.dtype.bitwidth == 64 else ir.FloatType()
-    vector, align = ir.VectorType(scalar, kind.width), matrix.dtype.bitwidth // 8
+    vector, align = llvm_vector(kind), matrix.dtype.bitwidth // 8
 
     def generate(context, builder, sig, args):
         matrix_, first_, pitch_, count_, source_, sources_, target_, targets_, _ = args
         boxes = len(sig.args[5])
 
-        def data(kind_: Any, value: Any) -> Any:
-            return context.make_array(kind_)(context, builder, value).data
-
-        def places(pointer: Any, index: Any) -> list[Any]:
-            start = builder.bitcast(builder.gep(pointer, [index], inbounds=True), vector.as_pointer())
+        def places(kind_: Any, array: Any, index: Any) -> list[Any]:
+            start = builder.bitcast(place_of(context, builder, kind_, array, index), vector.as_pointer())
             return [builder.gep(start, [context.get_constant(types.intp, n)], inbounds=True) for n in range(height)]
 
-        def splat(value: Any) -> Any:
-            single = builder.insert_element(ir.Constant(vector, ir.Undefined), value, ir.Constant(ir.IntType(32), 0))
-            zeros = ir.Constant(ir.VectorType(ir.IntType(32), kind.width), [0] * kind.width)
-            return builder.shuffle_vector(single, ir.Constant(vector, ir.Undefined), zeros)
-
         # sums of all boxes in registers, loaded from their targets
-        rows, numbers, out = (data(sig.args[n], args[n]) for n in (0, 4, 6))
         starts = [builder.extract_value(sources_, n) for n in range(boxes)]
-        ends = [places(out, builder.extract_value(targets_, n)) for n in range(boxes)]
+        ends = [places(target, target_, builder.extract_value(targets_, n)) for n in range(boxes)]
         sums = [[cgutils.alloca_once(builder, vector) for _ in range(height)] for _ in range(boxes)]
         for box, each in zip(ends, sums, strict=True):
             for place, total in zip(box, each, strict=True):
                 builder.store(builder.load(place, align=align), total)
         # a column of the matrix is loaded once for all boxes
         with cgutils.for_range(builder, count_) as loop:
-            row = places(rows, builder.add(first_, builder.mul(loop.index, pitch_)))
+            row = places(matrix, matrix_, builder.add(first_, builder.mul(loop.index, pitch_)))
             strip = [builder.load(place, align=align) for place in row]
             for start, each in zip(starts, sums, strict=True):
-                value = splat(builder.load(builder.gep(numbers, [builder.add(start, loop.index)], inbounds=True)))
+                at = place_of(context, builder, source, source_, builder.add(start, loop.index))
+                value = splat(builder, builder.load(at), kind)
                 for column, total in zip(strip, each, strict=True):
-                    product = builder.fmul(column, value, flags=FLAGS)
-                    builder.store(builder.fadd(builder.load(total), product, flags=FLAGS), total)
+                    product = builder.fmul(column, value, flags=ARITHMETIC)
+                    builder.store(builder.fadd(builder.load(total), product, flags=ARITHMETIC), total)
         # and stored to their targets
         for box, each in zip(ends, sums, strict=True):
             for place, total in zip(box, each, strict=True):

@@ -14,6 +14,7 @@ import platform
 import threading
 import weakref
 from collections.abc import Callable
+from enum import IntEnum
 from typing import Any
 
 import numpy as np
@@ -22,19 +23,25 @@ from numba.core import cgutils, types
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-from calderon.backends.by_address import DATA, SIZE, call_function, write_function
+from calderon.backends.by_address import SIZE, call_function, write_function
 from calderon.backends.numba import jitable_part, kernel, thread_count
+from calderon.backends.vectors import place_of
 
-NEXT, LIMIT, DONE, STOP, FAILED, FIRST, BEGIN, END, PARTS, FUNCTION = range(0, DATA, 8)
-"""Places on the board, each in a cache line of its own: numbers of the next task, after the last one and of those
-done; whether threads should end, and whether a task failed; then of the call: number of its first task, range of its
-blocks, number of its parts, and the address of its function, whose data are the arguments of the call."""
+
+class Place(IntEnum):
+    """Places on the board, each in a cache line of its own; the data of the function, which are the arguments of the
+    call, begin behind them (`by_address.DATA`).
+
+    NEXT, LIMIT, DONE: numbers of the next task, after the last one and of those done. STOP: whether threads should end.
+    FAILED: whether a task failed. FIRST, BEGIN, END, PARTS, FUNCTION: of the call: number of its first task, range of
+    its blocks, number of its parts, address of its function.
+    """
+
+    NEXT, LIMIT, DONE, STOP, FAILED, FIRST, BEGIN, END, PARTS, FUNCTION = range(0, 80, 8)
+
+
 PATIENCE = 10_000
 """Rounds without a task before a thread sleeps, of some 20 to 50 ns each."""
-
-
-def _place(context: Any, builder: ir.IRBuilder, kind: Any, board: Any, index: Any) -> Any:
-    return builder.gep(context.make_array(kind)(context, builder, board).data, [index])
 
 
 @intrinsic
@@ -42,7 +49,7 @@ def load(typing: Any, board: Any, place: Any) -> Any:
     """The number there, and everything that the thread which stored it had written before."""
 
     def generate(context: Any, builder: ir.IRBuilder, signature: Any, values: Any) -> Any:
-        return builder.load_atomic(_place(context, builder, signature.args[0], *values), "acquire", 8)
+        return builder.load_atomic(place_of(context, builder, signature.args[0], *values), "acquire", 8)
 
     return types.intp(board, types.intp), generate
 
@@ -52,7 +59,7 @@ def store(typing: Any, board: Any, place: Any, number: Any) -> Any:
     """Store a number after everything that this thread has written before."""
 
     def generate(context: Any, builder: ir.IRBuilder, signature: Any, values: Any) -> Any:
-        builder.store_atomic(values[2], _place(context, builder, signature.args[0], *values[:2]), "release", 8)
+        builder.store_atomic(values[2], place_of(context, builder, signature.args[0], *values[:2]), "release", 8)
         return context.get_dummy_value()
 
     return types.none(board, types.intp, types.intp), generate
@@ -63,7 +70,7 @@ def increase(typing: Any, board: Any, place: Any) -> Any:
     """Add 1 to the number there; the number before."""
 
     def generate(context: Any, builder: ir.IRBuilder, signature: Any, values: Any) -> Any:
-        place = _place(context, builder, signature.args[0], *values)
+        place = place_of(context, builder, signature.args[0], *values)
         return builder.atomic_rmw("add", place, ir.Constant(values[1].type, 1), "seq_cst")
 
     return types.intp(board, types.intp), generate
@@ -74,7 +81,7 @@ def replace(typing: Any, board: Any, place: Any, old: Any, new: Any) -> Any:
     """Replace a number by another one if it still is the old one; whether it was."""
 
     def generate(context: Any, builder: ir.IRBuilder, signature: Any, values: Any) -> Any:
-        place = _place(context, builder, signature.args[0], *values[:2])
+        place = place_of(context, builder, signature.args[0], *values[:2])
         return builder.extract_value(builder.cmpxchg(place, values[2], values[3], "seq_cst"), 1)
 
     return types.boolean(board, types.intp, types.intp, types.intp), generate
@@ -103,16 +110,16 @@ else:
 def do_task(board):
     """Do the next task of the board (places as above); whether there was one."""
     while True:
-        task = load(board, NEXT)
-        if task >= load(board, LIMIT):
+        task = load(board, Place.NEXT)
+        if task >= load(board, Place.LIMIT):
             return False
-        if replace(board, NEXT, task, task + 1):
+        if replace(board, Place.NEXT, task, task + 1):
             break
-    part, parts = task - board[FIRST], board[PARTS]
-    begin, count = board[BEGIN], board[END] - board[BEGIN]
-    if call_function(board, FUNCTION, (begin + count * part // parts, begin + count * (part + 1) // parts)) != 0:
-        store(board, FAILED, 1)
-    increase(board, DONE)
+    part, parts = task - board[Place.FIRST], board[Place.PARTS]
+    begin, count = board[Place.BEGIN], board[Place.END] - board[Place.BEGIN]
+    if call_function(board, Place.FUNCTION, (begin + count * part // parts, begin + count * (part + 1) // parts)) != 0:
+        store(board, Place.FAILED, 1)
+    increase(board, Place.DONE)
     return True
 
 
@@ -122,7 +129,7 @@ def await_others(board):
     references of, only until the kernel returns, so this is part of it. A processor with too many threads is left to
     another one."""
     rounds = 0
-    while load(board, DONE) != load(board, LIMIT):
+    while load(board, Place.DONE) != load(board, Place.LIMIT):
         pause()
         rounds += 1
         if rounds > PATIENCE:
@@ -133,7 +140,7 @@ def await_others(board):
 def attend(board, patience):
     """Do tasks of the board until none came for `patience` rounds."""
     idle = 0
-    while idle < patience and load(board, STOP) == 0:
+    while idle < patience and load(board, Place.STOP) == 0:
         if do_task(board):
             idle = 0
         else:
@@ -152,9 +159,10 @@ def team_kernel(function: Callable[..., None]) -> Callable[..., None]:
     def lead(board, begin, end, parts, *arguments):
         """Call part(begin, end, *arguments) for the blocks begin to end in so many parts, as tasks of the board, and
         wait for all of them."""
-        write_function(part, arguments, (begin, end), board, FUNCTION)
-        board[FIRST], board[BEGIN], board[END], board[PARTS] = board[LIMIT], begin, end, parts
-        store(board, LIMIT, board[LIMIT] + parts)
+        write_function(part, arguments, (begin, end), board, Place.FUNCTION)
+        board[Place.FIRST], board[Place.PARTS] = board[Place.LIMIT], parts
+        board[Place.BEGIN], board[Place.END] = begin, end
+        store(board, Place.LIMIT, board[Place.LIMIT] + parts)
         while do_task(board):
             pass
         await_others(board)
@@ -184,8 +192,8 @@ class Team:
                 self._start()
             self._sleep.wake()
         kernel(self._board, *blocks, parts, *arguments)
-        if self._board[FAILED]:
-            self._board[FAILED] = 0
+        if self._board[Place.FAILED]:
+            self._board[Place.FAILED] = 0
             raise MemoryError("no memory is left for the intermediate results of a time step")
 
     def _start(self) -> None:
@@ -204,7 +212,7 @@ class _Sleep:
 
     def wait(self, board: NDArray[np.int64]) -> None:
         with self._lock:
-            if board[STOP]:
+            if board[Place.STOP]:
                 return
             self._sleepers += 1
         self._signal.acquire()
@@ -218,12 +226,12 @@ class _Sleep:
 
 
 def _serve(board: NDArray[np.int64], sleep: _Sleep) -> None:
-    while not board[STOP]:
+    while not board[Place.STOP]:
         attend(board, PATIENCE)
-        if board[NEXT] >= board[LIMIT]:
+        if board[Place.NEXT] >= board[Place.LIMIT]:
             sleep.wait(board)
 
 
 def _stop(board: NDArray[np.int64], sleep: _Sleep) -> None:
-    board[STOP] = 1
+    board[Place.STOP] = 1
     sleep.wake()

@@ -27,9 +27,6 @@ from threadpoolctl import ThreadpoolController
 from calderon.backends.memory import share_memory
 from calderon.backends.numba import thread_count
 
-TASKS, MORE = 2, 8
-"""Tasks of each thread, and of all threads together."""
-
 
 @functools.cache
 def linear_algebra() -> Any:
@@ -59,21 +56,8 @@ class OneThread:
 one_thread = OneThread()
 
 
-class Returned:
-    """How many of the functions that were started have returned."""
-
-    def __init__(self) -> None:
-        self._count, self._news = list[None](), SimpleQueue[None]()
-
-    def add(self) -> None:
-        self._count.append(None)
-        self._news.put(None)
-
-    def wait(self, count: int) -> None:
-        """Until so many have; a signal ends it with its exception, within 0.2 s on every system."""
-        while len(self._count) < count:
-            with suppress(Empty):
-                self._news.get(timeout=0.2)
+Orders = SimpleQueue[tuple[Callable[[], None], Callable[[], None]]]
+"""What a thread is to call, and what it calls when that has returned."""
 
 
 class Crew:
@@ -81,27 +65,42 @@ class Crew:
     them a tenth of it."""
 
     def __init__(self) -> None:
-        self._idle: deque[SimpleQueue[tuple[Callable[[], None], Returned]]] = deque()
+        self._idle: deque[Orders] = deque()
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(after_in_child=self._idle.clear)  # which has none of the threads
 
-    def start(self, work: Callable[[], None], returned: Returned) -> None:
-        """Call work(), which raises nothing, in a thread of its own."""
-        try:
-            orders = self._idle.pop()
-        except IndexError:
-            orders = SimpleQueue()
-            threading.Thread(target=self._serve, args=(orders,), name="calderon", daemon=True).start()
-        orders.put((work, returned))
+    def start(self, loops: Sequence[Callable[[], None]]) -> Callable[[], None]:
+        """Call each of the functions, which raise nothing, in a thread of its own; a function that waits until all have
+        returned. A signal ends the wait with its exception, within 0.2 s on every system; it may be called again."""
+        returned, news = list[None](), SimpleQueue[None]()
 
-    def _serve(self, orders: "SimpleQueue[tuple[Callable[[], None], Returned]]") -> None:
+        def done() -> None:
+            returned.append(None)
+            news.put(None)
+
+        for work in loops:
+            try:
+                orders = self._idle.pop()
+            except IndexError:
+                orders = SimpleQueue()
+                threading.Thread(target=self._serve, args=(orders,), name="calderon", daemon=True).start()
+            orders.put((work, done))
+
+        def wait() -> None:
+            while len(returned) < len(loops):
+                with suppress(Empty):
+                    news.get(timeout=0.2)
+
+        return wait
+
+    def _serve(self, orders: Orders) -> None:
         while True:
-            work, returned = orders.get()
+            work, done = orders.get()
             work()
             del work  # what it refers to is not kept until the next one
             self._idle.append(orders)
-            returned.add()
-            del returned
+            done()
+            del done
 
 
 crew = Crew()
@@ -202,14 +201,12 @@ class TaskQueue:
             except BaseException as error:  # noqa: BLE001 - passed to the caller below
                 self.fail(error)
 
-        returned = Returned()
-        for each in loops:
-            crew.start(functools.partial(guarded, each), returned)
+        wait = crew.start([functools.partial(guarded, each) for each in loops])
         try:
-            returned.wait(len(loops))
+            wait()
         except BaseException as error:
             self.fail(error)
-            returned.wait(len(loops))
+            wait()
             raise
         if self.failures:
             raise self.failures[0]
@@ -264,7 +261,7 @@ def at_once(work: Callable[[], Any], other: Callable[[], Any]) -> tuple[Any, Any
     calling thread, so that its warnings name the line of the caller."""
     if thread_count() == 1:
         return work(), other()
-    results, failures, returned = list[Any](), list[BaseException](), Returned()
+    results, failures = list[Any](), list[BaseException]()
 
     def guarded() -> None:
         try:
@@ -273,11 +270,11 @@ def at_once(work: Callable[[], Any], other: Callable[[], Any]) -> tuple[Any, Any
             failures.append(error)
 
     with one_thread:
-        crew.start(guarded, returned)
+        wait = crew.start([guarded])
         try:
             second = other()
         finally:
-            returned.wait(1)
+            wait()
     if failures:
         raise failures[0]
     return results[0], second
@@ -364,11 +361,14 @@ def run_tasks(
 
 
 def in_parts(work: Callable[[int, int], Any], count: int) -> None:
-    """work(low, high) for parts of range(count) on all threads; a single thing is done at once."""
+    """Call work(low, high) for parts of range(count) on all threads; a single thing is done at once.
+
+    Eight parts, and two more for each thread, keep all of them busy until the end where parts take unequal times.
+    """
     if count <= 1 or thread_count() == 1:
         if count:
             work(0, count)
         return
-    parts = min(count, TASKS * thread_count() + MORE)
+    parts = min(count, 2 * thread_count() + 8)
     bounds = np.linspace(0, count, parts + 1).astype(np.int64).tolist()
     run_tasks(lambda n: work(bounds[n], bounds[n + 1]), parts)

@@ -6,7 +6,8 @@ from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic
 
-from calderon.backends.vectors import FLAGS, VectorType, element_of, llvm_vector, require_row, vector_intrinsic
+from calderon.backends.numba import ARITHMETIC
+from calderon.backends.vectors import VectorType, element_of, llvm_vector, place_of, require_row, vector_intrinsic
 
 
 def _load_as(typing_context, array, index, like):
@@ -17,14 +18,12 @@ def _load_as(typing_context, array, index, like):
 
     def generate(context, builder, sig, args):
         stored = ir.IntType(16) if bits == 16 else ir.FloatType() if bits == 32 else ir.DoubleType()
-        vector = ir.VectorType(ir.FloatType() if wanted == 32 else ir.DoubleType(), kind.width)
-        data = context.make_array(array)(context, builder, args[0]).data
-        place = builder.gep(data, [args[1]], inbounds=True)
+        place = place_of(context, builder, array, *args[:2])
         pointer = builder.bitcast(place, ir.VectorType(stored, kind.width).as_pointer())
         value = builder.load(pointer, align=bits // 8)
         if bits == 16:
-            return builder.sitofp(builder.sext(value, ir.VectorType(ir.IntType(32), kind.width)), vector)
-        return builder.fpext(value, vector) if bits < wanted else value
+            return builder.sitofp(builder.sext(value, ir.VectorType(ir.IntType(32), kind.width)), llvm_vector(kind))
+        return builder.fpext(value, llvm_vector(kind)) if bits < wanted else value
 
     return kind(array, types.intp, like), generate
 
@@ -43,7 +42,7 @@ def _total(typing_context, vector):
         while count > 1:
             count //= 2
             halves = (ir.Constant(ir.VectorType(index, count), list(range(n, n + count))) for n in (0, count))
-            value = builder.fadd(*(builder.shuffle_vector(value, value, each) for each in halves), flags=FLAGS)
+            value = builder.fadd(*(builder.shuffle_vector(value, value, each) for each in halves), flags=ARITHMETIC)
         return builder.extract_element(value, ir.Constant(index, 0))
 
     return vector.scalar(vector), generate

@@ -21,12 +21,10 @@ from numba.core.typing.templates import AbstractTemplate, infer_global, signatur
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-from calderon.backends.numba import jitable_part
+from calderon.backends.numba import ARITHMETIC, jitable_part
 
 BYTES = 64
 """Bytes of a vector."""
-FLAGS = ("contract", "arcp", "afn", "nsz", "nnan", "ninf")
-"""Transformations that LLVM may apply. Not "reassoc": it would fold the constants of an argument reduction."""
 
 
 def width(real: Any) -> int:
@@ -84,7 +82,7 @@ class _Arithmetic(AbstractTemplate):
         return signature(kind, *(each if isinstance(each, VectorType) else kind.scalar for each in args))
 
 
-def _splat(builder: ir.IRBuilder, value: Any, kind: VectorType) -> Any:
+def splat(builder: ir.IRBuilder, value: Any, kind: VectorType) -> Any:
     """A vector with that number in every component."""
     vector = llvm_vector(kind)
     single = builder.insert_element(ir.Constant(vector, ir.Undefined), value, ir.Constant(ir.IntType(32), 0))
@@ -96,14 +94,14 @@ def _operands(builder: ir.IRBuilder, kinds: tuple[types.Type, ...], values: tupl
     vector = _vector_of(kinds)
     assert vector is not None
     return [
-        value if isinstance(kind, VectorType) else _splat(builder, value, vector)
+        value if isinstance(kind, VectorType) else splat(builder, value, vector)
         for kind, value in zip(kinds, values, strict=True)
     ]
 
 
 def _register(name: str, *functions: Any) -> None:
     def lower(context: Any, builder: ir.IRBuilder, sig: Any, args: tuple[Any, ...]) -> Any:
-        return getattr(builder, name)(*_operands(builder, sig.args, args), flags=FLAGS)
+        return getattr(builder, name)(*_operands(builder, sig.args, args), flags=ARITHMETIC)
 
     for function in functions:
         infer_global(function)(type(f"_Vector_{function.__name__}", (_Arithmetic,), {}))
@@ -141,11 +139,15 @@ def is_vector(kind: types.Type) -> bool:
     return isinstance(kind, VectorType)
 
 
+def place_of(context: Any, builder: ir.IRBuilder, kind: types.Array, array: Any, index: Any) -> Any:
+    """Pointer to array[index]."""
+    return builder.gep(context.make_array(kind)(context, builder, array).data, [index], inbounds=True)
+
+
 def element_of(context: Any, builder: ir.IRBuilder, kind: types.Array, array: Any, index: Any) -> Any:
-    """Pointer to array[index] as a pointer to a vector, and the type of the vector."""
-    data = context.make_array(kind)(context, builder, array).data
-    vector = llvm_vector(VectorType(kind.dtype))
-    return builder.bitcast(builder.gep(data, [index], inbounds=True), vector.as_pointer())
+    """Pointer to array[index] as a pointer to a vector."""
+    pointer = llvm_vector(VectorType(kind.dtype)).as_pointer()
+    return builder.bitcast(place_of(context, builder, kind, array, index), pointer)
 
 
 def require_row(array: types.Type) -> types.Array:
@@ -160,8 +162,7 @@ def load(typing_context, array, index):
     kind = require_row(array)
 
     def generate(context, builder, sig, args):
-        pointer = element_of(context, builder, kind, *args)
-        return builder.load(pointer, align=kind.dtype.bitwidth // 8)
+        return builder.load(element_of(context, builder, kind, *args), align=kind.dtype.bitwidth // 8)
 
     return VectorType(kind.dtype)(array, types.intp), generate
 
@@ -173,8 +174,7 @@ def number(typing_context, array, index):
     kind = require_row(array)
 
     def generate(context, builder, sig, args):
-        data = context.make_array(kind)(context, builder, args[0]).data
-        return builder.load(builder.gep(data, [args[1]], inbounds=True))
+        return builder.load(place_of(context, builder, kind, *args))
 
     return kind.dtype(array, types.intp), generate
 
@@ -185,8 +185,7 @@ def put(typing_context, array, index, value):
     kind = require_row(array)
 
     def generate(context, builder, sig, args):
-        data = context.make_array(kind)(context, builder, args[0]).data
-        builder.store(args[2], builder.gep(data, [args[1]], inbounds=True))
+        builder.store(args[2], place_of(context, builder, kind, *args[:2]))
         return context.get_dummy_value()
 
     return types.void(array, types.intp, kind.dtype), generate
@@ -198,8 +197,7 @@ def store(typing_context, array, index, vector):
     kind = require_row(array)
 
     def generate(context, builder, sig, args):
-        pointer = element_of(context, builder, kind, args[0], args[1])
-        builder.store(args[2], pointer, align=kind.dtype.bitwidth // 8)
+        builder.store(args[2], element_of(context, builder, kind, *args[:2]), align=kind.dtype.bitwidth // 8)
         return context.get_dummy_value()
 
     return types.void(array, types.intp, vector), generate
@@ -212,9 +210,8 @@ def accumulate(typing_context, array, index, re, im):
     is_complex = isinstance(kind.dtype, types.Complex)
 
     def generate(context, builder, sig, args):
-        data = context.make_array(kind)(context, builder, args[0]).data
         vector, width = llvm_vector(re), re.width
-        first = builder.bitcast(builder.gep(data, [args[1]], inbounds=True), vector.as_pointer())
+        first = builder.bitcast(place_of(context, builder, kind, *args[:2]), vector.as_pointer())
         summands = [args[2]]
         if is_complex:  # re0 im0 re1 im1 ...
             order = [place for n in range(width) for place in (n, width + n)]
@@ -226,7 +223,7 @@ def accumulate(typing_context, array, index, re, im):
         for n, summand in enumerate(summands):
             place = builder.gep(first, [context.get_constant(types.intp, n)])
             old = builder.load(place, align=re.scalar.bitwidth // 8)
-            builder.store(builder.fadd(old, summand, flags=FLAGS), place, align=re.scalar.bitwidth // 8)
+            builder.store(builder.fadd(old, summand, flags=ARITHMETIC), place, align=re.scalar.bitwidth // 8)
         return context.get_dummy_value()
 
     return types.void(array, types.intp, re, im), generate
@@ -243,6 +240,14 @@ def entries(typing_context, array):
     return types.intp(array), generate
 
 
+def _call(builder: ir.IRBuilder, name: str, result: ir.Type, arguments: list[Any]) -> Any:
+    """Call an intrinsic of LLVM by its full name."""
+    function = builder.module.globals.get(name)
+    if function is None:
+        function = ir.Function(builder.module, ir.FunctionType(result, [each.type for each in arguments]), name)
+    return builder.call(function, arguments)
+
+
 def _prefetching(write: int) -> Any:
     def typed(typing_context, array, index):
         kind = require_row(array)
@@ -251,12 +256,7 @@ def _prefetching(write: int) -> Any:
             data = context.make_array(kind)(context, builder, args[0]).data
             pointer = builder.bitcast(builder.gep(data, [args[1]]), ir.IntType(8).as_pointer())
             flags = [ir.Constant(ir.IntType(32), n) for n in (write, 3, 1)]  # keep in all caches, data
-            kinds = [each.type for each in (pointer, *flags)]
-            name = "llvm.prefetch.p0"
-            function = builder.module.globals.get(name)
-            if function is None:
-                function = ir.Function(builder.module, ir.FunctionType(ir.VoidType(), kinds), name)
-            builder.call(function, [pointer, *flags])
+            _call(builder, "llvm.prefetch.p0", ir.VoidType(), [pointer, *flags])
             return context.get_dummy_value()
 
         return types.void(array, types.intp), generate
@@ -299,14 +299,6 @@ def zero(typing_context, array):
     return kind(array), generate
 
 
-def _call(builder: ir.IRBuilder, name: str, result: ir.VectorType, arguments: list[Any]) -> Any:
-    """Call an intrinsic of LLVM by its full name."""
-    function = builder.module.globals.get(name)
-    if function is None:
-        function = ir.Function(builder.module, ir.FunctionType(result, [each.type for each in arguments]), name)
-    return builder.call(function, arguments)
-
-
 def _unary(name: str) -> Any:
     def typed(typing_context, vector):
         def generate(context, builder, sig, args):
@@ -322,30 +314,6 @@ floor = vector_intrinsic(_unary("llvm.floor"), "floor")
 """floor of every number."""
 square_root = vector_intrinsic(_unary("llvm.sqrt"), "square_root")
 """sqrt of every number."""
-
-
-@vector_intrinsic
-def smaller(typing_context, vector, bound):
-    """min(vector, bound) of every number."""
-
-    def generate(context, builder, sig, args):
-        value, limit = _operands(builder, sig.args, args)
-        return builder.select(builder.fcmp_ordered("<", value, limit), value, limit)
-
-    return vector(vector, vector.scalar), generate
-
-
-@vector_intrinsic
-def above(typing_context, vector, bound):
-    """1 where the number is larger than the bound, else 0."""
-
-    def generate(context, builder, sig, args):
-        value, limit = _operands(builder, sig.args, args)
-        one = _splat(builder, ir.Constant(_llvm_scalar(vector.scalar), 1.0), vector)
-        nothing = ir.Constant(llvm_vector(vector), None)
-        return builder.select(builder.fcmp_ordered(">", value, limit), one, nothing)
-
-    return vector(vector, vector.scalar), generate
 
 
 @vector_intrinsic
@@ -373,6 +341,18 @@ def where_less(typing_context, left, right, one, other):
         return builder.select(builder.fcmp_ordered("<", first, second), chosen, else_)
 
     return kind(*(each if isinstance(each, VectorType) else kind.scalar for each in kinds)), generate
+
+
+@jitable
+def smaller(vector, bound):
+    """min(vector, bound) of every number."""
+    return where_less(vector, bound, vector, bound)
+
+
+@jitable
+def above(vector, bound):
+    """1 where the number is larger than the bound, else 0."""
+    return where_less(bound, vector, 1.0, 0.0)
 
 
 @vector_intrinsic
@@ -416,7 +396,7 @@ def inverse_square_root_estimate(typing_context, vector):
         single = ir.VectorType(ir.FloatType(), vector.width)
         value = builder.fptrunc(args[0], single) if vector.scalar.bitwidth == 64 else args[0]
         root = _call(builder, f"llvm.sqrt.v{vector.width}f32", single, [value])
-        inverse = builder.fdiv(ir.Constant(single, [1.0] * vector.width), root, flags=FLAGS)
+        inverse = builder.fdiv(ir.Constant(single, [1.0] * vector.width), root, flags=ARITHMETIC)
         return builder.fpext(inverse, kind) if vector.scalar.bitwidth == 64 else inverse
 
     return vector(vector), generate

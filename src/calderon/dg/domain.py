@@ -106,13 +106,12 @@ def domain(
     if waves and materials is None:
         raise ValueError("sources: plane waves are in SI units: give also materials, {} for free space alone")
     whole = medium_of(mesh, materials)  # its errors are those of the whole mesh
-    _warn_of_fast_waves(mesh, whole)
-    if waves:
-        _warn_of_matter(mesh, everywhere, whole)
+    absorbing = _absorbing(mesh, everywhere)
+    _warn_of_media(mesh, whole, absorbing & bool(waves))
     classes = one_class(mesh.number_of_tetrahedra)
     if local:  # by the time that light takes to cross the inscribed radius, the longest at absorbing faces
         delay = mesh.inradii * np.sqrt(whole.permittivity * whole.permeability)
-        classes = step_classes(mesh, delay, _absorbing(mesh, everywhere))
+        classes = step_classes(mesh, delay, absorbing)
     # the part of the mesh of this rank, with an interface to the others
     alone = communicator.size == 1
     if alone:
@@ -137,32 +136,23 @@ def _absorbing(mesh: TetrahedralMesh, conditions: NDArray[np.str_]) -> NDArray[n
     return np.asarray(((across < 0) & (conditions[np.maximum(-1 - across, 0)] == "absorbing")).any(axis=1))
 
 
-def _warn_of_matter(mesh: TetrahedralMesh, conditions: NDArray[np.str_], medium: Medium) -> None:
-    """MeshWarning where plane waves, which are free-space waves, enter through absorbing faces of something else."""
-    found = _absorbing(mesh, conditions) & medium.matter
-    if found.any():
-        names = sorted(name for name, tag in mesh.names.items() if tag in mesh.tags[found])
-        warnings.warn(
-            f"{found.sum()} tetrahedra of {', '.join(map(repr, names))} have absorbing faces, through which "
-            "plane waves enter as in free space: put air between them and these faces",
-            MeshWarning,
-            stacklevel=callers_level(),
-        )
-
-
-def _warn_of_fast_waves(mesh: TetrahedralMesh, medium: Medium) -> None:
-    """MeshWarning where waves are faster than light, which no medium without dispersion is."""
+def _warn_of_media(mesh: TetrahedralMesh, medium: Medium, lit: NDArray[np.bool_]) -> None:
+    """MeshWarning where waves are faster than light, which no medium without dispersion is, and where plane waves,
+    which are those of free space, enter something else. lit (tetrahedra,): where they enter."""
     product = medium.permittivity * medium.permeability
-    fast = product < 1 - 1e-12
-    if fast.any():
-        names = sorted(name for name, tag in mesh.names.items() if tag in mesh.tags[fast])
-        warnings.warn(
-            f"in {fast.sum()} tetrahedra of {', '.join(map(repr, names))} permittivity times permeability is "
-            f"{product[fast].min():.3g}, below 1: waves are faster there than light, and the steps shorter; check the "
-            "constants, which are relative to vacuum",
-            MeshWarning,
-            stacklevel=callers_level(),
-        )
+    fast, entered = product < 1 - 1e-12, lit & medium.matter
+    too_fast = (
+        "in {} permittivity times permeability is {:.3g}, below 1: waves are faster there than light, and the steps "
+        "shorter; check the constants, which are relative to vacuum"
+    )
+    not_air = (
+        "{} have absorbing faces, through which plane waves enter as in free space: put air between these and them"
+    )
+    for found, text in ((fast, too_fast), (entered, not_air)):
+        if found.any():
+            names = sorted(name for name, tag in mesh.names.items() if tag in mesh.tags[found])
+            where = f"{found.sum()} tetrahedra of {', '.join(map(repr, names))}"
+            warnings.warn(text.format(where, product[found].min()), MeshWarning, stacklevel=callers_level())
 
 
 def _parts(mesh: TetrahedralMesh, count: int, classes: StepClasses) -> NDArray[np.int64]:

@@ -5,12 +5,12 @@ import math
 import os
 from collections.abc import Callable, Mapping, Sequence
 from numbers import Real
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from calderon.backends import Execution, require_memory
+from calderon.backends import Device, Execution, require_memory
 from calderon.dg.domain import Domain, domain, listed
 from calderon.dg.operator.boundary import completed
 from calderon.dg.operator.reference import reference_tetrahedron
@@ -47,14 +47,22 @@ from calderon.waves import TransientPlaneWave
 
 Field = Callable[[NDArray[np.float64], float], ArrayLike]
 """f(points (n, 3), t) -> (n, 3)."""
-FLUXES: dict[str, type[System]] = {"centred": CentredLeapFrog, "upwind": UpwindRungeKutta}
-ON_DEVICES = {"centred": DeviceLeapFrog, "upwind": DeviceRungeKutta}
-FIELDS = {"centred": 5, "upwind": 12}
-"""Peak number of arrays like E and H, in the search for the step; measured on boxes, degrees 1 to 4; one more
-for several lengths of steps."""
-GEOMETRY = 1500
-"""Bytes per tetrahedron of the tables and of their input."""
 AnyObserver = TypeVar("AnyObserver", bound=Observer)
+
+
+class Scheme(NamedTuple):
+    """A flux with its time stepping: the systems on processors and on devices. fields: the peak number of arrays like E
+    and H, in the search for the step; measured on boxes, degrees 1 to 4; one more for several lengths of steps."""
+
+    system: type[System]
+    on_device: Callable[[Domain, Device], System]
+    fields: int
+
+
+FLUXES = {
+    "centred": Scheme(CentredLeapFrog, DeviceLeapFrog, fields=5),
+    "upwind": Scheme(UpwindRungeKutta, DeviceRungeKutta, fields=12),
+}
 
 
 class MaxwellDG:
@@ -108,9 +116,9 @@ class MaxwellDG:
         check_stepping(flux, courant, local_time_stepping, execution, backend)
         reference = reference_tetrahedron(whole_number(order, "order", 1, 6))
         self.mesh, self.order, self.flux, self.precision = mesh, reference.order, flux, precision
-        # memory, which all ranks together must have
-        fields = FIELDS[flux] + int(local_time_stepping)
-        self.memory = (fields * 3 * reference.size * execution.real.itemsize + GEOMETRY) * mesh.number_of_tetrahedra
+        # memory, which all ranks together must have; tables and their input take 1500 bytes per tetrahedron
+        fields = FLUXES[flux].fields + int(local_time_stepping)
+        self.memory = (fields * 3 * reference.size * execution.real.itemsize + 1500) * mesh.number_of_tetrahedra
         """Approximate bytes of the fields and their tables, on all ranks together."""
         what = f"P{self.order} on {mesh.number_of_tetrahedra} tetrahedra"
         advice = "use a lower order, a coarser mesh or precision='single'"
@@ -402,8 +410,8 @@ def check_stepping(flux: str, courant: float, local: bool, execution: Execution,
 def system_of(flux: str, domain: Domain, execution: Execution) -> System:
     """The system at rest; one with several lengths of steps if the domain has classes."""
     if execution.devices:
-        return ON_DEVICES[flux](domain, *execution.devices)
-    return LocalLeapFrog(domain) if domain.classes.deepest else FLUXES[flux](domain)
+        return FLUXES[flux].on_device(domain, *execution.devices)
+    return LocalLeapFrog(domain) if domain.classes.deepest else FLUXES[flux].system(domain)
 
 
 def chosen_step(courant: float, time_step: float | None, limit: float) -> float:

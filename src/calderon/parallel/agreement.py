@@ -10,8 +10,6 @@ from typing import Any, TypeVar
 from calderon.parallel.communicator import Communicator
 
 T = TypeVar("T")
-GRACE = 2.0
-"""Seconds for other ranks to meet the same error, or for mpiexec to pass on the output before an abort."""
 
 
 class RankError(RuntimeError):
@@ -51,12 +49,15 @@ def require_same(ranks: Communicator, choices: Mapping[str, Any]) -> None:
 
 
 def leave(ranks: Communicator, code: int, alone: Callable[[], None] | None = None) -> None:
-    """Return if all ranks arrive here; else call `alone`, which may print why this one does, and end all of them."""
-    if ranks.meet(GRACE):
+    """Return if all ranks arrive here; else call `alone`, which may print why this one does, and end all of them.
+
+    Other ranks have two seconds to meet the same error, and mpiexec as long to pass on the output before an abort.
+    """
+    if ranks.meet(2.0):
         return
     if alone is not None:
         alone()
-    time.sleep(GRACE)
+    time.sleep(2.0)
     ranks.abort(code)
 
 

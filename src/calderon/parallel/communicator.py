@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 LAUNCHERS = ("PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "MPI_LOCALNRANKS")
 """Variables that mpiexec sets for the processes that it starts."""
 
-GLANCE = 0.01  # seconds between two checks whether the other ranks have arrived
-
 
 class Communicator:
     """Ranks 0 .. size - 1; every rank makes the same calls in the same order. This class is one process alone."""
@@ -91,7 +89,7 @@ class MPICommunicator(Communicator):
         while not met.Test():
             if time.monotonic() > limit:
                 return False
-            time.sleep(GLANCE)
+            time.sleep(0.01)  # until the next look
         return True
 
     def abort(self, code: int) -> None:

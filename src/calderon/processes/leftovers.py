@@ -15,8 +15,6 @@ from contextlib import suppress
 from pathlib import Path
 
 MARK = re.compile(r"(\d+)-([\w-]+)-[0-9a-f]{12}")
-SYNCHRONIZE, ACCESS_DENIED = 0x00100000, 5
-"""Constants of the Windows API: the right to wait for a process, and the error of a process without rights."""
 
 
 def host() -> str:
@@ -41,9 +39,10 @@ def _runs(process: int) -> bool:
     """Whether a process of this host may still run; one that cannot be asked counts as running."""
     if sys.platform == "win32":  # os.kill would end it
         kernel = ctypes.windll.kernel32
-        handle = kernel.OpenProcess(SYNCHRONIZE, False, process & 0xFFFFFFFF)
+        synchronize, access_denied = 0x00100000, 5  # the right to wait for a process, and the error without rights
+        handle = kernel.OpenProcess(synchronize, False, process & 0xFFFFFFFF)
         if not handle:
-            return bool(kernel.GetLastError() == ACCESS_DENIED)
+            return bool(kernel.GetLastError() == access_denied)
         ended = kernel.WaitForSingleObject(handle, 0) == 0
         kernel.CloseHandle(handle)
         return not ended

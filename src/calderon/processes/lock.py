@@ -17,9 +17,6 @@ from filelock import FileLock, Timeout
 
 from calderon.processes.leftovers import host
 
-LONGEST = 255
-"""Bytes of the name of a file."""
-
 
 class InUse(RuntimeError):
     """Another process works on a file or a folder."""
@@ -28,7 +25,7 @@ class InUse(RuntimeError):
 def lock_path(place: Path) -> Path:
     """The hidden file next to a place that is locked."""
     name = f".{place.name}.lock"
-    if len(os.fsencode(name)) > LONGEST:
+    if len(os.fsencode(name)) > 255:  # bytes of a name, at most
         name = f".{place.name[:40]}-{hashlib.sha256(os.fsencode(place.name)).hexdigest()[:12]}.lock"
     return place.with_name(name)
 

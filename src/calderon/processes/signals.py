@@ -21,8 +21,6 @@ STOPS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") 
 """Windows has no SIGHUP."""
 ECHO = 0.5
 """Seconds in which a further signal counts as the same one: `timeout` signals a process and then its group."""
-AGAIN = 0
-"""Goes through the socket instead of the number of a signal."""
 
 
 class Stopped(KeyboardInterrupt):
@@ -52,7 +50,7 @@ class Stops:
         """Have raised again what Python could not pass on, since the handler ran in a destructor or a callback."""
         if isinstance(unraisable.exc_value, Stopped):
             self._raised = False
-            self.sender.send(bytes([AGAIN]))
+            self.sender.send(bytes([0]))  # no number of a signal
         else:
             self._hook(unraisable)
 
@@ -61,7 +59,7 @@ class Stops:
         first, own = 0.0, 0
         while received := self._receiver.recv(1):
             number = received[0]
-            if number == AGAIN:
+            if number == 0:
                 time.sleep(ECHO / 50)  # the callback ends
                 own += 1
                 interrupt_main(signal.Signals(self.asked))

@@ -11,7 +11,7 @@ from calderon.backends.devices.device import Device, Source, real_name
 from calderon.backends.memory import format_bytes
 
 GROUP = 128
-"""Threads of a group."""
+"""Threads of a group of every kernel here."""
 SQUARE = 16
 """Rows and columns that a group exchanges with their mirror image."""
 

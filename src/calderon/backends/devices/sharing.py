@@ -18,11 +18,6 @@ from numpy.typing import NDArray
 from calderon.backends.numba import thread_count
 from calderon.backends.threads import TaskQueue
 
-FIRST = 1 / 16
-"""Part of all work that a device is given to begin with."""
-SHORTEST = 0.02
-"""Least duration of a run on a device in seconds, so that launches do not dominate."""
-
 
 class HandedOver(Exception):
     """Raised by a device that fails and has written nothing of its run, so that others may do it; says what failed."""
@@ -51,13 +46,17 @@ class Speeds:
         return float(self.work[worker] / self.seconds[worker]) if self.seconds[worker] > 0 else 0.0
 
     def length(self, worker: int, pending: list[int]) -> int:
-        """How many of the last pending tasks are the next run of a worker."""
+        """How many of the last pending tasks are the next run of a worker.
+
+        The first run is a sixteenth of all work, shared by the workers; later ones take 20 ms or more, so that launches
+        do not dominate.
+        """
         left = self.weights[pending]
         own = self.rate(worker)
         rates = sum(self.rate(each) for each in range(len(self.work)))
-        wanted = FIRST * self.weights.sum() / len(self.work)
+        wanted = self.weights.sum() / (16 * len(self.work))
         if own > 0:
-            wanted = max(0.5 * left.sum() * own / rates, SHORTEST * own)
+            wanted = max(0.5 * left.sum() * own / rates, 0.02 * own)
         return int(np.searchsorted(np.cumsum(left[::-1]), wanted, "right"))
 
     def too_long(self, worker: int, task: int, pending: list[int], threads: int) -> bool:

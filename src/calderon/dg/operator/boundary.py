@@ -16,14 +16,11 @@ from calderon.mesh.tetrahedral.conformity import covered_faces, pieces, require_
 from calderon.mesh.tetrahedral.partition import CUT
 from calderon.validation import callers_level
 
-FACTORS = {"pec": (-1.0, 1.0), "pmc": (1.0, -1.0), "absorbing": (0.0, 0.0), CUT: (0.0, 0.0)}
+GHOSTS = {"pec": (-1.0, 1.0), "pmc": (1.0, -1.0), "absorbing": (0.0, 0.0), CUT: (0.0, 0.0)}
 """Ratio of the ghost traces of E and H, outside of the face, to the own ones; at an absorbing face ghosts are those of
 the incident field."""
 CONDITIONS = "pec", "pmc", "absorbing"
 """Conditions that a user may choose."""
-
-SHOWN = 4
-"""Number of pieces of a mesh whose sizes a warning lists."""
 
 
 def completed(mesh: TetrahedralMesh, boundaries: Mapping[str, str] | None) -> dict[str, str]:
@@ -56,7 +53,7 @@ def completed(mesh: TetrahedralMesh, boundaries: Mapping[str, str] | None) -> di
             )
     # pieces that share no faces
     if len(sizes := pieces(mesh)) > 1:
-        several = ", ".join(map(str, sizes[:SHOWN])) + (", ..." if len(sizes) > SHOWN else "")
+        several = ", ".join(map(str, sizes[:4])) + (", ..." if len(sizes) > 4 else "")
         warnings.warn(
             f"the mesh is in {len(sizes)} pieces, of {several} tetrahedra, that share no faces: no field passes "
             "between them; if it should, merge the vertices or mesh the parts together",

@@ -14,14 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.backends.team import team_kernel
-from calderon.backends.vectors import BYTES, jitable, lanes, load, number, prefetch, prefetch_to_read, store, zero
+from calderon.backends.vectors import jitable, lanes, load, number, prefetch, prefetch_to_read, store, zero
 from calderon.dg.operator.gather import gather
 from calderon.dg.operator.reference import ReferenceTetrahedron
-
-SOURCE_AHEAD = 96 << 10
-"""Bytes of the source that are prefetched: blocks nearby, whose traces are also read before them."""
-TARGET_AHEAD = 2
-"""Blocks of the target that are prefetched."""
 
 
 @jitable
@@ -36,6 +31,16 @@ def approach(source, target, at, further, nearer, vector):
 
 
 @jitable
+def ahead(size, stride):
+    """How many numbers ahead of a block the source and the target are prefetched.
+
+    96 KB of the source, 384 bytes a node: blocks nearby, whose traces are also read before them; two blocks of the
+    target. size: nodes of an element; stride: numbers of a component in a block.
+    """
+    return 3 * stride * (256 // size), 3 * stride * 2
+
+
+@jitable
 def crossed(c1, c2, c3, d1, d2, d3, e1, e2, e3):
     """The vectors c + d x e, by components c1, c2, c3, d1, d2, d3, e1, e2, e3."""
     return (c1 + d2 * e3) - d3 * e2, (c2 + d3 * e1) - d1 * e3, (c3 + d1 * e2) - d2 * e1
@@ -44,8 +49,8 @@ def crossed(c1, c2, c3, d1, d2, d3, e1, e2, e3):
 @jitable
 def across_0(c1, c2, c3, p, t1, t2):
     """The vector (c1, c2, c3) plus p times the contribution of the traces (t1, t2) across face 0 according to
-    EDGES_TO_CURL; p: number of the lift. The four faces
-    are written out: with loops that a factory makes from that table, degree 4 takes 1.3 times as long."""
+    EDGES_TO_CURL; p: number of the lift. The four faces are written out: with loops that a factory makes from that
+    table, degree 4 takes 1.3 times as long."""
     return c1 + p * (t2 - t1), c2 - p * t2, c3 + p * t1
 
 
@@ -65,6 +70,35 @@ def across_2(c1, c2, c3, p, t1, t2):
 def across_3(c1, c2, c3, p, t1, t2):
     """The vector with the contribution of face 3; arguments as in `across_0`."""
     return c1 + p * t2, c2 - p * t1, c3
+
+
+def _face(across: Any) -> Any:
+    """The compiled contribution of one face to the sums of `row_pair`; across: that to one vector, as `across_0`."""
+
+    @jitable
+    def face(sums, lift, row, traces, at, face_size, vector):
+        """The twelve sums of `row_pair` plus products of the traces with the lift. row: where the row of node i begins
+        in the lift, that of i + 1 follows; at: where the face begins in the traces; other arguments as in `row_pair`.
+        """
+        a1, a2, a3, b1, b2, b3, c1, c2, c3, d1, d2, d3 = sums
+        next_row = row + face_size
+        for _m in range(face_size):
+            p, q = number(lift, row), number(lift, next_row)
+            t1, t2 = load(traces, at), load(traces, at + 2 * vector)
+            a1, a2, a3 = across(a1, a2, a3, p, t1, t2)
+            b1, b2, b3 = across(b1, b2, b3, q, t1, t2)
+            t1, t2 = load(traces, at + vector), load(traces, at + 3 * vector)
+            c1, c2, c3 = across(c1, c2, c3, p, t1, t2)
+            d1, d2, d3 = across(d1, d2, d3, q, t1, t2)
+            at += 4 * vector
+            row += 1
+            next_row += 1
+        return a1, a2, a3, b1, b2, b3, c1, c2, c3, d1, d2, d3
+
+    return face
+
+
+face_0, face_1, face_2, face_3 = (_face(each) for each in (across_0, across_1, across_2, across_3))
 
 
 @jitable
@@ -98,79 +132,38 @@ def row_pair(i, source, base, volume, lift, traces, size, face_size, vector):
         at += width
         row += 3
         next_row += 3
-    # face 0: products of the traces with the lift; rows of the next face begin `step` numbers later
-    at = 0
-    row, next_row = i * face_size, (i + 1) * face_size
-    step = face_size * (size + size % 2)
-    for _m in range(face_size):
-        p, q = number(lift, row), number(lift, next_row)
-        t1, t2 = load(traces, at), load(traces, at + width)
-        a1, a2, a3 = across_0(a1, a2, a3, p, t1, t2)
-        b1, b2, b3 = across_0(b1, b2, b3, q, t1, t2)
-        t1, t2 = load(traces, at + vector), load(traces, at + width + vector)
-        c1, c2, c3 = across_0(c1, c2, c3, p, t1, t2)
-        d1, d2, d3 = across_0(d1, d2, d3, q, t1, t2)
-        at += 2 * width
-        row += 1
-        next_row += 1
-    # face 1
-    row, next_row = row - face_size + step, next_row - face_size + step
-    for _m in range(face_size):
-        p, q = number(lift, row), number(lift, next_row)
-        t1, t2 = load(traces, at), load(traces, at + width)
-        a1, a2, a3 = across_1(a1, a2, a3, p, t1, t2)
-        b1, b2, b3 = across_1(b1, b2, b3, q, t1, t2)
-        t1, t2 = load(traces, at + vector), load(traces, at + width + vector)
-        c1, c2, c3 = across_1(c1, c2, c3, p, t1, t2)
-        d1, d2, d3 = across_1(d1, d2, d3, q, t1, t2)
-        at += 2 * width
-        row += 1
-        next_row += 1
-    # face 2
-    row, next_row = row - face_size + step, next_row - face_size + step
-    for _m in range(face_size):
-        p, q = number(lift, row), number(lift, next_row)
-        t1, t2 = load(traces, at), load(traces, at + width)
-        a1, a2, a3 = across_2(a1, a2, a3, p, t1, t2)
-        b1, b2, b3 = across_2(b1, b2, b3, q, t1, t2)
-        t1, t2 = load(traces, at + vector), load(traces, at + width + vector)
-        c1, c2, c3 = across_2(c1, c2, c3, p, t1, t2)
-        d1, d2, d3 = across_2(d1, d2, d3, q, t1, t2)
-        at += 2 * width
-        row += 1
-        next_row += 1
-    # face 3
-    row, next_row = row - face_size + step, next_row - face_size + step
-    for _m in range(face_size):
-        p, q = number(lift, row), number(lift, next_row)
-        t1, t2 = load(traces, at), load(traces, at + width)
-        a1, a2, a3 = across_3(a1, a2, a3, p, t1, t2)
-        b1, b2, b3 = across_3(b1, b2, b3, q, t1, t2)
-        t1, t2 = load(traces, at + vector), load(traces, at + width + vector)
-        c1, c2, c3 = across_3(c1, c2, c3, p, t1, t2)
-        d1, d2, d3 = across_3(d1, d2, d3, q, t1, t2)
-        at += 2 * width
-        row += 1
-        next_row += 1
-    return a1, a2, a3, b1, b2, b3, c1, c2, c3, d1, d2, d3
+    # faces: products of the traces with the lift, in which the rows of the next face begin `step` numbers later
+    sums = (a1, a2, a3, b1, b2, b3, c1, c2, c3, d1, d2, d3)
+    row, step, apart = i * face_size, face_size * (size + size % 2), 2 * face_size * width
+    sums = face_0(sums, lift, row, traces, 0, face_size, vector)
+    sums = face_1(sums, lift, row + step, traces, apart, face_size, vector)
+    sums = face_2(sums, lift, row + 2 * step, traces, 2 * apart, face_size, vector)
+    return face_3(sums, lift, row + 3 * step, traces, 3 * apart, face_size, vector)
+
+
+@jitable
+def covariant(metric, g, width, c1, c2, c3):
+    """Covariant components (curl E) . (v_i - v_0) = g_ik c^k / J of one vector of elements, for the vector (c1, c2,
+    c3): the six numbers of the metric begin at metric[g], `width` apart."""
+    g11, g12, g13 = load(metric, g), load(metric, g + width), load(metric, g + 2 * width)
+    g22, g23, g33 = load(metric, g + 3 * width), load(metric, g + 4 * width), load(metric, g + 5 * width)
+    return g11 * c1 + (g12 * c2 + g13 * c3), g12 * c1 + (g22 * c2 + g23 * c3), g13 * c1 + (g23 * c2 + g33 * c3)
 
 
 @jitable
 def raised(target, at, stride, medium, m, metric, g, width, c1, c2, c3):
     """target = keep * target + gain * (metric . c) at one node of one vector of elements, for the vector (c1, c2, c3).
 
-    target: flat field, whose components at the node lie at `at`, `stride` apart; keep and gain begin at medium[m], the
-    six numbers of the metric at metric[g], all `width` apart.
+    target: flat field, whose components at the node lie at `at`, `stride` apart; keep and gain begin at medium[m],
+    `width` apart; metric, g, width as in `covariant`.
     """
     keep, gain = load(medium, m), load(medium, m + width)
-    g11, g12, g13 = load(metric, g), load(metric, g + width), load(metric, g + 2 * width)
-    g22, g23, g33 = load(metric, g + 3 * width), load(metric, g + 4 * width), load(metric, g + 5 * width)
-    c1, c2, c3 = gain * c1, gain * c2, gain * c3
-    store(target, at, keep * load(target, at) + (g11 * c1 + (g12 * c2 + g13 * c3)))
+    c1, c2, c3 = covariant(metric, g, width, gain * c1, gain * c2, gain * c3)
+    store(target, at, keep * load(target, at) + c1)
     at += stride
-    store(target, at, keep * load(target, at) + (g12 * c1 + (g22 * c2 + g23 * c3)))
+    store(target, at, keep * load(target, at) + c2)
     at += stride
-    store(target, at, keep * load(target, at) + (g13 * c1 + (g23 * c2 + g33 * c3)))
+    store(target, at, keep * load(target, at) + c3)
 
 
 @cache
@@ -183,7 +176,6 @@ def half_step_kernel(order: int) -> Any:
     """
     face_size = (order + 1) * (order + 2) // 2
     size = face_size * (order + 3) // 3
-    ahead = SOURCE_AHEAD // (6 * size * BYTES)
 
     @team_kernel
     def half_step(target, source, conditions, factors, ghosts, first, places, starts, own, nodes, metric, medium,
@@ -191,14 +183,15 @@ def half_step_kernel(order: int) -> Any:
         vector = lanes(source)
         width = 2 * vector
         stride = size * width
-        further, nearer = 3 * stride * ahead, 3 * stride * TARGET_AHEAD
+        further, nearer = ahead(size, stride)
         traces = np.empty(4 * face_size * 2 * width, source.dtype)
         for block in range(begin, end):
-            # traces of the neighbours, then two nodes at a time for both vectors of the block
+            # traces of the neighbours
             gather(source, conditions, factors, ghosts, first, places, starts, own, block, nodes, size, face_size,
                    width, traces)  # fmt: skip
             base = block * 3 * stride
             g, m = block * 6 * width, block * 2 * width
+            # the curl at two nodes at a time for both vectors of the block, and with it the new field
             for i in range(0, size, 2):
                 approach(source, target, base + 6 * i * vector, further, nearer, vector)
                 a1, a2, a3, b1, b2, b3, c1, c2, c3, d1, d2, d3 = row_pair(

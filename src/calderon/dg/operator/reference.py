@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from calderon.quadrature import triangle_rule
 
-ORDERS = range(1, 7)
 OUTWARD = np.array([[1.0, 1, 1], [-1, 0, 0], [0, -1, 0], [0, 0, -1]])
 """Minus the gradient of the barycentric coordinate that vanishes on each face: the outward normal, scaled."""
 
@@ -187,7 +186,7 @@ class ReferenceTetrahedron:
 @cache
 def reference_tetrahedron(order: int) -> ReferenceTetrahedron:
     """The matrices of an order from 1 to 6. ValueError for another one."""
-    if order not in ORDERS:
+    if order not in range(1, 7):
         raise ValueError(f"order={order!r}: choose a whole number from 1 to 6")
     return ReferenceTetrahedron(int(order))
 

@@ -8,13 +8,6 @@ from numpy.typing import NDArray
 
 from calderon.mesh import TetrahedralMesh
 
-RATIOS = 2.0 ** np.arange(0, 8.01, 0.125)
-"""Ratios of longest to least step that are compared."""
-DEEPEST = 6
-"""Halvings of the longest step, at most."""
-LOSS = 0.04
-"""Approximate part of the longest step that each halving costs, since stability bounds of adjacent classes interact."""
-
 
 @dataclass(frozen=True, eq=False)
 class StepClasses:
@@ -53,7 +46,9 @@ def one_class(count: int) -> StepClasses:
 
 
 def step_classes(mesh: TetrahedralMesh, delay: NDArray[np.float64], whole: NDArray[np.bool_]) -> StepClasses:
-    """The classes with the least work.
+    """The classes with the least work, whose longest steps are 2^(n/8) times the least delay, n = 0 .. 64.
+
+    At most six halvings; each costs about 4 % of the longest step, since stability bounds of adjacent classes interact.
 
     delay (tetrahedra,): to which the stable step of each is about proportional. whole (tetrahedra,): those that take
     the longest step, also their neighbours.
@@ -62,9 +57,10 @@ def step_classes(mesh: TetrahedralMesh, delay: NDArray[np.float64], whole: NDArr
     inside = mesh.neighbours >= 0
     kept = whole | (whole[across] & inside).any(axis=1)
     longest = delay[kept].min() if kept.any() else np.inf
-    candidates = [_halved(delay, ratio, across, inside) for ratio in RATIOS if ratio * delay.min() <= longest]
-    possible = [each for each in candidates if each.deepest <= DEEPEST and not each.near[whole].any()]
-    return min(possible, key=lambda each: each.work / each.ratio / (1 - LOSS * each.deepest))
+    ratios = (ratio for ratio in 2.0 ** np.arange(0, 8.01, 0.125) if ratio * delay.min() <= longest)
+    candidates = (_halved(delay, ratio, across, inside) for ratio in ratios)
+    possible = (each for each in candidates if each.deepest <= 6 and not each.near[whole].any())
+    return min(possible, key=lambda each: each.work / each.ratio / (1 - 0.04 * each.deepest))
 
 
 def _halved(

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.backends.team import team_kernel
-from calderon.backends.vectors import BYTES, jitable, lanes, load, number, prefetch, store
-from calderon.dg.operator.curl import SOURCE_AHEAD, TARGET_AHEAD, approach, padded_rows, row_pair
+from calderon.backends.vectors import jitable, lanes, load, number, prefetch, store
+from calderon.dg.operator.curl import ahead, approach, covariant, padded_rows, row_pair
 from calderon.dg.operator.gather import gather
 from calderon.dg.operator.reference import ReferenceTetrahedron
 
@@ -71,23 +71,14 @@ def upwinded(electric, magnetic, riemann, block, face_size, width):
 @jitable
 def staged(target, source, residual, at, stride, a, b, gains, m, metric, g, width, c1, c2, c3):
     """residual = a residual + gain metric . c; target = source + b residual, at one node of one vector, for the
-    vector (c1, c2, c3); the gain is at gains[m], the six numbers of the metric begin at metric[g], `width` apart;
-    components lie at `at`, `stride` apart."""
+    vector (c1, c2, c3); the gain is at gains[m]; components lie at `at`, `stride` apart; metric, g, width as in
+    `covariant` of curl.py."""
     gain = load(gains, m)
-    g11, g12, g13 = load(metric, g), load(metric, g + width), load(metric, g + 2 * width)
-    g22, g23, g33 = load(metric, g + 3 * width), load(metric, g + 4 * width), load(metric, g + 5 * width)
-    c1, c2, c3 = gain * c1, gain * c2, gain * c3
-    r = a * load(residual, at) + (g11 * c1 + (g12 * c2 + g13 * c3))
-    store(residual, at, r)
-    store(target, at, load(source, at) + b * r)
-    at += stride
-    r = a * load(residual, at) + (g12 * c1 + (g22 * c2 + g23 * c3))
-    store(residual, at, r)
-    store(target, at, load(source, at) + b * r)
-    at += stride
-    r = a * load(residual, at) + (g13 * c1 + (g23 * c2 + g33 * c3))
-    store(residual, at, r)
-    store(target, at, load(source, at) + b * r)
+    for change in covariant(metric, g, width, gain * c1, gain * c2, gain * c3):
+        r = a * load(residual, at) + change
+        store(residual, at, r)
+        store(target, at, load(source, at) + b * r)
+        at += stride
 
 
 @jitable
@@ -97,9 +88,8 @@ def curl_stage(target, source, residual, a, b, driver, jumps, base, gains, m, me
     as in `staged`.
 
     base: where the block begins in flat fields; jumps: numerical traces of the driver minus its own ones; gains, m,
-    metric,
-    g: as in `staged`; volume, lift, size, face_size, vector: as in `row_pair` of curl.py; further, nearer: numbers from
-    here to prefetched data.
+    metric, g: as in `staged`; volume, lift, size, face_size, vector: as in `row_pair` of curl.py; further, nearer:
+    numbers from here to prefetched data.
     """
     width = 2 * vector
     stride = size * width
@@ -134,7 +124,6 @@ def stage_kernel(order: int) -> Any:
     """
     face_size = (order + 1) * (order + 2) // 2
     size = face_size * (order + 3) // 3
-    ahead = SOURCE_AHEAD // (6 * size * BYTES)
 
     @team_kernel
     def stage(new_e, new_h, e, h, residual_e, residual_h, a, b, conditions, factors_e, factors_h, ghosts_e, ghosts_h,
@@ -142,7 +131,7 @@ def stage_kernel(order: int) -> Any:
         vector = lanes(e)
         width = 2 * vector
         stride = size * width
-        further, nearer = 3 * stride * ahead, 3 * stride * TARGET_AHEAD
+        further, nearer = ahead(size, stride)
         jumps_e = np.empty(4 * face_size * 2 * width, e.dtype)
         jumps_h = np.empty(4 * face_size * 2 * width, e.dtype)
         for block in range(begin, end):

@@ -21,12 +21,6 @@ from calderon.quadrature import triangle_rule
 from calderon.quadrature.sphere import far_field_square
 from calderon.validation import one_point, positive_length, unit_vectors
 
-AT_A_TIME = 1 << 21
-"""Phases exp(-ik d . x) at a time."""
-LAYERS = 1
-"""Layers of tetrahedra between scatterers and the surface: the field at edges is not smooth, and that of an incident
-wave, which a closed surface should not see, is wrong by the mesh's dispersion, the more the larger the surface."""
-
 
 @dataclass(frozen=True, eq=False)
 class EquivalentCurrents:
@@ -44,7 +38,7 @@ class EquivalentCurrents:
         """F (n, 3) in V in directions (n, 3) of any length but zero."""
         d = unit_vectors(directions)
         both = np.concatenate([self.impedance * self.electric, self.magnetic], axis=1)
-        step = max(1, AT_A_TIME // max(1, len(self.points)))
+        step = max(1, 2**21 // max(1, len(self.points)))  # directions at a time, with 2 million phases
         parts = [
             np.exp(-1j * self.wavenumber * (d[n : n + step] @ self.points.T)) @ both for n in range(0, len(d), step)
         ]
@@ -93,7 +87,9 @@ def enclosed(
     domain: Domain, mesh: TetrahedralMesh, radius: float | None, center: ArrayLike | None
 ) -> NDArray[np.bool_]:
     """(tetrahedra,) of the whole mesh: those whose centroids lie within a radius in m of a center, by default the
-    middle of all that scatters; without a radius all that scatters and LAYERS of tetrahedra around.
+    middle of all that scatters; without a radius all that scatters and one layer of tetrahedra around: the field at
+    edges is not smooth, and that of an incident wave, which a closed surface should not see, is wrong by the mesh's
+    dispersion, the more the larger the surface.
 
     Raises ValueError where no face absorbs, or such a face has a tetrahedron inside; where a material, a conductor or a
     current lies outside.
@@ -103,11 +99,11 @@ def enclosed(
     body, opened = _scattering(domain), domain.everywhere(opened)
     if not opened.any():
         raise ValueError("no faces absorb: a far field needs absorbing faces all around; set them in boundaries")
-    # which tetrahedra are inside: the scatterer with some layers, or a ball
+    # which tetrahedra are inside: the scatterer with all that share a vertex with it, or a ball
     if radius is None:
-        inside = body
-        for _ in range(LAYERS):
-            inside = _grown(inside, mesh)
+        touched = np.zeros(mesh.number_of_vertices, bool)
+        touched[mesh.tetrahedra[body]] = True
+        inside = touched[mesh.tetrahedra].any(axis=1)
         advice = "leave more room between it and the absorbing faces, or give a radius and a center"
     else:
         ends = mesh.vertices[mesh.tetrahedra[body if body.any() else slice(None)]].reshape(-1, 3)
@@ -125,13 +121,6 @@ def enclosed(
     if not inside.any():
         raise ValueError(f"the surface encloses no tetrahedron: {advice}")
     return inside
-
-
-def _grown(inside: NDArray[np.bool_], mesh: TetrahedralMesh) -> NDArray[np.bool_]:
-    """With all tetrahedra that share a vertex."""
-    touched = np.zeros(mesh.number_of_vertices, bool)
-    touched[mesh.tetrahedra[inside]] = True
-    return np.asarray(touched[mesh.tetrahedra].any(axis=1))
 
 
 def _scattering(domain: Domain) -> NDArray[np.bool_]:

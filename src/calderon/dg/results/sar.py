@@ -13,6 +13,7 @@ at a face contains the whole voxel. All kinds of tissue count.
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from enum import IntEnum
 from typing import Any
 
 import numpy as np
@@ -23,27 +24,27 @@ from calderon.backends import require_memory
 from calderon.mesh import TetrahedralMesh
 from calderon.validation import points_in_space, positive_length, unmasked
 
-AIR = 0.10
-"""Part of a valid cube's volume that may be air."""
-LARGER = 1.05
-"""Cubes at a face count if their volume is at most that many times the smallest one's."""
-ACCURACY = 1e-9
-"""Relative accuracy of the mass of a cube."""
-CHUNK = 50_000
-"""Cubes or points at a time."""
-OWN, WITHIN, AT_FACE = 1, 2, 3
-"""Where the average of a voxel comes from: its own cube, one it lies in, one it is at the face of."""
-FACES = np.array([[1, 0, 0], [-1, 0, 0], [0, 1, 0], [0, -1, 0], [0, 0, 1], [0, 0, -1]], float)
+OUTWARD_OF_CUBE = np.kron(np.eye(3), [[1], [-1]])
+"""(6, 3) outward normals of the faces of a cube."""
 BYTES_OF_A_VOXEL = 180
 """Bytes of grid, tables and cubes for each voxel: 132 were measured where half of the grid is tissue, 161 where all
 is."""
 Sample = Callable[[NDArray[np.float64]], tuple[NDArray[np.float64], NDArray[np.float64]]]
 
 
+class Origin(IntEnum):
+    """Where the average of a voxel comes from: nowhere, its own cube, one it lies in, one it is at the face of."""
+
+    NONE, OWN, WITHIN, AT_FACE = range(4)
+
+
 @dataclass(frozen=True, eq=False)
 class CubeAverages:
-    """values (nx, ny, nz): W/kg, NaN where there is no tissue; origin (nx, ny, nz): 0 there, else OWN, WITHIN or
-    AT_FACE. sides (nx, ny, nz): side in m of the cube that the average is of, NaN where there is no tissue."""
+    """Averages over cubes around voxels.
+
+    values (nx, ny, nz): W/kg, NaN where there is no tissue. origin (nx, ny, nz): see `Origin`. sides (nx, ny, nz): side
+    in m of the cube that the average is of, NaN where there is no tissue.
+    """
 
     values: NDArray[np.float64]
     origin: NDArray[np.int8]
@@ -199,14 +200,14 @@ def cube_averages(
         halves[at] = cubes.half
         valid = cubes.valid(tables)
         kept = tuple(own[valid].T)
-        values[kept], origin[kept] = tables.power.over(*cubes.box)[valid] / mass, OWN
+        values[kept], origin[kept] = tables.power.over(*cubes.box)[valid] / mass, Origin.OWN
     # voxels without a valid cube: the largest average of cubes that hold them, or cubes at a face
     _take_from_others(values, origin, halves, tissue)
-    rest = np.argwhere(tissue & (origin == 0))
+    rest = np.argwhere(tissue & (origin == Origin.NONE))
     for own in _chunks(rest):
         at = tuple(own.T)
         values[at], halves[at] = _at_faces(tables, own, mass)
-        origin[at] = AT_FACE
+        origin[at] = Origin.AT_FACE
     return CubeAverages(values, origin, 2 * halves * voxel)
 
 
@@ -217,8 +218,9 @@ def require_mass(total: float, mass: float) -> None:
 
 
 def _chunks(where: NDArray[Any]) -> Iterator[NDArray[Any]]:
-    for first in range(0, len(where), CHUNK):
-        yield where[first : first + CHUNK]
+    """Cubes or points, 50,000 at a time."""
+    for first in range(0, len(where), 50_000):
+        yield where[first : first + 50_000]
 
 
 class _Sums:
@@ -251,11 +253,11 @@ class _Cubes:
         return self.middle - half, self.middle + half
 
     def valid(self, tables: "_Tables") -> NDArray[np.bool_]:
-        """(n,) whether little of the cube is air, and no face lies entirely in air."""
+        """(n,) whether at most a tenth of the cube is air, and no face lies entirely in air."""
         low, high = self.box
-        full = tables.tissue.over(low, high) >= (1 - AIR) * (2 * self.half) ** 3
+        full = tables.tissue.over(low, high) >= 0.9 * (2 * self.half) ** 3
         thin = 1e-3  # voxels
-        for face in FACES:
+        for face in OUTWARD_OF_CUBE:
             first, last = low.copy(), high.copy()
             axis = int(np.argmax(np.abs(face)))
             if face[axis] > 0:
@@ -295,7 +297,7 @@ class _Tables:
             step = np.where(reached, at_low / np.where(at_low == at_high, 1, at_low - at_high), 1.0)
             half = low + step * (high - low)
             value = root(half)
-            if (np.abs(value[reached]) <= ACCURACY / 3 * np.cbrt(mass)).all():
+            if (np.abs(value[reached]) <= 1e-9 / 3 * np.cbrt(mass)).all():  # 1e-9 of the mass
                 break
             above = value > 0
             # the value of an end that stays twice is halved, otherwise it would stay indefinitely
@@ -311,9 +313,9 @@ def _take_from_others(
     values: NDArray[np.float64], origin: NDArray[np.int8], halves: NDArray[np.float64], tissue: NDArray[np.bool_]
 ) -> None:
     """Give voxels without a valid cube the largest average of the valid cubes in which they lie entirely."""
-    without = tissue & (origin != OWN)
+    without = tissue & (origin != Origin.OWN)
     counts = _Sums(without.astype(float))
-    givers = np.argwhere(origin == OWN)
+    givers = np.argwhere(origin == Origin.OWN)
     reach = np.floor(halves[tuple(givers.T)] - 0.5 + 1e-9).astype(int)[:, None]
     touching = counts.over(givers - reach, givers + reach + 1.0) > 0.5
     givers, reach = givers[touching], reach[touching]
@@ -323,7 +325,7 @@ def _take_from_others(
         low, high = np.maximum(givers[n] - reach[n], 0), givers[n] + reach[n] + 1
         taken[low[0] : high[0], low[1] : high[1], low[2] : high[2]] = n
     found = without & (taken >= 0)
-    values[found], origin[found] = averages[taken[found]], WITHIN
+    values[found], origin[found] = averages[taken[found]], Origin.WITHIN
     halves[found] = halves[tuple(givers[taken[found]].T)]
 
 
@@ -333,10 +335,10 @@ def _at_faces(
     """(n,) largest average of the cubes that have the voxel in the middle of a face and are about as small as the
     smallest, and half the side of that cube in voxels."""
     halves, averages = np.empty((6, len(voxels))), np.empty((6, len(voxels)))
-    for n, face in enumerate(FACES):
+    for n, face in enumerate(OUTWARD_OF_CUBE):
         cubes = tables.cubes(np.asarray(voxels + 0.5, float), face, mass)
         halves[n] = np.where(np.isfinite(cubes.half), cubes.half, np.inf)
         averages[n] = tables.power.over(*cubes.box) / mass
-    averages[halves**3 > LARGER * halves.min(axis=0) ** 3] = -np.inf
+    averages[halves**3 > 1.05 * halves.min(axis=0) ** 3] = -np.inf  # volumes up to 5 % larger than the smallest
     best = averages.argmax(axis=0), np.arange(len(voxels))
     return averages[best], halves[best]

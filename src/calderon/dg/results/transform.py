@@ -12,8 +12,6 @@ from calderon.dg.results.periodic import PeriodicFields
 from calderon.dg.run.observer import Instant, Observer, Span, State
 from calderon.validation import positive_length, positive_numbers, whole_number
 
-PART = 1 << 16
-"""Numbers processed at a time, which fit a cache."""
 NEEDED = "frequencies are one or several positive numbers in Hz"
 Result = Callable[
     [float, NDArray[np.complexfloating], NDArray[np.complexfloating], complex | str | None], PeriodicFields
@@ -184,8 +182,8 @@ class RunningTransform(Observer):
 
 
 def add_multiple(total: NDArray[np.complexfloating], factor: complex, field: NDArray[np.floating]) -> None:
-    """total += factor field for a flat field, a part at a time, so that no other copy of it is made."""
+    """total += factor field for a flat field, a part at a time that fits a cache, so that no other copy is made."""
     flat = total.ravel()
-    for first in range(0, len(flat), PART):
-        part = slice(first, first + PART)
+    for first in range(0, len(flat), 1 << 16):
+        part = slice(first, first + (1 << 16))
         flat[part] += factor * field[part]

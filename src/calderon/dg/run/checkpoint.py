@@ -27,20 +27,15 @@ from calderon.waves import CurrentDipole, CurrentSource, GaussianPulse, RampedSi
 
 KIND = FileKind("calderon time stepping", "checkpoint", "delete it to restart", version=5, former=4)
 TOLERANCES = {"double": 1e-9, "single": 1e-4}
-"""Tolerance of sums over fields relative to the root of the sum of their squares."""
-SIGNAL_TOLERANCE = 1e-9
-"""Tolerance of a signal relative to its largest value."""
-TIMES = 500
-"""Largest number of times at which signals are compared, in even and again in growing steps: most pulses come early."""
-SUMS = 4
-"""Number of sums over the values of a field, each with other weights."""
+"""Tolerances of sums over fields relative to the root of the sum of their squares, by precision; that of signals
+relative to their largest value is 1e-9."""
 
 
 @dataclass(frozen=True, eq=False)
 class RunKey:
     """exact: data that must be identical to the last bit, by name: the digests of `problem_of`, order, flux, precision,
     classes (elements by step), start, step and count, observers (all labels). signals (sources, times) of driven
-    currents, at times that start, step and count give; initial_fields (2, 1 + SUMS) of E and Z0 H when the run begins,
+    currents, at times that start, step and count give; initial_fields (2, 5) of E and Z0 H when the run begins,
     see `sums`; both are empty without a checkpoint."""
 
     exact: dict[str, Any]
@@ -53,7 +48,7 @@ class RunKey:
         """Names of the parts that differ from another key."""
         names = [name for name, value in self.exact.items() if exact[name] != value]
         timed, placed = {"start", "step", "count"}.isdisjoint(names), {"mesh", "order"}.isdisjoint(names)
-        if timed and "sources" not in names and not _agree(self.signals, signals, SIGNAL_TOLERANCE):
+        if timed and "sources" not in names and not _agree(self.signals, signals, 1e-9):
             names.append("sources")
         if placed and not _agree(self.initial_fields, initial_fields, TOLERANCES[self.exact["precision"]]):
             names.append("initial fields")
@@ -120,21 +115,21 @@ def _constants(source: Any, mesh: TetrahedralMesh) -> list[ArrayLike]:
 
 
 def signals_of(loads: Sequence[Load], span: Span) -> NDArray[np.float64]:
-    """(sources, times) signals of currents in the middle of some steps of a run, of all if there are few. Errors as for
-    `Load.at`."""
-    even, growing = np.linspace(1, span.count, TIMES), np.geomspace(1, span.count, TIMES)
+    """(sources, times) signals of currents in the middle of some steps of a run, of all if there are few: 500 in even
+    and 500 in growing distances, since most pulses come early. Errors as for `Load.at`."""
+    even, growing = np.linspace(1, span.count, 500), np.geomspace(1, span.count, 500)
     steps = np.unique(np.concatenate([even, growing]).astype(np.int64))
     times = span.start + (steps - 0.5) * span.step
     return np.array([[load.at(time) for time in times.tolist()] for load in loads]).reshape(len(loads), len(times))
 
 
 def sums(field: NDArray[np.floating], domain: Domain) -> NDArray[np.float64]:
-    """(1 + SUMS,) of a flat field of all ranks: the root of the sum of its squares, and sums with weights cos(k a)
+    """(5,) of a flat field of all ranks: the root of the sum of its squares, and four sums with weights cos(k a)
     that go with the number k of the element times others that go with the component and the node."""
     own = domain.element_blocks.by_element(field.reshape(domain.element_blocks.shape))
     own = own.reshape(len(own), -1).astype(np.float64, copy=False)
     result = [float(np.vdot(own, own))]
-    for n in range(1, 1 + SUMS):  # angles that are not fractions of a circle: no two weights are alike
+    for n in range(1, 5):  # angles that are not fractions of a circle: no two weights are alike
         inside, elements = np.cos(np.sqrt(n + 1.0) * np.arange(own.shape[1])), np.cos(n * domain.part.elements)
         result.append(float(elements @ (own @ inside)))
     total = np.asarray(domain.communicator.total(np.array(result)))
@@ -153,19 +148,8 @@ class OtherRun(ValueError):
         self.differing = tuple(differing)
 
 
-@dataclass(frozen=True)
-class Shapes:
-    """Types and shapes of the state of an observer before a run, by name; grows: whether it has a row more for each
-    record."""
-
-    arrays: dict[str, tuple[str, tuple[int, ...]]]
-    grows: bool
-
-    @classmethod
-    def of(cls, state: State, grows: bool) -> "Shapes":
-        """Types and shapes of a state; grows: whether it has a row more for each record."""
-        arrays = {name: np.asarray(values) for name, values in state.items()}
-        return cls({name: (values.dtype.str, values.shape) for name, values in arrays.items()}, grows)
+Shapes = tuple[bool, dict[str, tuple[str, tuple[int, ...]]]]
+"""Whether an observer has a row more for each record, and types and shapes of its state before a run, by name."""
 
 
 @dataclass(frozen=True)
@@ -238,24 +222,17 @@ def _observed(file: SavedGroup, expected: Sequence[Shapes], steps: int) -> list[
     """The states of observers, whose arrays have the types and shapes of those before the first step; what grows with
     the records has as many more rows in all arrays of an observer, at most one for each step; fewer, where the same
     simulation was interrupted later."""
-    groups = []
-    if expected:
-        observers = file["observers"]
-        observers.require(
-            observers.names == [f"{number:03d}" for number in range(len(expected))],
-            f"{len(observers.names)} observers instead of {len(expected)}",
-        )
-        groups = [observers[name] for name in observers.names]
-    states = []
-    for group, shapes in zip(groups, expected, strict=True):
-        group.require(group.names == sorted(shapes.arrays), "the state of another observer")
-        state: State = {}
-        more = set[int]()
-        for name, (dtype, shape) in shapes.arrays.items():
-            state[name] = group.array(name, dtype, (None, *shape[1:]))
-            more.add(len(state[name]) - shape[0])
+    if not expected:
+        return []
+    observers, numbers = file["observers"], [f"{number:03d}" for number in range(len(expected))]
+    observers.require(observers.names == numbers, f"{len(observers.names)} observers instead of {len(expected)}")
+    states = list[State]()
+    for number, (grows, arrays) in zip(numbers, expected, strict=True):
+        group = observers[number]
+        group.require(group.names == sorted(arrays), "the state of another observer")
+        states.append({name: group.array(name, kind, (None, *shape[1:])) for name, (kind, shape) in arrays.items()})
+        more = {len(states[-1][name]) - shape[0] for name, (_, shape) in arrays.items()}
         most = max(more, default=0)
-        fits = len(more) <= 1 and (most <= steps if shapes.grows else most == 0)
+        fits = len(more) <= 1 and (most <= steps if grows else most == 0)
         group.require(fits, "records of another number of steps")
-        states.append(state)
     return states

@@ -7,18 +7,14 @@ from calderon.dg.domain import Domain
 from calderon.dg.operator.conduction import conducting_admittance
 from calderon.dg.run.observer import Span
 
-TIMES = 10_000
-"""Times at which signals are sampled, at most."""
-ELEMENTS = 4096
-"""Elements at a time."""
 Real = NDArray[np.floating]
 
 
 def frequency_content(domain: Domain, fields: tuple[Real, ...], span: Span) -> float:
     """The highest frequency in Hz of what a run brings to its conductors: that of incident waves, and the root of the
-    mean square of those of each current, and of given flat fields E and H; 0 without any."""
+    mean square of those of each current, at 10,000 times at most, and of given flat fields E and H; 0 without any."""
     found = [wave.frequency for wave in domain.incident.waves]
-    times = span.start + span.step * np.linspace(0, span.count, min(span.count + 1, TIMES))
+    times = span.start + span.step * np.linspace(0, span.count, min(span.count + 1, 10_000))
     for load in domain.loads:
         signal = np.array([load.at(time) for time in times.tolist()])
         power = np.trapezoid(signal**2, times)
@@ -39,8 +35,7 @@ def _wavenumber(domain: Domain, fields: tuple[Real, ...]) -> float:
         fields, (medium.permittivity, medium.permeability), (medium.permeability, medium.permittivity), strict=True
     ):
         values = domain.element_blocks.by_element(field.reshape(domain.element_blocks.shape))
-        for begin in range(0, len(free), ELEMENTS):
-            part = free[begin : begin + ELEMENTS]
+        for part in np.array_split(free, range(4096, len(free), 4096)):  # some elements at a time
             squares, curls = _squares(domain, values[part].astype(np.float64), part)
             sums += curls @ (1 / other[part]), squares @ own[part]
     curls, squares = domain.communicator.total(sums)

@@ -15,10 +15,8 @@ from calderon.dg.sources.port import Port
 from calderon.dg.stepping.system import Steps, System
 from calderon.processes import postponed
 
-CHECKED = 100
+STEPS_OF_A_CHECK = 100
 """Steps between two checks that the fields are finite."""
-SHOWN = 20
-"""Steps between two updates of the progress."""
 Listener = Callable[[int, int], None]
 """Called with the steps done and all steps."""
 
@@ -92,7 +90,7 @@ class Run:
 
     def _observe(self, n: int) -> None:
         """Actions after every step."""
-        if n % CHECKED == 0 or n == self.span.count:
+        if n % STEPS_OF_A_CHECK == 0 or n == self.span.count:
             self._check(n)
         for port in self.ports:
             port.record(self.span.start + n * self.span.step)
@@ -117,7 +115,10 @@ class Run:
 
     def _expected(self) -> Expected:
         """The shapes of a checkpoint of this run; rank 0 alone knows the states of its observers."""
-        shapes = [Shapes.of(each.state(), each.grows) for each in self._recorders]
+        shapes: list[Shapes] = []
+        for each in self._recorders:
+            state = {name: np.asarray(values) for name, values in each.state().items()}
+            shapes.append((each.grows, {name: (values.dtype.str, values.shape) for name, values in state.items()}))
         blocks, ranks = self.domain.element_blocks, self.domain.communicator
         shape = self.domain.whole, 3, blocks.reference.size
         return Expected(self.system.electric.dtype, shape, ranks.gather(shapes)[0])
@@ -144,7 +145,7 @@ class Run:
 @contextmanager
 def progress_of(choice: bool | Listener, text: str, total: int, rank: int) -> Iterator[Callable[[int], None]]:
     """A function to be called with the number of steps done. choice: whether a bar with the time left is shown, or a
-    function that is called instead. Only rank 0 reports."""
+    function that is called instead. Only rank 0 reports, every 20 steps."""
     listener = choice if callable(choice) else None
     if listener is None and not isinstance(choice, bool):
         raise ValueError(f"progress={choice!r}: True, False or a function of the parts done and all parts is needed")
@@ -152,7 +153,7 @@ def progress_of(choice: bool | Listener, text: str, total: int, rank: int) -> It
         task = bar.add_task(text, total=total)
 
         def report(done: int) -> None:
-            if done % SHOWN and done < total or rank > 0:
+            if done % 20 and done < total or rank > 0:
                 return
             if listener is not None:
                 listener(done, total)

@@ -2,28 +2,35 @@
 
 import math
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from calderon.dg.domain import Domain
 from calderon.mesh import MeshWarning
 from calderon.validation import callers_level, positive_length, real_number
 from calderon.waves import RampedSine, TransientPlaneWave
 
-SAMPLES = 24
-"""Least number of samples of a period that enter a discrete Fourier transform."""
 
-LARGEST_COUNT = 10**8
-"""Largest number of steps of a run; more indicates a wrong unit."""
-LEAST_STEPS = 6
-"""Least number of stable steps in a period; with fewer, the elements are longer than the waves."""
-LEAST_SKIN = 0.5
-"""Least skin depth of a conductor, in lengths of its elements."""
-LEAST_NODES = 2.0
-"""Least number of nodes in a wavelength: no polynomial with fewer nodes resolves it."""
+class Resolution(NamedTuple):
+    """What a run must resolve, at least.
+
+    samples: of a period that enter a discrete Fourier transform. steps: stable steps in a period; with fewer, the
+    elements are longer than the waves. nodes: in a wavelength: no polynomial with fewer resolves it. skin: depth in a
+    conductor, in lengths of its elements. count: the largest number of steps of a run; more indicates a wrong unit.
+    """
+
+    samples: int = 24
+    steps: int = 6
+    nodes: float = 2.0
+    skin: float = 0.5
+    count: int = 10**8
+
+
+NEEDED = Resolution()
 
 
 @dataclass(frozen=True)
@@ -41,11 +48,11 @@ class Sampling:
         return self.samples * self.stride
 
     def steps_in(self, periods: int) -> int:
-        """ValueError for more than LARGEST_COUNT."""
-        if periods * self.steps > LARGEST_COUNT:
+        """ValueError for more than NEEDED.count."""
+        if periods * self.steps > NEEDED.count:
             raise ValueError(
                 f"frequency={self.frequency!r}, periods={periods}: that takes {periods * self.steps:.2g} steps of "
-                f"{self.step:.3g} s, more than {LARGEST_COUNT:.0e}: use fewer periods or a coarser mesh; is the "
+                f"{self.step:.3g} s, more than {NEEDED.count:.0e}: use fewer periods or a coarser mesh; is the "
                 "frequency in Hz, and the mesh in metres?"
             )
         return periods * self.steps
@@ -59,12 +66,12 @@ class Sampling:
 def sampling(frequency: float, longest: float) -> Sampling:
     """With steps as long as possible, at most `longest` s. ValueError for a frequency that is not positive."""
     frequency = positive_length(frequency, "frequency")
-    if frequency * longest * LEAST_STEPS > 1:
+    if frequency * longest * NEEDED.steps > 1:
         raise ValueError(
             f"frequency={frequency!r}: a period lasts {1 / frequency:.3g} and the longest stable step {longest:.3g}: "
             "the mesh is far too coarse for such waves, or not in metres; use a finer mesh, or scale= when it is read"
         )
-    stride = max(1, math.floor(1 / (frequency * longest * SAMPLES)))
+    stride = max(1, math.floor(1 / (frequency * longest * NEEDED.samples)))
     return Sampling(frequency, math.ceil(1 / (frequency * longest * stride)), stride)
 
 
@@ -83,14 +90,14 @@ def require_period(sources: Iterable[Any], frequency: float) -> None:
 
 def steps_until(until: float, now: float, longest: float) -> tuple[float, int]:
     """The span from now until then, and the number of steps that it takes. ValueError for an invalid or past time,
-    and for more steps than LARGEST_COUNT."""
+    and for more steps than NEEDED.count."""
     if (until := real_number(until, "until")) < now:
         raise ValueError(f"until={until!r}: a time not before the present one, {now!r}, is needed")
     span = until - now
     count = span / longest * (1 - 1e-12)  # perhaps infinite
-    if count > LARGEST_COUNT:
+    if count > NEEDED.count:
         raise ValueError(
-            f"until={until!r}: that takes {count:.2g} steps of {longest:.3g}, more than {LARGEST_COUNT:.0e}: is the "
+            f"until={until!r}: that takes {count:.2g} steps of {longest:.3g}, more than {NEEDED.count:.0e}: is the "
             "time in seconds (with materials), and the mesh in metres? Choose a shorter time or a coarser mesh"
         )
     return span, math.ceil(count)
@@ -98,43 +105,53 @@ def steps_until(until: float, now: float, longest: float) -> tuple[float, int]:
 
 def warn_resolution(domain: Domain, frequency: float) -> None:
     """MeshWarning, by the first rank, where elements of any rank are too long for the waves in them."""
-    medium, mesh, order = domain.medium, domain.part.mesh, domain.element_blocks.reference.order
+    medium = domain.medium
     lengths = medium.speed / (frequency * np.sqrt(medium.permittivity * medium.permeability))
-    nodes = order * lengths / mesh.longest_edges
-    worst = int(np.argmin(nodes))
-    own = float(nodes[worst]), int((nodes < LEAST_NODES).sum()), mesh.longest_edges[worst], lengths[worst]
-    found = domain.communicator.gather(own)
-    least, _, edge, length = min(found)
-    if least < LEAST_NODES and domain.communicator.rank == 0:
-        hertz, metres = (" Hz", " m") if medium.speed != 1 else ("", "")
-        warnings.warn(
-            f"{sum(each[1] for each in found)} tetrahedra have fewer than {LEAST_NODES:g} nodes in a wavelength at "
-            f"{frequency:.4g}{hertz}, the worst {least:.2g} (edge {edge:.3g}{metres}, wavelength {length:.3g}{metres})"
-            ": amplitudes are inaccurate there; use a finer mesh or a higher order; or is the mesh not in metres?",
-            MeshWarning,
-            stacklevel=callers_level(),
+    nodes = domain.element_blocks.reference.order * lengths / domain.part.mesh.longest_edges
+    hertz, metres = (" Hz", " m") if medium.speed != 1 else ("", "")
+
+    def text(count: int, least: float, edge: float, length: float) -> str:
+        return (
+            f"{count} tetrahedra have fewer than {NEEDED.nodes:g} nodes in a wavelength at {frequency:.4g}{hertz}, the "
+            f"worst {least:.2g} (edge {edge:.3g}{metres}, wavelength {length:.3g}{metres}): amplitudes are inaccurate "
+            "there; use a finer mesh or a higher order; or is the mesh not in metres?"
         )
+
+    _warn_of_worst(domain, nodes, NEEDED.nodes, lengths, text)
 
 
 def warn_skin_depth(domain: Domain, frequency: float) -> None:
     """MeshWarning, by the first rank, where elements of any rank are too long for the decay of waves in conductors."""
-    medium, lengths = domain.medium, domain.part.mesh.longest_edges
-    conductors = np.flatnonzero(medium.loss)
+    medium = domain.medium
     if medium.speed == 1:  # without units and materials
         return
     k = 2 * np.pi * frequency / medium.speed
-    index = np.sqrt(medium.permeability * (medium.permittivity + 1j * medium.loss / k))[conductors]
-    part = np.append(1 / (k * index.imag) / lengths[conductors], np.inf)  # of skin depths in an element
-    worst = int(np.argmin(part))
-    own = float(part[worst]), int((part < LEAST_SKIN).sum()), float(np.append(lengths[conductors], 0.0)[worst])
-    found = domain.communicator.gather(own)
-    least, _, edge = min(found)
-    if least < LEAST_SKIN and domain.communicator.rank == 0:
-        warnings.warn(
-            f"{sum(each[1] for each in found)} tetrahedra of conductors are longer than twice the skin depth at "
-            f"{frequency:.4g} Hz, the worst {1 / least:.3g} times it (edge {edge:.3g} m, skin depth {least * edge:.3g} "
-            "m): losses there are inaccurate; use a finer mesh, or leave the conductor out (mesh.without_part) and "
-            "name its boundary 'pec'",
-            MeshWarning,
-            stacklevel=callers_level(),
+    index = np.sqrt(medium.permeability * (medium.permittivity + 1j * medium.loss / k))
+    depths = np.divide(1 / k, index.imag, out=np.full(len(index), np.inf), where=medium.loss > 0)
+
+    def text(count: int, least: float, edge: float, depth: float) -> str:
+        return (
+            f"{count} tetrahedra of conductors are longer than twice the skin depth at {frequency:.4g} Hz, the worst "
+            f"{1 / least:.3g} times it (edge {edge:.3g} m, skin depth {depth:.3g} m): losses there are inaccurate; use "
+            "a finer mesh, or leave the conductor out (mesh.without_part) and name its boundary 'pec'"
         )
+
+    _warn_of_worst(domain, depths / domain.part.mesh.longest_edges, NEEDED.skin, depths, text)
+
+
+def _warn_of_worst(
+    domain: Domain,
+    values: NDArray[np.float64],
+    least: float,
+    lengths: NDArray[np.float64],
+    text: Callable[[int, float, float, float], str],
+) -> None:
+    """MeshWarning, by the first rank, where values (elements,) of any rank are below the least one. text: of the
+    warning, for the number of such elements, and value, longest edge and length (elements,) of the worst one."""
+    worst = int(np.argmin(values))
+    edge = float(domain.part.mesh.longest_edges[worst])
+    found = domain.communicator.gather((float(values[worst]), int((values < least).sum()), edge, float(lengths[worst])))
+    value, _, edge, length = min(found)
+    if value < least and domain.communicator.rank == 0:
+        count = sum(each[1] for each in found)
+        warnings.warn(text(count, value, edge, length), MeshWarning, stacklevel=callers_level())

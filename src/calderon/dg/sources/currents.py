@@ -13,10 +13,6 @@ from calderon.mesh.tetrahedral.location import locate
 from calderon.mesh.tetrahedral.partition import Part
 from calderon.waves import CurrentDipole, CurrentSource, Signal
 
-SPREAD = 2.0
-"""Default radius of the bump that models a dipole, over the mean edge of the element that holds it."""
-FIRST, SECOND = np.triu_indices(4, 1)
-
 
 @dataclass(frozen=True, eq=False)
 class Load:
@@ -116,9 +112,10 @@ def _around_point(
 
 
 def _default_radius(dipole: CurrentDipole, mesh: TetrahedralMesh) -> float:
-    """SPREAD mean edges of the element that holds the dipole. ValueError if there is none."""
+    """Two mean edges of the element that holds the dipole. ValueError if there is none."""
     corners = mesh.vertices[mesh.tetrahedra[locate(mesh, dipole.position[None])[0][0]]]
-    return SPREAD * float(np.linalg.norm(corners[FIRST] - corners[SECOND], axis=1).mean())
+    first, second = np.triu_indices(4, 1)
+    return 2 * float(np.linalg.norm(corners[first] - corners[second], axis=1).mean())
 
 
 def _near(point: NDArray[np.float64], distance: float, mesh: TetrahedralMesh) -> NDArray[np.int64]:

@@ -10,9 +10,6 @@ from calderon.dg.sources.currents import Load
 from calderon.parallel import Communicator
 from calderon.validation import finite_complex, positive_length, real_number, whole_number
 
-FAINT = 1e-9
-"""Part of a pulse that carries no information: rounding is as large."""
-
 
 class Port:
     """Current and voltage of a feed at every step of the runs so far; made by `MaxwellDG` for each driven current.
@@ -77,11 +74,12 @@ class Port:
         return PortAmplitudes(complex(factors @ self.current), complex(factors @ self.voltage))
 
     def driven(self, frequency: float) -> complex:
-        """The spectrum of the current in A s. ValueError where it is FAINT, so that fields for 1 A would be noise."""
+        """The spectrum of the current in A s. ValueError where it is below 1e-9 of the pulse, as rounding is, so that
+        fields for 1 A would be noise."""
         found, scale = self.spectrum(frequency).current, 0.0
         if len(self._times) > 1:
             scale = float(np.abs(np.gradient(self.times)) @ np.abs(self.current))
-        if abs(found) <= FAINT * scale:
+        if abs(found) <= 1e-9 * scale:
             raise ValueError(
                 f"the current of {self._load.name!r} is almost zero at {frequency:.6g} Hz ({abs(found):.1e} A s): "
                 "use a shorter pulse, one with a carrier near that frequency, or per=1.0"

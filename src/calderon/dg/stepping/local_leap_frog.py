@@ -9,8 +9,8 @@ whose H has the step dt_k it is -dt_k C E, for those with shorter ones
 where the step of E is done in the elements that have the step dt_k+1 or a shorter one. So E obeys leap-frog of
 E'' = -A E with another A, symmetric in the energy's inner product: a discrete energy is conserved, the error is of
 second order, and the scheme is stable as long as the eigenvalues of dt^2 A lie between 0 and 4. s_k = 0 would let
-waves of the small elements touch these bounds; s_k > 0, growing with k, keeps them away. Conduction, absorbing faces
-and incident waves have the longest step, with its permittivity epsilon' of conduction.py in the shorter ones; the slope
+waves of the small elements touch these bounds; s_k = 0.05 (k + 1) keeps them away. Conduction, absorbing faces and
+incident waves have the longest step, with its permittivity epsilon' of conduction.py in the shorter ones; the slope
 of a driven current is constant in these.
 
 Sources: J. Diaz and M. Grote, SIAM J. Sci. Comput. 31 (2009), 1985 and Comput. Methods Appl. Mech. Engrg. 291 (2015),
@@ -28,13 +28,8 @@ from calderon.dg.domain import Domain
 from calderon.dg.operator.conduction import step_permittivity
 from calderon.dg.sources.currents import Load
 from calderon.dg.stepping.leap_frog import CentredLeapFrog, Coefficients
-from calderon.dg.stepping.stability import BISECTIONS, LANCZOS_STEPS, MARGIN, largest_stable
+from calderon.dg.stepping.stability import SEARCH, largest_stable
 from calderon.dg.stepping.system import Steps, silent
-
-STABILISING = 0.05
-"""s_k / (k + 1)."""
-LOWEST = -1e-3
-"""Lower limit of the eigenvalues of dt^2 A, below which they are no rounding errors."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +52,7 @@ class LocalLeapFrog(CentredLeapFrog):
     after `limit`: work of one step for all over that of these steps.
     """
 
-    trials = (1 + BISECTIONS) * LANCZOS_STEPS
+    trials = (1 + SEARCH.bisections) * SEARCH.lanczos
 
     def __init__(self, domain: Domain) -> None:
         super().__init__(domain)
@@ -76,13 +71,13 @@ class LocalLeapFrog(CentredLeapFrog):
         self._length = 0.0
 
     def limit(self, report: Callable[[], None] = silent) -> float:
-        """By bisection on Lanczos: the largest step whose eigenvalues lie between 0 and 4 / MARGIN^2. `saving` then is
-        the factor of work saved against one step for all."""
+        """The largest step whose eigenvalues lie between 0 and 4 / SEARCH.margin^2, by bisection on Lanczos. `saving`
+        then is the factor of work saved against one step for all."""
         least = super().limit(report)
 
         def stable(step: float) -> bool:
             low, high = self._spectrum(step, report)
-            return low > LOWEST and high < 4 / MARGIN**2
+            return low > -1e-3 and high < 4 / SEARCH.margin**2  # above -1e-3 they are rounding errors
 
         found = largest_stable(stable, least, least * self.classes.ratio)
         self.saving = found / (least * self.classes.work)
@@ -117,7 +112,7 @@ class LocalLeapFrog(CentredLeapFrog):
         for k in range(self.classes.deepest + 1):
             length, end = step / 2**k, self._magnetic_blocks[k] * lanes
             new, more = (self.lanes_of(keep * ones, -length / medium.permeability)[:end].copy() for keep in (0.0, 1.0))
-            gains = (1 + STABILISING * k) / 2 * length / step_permittivity(medium, step)
+            gains = (1 + 0.05 * k) / 2 * length / step_permittivity(medium, step)
             electric = self.lanes_of(ones, gains)[: self._electric_blocks[k] * lanes if k else 0].copy()
             drives = []
             for load in self.loads if k else ():

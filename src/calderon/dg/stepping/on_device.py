@@ -1,7 +1,7 @@
 """Time stepping on a device (curl.c, upwind.c): the fields stay there while time advances."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,16 +14,24 @@ from calderon.dg.stepping.leap_frog import CentredLeapFrog, Coefficients
 from calderon.dg.stepping.runge_kutta import UpwindRungeKutta
 from calderon.dg.stepping.system import Steps, System
 
-GROUP = 128
-"""Threads of a group where each works alone."""
-HIGHEST_ORDER = 5
-"""Largest order for which the shared data of a group for a block of elements fit into GROUP_MEMORY."""
-GROUP_MEMORY = 48 * 1024
-"""Bytes that a group may share on every device."""
-LARGEST_GROUP = 640
-"""Threads of a group for a block of elements, at most."""
-GROUPS = 256
-"""Largest number of groups that check for values that are not finite."""
+
+class Sizes(NamedTuple):
+    """Sizes of launches.
+
+    group: threads of a group where each works alone. highest_order: the largest one for which the shared data of a
+    group for a block of elements fit into its memory, the bytes that a group may share on every device. largest_group:
+    threads of a group for a block, at most. checks: the largest number of groups that look for values that are not
+    finite.
+    """
+
+    group: int = 128
+    highest_order: int = 5
+    memory: int = 48 * 1024
+    largest_group: int = 640
+    checks: int = 256
+
+
+SIZES = Sizes()
 
 
 class OnDevice(System):
@@ -41,8 +49,8 @@ class OnDevice(System):
     def __init__(self, domain: Domain, device: Device) -> None:
         super().__init__(domain)
         reference, lanes = self.element_blocks.reference, self.element_blocks.lanes
-        if reference.order > HIGHEST_ORDER:
-            highest = f"choose 1 to {HIGHEST_ORDER}, or backend='numba'"
+        if reference.order > SIZES.highest_order:
+            highest = f"choose 1 to {SIZES.highest_order}, or backend='numba'"
             raise ValueError(f"order={reference.order!r} on {device.name}: {highest}")
         largest = np.iinfo(np.int32).max
         if self.electric.size > largest:
@@ -51,12 +59,12 @@ class OnDevice(System):
         advice = "use a lower order, a coarser mesh, precision='single' or backend='numba'"
         count = self.element_blocks.mesh.number_of_tetrahedra
         require_device_memory(device, needed, f"P{reference.order} on {count} tetrahedra", advice)
-        self._device, self._rows = device, max(1, min(reference.size, LARGEST_GROUP // lanes))
+        self._device, self._rows = device, max(1, min(reference.size, SIZES.largest_group // lanes))
         self._program, self._between = (
             device.build(Source(path, real_name(self.element_blocks.real), self._defines))
             for path in (self.source, "dg/stepping/fields.c")
         )
-        self._found = device.empty((GROUPS,), np.int32)
+        self._found = device.empty((SIZES.checks,), np.int32)
         self._codes, self._nodes = device.array(self.codes), device.array(self.nodes.astype(np.int32))
         self._metric, self._mirrors = device.array(self.metric), [device.array(each) for each in self.factors]
         self._ghost_rows, self._ghosts = device.array(self.rows), [device.array(each) for each in self.ghosts]
@@ -92,7 +100,7 @@ class OnDevice(System):
         """One number of each group is copied to the host."""
         if not self._fields:
             return super().finite()
-        threads = GROUP * GROUPS
+        threads = SIZES.group * SIZES.checks
         self._launch(self._between, "not_finite", threads, self._fields[0], self.electric.size, threads, self._found)
         return not self._device.to_host(self._found).any()
 
@@ -122,7 +130,7 @@ class OnDevice(System):
 
     def _launch(self, program: Any, kernel: str, threads: int, *arguments: Any) -> None:
         """A kernel in which each thread works alone."""
-        self._device.launch(program, kernel, (threads,), (GROUP,), *arguments)
+        self._device.launch(program, kernel, (threads,), (SIZES.group,), *arguments)
 
     def _by_block(self, kernel: str, drivers: dict[int, Any], *arguments: Any) -> None:
         """A kernel with a group of threads for each block of elements; the others' traces of the drivers, E (0), H
@@ -270,7 +278,7 @@ class DeviceRungeKutta(OnDevice, UpwindRungeKutta):
     def _defines(self) -> tuple[tuple[str, int], ...]:
         reference, lanes = self.element_blocks.reference, self.element_blocks.lanes
         shared = (3 * reference.size + 16 * reference.face_size) * lanes * self.element_blocks.real.itemsize
-        return (*super()._defines, ("OWN_IS_SHARED", int(shared <= GROUP_MEMORY)))
+        return (*super()._defines, ("OWN_IS_SHARED", int(shared <= SIZES.memory)))
 
     def _advance_on_device(self, steps: Steps) -> None:
         step = steps.step

@@ -14,32 +14,20 @@ from calderon.dg.domain import Domain
 from calderon.dg.operator.boundary import rotations
 from calderon.dg.operator.conduction import acrossed, conducting_admittance, halves, step_permittivity
 from calderon.dg.operator.upwind import stage_kernel, upwind_tables
-from calderon.dg.stepping.stability import MARGIN, POWER_STEPS, RUNGE_KUTTA_RADIUS, growth
+from calderon.dg.stepping.stability import SEARCH, growth
 from calderon.dg.stepping.system import Steps, System, silent
 from calderon.mesh.tetrahedra import FACES
 
-A = (
-    0.0,
-    -567301805773 / 1357537059087,
-    -2404267990393 / 2016746695238,
-    -3550918686646 / 2091501179385,
-    -1275806237668 / 842570457699,
+STAGES = (
+    (0.0, 1432997174477 / 9575080441755, 0.0),
+    (-567301805773 / 1357537059087, 5161836677717 / 13612068292357, 1432997174477 / 9575080441755),
+    (-2404267990393 / 2016746695238, 1720146321549 / 2090206949498, 2526269341429 / 6820363962896),
+    (-3550918686646 / 2091501179385, 3134564353537 / 4481467310338, 2006345519317 / 3224310063776),
+    (-1275806237668 / 842570457699, 2277821191437 / 14882151754819, 2802321613138 / 2924317926251),
 )
-B = (
-    1432997174477 / 9575080441755,
-    5161836677717 / 13612068292357,
-    1720146321549 / 2090206949498,
-    3134564353537 / 4481467310338,
-    2277821191437 / 14882151754819,
-)
-C = (
-    0.0,
-    1432997174477 / 9575080441755,
-    2526269341429 / 6820363962896,
-    2006345519317 / 3224310063776,
-    2802321613138 / 2924317926251,
-)
-STAGES = tuple(zip(A, B, C, strict=True))
+"""A_i, B_i and C_i of each stage."""
+RADIUS = 3.16
+"""Every z in the left half-plane with |z| below it lies in the stability region."""
 
 
 class UpwindRungeKutta(System):
@@ -49,7 +37,7 @@ class UpwindRungeKutta(System):
     conduction.py.
     """
 
-    h_offset, trials = 0.0, POWER_STEPS
+    h_offset, trials = 0.0, SEARCH.power
 
     def __init__(self, domain: Domain) -> None:
         super().__init__(domain)
@@ -124,7 +112,7 @@ class UpwindRungeKutta(System):
             ghost[:] = 0
         radius = growth(apply)
         self.electric[:], self.magnetic[:] = kept
-        return RUNGE_KUTTA_RADIUS * unit / (radius * MARGIN)
+        return RADIUS * unit / (radius * SEARCH.margin)
 
     def advance(self, steps: Steps) -> None:
         gains, drives, decay = self._gains(steps.step), self._drives(steps.step), self._decay(steps.step)

@@ -2,36 +2,36 @@
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh_tridiagonal
 
-LANCZOS_STEPS = 40
-"""Number of steps, enough for a relative error of the largest eigenvalue well below MARGIN on all meshes tried."""
-POWER_STEPS = 60
-BISECTIONS = 8
-"""Largest number of bisections, from a stable step to within PRECISION of an unstable one."""
-PRECISION = 0.02
-"""Relative precision of steps that are found by bisection."""
-FIRST_TRY = 0.75
-"""First trial, over the step that would be stable if the sizes of elements alone decided."""
-MARGIN = 1.01
-"""The estimates approach the spectral radius from below."""
-CERTAIN = 0.1
-"""Inscribed radii over the square of the order that are a stable step: the limit is 0.67 for degree 1, 0.25 for 3."""
-SLOWEST = 4.0
-"""Permittivities of conductors over those of their medium at most: then others limit the step."""
-RUNGE_KUTTA_RADIUS = 3.16
-"""Every z in the left half-plane with |z| below it lies in the stability region of runge_kutta."""
+
+class Search(NamedTuple):
+    """How the largest step is searched.
+
+    lanczos: steps, enough for a relative error of the largest eigenvalue well below the margin on all meshes tried.
+    power: steps of the power method. margin: the estimates approach the spectral radius from below. precision:
+    relative, of steps that are found by bisection; bisections: their largest number until then.
+    """
+
+    lanczos: int = 40
+    power: int = 60
+    margin: float = 1.01
+    precision: float = 0.02
+    bisections: int = 8
+
+
+SEARCH = Search()
 
 
 def spectrum_ends(
     apply: Callable[[NDArray[Any]], NDArray[Any]],
     products: Callable[[NDArray[Any], NDArray[Any]], tuple[float, float]],
     start: NDArray[Any],
-    steps: int = LANCZOS_STEPS,
+    steps: int = SEARCH.lanczos,
 ) -> tuple[float, float]:
     """Least and largest eigenvalue of an operator that is symmetric in an inner product, by Lanczos.
 
@@ -64,18 +64,21 @@ def spectrum_ends(
 
 
 def largest_stable(stable: Callable[[float], bool], low: float, high: float) -> float:
-    """The largest step below `high` that is stable, within PRECISION, if all shorter ones are, as `low` is."""
-    step = FIRST_TRY * high
-    while high - low > PRECISION * high:
+    """The largest step below `high` that is stable, within SEARCH.precision, if all shorter ones are, as `low` is.
+
+    high: the step that would be stable if the sizes of elements alone decided, of which 3/4 are tried first.
+    """
+    step = 0.75 * high
+    while high - low > SEARCH.precision * high:
         if stable(step):
             low = step
         else:
             high = step
-        step = (low + high) / 2 if low > high / 2 else FIRST_TRY * high
+        step = (low + high) / 2 if low > high / 2 else 0.75 * high
     return low
 
 
-def growth(apply: Callable[[], float], steps: int = POWER_STEPS) -> float:
+def growth(apply: Callable[[], float], steps: int = SEARCH.power) -> float:
     """Spectral radius by the power method: mean growth over the last third of the steps, each of which `apply` does and
     returns the factor by which the norm grew."""
     factors = [apply() for _ in range(steps)]

@@ -11,15 +11,10 @@ from numpy.typing import NDArray
 
 from calderon.backends.team import Team
 from calderon.dg.domain import Domain
-from calderon.dg.operator.boundary import FACTORS
+from calderon.dg.operator.boundary import GHOSTS
 from calderon.dg.operator.gather import sorted_faces
 from calderon.dg.sources.currents import Load
 from calderon.mesh import MeshError
-
-BLOCKS_AT_A_TIME = 64
-"""Blocks of elements at a time in integrals, so that intermediate arrays fit a cache."""
-LEAST_PART = 40
-"""Nodes of a lane in a part (blocks times nodes of an element): starting a part takes as long as a block of P2."""
 
 
 def silent(*_: Any) -> None:
@@ -66,7 +61,7 @@ class System(ABC):
         real, reference = element_blocks.real, element_blocks.reference
         self.real = real.type
         self.electric, self.magnetic = element_blocks.zeros().ravel(), element_blocks.zeros().ravel()
-        factors = np.array([FACTORS[str(each)] for each in domain.conditions]).reshape(-1, 2)
+        factors = np.array([GHOSTS[str(each)] for each in domain.conditions]).reshape(-1, 2)
         self.factors = [np.ascontiguousarray(factors[:, n], real) for n in range(2)]
         self.rows = np.full(len(domain.conditions), -1, np.int32)
         others = np.zeros(0, np.int64) if domain.halo is None else domain.halo.numbers
@@ -83,8 +78,12 @@ class System(ABC):
 
     def on_blocks(self, kernel: Callable[..., None], blocks: tuple[int, int], *arguments: Any) -> None:
         """Call a kernel for all blocks of elements from blocks[0] to before blocks[1], by all threads: one part each,
-        so that its data stay in the caches of one core from step to step."""
-        possible = (blocks[1] - blocks[0]) * self.element_blocks.reference.size // LEAST_PART
+        so that its data stay in the caches of one core from step to step.
+
+        A part has at least 40 nodes of a lane (blocks times nodes of an element): starting it takes as long as a block
+        of P2.
+        """
+        possible = (blocks[1] - blocks[0]) * self.element_blocks.reference.size // 40
         parts = max(1, min(self._team.number, possible))
         self._team.run(kernel, blocks, parts, *arguments)
 
@@ -105,8 +104,8 @@ class System(ABC):
         shape, mass = self.element_blocks.shape, self.element_blocks.reference.mass.astype(self.element_blocks.real)
         one, two = first.reshape(shape), second.reshape(shape)
         sums = np.zeros(2)
-        for begin in range(0, shape[0], BLOCKS_AT_A_TIME):
-            part = slice(begin, begin + BLOCKS_AT_A_TIME)
+        for begin in range(0, shape[0], 64):  # blocks at a time, so that intermediate arrays fit a cache
+            part = slice(begin, begin + 64)
             raised = np.einsum("bkil,bknl->binl", self._inverse_metric[part] * weight[part, None, None], one[part])
             weighed = mass @ raised
             sums += np.vdot(weighed, one[part]), np.vdot(weighed, two[part])
