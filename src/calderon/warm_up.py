@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from calderon.backends import thread_count
 from calderon.backends.kernel_cache import COMPILING, LOG
@@ -33,17 +34,17 @@ from calderon.formulations import (
 from calderon.greens import Helmholtz
 from calderon.mesh import TriangleMesh, cuboid, plate, sphere
 from calderon.mlfmm import helmholtz_sums
-from calderon.operators.methods import AUTO
+from calderon.operators.methods import first_that, resolved
 from calderon.parallel import world
 from calderon.potentials import double_layer_potential, electric_field_potential, single_layer_potential
 from calderon.spaces import Function, VectorFunction
 from calderon.validation import one_of
 from calderon.waves import PlaneWave
 
-POINTS = np.array([[0.0, 0.0, 3.0], [0.0, 0.0, 0.52]])
-"""Far from the bodies here, and near."""
-CLOSE = np.array([[0.0, 0.0, 3.0], [0.0, 0.0, 0.03]])
-"""Far from a thin body, and near."""
+
+def _points(height: float = 0.52) -> NDArray[np.float64]:
+    """Two points, far from the bodies here, and near, at that height."""
+    return np.array([[0.0, 0.0, 3.0], [0.0, 0.0, height]])
 
 
 def _sound() -> None:
@@ -54,7 +55,7 @@ def _sound() -> None:
 
 
 def _statics() -> None:
-    LaplaceDirichlet(sphere(radius=0.5, h=0.3)).solve(1.0).field(POINTS)
+    LaplaceDirichlet(sphere(radius=0.5, h=0.3)).solve(1.0).field(_points())
 
 
 def _radar() -> None:
@@ -91,8 +92,8 @@ def _waves() -> None:
 
 
 def _evaluated(solution: Any) -> None:
-    solution.field(POINTS)
-    solution.far_field(POINTS)
+    solution.field(_points())
+    solution.far_field(_points())
 
 
 WARM_UPS: dict[str, Callable[[], None]] = {
@@ -115,14 +116,14 @@ def warm_up(names: Iterable[str]) -> Iterator[tuple[str, float]]:
 
 def _static_fields(problem: Any) -> None:
     density = Function(problem.function_space, np.ones(problem.unknowns))
-    single_layer_potential(problem.system.operator.green, density).evaluate(CLOSE)
+    single_layer_potential(problem.system.operator.green, density).evaluate(_points(0.03))
 
 
 def _sound_fields(problem: Any) -> None:
     density = Function(problem.function_space, np.ones(problem.unknowns, complex))
     layer = double_layer_potential(problem.green, density)
-    layer.evaluate(CLOSE)
-    layer.far_field(CLOSE)
+    layer.evaluate(_points(0.03))
+    layer.far_field(_points())
     inverse = problem._osrc("double")
     inverse @ density.coefficients
 
@@ -130,8 +131,8 @@ def _sound_fields(problem: Any) -> None:
 def _radar_fields(problem: Any) -> None:
     current = VectorFunction(problem.function_space, np.ones(problem.unknowns, complex))
     layer = electric_field_potential(Helmholtz(problem.wavenumber), current)
-    layer.evaluate(CLOSE)
-    layer.far_field(CLOSE)
+    layer.evaluate(_points(0.03))
+    layer.far_field(_points())
 
 
 def _thin() -> TriangleMesh:
@@ -154,14 +155,13 @@ def compile_from_behind(family: str, method: str) -> None:
         make, after = BEHIND[family]
         problem = make()
         after(problem)
-        if method not in ("dense", "hmatrix", AUTO):
+        chosen = resolved(method, lambda: (first_that("stores_entries").name, "")).method
+        if not chosen.by_entries:
             return
         atoms = [term.atom for term in reversed(problem.system.operator.terms())]
         atoms = [each for each in atoms if each.is_leaf and not each.is_local]  # integral operators
-        if method == AUTO:
-            method = "dense"
         for operator in sorted(atoms, key=lambda each: each.is_symmetric):  # symmetric ones come first in a matrix
-            operator.assemble(method)
+            operator.assemble(chosen.name)
 
 
 class _OnCompilation(logging.Handler):

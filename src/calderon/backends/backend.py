@@ -34,12 +34,14 @@ def get(name: str, turn: int = 0) -> Device | None:
     cyclically. Raises ValueError for an unknown name, RuntimeError with the reason and what to do for a backend that is
     not available; a request is never quietly replaced.
     """
+    # the first graphics processor, or none
     if isinstance(name, str) and name == "auto":
         for each in (cuda.NAME, opencl.NAME):
             graphics = [device for device in survey(each).devices if device.is_gpu]
             if graphics:
                 return graphics[turn % len(graphics)]
         return None
+    # a backend, or one device of it
     backend, colon, number = name.partition(":") if isinstance(name, str) else ("", "", "")
     if backend not in KNOWN or (colon and (backend == cpu.NAME or not number.isdecimal())):
         choices = " or ".join(repr(each) for each in available_backends())
@@ -52,6 +54,7 @@ def get(name: str, turn: int = 0) -> Device | None:
     fitting = [device for device in found.devices if device.name == wanted or not wanted]
     if fitting:
         return fitting[turn % len(fitting)]
+    # none fits: say why
     choices = " or ".join(repr(each) for each in available_backends())
     if found.devices and wanted not in found.failures:
         count = len(found.devices) + len(found.failures)

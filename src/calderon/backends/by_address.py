@@ -80,9 +80,11 @@ def call_function(typing: Any, board: Any, place: Any, arguments: Any) -> Any:
     def generate(context: Any, builder: ir.IRBuilder, signature: Any, values: Any) -> Any:
         convention, board_kind = context.call_conv, signature.args[0]
         kind = convention.get_function_type(types.none, (types.intp, *kinds))
+        # the function at its place, with the address of its data as first argument
         function = builder.load(place_of(context, builder, board_kind, *values[:2]))
         data = place_of(context, builder, board_kind, values[0], context.get_constant(types.intp, DATA))
         given = [builder.ptrtoint(data, function.type), *cgutils.unpack_tuple(builder, values[2])]
+        # a call by Numba's convention, whose status is returned
         packer = context.get_arg_packer((types.intp, *kinds))
         results = [cgutils.alloca_once(builder, each.pointee) for each in kind.args[:2]]
         function = builder.inttoptr(function, kind.as_pointer())

@@ -41,6 +41,7 @@ class Execution:
             )
         real = real_type(precision, mixed)
         far = np.dtype(np.float32) if precision == "mixed" else None
+        # one backend, or several that share the work, the processor first
         names = backend.split("+") if isinstance(backend, str) else [backend]
         if len(names) == 1:
             return _one(names[0], real, far, turn)

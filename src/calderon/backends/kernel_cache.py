@@ -184,12 +184,14 @@ class KernelCache(FunctionCache):
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """The variant on disk, None where this process has to compile it, which is reported to the logger "calderon".
         While another process compiles it, this one waits."""
+        # on the disk already
         found = self._loaded(sig, target_context)
         if found is not None:
             return found
         self._give_up()  # where a compilation has failed
         with suppress(OSError):
             self._impl.locator.ensure_cache_path()
+        # the right to compile it, or what another process has compiled meanwhile
         claim = Claim(Path(self.cache_path), self._index_key(sig, target_context.codegen()))
         if claim.waited() and (found := self._loaded(sig, target_context)) is not None:
             claim.release()
@@ -317,8 +319,10 @@ def _root(module: str | None) -> str:
 def _reached(function: FunctionType) -> Iterator[tuple[str, Any]]:
     """Names and values that a function captures, and the globals that it names; members of tuples one by one, those of
     named tuples by their names."""
+    # captured values
     cells = [cell.cell_contents for cell in function.__closure__ or ()]
     found = list(zip(function.__code__.co_freevars, cells, strict=True))
+    # globals, also those that inner functions name
     codes = [function.__code__]
     while codes:
         code = codes.pop()

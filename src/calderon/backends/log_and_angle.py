@@ -24,6 +24,7 @@ def angle(y: float, x: float) -> float:
 
 def _logarithm(x):
     n, m = exponent_and_mantissa(x)
+    # the series of artanh s in z = s^2, from its last term on
     s = (m - 1.0) / (m + 1.0)
     z = s * s
     p = z * (1.0 / 21.0) + 1.0 / 19.0
@@ -39,11 +40,13 @@ def _logarithm(x):
 
 
 def _angle(y, x):
+    # the angle of the smaller against the larger one of |x| and |y|, reduced to below pi/8
     a, b = where_less(y, 0.0, -y, y), where_less(x, 0.0, -x, x)
     low, high = where_less(a, b, a, b), where_less(a, b, b, a)
     high = where_less(high, 1e-300, 1e-300, high)
     beyond = 0.41421356237309503 * high  # tan(pi/8): from there on the angle less pi/4
     s = where_less(beyond, low, low - high, low) / where_less(beyond, low, low + high, high)
+    # arctangent of s as a rational function of z = s^2
     z = s * s
     p = z * -8.750608600031904122785e-1 - 1.615753718733365076637e1
     p = p * z - 7.500855792314704667340e1
@@ -54,6 +57,7 @@ def _angle(y, x):
     q = q * z + 4.328810604912902668951e2
     q = q * z + 4.853903996359136964868e2
     q = q * z + 1.945506571482613964425e2
+    # back to the octant, the quadrant and the sign of (x, y)
     t = s + s * z * (p / q) + where_less(beyond, low, 0.7853981633974483, 0.0 * z)
     t = where_less(b, a, 1.5707963267948966 - t, t)
     t = where_less(x, 0.0, 3.141592653589793 - t, t)

@@ -92,6 +92,7 @@ def bounded_cache(limit: int) -> Callable[[Callable[P, T]], Callable[P, T]]:
     """
 
     def decorate(function: Callable[P, T]) -> Callable[P, T]:
+        # results with their bytes, those used last at the end
         kept: OrderedDict[Any, tuple[T, int]] = OrderedDict()
         lock = threading.Lock()
         total = 0

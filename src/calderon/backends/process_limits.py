@@ -29,6 +29,7 @@ def left_by_limits(mount: Path = MOUNT, tables: Path = TABLES) -> int | None:
         _, controllers, path = (line.split(":", 2) + ["", ""])[:3]
         if controllers and "memory" not in controllers.split(","):
             continue
+        # the group and all that it is in
         parts = [part for part in PurePosixPath(path).parts if part not in ("/", "..")]
         for root in [mount / "memory"] if controllers else [mount, mount / "unified"]:
             groups = (root.joinpath(*parts[:depth]) for depth in range(len(parts), -1, -1))

@@ -68,6 +68,7 @@ def _strip(vectors: int) -> Any:
         A: `vectors` vectors of rows of `matrix` from `first` on, `count` columns that are `pitch` apart; s, t (n,):
         numbers of sources and targets.
         """
+        # six vectors x at a time
         i = lo
         while i + 6 <= hi:
             tile(
@@ -80,6 +81,7 @@ def _strip(vectors: int) -> Any:
                 vectors,
             )  # fmt: skip
             i += 6
+        # the rest one by one
         while i < hi:
             tile(matrix, first, pitch, count, source, (s[i] * apart,), target, (t[i] * pitch_of + shift,), vectors)
             i += 1
@@ -99,6 +101,7 @@ def add_products(matrix, first, vectors, count, source, s, apart, target, t, pit
     rows, done = vectors * width, 0
     while done < vectors:
         rest = vectors - done
+        # tiles of four vectors of rows, or of three where the last ones would be of one or two
         height = 3 if rest == 5 or rest == 6 or rest == 9 else min(4, rest)
         shift = done * width
         at = first + shift

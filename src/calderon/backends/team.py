@@ -115,6 +115,7 @@ def do_task(board):
             return False
         if replace(board, Place.NEXT, task, task + 1):
             break
+    # its blocks
     part, parts = task - board[Place.FIRST], board[Place.PARTS]
     begin, count = board[Place.BEGIN], board[Place.END] - board[Place.BEGIN]
     if call_function(board, Place.FUNCTION, (begin + count * part // parts, begin + count * (part + 1) // parts)) != 0:

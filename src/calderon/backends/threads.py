@@ -159,6 +159,7 @@ class TaskQueue:
             with self.condition:
                 while self._neighbours is not None and any(self._blocked[task] for task in tasks) and not self.stopped:
                     self.condition.wait()
+                # from now on no neighbour of the tasks begins
                 for task in tasks:
                     self._mark(task, 1)
             try:
@@ -261,6 +262,7 @@ def at_once(work: Callable[[], Any], other: Callable[[], Any]) -> tuple[Any, Any
     calling thread, so that its warnings name the line of the caller."""
     if thread_count() == 1:
         return work(), other()
+    # the first function in another thread
     results, failures = list[Any](), list[BaseException]()
 
     def guarded() -> None:
@@ -303,14 +305,17 @@ def schedule(neighbours: Sequence[NDArray[np.intp]], weights: Sequence[float], t
     lengths = np.asarray(weights, np.float64)
     burden = np.array([lengths[each].sum() for each in neighbours])
     blocked = np.zeros(len(lengths), np.int64)
+    # until all have begun
     running, order, now = list[tuple[float, int]](), list[int](), 0.0
     while len(order) < len(lengths):
         task = int(np.argmax(np.where(blocked == 0, burden, -1.0))) if len(running) < threads else -1
         if task < 0 or blocked[task]:
+            # no thread is free, or all that is left has a neighbour that runs: the next task ends
             now = running[0][0]
             while running and running[0][0] <= now:
                 blocked[neighbours[heapq.heappop(running)[1]]] -= 1
             continue
+        # the task begins
         order.append(task)
         blocked[task] += 1  # for good
         blocked[neighbours[task]] += 1
@@ -336,6 +341,7 @@ def run_tasks(
     the running tasks and is raised.
     """
     share_memory()
+    # a queue, in which neighbours have an order
     if neighbours is None:
         queue = TaskQueue(count, None, advance)
     else:

@@ -17,6 +17,7 @@ def _load_as(typing_context, array, index, like):
     bits, wanted = array.dtype.bitwidth, like.dtype.bitwidth
 
     def generate(context, builder, sig, args):
+        # the numbers as they are stored, then in the wanted precision
         stored = ir.IntType(16) if bits == 16 else ir.FloatType() if bits == 32 else ir.DoubleType()
         place = place_of(context, builder, array, *args[:2])
         pointer = builder.bitcast(place, ir.VectorType(stored, kind.width).as_pointer())
@@ -57,6 +58,7 @@ def _transposed(builder: ir.IRBuilder, rows: list[Any], parts: int, kind: Vector
     count, step, rows = len(rows), 1, list(rows)
     while step < count:  # exchange the off-diagonal squares of size `step`
         for a in (n for n in range(count) if not n & step):
+            # places in both rows of the numbers of the new ones
             low, high = [], []
             for column in range(count):
                 for part in range(parts):
@@ -89,6 +91,7 @@ def transpose(typing_context, source, i, j, target, k, m):
             place = builder.gep(data, [builder.add(start, item)])
             return builder.bitcast(place, llvm_vector(kind).as_pointer())
 
+        # all rows to registers, and their transpose to the target
         align = kind.scalar.bitwidth // 8
         rows = [builder.load(row(source, args[0], args[1], args[2], n), align=align) for n in range(count)]
         for n, each in enumerate(_transposed(builder, rows, parts, kind)):
@@ -109,6 +112,7 @@ def transpose_apart(typing_context, source, i, pitch, target, k, apart):
             place = builder.add(first, builder.mul(step, context.get_constant(types.intp, n)))
             return element_of(context, builder, source, array, place)
 
+        # all rows to registers, and their transpose to the target
         align = kind.scalar.bitwidth // 8
         rows = [builder.load(row(*args[:3], n), align=align) for n in range(kind.width)]
         for n, each in enumerate(_transposed(builder, rows, 1, kind)):

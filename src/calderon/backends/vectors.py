@@ -210,6 +210,7 @@ def accumulate(typing_context, array, index, re, im):
     is_complex = isinstance(kind.dtype, types.Complex)
 
     def generate(context, builder, sig, args):
+        # one vector of real numbers, or two with real and imaginary parts in turn
         vector, width = llvm_vector(re), re.width
         first = builder.bitcast(place_of(context, builder, kind, *args[:2]), vector.as_pointer())
         summands = [args[2]]
@@ -220,6 +221,7 @@ def accumulate(typing_context, array, index, re, im):
             halves = (list(range(width)), list(range(width, 2 * width)))
             places = [ir.Constant(ir.VectorType(ir.IntType(32), width), half) for half in halves]
             summands = [builder.shuffle_vector(mixed, mixed, half) for half in places]
+        # added to what is there
         for n, summand in enumerate(summands):
             place = builder.gep(first, [context.get_constant(types.intp, n)])
             old = builder.load(place, align=re.scalar.bitwidth // 8)
@@ -368,9 +370,11 @@ def exponent_and_mantissa(typing_context, vector):
         def every(value):
             return ir.Constant(whole, [value] * vector.width)
 
+        # the exponent of x / sqrt(1/2), from the bits of x
         bits = builder.bitcast(args[0], whole)
         above_root = builder.add(bits, every(0x3FF0000000000000 - 0x3FE6A09E667F3BCD))  # of 1 and of sqrt(1/2)
         n = builder.sub(builder.ashr(above_root, every(52)), every(1023))
+        # x / 2^n
         m = builder.bitcast(builder.sub(bits, builder.shl(n, every(52))), kind)
         short = builder.trunc(n, ir.VectorType(ir.IntType(32), vector.width))
         return context.make_tuple(builder, sig.return_type, [builder.sitofp(short, kind), m])
@@ -393,6 +397,7 @@ def inverse_square_root_estimate(typing_context, vector):
             name = f"llvm.x86.avx512.rsqrt14.p{'d' if vector.scalar.bitwidth == 64 else 's'}.512"
             everywhere = ir.Constant(ir.IntType(vector.width), -1)
             return _call(builder, name, kind, [args[0], ir.Constant(kind, None), everywhere])
+        # 1/sqrt in single precision
         single = ir.VectorType(ir.FloatType(), vector.width)
         value = builder.fptrunc(args[0], single) if vector.scalar.bitwidth == 64 else args[0]
         root = _call(builder, f"llvm.sqrt.v{vector.width}f32", single, [value])

@@ -98,6 +98,7 @@ def domain(
 ) -> Domain:
     """This rank's part. Errors as for `medium_of`, `conditions_by_face` and `partition`; ValueError for waves without
     absorbing faces to enter through, or without materials, which imply SI units; for currents as `loads`."""
+    # conditions, sources and media of the whole mesh, with their errors and warnings
     everywhere = conditions_by_face(mesh, boundaries)
     waves = [each for each in sources if isinstance(each, TransientPlaneWave)]
     currents = [each for each in sources if isinstance(each, CurrentSource | CurrentDipole)]
@@ -108,6 +109,7 @@ def domain(
     whole = medium_of(mesh, materials)  # its errors are those of the whole mesh
     absorbing = _absorbing(mesh, everywhere)
     _warn_of_media(mesh, whole, absorbing & bool(waves))
+    # the lengths of steps of all elements
     classes = one_class(mesh.number_of_tetrahedra)
     if local:  # by the time that light takes to cross the inscribed radius, the longest at absorbing faces
         delay = mesh.inradii * np.sqrt(whole.permittivity * whole.permeability)

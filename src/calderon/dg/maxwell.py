@@ -268,6 +268,7 @@ class MaxwellDG:
         saved: tuple[str | os.PathLike[str] | None, float, bool],
     ) -> None:
         """Steps with all actions between them. saved: the checkpoint, its interval, and whether it is kept."""
+        # what tells this run from others, and the fields at its begin, for the checkpoint
         observers, ports = [*self._observers, *more], list(self.ports.values())
         recorders: list[Recorder] = [*observers, *ports]
         span = Span(self.time, step, count)
@@ -279,6 +280,7 @@ class MaxwellDG:
         if saved[0] is not None:
             known = signals_of(self._domain.loads, span), self._initial_fields()
         checkpoints = Checkpoints(*saved, RunKey(exact, *known), self._domain.communicator)
+        # the run itself
         run = Run(self._system, self._domain, span, observers, ports, courant=step / self._limit)
         text = f"{count} steps, P{self.order}, {self.number_of_unknowns} unknowns"
         with progress_of(progress, text, count, self._domain.communicator.rank) as report, checkpoints.held():
@@ -307,16 +309,19 @@ class MaxwellDG:
         The step is shortened so that a whole number of them makes a period; at least 24 of these enter the
         discrete Fourier transform. progress, checkpoint, keep_checkpoint: as for `run`.
         """
+        # steps that divide the period, and what would make its amplitudes wrong
         plan = sampling(frequency, self.time_step)
         periods = whole_number(periods, "periods", 2)
         require_period(self.sources, frequency)
         total = plan.steps_in(periods)
         warn_resolution(self._domain, frequency)
         warn_skin_depth(self._domain, frequency)
+        # the run, which sums the last period; H is ahead of E by half a step in leap-frog
         turn = np.exp(2j * np.pi * frequency * plan.step * self._system.h_offset)
         last = LastPeriods(self._domain, frequency, plan.samples, plan.stride, total, turn)
         self._advance(plan.step, total, progress, (last,), (checkpoint, checkpoint_seconds, keep_checkpoint))
         self.time += total * plan.step
+        # amplitudes of ports, and of the wave if it is the only source
         fields = last.electric, last.magnetic
         ports = {name: port.amplitudes(frequency, plan.steps) for name, port in self.ports.items()}
         waves = [each for each in self.sources if isinstance(each, TransientPlaneWave)]

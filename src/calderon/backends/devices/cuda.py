@@ -70,6 +70,7 @@ class CudaDevice:
         if not array.nbytes:
             return lambda: np.empty(array.shape, array.dtype)
         with self._cupy.cuda.Device(self._number):
+            # the copy begins when the kernels queued so far have ended
             self._copies.wait_event(self._stream.record())
             pinned = self._cupy.cuda.alloc_pinned_memory(array.nbytes)  # pageable memory would make the copy wait
             host = np.frombuffer(pinned, array.dtype, array.size).reshape(array.shape)

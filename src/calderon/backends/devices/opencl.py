@@ -80,6 +80,7 @@ class OpenCLDevice:
         host = np.empty(array.shape, array.dtype)
         if not host.nbytes:
             return lambda: host
+        # the copy begins when the kernels queued so far have ended
         filled = self._cl.enqueue_marker(self._queue)
         self._queue.flush()
         copied = self._cl.enqueue_copy(self._copies, host, array.memory, is_blocking=False, wait_for=[filled])

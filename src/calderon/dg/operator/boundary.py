@@ -66,11 +66,13 @@ def completed(mesh: TetrahedralMesh, boundaries: Mapping[str, str] | None) -> di
 def conditions_by_face(mesh: TetrahedralMesh, boundaries: Mapping[str, str]) -> NDArray[np.str_]:
     """The condition of every face of the mesh. ValueError for an unknown name or condition, and for a name
     without one."""
+    # names and conditions that are known
     for name, condition in boundaries.items():
         if name not in mesh.face_names:
             raise ValueError(f"boundaries: no faces are called {name!r}: choose {_listed(mesh.face_names)}")
         if condition not in CONDITIONS and name != CUT:
             raise ValueError(f"boundaries[{name!r}]={condition!r}: choose {_listed(CONDITIONS)}")
+    # the condition of each face by its name
     result = np.full(len(mesh.faces), "", dtype="<U9")
     for name, tag in mesh.face_names.items():
         on = mesh.face_tags == tag

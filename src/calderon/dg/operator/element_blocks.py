@@ -116,17 +116,20 @@ def build_blocks(
 
     keys (tetrahedra,): elements of one key have blocks of their own, those with the highest key come first.
     """
+    # the order of elements: by key, those at other parts last, neighbours next to each other
     lanes = 2 * width(real)
     count = mesh.number_of_tetrahedra
     cut = (mesh.face_tags == mesh.face_names.get(CUT, -1))[np.maximum(-1 - mesh.neighbours, 0)] & (mesh.neighbours < 0)
     group = 2 * (keys.max() - keys) + cut.any(axis=1)
     groups = [np.flatnonzero(group == each) for each in np.unique(group)]
     order = np.concatenate([each[block_order(mesh.centroids[each], lanes)] for each in groups])
+    # blocks of each key, from the highest on
     sizes = np.bincount(keys)
     ends = np.cumsum(-(-sizes[::-1] // lanes))[::-1]
     blocks = int(ends[0])
     if 4 * blocks * lanes > np.iinfo(np.int32).max:
         raise ValueError(f"{count} tetrahedra are too many for one process: use more ranks")
+    # the place of each element in these blocks
     filled = np.cumsum(sizes[::-1])[::-1] - sizes  # elements before those of each key
     begins = (ends - -(-sizes // lanes)) * lanes
     place = np.empty(count, np.int64)

@@ -33,15 +33,18 @@ class SortedFaces(NamedTuple):
 def sorted_faces(codes: NDArray[np.int32], size: int, face_size: int) -> SortedFaces:
     """From the codes (blocks, 4, lanes) of an ElementBlocks."""
     blocks, _, width = codes.shape
+    # where the traces of each face go
     face, lane = np.indices((4, width))
     target = (face * face_size * 2 * width + lane).ravel()
     flat = codes.reshape(blocks, -1).astype(np.int64)
+    # the type of each face, and where the neighbour and the own element begin in a field
     kind = np.where(flat < 0, BOUNDARY, flat & 3)
     order = np.argsort(kind, axis=1, kind="stable")
     element = flat >> 2
     start = np.where(flat < 0, flat, (element // width) * (3 * size * width) + element % width)
     base = np.arange(blocks)[:, None] * (3 * size * width) + lane.ravel()
     own = 4 * base + face.ravel()
+    # lists sorted by type
     first = np.stack([np.zeros(blocks, int), *((kind <= each).sum(axis=1) for each in range(5))], axis=1)
     starts, owns = (np.take_along_axis(each, order, axis=1).ravel() for each in (start, own))
     return SortedFaces(first.astype(np.int32), target[order].astype(np.int32).ravel(), starts, owns)

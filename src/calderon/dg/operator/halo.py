@@ -25,6 +25,7 @@ class Halo:
     def __init__(
         self, part: Part, element_blocks: ElementBlocks, conditions: NDArray[np.str_], communicator: Communicator
     ):
+        # faces at other ranks, in the order of their numbers: that of the rank across is the same
         faces = FacesOf.of(element_blocks, conditions, CUT)
         order = np.argsort(faces.numbers)
         self.faces = FacesOf(element_blocks, faces.elements[order], faces.sides[order])

@@ -47,6 +47,7 @@ def medium_of(mesh: TetrahedralMesh, materials: Mapping[str, Material] | None) -
 
     Raises ValueError for a name that the mesh does not have, or a part of the mesh without a material.
     """
+    # names of parts, and materials
     ones = np.ones(mesh.number_of_tetrahedra)
     if materials is None:
         return Medium(ones, ones, 0 * ones, 1.0, 1.0)
@@ -65,6 +66,7 @@ def medium_of(mesh: TetrahedralMesh, materials: Mapping[str, Material] | None) -
         if material is not None:
             row = material.permittivity, material.permeability, material.conductivity * VACUUM_IMPEDANCE
             constants[mesh.tags == tag] = row
+    # parts without constants
     missing = np.isnan(constants[:, 0])
     if missing.any():
         tags = np.unique(mesh.tags[missing])

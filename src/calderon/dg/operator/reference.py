@@ -83,6 +83,7 @@ def orthonormal_basis(points: NDArray[np.float64], order: int) -> tuple[NDArray[
     a, b, c = _collapsed(points)
     values, gradients = [], []
     for i, j, k, _ in multi_indices(order):
+        # Jacobi polynomials of the three coordinates, and powers that make them polynomials of x, y, z
         (f, df), (g, dg), (h, dh) = _jacobi(a, 0, i), _jacobi(b, 2 * i + 1, j), _jacobi(c, 2 * (i + j) + 2, k)
         low, high = (1 - b) / 2, (1 - c) / 2
         scale = 2.0 ** (2 * i + j + 1.5) * 2**1.5
@@ -90,6 +91,7 @@ def orthonormal_basis(points: NDArray[np.float64], order: int) -> tuple[NDArray[
         less_b = low ** max(i - 1, 0)
         less_c = high ** max(i + j - 1, 0)
         values.append(scale * f * g * h * power_b * power_c)
+        # derivatives along x, y, z by the chain rule, without negative powers
         along_a = df * g * h * less_b * less_c
         slope_b = f * h * less_c * (dg * power_b - (i / 2 * g * less_b if i else 0))
         slope_c = f * g * power_b * (dh * power_c - ((i + j) / 2 * h * less_c if i + j else 0))

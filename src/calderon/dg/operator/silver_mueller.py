@@ -38,11 +38,13 @@ class SilverMueller:
     def _group(self, count: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Faces of the elements that have `count` open ones, and the inverses that turn the ghost traces
         without the new own field into those with it."""
+        # elements with so many open faces, and these
         faces, reference = self._faces, self._faces.element_blocks.reference
         numbers = np.bincount(faces.elements)
         order = np.argsort(faces.elements, kind="stable")
         chosen = order[numbers[faces.elements[order]] == count].reshape(-1, count)
         size = 2 * reference.face_size
+        # the effect of each face's ghost traces on the own traces of each, of which half enters the ghost traces
         system = np.zeros((len(chosen), count, size, count, size))
         for row in range(count):
             target = chosen[:, row]
@@ -54,6 +56,7 @@ class SilverMueller:
                 effect = self.turn[target] @ components / 2
                 block = np.einsum("eab,emn->eambn", effect, lifted)
                 system[:, row, :, column] = -block.reshape(len(chosen), size, size)
+        # the matrix 1 - effect, inverted
         diagonal = np.arange(count * size)
         flat = system.reshape(len(chosen), count * size, count * size)
         flat[:, diagonal, diagonal] += 1

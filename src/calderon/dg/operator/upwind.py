@@ -30,12 +30,14 @@ def subtract_own(source, block, nodes, size, face_size, width, traces):
     for half in range(0, width, vector):
         start = block * 3 * stride + half
         to = half
+        # face 0: differences of two components
         for m in range(face_size):
             at = start + number(nodes, m) * width
             first = load(source, at)
             store(traces, to, load(traces, to) - (load(source, at + stride) - first))
             store(traces, to + width, load(traces, to + width) - (load(source, at + 2 * stride) - first))
             to += 2 * width
+        # the other faces, on which two components are tangential
         for face in range(1, 4):
             one = start + (stride if face == 1 else 0)
             two = start + (stride if face == 3 else 2 * stride)
@@ -53,10 +55,12 @@ def upwinded(electric, magnetic, riemann, block, face_size, width):
     vector = lanes(electric)
     for half in range(0, width, vector):
         for face in range(4):
+            # the five numbers of the Riemann problem at this face
             k = ((block * 4 + face) * 5) * width + half
             share = load(riemann, k)  # Y+ / (Y+ + Y) of E; minus one it is that of H
             weight = load(riemann, k + width)  # Y Y+: what 1 / (Z+ + Z) is of 1 / (Y+ + Y), which r has
             r11, r12, r21 = load(riemann, k + 2 * width), load(riemann, k + 3 * width), load(riemann, k + 4 * width)
+            # at each node, from both jumps
             at = face * face_size * 2 * width + half
             for _m in range(face_size):
                 e1, e2 = load(electric, at), load(electric, at + width)

@@ -64,6 +64,7 @@ def equivalent_currents(
 
     electric, magnetic: E in V/m and H in A/m (elements, n, 3) at the nodes of this rank's part.
     """
+    # faces between inside and outside, also where another rank is across
     mesh, own, halo = domain.part.mesh, inside[domain.part.elements], domain.halo
     met, across = mesh.neighbours >= 0, own[np.maximum(mesh.neighbours, 0)]
     if halo is not None:
@@ -71,10 +72,12 @@ def equivalent_currents(
         across[halo.sides] = halo.across(own.astype(float)) > 0.5
     elements, sides = np.nonzero(met & (across != own[:, None]))
     faces, reference = FacesOf(domain.element_blocks, elements, sides), domain.element_blocks.reference
+    # values of the nodes at quadrature points of each side of the reference tetrahedron
     rule = triangle_rule(2 * reference.order + 4)
     corners = np.vstack([np.zeros(3), np.eye(3)])[FACES]  # (4, 3, 3) of the reference tetrahedron
     barycentric = np.column_stack([1 - rule.points.sum(axis=1), rule.points])
     values = np.stack([reference.interpolation(barycentric @ each) for each in corners])[sides]
+    # J = n x H and M = -n x E, times weights and areas
     areas = faces.double_areas * np.where(own[elements], 1.0, -1.0)[:, None]
     areas = rule.weights[:, None] * areas[:, None] / 2  # each side has half the weight
     fields = [np.einsum("fqn,fni->fqi", values, each[elements]) for each in (magnetic, electric)]

@@ -134,6 +134,7 @@ class PeriodicFields:
         """
         mesh, medium = self._mesh, self._domain.medium
         mass, voxel = positive_length(mass, "mass"), positive_length(voxel, "voxel")
+        # the grid, densities, and the field by element
         corner, shape = voxel_midpoints(mesh, self.densities, voxel)
         rho = np.nan_to_num(self._density())
         field, search = self._domain.element_blocks.vectors(self._electric), Search(mesh)

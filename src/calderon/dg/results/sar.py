@@ -116,6 +116,7 @@ def voxel_midpoints(
     tissue = np.isin(mesh.tags, tags)
     if not tissue.any():
         raise ValueError("no part of the mesh has a density: give materials one in kg/m^3")
+    # the box around the tissue, in whole voxels about its middle
     corners = mesh.vertices[mesh.tetrahedra[tissue]].reshape(-1, 3)
     low, high = corners.min(axis=0), corners.max(axis=0)
     if not 0 < voxel < (high - low).min():
@@ -145,9 +146,11 @@ def averaged_sar(
     means of eight points. So voxels are partly filled at the skin: with full or empty voxels only, the average at the
     surface would jump by a tenth as the grid moves by half a voxel of 2 mm. ValueError as for `cube_averages`.
     """
+    # values at the midpoints
     everywhere = np.indices(shape).reshape(3, -1).T
     density, power = (values.reshape(shape) for values in _sampled(sample, everywhere, corner, voxel))
     filled = (density > 0).astype(float)
+    # means of eight points where tissues meet
     mixed = scipy.ndimage.maximum_filter(density, 3) != scipy.ndimage.minimum_filter(density, 3)
     where = np.argwhere(mixed)
     sums = np.zeros((3, len(where)))
@@ -155,6 +158,7 @@ def averaged_sar(
         rho, loss = _sampled(sample, where + (np.array(eighth) / 2 - 0.25), corner, voxel)
         sums += np.stack([rho, np.where(rho > 0, loss, 0.0), rho > 0]) / 8
     density[mixed], power[mixed], filled[mixed] = sums
+    # averages over cubes, and rates of the voxels themselves
     cubes = cube_averages(density, power, voxel, mass, filled)
     tissue = density > 0
     local = np.where(tissue, power / np.where(tissue, density, 1.0), np.nan)
@@ -257,6 +261,7 @@ class _Cubes:
         low, high = self.box
         full = tables.tissue.over(low, high) >= 0.9 * (2 * self.half) ** 3
         thin = 1e-3  # voxels
+        # tissue in a thin layer at each face
         for face in OUTWARD_OF_CUBE:
             first, last = low.copy(), high.copy()
             axis = int(np.argmax(np.abs(face)))
@@ -288,6 +293,7 @@ class _Tables:
             found = self.mass.over(middle - half[:, None], middle + half[:, None])
             return np.asarray(np.cbrt(np.maximum(found, 0)) - np.cbrt(mass))
 
+        # brackets: no cube, and one as large as the grid
         low, high = np.zeros(len(start)), np.full(len(start), self._largest)
         at_low, at_high = root(low), root(high)
         reached = at_high >= 0
@@ -313,12 +319,14 @@ def _take_from_others(
     values: NDArray[np.float64], origin: NDArray[np.int8], halves: NDArray[np.float64], tissue: NDArray[np.bool_]
 ) -> None:
     """Give voxels without a valid cube the largest average of the valid cubes in which they lie entirely."""
+    # valid cubes that reach a voxel without one
     without = tissue & (origin != Origin.OWN)
     counts = _Sums(without.astype(float))
     givers = np.argwhere(origin == Origin.OWN)
     reach = np.floor(halves[tuple(givers.T)] - 0.5 + 1e-9).astype(int)[:, None]
     touching = counts.over(givers - reach, givers + reach + 1.0) > 0.5
     givers, reach = givers[touching], reach[touching]
+    # each overwrites those with smaller averages in the voxels that it holds entirely
     taken = np.full(values.shape, -1)
     averages = values[tuple(givers.T)]
     for n in np.argsort(averages, kind="stable"):  # the largest comes last

@@ -53,6 +53,7 @@ class Snapshots(Observer):
         self.files.append((name, float(now.time)))
         if self._domain.communicator.rank:
             return
+        # one file for this time, and the list of all files anew
         corners = self._mesh.vertices[self._mesh.tetrahedra].reshape(-1, 3)
         cells = [("tetra", np.arange(len(corners)).reshape(-1, 4))]
         data = {key: values.astype(np.float32) for key, values in fields.items()}

@@ -204,12 +204,14 @@ def read_checkpoint(path: str | os.PathLike[str], key: RunKey, expected: Callabl
         return None
     if not h5py.is_hdf5(path) and Path(path).suffix not in (".h5", ".hdf5"):
         raise ValueError(f"checkpoint={str(path)!r} is not a checkpoint: name another file, such as run.h5")
+    # whether it is of this run
     with saved_file(path, KIND) as file:
         known = file.array("signals", np.float64), file.array("initial_fields", np.float64)
         file.require(all(each.ndim == 2 for each in known), "signals and initial fields are no tables")
         different = key.differing({name: file.scalar(name) for name in key.exact}, *known)
         if different:
             raise OtherRun(path, different)
+        # its contents, which must be those of such a run
         file.require_memory("the checkpoint")
         steps = file.whole("steps")
         file.require(steps <= key.exact["count"], f"{steps} steps are done of a run of {key.exact['count']}")
@@ -231,6 +233,7 @@ def _observed(file: SavedGroup, expected: Sequence[Shapes], steps: int) -> list[
         group = observers[number]
         group.require(group.names == sorted(arrays), "the state of another observer")
         states.append({name: group.array(name, kind, (None, *shape[1:])) for name, (kind, shape) in arrays.items()})
+        # records since the begin of the run, as many in all arrays
         more = {len(states[-1][name]) - shape[0] for name, (_, shape) in arrays.items()}
         most = max(more, default=0)
         fits = len(more) <= 1 and (most <= steps if grows else most == 0)

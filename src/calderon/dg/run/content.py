@@ -28,6 +28,7 @@ def frequency_content(domain: Domain, fields: tuple[Real, ...], span: Span) -> f
 def _wavenumber(domain: Domain, fields: tuple[Real, ...]) -> float:
     """omega / c of free fields: omega^2 is the integral of |curl H|^2 / epsilon + |curl E|^2 / mu over that of epsilon
     E^2 + mu H^2, outside of good conductors, where E does not oscillate."""
+    # elements outside of good conductors, some at a time
     medium, mesh = domain.medium, domain.part.mesh
     free = np.flatnonzero(conducting_admittance(medium, mesh) == medium.admittance)
     sums = np.zeros(2)

@@ -102,6 +102,7 @@ def execution_of_rank(backend: str, precision: str, ranks: Communicator) -> Exec
         return execution, sum(each.memory() for each in execution.devices)
 
     execution, free = agreed(ranks, choose)  # no rank allocates memory before all have read what is free
+    # a device is shared by the ranks of this node that were given it
     names = ranks.gather(execution.name)
     if execution.uses_processor:
         return execution

@@ -54,6 +54,7 @@ def loads(
     Raises ValueError for a part that the mesh does not have or that is empty, a dipole outside or with too few
     elements, or one name for two.
     """
+    # names, which ports have
     names = [each.name for each in currents]
     repeated = {name for name in names if names.count(name) > 1}
     if repeated:
@@ -89,6 +90,7 @@ def _around_point(
 
     A delta function in one element excites waves that the mesh does not carry, which the centred flux never damps.
     """
+    # elements that the bump touches, and its values at their nodes
     radius = _default_radius(dipole, mesh) if dipole.radius is None else dipole.radius
     elements = _near(dipole.position, 2 * radius, mesh)
     origin = mesh.vertices[mesh.tetrahedra[elements]]
@@ -97,6 +99,7 @@ def _around_point(
     bump = np.maximum(1 - (offsets**2).sum(axis=2), 0) ** 2
     touched = bump.any(axis=1)
     elements, offsets, bump = elements[touched], offsets[touched], bump[touched]
+    # the polynomial with the right moments
     degree = min(2 * ((reference.order + 1) // 2), 4)
     powers = [each for each in np.ndindex(*3 * [degree + 1]) if sum(each) <= degree]  # the first is 1
     monomials = np.stack([np.prod(offsets ** np.array(power), axis=2) for power in powers])

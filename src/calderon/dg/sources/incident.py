@@ -18,6 +18,7 @@ class IncidentWaves:
     def __init__(self, waves: Sequence[TransientPlaneWave], faces: FacesOf, medium: Medium) -> None:
         self.waves, speed = waves, medium.speed
         self._rates = [(each.frequency / speed / RAMP_PERIODS, each.angular_frequency / speed) for each in waves]
+        # amplitudes in space, whose tangential components enter
         fields = [each.amplitudes for each in waves]
         points = faces.points.reshape(-1, 3)
 

@@ -50,10 +50,12 @@ class CentredLeapFrog(System):
     def _weigh(self, share: NDArray[np.float64]) -> None:
         """Weigh both sides of the faces whose share (elements, 4) is not 1/2: those within the part get numbers after
         those of all faces with conditions, see `gather`."""
+        # faces at other ranks have a number already
         halo = self.domain.halo
         if halo is not None:
             for field, sign in enumerate((1, -1)):
                 self.factors[field][halo.numbers] = sign * (1 - 2 * share[halo.sides])
+        # faces within the part are given one, with the code of the face across as their condition
         elements, sides = np.nonzero((share != 0.5) & (self.element_blocks.mesh.neighbours >= 0))
         if not len(elements):
             return
@@ -138,10 +140,12 @@ class CentredLeapFrog(System):
         inscribed radii over the square of the order, where the limit is 0.67 for degree 1 and 0.25 for 3. Above four
         times the permittivity of their medium others limit the step.
         """
+        # permittivities of conductors in the search
         medium, zeros, unit = self.medium, np.zeros(self.element_blocks.mesh.number_of_tetrahedra), self.domain.size
         slow = step_permittivity(medium, 0.1 / self.element_blocks.reference.order**2 * unit)
         weighed = (self._share != 0.5).any(axis=1)
         permittivity = np.where(weighed, np.minimum(slow, 4 * medium.permittivity), medium.permittivity)
+        # the operator on E: the curl of its curl
         magnetic = self.lanes_of(zeros, -unit / medium.permeability)
         electric = self.lanes_of(zeros, -unit / permittivity)
 

@@ -85,6 +85,7 @@ class LocalLeapFrog(CentredLeapFrog):
 
     def _spectrum(self, step: float, report: Callable[[], None]) -> tuple[float, float]:
         """Least and largest eigenvalue of dt^2 A."""
+        # steps without sources; E is replaced by the vectors of the search
         levels, zeros = self._levels_of(step), np.zeros(self.element_blocks.mesh.number_of_tetrahedra)
         permittivity = step_permittivity(self.medium, step)
         curl, rest = self.lanes_of(zeros, -step / permittivity), self.electric
@@ -124,6 +125,7 @@ class LocalLeapFrog(CentredLeapFrog):
 
     def _gain(self, levels: list[Level], k: int, target: NDArray[np.floating], keep: int) -> None:
         """F_k of E as the new target, or added to it if `keep` is 1; E is left as it was."""
+        # elements whose H has the step of this level: -dt_k C E
         begin, end = self._magnetic_blocks[k + 1], self._magnetic_blocks[k]
         medium = levels[k].magnetic[keep]
         if k == 0:
@@ -132,6 +134,7 @@ class LocalLeapFrog(CentredLeapFrog):
             self._blocks(target, self.electric, 0, medium, (begin, end))
         if begin == 0:
             return
+        # the others: F_k+1(E)
         kept, later = self._kept[k], levels[k + 1]
         electric = self.electric[: len(kept)]
         kept[:] = electric
@@ -139,6 +142,7 @@ class LocalLeapFrog(CentredLeapFrog):
         self._gain(levels, k + 1, first, 0)
         if keep:
             target[: len(first)] += first
+        # a step of E in the small elements, with the current's slope, then F_k+1 of that, and E as it was
         self._blocks(self.electric, first, 1, later.electric, (0, self._electric_blocks[k + 1]))
         for load, places, drive in later.drives:
             self.electric[places] += self.real(self._slopes.get(load, 0.0)) * drive
@@ -149,11 +153,13 @@ class LocalLeapFrog(CentredLeapFrog):
         if field == 0:
             super()._curl(field, step, time)
             return
+        # slopes of the currents over the longest step
         share, speed = step.length / self._length, self.medium.speed
         earlier, later = max(time - self._length / 2, min(time, 0.0)), time + self._length / 2
         for load in self.loads:
             rate = (load.at(later / speed) - load.at(earlier / speed)) / (later - earlier)
             self._slopes[load] = rate * self._length
+        # F_0, or a part of it in the half steps at the begin and the end
         if share == 1:
             self._gain(self._levels, 0, self.magnetic, 1)
         else:
@@ -164,6 +170,7 @@ class LocalLeapFrog(CentredLeapFrog):
     def discrete_energy(self, step: float) -> float:
         """The quantity conserved without losses and sources, the energy of the rates of change: integral of epsilon_r
         times |(E(t + dt) - E(t)) / dt|^2 + (A E(t + dt)) . E(t), halved, from E and H at one time."""
+        # E at two times, and its rate of change between them
         kept = self.electric.copy(), self.magnetic.copy()
         self._begin(step)
         weight = self.element_blocks.in_lanes(self.medium.permittivity)

@@ -55,6 +55,7 @@ class OnDevice(System):
         largest = np.iinfo(np.int32).max
         if self.electric.size > largest:
             raise ValueError(f"{self.electric.size} values of a field on {device.name}: at most {largest} are possible")
+        # memory, kernels, and the tables of both fluxes
         needed = self.copies * self.electric.nbytes + self.metric.nbytes
         advice = "use a lower order, a coarser mesh, precision='single' or backend='numba'"
         count = self.element_blocks.mesh.number_of_tetrahedra
@@ -253,6 +254,7 @@ class DeviceLeapFrog(OnDevice, CentredLeapFrog):
             faces.entering[field], self._phases(time), len(self.domain.incident.waves), step.turn, *places,
             self._nodes, self.open.number, faces.ghosts,
         )  # fmt: skip
+        # elements with the same number of open faces: ghost traces with the new own field, and their lift
         for count, elements, numbers, inverse in step.groups:
             threads = 2 * elements * count * reference.face_size
             self._launch(
@@ -282,6 +284,7 @@ class DeviceRungeKutta(OnDevice, UpwindRungeKutta):
 
     def _advance_on_device(self, steps: Steps) -> None:
         step = steps.step
+        # room for the new fields and the residuals, and coefficients of the step
         array, empty = self._device.array, np.zeros_like(self.electric)
         spare, residuals = [array(empty), array(empty)], [array(empty), array(empty)]
         gains, left = array(self._gains(step)), self._decay(step)

@@ -72,6 +72,7 @@ class UpwindRungeKutta(System):
         return self.element_blocks.in_lanes(np.stack(rows, axis=2)).ravel()
 
     def _stage(self, a: float, b: float, gains: NDArray[np.floating]) -> None:
+        # traces leave for other ranks; inner blocks do not need theirs
         new, halo = self._spare, self.domain.halo
         if halo is not None:
             halo.begin(0, self.electric)
@@ -85,6 +86,7 @@ class UpwindRungeKutta(System):
                 self.rows, *self.factors, *self.ghosts, *self.faces, self.nodes, self.metric, gains, self._riemann,
                 self.volume, self.lift,
             )  # fmt: skip
+        # new fields take the place of the old ones
         self._spare = [self.electric, self.magnetic]
         self.electric, self.magnetic = new
 
@@ -94,6 +96,7 @@ class UpwindRungeKutta(System):
     def limit(self, report: Callable[[], None] = silent) -> float:
         """By the power method: radius of the stability region in the left half-plane over the spectral radius,
         lengths in units of the smallest element."""
+        # random fields, in place of which the true ones come back
         kept = self.electric.copy(), self.magnetic.copy()
         self.electric[:], self.magnetic[:] = self.domain.random_field(), self.domain.random_field()
         unit = self.domain.size

@@ -44,6 +44,7 @@ def spectrum_ends(
     diagonal: list[float] = []
     off_diagonal: list[float] = []
     for number in range(steps):
+        # norm of the vector, not yet normalised, and the entries of the tridiagonal matrix
         image = apply(vector)
         square, along = products(vector, image)
         size = math.sqrt(square)
@@ -52,6 +53,7 @@ def spectrum_ends(
                 break
             off_diagonal.append(size)
         diagonal.append(along / square)
+        # the next vector: image - diagonal vector - size previous
         vector /= size
         image /= size
         previous *= -size if number else 0.0

@@ -60,6 +60,7 @@ class System(ABC):
         self.element_blocks = element_blocks = domain.element_blocks
         real, reference = element_blocks.real, element_blocks.reference
         self.real = real.type
+        # fields, and what is known at faces with conditions: factors, rows of ghosts, ghosts
         self.electric, self.magnetic = element_blocks.zeros().ravel(), element_blocks.zeros().ravel()
         factors = np.array([GHOSTS[str(each)] for each in domain.conditions]).reshape(-1, 2)
         self.factors = [np.ascontiguousarray(factors[:, n], real) for n in range(2)]
@@ -68,6 +69,7 @@ class System(ABC):
         self.rows[others] = self.open.number + np.arange(len(others))
         shape = max(1, self.open.number + len(others)), 2, reference.face_size
         self.ghosts = [np.zeros(shape, real) for _ in range(2)]
+        # tables that kernels read
         self.nodes = reference.face_nodes.astype(np.int64).ravel()
         self.codes = element_blocks.codes
         self.faces = sorted_faces(self.codes, reference.size, reference.face_size)
