@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calderon.data import Axis, LabelledArrays, Places, Quantity, Samples
-from calderon.data.paraview import collection_path, write_collection
 from calderon.data.labelled import stacked
+from calderon.data.paraview import collection_path, write_collection
 from calderon.data.pattern_files import write_patterns
 from calderon.data.samples import Sampling
 from calderon.formulations.options import SolveChoices, named_options

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calderon.backends import InOrder, one_thread, run_tasks, thread_count
-from calderon.backends.threads import TASKS, in_parts
+from calderon.backends.threads import in_parts
 from calderon.backends.vectors import aligned, width
 from calderon.greens import Green, Helmholtz
 from calderon.greens.elementary import SHORT
@@ -307,7 +307,7 @@ class PointTree:
         starts, lists, real = self.sources.starts, self.lists, out.dtype
         farthest = 2 * math.sqrt(3) * self.tree.cube.edge * 0.5 ** float(self.tree.level[lists.leaves].min())
         run = mutual_kernel(self.k.imag > 0, split, self.k.real * farthest <= SHORT)
-        bounds = np.linspace(0, len(lists.leaves), TASKS * thread_count() + 1).astype(np.int64)
+        bounds = np.linspace(0, len(lists.leaves), 2 * thread_count() + 1).astype(np.int64)
         room = (6 + 2 * int(np.diff(starts).max(initial=0))) * width(real)
 
         def add(first: int, part: NDArray[Any]) -> None:

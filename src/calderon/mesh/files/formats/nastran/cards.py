@@ -13,8 +13,8 @@ from calderon.mesh.files.formats.nastran.replication import successor, times
 
 
 class Columns(NamedTuple):
-    """Columns of a line: of the first field, of a small one and of the last one; where the last one begins; how many small
-    or large fields lie between."""
+    """Columns of a line: of the first field, of a small one and of the last one; where the last one begins; how many
+    small or large fields lie between."""
 
     width: int = 8
     last: int = 72
