@@ -77,9 +77,37 @@ OWN = "own"
 LAYERS = [name for name, form in FORMS.items() if not form.waves]
 LAYER_POTENTIALS = {"single": cal.single_layer_potential, "double": cal.double_layer_potential}
 CURRENT_POTENTIALS = {"electric": cal.electric_field_potential, "magnetic": cal.magnetic_field_potential}
-METHODS = ["dense", "matrix-free", "hmatrix"]
-NOT_MATRIX_FREE = {"layered_electric_field"}
-"""Forms whose product needs a matrix."""
+
+
+class Accuracy(NamedTuple):
+    """A method of `assemble`: its options, the largest relative difference of its products from those of the dense
+    matrix, and whether it takes a form with a Green's function, both by name."""
+
+    options: dict[str, Any]
+    bound: float
+    takes: Callable[[str, str], bool]
+
+
+def layered(form: str, green: str) -> bool:
+    """Whether a form is one of metal between layers."""
+    return form.startswith("layered")
+
+
+def static(form: str, green: str) -> bool:
+    """Whether a form is one of Laplace's equation or of elastostatics."""
+    return green == "laplace" or form.startswith("elastic")
+
+
+METHODS = {
+    "dense": Accuracy({}, 1e-14, lambda form, green: True),
+    "matrix-free": Accuracy({}, 1e-11, lambda form, green: not layered(form, green)),
+    "hmatrix": Accuracy({"rtol": 1e-4}, 1e-4, lambda form, green: True),
+    "fmm": Accuracy({"rtol": 1e-4}, 1e-4, static),
+    "mlfmm": Accuracy({"rtol": 1e-4}, 1e-4, lambda form, green: not layered(form, green) and not static(form, green)),
+    "fft": Accuracy({}, 2e-5, layered),
+}
+"""Every method that assembles an operator; the seventh, Floquet's, multiplies the cell of a periodic structure alone
+(tests/floquet)."""
 BACKENDS = ["numba", "opencl"]
 PRECISIONS = {"double": 1e-12, "single": 1e-5}
 """Precisions, and the largest relative difference between numbers of two backends."""

@@ -7,7 +7,8 @@ import pytest
 
 import calderon as cal
 from calderon.hmatrix import Admissibility, Choices, assemble_hmatrix
-from catalogue import FORMS, NOT_MATRIX_FREE, OWN, OWN_FORMS, PRECISIONS, cases, form_cases, operator_of
+from calderon.operators.methods import table
+from catalogue import FORMS, LAYERS, METHODS, OWN, OWN_FORMS, PRECISIONS, cases, form_cases, operator_of
 
 MESH, FEW = (cal.mesh.sphere(radius=1.0, h=h) for h in (0.3, 0.55))
 WAVES = [(form, "helmholtz") for form in FORMS]
@@ -40,16 +41,42 @@ def test_entries_are_those_of_the_dense_matrix(form, green):
     assert close(operator(form, green).entries(rows, columns), matrix[np.ix_(rows, columns)], bound)
 
 
-WITHOUT_A_MATRIX = [each for each in form_cases() if each[0] not in NOT_MATRIX_FREE]
+BALLS = cal.mesh.merge([FEW.translated(place) for place in ([0, 0, 0], [7.0, 0.5, 0.3], [-3.0, 8.0, 0.3])])
+"""Three distant bodies: far fields carry most of a product."""
+OF_METHODS = form_cases() + [(form, "laplace") for form in LAYERS]
+COMPARED = METHODS.keys() - {"dense"}
+EACH_METHOD = [
+    (name, *case) for name in METHODS for case in OF_METHODS if name in COMPARED and METHODS[name].takes(*case)
+]
+OFTEN = [
+    case for case in EACH_METHOD if case[1:] in (*WAVES, *STATIC) or OWN in case[2:] and case[0] in {"fmm", "fft"}
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(("form", "green"), cases(WITHOUT_A_MATRIX, WAVES + STATIC))
-def test_products_without_a_matrix_are_those_of_the_dense_one(form, green):
-    matrix, random = dense(form, green), np.random.default_rng(1)
-    product = operator(form, green).assemble("matrix-free")
+def body_of(form):
+    return FEW if form.startswith("layered") else BALLS
+
+
+@pytest.mark.parametrize(("name", "form", "green"), cases(dict.fromkeys(EACH_METHOD), OFTEN))
+def test_products_of_every_method_are_those_of_the_dense_matrix(name, form, green):
+    method, random, mesh = METHODS[name], np.random.default_rng(1), body_of(form)
+    matrix, product = dense(form, green, mesh), operator(form, green, mesh).assemble(name, **method.options)
     for exact, apply in ((matrix, product.matmat), (matrix.conj().T, product.rmatmat)):
         x = random.standard_normal((exact.shape[1], 2)) + 1j * random.standard_normal((exact.shape[1], 2))
-        assert close(apply(x), exact @ x, 1e-11)
+        assert np.linalg.norm(apply(x) - exact @ x) <= method.bound * np.linalg.norm(exact @ x)
+
+
+@pytest.mark.parametrize("name", sorted(COMPARED - {"hmatrix"}))
+def test_a_method_refuses_what_it_does_not_take(name):
+    left = [case for case in OF_METHODS if not METHODS[name].takes(*case)]
+    assert left
+    for form, green in left:
+        with pytest.raises(ValueError, match="method"):
+            operator(form, green, body_of(form)).assemble(name, **METHODS[name].options)
+
+
+def test_the_catalogue_has_every_method():
+    assert METHODS.keys() == table().keys()
 
 
 @every_form
