@@ -6,7 +6,7 @@ import pytest
 from typer.testing import CliRunner
 
 from calderon.cli import app
-from calderon.formulations.saved_sweep import RecordedProducts
+from calderon.formulations.monostatic import RecordedProducts
 from surface_case import surface_case
 
 SWEEP = surface_case('monostatic = { plane = "xy", start = "0 deg", stop = "60 deg", count = 4 }')

@@ -7,7 +7,7 @@ import pytest
 
 import calderon as cal
 from calderon.files import DamagedFile
-from calderon.formulations.saved_sweep import RecordedProducts
+from calderon.formulations.monostatic import RecordedProducts
 
 THETA = np.linspace(0, np.pi, 30)
 OPTIONS = {"solver": "gmres", "rtol": 1e-4}

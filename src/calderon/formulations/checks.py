@@ -16,22 +16,15 @@ from calderon.spaces import DP1, P0, P1, P2, Space
 from calderon.validation import one_of, positive_length, wavenumber_of_a_wave
 from calderon.waves import ElectromagneticWave
 
-LEAST_SIZE = 0.05
-"""k times diameter below which the magnetic field equation alone is refused: on an ellipsoid it is wrong by 0.08 dB
-there, by 0.3 dB at 0.01 and 3 dB at 0.003."""
 LOST_DIGITS = 20.0
 """Rounding units over (k h)^2 h / d, h the edges and d the diameter, at which the field of a conductor by the electric
 equation is wrong by 0.01 dB: measured on spheres of 180 and 730 triangles, k h from 6e-5 to 0.1."""
 SAME_IMPEDANCE = 1e-5
 """Relative difference of impedances up to which media are the same: 376.73 ohm is that of vacuum."""
-FEWEST_ELEMENTS = 6.0  # per wavelength; below, the solution is more qualitative than quantitative
-TOUCHING = 1e-6  # diameters from the surface within which a source lies on it
-NEAR_SOURCE = 0.35  # edges from a triangle below which the integrals of a source's field lose accuracy
 SHEET_ERROR = {"jumps": 0.4, "slopes": 0.16, "currents": 0.13, "combined currents": 0.27, "charges": 0.07}
 """Relative error of fields over the height of elements at the edge of a sheet in widths of the sheet, measured on
 square plates with edges of 0.2 to 0.005 widths: of potentials that jump (rigid bodies), of slopes (soft ones), of
 currents by the electric equation and with the magnetic one, of charges."""
-ACCEPTED = 5e-3  # error of fields
 _SPACES: dict[str, Callable[[TriangleMesh], Space]] = {"P0": P0, "DP1": DP1, "P1": P1, "P2": P2}
 
 
@@ -104,12 +97,12 @@ def resolution(mesh: TriangleMesh, wavenumber: complex, elements: float) -> str:
 def warn_coarse(mesh: TriangleMesh, wavenumber: complex) -> None:
     """AccuracyWarning below 6 elements per wavelength; a doubt about units where k times the size is unusual."""
     warn_wavenumber(mesh, wavenumber)
-    resolved = elements_per_wavelength(mesh, wavenumber)
-    if resolved < FEWEST_ELEMENTS:
-        finest = 2 * np.pi / abs(wavenumber) / FEWEST_ELEMENTS
+    resolved, fewest = elements_per_wavelength(mesh, wavenumber), 6.0  # below, a solution is qualitative
+    if resolved < fewest:
+        finest = 2 * np.pi / abs(wavenumber) / fewest
         warn_of_accuracy(
             f"{resolved:.2g} elements per wavelength (edges of {element_length(mesh):.3g} for a wavelength of "
-            f"{2 * np.pi / abs(wavenumber):.3g}): at least {FEWEST_ELEMENTS:.0f} are needed, 10 give about 1 %; "
+            f"{2 * np.pi / abs(wavenumber):.3g}): at least {fewest:.0f} are needed, 10 give about 1 %; "
             f"refine the mesh to edges of {finest:.3g}, or lower the frequency"
         )
 
@@ -131,32 +124,30 @@ def warn_thin(mesh: TriangleMesh, unknown: str = "jumps") -> None:
     unknown: a key of SHEET_ERROR."""
     if not mesh.is_closed:
         return
-    found = thin_edges(mesh, ACCEPTED / SHEET_ERROR[unknown])
+    accepted = 5e-3  # error of fields
+    found = thin_edges(mesh, accepted / SHEET_ERROR[unknown])
     error = SHEET_ERROR[unknown] * found.unresolved
-    if error < ACCEPTED:
+    if error < accepted:
         return
+    ratio = float(2.0 ** -np.ceil(np.log2(error / accepted) - 1e-9))  # a power of two, after which it is accepted
     worst = int((found.heights / found.thickness).argmax())
     warn_of_accuracy(
         f"the body is thinner than half an element at its sharp edges: {len(found.triangles)} triangles there are up "
         f"to {found.heights.max():.3g} high, and the opposite side is {found.thickness[worst]:.3g} away. The solution "
         f"there is singular as at the edge of a sheet, and fields are wrong by about {100 * error:.2g} %; "
-        f"make the elements lower at the edges: mesh.refine_edges({_ratio_for(error):.2g}), or cal.mesh.cuboid(..., "
+        f"make the elements lower at the edges: mesh.refine_edges({ratio:.2g}), or cal.mesh.cuboid(..., "
         "grading=3)"
     )
 
 
-def _ratio_for(error: float) -> float:
-    """A ratio of heights, a power of two, after which the error is accepted."""
-    return float(2.0 ** -np.ceil(np.log2(error / ACCEPTED) - 1e-9))
-
-
 def magnetic_equation(mesh: TriangleMesh, wavenumber: float) -> None:
     """AccuracyWarning for the magnetic field equation alone; ValueError for bodies much smaller than the wavelength."""
-    size = wavenumber * mesh.diameter
+    # on an ellipsoid its fields are wrong by 0.08 dB at this size, by 0.3 dB at 0.01 and 3 dB at 0.003
+    size, least = wavenumber * mesh.diameter, 0.05
     advice = "take formulation='cfie', which holds at all frequencies"
-    if size < LEAST_SIZE:
+    if size < least:
         raise ValueError(
-            f"formulation='mfie' at k times diameter = {size:.2g}: below {LEAST_SIZE:g} its errors exceed the "
+            f"formulation='mfie' at k times diameter = {size:.2g}: below {least:g} its errors exceed the "
             f"scattered field; {advice}"
         )
     warn_of_accuracy(
@@ -249,22 +240,18 @@ def sources_outside(wave: Any, mesh: TriangleMesh) -> None:
         distances = point_distances(np.broadcast_to(position, (len(mesh.triangles), 3)), mesh.vertices[mesh.triangles])
         nearest = int(distances.argmin())
         distance, edge = float(distances[nearest]), float(mesh.diameters[nearest])
-        if distance < TOUCHING * mesh.diameter:
+        if distance < 1e-6 * mesh.diameter:
             raise ValueError(f"the point source at {place} lies on triangle {nearest} of the surface: move it off")
         if mesh.contains(position)[0]:
             raise ValueError(
                 f"the point source at {place} lies inside the body: place it outside of the mesh (bounds "
                 f"{mesh.bounds.round(6).tolist()})"
             )
-        if distance < NEAR_SOURCE * edge:
+        if distance < 0.35 * edge:  # where integrals of its field lose accuracy
             warn_of_accuracy(
                 f"the point source at {place} is {distance:.3g} from a triangle with edges of {edge:.3g}, within which "
                 f"its field changes: some 1e-3 are lost at a third of an edge, 1e-2 at a tenth; refine the mesh there"
             )
-
-
-AGREEMENT = 1e-9
-"""Relative difference up to which a wavenumber and a frequency are the same."""
 
 
 def wavenumber_and_frequency(
@@ -291,7 +278,7 @@ def wavenumber_and_frequency(
     if speed is None:
         raise TypeError(f"frequency={frequency:g} Hz needs {name}= in m/s (air 343, water 1500), or give {of}=k in 1/m")
     k = 2 * np.pi * frequency / speed
-    if wavenumber is not None and not np.isclose(complex(wavenumber), k, rtol=AGREEMENT, atol=0):
+    if wavenumber is not None and not np.isclose(complex(wavenumber), k, rtol=1e-9, atol=0):
         raise ValueError(
             f"{of}={wavenumber:g} 1/m, and 2 pi frequency / {name} is {k:.6g} 1/m: give one of the two; "
             "problem.at(k) is the same problem at another wavenumber"
@@ -304,9 +291,6 @@ def wave_attributes(wavenumber: complex, frequency: float | None) -> dict[str, A
     k = complex(wavenumber)
     found: dict[str, Any] = {"time_factor": "exp(-i omega t)", "wavenumber_per_m": k.real if k.imag == 0 else str(k)}
     return found if frequency is None else {**found, "frequency_Hz": frequency}
-
-
-TOUCHING = 1e-6  # surfaces whose vertices are closer than so many mean edge lengths touch
 
 
 def enclosing_surfaces(meshes: Sequence[TriangleMesh], names: Sequence[str] = ()) -> NDArray[np.int64]:
@@ -332,7 +316,7 @@ def enclosing_surfaces(meshes: Sequence[TriangleMesh], names: Sequence[str] = ()
                 continue
             if np.any(mesh.bounds[0] > other.bounds[1]) or np.any(mesh.bounds[1] < other.bounds[0]):
                 continue
-            if i < j and np.min(trees[j].query(corners)[0]) < TOUCHING * mesh.mean_edge_length:
+            if i < j and np.min(trees[j].query(corners)[0]) < 1e-6 * mesh.mean_edge_length:
                 raise ValueError(
                     f"{names[i]} and {names[j]} touch: surfaces must be apart; leave a gap between them that "
                     "is resolved by their edges, or for a common wall take one mesh around both bodies"

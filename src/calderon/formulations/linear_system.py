@@ -105,20 +105,14 @@ class Scaling:
 
 HLU_RTOL = 1e-2
 """Tolerance of the hierarchical factors that precondition a compressed matrix."""
-ROUNDING = 1e4
-"""Rounding units of the matrix up to which the residual of a direct solution is no error, whatever tolerance is
-requested: no more can be had in its precision."""
-WARN_ABOVE = 10.0
-"""Tolerances above which the residual of a solution that is returned is warned of."""
-CHECKED_ROWS = 64
-"""Random rows of a matrix by which residuals are estimated where its factors have overwritten it."""
 
 
 class SampledRows:
-    """Random rows of a matrix, which stay where factors overwrite it. rows (m,); entries (m, n)."""
+    """Up to 64 random rows of a matrix, by which residuals are estimated where factors overwrite it. rows (m,);
+    entries (m, n)."""
 
     def __init__(self, array: NDArray[Any]) -> None:
-        number = min(CHECKED_ROWS, len(array))
+        number = min(64, len(array))
         self.rows = np.random.default_rng(0).choice(len(array), number, replace=False)
         self.entries, self._whole = array[self.rows], len(array)
 
@@ -132,19 +126,20 @@ class LinearSystem:
     """A x = b for one operator; the last matrix assembled, and its factors, stay until other ones are requested.
 
     equation: as text. operator: the lazy operator. spaces: of the unknowns, one for each block. thin: what gives a term
-    that is added to the matrix, or None. scales: of unknowns and rows of different order. overwrites: whether LU
-    factors overwrite the matrix, of which `CHECKED_ROWS` stay for residuals, so that one is in memory at a time.
-    inverse_of: makes the preconditioner of the problem from the matrix; None where options give it. accept: makes, from
-    matrix, preconditioner, tolerance and right-hand side (n,), what a solution has to meet beyond its residual, as in
-    `gmres`; right-hand sides are then solved one by one. finer: gives, from the system and the options of the available
-    matrix, the operator and options of a more accurate one, or None where it is accurate enough.
+    that is added to the matrix, or None. scales: of unknowns and rows of different order, None where all are of one.
+    overwrites: whether LU factors overwrite the matrix, of which some rows stay for residuals, so that one is in
+    memory at a time. inverse_of: makes the preconditioner of the problem from the matrix; None where options give it.
+    accept: makes, from matrix, preconditioner, tolerance and right-hand side (n,), what a solution has to meet beyond
+    its residual, as in `gmres`; right-hand sides are then solved one by one. finer: gives, from the system and the
+    options of the available matrix, the operator and options of a more accurate one, or None where it is accurate
+    enough.
     """
 
     equation: str
     operator: Any
     spaces: tuple[Space | VectorSpace, ...]
     thin: Callable[[], ThinTerm] | None = None
-    scales: Scaling = field(default_factory=Scaling)
+    scales: Scaling | None = None
     overwrites: bool = False
     inverse_of: Callable[[Any], LinearOperator] | None = None
     accept: Callable[[Any, Any, float, NDArray[Any]], Accept] | None = None
@@ -168,25 +163,25 @@ class LinearSystem:
     def sides(self, tested: NDArray[Any], options: SolveOptions) -> NDArray[Any]:
         """Right-hand sides of `solve_together` (n, m), from integrals against the test functions."""
         scales = self.scales_for(options)
-        return scales.weighted(scales.tested(tested))
+        return tested if scales is None else scales.weighted(scales.tested(tested))
 
     def coefficients(self, unknowns: NDArray[Any], options: SolveOptions) -> NDArray[Any]:
         """Coefficients (n, m) of solutions of `solve_together`."""
-        return self.scales_for(options).found(unknowns)
+        scales = self.scales_for(options)
+        return unknowns if scales is None else scales.found(unknowns)
 
-    def scales_for(self, options: SolveOptions) -> Scaling:
+    def scales_for(self, options: SolveOptions) -> Scaling | None:
         """Unknowns and weights in a solution with these options."""
         return self.scales
 
     def solve(self, rhs: NDArray[Any], options: SolveOptions) -> tuple[NDArray[Any], list[SolutionInfo]]:
         """Solutions (n, m) for right-hand sides (n, m), and the record of each."""
-        scales = self.scales_for(options)
         if options.solver == "lu":
-            found, infos = self._recorded(self._direct, scales.tested(rhs), options)
+            scales = self.scales_for(options)
+            found, infos = self._recorded(self._direct, rhs if scales is None else scales.tested(rhs), options)
         else:
-            sides = scales.weighted(scales.tested(rhs))
-            found, infos = self._recorded(partial(self._iterative, gmres), sides, options)
-        return scales.found(found), infos
+            found, infos = self._recorded(partial(self._iterative, gmres), self.sides(rhs, options), options)
+        return self.coefficients(found, options), infos
 
     def solve_together(
         self,
@@ -208,7 +203,7 @@ class LinearSystem:
         assembly = self.assemble(options)
         solution, infos = solve(rhs, options)
         worst = max(info.residual for info in infos)
-        if not worst <= WARN_ABOVE * options.rtol:
+        if not worst <= 10 * options.rtol:
             warn_of_accuracy(
                 f"{sum(not info.converged for info in infos)} of {len(infos)} solutions did not converge: the largest "
                 f"relative residual is {worst:.1e}, and {options.rtol:.1e} was requested"
@@ -231,7 +226,8 @@ class LinearSystem:
     def plan(self, options: SolveOptions) -> Plan:
         """The plan of the matrix of these options, with the factors of its near entries, or of all; ValueError where
         the equation would not be held."""
-        self.scales_for(options).check(options.chosen, options.assembly_rtol)
+        if (scales := self.scales_for(options)) is not None:
+            scales.check(options.chosen, options.assembly_rtol)
         plan = self.planned_matrix(options)
         nbytes, seconds = plan.nbytes + getattr(options.preconditioner, "nbytes", 0), plan.seconds
         if options.solver == "lu":
@@ -251,7 +247,8 @@ class LinearSystem:
         if self.key == key:
             self._save(options)
             return 0.0
-        self.scales_for(options).check(options.chosen, options.assembly_rtol)
+        if (scales := self.scales_for(options)) is not None:
+            scales.check(options.chosen, options.assembly_rtol)
         began = time.perf_counter()
         self._make(options)
         if self.finer is not None:
@@ -320,16 +317,18 @@ class LinearSystem:
                 self.factors = options.chosen.factorise(self.matrix, HLU_RTOL)  # type: ignore[misc]
                 factorisation = self.factors.seconds
             preconditioner = self.factors.as_preconditioner()
-        scales, more = self.scales_for(options), {}
+        matrix, scales, more = self.matrix, self.scales_for(options), {}
         if self.preconditioner is not None:
             preconditioner = self.preconditioner
         if self.accept is not None:
             more["accept"] = self.accept(self.matrix, preconditioner, options.rtol, rhs[:, 0])  # type: ignore[index]
-        if preconditioner is not None:
-            preconditioner = scales.preconditioner(preconditioner, options.preconditioned_by("mass"))
+        if scales is not None:
+            matrix = scales.matrix(matrix)
+            if preconditioner is not None:
+                preconditioner = scales.preconditioner(preconditioner, options.preconditioned_by("mass"))
         try:
             solution, info = iteration(
-                scales.matrix(self.matrix),
+                matrix,
                 rhs,
                 rtol=options.rtol,
                 maxiter=options.maxiter,
@@ -355,7 +354,8 @@ class LinearSystem:
         began = time.perf_counter()
         solution, residuals = self._substituted(rhs, options)
         seconds = time.perf_counter() - began
-        goal = max(options.rtol, 0.0 if self._refines else ROUNDING * float(np.finfo(self.matrix.dtype).eps))
+        # up to 1e4 rounding units of the matrix a residual is no error: no more can be had in its precision
+        goal = max(options.rtol, 0.0 if self._refines else 1e4 * float(np.finfo(self.matrix.dtype).eps))
         if not (options.accept or (residuals <= goal).all()):  # NaN is an error too
             worst, histories = residuals.max(keepdims=True), tuple(residuals[:, None])
             info = SolverInfo("LU", 0, worst, histories, False, options.rtol, 0.0, 0, factorisation + seconds)
@@ -412,8 +412,9 @@ class LinearSystem:
         if self._sampled is not None:
             residuals = self._sampled.residuals(solution, rhs)
         else:
-            scales = self.scales_for(options)
-            residuals, rhs = scales.weighted(self.matrix @ solution - rhs), scales.weighted(rhs)
+            residuals, scales = self.matrix @ solution - rhs, self.scales_for(options)
+            if scales is not None:
+                residuals, rhs = scales.weighted(residuals), scales.weighted(rhs)
         errors = np.linalg.norm(residuals, axis=0)
         return solution, errors / np.maximum(np.linalg.norm(rhs, axis=0), np.finfo(float).tiny)
 

@@ -34,22 +34,22 @@ SOLVERS = ("gmres", "lu")
 PRECONDITIONERS = ("mass", "osrc", "near", "dual", "hlu", "two-level")
 MethodName = Literal["dense", "hmatrix", "matrix-free", "fmm", "mlfmm", "fft", "auto"]
 """How a matrix is stored; see `Problem.solve`."""
-PAIR = 16
+PAIR_BYTES = 16
 """Bytes of a pair of unknowns in the rule of "auto": those of a complex number, of real matrices and in single
 precision too, whose entries are not computed much faster."""
 
 
 def largest_dense() -> int:
-    """Unknowns n up to which "auto" stores the entries: PAIR n^2 bytes are DENSE_BYTES."""
-    return math.isqrt(rule.DENSE_BYTES // PAIR)
+    """Unknowns n up to which "auto" stores the entries: PAIR_BYTES n^2 bytes are DENSE_BYTES."""
+    return math.isqrt(rule.DENSE_BYTES // PAIR_BYTES)
 
 
 @dataclass(frozen=True)
 class SolveOptions:
     """How a problem is assembled and solved; see `Problem.solve`. ValueError for unknown choices.
 
-    accept: whether solutions above the tolerance are returned instead of a ConvergenceError. reason: why "auto" took
-    the method.
+    accept: whether solutions above the tolerance are returned instead of a ConvergenceError. is_automatic: whether the
+    method was chosen by "auto"; reason: why it was.
     """
 
     method: str = AUTO
@@ -64,6 +64,7 @@ class SolveOptions:
     keep_on_device: bool = False
     matrix_file: str | os.PathLike[str] | None = None
     accept: bool = False
+    is_automatic: bool = False
     reason: str = ""
 
     def __post_init__(self) -> None:
@@ -87,16 +88,18 @@ class SolveOptions:
         several, mixed = any(each.several for each in methods), any(each.mixed for each in methods)
         Execution.of(self.backend, self.precision, several=several, mixed=mixed)
 
-    def for_unknowns(self, unknowns: int, operator: BoundaryOperator | None = None, pair: int = PAIR) -> "SolveOptions":
+    def for_unknowns(
+        self, unknowns: int, operator: BoundaryOperator | None = None, pair: int = PAIR_BYTES
+    ) -> "SolveOptions":
         """The options with a method instead of "auto", by the rule of `operators.methods.automatic`: one that stores
         entries for few unknowns and for LU, which needs no compression_rtol, else one that compresses. pair: bytes
         that entries and factors take for each pair of unknowns."""
-        if self.method != AUTO:
+        if len(candidates(self.method)) == 1:
             return self
         nbytes = 0 if self.solver == "lu" else pair * unknowns**2
         name, reason = automatic(nbytes, lambda: self._compressing(operator))
         kept = self.compression_rtol if method_named(name).compresses else None
-        return replace(self, method=name, compression_rtol=kept, reason=reason)
+        return replace(self, method=name, compression_rtol=kept, is_automatic=True, reason=reason)
 
     def _compressing(self, operator: BoundaryOperator | None) -> tuple[str, str]:
         """The expectedly fastest method of those that do not store all entries, and why; the first of them where there

@@ -1,8 +1,7 @@
 """Problems: data become right-hand sides, which are solved together, and solutions are wrapped."""
 
-import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, ClassVar, Generic, TypeVar, Unpack
@@ -12,20 +11,23 @@ from numpy.typing import NDArray
 
 from calderon.backends import Execution, LinearAlgebra
 from calderon.formulations.linear_system import LinearSystem
-from calderon.formulations.options import PAIR, PlanChoices, SolveChoices, SolveOptions, checked_choices, named_options
+from calderon.formulations.options import (
+    PAIR_BYTES,
+    PlanChoices,
+    SolveChoices,
+    SolveOptions,
+    checked_choices,
+    named_options,
+)
 from calderon.formulations.preconditioners import near_preconditioner
-from calderon.formulations.saved_sweep import solve_and_save
 from calderon.formulations.solution_info import SolutionInfo
 from calderon.hmatrix import is_sum
 from calderon.operators.methods import AUTO, Plan, candidates, first_that, require
-from calderon.solvers import CompressedSides
 from calderon.solvers.iteration import ToleranceError
 from calderon.validation import one_of
 from calderon.view import Described
 
 Solution = TypeVar("Solution")
-DIRECTIONS_AT_ONCE = 64  # right-hand sides of a monostatic sweep that are in memory together
-COMPRESSION = 0.1  # part of the solver's tolerance to which they are compressed
 
 
 class Problem(Described, ABC, Generic[Solution]):
@@ -40,7 +42,7 @@ class Problem(Described, ABC, Generic[Solution]):
     mesh: Any
     function_space: Any
     title: ClassVar[str]
-    pair_bytes: ClassVar[int] = PAIR  # of entries and factors in a dense solution
+    pair_bytes: ClassVar[int] = PAIR_BYTES  # of entries and factors in a dense solution
     usual_solver: ClassVar[str] = "gmres"  # of matrices that store their entries
 
     @named_options
@@ -65,7 +67,7 @@ class Problem(Described, ABC, Generic[Solution]):
         matrix that does not fit is begun, ValueError or TypeError for data and options that do not
         fit, ValueError for a matrix_file of another mesh, wavenumber or tolerance.
         """
-        return self._solved([data], options)[0]
+        return self.solve_all([data], **options)[0]
 
     @named_options
     def plan(self, **options: Unpack[PlanChoices]) -> Plan:
@@ -77,27 +79,23 @@ class Problem(Described, ABC, Generic[Solution]):
 
     @named_options
     def solve_all(self, data: Sequence[Any], **options: Unpack[SolveChoices]) -> list[Solution]:
-        """Solve for several waves or data at once: one matrix, products for all together; options as in `solve`."""
+        """Solve for several waves or data at once: one matrix, products for all together; options as in `solve`. Where
+        products of a faster method do not hold the tolerance, "auto" takes an H-matrix, unless preconditioner="near" is
+        given: an H-matrix has no such preconditioner."""
         if not hasattr(data, "__len__") or isinstance(data, str):
             raise TypeError(
                 f"solve_all accepts a list of waves or boundary data, got {type(data).__name__}: solve accepts one"
             )
         if len(data) == 0:
             raise ValueError("solve_all needs at least one wave or boundary datum")
-        return self._solved(list(data), options)
-
-    def _solved(self, data: list[Any], choices: SolveChoices) -> list[Solution]:
-        """The solutions. Where products of a faster method do not hold the tolerance, "auto" takes an H-matrix, unless
-        preconditioner="near" is given: an H-matrix has no such preconditioner."""
-        options = self._options(choices)
+        chosen, given = self._options(options), options.get("preconditioner")
         try:
-            return self._solve(data, options)
+            return self._solve(data, chosen)
         except ToleranceError as error:
-            given = choices.get("preconditioner")
-            if choices.get("method", AUTO) != AUTO or (isinstance(given, str) and given == "near"):
+            if not chosen.is_automatic or (isinstance(given, str) and given == "near"):
                 raise
-            reason = f"not {options.method}: {str(error).partition(':')[0]}"
-        compressed = self._options({**choices, "method": first_that("compresses").name})  # type: ignore[typeddict-item]
+            reason = f"not {chosen.method}: {str(error).partition(':')[0]}"
+        compressed = self._options({**options, "method": first_that("compresses").name})  # type: ignore[typeddict-item]
         return self._solve(data, replace(compressed, reason=reason))
 
     @property
@@ -115,9 +113,9 @@ class Problem(Described, ABC, Generic[Solution]):
         options = given.for_unknowns(self.unknowns, self.system.compared, self.pair_bytes)
         if options.chosen.stores_entries and "solver" not in choices:
             options = replace(options, solver=self.usual_solver)
-        accuracy = options.assembly_rtol
-        if options.compression_rtol is None and accuracy is not None:
-            if (needed := self.system.scales_for(options).holding(accuracy)) < accuracy:
+        accuracy, scales = options.assembly_rtol, self.system.scales_for(options)
+        if scales is not None and options.compression_rtol is None and accuracy is not None:
+            if (needed := scales.holding(accuracy)) < accuracy:
                 options = replace(options, compression_rtol=needed)
         if "preconditioner" not in choices:
             options = replace(options, preconditioner=self._usual_preconditioner(options))
@@ -158,7 +156,7 @@ class Problem(Described, ABC, Generic[Solution]):
         require(options.method, "preconditioner='near'")
         return replace(options, preconditioner=near_preconditioner(self.system))
 
-    def _solve(self, data: list[Any], options: SolveOptions) -> list[Solution]:
+    def _solve(self, data: Sequence[Any], options: SolveOptions) -> list[Solution]:
         checked = [self._checked(one) for one in data]
         preparation = self._prepare(options)
         rhs = np.stack([self._right_hand_side(one) for one in checked], axis=1)
@@ -224,45 +222,3 @@ class Equation(Problem[tuple[NDArray[Any], SolutionInfo]]):
         self, data: NDArray[Any], coefficients: NDArray[Any], info: SolutionInfo
     ) -> tuple[NDArray[Any], SolutionInfo]:
         return coefficients, info
-
-
-def monostatic_sweep(
-    system: LinearSystem,
-    number: int,
-    waves: Callable[[slice], tuple[NDArray[Any], NDArray[Any]]],
-    options: SolveOptions,
-    directions: tuple[NDArray[Any], ...],
-    file: str | os.PathLike[str] | None,
-) -> tuple[NDArray[np.complex128], SolutionInfo | None]:
-    """The echoes l . x (number,) of all directions, and the record with the largest residual, None without directions.
-
-    waves: right-hand sides and receivers l (n, m) of a slice of the directions, which are in memory for one slice at a
-    time. Without factors all are solved together, compressed to a part of the tolerance. directions: what waves are
-    made of. file: in which the solution is saved, and what there is of it before; ValueError with factors.
-    """
-    slices = [slice(n, n + DIRECTIONS_AT_ONCE) for n in range(0, number, DIRECTIONS_AT_ONCE)]
-    values, infos = np.empty(number, np.complex128), []
-    if options.solver == "lu":
-        if file is not None:
-            raise ValueError(
-                "sweep_file= is of iterations, and solver='lu' has none: leave it out, or take solver='gmres'"
-            )
-        for part in slices:
-            rhs, receivers = waves(part)
-            x, records = system.solve(rhs, options)
-            values[part] = np.einsum("nd,nd->d", receivers, x)
-            infos += records
-    elif number:
-        sides = CompressedSides(COMPRESSION * options.rtol)
-        for part in slices:
-            sides.add(system.sides(waves(part)[0], options))
-        sides.truncate()
-        if file is None:
-            x, infos = system.solve_together(sides, options)
-        else:
-            x, infos = solve_and_save(system, sides, options, file, directions)
-        x = system.coefficients(x, options)
-        for part in slices:
-            weights = sides.coefficients[:, part] * sides.sizes[part]
-            values[part] = np.einsum("dr,rd->d", waves(part)[1].T @ x, weights)
-    return values, max(infos, key=lambda info: info.residual, default=None)

@@ -18,10 +18,9 @@ from calderon.onsurface.surface_operator import SurfaceOperator
 from calderon.spaces import Space
 from calderon.validation import finite_complex, real_number, whole_number
 
-DAMPING = 0.4  # of k_eps = k + 0.4i k^(1/3) R^(-2/3): the best fit on the sphere
-HIGHEST_ORDER = 200
-LARGEST_ORDER = 16  # chosen automatically; each fraction costs a sparse factorisation and a solution in each product
-HIGHEST_MODE = 3.0  # highest eigenvalue of the Laplace-Beltrami matrices over the ratio of their traces
+LARGEST_ORDER = 16
+"""Fractions of a root that are chosen without a request: each costs a sparse factorisation and a solution in each
+product."""
 
 
 def osrc_dtn(
@@ -72,7 +71,7 @@ def osrc_dtn(
         order = order_for(space, damped, angle, error)
     if not isinstance(precision, str) or precision not in ("double", "single"):
         raise ValueError(f"precision must be 'double' or 'single', got {precision!r}")
-    order = whole_number(order, "the order must be at least 1: order", 1, HIGHEST_ORDER)
+    order = whole_number(order, "the order must be at least 1: order", 1, 200)
     function = square_root(order, angle).scaled(1j * k)
     name = f"OSRC Dirichlet-to-Neumann map of order {order}, k = {k:.4g}"
     return SurfaceOperator(space, damped, function, name, precision=precision)
@@ -97,14 +96,15 @@ def osrc_ntd(
     options: dict[str, Any] = {"error": error, "angle": angle, "damping": damping, "precision": precision}
     inverse = osrc_dtn(space, wavenumber, order, **options).inverse()
     name = f"OSRC Neumann-to-Dirichlet map of order {inverse.order}, k = {complex(wavenumber):.4g}"
-    return SurfaceOperator(space, inverse.wavenumber, inverse.function, name, precision=precision)
+    return SurfaceOperator(space, inverse.wavenumber, inverse.functions, name, precision=precision)
 
 
 def usual_damping(space: Space, k: float) -> float:
-    """0.4 k^(1/3) R^(-2/3) in 1/m, R = 3 volume / area or the radius of equal area, but at least 1/k."""
+    """0.4 k^(1/3) R^(-2/3) in 1/m, R = 3 volume / area or the radius of equal area, but at least 1/k: the best fit on
+    the sphere."""
     mesh = space.mesh
     radius = 3 * mesh.volume / mesh.area if mesh.is_closed else np.sqrt(mesh.area / (4 * np.pi))
-    return float(DAMPING * k ** (1 / 3) * max(radius, 1 / k) ** (-2 / 3))
+    return float(0.4 * k ** (1 / 3) * max(radius, 1 / k) ** (-2 / 3))
 
 
 def order_for(space: Space, wavenumber: complex, angle: float, error: float) -> int:
@@ -112,7 +112,8 @@ def order_for(space: Space, wavenumber: complex, angle: float, error: float) -> 
     triangles carries, at most `LARGEST_ORDER`.
     """
     stiffness, mass = space.laplace_beltrami_matrix().diagonal().sum(), space.mass_matrix().diagonal().sum()
-    modes = -(np.linspace(0, 1, 200) ** 2) * HIGHEST_MODE * stiffness / mass / wavenumber**2
+    # the highest eigenvalue of the Laplace-Beltrami matrices is 3 times the ratio of their traces
+    modes = -(np.linspace(0, 1, 200) ** 2) * 3.0 * stiffness / mass / wavenumber**2
     for order in range(1, LARGEST_ORDER):
         if square_root_error(order, angle, modes).max() < error:
             return order

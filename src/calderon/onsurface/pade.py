@@ -6,8 +6,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-SMALLEST = 1e-8  # of the terms of a value at infinity: below, a reciprocal has no value at infinity
-
 
 @dataclass(frozen=True, eq=False)
 class PartialFractions:
@@ -45,8 +43,8 @@ class PartialFractions:
         each, 1 / f has the residue 1 / f'. Raises ValueError where f has a zero at X = 0 or at infinity.
         """
         a, b, c = self.weights, self.shifts, self.constant
-        largest = max(abs(c), float(np.abs(a).max(initial=0.0)))
-        if abs(c) <= SMALLEST * largest or abs(c + a.sum()) <= SMALLEST * largest:
+        least = 1e-8 * max(abs(c), float(np.abs(a).max(initial=0.0)))
+        if abs(c) <= least or abs(c + a.sum()) <= least:
             raise ValueError("the function vanishes at 0 or at infinity: its reciprocal has no partial fractions here")
         zeros = np.linalg.eigvals(-(np.eye(len(a)) + a[None] / c) / b[:, None])
         slopes = -np.sum(a * b / (1 + b * zeros[:, None]) ** 2, axis=1)

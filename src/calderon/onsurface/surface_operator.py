@@ -3,7 +3,7 @@
 With X = Delta_Gamma / k_eps^2, the mass matrix M and the stiffness L, (1 + b X)^-1 = (M - b L / k_eps^2)^-1 M.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from numbers import Complex
 from typing import Any
@@ -18,20 +18,18 @@ from calderon.onsurface.pade import PartialFractions
 from calderon.solvers.symmetric import SymmetricFactors, SymmetricPencil
 from calderon.spaces import Space
 
-ADVICE = "try precision='single', or preconditioner='mass'"
-
 
 class SurfaceOperator(LinearOperator):
     """f(X), X = Delta_Gamma / k_eps^2, for a rational function f: maps coefficients (n,) or (n, m) to coefficients.
 
-    space: P1 or P2. wavenumber: k_eps, that of X. function: f as partial fractions. precision: of sparse factors,
-    "double", or "single" for preconditioners of half the memory.
+    space: P1 or P2. wavenumber: k_eps, that of X. functions: f as partial fractions, or several that are multiplied,
+    the last one first. name: of f in texts. pencil: mass and stiffness of the space, ordered; made unless given.
+    precision: of sparse factors, "double", or "single" for preconditioners of half the memory.
 
     Numbers act as multiples of the identity: `2 * A`, `A + 1`, `1 - A`; `A + B` adds functions of one X; `A @ B`
-    multiplies them one after the other; `A.inverse()` is 1/f(X). `A.tested` is
-    f(X) M^-1, which takes integrals against the test functions, such as residuals of Galerkin equations: the form of a
-    preconditioner. Sparse factors are computed with the first product and kept; MemoryError where there is no
-    room for them.
+    multiplies them one after the other; `A.inverse()` is 1/f(X). `A.tested` is f(X) M^-1, which takes integrals against
+    the test functions, such as residuals of Galerkin equations: the form of a preconditioner. Sparse factors are
+    computed with the first product and kept; MemoryError where there is no room for them.
 
     Functions of which two poles nearly coincide lose digits as a sum of fractions; as a product they do not.
     """
@@ -40,7 +38,7 @@ class SurfaceOperator(LinearOperator):
         self,
         space: Space,
         wavenumber: complex,
-        function: PartialFractions,
+        functions: PartialFractions | tuple[PartialFractions, ...],
         name: str = "f(X)",
         pencil: SymmetricPencil | None = None,
         precision: str = "double",
@@ -48,19 +46,20 @@ class SurfaceOperator(LinearOperator):
         super().__init__(dtype=np.dtype(np.complex128), shape=(space.dimension, space.dimension))
         self.space = space
         self.wavenumber = complex(wavenumber)
-        self.function = function
+        self.functions = (functions,) if isinstance(functions, PartialFractions) else functions
         self.name, self.precision = name, precision
         matrices = (space.mass_matrix(), space.laplace_beltrami_matrix())
         self.pencil = SymmetricPencil(matrices, space.nodes) if pencil is None else pencil
 
     def symbol(self, eigenvalues: ArrayLike) -> NDArray[np.complex128]:
         """The factors f(-lambda / k_eps^2) of functions with -Delta u = lambda u; eigenvalues: lambda in 1/m^2."""
-        return self.function(-np.asarray(eigenvalues) / self.wavenumber**2)
+        x = -np.asarray(eigenvalues) / self.wavenumber**2
+        return np.asarray(np.prod([function(x) for function in self.functions], axis=0))
 
     @property
     def order(self) -> int:
         """Number of sparse systems."""
-        return len(self.function.shifts)
+        return sum(len(function.shifts) for function in self.functions)
 
     @cached_property
     def tested(self) -> "TestedSurfaceOperator":
@@ -69,36 +68,38 @@ class SurfaceOperator(LinearOperator):
 
     def inverse(self) -> "SurfaceOperator":
         """1/f(X); ValueError where f vanishes at X = 0 or at infinity."""
-        return self._replaced(self.function.reciprocal(), f"1/({self.name})")
+        return self._replaced([function.reciprocal() for function in self.functions], f"1/({self.name})")
 
     def __mul__(self, other: Any) -> Any:  # a SurfaceOperator for numbers
         if not isinstance(other, Complex):
             return super().__mul__(other)
-        factor = complex(other)
-        return self._replaced(self.function.scaled(factor), f"({factor:.4g}) ({self.name})")
+        factor, (first, *others) = complex(other), self.functions
+        return self._replaced([first.scaled(factor), *others], f"({factor:.4g}) ({self.name})")
 
     __rmul__ = __mul__
 
     def __matmul__(self, other: Any) -> Any:
         if isinstance(other, SurfaceOperator) and self._has_same_variable(other):
-            return SurfaceProduct((self, other))
+            return self._replaced([*self.functions, *other.functions], f"({self.name}) times ({other.name})")
         return super().__matmul__(other)
 
     def __truediv__(self, other: complex) -> Any:
         return self * (1 / other)
 
     def __add__(self, other: Any) -> Any:
-        if isinstance(other, SurfaceOperator) and self._has_same_variable(other):
-            return self._replaced(self.function.plus(other.function), f"{self.name} + {other.name}")
-        if not isinstance(other, Complex):
+        is_sum = len(self.functions) == 1
+        if is_sum and isinstance(other, SurfaceOperator) and self._has_same_variable(other):
+            if len(other.functions) == 1:
+                return self._replaced([self.functions[0].plus(other.functions[0])], f"{self.name} + {other.name}")
+        if not (is_sum and isinstance(other, Complex)):
             return super().__add__(other)
         term = complex(other)
-        return self._replaced(self.function.raised(term), f"{term:.4g} + {self.name}")
+        return self._replaced([self.functions[0].raised(term)], f"{term:.4g} + {self.name}")
 
     __radd__ = __add__
 
     def __neg__(self) -> "SurfaceOperator":
-        return self._replaced(self.function.scaled(-1), f"-({self.name})")
+        return self * -1
 
     def __rsub__(self, other: complex) -> Any:
         return (-self) + other
@@ -106,8 +107,8 @@ class SurfaceOperator(LinearOperator):
     def _has_same_variable(self, other: "SurfaceOperator") -> bool:
         return other.space is self.space and other.wavenumber == self.wavenumber
 
-    def _replaced(self, function: PartialFractions, name: str) -> "SurfaceOperator":
-        return SurfaceOperator(self.space, self.wavenumber, function, name, self.pencil, self.precision)
+    def _replaced(self, functions: Sequence[PartialFractions], name: str) -> "SurfaceOperator":
+        return SurfaceOperator(self.space, self.wavenumber, tuple(functions), name, self.pencil, self.precision)
 
     @property
     def mass(self) -> sp.csr_array:
@@ -115,36 +116,44 @@ class SurfaceOperator(LinearOperator):
         return self.pencil.matrices[0]
 
     @cached_property
-    def _factors(self) -> list[SymmetricFactors]:
-        """Sparse factors of M - b_j L / k_eps^2 for each fraction j."""
-        coefficients, single = -self.function.shifts / self.wavenumber**2, self.precision == "single"
+    def _factors(self) -> list[list[SymmetricFactors]]:
+        """Sparse factors of M - b_j L / k_eps^2 for each fraction j of each function."""
+        single = self.precision == "single"
         nbytes = self.order * self.pencil.nbytes(np.complex64 if single else np.complex128)
-        require_memory(nbytes, f"sparse factors of the {self.name}", ADVICE)
-        return _by_threads(lambda j: self.pencil.factorise(1.0, coefficients[j], single=single), self.order)
+        advice = "try precision='single', or preconditioner='mass'"
+        require_memory(nbytes, f"sparse factors of the {self.name}", advice)
+        coefficients = [-function.shifts / self.wavenumber**2 for function in self.functions]
+        return [_by_threads(lambda j: self.pencil.factorise(1.0, each[j], single=single), len(each))  # noqa: B023
+                for each in coefficients]  # fmt: skip
 
     @cached_property
     def _mass_factors(self) -> SymmetricFactors:
         return self.pencil.factorise(1.0, 0.0, single=self.precision == "single")
 
-    def _fractions(self, tested: NDArray[Any]) -> NDArray[np.complex128]:
-        """sum_j a_j (M - b_j L / k_eps^2)^-1 x; the terms by threads, added in their order."""
-        factors = self._factors
-        terms = _by_threads(lambda j: self.function.weights[j] * factors[j].solve(tested), self.order)
-        return sum(terms, np.zeros(tested.shape, complex))
+    def _applied(self, function: int, values: NDArray[Any], tested: NDArray[Any]) -> NDArray[np.complex128]:
+        """c u + sum_j a_j (M - b_j L / k_eps^2)^-1 M u by one of the functions, u: values, M u: tested; the terms by
+        threads, added in their order."""
+        fractions, factors = self.functions[function], self._factors[function]
+        terms = _by_threads(lambda j: fractions.weights[j] * factors[j].solve(tested), len(factors))
+        return np.asarray(fractions.constant * values + sum(terms, np.zeros(tested.shape, complex)))
 
     def from_tested(self, x: NDArray[Any]) -> NDArray[np.complex128]:
         """f(X) M^-1 x."""
-        return self.function.constant * self._mass_factors.solve(x) + self._fractions(x)
+        last = len(self.functions) - 1
+        y = self._applied(last, self._mass_factors.solve(x), x)
+        for number in reversed(range(last)):
+            y = self._applied(number, y, self.mass @ y)
+        return y
 
     def _matvec(self, x: NDArray[Any]) -> NDArray[np.complex128]:
-        return self.function.constant * x + self._fractions(self.mass @ x)
+        for number in reversed(range(len(self.functions))):
+            x = self._applied(number, x, self.mass @ x)
+        return x
 
     _matmat = _matvec
 
     def _rmatvec(self, x: NDArray[Any]) -> NDArray[np.complex128]:
-        conjugate = np.conj(x)
-        product = self.function.constant * conjugate + self.mass @ self._fractions(conjugate)
-        return np.asarray(product.conj())
+        return np.asarray((self.mass @ self.from_tested(np.conj(x))).conj())
 
     def __str__(self) -> str:
         return f"{self.name} on {self.space.name}, {self.shape[0]} x {self.shape[1]}, {self.order} sparse systems"
@@ -163,60 +172,10 @@ def _by_threads(task: Callable[[int], Any], number: int) -> list[Any]:
     return results
 
 
-class SurfaceProduct(LinearOperator):
-    """f_1(X) f_2(X) ...: functions of one X one after the other, (n,) or (n, m) to coefficients of the same shape."""
-
-    def __init__(self, factors: tuple[SurfaceOperator, ...]) -> None:
-        super().__init__(dtype=np.dtype(np.complex128), shape=factors[0].shape)
-        self.factors = factors
-
-    def symbol(self, eigenvalues: ArrayLike) -> NDArray[np.complex128]:
-        """The factors of functions with -Delta u = lambda u; eigenvalues: lambda in 1/m^2."""
-        return np.asarray(np.prod([factor.symbol(eigenvalues) for factor in self.factors], axis=0))
-
-    @property
-    def order(self) -> int:
-        """Number of sparse systems."""
-        return sum(factor.order for factor in self.factors)
-
-    @cached_property
-    def tested(self) -> "TestedSurfaceOperator":
-        """f(X) M^-1: integrals (n,) or (n, m) against the basis functions to coefficients."""
-        return TestedSurfaceOperator(self)
-
-    def inverse(self) -> "SurfaceProduct":
-        """1/f(X); ValueError where a factor vanishes at X = 0 or at infinity."""
-        return SurfaceProduct(tuple(factor.inverse() for factor in self.factors))
-
-    def from_tested(self, x: NDArray[Any]) -> NDArray[np.complex128]:
-        """f(X) M^-1 x."""
-        *others, last = self.factors
-        y = last.from_tested(x)
-        for factor in reversed(others):
-            y = factor @ y
-        return y
-
-    def _matvec(self, x: NDArray[Any]) -> NDArray[np.complex128]:
-        return self.from_tested(self.factors[0].mass @ x)
-
-    _matmat = _matvec
-
-    def _rmatvec(self, x: NDArray[Any]) -> NDArray[np.complex128]:
-        product = self.factors[0].mass @ self.from_tested(x.conj())
-        return np.asarray(product.conj())
-
-    def __str__(self) -> str:
-        names = " times ".join(f"({factor.name})" for factor in self.factors)
-        name, size = self.factors[0].space.name, self.shape[0]
-        return f"{names} on {name}, {size} x {size}, {self.order} sparse systems"
-
-    __repr__ = __str__
-
-
 class TestedSurfaceOperator(LinearOperator):
-    """f(X) M^-1, a symmetric matrix: a `SurfaceOperator` or `SurfaceProduct` after the inverse mass matrix."""
+    """f(X) M^-1, a symmetric matrix: a `SurfaceOperator` after the inverse mass matrix."""
 
-    def __init__(self, operator: SurfaceOperator | SurfaceProduct) -> None:
+    def __init__(self, operator: SurfaceOperator) -> None:
         super().__init__(dtype=operator.dtype, shape=operator.shape)
         self.operator = operator
 

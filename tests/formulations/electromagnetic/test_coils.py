@@ -168,7 +168,7 @@ def test_both_equations_agree_where_they_meet(monkeypatch):
     """Loops and charges apart are the same equation: currents agree to rounding where the plain one holds."""
     strip, gap = cal.planar.strip_dipole(1.0, 0.1, 0.1, cells=2), cal.DeltaGap(line=[[0, -0.05, 0], [0, 0.05, 0]])
     apart = cal.PECAntenna(strip, 0.4, gap).solve()
-    monkeypatch.setattr("calderon.formulations.electromagnetic.pec.SMALL", 0.0)
+    monkeypatch.setattr("calderon.formulations.electromagnetic.pec.SPLIT_BELOW", 0.0)
     plain = cal.PECAntenna(strip, 0.4, gap).solve()
     assert "apart" in apart.info.matrix and "apart" not in plain.info.matrix
     assert np.allclose(apart.surface.coefficients, plain.surface.coefficients, rtol=0, atol=1e-9 * abs(

@@ -127,7 +127,7 @@ def test_a_body_of_genus_2_keeps_its_static_limit(pretzel, name):
 
 
 def test_without_the_equations_of_handles_a_ring_is_wrong(ring, electric_limit, monkeypatch):
-    monkeypatch.setattr("calderon.formulations.electromagnetic.handles.LARGEST", 0.0)
+    monkeypatch.setattr("calderon.formulations.electromagnetic.handles.HANDLES_BELOW", 0.0)
     k = 1e-4 / ring.diameter
     assert decibels(far_field(cal.PECScattering(ring, k), solver="lu"), electric_limit) > 1
 

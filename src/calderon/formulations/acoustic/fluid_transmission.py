@@ -26,7 +26,6 @@ from calderon.formulations.acoustic.scattering import ScatteringProblem
 from calderon.formulations.acoustic.scattering_solution import ScatteringSolution
 from calderon.formulations.checks import warn_thin, wavenumber_and_frequency
 from calderon.formulations.linear_system import LinearSystem
-from calderon.formulations.options import SolveOptions
 from calderon.formulations.preconditioners import Preconditioner
 from calderon.formulations.solution_info import SolutionInfo
 from calderon.greens import Helmholtz
@@ -36,8 +35,6 @@ from calderon.potentials import Potential, double_layer_potential, single_layer_
 from calderon.spaces import Function, Loads, Space
 from calderon.spaces.lagrange import discontinuous
 from calderon.validation import finite_complex, wavenumber_of_a_wave
-
-LARGEST_ECHO_ERROR = 0.02  # fraction of an echo that may be lost without a warning
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,24 +80,21 @@ class FluidTransmission(ScatteringProblem):
     title: ClassVar[str] = "scattering by a body of another fluid"
     unknown: ClassVar[str | None] = None
 
-    @property
-    def _medium(self) -> dict[str, Any]:
-        outside, names = super()._medium, ("interior_speed_of_sound", "interior_wavenumber")
+    def _wavenumbers_inside(self) -> Any:
+        """The wavenumber inside, or a table of them, from what is given."""
+        k, speed = self.interior_wavenumber, self.interior_speed_of_sound
 
         def inside(k: Any, speed: Any) -> complex | float:
-            frequency = None if speed is None else outside["frequency"]
-            return wavenumber_and_frequency(k, frequency, speed, *names)[0]
+            frequency = None if speed is None else self.frequency
+            return wavenumber_and_frequency(k, frequency, speed, "interior_speed_of_sound", "interior_wavenumber")[0]
 
-        k, speed = self.interior_wavenumber, self.interior_speed_of_sound
-        tags = [*k] if isinstance(k, Mapping) else [*speed] if isinstance(speed, Mapping) else None
         if any(isinstance(each, Mapping) and not each for each in (k, speed, self.density_ratio)):
             raise ValueError("a table of fluids is empty: give one number, or {tag: number} for each closed surface")
-        if tags is None:
-            return {**outside, "interior_wavenumber": inside(k, speed)}
-        return {**outside, "interior_wavenumber": {tag: inside(_of(k, tag), _of(speed, tag)) for tag in tags}}
+        tags = next((each for each in (k, speed) if isinstance(each, Mapping)), None)
+        return inside(k, speed) if tags is None else {tag: inside(_of(k, tag), _of(speed, tag)) for tag in tags}
 
     def _check_fields(self) -> None:
-        super()._check_fields()
+        object.__setattr__(self, "interior_wavenumber", self._wavenumbers_inside())
         if self.rigid_tags and len(self.rigid_tags) < len(np.unique(self.mesh.tags)):
             warn_thin(self.mesh.restricted(self.rigid_tags))
         if self.density_ratio is None:
@@ -135,11 +129,6 @@ class FluidTransmission(ScatteringProblem):
     def preconditioners(self) -> tuple[str, ...]:
         """With rigid bodies, or rigid parts of walls, "osrc" of these, and "mass" of bodies of fluid; "mass"."""
         return ("osrc", "mass") if self.rigid_tags else ("mass",)
-
-    def _preconditioned(self, options: SolveOptions) -> SolveOptions:
-        if not options.preconditioned_by("osrc"):
-            return options
-        return replace(options, preconditioner=self._osrc("single" if options.precision == "single" else "double"))
 
     def _osrc(self, precision: str) -> Preconditioner:
         """OSRC of rigid bodies and walls, the inverse mass matrix of bodies of fluid."""
@@ -262,7 +251,7 @@ class FluidTransmission(ScatteringProblem):
         low, high = self.mesh.bounds
         size = abs(self.wavenumber) * float((high - low).max()) / 2
         lost = residual / size + float(np.finfo(float).eps) / size**2
-        if lost > LARGEST_ECHO_ERROR:
+        if lost > 0.02:  # of the echo
             warn_of_accuracy(
                 f"the echo of a body of k a = {size:.2g} is about {size**2:.1g} of the wave, and a residual of "
                 f"{residual:.1g} leaves it uncertain by {min(lost, 1.0):.1g}: take a smaller rtol, or solver='lu' "
@@ -287,7 +276,6 @@ class FluidTransmission(ScatteringProblem):
         tags = np.unique(np.concatenate(rigid)).tolist() if rigid else []
         return ScatteringSolution(
             data,
-            self.mesh,
             self.wavenumber,
             info,
             total,

@@ -8,30 +8,26 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from calderon.formulations.acoustic.scattering import CombinedProblem, hard_on_a_plane
+from calderon.formulations.acoustic.scattering import hard_on_a_plane
 from calderon.formulations.acoustic.scattering_solution import ScatteringSolution
+from calderon.formulations.acoustic.sound_hard import SoundHardScattering
 from calderon.formulations.acoustic.surface_values import SurfaceValues, values_at_nodes
 from calderon.formulations.linear_system import LinearSystem
 from calderon.formulations.solution_info import SolutionInfo
-from calderon.onsurface import SurfaceOperator, SurfaceProduct
+from calderon.onsurface import SurfaceOperator
 from calderon.operators import (
     BoundaryOperator,
     adjoint_double_layer,
-    double_layer,
-    hypersingular,
     identity,
     single_layer,
 )
 from calderon.operators.algebra import transformed
-from calderon.potentials import Potential, double_layer_potential, single_layer_potential
+from calderon.potentials import Potential, single_layer_potential
 from calderon.spaces import Function
-
-LIKE_A_HARD_WALL = 1e-12
-"""Admittance below which the preconditioner is that of a hard wall: the other one would divide roundings."""
 
 
 @dataclass(frozen=True, eq=False)
-class ImpedanceScattering(CombinedProblem):
+class ImpedanceScattering(SoundHardScattering):
     """Total field phi on a locally reacting body, dphi/dn = -ik b phi, by the equation of Burton and Miller,
 
         (I/2 - K + eta D) phi - ik (V + eta (I/2 + K')) (b phi) = u_inc + eta du_inc/dn.
@@ -76,12 +72,12 @@ class ImpedanceScattering(CombinedProblem):
         """du/dn over u on the surface, -ik b in 1/m, one number or at the nodes."""
         return -1j * self.wavenumber * self.b
 
-    def _on_a_plane(self, dtn: SurfaceOperator) -> SurfaceOperator | SurfaceProduct:
+    def _on_a_plane(self, dtn: SurfaceOperator) -> SurfaceOperator:
         mean = complex(np.mean(self.b))
         # a springy surface (Im b < 0) carries waves of its own, which only the true operator knows well enough: here it
         # absorbs as much as it yields, which is right far below and far above them
         b = complex(mean.real + max(-mean.imag, 0.0), max(mean.imag, 0.0))
-        if abs(b) < LIKE_A_HARD_WALL:
+        if abs(b) < 1e-12:  # the other one would divide roundings
             return hard_on_a_plane(dtn, self.eta)
         slope = -1j * self.wavenumber * b
         # a product: as one function it would have zeros that coincide where the surface absorbs all, b = 1
@@ -89,10 +85,9 @@ class ImpedanceScattering(CombinedProblem):
 
     def _build_system(self) -> LinearSystem:
         green, space, eta, slope = self.green, self.function_space, self.eta, self._slope
-        operator: BoundaryOperator = 0.5 * identity(space) - double_layer(green, space)
+        operator: BoundaryOperator = super()._build_system().operator
         flux: BoundaryOperator = single_layer(green, space)
         if eta != 0:
-            operator = operator + eta * hypersingular(green, space)
             flux = flux + eta * adjoint_double_layer(green, space) + (0.5 * eta) * identity(space)
         if isinstance(slope, np.ndarray):
             operator = transformed(flux, right=sp.diags_array(slope)) + operator  # scaled where it stands: first
@@ -104,15 +99,11 @@ class ImpedanceScattering(CombinedProblem):
         )
         return LinearSystem(equation, operator, (space,))
 
-    def _rhs(self, value: NDArray[Any], derivative: NDArray[Any]) -> NDArray[Any]:
-        return value + self.eta * derivative
-
     def _far_load(self, value: NDArray[Any], derivative: NDArray[Any]) -> NDArray[Any]:
         return derivative - self._slope * value
 
     def _potentials(self, coefficients: NDArray[Any]) -> tuple[Any, tuple[Potential, ...]]:
-        total = Function(self.function_space, coefficients, "total pressure", "Pa")
-        layers: tuple[Potential, ...] = (double_layer_potential(self.green, total),)
+        total, layers = super()._potentials(coefficients)
         if np.any(self._slope):
             layers += (single_layer_potential(self.green, -1 * self._derivative(coefficients)),)
         return total, layers
@@ -124,7 +115,7 @@ class ImpedanceScattering(CombinedProblem):
     def _solution(self, data: Any, coefficients: NDArray[Any], info: SolutionInfo) -> ScatteringSolution:
         total, layers = self._potentials(coefficients)
         derivative = self._derivative(coefficients)
-        return ScatteringSolution(data, self.mesh, self.wavenumber, info, total, layers, (), derivative, self.frequency)
+        return ScatteringSolution(data, self.wavenumber, info, total, layers, (), derivative, self.frequency)
 
 
 def _reciprocal(impedance: NDArray[np.complex128]) -> NDArray[np.complex128]:

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal, Self, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse.linalg import LinearOperator
 
 from calderon.exact.angular import unit_directions
 from calderon.formulations.acoustic.scattering_solution import ScatteringSolution
@@ -23,14 +24,14 @@ from calderon.formulations.checks import (
     warn_thin,
     wavenumber_and_frequency,
 )
+from calderon.formulations.monostatic import monostatic_sweep
 from calderon.formulations.options import SolveChoices, SolveOptions, named_options
-from calderon.formulations.problem import Problem, monostatic_sweep
+from calderon.formulations.problem import Problem
 from calderon.formulations.solution_info import SolutionInfo
 from calderon.formulations.sweep import Sweep, sweep_of
 from calderon.greens import Helmholtz
 from calderon.mesh import TriangleMesh
-from calderon.onsurface import SurfaceOperator, SurfaceProduct, osrc_dtn
-from calderon.onsurface.surface_operator import TestedSurfaceOperator
+from calderon.onsurface import SurfaceOperator, osrc_dtn
 from calderon.potentials import Potential
 from calderon.spaces import Loads, Space
 from calderon.validation import finite_complex, truth
@@ -58,23 +59,17 @@ class ScatteringProblem(Problem[ScatteringSolution]):
 
     def __post_init__(self) -> None:
         closed_surface(self.mesh, type(self).__name__)
-        for name, value in self._medium.items():
-            object.__setattr__(self, name, value)
+        k, frequency = wavenumber_and_frequency(self.wavenumber, self.frequency, self.speed_of_sound)
+        object.__setattr__(self, "wavenumber", k)
+        object.__setattr__(self, "frequency", frequency)
         if self.unknown:
             warn_thin(self.mesh, self.unknown)
         self._check_fields()
         warn_coarse(*min(self._resolved, key=lambda each: elements_per_wavelength(*each)))
         _ = self.system  # an equation that cannot be built is refused here, not when it is solved
 
-    @property
-    def _medium(self) -> dict[str, Any]:
-        """Wavenumbers and frequency as they are given and follow from each other; checked."""
-        k, frequency = wavenumber_and_frequency(self.wavenumber, self.frequency, self.speed_of_sound)
-        return {"wavenumber": k, "frequency": frequency}
-
     def _check_fields(self) -> None:
-        """Check the other fields; subclasses add theirs."""
-        _ = self.function_space
+        """Check the other fields; subclasses that have some do."""
 
     @property
     def _resolved(self) -> list[tuple[TriangleMesh, complex]]:
@@ -173,7 +168,7 @@ class ScatteringProblem(Problem[ScatteringSolution]):
 
     def _solution(self, data: Any, coefficients: NDArray[Any], info: SolutionInfo) -> ScatteringSolution:
         surface, layers = self._potentials(coefficients)
-        return ScatteringSolution(data, self.mesh, self.wavenumber, info, surface, layers, frequency=self.frequency)
+        return ScatteringSolution(data, self.wavenumber, info, surface, layers, frequency=self.frequency)
 
     @abstractmethod
     def _rhs(self, value: NDArray[Any], derivative: NDArray[Any]) -> NDArray[Any]:
@@ -186,6 +181,23 @@ class ScatteringProblem(Problem[ScatteringSolution]):
     @abstractmethod
     def _potentials(self, coefficients: NDArray[Any]) -> tuple[Any, tuple[Potential, ...]]:
         """The unknown as a Function (the field on the surface), and the potentials whose sum is the scattered field."""
+
+    def _preconditioned(self, options: SolveOptions) -> SolveOptions:
+        if not options.preconditioned_by("osrc"):
+            return options
+        precision = "single" if options.precision == "single" else "double"
+        if precision not in self._inverses:
+            self._inverses[precision] = self._osrc(precision)
+        return replace(options, preconditioner=self._inverses[precision])
+
+    @cached_property
+    def _inverses(self) -> dict[str, LinearOperator]:
+        """The preconditioners "osrc" by their precision."""
+        return {}
+
+    def _osrc(self, precision: str) -> LinearOperator:
+        """The preconditioner "osrc". precision: of sparse factors, which are computed once."""
+        raise NotImplementedError
 
     @property
     def _details(self) -> tuple[str, ...]:
@@ -214,7 +226,6 @@ class CombinedProblem(ScatteringProblem):
     coupling: complex | None = field(default=None, kw_only=True)
 
     def _check_fields(self) -> None:
-        super()._check_fields()
         if self.coupling is not None:
             finite_complex(self.coupling, "coupling")
 
@@ -238,21 +249,9 @@ class CombinedProblem(ScatteringProblem):
         return (-1j * self.eta * self.wavenumber).real > 0
 
     @abstractmethod
-    def _on_a_plane(self, dtn: SurfaceOperator) -> SurfaceOperator | SurfaceProduct:
+    def _on_a_plane(self, dtn: SurfaceOperator) -> SurfaceOperator:
         """The operator of the equation where the surface is a plane, by its Dirichlet-to-Neumann map."""
 
-    def _preconditioned(self, options: SolveOptions) -> SolveOptions:
-        if not options.preconditioned_by("osrc"):
-            return options
-        return replace(options, preconditioner=self._osrc("single" if options.precision == "single" else "double"))
-
-    def _osrc(self, precision: str) -> TestedSurfaceOperator:
-        """precision: of sparse factors, which are computed once."""
-        if precision not in self._inverses:
-            dtn = osrc_dtn(self.function_space, self.wavenumber, error=ROOT_ERROR, precision=precision)
-            self._inverses[precision] = self._on_a_plane(dtn).inverse().tested
-        return self._inverses[precision]
-
-    @cached_property
-    def _inverses(self) -> dict[str, TestedSurfaceOperator]:
-        return {}
+    def _osrc(self, precision: str) -> LinearOperator:
+        dtn = osrc_dtn(self.function_space, self.wavenumber, error=ROOT_ERROR, precision=precision)
+        return self._on_a_plane(dtn).inverse().tested

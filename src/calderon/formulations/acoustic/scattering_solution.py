@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,15 +11,9 @@ from calderon.data import LabelledArrays, Quantity
 from calderon.data.far_fields import Directions
 from calderon.data.samples import SampledField
 from calderon.formulations.checks import reference_amplitude, wave_attributes, wavenumber_and_frequency
-from calderon.formulations.saving.solution_file import (
-    LAYER_CLASSES,
-    Record,
-    SavedSolution,
-    layer_functions,
-    layer_values,
-    layers_of,
-)
+from calderon.formulations.saving.solution_file import SavedSolution
 from calderon.formulations.solution_info import SolutionInfo
+from calderon.greens import Helmholtz
 from calderon.mesh import TriangleMesh
 from calderon.mesh.errors import warn_of_accuracy
 from calderon.potentials import Potential
@@ -34,7 +28,7 @@ from calderon.waves import PlaneWave, PointSource, Superposition, Wave
 class ScatteringSolution(SampledField, SavedSolution, Viewable, Described):
     """The field u_inc + u_s of an incident wave and a body.
 
-    incident: the wave. mesh, wavenumber: of the problem. info: the record of the solver.
+    incident: the wave. wavenumber: of the problem. info: the record of the solver.
     surface: what was solved for, a Function with label and unit: the total pressure in Pa (for a sound-soft body its
     normal derivative in Pa/m).
     layers: potentials whose sum is the scattered field outside. interior_layers: those of the field inside a penetrable
@@ -46,7 +40,6 @@ class ScatteringSolution(SampledField, SavedSolution, Viewable, Described):
     """
 
     incident: Wave
-    mesh: TriangleMesh
     wavenumber: complex
     info: SolutionInfo
     surface: Function
@@ -56,7 +49,12 @@ class ScatteringSolution(SampledField, SavedSolution, Viewable, Described):
     frequency: float | None = None
     rigid: tuple[int, ...] = ()
 
-    saved_classes: ClassVar[Sequence[type]] = (SolutionInfo, PlaneWave, PointSource, Superposition, *LAYER_CLASSES)
+    saved_classes: ClassVar[Sequence[type]] = (PlaneWave, PointSource, Superposition, Helmholtz, Potential)
+
+    @property
+    def mesh(self) -> TriangleMesh:
+        """The surface of the body."""
+        return self.surface.space.mesh
 
     @of_any_shape
     def scattered(self, points: ArrayLike, backend: str = "numba", precision: str = "double") -> NDArray[Any]:
@@ -133,45 +131,12 @@ class ScatteringSolution(SampledField, SavedSolution, Viewable, Described):
     def _attributes(self) -> dict[str, Any]:
         return wave_attributes(self.wavenumber, self.frequency)
 
-    def _record(self) -> Record:
-        values = {
-            "incident": self.incident,
-            "wavenumber": self.wavenumber,
-            "frequency": self.frequency,
-            "info": self.info,
-            "layers": layer_values(self.layers),
-            "interior": layer_values(self.interior_layers),
-            "rigid": self.rigid,
-        }
-        functions = {"surface": self.surface} | ({} if self.derivative is None else {"derivative": self.derivative})
-        functions |= layer_functions("layer", self.layers) | layer_functions("interior", self.interior_layers)
-        return Record(values, functions)
-
-    @classmethod
-    def _restored(cls, record: Record) -> Self:
-        values, functions = record.values, record.functions
-        surface = functions["surface"]
-        if not (isinstance(values["incident"], Wave) and isinstance(values["info"], SolutionInfo)):
-            raise TypeError("no incident wave or record of a solver")
-        if not all(isinstance(functions.get(name, surface), Function) for name in ("surface", "derivative")):
-            raise TypeError("no pressure on the surface")
-        frequency = values["frequency"]
-        medium = (
-            wavenumber_and_frequency(values["wavenumber"], None, None)[0],
-            None if frequency is None else positive_length(frequency, "frequency"),
-        )
-        return cls(
-            values["incident"],
-            surface.space.mesh,
-            medium[0],
-            values["info"],
-            surface,  # type: ignore[arg-type]
-            layers_of("layer", values["layers"], functions),
-            layers_of("interior", values["interior"], functions),
-            functions.get("derivative"),  # type: ignore[arg-type]
-            medium[1],
-            _tags(values.get("rigid", ()), surface.space.mesh),
-        )
+    def _require_consistent(self) -> None:
+        wavenumber_and_frequency(self.wavenumber, None, None)
+        if self.frequency is not None:
+            positive_length(self.frequency, "frequency")
+        if self.rigid:
+            self.mesh.tag_numbers(self.rigid)
 
     @property
     def incident_amplitude(self) -> float:
@@ -231,11 +196,6 @@ class ScatteringSolution(SampledField, SavedSolution, Viewable, Described):
 
     def __str__(self) -> str:
         return f"field of {self.incident}: {self.surface.label} [{self.surface.unit}] on the surface\n{self.info}"
-
-
-def _tags(given: Any, mesh: TriangleMesh) -> tuple[int, ...]:
-    """Tags that a file names; ValueError for others than those of the mesh."""
-    return tuple(mesh.tag_numbers(given).tolist()) if given else ()
 
 
 def _twice_impedance(density: float, speed_of_sound: float) -> float:

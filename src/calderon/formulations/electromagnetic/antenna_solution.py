@@ -2,25 +2,19 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, Self
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calderon.data import LabelledArrays, Quantity
 from calderon.data.far_fields import Directions, decibels
-from calderon.exact.angular import radar_cross_section
-from calderon.formulations.electromagnetic.radiating_currents import RadiatedField, RadiatingCurrents, currents_of
+from calderon.formulations.electromagnetic.radiating_currents import RadiatedField, RadiatingCurrents
 from calderon.formulations.ports.feeds import Feeds, reference_resistance
-from calderon.formulations.saving.solution_file import Record
 from calderon.formulations.scenes import currents_scene, directional_scene, pattern_rows
 from calderon.formulations.solution_info import SolutionInfo
-from calderon.quadrature import Quadrature
 from calderon.spaces import VectorFunction
-from calderon.validation import truth
 from calderon.view import Described, Scene, Viewable
-
-VALUES = "voltages", "feed_currents", "feeds", "info", "quadrature", "wavenumber", "impedance"  # of a saved solution
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +34,7 @@ class AntennaSolution(RadiatedField, Feeds, Viewable, Described):
     currents: RadiatingCurrents
     power: float | None = None
 
-    saved_classes: ClassVar[Sequence[type]] = (SolutionInfo, Quadrature)
+    saved_classes: ClassVar[Sequence[type]] = (RadiatingCurrents,)
 
     @property
     def wavenumber(self) -> complex:
@@ -66,12 +60,7 @@ class AntennaSolution(RadiatedField, Feeds, Viewable, Described):
     @property
     def input_impedances(self) -> NDArray[np.complex128]:
         """(p,) U / I in ohm of each feed while the others have their voltages too. ValueError where I is zero."""
-        if len(still := np.flatnonzero(self.feed_currents == 0)):
-            raise ValueError(
-                f"no current flows through {self.feeds[still[0]]}, and an impedance U / I is that of a feed with "
-                f"current, here at {self.voltages[still[0]]:g} V: solve with another voltage than zero"
-            )
-        found = self.voltages / self.feed_currents
+        found = super().input_impedances
         if self.power is None or len(found) > 1:
             return found
         return 2 * self.power / np.abs(self.feed_currents) ** 2 + 1j * found.imag
@@ -91,35 +80,6 @@ class AntennaSolution(RadiatedField, Feeds, Viewable, Described):
         z, r = self.input_impedance, reference_resistance(reference)
         return (z - r) / (z + r)
 
-    def directivity(
-        self, theta: ArrayLike, phi: ArrayLike | None = None, polarization: str | None = None, *, decibels: bool = False
-    ) -> NDArray[np.float64]:
-        """4 pi U / (radiated power) in directions as for `far_field`, U = |F|^2 / (2 eta): 1 for an isotropic radiator.
-
-        polarization: "V" or "H" counts what a receiver along theta-hat or phi-hat sees; None counts both. decibels: 10
-        log10 of it, in dBi.
-        """
-        return self._relative(theta, phi, polarization, self.radiated_power(), decibels)
-
-    def gain(
-        self, theta: ArrayLike, phi: ArrayLike | None = None, polarization: str | None = None, *, decibels: bool = False
-    ) -> NDArray[np.float64]:
-        """4 pi U / (input power); arguments as for `directivity`."""
-        return self._relative(theta, phi, polarization, self.input_power, decibels)
-
-    def realized_gain(
-        self,
-        theta: ArrayLike,
-        phi: ArrayLike | None = None,
-        polarization: str | None = None,
-        *,
-        reference: float = 50.0,
-        decibels: bool = False,
-    ) -> NDArray[np.float64]:
-        """4 pi U / (available power): the gain less what is reflected at feeds of `reference` ohm; arguments as for
-        `directivity`."""
-        return self._relative(theta, phi, polarization, self.available_power(reference), decibels)
-
     def far_field_arrays(self, theta: ArrayLike, phi: ArrayLike | None = None) -> LabelledArrays:
         """The far field by theta and phi in radians (1-D arrays, all pairs), or by vectors (n, 3), as
         `data.LabelledArrays`: amplitudes in V and phases in rad along theta-hat and phi-hat, `directivity` and `gain`
@@ -131,41 +91,14 @@ class AntennaSolution(RadiatedField, Feeds, Viewable, Described):
             found.append(Quantity(name, decibels(4 * np.pi * intensity / power), "dBi", name))
         return toward.labelled(found, self._attributes)
 
-    def _record(self) -> Record:
-        own = self.currents
-        values = {"voltages": self.voltages, "feed_currents": self.feed_currents, "feeds": self.feeds}
-        values |= {"info": self.info, "quadrature": own.quadrature, "power": self.power}
-        return Record(values | {"wavenumber": own.wavenumber, "impedance": own.impedance}, {"surface": self.surface})
-
-    @classmethod
-    def _restored(cls, record: Record) -> Self:
-        voltages, through, feeds, info, rule, k, eta = (record.values[name] for name in VALUES)
-        if not (isinstance(info, SolutionInfo) and all(isinstance(each, str) for each in feeds)):
-            raise TypeError("no record of a solver or names of feeds")
-        if not voltages.shape == through.shape == (len(feeds),):
+    def _require_consistent(self) -> None:
+        super()._require_consistent()
+        if not self.voltages.shape == self.feed_currents.shape == (len(self.feeds),):
             raise ValueError("voltages and currents of another number of feeds")
-        currents = currents_of(k, eta, rule, [record.functions["surface"]])
-        power = record.values.get("power")
-        if not (power is None or isinstance(power, float)):
-            raise TypeError(f"a power of {power!r}")
-        return cls(voltages.astype(complex), through.astype(complex), tuple(feeds), info, currents, power)
 
     @property
     def _eta(self) -> float:
         return float(np.real(self.currents.impedance))
-
-    def _relative(
-        self, theta: ArrayLike, phi: ArrayLike | None, polarization: str | None, power: float, decibels: bool
-    ) -> NDArray[np.float64]:
-        """4 pi U over a power in W."""
-        if not power > 0:
-            raise ValueError(f"a gain needs a positive power, this antenna has {power:g} W: are all voltages zero?")
-        amplitude = np.sqrt(2 * self._eta * power)
-        value = radar_cross_section(self.far_field, amplitude, theta, phi, polarization)
-        if not truth(decibels, "decibels"):
-            return value
-        with np.errstate(divide="ignore"):
-            return 10 * np.log10(value)
 
     def scene(self) -> Scene:
         """The surface currents, and the gain in all directions."""

@@ -22,7 +22,6 @@ from calderon.operators.algebra import Sum
 from calderon.solvers import sparse_inverse
 from calderon.spaces import BC, EdgeSpace, Loads
 
-COLUMNS_AT_ONCE = 256
 Table = defaultdict[tuple[int, int], list[tuple[complex, BoundaryOperator]]]
 """Summands (factor, operator) of the block in a row and column."""
 TestedField = Callable[[Loads], NDArray[Any]]
@@ -96,8 +95,8 @@ class RotatedMatrix(LinearOperator):
         full = self.matrix.to_array().copy()
         half = len(full) // 2
         for block in (full[:half, half:], full[half:, :half]):
-            for n in range(0, half, COLUMNS_AT_ONCE):
-                columns = slice(n, n + COLUMNS_AT_ONCE)
+            for n in range(0, half, 256):
+                columns = slice(n, n + 256)
                 block[:, columns] = self._rotated(block[:, columns])
         return full
 

@@ -1,22 +1,18 @@
 """The solution of scattering by penetrable bodies: fields in every region, far fields, powers."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calderon.formulations.electromagnetic.dielectric_regions import Region, innermost, regions_between
-from calderon.formulations.electromagnetic.radiating_currents import RadiatingCurrents, currents_of
+from calderon.formulations.electromagnetic.radiating_currents import RadiatingCurrents
 from calderon.formulations.electromagnetic.scattering_solution import ElectromagneticSolution
 from calderon.formulations.options import largest_dense
-from calderon.formulations.saving.solution_file import Record
-from calderon.formulations.solution_info import SolutionInfo
 from calderon.spaces import VectorFunction
 from calderon.validation import of_any_shape, one_of, one_or_more_points
-from calderon.waves import ElectromagneticWave
-
-CURRENTS = "electric", "magnetic"  # beginnings of the names of functions in a saved solution
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +24,8 @@ class DielectricSolution(ElectromagneticSolution):
     lies directly inside of each surface.
     """
 
+    saved_classes: ClassVar[Sequence[type]] = (*ElectromagneticSolution.saved_classes, Region)
+
     electric_currents: tuple[VectorFunction, ...]
     magnetic_currents: tuple[VectorFunction, ...]
     regions: tuple[Region, ...]
@@ -37,21 +35,9 @@ class DielectricSolution(ElectromagneticSolution):
         conductors = [number for number, region in enumerate(self.regions) if region.is_conductor]
         return ~np.isin(self.region_numbers(points), conductors)
 
-    def _record(self) -> Record:
-        own, inside = self.currents, self.regions[1:]
-        values = {"incident": self.incident, "info": self.info, "quadrature": own.quadrature}
-        values |= {"wavenumber": own.wavenumber, "impedance": own.impedance, "parents": self.parents}
-        values |= {name: [getattr(each, name) for each in inside] for name in ("permittivity", "permeability")}
-        functions = {f"electric {i}": each for i, each in enumerate(self.electric_currents)}
-        return Record(values, functions | {f"magnetic {i}": each for i, each in enumerate(self.magnetic_currents)})
-
-    @classmethod
-    def _restored(cls, record: Record) -> Self:
-        values, count = record.values, len(record.functions) // 2
-        incident, info, parents = (values[name] for name in ("incident", "info", "parents"))
-        if not (isinstance(incident, ElectromagneticWave) and isinstance(info, SolutionInfo)):
-            raise TypeError("no incident wave or record of a solver")
-        constants = [values[name] for name in ("permittivity", "permeability")]
+    def _require_consistent(self) -> None:
+        super()._require_consistent()
+        parents, count = self.parents, len(self.electric_currents)
         if parents.shape != (count,) or not all(-1 <= p < count and p != i for i, p in enumerate(parents)):
             raise ValueError(f"surfaces within {parents}")
         above = parents.copy()
@@ -59,14 +45,11 @@ class DielectricSolution(ElectromagneticSolution):
             above = np.where(above >= 0, parents[above], -1)
         if (above >= 0).any():
             raise ValueError(f"surfaces within each other: {parents}")
-        if any(len(each) != count for each in constants):
-            raise ValueError("constants of another number of surfaces")
-        electric, magnetic = (tuple(record.functions[f"{name} {i}"] for i in range(count)) for name in CURRENTS)
-        outer = np.flatnonzero(parents < 0)
-        outside = [[each[i] for i in outer] for each in (electric, magnetic)]
-        currents = currents_of(values["wavenumber"], values["impedance"], values["quadrature"], *outside)
-        regions = regions_between(parents, float(np.real(currents.wavenumber)), *constants)
-        return cls(incident, info, currents, electric, magnetic, regions, parents)  # type: ignore[arg-type]
+        constants = [[getattr(each, name) for each in self.regions[1:]] for name in ("permittivity", "permeability")]
+        again = regions_between(parents, float(np.real(self.wavenumber)), *constants)
+        same = [each.surfaces for each in again] == [each.surfaces for each in self.regions]
+        if not same or len(self.magnetic_currents) != count:
+            raise ValueError("regions or currents of another number of surfaces")
 
     @property
     def is_lossless(self) -> bool:  # type: ignore[override]

@@ -16,26 +16,25 @@ from calderon.formulations.electromagnetic.scattering_solution import Electromag
 from calderon.mesh import TriangleMesh
 from calderon.mesh.errors import warn_of_accuracy
 
-CANDIDATES, PROBES, PARTS = 400, 12, 4
-"""Points drawn in the box around a body, those of them that are farthest from its surface, and how many bodies."""
-DEPTH, CONDUCTOR_DEPTH = 1.0, 0.7
+PROBE_DEPTH, CONDUCTOR_DEPTH = 1.0, 0.7
 """Mean edges from the surface within which fields show single elements, of J and M, and of J alone."""
 ACCEPTED = 0.01
 """Part of the incident wave that may be left."""
 
 
-def probe_points(mesh: TriangleMesh, least: float = DEPTH) -> NDArray[np.float64]:
+def probe_points(mesh: TriangleMesh, least: float = PROBE_DEPTH) -> NDArray[np.float64]:
     """Points (n, 3) deep inside of the largest parts of a closed surface, at `least` times the mean edge; none of parts
     that are thin."""
-    parts = np.argsort(-np.bincount(mesh.components, weights=mesh.areas))[:PARTS]
+    candidates, probes = 400, 12  # points drawn in the box around a part, and those of them farthest from its surface
+    parts = np.argsort(-np.bincount(mesh.components, weights=mesh.areas))[:4]
     tree, rng, found = scipy.spatial.KDTree(mesh.centroids), np.random.default_rng(0), [np.zeros((0, 3))]
     for part in parts:
         corners = mesh.vertices[mesh.triangles[mesh.components == part]].reshape(-1, 3)
         low, high = corners.min(axis=0), corners.max(axis=0)
-        x = low + (high - low) * rng.random((CANDIDATES, 3))
+        x = low + (high - low) * rng.random((candidates, 3))
         depth = tree.query(x)[0]
         x = x[np.argsort(-depth)][: np.count_nonzero(depth > least * mesh.mean_edge_length)]
-        found.append(x[mesh.contains(x)][:PROBES] if len(x) else x)
+        found.append(x[mesh.contains(x)][:probes] if len(x) else x)
     return np.concatenate(found)
 
 

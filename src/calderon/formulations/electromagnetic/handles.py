@@ -24,21 +24,16 @@ from calderon.operators import electric_field
 from calderon.spaces import EdgeSpace
 from calderon.spaces.edge.loops import FlowGraph
 
-ROWS_AT_ONCE = 256
-STRENGTH = 10.0
-"""Weight of the equations of net currents relative to the identity: it divides the error that the magnetic equation
-leaves in them, for as many times the condition number."""
-
-LARGEST = 5.0
+HANDLES_BELOW = 5.0
 """k times diameter of bodies from which the magnetic equation finds net currents as well as others."""
 
 
 def loops_of_handles(space: EdgeSpace, wavenumber: float) -> sp.csr_array:
-    """(dimension, m) coefficients of currents around the handles of the parts of a surface that are below LARGEST: two
-    for each handle."""
+    """(dimension, m) coefficients of currents around the handles of parts of a surface with k times diameter below
+    HANDLES_BELOW: two for each handle."""
     graph = FlowGraph.of(space)
     loops, sizes = graph.long_loops().tocsc(), wavenumber * part_diameters(graph)
-    small = np.array([sizes[loops.indices[begin]] < LARGEST for begin in loops.indptr[:-1]], bool)
+    small = np.array([sizes[loops.indices[begin]] < HANDLES_BELOW for begin in loops.indptr[:-1]], bool)
     return loops[:, small].tocsr()
 
 
@@ -62,8 +57,8 @@ class Handles:
         total = np.zeros(self.loops.shape[::-1], np.complex128)
         field = electric_field(self.wavenumber, self.space, charges=False)
         rows = np.flatnonzero(np.diff(self.loops.indptr))
-        for n in range(0, len(rows), ROWS_AT_ONCE):
-            part = rows[n : n + ROWS_AT_ONCE]
+        for n in range(0, len(rows), 256):
+            part = rows[n : n + 256]
             total += self.loops[part].T @ field.entries(part, slice(None))
         return total / (1j * self.wavenumber)
 
@@ -71,8 +66,9 @@ class Handles:
     def _currents(self) -> NDArray[np.complex128]:
         """(dimension, m) what the equations are multiplied with: the currents l that have unit fluxes, as the magnetic
         equation tests them."""
+        strength = 10.0  # divides the error of the magnetic equation in net currents, for as large a condition number
         inductances = self._fluxes @ self.loops
-        return np.asarray(self.pairing @ (self.loops @ (STRENGTH * self.weight * np.linalg.inv(inductances))))
+        return np.asarray(self.pairing @ (self.loops @ (strength * self.weight * np.linalg.inv(inductances))))
 
     def term(self) -> ThinTerm:
         """The term that is added to the matrix."""

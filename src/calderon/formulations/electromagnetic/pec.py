@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from numbers import Real
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,16 +28,15 @@ from calderon.formulations.electromagnetic.extinction import (
     warn_of_remainder,
     warn_unjudged,
 )
-from calderon.formulations.electromagnetic.handles import LARGEST, Handles, loops_of_handles
+from calderon.formulations.electromagnetic.handles import HANDLES_BELOW, Handles, loops_of_handles
 from calderon.formulations.electromagnetic.radar import RadarProblem
-from calderon.formulations.electromagnetic.radiating_currents import RadiatingCurrents, currents_of, magnetic_unit
+from calderon.formulations.electromagnetic.radiating_currents import RadiatingCurrents, magnetic_unit
 from calderon.formulations.electromagnetic.scattering_solution import ElectromagneticSolution
 from calderon.formulations.linear_system import LinearSystem
 from calderon.formulations.loops.scales import LoopScales, static_ratio
-from calderon.formulations.loops.splitting import SMALL, LowFrequencySystem
+from calderon.formulations.loops.splitting import SPLIT_BELOW, LowFrequencySystem
 from calderon.formulations.options import SolveOptions
 from calderon.formulations.preconditioners import Preconditioner
-from calderon.formulations.saving.solution_file import Record
 from calderon.formulations.solution_info import SolutionInfo
 from calderon.greens import Helmholtz
 from calderon.mesh import TriangleMesh
@@ -46,17 +45,12 @@ from calderon.quadrature import Quadrature
 from calderon.solvers import sparse_inverse
 from calderon.spaces import BC, RBC, RWG, DualTests, EdgeSpace, Loads, VectorFunction, dual_tests
 from calderon.validation import one_of
-from calderon.waves import ElectromagneticPlaneWave, ElectromagneticWave
+from calderon.waves import ElectromagneticPlaneWave
 
 FORMULATIONS = ("cfie", "efie", "mfie", "calderon")
 MAGNETIC = ("cfie", "mfie")  # those with the magnetic field equation
 ELECTRIC = ("efie", "calderon")  # those without
-PEC_VALUES = "incident", "info", "quadrature", "wavenumber", "impedance"  # of a saved solution
 TESTINGS = ("dual", "primal")
-ACCEPTED_SMALL = 10 ** (0.05 / 20) - 1
-"""Part of the incident wave that may be left in conductors of the size of the wavelength or less, 0.05 dB: there a
-finer mesh costs little. Larger ones at ten elements per wavelength may leave `ACCEPTED`."""
-COARSE_RULE = Quadrature(regular=2, singular=4)  # of the dual preconditioner: finer rules save no steps
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,19 +65,6 @@ class PECSolution(ElectromagneticSolution):
     def surface(self) -> VectorFunction:
         """The surface current J = n x H in A/m, or "E0/eta"; of a thin sheet the sum of both faces."""
         return self.currents.electric_currents[0]
-
-    def _record(self) -> Record:
-        own = self.currents
-        values = {"incident": self.incident, "info": self.info, "quadrature": own.quadrature}
-        values |= {"wavenumber": own.wavenumber, "impedance": own.impedance}
-        return Record(values, {"surface": self.surface})
-
-    @classmethod
-    def _restored(cls, record: Record) -> Self:
-        incident, info, rule, k, eta = (record.values[name] for name in PEC_VALUES)
-        if not (isinstance(incident, ElectromagneticWave) and isinstance(info, SolutionInfo)):
-            raise TypeError("no incident wave or record of a solver")
-        return cls(incident, info, currents_of(k, eta, rule, [record.functions["surface"]]))
 
     def __str__(self) -> str:
         return f"field of {self.incident}: surface current [{self.surface.unit}] on the conductor\n{self.info}"
@@ -149,9 +130,9 @@ class PECScattering(RadarProblem[PECSolution]):
             magnetic_equation(self.mesh, self.wavenumber)
             if loops := loops_of_handles(self.function_space, self.wavenumber).shape[1]:
                 raise ValueError(
-                    f"formulation='mfie' on a body with {loops // 2} handle(s) at k times diameter below {LARGEST:g}: "
-                    "it does not determine the net currents around them; take formulation='cfie', which does, at all "
-                    "frequencies"
+                    f"formulation='mfie' on a body with {loops // 2} handle(s) at k times diameter below "
+                    f"{HANDLES_BELOW:g}: it does not determine the net currents around them; take formulation='cfie', "
+                    "which does, at all frequencies"
                 )
         _ = self.system  # an equation that cannot be built is refused here, not when it is solved
 
@@ -163,7 +144,7 @@ class PECScattering(RadarProblem[PECSolution]):
     @property
     def _is_split(self) -> bool:
         """Whether the electric equation keeps loops and charges apart."""
-        return self.formulation == "efie" and self.wavenumber * self.mesh.diameter < SMALL
+        return self.formulation == "efie" and self.wavenumber * self.mesh.diameter < SPLIT_BELOW
 
     @property
     def _is_dual(self) -> bool:
@@ -292,7 +273,8 @@ class PECScattering(RadarProblem[PECSolution]):
         """D^-1 T_dual D^-T, D the pairing <n x g, f> of the dual functions g and the primal ones f (Andriulli 2008)."""
 
         def inverse() -> LinearOperator:
-            dual = electric_field(self.wavenumber / self._ratio, BC(self.mesh), quadrature=COARSE_RULE).assemble()
+            rule = Quadrature(regular=2, singular=4)  # finer ones save no steps
+            dual = electric_field(self.wavenumber / self._ratio, BC(self.mesh), quadrature=rule).assemble()
             pairing = sparse_inverse(self.function_space.mass_matrix(RBC(self.mesh)))
             return pairing @ dual @ pairing.T
 
@@ -313,7 +295,9 @@ class PECScattering(RadarProblem[PECSolution]):
         """AccuracyWarning where the current leaves too much of the incident wave inside, or where nothing tells."""
         if len(self._probes) == 0 and not (self._is_dual and self._handles is None):
             warn_unjudged(self._advice)
-        accepted = ACCEPTED_SMALL if self.wavenumber * self.mesh.diameter < LARGEST else ACCEPTED
+        # of the size of the wavelength or less a finer mesh costs little: 0.05 dB; more at ten elements per wavelength
+        small = self.wavenumber * self.mesh.diameter < HANDLES_BELOW
+        accepted = 10 ** (0.05 / 20) - 1 if small else ACCEPTED
         warn_of_remainder(solution, self._probes, self._advice, accepted)
 
     def _verify(self, r: NDArray[np.float64], transmit: NDArray[np.float64], options: SolveOptions) -> None:

@@ -12,8 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 from calderon.exact import SPEED_OF_LIGHT, VACUUM_IMPEDANCE
 from calderon.exact.angular import RECEIVERS, line_of_sight
 from calderon.formulations.checks import SAME_IMPEDANCE, wavenumber_and_frequency
+from calderon.formulations.monostatic import monostatic_sweep
 from calderon.formulations.options import SolveChoices, SolveOptions, named_options
-from calderon.formulations.problem import Problem, monostatic_sweep
+from calderon.formulations.problem import Problem
 from calderon.formulations.sweep import Sweep, sweep_of
 from calderon.validation import one_of, positive_length, truth
 from calderon.waves import ElectromagneticWave

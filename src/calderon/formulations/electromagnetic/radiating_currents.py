@@ -173,6 +173,12 @@ class RadiatedField(SampledField, SavedSolution):
             Quantity("magnetic", self.magnetic(points), magnetic_unit(self.currents.impedance), "H", vector=True),
         ]
 
+    def _require_consistent(self) -> None:
+        nonzero_wavenumber(self.currents.wavenumber)
+        wave_impedance(self.currents.impedance)
+        if not self.currents.electric_currents:
+            raise ValueError("no surface currents")
+
     @property
     def _attributes(self) -> dict[str, Any]:
         found = wave_attributes(self.currents.wavenumber, self.frequency)
@@ -188,13 +194,3 @@ class RadiatedField(SampledField, SavedSolution):
 def magnetic_unit(impedance: complex) -> str:
     """The unit of H and of electric currents: A/m, or with eta = 1 that of E over the impedance."""
     return "E0/eta" if impedance == 1 else "A/m"
-
-
-def currents_of(wavenumber: Any, impedance: Any, rule: Any, electric: Any, magnetic: Any = ()) -> RadiatingCurrents:
-    """The currents of a saved solution; TypeError and ValueError for what are none."""
-    if not all(isinstance(each, VectorFunction) for each in (*electric, *magnetic)) or not electric:
-        raise TypeError("no surface currents")
-    if not isinstance(rule, Quadrature):
-        raise TypeError("no quadrature")
-    k = nonzero_wavenumber(wavenumber)
-    return RadiatingCurrents(k, wave_impedance(impedance), tuple(electric), tuple(magnetic), rule)

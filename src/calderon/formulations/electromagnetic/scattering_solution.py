@@ -15,7 +15,6 @@ from calderon.formulations.electromagnetic.radiating_currents import RadiatedFie
 from calderon.formulations.scenes import currents_scene, directional_scene, pattern_rows
 from calderon.formulations.solution_info import SolutionInfo
 from calderon.mesh.errors import warn_of_accuracy
-from calderon.quadrature import Quadrature
 from calderon.validation import of_any_shape, one_or_more_points
 from calderon.view import Described, Scene, Viewable
 from calderon.waves import (
@@ -25,9 +24,6 @@ from calderon.waves import (
     ElectromagneticWave,
     MagneticDipole,
 )
-
-SMALL_PART = 1e-3
-"""Imaginary part of the forward amplitude, relative to all of it, below which its own error may exceed it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,12 +38,11 @@ class ElectromagneticSolution(RadiatedField, Viewable, Described):
     """Whether the body certainly absorbs nothing."""
 
     saved_classes: ClassVar[Sequence[type]] = (
-        SolutionInfo,
+        RadiatingCurrents,
         ElectromagneticPlaneWave,
         ElectricDipole,
         MagneticDipole,
         ElectromagneticSuperposition,
-        Quadrature,
     )
 
     incident: ElectromagneticWave
@@ -132,7 +127,7 @@ class ElectromagneticSolution(RadiatedField, Viewable, Described):
         forward = self.far_field(wave.direction)[0]
         at_origin = wave.electric(np.zeros((1, 3)))[0]
         amplitude = np.vdot(at_origin, forward) / self.incident_amplitude**2
-        if abs(amplitude.imag) < SMALL_PART * np.linalg.norm(forward) / self.incident_amplitude:
+        if abs(amplitude.imag) < 1e-3 * np.linalg.norm(forward) / self.incident_amplitude:
             if self.is_lossless:
                 return self.scattering_cross_section()
             warn_of_accuracy(

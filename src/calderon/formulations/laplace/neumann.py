@@ -21,8 +21,6 @@ from calderon.potentials import single_layer_potential as single_potential
 from calderon.spaces import P0, Function, Space
 from calderon.validation import one_of
 
-LARGEST_NET_FLUX = 1e-2  # net flux over the total one: more is a wrong datum, less the error of the faceted surface
-
 
 @dataclass(frozen=True, eq=False)
 class LaplaceNeumann(Problem[PotentialSolution]):
@@ -104,7 +102,7 @@ class LaplaceNeumann(Problem[PotentialSolution]):
         per_triangle = given.coefficients * self.mesh.areas
         net = self._indicators.T @ per_triangle
         size = self._indicators.T @ np.abs(per_triangle)
-        wrong = np.flatnonzero(np.abs(net) > LARGEST_NET_FLUX * size)
+        wrong = np.flatnonzero(np.abs(net) > 1e-2 * size)  # less is the error of the faceted surface
         if len(wrong):
             raise ValueError(
                 f"the interior Neumann problem has no solution: the integral of du/dn over component {wrong[0]} of the "

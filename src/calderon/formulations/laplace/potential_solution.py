@@ -3,22 +3,16 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from numbers import Number
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calderon.data import Quantity
 from calderon.data.samples import SampledField
-from calderon.formulations.saving.solution_file import (
-    LAYER_CLASSES,
-    Record,
-    SavedSolution,
-    layer_functions,
-    layer_values,
-    layers_of,
-)
+from calderon.formulations.saving.solution_file import SavedSolution
 from calderon.formulations.solution_info import SolutionInfo
+from calderon.greens import Laplace
 from calderon.potentials import Potential
 from calderon.spaces import Function
 from calderon.validation import of_any_shape, one_of
@@ -40,7 +34,7 @@ class PotentialSolution(SampledField, SavedSolution, Viewable, Described):
     surface: Function
     layers: tuple[Potential, ...]
 
-    saved_classes: ClassVar[Sequence[type]] = (SolutionInfo, *LAYER_CLASSES)
+    saved_classes: ClassVar[Sequence[type]] = (Laplace, Potential)
 
     @of_any_shape
     def field(self, points: ArrayLike, backend: str = "numba", precision: str = "double") -> NDArray[Any]:
@@ -66,21 +60,12 @@ class PotentialSolution(SampledField, SavedSolution, Viewable, Described):
     def _fields_at(self, points: NDArray[np.float64]) -> list[Quantity]:
         return [Quantity("potential", self.field(points), "V", "potential")]
 
-    def _record(self) -> Record:
-        values = {"side": self.side, "info": self.info, "layers": layer_values(self.layers)}
-        values |= {"data": self.data if isinstance(self.data, Number) else None}
-        functions = {"surface": self.surface} | layer_functions("layer", self.layers)
-        return Record(values, functions | ({"data": self.data} if isinstance(self.data, Function) else {}))
+    def _record(self) -> dict[str, Any]:
+        given = self.data if isinstance(self.data, Number | Function) else None
+        return super()._record() | {"data": given}
 
-    @classmethod
-    def _restored(cls, record: Record) -> Self:
-        values, functions = record.values, record.functions
-        one_of(values["side"], ("exterior", "interior"), "side")
-        if not (isinstance(values["info"], SolutionInfo) and isinstance(functions["surface"], Function)):
-            raise TypeError("no record of a solver, or no function on the surface")
-        layers = layers_of("layer", values["layers"], functions)
-        data = functions.get("data", values["data"])
-        return cls(data, values["side"], values["info"], functions["surface"], layers)
+    def _require_consistent(self) -> None:
+        one_of(self.side, ("exterior", "interior"), "side")
 
     @property
     def brief(self) -> str:

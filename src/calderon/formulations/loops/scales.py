@@ -29,21 +29,10 @@ STATIC = 1e-3
 """k times diameter below which the equations are those of this value. What they differ by is 1e-3 of the coupling of
 electric and magnetic polarisation; integration of the magnetic field, to 1e-6 between touching triangles, and rounding
 cost less than that from here on."""
-LOOSE_STATIC = 1e-2
-"""Wavenumber within bodies times the extent of all of them below which the equations are those of this value: the
-field that they respond with is that of the static limit to the square of it."""
 Factors = Callable[[NDArray[np.float64]], tuple[Any, Any]]
-LEAST = 5e-5
-"""k times diameter of the largest part below which integration and rounding cost more than 1e-3 where the static limit
-does not stand for it: 4e-8 over k times diameter, measured on spheres of 236 triangles."""
 COMPRESSION = 1e-2
 """Accuracy of compressed entries, over (k times diameter)^2, above which loops get more than 1e-3 from the entries of
 charges: an H-matrix of a torus, 1e-4 at 0.01 gives 8 %, 1e-6 at 0.01 gives 2e-4 and at 0.001 gives 1.7 %."""
-FINEST = 2e-6
-"""Smallest accuracy of compressed entries that is taken without a request."""
-SEPARATE = 1e-6
-"""Accuracy from which methods that keep near entries keep them in double precision: they send charges and currents
-apart from each other."""
 
 
 def static_ratio(k: float, spaces: Sequence[EdgeSpace], inner: Sequence[complex] = ()) -> float:
@@ -52,7 +41,8 @@ def static_ratio(k: float, spaces: Sequence[EdgeSpace], inner: Sequence[complex]
     largest = max(float(part_diameters(FlowGraph.of(space)).max()) for space in spaces)
     corners = np.concatenate([space.mesh.bounds for space in spaces])
     extent = float(np.linalg.norm(np.ptp(corners, axis=0)))
-    return min(1.0, max(k * largest / STATIC, max([k, *map(abs, inner)]) * extent / LOOSE_STATIC))
+    # within bodies the field that they respond with is that of the static limit to the square of k times the extent
+    return min(1.0, max(k * largest / STATIC, max([k, *map(abs, inner)]) * extent / 1e-2))
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,40 +61,43 @@ class LoopScales(Scaling):
     ratio: float = 1.0
 
     @classmethod
-    def of(cls, spaces: Sequence[EdgeSpace], wavenumber: float, ratio: float = 1.0) -> Scaling:
+    def of(cls, spaces: Sequence[EdgeSpace], wavenumber: float, ratio: float = 1.0) -> Scaling | None:
         """For currents in these spaces (the blocks of the unknowns, of which several may be one), in equations of this
         wavenumber around the bodies, k'; none where every part of the surfaces is of the size of the wavelength."""
         known = {id(space): space for space in spaces}
         graphs = {key: FlowGraph.of(space) for key, space in known.items()}
         sizes = {key: wavenumber * part_diameters(each) for key, each in graphs.items()}
         if ratio == 1 and all(each.min() >= 1 for each in sizes.values()):
-            return Scaling()
+            return None
         largest = max(float(each.max()) for each in sizes.values())
         found = [np.clip(sizes[id(space)], min(STATIC, largest), 1.0) for space in spaces]
         return cls(tuple(graphs[id(space)] for space in spaces), tuple(found), ratio)
 
     def check(self, method: Method, rtol: float | None) -> None:
         """ValueError where a method of that accuracy, None of an exact one, loses the loops."""
-        size = max(float(each.max()) for each in self.sizes)
-        if size < LEAST:
+        # integration and rounding cost 4e-8 over k times diameter, measured on spheres of 236 triangles
+        size, smallest = max(float(each.max()) for each in self.sizes), 5e-5
+        if size < smallest:
             raise ValueError(
                 f"k times diameter of the largest body is {size:.2g}, and the static limit does not stand for its "
-                f"equations: below {LEAST:g} integration and rounding lose the fields; take method='dense' or "
+                f"equations: below {smallest:g} integration and rounding lose the fields; take method='dense' or "
                 "'hmatrix' for conductors, np.inf as permittivity of good ones, or one body at a time"
             )
-        if rtol is None or (method.stores_near and rtol <= 1.01 * SEPARATE):
+        # from `separate` on methods that keep near entries keep them in double precision, charges and currents apart
+        separate = 1e-6
+        if rtol is None or (method.stores_near and rtol <= 1.01 * separate):
             return
         if rtol > (least := COMPRESSION * size**2):
             raise ValueError(
                 f"method={method.name!r} to {rtol:g} at k times diameter = {size:.2g}: fields of charges are that "
                 f"much larger than those of loops that these lose more than 1e-3; take compression_rtol={least:.0e} or "
-                f"less, method='dense', or method='mlfmm' with rtol={10 * SEPARATE:g} or less"
+                f"less, method='dense', or method='mlfmm' with rtol={10 * separate:g} or less"
             )
 
     def holding(self, rtol: float) -> float:
         """The accuracy of compressed entries, at most `rtol`, that keeps the loops; `rtol` where that is too small."""
         needed = min(rtol, 0.99 * COMPRESSION * max(float(each.max()) for each in self.sizes) ** 2)
-        return needed if needed >= FINEST else rtol
+        return needed if needed >= 2e-6 else rtol  # none is finer without a request
 
     def tested(self, rhs: NDArray[Any]) -> NDArray[Any]:
         """L b of right-hand sides b (n, m)."""

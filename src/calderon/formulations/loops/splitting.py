@@ -35,11 +35,9 @@ from calderon.solvers import sparse_inverse
 from calderon.spaces import EdgeSpace
 from calderon.spaces.edge.loops import FlowGraph
 
-SMALL = 0.5
+SPLIT_BELOW = 0.5
 """Wavenumber times diameter below which loops and charges are kept apart: there the iterations of the plain equation
 begin to grow like 1 / (k h)^2."""
-COLUMNS = 256
-"""Columns of a matrix that are projected together."""
 Array = NDArray[Any]
 
 
@@ -85,9 +83,9 @@ class CurrentSplitting(Scaling):
 
     def _project(self, matrix: Array, combined: Any) -> None:
         for turned in (matrix, matrix.T):
-            for low in range(0, len(matrix), COLUMNS):
-                part = np.ascontiguousarray(turned[:, low : low + COLUMNS])
-                turned[:, low : low + COLUMNS] = combined(part, self.graph.charging_transposed(part))
+            for low in range(0, len(matrix), 256):
+                part = np.ascontiguousarray(turned[:, low : low + 256])
+                turned[:, low : low + 256] = combined(part, self.graph.charging_transposed(part))
 
 
 def _parts(values: Array, projected: Callable[[Array], Array]) -> tuple[Array, Array]:
@@ -162,8 +160,6 @@ def near_inverse(splitting: CurrentSplitting, currents: sp.csc_array, whole: sp.
     return LinearOperator(currents.shape, matvec=product, matmat=product, dtype=np.dtype(np.complex128))
 
 
-TOGETHER = 64
-"""Neighbouring functions whose near entries are computed together."""
 BOTH = "two matrices, of currents with and without charges"
 Array = NDArray[Any]
 
@@ -196,7 +192,7 @@ class LowFrequencySystem(LinearSystem):
         by_entries = options.chosen.by_entries and options.precision == "double" and not options.keep_on_device
         return self.every_method or by_entries
 
-    def scales_for(self, options: SolveOptions) -> Scaling:
+    def scales_for(self, options: SolveOptions) -> Scaling | None:
         return (self._chosen or self.splitting) if self.splits(options) else self.scales
 
     def solve(self, rhs: Array, options: SolveOptions) -> tuple[Array, list[SolutionInfo]]:
@@ -278,7 +274,7 @@ def _near(matrix: Any, operator: Any, pattern: sp.coo_array, space: EdgeSpace) -
         return sp.coo_array((values, pattern.coords), pattern.shape).tocsc()
     table, found = pattern.tocsr(), sp.lil_array(pattern.shape, dtype=np.complex128)
     places = space.mesh.vertices[space.mesh.edges[space.edges]].mean(axis=1)
-    for chunk in np.array_split(locality_order(places), -(-space.dimension // TOGETHER)):
+    for chunk in np.array_split(locality_order(places), -(-space.dimension // 64)):
         rows = np.sort(chunk)
         columns = np.unique(table[rows].indices)
         block = np.asarray(operator.entries(rows, columns))

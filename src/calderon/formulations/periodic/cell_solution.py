@@ -2,15 +2,15 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.formulations.saving.solution_file import Record, SavedSolution
+from calderon.formulations.saving.solution_file import SavedSolution
 from calderon.formulations.solution_info import SolutionInfo
 from calderon.spaces import EdgeSpace, VectorFunction
-from calderon.validation import one_of, positive_length, real_number
+from calderon.validation import one_of, positive_length
 from calderon.view import Described, Scene, Surface, Viewable
 
 POLARISATIONS = ("TM", "TE")
@@ -66,28 +66,26 @@ class CellSolution(Viewable, SavedSolution, Described):
     coefficients: NDArray[np.complex128]
     info: SolutionInfo
 
-    saved_classes: ClassVar[Sequence[type]] = (FloquetOrders, SolutionInfo)
+    saved_classes: ClassVar[Sequence[type]] = (FloquetOrders,)
 
-    def _record(self) -> Record:
-        names = "frequency", "theta", "phi", "reflected", "transmitted", "info"
-        currents = {each: self.current(each) for each in POLARISATIONS}
-        return Record({name: getattr(self, name) for name in names}, currents)
+    def _record(self) -> dict[str, Any]:
+        whole, currents = super()._record(), [self.current(each) for each in POLARISATIONS]
+        return {name: value for name, value in whole.items() if name not in ("space", "coefficients")} | {
+            "currents": currents
+        }
 
     @classmethod
-    def _restored(cls, record: Record) -> Self:
-        currents = [record.functions[each] for each in POLARISATIONS]
+    def _restored(cls, values: dict[str, Any]) -> Self:
+        currents = values.pop("currents")
         coefficients = np.stack([each.coefficients for each in currents], axis=1)
-        found = cls(**record.values, space=currents[0].space, coefficients=coefficients)  # type: ignore[arg-type]
-        for orders in (found.reflected, found.transmitted):
-            n = 0 if orders is None else len(orders.theta)
-            arrays = [] if orders is None else [orders.orders, orders.theta, orders.phi, orders.amplitudes]
-            if arrays and [each.shape for each in arrays] != [(n, 2), (n,), (n,), (n, 2, 2)]:
+        return super()._restored({**values, "space": currents[0].space, "coefficients": coefficients})
+
+    def _require_consistent(self) -> None:
+        for waves in filter(None, (self.reflected, self.transmitted)):
+            n, arrays = len(waves.theta), (waves.orders, waves.theta, waves.phi, waves.amplitudes)
+            if [each.shape for each in arrays] != [(n, 2), (n,), (n,), (n, 2, 2)]:
                 raise ValueError("waves of another number of orders")
-        if not isinstance(found.info, SolutionInfo):
-            raise TypeError("no record of a solver")
-        positive_length(found.frequency, "frequency")
-        real_number(found.theta, "theta"), real_number(found.phi, "phi")
-        return found
+        positive_length(self.frequency, "frequency")
 
     @property
     def unknowns(self) -> int:

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from calderon.exact.angular import RECEIVERS, line_of_sight, radar_cross_section
 from calderon.exact.vacuum import VACUUM_IMPEDANCE
-from calderon.formulations.planar.layered_currents import TOGETHER, LayeredCurrents
+from calderon.formulations.planar.layered_currents import PRODUCTS_AT_ONCE, LayeredCurrents
 from calderon.formulations.planar.radiator import Complex, Radiator
 from calderon.layers.plane_wave import plane_wave
 from calderon.validation import one_of
@@ -66,9 +66,10 @@ class PlanarEcho(LayeredCurrents):
         radiated, waves = self.radiated_power(), self.carried_power()
         return EchoPower(taken, radiated, waves, taken - radiated - waves)
 
-    def _require_shapes(self, dimension: int) -> None:
-        super()._require_shapes(dimension)
+    def _require_consistent(self) -> None:
+        super()._require_consistent()
         one_of(self.polarization, RECEIVERS, "polarization")
+        dimension = len(self.surface.coefficients)
         if self.loads.shape != (dimension,) or self.feed_currents.ndim != 1:
             raise ValueError(f"loads of the shape {self.loads.shape} for {dimension} functions")
 
@@ -108,7 +109,7 @@ def monostatic(
     (dimension, n) of currents for right-hand sides."""
     receive, transmit = ("VH".index(letter) for letter in polarization)
     radial = line_of_sight(theta, phi)[0]
-    flat, step = radial.reshape(-1, 3), max(1, TOGETHER // radiator.space.dimension)
+    flat, step = radial.reshape(-1, 3), max(1, PRODUCTS_AT_ONCE // radiator.space.dimension)
     out = np.empty(len(flat))
     for low in range(0, len(flat), step):
         part = flat[low : low + step]

@@ -6,8 +6,8 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from calderon.formulations.linear_system import LinearSystem
-from calderon.formulations.loops.splitting import SMALL, LowFrequencySystem
-from calderon.formulations.options import PAIR, PlanChoices, SolveChoices, SolveOptions
+from calderon.formulations.loops.splitting import SPLIT_BELOW, LowFrequencySystem
+from calderon.formulations.options import PAIR_BYTES, PlanChoices, SolveChoices, SolveOptions
 from calderon.formulations.planar.board import Board
 from calderon.formulations.planar.metal_operator import METHODS, MetalOperator
 from calderon.formulations.preconditioners import Preconditioner
@@ -47,7 +47,7 @@ class BoardEquation(Equation):
     grid: Mapping[str, Any] = field(default_factory=dict)
 
     title: ClassVar[str] = "currents on metal between layers"
-    pair_bytes: ClassVar[int] = 2 * PAIR
+    pair_bytes: ClassVar[int] = 2 * PAIR_BYTES
     usual_solver: ClassVar[str] = "lu"
     preconditioners: ClassVar[tuple[str, ...]] = ("near",)
 
@@ -73,7 +73,7 @@ class BoardEquation(Equation):
     @property
     def keeps_loops_apart(self) -> bool:
         """Whether the metal is so small that loops and charges are unknowns of their own."""
-        return self.k0 * self.board.mesh.diameter < SMALL
+        return self.k0 * self.board.mesh.diameter < SPLIT_BELOW
 
     def _build_system(self) -> LinearSystem:
         name, spaces = "electric field <f, E> = Z_s <f, J> in layers", (self.function_space,)

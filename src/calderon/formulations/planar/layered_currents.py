@@ -1,9 +1,9 @@
 """Currents on metal in a stack of layers: far field and power."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,19 +11,19 @@ from numpy.typing import ArrayLike, NDArray
 from calderon.exact.angular import line_of_sight
 from calderon.exact.vacuum import VACUUM_IMPEDANCE
 from calderon.formulations.planar.radiator import Radiator
-from calderon.formulations.saving.solution_file import Record, SavedSolution
+from calderon.formulations.saving.solution_file import SavedSolution
 from calderon.formulations.solution_info import SolutionInfo
 from calderon.layers import Sections
 from calderon.layers.radiation import SurfaceWave, outside_wavenumber, surface_waves
 from calderon.potentials.layered import layered_fields
 from calderon.quadrature import gauss
 from calderon.spaces import VectorFunction
-from calderon.validation import of_any_shape, place_in_plane, points_in_space, positive_length, real_number
+from calderon.validation import of_any_shape, place_in_plane, points_in_space, positive_length
 from calderon.view import Described
 
 THETAS, PHIS = 24, 48
 """Directions in a half-space for the power, and around the axis."""
-TOGETHER = 1 << 18
+PRODUCTS_AT_ONCE = 1 << 18
 """Directions times functions at a time."""
 Complex = NDArray[np.complex128]
 
@@ -43,7 +43,7 @@ class LayeredCurrents(SavedSolution, Described):
     probes: list[tuple[Any, complex]]
     info: SolutionInfo
 
-    saved_classes: ClassVar[Sequence[type]] = (Sections, SolutionInfo)
+    saved_classes: ClassVar[Sequence[type]] = (Sections,)
 
     @property
     def brief(self) -> str:
@@ -65,7 +65,7 @@ class LayeredCurrents(SavedSolution, Described):
         radial, theta_hat, phi_hat = line_of_sight(theta, phi)
         flat, around = radial.reshape(-1, 3), phi_hat.reshape(-1, 3)
         out = np.zeros((len(flat), 2), complex)
-        step = max(1, TOGETHER // len(self.surface.coefficients))
+        step = max(1, PRODUCTS_AT_ONCE // len(self.surface.coefficients))
         for side, sign in ((-1, 1.0), (0, -1.0)):
             chosen = np.flatnonzero(sign * flat[:, 2] > 0)
             for low in range(0, len(chosen) if self.radiator.radiates(side) else 0, step):
@@ -128,25 +128,10 @@ class LayeredCurrents(SavedSolution, Described):
             total += VACUUM_IMPEDANCE * wave.k.real / 4 * mean * (-1j * wave.residue).real
         return total
 
-    def _record(self) -> Record:
-        names = [each.name for each in fields(self) if each.name != "surface"]
-        return Record({name: getattr(self, name) for name in names}, {"surface": self.surface})
-
-    @classmethod
-    def _restored(cls, record: Record) -> Self:
-        found = cls(**record.values, surface=record.functions["surface"])  # type: ignore[arg-type]
-        if not isinstance(found.sections, Sections) or not isinstance(found.info, SolutionInfo):
-            raise TypeError("no layers, or no record of a solver")
-        found.sections.require_consistent()
-        positive_length(found.frequency, "frequency")
-        real_number(found.height, "height")
-        for place, current in found.probes:
+    def _require_consistent(self) -> None:
+        self.sections.require_consistent()
+        positive_length(self.frequency, "frequency")
+        for place, _ in self.probes:
             place_in_plane(place, "the place of a probe")
-            complex(current)
-        found._require_shapes(len(found.surface.coefficients))
-        return found
-
-    def _require_shapes(self, dimension: int) -> None:
-        """ValueError for arrays that do not belong to so many functions and the ports."""
-        if len(self.probes) >= dimension:
-            raise ValueError(f"{len(self.probes)} probes and {dimension} functions")
+        if len(self.probes) >= len(self.surface.coefficients):
+            raise ValueError(f"{len(self.probes)} probes and {len(self.surface.coefficients)} functions")

@@ -2,15 +2,13 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from calderon.exact.angular import line_of_sight
 from calderon.formulations.planar.layered_currents import LayeredCurrents
 from calderon.formulations.ports.feeds import Feeds
-from calderon.validation import positive_length, real_number, truth
 from calderon.view import Scene, Viewable
 
 Complex = NDArray[np.complex128]
@@ -46,41 +44,6 @@ class PlanarSolution(LayeredCurrents, Feeds, Viewable):
     voltages: Complex
     feed_currents: Complex
 
-    @property
-    def input_impedances(self) -> Complex:
-        """(p,) U / I in ohm of each port while the others have their voltages too."""
-        return self.voltages / self.feed_currents
-
-    def gain(self, theta: ArrayLike, phi: ArrayLike | None = None, *, decibels: bool = False) -> NDArray[np.float64]:
-        """4 pi U / (accepted power), U = |F|^2 / (2 eta); decibels: 10 log10 of it, in dBi."""
-        return self._relative(theta, phi, self.power.accepted, decibels)
-
-    def directivity(
-        self, theta: ArrayLike, phi: ArrayLike | None = None, *, decibels: bool = False
-    ) -> NDArray[np.float64]:
-        """4 pi U / (radiated power)."""
-        return self._relative(theta, phi, self.power.radiated, decibels)
-
-    def axial_ratio(
-        self, theta: ArrayLike, phi: ArrayLike | None = None, *, decibels: bool = False
-    ) -> NDArray[np.float64]:
-        """Axial ratio of the polarisation, from 1 (circular) to infinity (linear); decibels: 20 log10 of it."""
-        _, theta_hat, phi_hat = line_of_sight(theta, phi)
-        field = self.far_field(theta, phi)
-        value = ellipse_ratio((field * theta_hat).sum(axis=-1), (field * phi_hat).sum(axis=-1))
-        return np.asarray(20 * np.log10(value) if truth(decibels, "decibels") else value)
-
-    def beam_width(self, phi: float, level: float = 0.5) -> float:
-        """Angle in radians around the strongest direction of the upper half-space in the plane of the azimuth phi,
-        within which the gain is above `level` of the largest there."""
-        phi, level = real_number(phi, "phi in radians"), positive_length(level, "level")
-        theta = np.linspace(-np.pi / 2, np.pi / 2, 721)
-        gain = self.gain(np.abs(theta), np.where(theta < 0, phi + np.pi, phi))
-        top = int(gain.argmax())
-        below = np.flatnonzero(gain < level * gain[top])
-        left, right = below[below < top].max(initial=-1), below[below > top].min(initial=len(theta))
-        return float(theta[min(right, len(theta) - 1)] - theta[max(left, 0)])
-
     @cached_property
     def power(self) -> PlanarPower:
         """Where the power goes; that of surface waves and what is left, lost, apply to layers of small loss."""
@@ -94,22 +57,15 @@ class PlanarSolution(LayeredCurrents, Feeds, Viewable):
             raise ValueError("files of far fields are those of one medium around: this stack has none, or two")
         return found.pop()
 
-    def _relative(self, theta: ArrayLike, phi: ArrayLike | None, power: float, decibels: bool) -> NDArray[np.float64]:
-        radial = line_of_sight(theta, phi)[0]
-        eta = np.where(radial[..., 2] >= 0, self.radiator.impedance(-1), self.radiator.impedance(0))
-        square = (np.abs(self.far_field(theta, phi)) ** 2).sum(axis=-1)
-        value = 4 * np.pi * square / (2 * eta * power)
-        if not truth(decibels, "decibels"):
-            return np.asarray(value)
-        with np.errstate(divide="ignore"):
-            return np.asarray(10 * np.log10(value))
+    def _eta_toward(self, radial: NDArray[np.float64]) -> Any:
+        return np.where(radial[..., 2] >= 0, self.radiator.impedance(-1), self.radiator.impedance(0))
 
     def scene(self) -> Scene:
         """The surface current."""
         return replace(self.surface.scene(), subtitle=f"{self.frequency / 1e9:g} GHz")
 
-    def _require_shapes(self, dimension: int) -> None:
-        super()._require_shapes(dimension)
+    def _require_consistent(self) -> None:
+        super()._require_consistent()
         if not self.voltages.shape == self.feed_currents.shape == (len(self.voltages),):
             raise ValueError("voltages and currents of another number of ports")
 
@@ -124,11 +80,3 @@ class PlanarSolution(LayeredCurrents, Feeds, Viewable):
             z = u / i
             lines.append(f"port {n}: U = {u:.5g} V, I = {i:.5g} A, Z = {z:.5g} ohm")
         return "\n".join([*lines, str(self.power)])
-
-
-def ellipse_ratio(first: Complex, second: Complex) -> NDArray[np.float64]:
-    """Large over small axis of the ellipse that two orthogonal components draw: (|L| + |R|) / ||L| - |R|| of circular
-    ones."""
-    left, right = np.abs(first + 1j * second), np.abs(first - 1j * second)
-    with np.errstate(divide="ignore"):
-        return np.asarray((left + right) / np.abs(left - right))

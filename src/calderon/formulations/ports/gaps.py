@@ -11,7 +11,7 @@ from calderon.spaces import EdgeSpace
 from calderon.validation import describe, positive_length, real_numbers, truth, unmasked
 
 Tags = int | str | Iterable[int | str]
-CLOSENESS = 1e-5
+OFF_LINE = 1e-5
 """Part of the size of the mesh by which vertices may lie off a line."""
 
 
@@ -126,7 +126,7 @@ class DeltaGap:
     def _on_line(self, mesh: TriangleMesh) -> NDArray[np.int64]:
         """Edges on the line that cover it from end to end."""
         start, end = np.asarray(self.line, dtype=float)
-        length, close = float(np.linalg.norm(end - start)), CLOSENESS * mesh.diameter
+        length, close = float(np.linalg.norm(end - start)), OFF_LINE * mesh.diameter
         edges = np.flatnonzero(_on_line(mesh.vertices[mesh.edges], start, end, close))
         covered = mesh.edge_lengths[edges].sum() if len(edges) else 0.0
         if abs(covered - length) > 2 * close:
@@ -215,7 +215,7 @@ class EdgePort:
             where = f"within {1e3 * radius:g} mm of ({1e3 * x:g}, {1e3 * y:g}) mm"
         else:
             start, end = unmasked(self.line, "line").astype(float)
-            length, close = float(np.linalg.norm(end - start)), CLOSENESS * mesh.diameter
+            length, close = float(np.linalg.norm(end - start)), OFF_LINE * mesh.diameter
             on = _on_line(ends, start, end, close)
             where = f"on the line of {1e3 * length:g} mm from ({1e3 * start[0]:g}, {1e3 * start[1]:g}) mm"
             covered = mesh.edge_lengths[space.edges[feet[on]]].sum()

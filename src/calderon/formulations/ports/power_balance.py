@@ -18,19 +18,21 @@ from calderon.layers.sections import OPEN, Sections
 from calderon.mesh.errors import warn_of_accuracy
 from calderon.quadrature.sphere import far_field_products
 
-HELD = 1e3
-"""Errors of a solution that the power of the feeds must exceed to be known to 0.1 %."""
-LEAST_ERROR = 1e-15
 Complex = NDArray[np.complex128]
+
+
+def least_known(error: float) -> float:
+    """The part of a quantity of a solution with that relative error that is known to 0.1 %."""
+    return 1e3 * max(error, 1e-15)
 
 
 def balanced(solution: AntennaSolution) -> AntennaSolution:
     """The solution; where the power of its voltages and currents lies below its error, with feed currents that give
     what is radiated (the least change that does) and a note in `info`."""
     voltages, through = solution.voltages, solution.feed_currents
-    error = max(solution.info.residual, LEAST_ERROR) * float(np.abs(voltages) @ np.abs(through)) / 2
+    largest = float(np.abs(voltages) @ np.abs(through)) / 2
     known = float(np.vdot(through, voltages).real) / 2
-    if not voltages.any() or known >= HELD * error:
+    if not voltages.any() or known >= least_known(solution.info.residual) * largest:
         return solution
     radiated = solution.radiated_power()
     step = 2 * (radiated - known) / float(np.vdot(voltages, voltages).real)
@@ -60,7 +62,7 @@ def balanced_admittances(
     AccuracyWarning for a negative conductance in layers with loss, whose part is not known apart.
     """
     y, ports = admittances.diagonal(), len(admittances)
-    if np.all(y.real >= HELD * max(error, LEAST_ERROR) * np.abs(y)):
+    if np.all(y.real >= least_known(error) * np.abs(y)):
         return admittances
     if not _is_lossless(of(np.eye(ports)[0]).sections):
         if y.real.min() < 0:

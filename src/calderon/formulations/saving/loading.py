@@ -17,29 +17,24 @@ from calderon.formulations.laplace.potential_solution import PotentialSolution
 from calderon.formulations.periodic.cell_solution import CellSolution
 from calderon.formulations.planar.echo import PlanarEcho
 from calderon.formulations.planar.solution import PlanarSolution
-from calderon.formulations.saving.solution_file import Record, Restorer, restored
+from calderon.formulations.saving.solution_file import Restorer, restored
 from calderon.spaces import Function
 
 
-def _elastic_solution(record: Record) -> ElasticSolution:
-    displacement, traction = (record.functions[name] for name in ("displacement", "traction"))
-    return _elastic(record.values["solid"], record.values["info"], displacement, traction)
-
-
-def _bonded_solution(record: Record) -> BondedSolution:
+def _bonded_solution(values: dict[str, Any]) -> BondedSolution:
     """With common faces that are found again."""
     found = BondedSolution()
-    for number, (name, given, info) in enumerate(record.values["parts"]):
-        displacement, traction = (record.functions[f"{one} {number}"] for one in ("displacement", "traction"))
-        found[name] = _elastic(given, info, displacement, traction)
+    for name, given in values["parts"]:
+        found[name] = _elastic_solution(given)
     BondedSolids({name: each.solid for name, each in found.items()})
     return found
 
 
-def _elastic(given: dict[str, Any], info: Any, displacement: Any, traction: Any) -> ElasticSolution:
+def _elastic_solution(values: dict[str, Any]) -> ElasticSolution:
     """The solution of the solid that the values describe, posed again; its functions belong to the surface of that,
     whose normals point out of the material."""
-    solid = ElasticSolid(displacement.space.mesh, **given)
+    info, displacement, traction = (values[name] for name in ("info", "displacement", "traction"))
+    solid = ElasticSolid(displacement.space.mesh, **values["solid"])
     if not isinstance(info, ElasticInfo):
         raise TypeError("no record of a solution")
     spaces = solid.spaces.displacements, solid.spaces.tractions

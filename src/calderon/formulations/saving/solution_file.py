@@ -1,81 +1,81 @@
 """Solutions as HDF5 files: small values as JSON, meshes and coefficients as arrays, all under checksums; no pickle."""
 
-from __future__ import annotations
-
 import json
 import os
 import warnings
-from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from dataclasses import fields
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
 from calderon.files import DamagedFile, FileKind, SavedGroup, checked_path, new_file, put, put_texts, saved_file
 from calderon.files.formats import h5py
-from calderon.formulations.saving.encoding import decoded, encoded
-from calderon.greens import Helmholtz, Laplace
+from calderon.formulations.saving.encoding import Surface, decoded, encoded, require_types
+from calderon.formulations.solution_info import SolutionInfo
 from calderon.mesh import MeshWarning, TriangleMesh
-from calderon.potentials import Potential
 from calderon.quadrature import Quadrature
 from calderon.spaces import DP1, P0, P1, P2, RWG, EdgeSpace, Function, NodalVectorSpace, Space, VectorFunction
 from calderon.spaces.element import Element
 from calderon.spaces.nodal_vector_space import with_components
 
-KIND = FileKind("calderon solution", "solution", "solve the problem again", version=1, former=1)
+KIND = FileKind("calderon solution", "solution", "solve the problem again", version=2, former=2)
 NODAL: dict[str, Callable[..., Any]] = {"P0": P0, "DP1": DP1, "P1": P1, "P2": P2}
-DEGREES = {"P0": 0, "DP1": 1, "P1": 1, "P2": 2}
+NODAL_DEGREES = {"P0": 0, "DP1": 1, "P1": 1, "P2": 2}
 TABLE = "edge functions"
 """A space of edge functions that is no `RWG`, as of metal between layers, or on a part of a surface."""
 NODAL_TABLE = "nodal functions"
 """A nodal space on a part of a surface, or without the functions on its boundary."""
-Surface = Function | VectorFunction
 WRONG = KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError, RecursionError
 """Errors that checks raise for values that do not fit each other."""
-
-
-@dataclass(frozen=True, eq=False)
-class Record:
-    """The contents of a solution: values that JSON can hold, and functions on surfaces by name."""
-
-    values: Mapping[str, Any]
-    functions: Mapping[str, Surface]
 
 
 class SavedSolution:
     """A solution that can be saved in a file and read back by `cal.load`."""
 
     saved_classes: ClassVar[Sequence[type]] = ()
-    """Classes of the objects among its values."""
+    """Classes of the objects among its values, besides `SolutionInfo` and `Quadrature`."""
 
-    @abstractmethod
-    def _record(self) -> Record: ...
+    def _record(self) -> dict[str, Any]:
+        """What a file holds: its fields by name, unless a class says otherwise."""
+        return {each.name: getattr(self, each.name) for each in fields(self)}  # type: ignore[arg-type]
+
+    @classmethod
+    def _restored(cls, values: dict[str, Any]) -> Self:
+        """The solution of what a file holds; TypeError or ValueError for what does not fit together."""
+        found = cls(**values)
+        require_types(found)
+        found._require_consistent()
+        return found
+
+    def _require_consistent(self) -> None:
+        """ValueError for values of the right types that do not fit together."""
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Save the solution in an HDF5 file (.h5), which `cal.load(path)` reads: the same fields and far fields to the
         last bit. Atomic, with checksums. ValueError for what a file cannot hold, such as loads that are functions."""
-        place, record = checked_path(path, KIND), self._record()
-        text = encoded(record.values, self.saved_classes)
-        meshes = list({id(each.space.mesh): each.space.mesh for each in record.functions.values()}.values())
-        for name, function in record.functions.items():
-            _refuse_others(name, function)
+        place = checked_path(path, KIND)
+        text, functions = encoded(self._record(), (SolutionInfo, Quadrature, *self.saved_classes))
+        meshes = list({id(each.space.mesh): each.space.mesh for each in functions}.values())
+        for function in functions:
+            _refuse_others(function)
         with new_file(place, KIND) as file:
             file.attrs["solution"] = type(self).__name__
             put_texts(file, "values", [text])
             for number, mesh in enumerate(meshes):
                 _put_mesh(file.create_group(f"meshes/{number}"), mesh)
-            for number, (name, function) in enumerate(record.functions.items()):
+            for number, function in enumerate(functions):
                 group = file.create_group(f"functions/{number}")
-                group.attrs.update(name=name, mesh=next(i for i, m in enumerate(meshes) if m is function.space.mesh))
+                group.attrs["mesh"] = next(i for i, m in enumerate(meshes) if m is function.space.mesh)
                 _put_function(group, function)
 
 
 class Restorer(NamedTuple):
-    """How solutions of a class are read: the classes among their values, and what makes one of a record."""
+    """How solutions of a class are read: the classes among their values besides `SolutionInfo` and `Quadrature`, and
+    what makes one of what the file holds."""
 
     classes: Sequence[type]
-    restore: Callable[[Record], Any]
+    restore: Callable[[dict[str, Any]], Any]
 
 
 def restored(path: str | os.PathLike[str], restorers: Mapping[str, Restorer]) -> Any:
@@ -91,8 +91,8 @@ def restored(path: str | os.PathLike[str], restorers: Mapping[str, Restorer]) ->
                 warnings.simplefilter("ignore", MeshWarning)
                 meshes = [_mesh(group) for group in file["meshes"].numbered()]
                 functions = [_function(group, meshes) for group in file["functions"].numbered()]
-                values = decoded(file.texts("values")[0], restorers[name].classes)
-                return restorers[name].restore(Record(values, dict(functions)))
+                classes = (SolutionInfo, Quadrature, *restorers[name].classes)
+                return restorers[name].restore(decoded(file.texts("values")[0], classes, functions))
         except DamagedFile:
             raise
         except WRONG as error:
@@ -112,12 +112,14 @@ def _mesh(group: SavedGroup) -> TriangleMesh:
     return TriangleMesh(vertices, triangles, tags, json.loads(group.texts("names")[0]))
 
 
-def _refuse_others(name: str, function: Surface) -> None:
+def _refuse_others(function: Surface) -> None:
     """ValueError for functions of spaces that no problem has."""
     space: Any = function.space
     known = ("RWG",) if isinstance(function, VectorFunction) else NODAL
     if space.name not in known or (isinstance(function, VectorFunction) and not isinstance(space, EdgeSpace)):
-        raise ValueError(f"the {name} is a function of {space!r}: functions of {', '.join((*NODAL, 'RWG'))} are saved")
+        raise ValueError(
+            f"{function.label!r} is a function of {space!r}: functions of {', '.join((*NODAL, 'RWG'))} are saved"
+        )
 
 
 def _is_whole(space: Space | NodalVectorSpace) -> bool:
@@ -140,7 +142,7 @@ def _put_function(group: h5py.Group, function: Surface) -> None:
     put(group, "coefficients", function.coefficients)
 
 
-def _function(group: SavedGroup, meshes: list[TriangleMesh]) -> tuple[str, Surface]:
+def _function(group: SavedGroup, meshes: list[TriangleMesh]) -> Surface:
     name, number, components = group.text("space"), group.whole("mesh"), group.whole("components")
     group.require(number < len(meshes), f"mesh {number} of {len(meshes)}")
     group.require(
@@ -148,14 +150,14 @@ def _function(group: SavedGroup, meshes: list[TriangleMesh]) -> tuple[str, Surfa
     )
     coefficients, about = group.array("coefficients"), (group.text("label"), group.text("unit"))
     if name == TABLE:
-        return group.text("name"), VectorFunction(read_table(group, meshes[number]), coefficients, *about)
+        return VectorFunction(read_table(group, meshes[number]), coefficients, *about)
     if name == "RWG":
-        return group.text("name"), VectorFunction(RWG(meshes[number]), coefficients, *about)
+        return VectorFunction(RWG(meshes[number]), coefficients, *about)
     if name == NODAL_TABLE:
-        space = with_components(read_nodal_table(group, meshes[number], DEGREES), components or 1)
-        return group.text("name"), Function(space, coefficients, *about)
+        space = with_components(read_nodal_table(group, meshes[number], NODAL_DEGREES), components or 1)
+        return Function(space, coefficients, *about)
     space = NODAL[name](meshes[number], **({"components": components} if components else {}))
-    return group.text("name"), Function(space, coefficients, *about)
+    return Function(space, coefficients, *about)
 
 
 NAMES = "triangles", "dofs", "signs", "sides"
@@ -215,28 +217,3 @@ def read_table(group: SavedGroup, mesh: TriangleMesh) -> EdgeSpace:
 
 def _within(numbers: np.ndarray, low: int, end: int) -> bool:
     return bool(np.all((numbers >= low) & (numbers < end)))
-
-
-LAYER_CLASSES = (Helmholtz, Laplace, Quadrature)
-
-
-def layer_values(layers: Sequence[Potential]) -> list[tuple[Any, ...]]:
-    """Facts of layers besides their densities."""
-    return [(each.green, each.double, each.quadrature) for each in layers]
-
-
-def layer_functions(name: str, layers: Sequence[Potential]) -> dict[str, Function]:
-    """Their densities by name."""
-    return {f"{name} {number}": each.density for number, each in enumerate(layers)}
-
-
-def layers_of(name: str, values: list[tuple[Any, ...]], functions: Mapping[str, Any]) -> tuple[Potential, ...]:
-    """The layers of these values and functions; TypeError for what are no layers."""
-    found = []
-    for number, (green, double, rule) in enumerate(values):
-        density = functions[f"{name} {number}"]
-        fits = isinstance(green, Helmholtz | Laplace) and isinstance(double, bool) and isinstance(rule, Quadrature)
-        if not (fits and isinstance(density, Function) and not density.space.value_shape):
-            raise TypeError(f"layer {number} is none")
-        found.append(Potential(green, density, double, rule))
-    return tuple(found)

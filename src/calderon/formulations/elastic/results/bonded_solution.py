@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from calderon.data import Quantity
 from calderon.data.samples import SampledField
 from calderon.formulations.elastic.results.solution import ElasticSolution
-from calderon.formulations.saving.solution_file import Record, SavedSolution
+from calderon.formulations.saving.solution_file import SavedSolution
 
 Array = NDArray[np.float64]
 
@@ -39,12 +39,5 @@ class BondedSolution(dict[Any, ElasticSolution], SampledField, SavedSolution):
                 whole.values[here] = each.values
         return found
 
-    def _record(self) -> Record:
-        records = [each._record() for each in self.values()]
-        parts = [(name, one.values["solid"], one.values["info"]) for name, one in zip(self, records, strict=True)]
-        functions = {
-            f"{name} {number}": function
-            for number, one in enumerate(records)
-            for name, function in one.functions.items()
-        }
-        return Record({"parts": parts}, functions)
+    def _record(self) -> dict[str, Any]:
+        return {"parts": [(name, each._record()) for name, each in self.items()]}

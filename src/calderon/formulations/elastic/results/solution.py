@@ -30,7 +30,7 @@ from calderon.formulations.elastic.loads.body_loads import Gravity, RemoteStress
 from calderon.formulations.elastic.loads.steady_temperature import SteadyTemperature
 from calderon.formulations.elastic.material import ElasticMaterial, von_mises
 from calderon.formulations.elastic.results.surface_stress import averaged
-from calderon.formulations.saving.solution_file import Record, SavedSolution
+from calderon.formulations.saving.solution_file import SavedSolution
 from calderon.formulations.solution_info import SolutionInfo
 from calderon.mesh.containment import winding_numbers
 from calderon.mesh.errors import warn_of_accuracy
@@ -260,10 +260,9 @@ class ElasticSolution(SampledField, SavedSolution, Viewable, Described):
             Quantity("von_mises", von_mises(self.stress(points)), pressure, "von Mises stress"),
         ]
 
-    def _record(self) -> Record:
+    def _record(self) -> dict[str, Any]:
         given = {each.name: getattr(self.solid, each.name) for each in fields(self.solid) if each.name != "mesh"}
-        functions = {"displacement": self.displacement, "traction": self.traction}
-        return Record({"solid": given, "info": self.info}, functions)
+        return {"solid": given, "info": self.info, "displacement": self.displacement, "traction": self.traction}
 
     def _resultant(self, triangles: NDArray[np.bool_]) -> Resultant:
         return rigid_motions.resultant(self.traction.space.scalar, self.traction.at_nodes, triangles)
