@@ -1,7 +1,7 @@
 """The discrete equation of a problem: its matrix and factors, kept between solutions."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -421,11 +421,18 @@ class LinearSystem:
 
 def mass_preconditioner(spaces: tuple[Space | VectorSpace, ...]) -> LinearOperator:
     """M^-1 block by block, so that iterations for equations of the second kind do not depend on mesh and grading."""
-    cuts = np.cumsum([space.dimension for space in spaces])
+    blocks = [(space.dimension, space.solve_mass) for space in spaces]
+    return block_diagonal(blocks, np.dtype(np.float64))
 
-    def solve(vectors: NDArray[Any]) -> NDArray[Any]:
-        parts = np.split(vectors, cuts[:-1])
-        return np.concatenate([space.solve_mass(part) for space, part in zip(spaces, parts, strict=True)])
+
+def block_diagonal(
+    blocks: Sequence[tuple[int, Callable[[NDArray[Any]], NDArray[Any]]]], dtype: np.dtype[Any]
+) -> LinearOperator:
+    """An operator of blocks (size, product of columns (size, m)) along its diagonal."""
+    cuts = np.cumsum([size for size, _ in blocks])
+
+    def product(x: NDArray[Any]) -> NDArray[Any]:
+        return np.concatenate([one(part) for (_, one), part in zip(blocks, np.split(x, cuts[:-1]), strict=True)])
 
     size = int(cuts[-1])
-    return LinearOperator((size, size), matvec=lambda x: solve(np.ravel(x)), matmat=solve, dtype=np.dtype(np.float64))
+    return LinearOperator((size, size), matvec=lambda x: product(np.ravel(x)), matmat=product, dtype=dtype)

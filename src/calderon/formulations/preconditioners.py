@@ -50,13 +50,16 @@ def near_preconditioner(system: LinearSystem) -> Preconditioner:
         # 1,000 to 90,000 unknowns (within a third), and of copies of the entries on their way there
         return int(near * (0.8 * 20 * np.log2(max(system.unknowns, 2)) + 80))
 
-    return Preconditioner("near", system.unknowns, lambda: sparse_inverse(_near_entries(system)), nbytes)
+    def inverse() -> LinearOperator:
+        return sparse_inverse(entries_of(system.assembled, _pattern(system).tocoo()))
+
+    return Preconditioner("near", system.unknowns, inverse, nbytes)
 
 
-def _near_entries(system: LinearSystem) -> sp.csc_array:
-    pattern, matrix = _pattern(system).tocoo(), system.assembled
-    stored = hasattr(matrix, "near_entries")
-    entries = matrix.near_entries(*pattern.coords) if stored else matrix.to_array()[pattern.coords]
+def entries_of(matrix: Any, pattern: sp.coo_array) -> sp.csc_array:
+    """The entries of a pattern (rows, columns), complex, of a matrix that stores them."""
+    stores_near = hasattr(matrix, "near_entries")
+    entries = matrix.near_entries(*pattern.coords) if stores_near else matrix.to_array()[pattern.coords]
     entries = np.asarray(entries, np.complex128)
     return sp.coo_array((entries, pattern.coords), pattern.shape).tocsc()
 

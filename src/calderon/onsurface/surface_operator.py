@@ -62,9 +62,13 @@ class SurfaceOperator(LinearOperator):
         return sum(len(function.shifts) for function in self.functions)
 
     @cached_property
-    def tested(self) -> "TestedSurfaceOperator":
-        """f(X) M^-1: integrals (n,) or (n, m) against the basis functions to coefficients."""
-        return TestedSurfaceOperator(self)
+    def tested(self) -> LinearOperator:
+        """f(X) M^-1, a symmetric matrix: integrals (n,) or (n, m) against the basis functions to coefficients."""
+        given: Any = {"matvec": self.from_tested, "matmat": self.from_tested, "dtype": self.dtype}
+        adjoint = lambda x: self.from_tested(np.conj(x)).conj()  # noqa: E731
+        found: Any = LinearOperator(self.shape, rmatvec=adjoint, rmatmat=adjoint, **given)
+        found.name = f"OSRC of {self.order} sparse systems"
+        return found
 
     def inverse(self) -> "SurfaceOperator":
         """1/f(X); ValueError where f vanishes at X = 0 or at infinity."""
@@ -170,27 +174,3 @@ def _by_threads(task: Callable[[int], Any], number: int) -> list[Any]:
 
     run_tasks(work, number)
     return results
-
-
-class TestedSurfaceOperator(LinearOperator):
-    """f(X) M^-1, a symmetric matrix: a `SurfaceOperator` after the inverse mass matrix."""
-
-    def __init__(self, operator: SurfaceOperator) -> None:
-        super().__init__(dtype=operator.dtype, shape=operator.shape)
-        self.operator = operator
-
-    @property
-    def name(self) -> str:
-        """A short name for the record of an iteration."""
-        return f"OSRC of {self.operator.order} sparse systems"
-
-    def _matvec(self, x: NDArray[Any]) -> NDArray[np.complex128]:
-        return self.operator.from_tested(x)
-
-    _matmat = _matvec
-
-    def _rmatvec(self, x: NDArray[Any]) -> NDArray[np.complex128]:
-        return self.operator.from_tested(x.conj()).conj()
-
-    def __str__(self) -> str:
-        return f"{self.operator}, after the inverse mass matrix"

@@ -25,7 +25,7 @@ from calderon.formulations.acoustic.fluid_equations import (
 from calderon.formulations.acoustic.scattering import ScatteringProblem
 from calderon.formulations.acoustic.scattering_solution import ScatteringSolution
 from calderon.formulations.checks import warn_thin, wavenumber_and_frequency
-from calderon.formulations.linear_system import LinearSystem
+from calderon.formulations.linear_system import LinearSystem, block_diagonal
 from calderon.formulations.preconditioners import Preconditioner
 from calderon.formulations.solution_info import SolutionInfo
 from calderon.greens import Helmholtz
@@ -135,13 +135,7 @@ class FluidTransmission(ScatteringProblem):
 
         def inverse() -> LinearOperator:
             parts = [part for body in self._bodies for part in inverses(body, self.wavenumber, precision)]
-            cuts = np.cumsum([part.shape[0] for part in parts])[:-1]
-
-            def product(x: NDArray[Any]) -> NDArray[Any]:
-                return np.concatenate([part @ piece for part, piece in zip(parts, np.split(x, cuts), strict=True)])
-
-            kind = np.dtype(np.complex128)
-            return LinearOperator((self.unknowns, self.unknowns), matvec=product, matmat=product, dtype=kind)
+            return block_diagonal([(part.shape[0], part.dot) for part in parts], np.dtype(np.complex128))
 
         return Preconditioner("OSRC of rigid parts, mass of bodies of fluid", self.unknowns, inverse)
 

@@ -25,9 +25,10 @@ from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
 from calderon.backends import require_memory
+from calderon.dense import DenseMatrix
 from calderon.formulations.linear_system import LinearSystem, Scaling
 from calderon.formulations.options import SolveOptions
-from calderon.formulations.preconditioners import Preconditioner, sharing
+from calderon.formulations.preconditioners import Preconditioner, entries_of, sharing
 from calderon.formulations.solution_info import SolutionInfo
 from calderon.mesh.locality import locality_order
 from calderon.operators.methods import Plan
@@ -119,28 +120,6 @@ class SplitMatrix(LinearOperator):
 
     def _matvec(self, x: Array) -> Array:
         return self._matmat(x.reshape(-1, 1)).ravel()
-
-    def __str__(self) -> str:
-        return f"{self.whole}, loops and charges apart"
-
-
-class SplitArray(LinearOperator):
-    """The matrix of loops and charges for a = b as an array, for LU factors."""
-
-    def __init__(self, array: Array, whole: str) -> None:
-        super().__init__(dtype=array.dtype, shape=array.shape)
-        self._array, self.whole = array, whole
-
-    def to_array(self) -> Array:
-        """The entries themselves."""
-        return self._array
-
-    toarray = to_array
-
-    def _matmat(self, x: Array) -> Array:
-        return np.asarray(self._array @ x)
-
-    _matvec = _matmat
 
     def __str__(self) -> str:
         return f"{self.whole}, loops and charges apart"
@@ -240,7 +219,8 @@ class LowFrequencySystem(LinearSystem):
         whole = self.operator.assemble(options.method, **given, matrix_file=options.matrix_file)
         currents = self.currents.assemble(options.method, **given)
         if options.solver == "lu":
-            return SplitArray(self.splitting.array(currents.to_array(), whole.to_array()), str(whole))
+            array = self.splitting.array(currents.to_array(), whole.to_array())
+            return DenseMatrix(array, "loops and charges apart", whole.seconds, whole.backend)
         return SplitMatrix(currents, whole, self._chosen or self.splitting)
 
     def preconditioned(self, options: SolveOptions) -> SolveOptions:
@@ -267,11 +247,8 @@ class LowFrequencySystem(LinearSystem):
 
 def _near(matrix: Any, operator: Any, pattern: sp.coo_array, space: EdgeSpace) -> sp.csc_array:
     """The entries of a pattern: those that a matrix stores, or computed by blocks of neighbours."""
-    if hasattr(matrix, "near_entries"):
-        return sp.coo_array((matrix.near_entries(*pattern.coords), pattern.coords), pattern.shape).tocsc()
-    if hasattr(matrix, "to_array"):
-        values = np.asarray(matrix.to_array()[pattern.coords], np.complex128)
-        return sp.coo_array((values, pattern.coords), pattern.shape).tocsc()
+    if hasattr(matrix, "near_entries") or hasattr(matrix, "to_array"):
+        return entries_of(matrix, pattern)
     table, found = pattern.tocsr(), sp.lil_array(pattern.shape, dtype=np.complex128)
     places = space.mesh.vertices[space.mesh.edges[space.edges]].mean(axis=1)
     for chunk in np.array_split(locality_order(places), -(-space.dimension // 64)):
