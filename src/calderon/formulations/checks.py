@@ -1,4 +1,4 @@
-"""Checks of what a boundary value problem is posed with."""
+"""Checks of what a boundary value problem is posed with: surfaces, spaces, wavenumbers or frequencies, waves."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any

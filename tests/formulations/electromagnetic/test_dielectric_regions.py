@@ -23,7 +23,7 @@ def test_nesting_does_not_depend_on_order(ball):
     parents = enclosing_surfaces(meshes)
     assert parents.tolist() == [1, -1, 0, 1, -1]
     points = np.array([[0.4, 0, 0], [0.4, 0.2, 0], [0, 0, 0.5], [-0.5, 0, 0], [3, 0, 0], [1.5, 0, 0]])
-    assert innermost(meshes, parents, points).tolist() == [3, 1, 2, 4, 5, 0]
+    assert innermost(meshes, points).tolist() == [3, 1, 2, 4, 5, 0]
     regions = regions_between(parents, 1.0, [2.0, 3.0, 4.0, 5.0, 6.0], [1.0] * 5)
     assert regions[0].surfaces == ((1, 1), (4, 1))
     assert regions[2].surfaces == ((1, -1), (0, 1), (3, 1))

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.formulations.acoustic.fluid_equations import SURROUNDINGS, Body, Fluid, Rigid, Vessel
+from calderon.formulations.acoustic.fluid_equations import SURROUNDINGS, Body, FluidBody, RigidBody, Vessel
 from calderon.formulations.acoustic.scattering import usual_coupling
 from calderon.formulations.checks import enclosing_surfaces
 from calderon.mesh import TriangleMesh
@@ -62,9 +62,9 @@ def bodies_of(
         hard = tags.walls(tag)
         walls |= {*hard}
         part = space if not tables and not rigid else _part(space, tag)
-        found.append(_vessel(space, tag, hard, k, ratio) if hard else Fluid(part, k, ratio))
+        found.append(_vessel(space, tag, hard, k, ratio) if hard else FluidBody(part, k, ratio))
     if alone := sorted({*rigid} - walls):
-        found.append(Rigid(_part(space, alone), usual_coupling(outside)))
+        found.append(RigidBody(_part(space, alone), usual_coupling(outside)))
     _check_apart(space, found)
     return found if mesh.number_of_components == 1 else _nested(mesh, found)
 
@@ -102,10 +102,10 @@ def _nested(mesh: TriangleMesh, given: list[Body]) -> list[Body]:
         surface = body.surface
         chosen = np.isin(mesh.components[surface.triangles], own)
         surface = surface if chosen.all() else _kept(surface, chosen)
-        if isinstance(body, Fluid):
+        if isinstance(body, FluidBody):
             ratio = body.density_ratio if parent < 0 else body.density_ratio / given[[*groups][parent][0]].density_ratio  # type: ignore[attr-defined]
             found.append(replace(body, surface=surface, density_ratio=ratio, parent=parent))
-        elif isinstance(body, Rigid):
+        elif isinstance(body, RigidBody):
             eta = body.eta if parent < 0 else usual_coupling(found[parent].wavenumber)  # type: ignore[attr-defined]
             found.append(replace(body, surface=surface, eta=eta, parent=parent))
         else:
@@ -119,7 +119,7 @@ def _check_within(given: list[Body], owner: NDArray[np.int64], outer: int, inner
         return
     around, body = given[owner[outer]], given[owner[inner]]
     where = f"{names[inner]} lies within {names[outer]}"
-    if isinstance(around, Rigid):
+    if isinstance(around, RigidBody):
         raise ValueError(f"{where}, which is rigid, where no sound comes: leave it out")
     if isinstance(around, Vessel) or isinstance(body, Vessel):
         raise ValueError(f"{where}, and one of them has walls of which a part is rigid: such bodies are not nested")

@@ -66,7 +66,7 @@ class Body(ABC):
 
 
 @dataclass(frozen=True, eq=False)
-class Fluid(Body):
+class FluidBody(Body):
     """A fluid and its bodies: wavenumber, density_ratio over that directly outside. Mueller's equations."""
 
     surface: Space
@@ -91,7 +91,7 @@ class Fluid(Body):
 
 
 @dataclass(frozen=True, eq=False)
-class Rigid(Body):
+class RigidBody(Body):
     """Rigid bodies: the equation of Burton and Miller with the coupling eta."""
 
     surface: Space
@@ -171,7 +171,7 @@ def equations(outside: Helmholtz, bodies: list[Body]) -> BoundaryOperator:
 def sides_of(number: int, body: Body) -> dict[int, tuple[float, complex]]:
     """The fluids next to a body whose representation is that above: s and d of each."""
     found: dict[int, tuple[float, complex]] = {body.parent: (-1.0, 1.0)}
-    return found | {number: (1.0, body.density_ratio)} if isinstance(body, Fluid) else found
+    return found | {number: (1.0, body.density_ratio)} if isinstance(body, FluidBody) else found
 
 
 def _layers(green: Helmholtz, k: float, row: Row, column: Column, sign: float, ratio: complex) -> Any:
@@ -204,7 +204,7 @@ def inverses(body: Body, wavenumber: complex, precision: str) -> list[LinearOper
     def dtn(space: Space, k: complex) -> SurfaceOperator:
         return osrc_dtn(space, k, error=ROOT_ERROR, precision=precision)
 
-    if isinstance(body, Rigid):
+    if isinstance(body, RigidBody):
         around = 1j / body.eta if body.parent != SURROUNDINGS else wavenumber
         return [hard_on_a_plane(dtn(body.surface, around), body.eta).inverse().tested]
     if isinstance(body, Vessel):

@@ -15,8 +15,8 @@ from calderon.formulations.acoustic.fluid_equations import (
     SURROUNDINGS,
     Body,
     Column,
-    Fluid,
-    Rigid,
+    FluidBody,
+    RigidBody,
     Vessel,
     equations,
     inverses,
@@ -121,9 +121,9 @@ class FluidTransmission(ScatteringProblem):
         return [each for each in self._bodies if each.parent == SURROUNDINGS]
 
     @property
-    def fluids(self) -> tuple[Fluid | Vessel, ...]:
+    def fluids(self) -> tuple[FluidBody | Vessel, ...]:
         """The fluid of each body: one, or one for each tag of the tables."""
-        return tuple(each for each in self._bodies if isinstance(each, Fluid | Vessel))
+        return tuple(each for each in self._bodies if isinstance(each, FluidBody | Vessel))
 
     @property
     def preconditioners(self) -> tuple[str, ...]:
@@ -160,7 +160,7 @@ class FluidTransmission(ScatteringProblem):
         fluids = ", ".join(f"k inside {f.wavenumber:.6g} 1/m, density ratio {f.density_ratio:.4g}" for f in self.fluids)
         text = f"Mueller's equations for u and du/dn / |k|, {fluids}"
         for body in self._bodies:
-            if isinstance(body, Rigid):
+            if isinstance(body, RigidBody):
                 text += f"; that of Burton and Miller on rigid bodies, eta = {body.eta:.4g} m"
         if any(isinstance(body, Vessel) for body in self._bodies):
             text += "; symmetric ones of the first kind on walls of which a part is rigid"
@@ -261,12 +261,12 @@ class FluidTransmission(ScatteringProblem):
             own = {column.kind: next(parts) for column in body.columns}
             if isinstance(body, Vessel):
                 interior += self._in_vessel(body, own, total, slope)
-            elif isinstance(body, Fluid):
+            elif isinstance(body, FluidBody):
                 sides = [(other, sides_of(place, other)) for place, other in enumerate(self._bodies)]
                 next_to = [(other, *found[number]) for other, found in sides if number in found]
                 interior += self._layers(Helmholtz(body.wavenumber), next_to, total, slope)
         layers = self._potentials(coefficients)[1]
-        rigid = [self.mesh.tags[each.surface.triangles] for each in self._bodies if isinstance(each, Rigid)]
+        rigid = [self.mesh.tags[each.surface.triangles] for each in self._bodies if isinstance(each, RigidBody)]
         tags = np.unique(np.concatenate(rigid)).tolist() if rigid else []
         return ScatteringSolution(
             data,

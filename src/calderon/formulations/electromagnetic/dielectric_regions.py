@@ -92,18 +92,13 @@ def regions_between(
     return tuple(found)
 
 
-def innermost(meshes: Sequence[TriangleMesh], parents: NDArray[np.int64], points: ArrayLike) -> NDArray[np.int64]:
+def innermost(meshes: Sequence[TriangleMesh], points: ArrayLike) -> NDArray[np.int64]:
     """(n,) the number of the region of each point (n, 3), as in `regions_between`."""
     x = one_or_more_points(points)
     found = np.zeros(len(x), dtype=np.int64)
-    for number in sorted(range(len(meshes)), key=lambda i: _depth(parents, i)):
+    for number in sorted(range(len(meshes)), key=lambda i: -meshes[i].volume):  # those within others last
         found[meshes[number].contains(x)] = number + 1
     return found
-
-
-def _depth(parents: NDArray[np.int64], number: int) -> int:
-    above = int(parents[number])
-    return 0 if above < 0 else 1 + _depth(parents, above)
 
 
 def constants_at(frequency: float | None, permittivity: Any, permeability: Any) -> tuple[Any, Any]:

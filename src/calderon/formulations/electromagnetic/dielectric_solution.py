@@ -58,7 +58,7 @@ class DielectricSolution(ElectromagneticSolution):
 
     def region_numbers(self, points: ArrayLike) -> NDArray[np.int64]:
         """(n,) the region of each point (n, 3): 0 around all bodies, i + 1 directly inside of surface i."""
-        return innermost([current.space.mesh for current in self.electric_currents], self.parents, points)
+        return innermost([current.space.mesh for current in self.electric_currents], points)
 
     @of_any_shape
     def electric(self, points: ArrayLike, backend: str = "numba", precision: str = "double") -> NDArray[np.complex128]:

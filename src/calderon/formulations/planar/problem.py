@@ -72,12 +72,17 @@ class PlanarProblem(Board):
         self.warn_of_coarse_meshes(frequency)
         return BoardEquation(self, frequency, {} if grid is None else grid)
 
+    def _posed(self, frequency: float, options: Any) -> tuple[BoardEquation, dict[str, Any]]:
+        """The equation with the options of its grid, and all other options."""
+        others = {name: value for name, value in options.items() if name != "grid"}
+        return self.at(frequency, options.get("grid")), others
+
     @named_options
     def plan(self, frequency: float, **options: Unpack[PlanarPlanChoices]) -> Plan:
         """The plan of a solution at `frequency` in Hz, before memory is taken: the method of "auto", bytes, seconds,
         unknowns; options as in `solve`."""
-        grid, given = _without_grid(options)
-        return self.at(frequency, grid).plan(**given)
+        equation, given = self._posed(frequency, options)
+        return equation.plan(**given)
 
     def matrix(self, frequency: float, charges: bool = True) -> Complex:
         """<f_i, E(f_j)> for eta0 = 1 at `frequency` in Hz, of all functions and currents of probes; symmetric. charges:
@@ -129,8 +134,8 @@ class PlanarProblem(Board):
         angles = real_number(theta, "theta in radians"), real_number(phi, "phi in radians")
         along = "VH".index(one_of(polarization, RECEIVERS, "polarization"))
         loads = received_from(self._radiator(frequency), *angles)[0, along]
-        grid, given = _without_grid(options)
-        coefficients, info = self.at(frequency, grid).solve(-loads / VACUUM_IMPEDANCE, **given)
+        equation, given = self._posed(frequency, options)
+        coefficients, info = equation.solve(-loads / VACUUM_IMPEDANCE, **given)
         return PlanarEcho(
             **self._fields(frequency, coefficients, info), theta=angles[0], phi=angles[1],
             polarization=polarization, feed_currents=self.weights.T @ coefficients, loads=loads,
@@ -145,8 +150,7 @@ class PlanarProblem(Board):
         polarization: of the receiver, then of the transmitter, along theta-hat ("V") or phi-hat ("H"). Options as in
         `solve`."""
         one_of(polarization, POLARIZATIONS, "polarization")
-        grid, given = _without_grid(options)
-        equation = self.at(frequency, grid)
+        equation, given = self._posed(frequency, options)
 
         def solved(sides: Complex) -> Complex:
             return np.stack([x for x, _ in equation.solve_all(list(sides.T), **given)], axis=1)
@@ -162,8 +166,7 @@ class PlanarProblem(Board):
     def _port_currents(self, frequency: float, options: PlanarChoices) -> PortCurrents:
         if not self.ports:
             raise ValueError("this problem has no ports: give some in ports=, or use scatter(frequency, theta, phi)")
-        grid, given = _without_grid(options)
-        equation = self.at(frequency, grid)
+        equation, given = self._posed(frequency, options)
         found = equation.solve_all(list(-self.weights.T / VACUUM_IMPEDANCE), **given)
         worst = max((info for _, info in found), key=lambda info: info.residual)
         error = RESIDUAL * given.get("rtol", DEFAULTS["rtol"]) if len(worst.residuals) else 0.0
@@ -274,8 +277,3 @@ class PlanarProblem(Board):
             "sections": self.stack.at(frequency), "frequency": float(frequency), "surface": surface,
             "height": self.height, "probes": probes, "info": info,
         }  # fmt: skip
-
-
-def _without_grid(options: Any) -> tuple[Any, dict[str, Any]]:
-    """The options of a grid, or None, and all others."""
-    return options.get("grid"), {name: value for name, value in options.items() if name != "grid"}
