@@ -96,7 +96,7 @@ def innermost(meshes: Sequence[TriangleMesh], points: ArrayLike) -> NDArray[np.i
     """(n,) the number of the region of each point (n, 3), as in `regions_between`."""
     x = one_or_more_points(points)
     found = np.zeros(len(x), dtype=np.int64)
-    for number in sorted(range(len(meshes)), key=lambda i: -meshes[i].volume):  # those within others last
+    for number in sorted(range(len(meshes)), key=lambda i: -abs(meshes[i].volume)):  # those within others last
         found[meshes[number].contains(x)] = number + 1
     return found
 
