@@ -12,7 +12,7 @@ from damaged_copies import load, reseal, write
 import calderon as cal
 from calderon.backends import memory
 from calderon.files import DamagedFile, hdf5_contents, hdf5_reading, new_file, put, saved_file
-from calderon.files.hdf5_contents import HALF, ArrayDigest
+from calderon.files.hdf5_contents import ArrayDigest
 from calderon.files.hdf5_writing import FileKind
 
 KINDS = "matrix", "sum", "assembly", "checkpoint"
@@ -231,13 +231,13 @@ def test_a_large_array_is_verified_while_it_is_read_in_parts(tmp_path, monkeypat
 
 @pytest.mark.parametrize("dtype", [np.float32, np.complex128])
 def test_numbers_that_are_not_finite_are_found_while_they_are_hashed(dtype):
-    large = np.full(2 * HALF + 5, np.finfo(dtype).max / 2, dtype)  # products of which are infinite
-    for place in (None, 0, HALF - 1, HALF, len(large) - 1):
+    large = np.full(2 * ArrayDigest.half + 5, np.finfo(dtype).max / 2, dtype)  # products of which are infinite
+    for place in (None, 0, ArrayDigest.half - 1, ArrayDigest.half, len(large) - 1):
         for value in (np.nan, np.inf, -np.inf):
             given, digest = large.copy(), ArrayDigest(find_finite=True)
             if place is not None:
                 given[place] = value
-                given[(place + HALF) % (2 * HALF)] = 0
+                given[(place + ArrayDigest.half) % (2 * ArrayDigest.half)] = 0
             digest.add(given)
             assert digest.text() == hashlib.sha256(given.tobytes()).hexdigest()
             assert digest.finite == (place is None)

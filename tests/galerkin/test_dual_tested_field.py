@@ -26,7 +26,7 @@ def space(request):
 def test_edge_functions_as_affine_fields_have_their_own_entries(space, k):
     """RWG functions are affine on triangles: as a table of such fields they are integrated by other loops, whose
     matrices, far, near and touching, are those of the loops for edge functions."""
-    tests = DualTests(space, space.dofs, space.corner_values)
+    tests = DualTests(space, space.triangles, space.dofs, space.corner_values)
     other = replace(space)  # another object: points of touching pairs
     exact = magnetic_field(k, space, other).assemble().to_array()
     operator = magnetic_field(k, space, tests)

@@ -149,7 +149,9 @@ class PolarFrame:
         safe = np.where(distance > 0, distance, 1.0)
         cosine = np.where(distance > 0, height / safe, 1.0)
         sine = np.where(on_axis, 0.0, across / safe)
-        outward = np.where(on_axis[:, None], _perpendicular(axis), transverse / np.where(on_axis, 1.0, across)[:, None])
+        other = np.cross(axis, np.eye(3)[np.argmin(np.abs(axis))])
+        other = other / np.linalg.norm(other)
+        outward = np.where(on_axis[:, None], other, transverse / np.where(on_axis, 1.0, across)[:, None])
         azimuthal = np.cross(axis, outward)
         polar = cosine[:, None] * outward - sine[:, None] * axis
         radial = sine[:, None] * outward + cosine[:, None] * axis
@@ -158,12 +160,6 @@ class PolarFrame:
     def vectors(self, radial: np.ndarray, polar: np.ndarray, azimuthal: np.ndarray) -> np.ndarray:
         """Vectors (p, 3) of the given components (p,)."""
         return radial[:, None] * self.radial + polar[:, None] * self.polar + azimuthal[:, None] * self.azimuthal
-
-
-def _perpendicular(axis: np.ndarray) -> np.ndarray:
-    """A unit vector orthogonal to `axis`."""
-    other = np.cross(axis, np.eye(3)[np.argmin(np.abs(axis))])
-    return other / np.linalg.norm(other)
 
 
 def legendre_sum(terms: np.ndarray, cosine: np.ndarray) -> np.ndarray:

@@ -60,7 +60,10 @@ def _require_plain(name: str, dataset: h5py.Dataset) -> None:
 
 class ArrayDigest:
     """SHA-256 of the bytes of an array, row by row: large parts in a thread of its own, while others are read or
-    written. finite: whether all numbers are, if that is to be found out, too."""
+    written. finite: whether all numbers are, if that is to be found out, too. half: numbers, twice as many of which
+    are still in the cache of a core when they have been hashed, and whose product BLAS does not divide on threads."""
+
+    half = 1 << 13
 
     def __init__(self, find_finite: bool = False) -> None:
         self._total, self._find_finite, self.finite = hashlib.sha256(), find_finite, True
@@ -83,12 +86,10 @@ class ArrayDigest:
             self._total.update(nbytes)
             return
         flat = flat.view(flat.real.dtype)
-        # twice as many numbers are still in the cache of a core when they have been hashed, and BLAS does not divide
-        # products of so many among threads
-        size, proof, count = flat.itemsize, 0.0, 1 << 13
+        size, proof = flat.itemsize, 0.0
         with np.errstate(all="ignore"):
-            for start in range(0, len(flat), 2 * count):
-                half, stop = start + count, start + 2 * count
+            for start in range(0, len(flat), 2 * self.half):
+                half, stop = start + self.half, start + 2 * self.half
                 self._total.update(nbytes[size * start : size * stop])
                 if stop <= len(flat):  # NaN or infinity times any number is neither zero nor finite
                     proof += np.dot(flat[start:half], flat[half:stop])

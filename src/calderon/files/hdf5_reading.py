@@ -112,8 +112,7 @@ class SavedGroup:
     def verify(self) -> None:
         """Compare the digest of a file, and the bytes that its arrays say they have with its length."""
         with self._raw("the table of contents"):
-            nbytes = sum(int(each.nbytes) for _, each in entries(self.group) if isinstance(each, h5py.Dataset))
-            length = os.stat(self.path).st_size
+            nbytes, length = self.nbytes, os.stat(self.path).st_size
             self.require(nbytes <= length, f"its arrays have {nbytes} bytes and the file {length}")
             if self.checked:
                 self.require(self.text(DIGEST) == file_digest(self.group), "the digest of its contents differs")
@@ -207,7 +206,8 @@ class SavedGroup:
             allowed = given.kind in "biufc" and given.itemsize <= 16 if dtype is None else given == np.dtype(dtype)
             self.require(allowed, f"{name} has the type {given} instead of {dtype or 'numbers'}")
             if shape is not None:
-                fits = len(shape) == dataset.ndim and all(map(_fits, dataset.shape, shape))
+                lengths = zip(dataset.shape, shape, strict=False)
+                fits = len(shape) == dataset.ndim and all(each is None or n == each for n, each in lengths)
                 text = str(shape).replace("None", "n")
                 self.require(fits, f"{name} has the shape {dataset.shape} instead of {text}")
             values, digest, all_are = _numbers(dataset, finite)
@@ -239,7 +239,3 @@ def _numbers(dataset: h5py.Dataset, find_finite: bool) -> tuple[NDArray[Any], st
         dataset.read_direct(values, part, part)
         digest.add(values[part])
     return values, digest.text(), digest.finite
-
-
-def _fits(length: int, wanted: int | None) -> bool:
-    return wanted is None or length == wanted

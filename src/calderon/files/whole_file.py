@@ -1,15 +1,36 @@
-"""Files that appear whole or not at all, also where the power fails."""
+"""Files that appear whole or not at all, also where the power fails or the disk is full."""
 
+import errno
 import os
 import sys
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from calderon.files.full_disk import named
 from calderon.processes import leftovers, mark, remove
-from calderon.validation import describe
+from calderon.validation import callers_level, describe
+
+NO_ROOM = {errno.ENOSPC, errno.EFBIG, errno.EIO, getattr(errno, "EDQUOT", errno.ENOSPC)}
+"""Numbers of the errors of a full disk, a quota, a limit of the size of files, and a device that fails."""
+
+
+def _named(error: OSError, path: Path, scratch: Path) -> OSError:
+    """The error of a write to `scratch`, with the name of the file that was to be written in its place; other errors as
+    they are."""
+    if error.errno not in NO_ROOM or str(error.filename) not in ("None", str(scratch)):
+        return error
+    return OSError(error.errno, f"cannot write all of the file: {error.strerror}", str(path))
+
+
+def warn_unsaved(error: OSError, what: str) -> None:
+    """Warn that something that can be computed again is not saved; the error itself unless a disk lacks room."""
+    if error.errno not in NO_ROOM:
+        raise error
+    warnings.warn(
+        f"{what} is not saved, and the computation goes on without: {error}", RuntimeWarning, stacklevel=callers_level()
+    )
 
 
 def file_path(path: Any, what: str, example: str, place: str = "a file") -> Path:
@@ -48,7 +69,7 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
         os.replace(scratch, path)
         flush_folder(path.parent)
     except OSError as error:
-        raise named(error, path, scratch)  # noqa: B904 - the same error by another name
+        raise _named(error, path, scratch)  # noqa: B904 - the same error by another name
     finally:
         scratch.unlink(missing_ok=True)
 

@@ -18,24 +18,22 @@ def winding_numbers(vertices: Floats, triangles: Index, points: Floats, pairs: i
     Counts the triangles above a point, +1 where their normal points up, -1 where it points down. Above means that the
     projection along z holds the point; a point on a projected edge belongs to one of its two triangles,
     because an edge is compared with the point by the same arithmetic from both sides and holds its lower end only.
-    pairs: of triangles and points, how many are held at a time.
+    pairs: of triangles and points, about how many are held at a time.
     """
     corners = vertices[triangles]
     middle = corners[:, :, :2].mean(axis=1)
-    reach = (
-        np.linalg.norm(corners[:, :, :2] - middle[:, None], axis=2).max(axis=1)
-        + TOLERANCES.rounding * np.abs(corners).max()
-    )
+    reach = np.linalg.norm(corners[:, :, :2] - middle[:, None], axis=2).max(axis=1)
+    reach += TOLERANCES.rounding * np.abs(corners).max()
     points = np.clip(points, -1e100, 1e100)  # beyond all meshes; the tree squares distances
     tree = scipy.spatial.cKDTree(points[:, :2])
     number = tree.query_ball_point(middle, reach, return_length=True)
     near = np.flatnonzero(number)
     corners, middle, reach, ends = corners[near], middle[near], reach[near], np.cumsum(number[near])
     turns = np.zeros(len(points), dtype=np.int64)
-    for first, last in _ranges(ends, pairs):
-        below = tree.query_ball_point(middle[first:last], reach[first:last])
+    for some in np.split(np.arange(len(near)), np.flatnonzero(np.diff(ends // pairs)) + 1) if len(near) else ():
+        below = tree.query_ball_point(middle[some], reach[some])
         which = np.fromiter(chain.from_iterable(below), np.int64)
-        triangle = np.repeat(np.arange(first, last), [len(each) for each in below])
+        triangle = np.repeat(some, [len(each) for each in below])
         turns += np.bincount(which, _crossing(corners[triangle], points[which]), len(points)).astype(np.int64)
     return turns
 
@@ -52,31 +50,17 @@ def nested_components(vertices: Floats, triangles: Index, components: Index) -> 
     return np.array(nested, dtype=np.int64)
 
 
-def _ranges(ends: Index, pairs: int) -> list[tuple[int, int]]:
-    """Runs of triangles with so many pairs at most; ends: cumulative number of pairs."""
-    cuts = [0]
-    while cuts[-1] < len(ends):
-        done = ends[cuts[-1] - 1] if cuts[-1] else 0
-        cuts.append(max(cuts[-1] + 1, int(np.searchsorted(ends, done + pairs, side="right"))))
-    return list(zip(cuts[:-1], cuts[1:], strict=True))
-
-
 def _crossing(corners: Floats, points: Floats) -> Floats:
     """(n,) +1, -1 or 0: whether triangle i (n, 3, 3) lies above point i (n, 3), and which way its normal points."""
-    total = np.zeros(len(points))
+    total, p = np.zeros(len(points)), points[:, :2]
     for i in range(3):
-        a, b = corners[:, i], corners[:, (i + 1) % 3]
-        total += _edge_to_the_right(a[:, :2], b[:, :2], points[:, :2])
+        # +1 where the edge from a to b crosses the ray from p along +x upward in y, -1 downward
+        a, b = corners[:, i, :2], corners[:, (i + 1) % 3, :2]
+        up = b[:, 1] > a[:, 1]
+        low, high = np.where(up[:, None], a, b), np.where(up[:, None], b, a)
+        within = (low[:, 1] <= p[:, 1]) & (p[:, 1] < high[:, 1])
+        turn = (high[:, 0] - low[:, 0]) * (p[:, 1] - low[:, 1]) - (p[:, 0] - low[:, 0]) * (high[:, 1] - low[:, 1])
+        total += np.where(within & (turn > 0), np.where(up, 1.0, -1.0), 0.0)
     # an upward triangle runs counter-clockwise: its edges to the right of the point sum to 1, of a downward one to -1
-    height = corners - points[:, None]
     normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-    return total * (np.einsum("ni,ni->n", normal, height[:, 0]) * np.sign(normal[:, 2]) > 0)
-
-
-def _edge_to_the_right(a: Floats, b: Floats, p: Floats) -> Floats:
-    """(n,) +1 where the edge from a to b crosses the ray from p along +x upward in y, -1 downward, else 0."""
-    up = b[:, 1] > a[:, 1]
-    low, high = np.where(up[:, None], a, b), np.where(up[:, None], b, a)
-    within = (low[:, 1] <= p[:, 1]) & (p[:, 1] < high[:, 1])
-    turn = (high[:, 0] - low[:, 0]) * (p[:, 1] - low[:, 1]) - (p[:, 0] - low[:, 0]) * (high[:, 1] - low[:, 1])
-    return np.where(within & (turn > 0), np.where(up, 1.0, -1.0), 0.0)
+    return total * (np.einsum("ni,ni->n", normal, corners[:, 0] - points) * np.sign(normal[:, 2]) > 0)

@@ -64,7 +64,8 @@ class FlatTriangles(NamedTuple):
 
     def points(self, reference: Array) -> Array:
         """(n, q, 3) images of reference points (q, 2)."""
-        return np.asarray(_barycentric(reference).T @ self.corners)
+        u, v = np.asarray(reference, dtype=float).T
+        return np.asarray(np.stack([1 - u - v, u, v]).T @ self.corners)
 
     def weights(self, rule: Rule) -> Array:
         """(n, q) weights of a rule on the triangles."""
@@ -131,12 +132,6 @@ class CurvedTriangles(ABC):
 
 
 Geometry = FlatTriangles | CurvedTriangles
-
-
-def _barycentric(points: Array) -> Array:
-    """(3, q) barycentric coordinates of reference points (q, 2)."""
-    u, v = np.asarray(points, dtype=float).T
-    return np.stack([1 - u - v, u, v])
 
 
 def _reciprocal(tangents: Array) -> Array:

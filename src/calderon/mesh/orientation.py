@@ -53,7 +53,9 @@ def consistent_orientation(
         patch_flip = _aligned_patches(imbalance[np.flatnonzero(shared)], sizes)
         flip ^= patch_flip[patches]
         imbalance = csr_array(imbalance * np.where(patch_flip, -1, 1)[None, :])
-        groups = _joined_groups(components_by_edges(triangle_edges, len(counts)), patches, closed)
+        # groups are components, but each closed patch is one of its own
+        component = components_by_edges(triangle_edges, len(counts))[np.unique(patches, return_index=True)[1]]
+        groups = np.unique(np.where(closed, number + groups, component), return_inverse=True)[1]
         joined = coo_array((np.ones(number), (np.arange(number), groups))).tocsr()
         closed = (np.asarray(abs(imbalance @ joined).sum(axis=0)).ravel() == 0)[groups]
         unbalanced, open_triangles = np.unique(groups[~closed]), (counts[triangle_edges] == 1).any(axis=1)
@@ -154,13 +156,6 @@ def _descent(imbalance: csr_array, signs: NDArray) -> NDArray:
         if not changed:
             break
     return signs
-
-
-def _joined_groups(components: NDArray, patches: NDArray, closed: NDArray) -> NDArray:
-    """Group number of each patch: its component, or a separate one if the patch is closed."""
-    seed = np.unique(patches, return_index=True)[1]
-    number = len(closed)
-    return np.unique(np.where(closed, number + np.arange(number), components[seed]), return_inverse=True)[1]
 
 
 def _facing_inward(

@@ -54,6 +54,12 @@ def exceeds(h: float, limit: float) -> bool:
     return h > limit * (1 + TOLERANCES.rounding)
 
 
+def refuse_long(h: float, limit: float, shape: str, advice: str = "") -> None:
+    """MeshError for edges of the length h above the limit of a shape."""
+    if exceeds(h, limit):
+        raise MeshError(f"h = {h:g} is too large for {shape}: at most {limit:.4g}{advice}")
+
+
 def cells_of(size: float, h: float) -> int:
     """ceil(size / h), robust against the rounding of h = size / n, at least 1."""
     return max(1, int(np.ceil(size / h * (1 - TOLERANCES.rounding))))

@@ -17,7 +17,7 @@ def edge_table(triangles: NDArray, number_of_vertices: int) -> tuple[NDArray, ND
     Edges are sorted pairs in lexicographic order, triangle_edges[t, i] is the edge opposite local vertex i, incidence
     holds the local edges (positions 3 t + i) edge by edge.
     """
-    start, end = directed_edges(triangles)
+    start, end = triangles[:, [1, 2, 0]], triangles[:, [2, 0, 1]]
     keys = np.minimum(start, end)
     keys *= number_of_vertices
     keys += np.maximum(start, end)
@@ -53,15 +53,10 @@ def connected(first: NDArray, second: NDArray, number: int) -> NDArray[np.int64]
     return connected_components(graph, directed=False)[1].astype(np.int64)
 
 
-def directed_edges(triangles: NDArray) -> tuple[NDArray, NDArray]:
-    """Start and end vertex (nt, 3) each of the local edges, in the triangle's orientation."""
-    return triangles[:, [1, 2, 0]], triangles[:, [2, 0, 1]]
-
-
 def edge_signs(triangles: NDArray) -> NDArray:
     """+1 where a triangle runs along its local edge from the lower to the higher vertex number, else -1; (nt, 3)
     int8."""
-    start, end = directed_edges(triangles)
+    start, end = triangles[:, [1, 2, 0]], triangles[:, [2, 0, 1]]
     return 2 * (start < end).view(np.int8) - np.int8(1)
 
 

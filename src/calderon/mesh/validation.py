@@ -1,7 +1,6 @@
 """Checks by the constructors of meshes; errors list the faulty elements."""
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -73,13 +72,9 @@ def checked_names(names: Mapping[str, int] | None) -> dict[str, int]:
         raise MeshError(f"names of tags are {{name: number}}, such as {{'hull': 1}}, got {names!r}")
     given = dict(names or {})
     for name, tag in given.items():
-        if not isinstance(name, str) or not _is_integer(tag):
+        if not isinstance(name, str) or not isinstance(tag, int | np.integer) or isinstance(tag, bool):
             raise MeshError(f"names of tags are {{name: number}}, such as {{'hull': 1}}, got {{{name!r}: {tag!r}}}")
     return {name: int(tag) for name, tag in given.items()}
-
-
-def _is_integer(value: Any) -> bool:
-    return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
 def areas_and_flat(vertices: NDArray, triangles: NDArray) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:

@@ -2,8 +2,7 @@
 
 from calderon.spaces.edge.buffa_christiansen import BC, RBC
 from calderon.spaces.edge.dual_tests import DualTests, dual_tests, numbering
-from calderon.spaces.edge.edge_space import RWG, SNC, EdgeSpace
-from calderon.spaces.edge.half_functions import half_functions
+from calderon.spaces.edge.edge_space import RWG, SNC, EdgeSpace, half_functions
 from calderon.spaces.element import Element
 from calderon.spaces.function import Function
 from calderon.spaces.lagrange import DP1, P0, P1, P2

@@ -80,8 +80,8 @@ class Charges:
     def strengths(self, kind: str, coefficients: NDArray[Any]) -> NDArray[Any]:
         """(n, components) charges of coefficients (dimension,): the spread of that kind times the coefficients; of
         several columns (dimension, m), such as the components of a displacement, (n, components, m)."""
-        parts = [self._at_points(part @ coefficients) for part in self._stored(kind)]
-        charges = _times(np.stack(parts, axis=1), self.weights)
+        parts = np.stack([part @ coefficients for part in self._stored(kind)], axis=1)  # at points or on triangles
+        charges = _times(np.repeat(parts, len(self.points) // len(parts), axis=0), self.weights)
         if kind == "normal":
             return charges * self.normals.reshape(*self.normals.shape, *[1] * (charges.ndim - 2))
         return _cross(self.normals, charges) if kind == "rotated" else charges
@@ -98,7 +98,10 @@ class Charges:
             weighted = np.einsum("nc,nc...->n...", self.normals, weighted)[:, None]
         if kind == "rotated":
             weighted = -_cross(self.normals, weighted)  # (n x f) . H = -f . (n x H)
-        return sum(part.T @ self._on_rows(weighted[:, c], part.shape[0]) for c, part in enumerate(parts))
+        rows = parts[0].shape[0]  # points, or triangles, over whose points values are summed
+        if rows < len(weighted):
+            weighted = weighted.reshape(rows, -1, *weighted.shape[1:]).sum(axis=1)
+        return sum(part.T @ weighted[:, c] for c, part in enumerate(parts))
 
     def spread(self, kind: str) -> tuple[sp.csr_array, ...]:
         """The sparse matrix (n, dimension) of each component: coefficients to charges of that kind."""
@@ -128,14 +131,6 @@ class Charges:
         if kind not in self.kinds:
             raise ValueError(f"these charges have no kind {kind!r}: choose {_choices(self.kinds)}")
         return self.maps[KINDS[kind][0]]
-
-    def _at_points(self, values: NDArray[Any]) -> NDArray[Any]:
-        """Values at the points, from those at points or on triangles."""
-        return np.repeat(values, len(self.points) // len(values), axis=0)
-
-    def _on_rows(self, values: NDArray[Any], rows: int) -> NDArray[Any]:
-        """Values (n,), or their sums over the points of each triangle."""
-        return values if rows == len(values) else values.reshape(rows, -1, *values.shape[1:]).sum(axis=1)
 
 
 def _has_table(space: Any) -> bool:

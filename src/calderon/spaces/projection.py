@@ -92,14 +92,11 @@ def tabulated_loads(
         (u, v), places, weights = rule.points.T, Element(1).nodes, np.repeat(geometry.jacobian, 3)
         shapes = rule.weights * np.stack([1 - u - v, u, v])
     scale = sp.diags_array(weights)
-    return Loads(points, normals, tuple(_compact((scale @ part).T.tocsr()) for part in expansion(places)), shapes)
-
-
-def _compact(matrix: sp.csr_array) -> sp.csr_array:
-    """The matrix with indices of 32 bits, where they are enough."""
-    if max(matrix.nnz, *matrix.shape) < np.iinfo(np.int32).max:
-        matrix.indices, matrix.indptr = (each.astype(np.int32) for each in (matrix.indices, matrix.indptr))
-    return matrix
+    tested = tuple((scale @ part).T.tocsr() for part in expansion(places))
+    for each in tested:  # indices of 32 bits, where they are enough
+        if max(each.nnz, *each.shape) < np.iinfo(np.int32).max:
+            each.indices, each.indptr = each.indices.astype(np.int32), each.indptr.astype(np.int32)
+    return Loads(points, normals, tested, shapes)
 
 
 class ProjectionSpace(ABC):

@@ -92,11 +92,6 @@ class VectorSpace(ProjectionSpace):
         pairing = sum(left.T @ scale @ right for left, right in zip(test_parts, trial_parts, strict=True))
         return (test.matrix.T @ pairing @ trial.matrix).tocsr()
 
-    def divergence_mass_matrix(self) -> sp.csr_array:
-        """(dimension, dimension) sparse matrix int div g_i div g_j; with the mass matrix the product of H(div)."""
-        divergence = self.divergence_matrix()
-        return (divergence.T @ sp.diags_array(self.base.mesh.areas[self.support]) @ divergence).tocsr()
-
     def load_vector(self, data: VectorData, degree: int | None = None) -> NDArray[Any]:
         """(dimension,) integrals int g_i . data over the triangles of `base`.
 

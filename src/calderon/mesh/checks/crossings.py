@@ -20,7 +20,11 @@ def overlapping(x: NDArray, y: NDArray) -> NDArray[np.bool_]:
 
     Through: an edge of one pierces the other inside. In a plane: no line along an edge parts them (separating axes).
     """
-    return _pierces(x, y) | _pierces(y, x) | _share_area(x, y)
+    sides = [np.linalg.norm(each - np.roll(each, 1, axis=1), axis=2).max(axis=1) for each in (x, y)]
+    margin = TOLERANCES.same * np.max(sides, 0)
+    normals = [_units(np.cross(each[:, 1] - each[:, 0], each[:, 2] - each[:, 0])) for each in (x, y)]
+    pierced = _pierces(x, y, normals[1], margin) | _pierces(y, x, normals[0], margin)
+    return pierced | _share_area(x, y, normals[1], margin)
 
 
 def crossing_pairs(corners: NDArray, triangles: NDArray) -> NDArray[np.int64]:
@@ -126,44 +130,24 @@ def _angles(x: NDArray, y: NDArray) -> NDArray:
     return np.asarray(np.arctan2(np.linalg.norm(np.cross(x, y), axis=1), np.einsum("ni,ni->n", x, y)))
 
 
-def _normals(x: NDArray) -> NDArray:
-    """(n, 3) unit normals."""
-    return _units(np.cross(x[:, 1] - x[:, 0], x[:, 2] - x[:, 0]))
-
-
-def _margins(x: NDArray, y: NDArray) -> NDArray:
-    """(n,) the margin of identity times the longest edge of both triangles."""
-    return TOLERANCES.same * np.max(
-        [np.linalg.norm(each - np.roll(each, 1, axis=1), axis=2).max(axis=1) for each in (x, y)], 0
-    )
-
-
-def _pierces(x: NDArray, y: NDArray) -> NDArray[np.bool_]:
-    """(n,) whether an edge of x passes through the inside of y."""
-    normals, margin = _normals(y), _margins(x, y)
+def _pierces(x: NDArray, y: NDArray, normals: NDArray, margin: NDArray) -> NDArray[np.bool_]:
+    """(n,) whether an edge of x passes through the inside of y, of unit normals (n, 3), by more than margin (n,)."""
     heights = np.einsum("nij,nj->ni", x - y[:, :1], normals)
+    edges = [(y[:, i], _units(np.cross(normals, y[:, (i + 1) % 3] - y[:, i]))) for i in range(3)]
     inside = np.zeros(len(x), bool)
     for a, b in ((0, 1), (1, 2), (2, 0)):
         low, high = np.sort(heights[:, [a, b]], axis=1).T
         across = (low < -margin) & (high > margin)
         step = np.where(across, heights[:, a] - heights[:, b], 1.0)
         point = x[:, a] + (heights[:, a] / step)[:, None] * (x[:, b] - x[:, a])
-        inside |= across & (_depths(point, y, normals) > margin)
+        # the distance in the plane of y from the nearest line along an edge, positive inside
+        depth = np.min([np.einsum("nj,nj->n", point - start, inward) for start, inward in edges], axis=0)
+        inside |= across & (depth > margin)
     return inside
 
 
-def _depths(points: NDArray, y: NDArray, normals: NDArray) -> NDArray:
-    """(n,) distances of points in the planes of triangles from the nearest line along an edge, positive inside."""
-    depths = []
-    for i in range(3):
-        edge = y[:, (i + 1) % 3] - y[:, i]
-        depths.append(np.einsum("nj,nj->n", points - y[:, i], _units(np.cross(normals, edge))))
-    return np.asarray(np.min(depths, axis=0))
-
-
-def _share_area(x: NDArray, y: NDArray) -> NDArray[np.bool_]:
-    """(n,) whether both lie in one plane and share an area."""
-    normals, margin = _normals(y), _margins(x, y)
+def _share_area(x: NDArray, y: NDArray, normals: NDArray, margin: NDArray) -> NDArray[np.bool_]:
+    """(n,) whether both lie in one plane and share an area; arguments as in `_pierces`."""
     shared = np.abs(np.einsum("nij,nj->ni", x - y[:, :1], normals)).max(axis=1) < margin
     for one in (x, y):
         for i in range(3):

@@ -29,7 +29,10 @@ def thin_edges(mesh: TriangleMesh, least: float) -> ThinEdges:
     sharp[mesh.sharp_edges()] = True
     at_edge = sharp[mesh.triangle_edges]
     lengths = np.where(at_edge, mesh.edge_lengths[mesh.triangle_edges], 0.0)
-    face = _faces(mesh, sharp)
+    # the face that each triangle belongs to, its width, and heights over sharp edges
+    one, two = mesh.paired_sides
+    smooth = ~sharp[mesh.edge_triangle_counts == 2]
+    face = connected(one[smooth] // 3, two[smooth] // 3, mesh.number_of_triangles)
     around = np.bincount(face, lengths.sum(axis=1))
     around[around == 0] = np.inf  # a smooth body
     width = 4 * np.bincount(face, mesh.areas) / around
@@ -42,13 +45,6 @@ def thin_edges(mesh: TriangleMesh, least: float) -> ThinEdges:
     weighted = np.bincount(face[thin], lengths[thin].sum(axis=1) * heights[thin], len(width)) / around
     unresolved = float(np.max(weighted[width > 0] / width[width > 0], initial=0.0))
     return ThinEdges(thin, heights[thin], thickness, unresolved)
-
-
-def _faces(mesh: TriangleMesh, sharp: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """(nt,) the face that each triangle belongs to."""
-    one, two = mesh.paired_sides
-    smooth = ~sharp[mesh.edge_triangle_counts == 2]
-    return connected(one[smooth] // 3, two[smooth] // 3, mesh.number_of_triangles)
 
 
 def _thickness(mesh: TriangleMesh, some: NDArray[np.int64], reach: NDArray[np.float64]) -> NDArray[np.float64]:

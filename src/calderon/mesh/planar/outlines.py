@@ -31,7 +31,8 @@ def outline(
         raise MeshError(f"edge = {edge:g}: edges along the outline are at most as long as those inside, h = {h:g}")
     level = height(z)
     _refuse_crossings(rings)
-    room_for_surface(abs(_area(rings[0])), h)
+    x, y = rings[0].T
+    room_for_surface(0.5 * abs(float(np.sum(x * np.roll(y, -1) - y * np.roll(x, -1)))), h)
     # both ends of all sides, to the nearest of which the edge length is adapted
     low, high = np.concatenate([np.stack([each, np.roll(each, -1, axis=0)], axis=1) for each in rings]).swapaxes(0, 1)
 
@@ -65,11 +66,6 @@ def _polygon(points: ArrayLike, name: str) -> NDArray[np.float64]:
     if len(corners) < 3:
         raise MeshError(f"{name} is {what}, got {len(corners)}")
     return corners
-
-
-def _area(ring: NDArray[np.float64]) -> float:
-    x, y = ring.T
-    return float(0.5 * np.sum(x * np.roll(y, -1) - y * np.roll(x, -1)))
 
 
 def _refuse_crossings(rings: list[NDArray[np.float64]]) -> None:

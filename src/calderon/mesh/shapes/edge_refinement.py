@@ -48,7 +48,8 @@ def refined_toward(
     while True:
         edges, of_triangle, _ = edge_table(triangles, len(vertices))
         length, allowed = metric.lengths(vertices[edges[:, 0]], vertices[edges[:, 1]])
-        low = _low(vertices, triangles, allowed[of_triangle])
+        # triangles that are much lower than elements may be there
+        low = heights_of(vertices[triangles]) < 0.25 * allowed[of_triangle].min(axis=1)
         length[_within_strips(vertices, triangles, of_triangle, low)] = 0
         marked = _closed_marks(length > 1 + 1e-9, length, of_triangle)
         if not marked.any():
@@ -59,11 +60,6 @@ def refined_toward(
         triangles, source = _bisected(triangles, middle[of_triangle], length[of_triangle], of_triangle)
         tags, low = tags[source], low[source]
         triangles[low] = exchanged_diagonals(vertices, triangles[low], tags[low])
-
-
-def _low(vertices: Floats, triangles: Index, allowed: Floats) -> NDArray[np.bool_]:
-    """(nt,) whether triangles are much lower than elements may be there, allowed (nt, 3) at their edges."""
-    return np.asarray(heights_of(vertices[triangles]) < 0.25 * allowed.min(axis=1))
 
 
 def _within_strips(vertices: Floats, triangles: Index, of_triangle: Index, low: NDArray[np.bool_]) -> Index:

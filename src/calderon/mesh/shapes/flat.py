@@ -10,7 +10,7 @@ import scipy
 from numpy.typing import NDArray
 
 from calderon.mesh.errors import MeshError
-from calderon.mesh.sizes import cells_of, exceeds, positive, positive_lengths, room_for_surface
+from calderon.mesh.sizes import cells_of, exceeds, positive, positive_lengths, refuse_long, room_for_surface
 from calderon.mesh.triangles import TriangleMesh
 
 
@@ -101,8 +101,7 @@ def cube(size: float = 1.0, h: float = 0.1) -> TriangleMesh:
 def disc(radius: float = 1.0, h: float = 0.1) -> TriangleMesh:
     """Disc in the plane z = 0 about the origin, normal +z, mean edge length h (at most 1.1 radius)."""
     radius, h = positive("radius", radius), positive("h", h)
-    if exceeds(h, 1.1 * radius):
-        raise MeshError(f"h = {h:g} is too large for a disc of radius {radius:g}: at most {1.1 * radius:.4g}")
+    refuse_long(h, 1.1 * radius, f"a disc of radius {radius:g}")
     room_for_surface(np.pi * radius**2, h)
     points, triangles, _ = _flat_disc(max(5, round(np.pi / np.arcsin(min(1.0, h / (2 * radius))))))
     return TriangleMesh(radius * np.column_stack([points, np.zeros(len(points))]), triangles)
@@ -114,11 +113,7 @@ def cylinder(radius: float = 0.5, length: float = 1.0, h: float = 0.1) -> Triang
     The wall is rows of equal triangles, each row rotated by half an edge against the next.
     """
     radius, length, h = positive("radius", radius), positive("length", length), positive("h", h)
-    limit = min(1.1 * radius, 1.4 * length)
-    if exceeds(h, limit):
-        raise MeshError(
-            f"h = {h:g} is too large for a cylinder of radius {radius:g}, length {length:g}: at most {limit:.4g}"
-        )
+    refuse_long(h, min(1.1 * radius, 1.4 * length), f"a cylinder of radius {radius:g}, length {length:g}")
     room_for_surface(2 * np.pi * radius * (radius + length), h)
     around = max(5, round(np.pi / np.arcsin(min(1.0, h / (2 * radius)))))
     rows = max(1, round(length / (np.sqrt(0.75) * h)))

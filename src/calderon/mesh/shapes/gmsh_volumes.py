@@ -10,7 +10,7 @@ from calderon.mesh.errors import warn
 from calderon.mesh.shapes.gmsh_session import gmsh_model
 from calderon.mesh.tetrahedra import signed_volumes
 
-GROWTH = 0.4
+EDGE_GROWTH = 0.4
 """How fast edges may grow away from a finer part."""
 UNTANGLING = "Netgen"
 """The optimiser that leaves the fewest slivers: see docs/decisions/27-time-domain-sources-and-results.md."""
@@ -104,7 +104,7 @@ def _size_by_radius(r: float, radii: list[float], sizes: list[float]) -> float:
     if near:
         low = max([0.0, *(each for each in radii if each < r * (1 - 1e-6))])
         fine = sizes[max(0, int(np.searchsorted(radii, low)))] if low else sizes[0]
-        return min([*near, fine + GROWTH * (r - low)] if low else near)
+        return min([*near, fine + EDGE_GROWTH * (r - low)] if low else near)
     return sizes[-1]
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.constants import speed_of_light
 
 from calderon.mesh.shapes.gmsh_session import gmsh_model
-from calderon.mesh.shapes.gmsh_volumes import GROWTH, MeshedModel, fill, keep_volume
+from calderon.mesh.shapes.gmsh_volumes import EDGE_GROWTH, MeshedModel, fill, keep_volume
 from calderon.mesh.sizes import positive, positive_lengths, room_for_volume
 from calderon.mesh.tetrahedra import TetrahedralMesh
 
@@ -219,8 +219,8 @@ def _size(shape: _Shape, sizes: dict[str, float], x: float, y: float, z: float) 
             away = r * (1 - 1 / levels[n])
         elif n + 1 < len(levels) and 0 < levels[n + 1] < 1:
             away = r * (1 / levels[n + 1] - 1)
-        found = min(found, sizes[tissue] + GROWTH * away)
+        found = min(found, sizes[tissue] + EDGE_GROWTH * away)
     for name, (low, high) in (("phone", shape.phone), ("antenna", shape.antenna), ("feed", shape.feed)):
         outside = (max(a - u, u - b, 0.0) for a, b, u in zip(low, high, (x, y, z), strict=True))
-        found = min(found, sizes[name] + GROWTH * math.hypot(*outside))
+        found = min(found, sizes[name] + EDGE_GROWTH * math.hypot(*outside))
     return found

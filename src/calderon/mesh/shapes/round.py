@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from calderon.mesh.errors import MeshError
 from calderon.mesh.shapes.remeshing import remeshed
 from calderon.mesh.shapes.volume_kept import VOLUME_NOTE, curved_mesh, with_volume_kept
-from calderon.mesh.sizes import exceeds, positive, positive_lengths, room_for_surface
+from calderon.mesh.sizes import positive, positive_lengths, refuse_long, room_for_surface
 from calderon.mesh.triangles import TriangleMesh
 from calderon.validation import truth
 
@@ -27,8 +27,7 @@ def sphere(radius: float = 1.0, h: float = 0.1, volume: bool = True) -> Triangle
     volume; False leaves them on it. Fields of the first are nearer to those of a sphere by an order of magnitude.
     """
     radius, h = positive("radius", radius), positive("h", h)
-    if exceeds(h, 1.7 * radius):
-        raise MeshError(f"h = {h:g} is too large for a sphere of radius {radius:g}: at most {1.7 * radius:.4g}")
+    refuse_long(h, 1.7 * radius, f"a sphere of radius {radius:g}")
     room_for_surface(4 * np.pi * radius**2, h)
     frequency = round(MEAN_EDGE * radius / h)
     if frequency >= 9:  # from there on steps of h between whole numbers are fine enough
@@ -53,16 +52,12 @@ def hollow_sphere(radius: float = 1.0, inner_radius: float = 0.5, h: float = 0.1
     return TriangleMesh(vertices, triangles, tags, {"outer": 0, "inner": 1}, note=outer.note)
 
 
-def _onto_sphere(points: NDArray) -> NDArray:
-    return points / np.linalg.norm(points, axis=1)[:, None]
-
-
 def _of_unit_ball(points: NDArray, triangles: NDArray, volume: bool) -> NDArray:
     """Points of the unit sphere, moved to keep its volume; a last factor corrects the error left by least squares
     (order h^4)."""
     if not truth(volume, "volume"):
         return points
-    placed = with_volume_kept(points, triangles, _onto_sphere)
+    placed = with_volume_kept(points, triangles, lambda x: x / np.linalg.norm(x, axis=1)[:, None])
     enclosed = np.linalg.det(placed[triangles]).sum() / 6
     return placed * (4 * np.pi / 3 / enclosed) ** (1 / 3)
 
@@ -175,11 +170,8 @@ def ellipsoid(semi_axes: Sequence[float] = (1.0, 1.0, 0.5), h: float = 0.1, volu
     if np.ptp(axes) == 0:
         return sphere(axes[0], h, volume)
     smallest, middle, _ = np.sort(axes)
-    if exceeds(h, limit := min(middle, 4 * smallest)):
-        raise MeshError(
-            f"h = {h:g} is too large for semi-axes {axes.tolist()}: at most {limit:.4g}, the middle one and four times "
-            "the smallest; model a body much thinner than its triangles as a disc"
-        )
+    advice = ", the middle one and four times the smallest; model a body much thinner than its triangles as a disc"
+    refuse_long(h, min(middle, 4 * smallest), f"semi-axes {axes.tolist()}", advice)
     room_for_surface(4 * np.pi * np.mean([(a * b) ** 1.6 for a, b in combinations(axes, 2)]) ** (1 / 1.6), h)  # Thomsen
     frequency = max(2, round(MEAN_EDGE * np.prod(axes) ** (1 / 3) / h))
     points, triangles = geodesic_sphere(frequency)
@@ -221,8 +213,7 @@ def torus(major_radius: float = 1.0, minor_radius: float = 0.3, h: float = 0.1, 
     major, minor, h = positive("major_radius", major_radius), positive("minor_radius", minor_radius), positive("h", h)
     if minor >= major:
         raise MeshError(f"minor_radius {minor:g} must be below major_radius {major:g}: it would intersect itself")
-    if exceeds(h, limit := min(1.2 * minor, 2.0 * (major - minor))):
-        raise MeshError(f"h = {h:g} is too large for a torus of radii {major:g} and {minor:g}: at most {limit:.4g}")
+    refuse_long(h, min(1.2 * minor, 2.0 * (major - minor)), f"a torus of radii {major:g} and {minor:g}")
     room_for_surface(4 * np.pi**2 * major * minor, h)
     # a grid of n x m points, each cell in two triangles, is remeshed
     n, m = max(4, round(2 * np.pi * major / h)), max(4, round(2 * np.pi * minor / h))

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from calderon.mesh import BarycentricRefinement, MeshError, TriangleMesh
 from calderon.mesh.topology import edge_signs
@@ -16,6 +16,7 @@ from calderon.spaces.edge.field_table import FieldTable
 from calderon.spaces.interning import interned, support_key
 from calderon.spaces.space import Tags, evaluate_data, supported_triangles
 from calderon.spaces.vector_space import CombinedSpace, VectorData
+from calderon.validation import unmasked
 
 EDGE_FUNCTIONS = "the edge functions of RWG, SNC, BC and RBC"
 
@@ -205,6 +206,26 @@ def table_of_sides(
     extra = np.where(both, minus, -1).reshape(-1, 3)[again]
     rows = np.concatenate([triangles, again]), np.concatenate([main, extra])
     return *rows, np.concatenate([main_signs, np.where(extra >= 0, -1.0, 0.0)])
+
+
+def half_functions(mesh: TriangleMesh, edges: ArrayLike) -> EdgeSpace:
+    """The functions of `RWG` and, for each of these edges, half a function: +, out of the last of its triangles.
+
+    edges: numbers of edges of the mesh. At an edge with m triangles m functions are all fields whose flow out of the
+    edge is any. ValueError for numbers that no edge has.
+    """
+    numbers = np.unique(unmasked(edges, "edges").astype(np.int64))
+    if len(numbers) and not 0 <= numbers[0] <= numbers[-1] < mesh.number_of_edges:
+        raise ValueError(f"edges of half functions are numbers below {mesh.number_of_edges}, got {numbers.tolist()}")
+    triangles = np.arange(mesh.number_of_triangles)
+    space = edge_space(mesh, triangles, False)
+    last = np.zeros(mesh.number_of_edges, np.int64)
+    np.maximum.at(last, mesh.triangle_edges.ravel(), np.arange(3 * len(triangles)))
+    halves = np.stack([last[numbers], np.full(len(numbers), -1)], axis=1)
+    sides = np.concatenate([space.sides, halves])
+    sides = sides[np.argsort(mesh.triangle_edges.ravel()[sides[:, 0]], kind="stable")]
+    rows, dofs, signs = table_of_sides(triangles, sides, mesh.number_of_triangles)
+    return replace(space, triangles=rows, dofs=dofs, signs=signs, sides=sides)
 
 
 def _refuse_opposite(mesh: TriangleMesh, positions: NDArray[np.int64], edges: NDArray[np.int64]) -> None:

@@ -74,18 +74,13 @@ class FlowGraph:
         """Independent currents without charges."""
         return len(self.ends) - self.nodes + int(self.parts.max()) + 1
 
-    @property
-    def _adjacency(self) -> sp.csr_array:
-        """(nodes, nodes) with a positive entry between neighbours."""
-        count = np.ones(len(self.ends))
-        ends = self.ends.astype(np.int32)  # as searches in SciPy before 1.17 require
-        return sp.coo_array((count, tuple(ends.T)), (self.nodes, self.nodes)).tocsr()
-
     @cached_property
     def _tree(self) -> tuple[Integers, Integers, Integers]:
         """By nodes: the parent in a spanning tree of short branches, -1 of roots; the function between both; steps to
         the root."""
-        adjacency, parent = self._adjacency, np.full(self.nodes, -1)
+        ends = self.ends.astype(np.int32)  # as searches in SciPy before 1.17 require
+        adjacency = sp.coo_array((np.ones(len(ends)), tuple(ends.T)), (self.nodes, self.nodes)).tocsr()
+        parent = np.full(self.nodes, -1)
         depth, order = np.zeros(self.nodes, np.int64), []
         for root in np.unique(self.parts, return_index=True)[1]:
             found, before = breadth_first_order(adjacency, root, directed=False)

@@ -60,10 +60,7 @@ class Frames:
         itself, or has points that define no axes; whose: what names it."""
         self._find(number, whose)
         origin, axes = self._found[number]
-        return np.asarray(origin + rectangular(self._kind(number), points) @ axes)
-
-    def _kind(self, number: int) -> str:
-        return "R" if number == BASIC else self._systems[number].kind
+        return np.asarray(origin + rectangular("R" if number == BASIC else self._systems[number].kind, points) @ axes)
 
     def _find(self, number: int, whose: str) -> None:
         open_systems = {} if number in self._found else {number: whose}
@@ -72,7 +69,7 @@ class Frames:
             if number not in self._systems:
                 raise MeshError(f"{whose} is given in the coordinate system {number}, which the deck does not define")
             system = self._systems[number]
-            needed = self._needs(system)
+            needed = [self._given(system, each)[0] for each in system.grids] or [system.parent]
             missing = [each for each in needed if each not in self._found]
             if not missing:
                 self._found[number] = self._axes(system)
@@ -81,9 +78,6 @@ class Frames:
                 system.card.refuse(f"coordinate system {missing[0]} is defined by itself")
             else:
                 open_systems[missing[0]] = f"{system.card.line}: {system.card.name}"
-
-    def _needs(self, system: System) -> list[int]:
-        return [self._given(system, each)[0] for each in system.grids] if system.grids else [system.parent]
 
     def _given(self, system: System, number: int) -> Grid:
         found = self._grid(number)
