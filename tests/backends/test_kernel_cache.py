@@ -4,6 +4,8 @@ import gc
 import shutil
 import subprocess
 import sys
+from collections import namedtuple
+from enum import IntEnum
 from pathlib import Path
 
 import numba
@@ -170,3 +172,21 @@ def test_only_kernels_become_machine_code(monkeypatch):
     assert whole(1.0) == 4.0 + 4.0 + 8.0 + 6.0 + 2.0
     names = [name for name in built if "test_only_kernels" in name]
     assert len(names) == 1 and names[0].endswith("whole")
+
+
+def stamp_with(layout):
+    """The stamp of a function that reads a place of a layout."""
+
+    def read(record):
+        return record[layout.SECOND]
+
+    return stamp_of(read)
+
+
+def test_layouts_of_records_enter_the_key():
+    """Enumerations by their members, named tuples by the names of their fields: two that are exchanged differ."""
+    orders = [("FIRST", "SECOND"), ("SECOND", "FIRST")]
+    one, same, two = (IntEnum("Layout", {name: n for n, name in enumerate(orders[n])}) for n in (0, 0, 1))
+    assert stamp_with(one) == stamp_with(same) != stamp_with(two)
+    one, same, two = (namedtuple("Layout", orders[n])(0, 1) for n in (0, 0, 1))
+    assert stamp_with(one) == stamp_with(same) != stamp_with(two)

@@ -43,14 +43,23 @@ class Execution:
         far = np.dtype(np.float32) if precision == "mixed" else None
         # one backend, or several that share the work, the processor first
         names = backend.split("+") if isinstance(backend, str) else [backend]
-        if len(names) == 1:
-            return _one(names[0], real, far, turn)
-        if not several:
+        if len(names) > 1 and not several:
             raise ValueError(
                 f"backend {backend!r}: only 'dense', 'hmatrix' and 'mlfmm' accept several backends: choose one of "
                 f"{', '.join(map(repr, names))}"
             )
-        team = sorted((_one(name, real, far) for name in names), key=lambda each: each.device is not None)
+        team = []
+        for name in names:
+            device = get(name, turn if len(names) == 1 else 0)
+            if device is not None and real == np.float64 and not device.has_double:
+                raise RuntimeError(
+                    f"{device.name} ({device.label}) supports single precision only: "
+                    "choose precision='single', or backend='numba'"
+                )
+            team.append(cls(real, device, far))
+        if len(team) == 1:
+            return team[0]
+        team.sort(key=lambda each: each.device is not None)
         found = [each.name for each in team]
         if len(set(found)) < len(found):
             raise ValueError(f"backend {backend!r} names one of {', '.join(map(repr, found))} twice: name each once")
@@ -95,13 +104,3 @@ class Execution:
             return "+".join(names)
         total = np.sum(self.parts, axis=0)
         return " + ".join(f"{name} ({part:.0%})" for name, part in zip(names, total / total.sum(), strict=True))
-
-
-def _one(name: str, real: np.dtype[Any], far: np.dtype[Any] | None, turn: int = 0) -> Execution:
-    device = get(name, turn)
-    if device is not None and real == np.float64 and not device.has_double:
-        raise RuntimeError(
-            f"{device.name} ({device.label}) supports single precision only: "
-            "choose precision='single', or backend='numba'"
-        )
-    return Execution(real, device, far)

@@ -78,11 +78,15 @@ def staged(target, source, residual, at, stride, a, b, gains, m, metric, g, widt
     vector (c1, c2, c3); the gain is at gains[m]; components lie at `at`, `stride` apart; metric, g, width as in
     `covariant` of curl.py."""
     gain = load(gains, m)
-    for change in covariant(metric, g, width, gain * c1, gain * c2, gain * c3):
-        r = a * load(residual, at) + change
-        store(residual, at, r)
-        store(target, at, load(source, at) + b * r)
-        at += stride
+    c1, c2, c3 = covariant(metric, g, width, gain * c1, gain * c2, gain * c3)
+    r1, r2, r3 = a * load(residual, at), a * load(residual, at + stride), a * load(residual, at + 2 * stride)
+    r1, r2, r3 = r1 + c1, r2 + c2, r3 + c3
+    store(residual, at, r1)
+    store(target, at, load(source, at) + b * r1)
+    store(residual, at + stride, r2)
+    store(target, at + stride, load(source, at + stride) + b * r2)
+    store(residual, at + 2 * stride, r3)
+    store(target, at + 2 * stride, load(source, at + 2 * stride) + b * r3)
 
 
 @jitable
