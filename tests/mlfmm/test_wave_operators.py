@@ -24,11 +24,7 @@ BURTON_MILLER = (
     0.5 * cal.identity(P1) - cal.double_layer(GREEN, P1) + (1j / K) * cal.hypersingular(GREEN, P1)
 )  # fmt: skip
 OPERATORS = {
-    "single": cal.single_layer(GREEN, P1),
-    "single, P0 to P1": cal.single_layer(GREEN, P0, P1),
     "double, DP1 to P0": cal.double_layer(GREEN, cal.DP1(MESH), P0),
-    "adjoint": cal.adjoint_double_layer(GREEN, P1),
-    "hypersingular": cal.hypersingular(GREEN, P1),
     "combined": BURTON_MILLER,
     "electric": cal.electric_field(GREEN, RWG),
     "magnetic": cal.magnetic_field(GREEN, RWG),
@@ -37,7 +33,7 @@ OPERATORS = {
 }
 
 
-VARIANTS = {"single, P0 to P1", "double, DP1 to P0", "adjoint", "magnetic, SNC"}
+VARIANTS = {"double, DP1 to P0", "magnetic, SNC"}
 
 
 def vectors(size, count=3):
@@ -81,9 +77,7 @@ def test_double_precision_and_losses(layer, k):
     assert 1e-8 < distance(fast @ x, dense @ x) <= 1e-5
 
 
-@pytest.mark.parametrize(
-    "green", cases([cal.ModifiedHelmholtz(2.0), cal.Helmholtz(6j), cal.ModifiedHelmholtz(30.0)], [cal.Helmholtz(6j)])
-)
+@pytest.mark.parametrize("green", cases([cal.Helmholtz(6j), cal.ModifiedHelmholtz(30.0)], [cal.Helmholtz(6j)]))
 def test_waves_that_decay_alone_have_equivalent_sources_at_all_levels(green):
     operator = cal.hypersingular(green, P1) + cal.identity(P1)
     fast, dense = operator.assemble("mlfmm", rtol=1e-3), operator.assemble("dense")
@@ -147,13 +141,13 @@ def test_where_plane_waves_do_not_hold_a_tolerance_all_entries_are_computed_or_a
     tried = Attempt(0.35, np.dtype(np.float32), 1e-9)
     monkeypatch.setattr(preparation, "attempts", lambda rtol, precise: iter([tried]))
     with pytest.warns(cal.AccuracyWarning, match=r"do not hold rtol=0\.001 for single_layer.*method='dense'"):
-        fast = OPERATORS["single"].assemble("mlfmm", rtol=1e-3)
+        fast = cal.single_layer(GREEN, P1).assemble("mlfmm", rtol=1e-3)
     assert not fast.levels[0] and "0 levels (all entries are near ones)" in str(fast)
     x = vectors(fast.shape[1])
-    assert distance(fast @ x, OPERATORS["single"].assemble("dense") @ x) <= 3e-4
+    assert distance(fast @ x, cal.single_layer(GREEN, P1).assemble("dense") @ x) <= 3e-4
     monkeypatch.setattr(preparation, "ALL_NEAR", 0.0)
     with pytest.raises(RuntimeError, match=r"plane waves have no degrees for rtol=0\.001: increase rtol, or use"):
-        OPERATORS["single"].assemble("mlfmm", rtol=1e-3)
+        cal.single_layer(GREEN, P1).assemble("mlfmm", rtol=1e-3)
 
 
 def test_near_entries_are_those_of_the_dense_matrix():
@@ -164,7 +158,7 @@ def test_near_entries_are_those_of_the_dense_matrix():
 
 
 def test_near_entries_in_16_bits_keep_their_values_and_the_sums_of_rows():
-    operator = OPERATORS["hypersingular"]
+    operator = cal.hypersingular(GREEN, P1)
     packed, plain = (operator.assemble("mlfmm", rtol=rtol).media[0].near[0][2] for rtol in (5e-4, 3e-4))
     assert packed.is_packed and not plain.is_packed and packed.nbytes < 0.62 * plain.nbytes
     random = np.random.default_rng(2)
