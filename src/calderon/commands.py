@@ -78,10 +78,7 @@ def run(case: Path, out: Path | None, force: bool, plan: bool, estimate: bool) -
     """Run a case file, or print its plan."""
     with plain_errors():
         _show_log()
-        if plan:
-            _print_plan(read(case))
-        else:
-            _compute(_estimated(read(case), estimate), out or Path(f"{case.stem}-result"), force)
+        _run(read(case), out or Path(f"{case.stem}-result"), force, plan, estimate)
 
 
 def example(name: str | None, out: Path | None, force: bool, plan: bool, estimate: bool, show: bool) -> None:
@@ -92,10 +89,8 @@ def example(name: str | None, out: Path | None, force: bool, plan: bool, estimat
             _list_examples()
         elif show:
             typer.echo(report.example(name).text, nl=False)
-        elif plan:
-            _print_plan(report.example(name))
         else:
-            _compute(_estimated(report.example(name), estimate), out or Path(f"{name}-result"), force)
+            _run(report.example(name), out or Path(f"{name}-result"), force, plan, estimate)
 
 
 def mesh(file: Path, h: float | None, scale: float, frequency: list[float] | None, speed_of_sound: float) -> None:
@@ -178,19 +173,18 @@ def _table_of(rows: Iterable[tuple[str, str, str]]) -> Table:
     return table
 
 
-def _estimated(file: CaseFile[Any], requested: bool) -> CaseFile[Any]:
-    """The case with an estimate of its error where that is requested; CaseError for kinds without one."""
-    if not requested:
-        return file
-    case = file.case.estimated()
-    if case is None:
-        text = "only problems on surfaces and printed circuits are solved on a second mesh"
-        raise file.mistake("output", "estimate", text, True)
-    return replace(file, case=case)
-
-
-def _compute(file: CaseFile[Any], folder: Path, force: bool) -> None:
-    """Run a case under a progress display and write its result; of several ranks, one prints and writes."""
+def _run(file: CaseFile[Any], folder: Path, force: bool, plan: bool, estimate: bool) -> None:
+    """Run a case under a progress display and write its result, of several ranks by one; or print its plan. CaseError
+    where an estimate of the error is requested of a kind without one."""
+    if plan:
+        _print_plan(file)
+        return
+    if estimate:
+        case = file.case.estimated()
+        if case is None:
+            text = "only problems on surfaces and printed circuits are solved on a second mesh"
+            raise file.mistake("output", "estimate", text, True)
+        file = replace(file, case=case)
     ranks, screen = world(), _screen()
     folder = folder.absolute()  # it stays the one that is claimed here, whatever folder the process goes to
     with report.claimed(folder, force, file.name) if ranks.rank == 0 else nullcontext():

@@ -11,13 +11,9 @@ import numpy as np
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
 from calderon.case.quantities import Density, Frequency, Speed, quantity
-from calderon.case.table import Table, choices, key
+from calderon.case.table import AT_MOST, Table, choices, key
 
 NAME = re.compile(r"[A-Za-z_][\w-]*", re.ASCII)
-MOST_ROWS, MOST_BYTES = 10_000, 2_000_000
-"""Rows of a medium and bytes of its file, at most."""
-EDGE = 1e-9
-"""Relative difference of a frequency from the first or last row that is rounding."""
 KINDS = {"frequency": "frequency", "density": "density", "speed_of_sound": "speed"}
 COLUMNS = ("frequency", "permittivity", "tan_delta", "density", "speed_of_sound")
 NAMED_KEY = "x-name"
@@ -56,11 +52,11 @@ class Dispersive(Table):
     permittivity and tan_delta, sound uses density and speed_of_sound. No frequency of the case may lie outside.
     """
 
-    frequency: tuple[Frequency, ...] | None = key("of each row, rising", max_length=MOST_ROWS)
-    permittivity: tuple[Relative, ...] | None = key("relative, its real part", max_length=MOST_ROWS)
-    tan_delta: tuple[Tangent, ...] | None = key("loss tangent; 0 unless given", max_length=MOST_ROWS)
-    density: tuple[Density, ...] | None = key("of a fluid", max_length=MOST_ROWS)
-    speed_of_sound: tuple[Speed, ...] | None = key("of a fluid", max_length=MOST_ROWS)
+    frequency: tuple[Frequency, ...] | None = key("of each row, rising", max_length=AT_MOST.rows)
+    permittivity: tuple[Relative, ...] | None = key("relative, its real part", max_length=AT_MOST.rows)
+    tan_delta: tuple[Tangent, ...] | None = key("loss tangent; 0 unless given", max_length=AT_MOST.rows)
+    density: tuple[Density, ...] | None = key("of a fluid", max_length=AT_MOST.rows)
+    speed_of_sound: tuple[Speed, ...] | None = key("of a fluid", max_length=AT_MOST.rows)
     file: str | None = key("a CSV file in the folder of the case with these columns, instead of lists")
 
     @model_validator(mode="after")
@@ -89,9 +85,9 @@ class Dispersive(Table):
         if column not in self.columns:
             raise ValueError(f"this medium has no {column}: it has {', '.join(self.columns)}")
         assert self.frequency is not None
-        low, high = self.frequency[0], self.frequency[-1]
+        low, high, rounding = self.frequency[0], self.frequency[-1], 1e-9
         for each in frequencies:
-            if not low * (1 - EDGE) <= each <= high * (1 + EDGE):
+            if not low * (1 - rounding) <= each <= high * (1 + rounding):
                 raise ValueError(
                     f"this medium is known from {low:g} to {high:g} Hz, and the case has {each:g} Hz: add rows, "
                     "nothing is extrapolated"
@@ -129,8 +125,8 @@ def read_columns(path: Path) -> dict[str, tuple[float, ...]]:
     """The columns of a CSV file that a medium has; ValueError for any other file, whose text is not quoted."""
     if not path.is_file():
         raise ValueError(f"no such file in {path.parent.resolve()}, the folder of the case")
-    if path.stat().st_size > MOST_BYTES:
-        raise ValueError(f"the file has more than {MOST_BYTES} bytes")
+    if path.stat().st_size > AT_MOST.table:
+        raise ValueError(f"the file has more than {AT_MOST.table} bytes")
     try:
         lines = [line for line in path.read_text("utf-8-sig").splitlines() if line.strip() and line[0] != "#"]
         rows = list(csv.reader(lines, skipinitialspace=True))
@@ -138,9 +134,9 @@ def read_columns(path: Path) -> dict[str, tuple[float, ...]]:
         raise ValueError("not a CSV file in UTF-8") from None
     names = [name.strip() for name in rows[0]] if rows else []
     known = [name for name in COLUMNS if names.count(name) == 1]
-    if "frequency" not in known or len(rows) - 1 > MOST_ROWS:
+    if "frequency" not in known or len(rows) - 1 > AT_MOST.rows:
         raise ValueError(f"its first line names columns, once each: frequency and of {', '.join(COLUMNS[1:])}; then up "
-                         f"to {MOST_ROWS} rows follow")  # fmt: skip
+                         f"to {AT_MOST.rows} rows follow")  # fmt: skip
     if any(len(row) != len(names) for row in rows):
         raise ValueError(f"not every line has {len(names)} values")
     found = {name: tuple(_number(row[names.index(name)], name) for row in rows[1:]) for name in known}
@@ -167,30 +163,19 @@ Use = tuple[str, str, int | None, str, str]
 def checked_media(file: Any, uses: Iterable[Use], frequencies: Sequence[float]) -> dict[str, Dispersive]:
     """The media of a case by name, with the columns of their files; CaseError for files that cannot be used, for names
     of no medium, and for media without a column or a frequency that is needed."""
-    media = loaded(file)
-    require_media(file, media, uses, frequencies)
-    return media
-
-
-def loaded(file: Any) -> dict[str, Dispersive]:
-    """The media of a case by name, with the columns of their files; CaseError for files that cannot be used."""
-    found = {}
+    media = {}
     for name, medium in file.case.media.items():
         if medium.file is not None:
             with file.blamed("media", f"{name}.file", medium.file):
                 medium = medium.model_copy(update=read_columns(file.path_of(medium.file)))
-        found[name] = medium
-    return found
-
-
-def require_media(file: Any, media: dict[str, Dispersive], uses: Iterable[Use], frequencies: Sequence[float]) -> None:
-    """CaseError for names of no medium, and for media without a column or a frequency that are needed."""
+        media[name] = medium
     for table, key_, number, name, column in uses:
         with file.blamed(table, key_, name, number):
             if name not in media:
                 known = choices(name, media) if media else "the case has no table [media.NAME]"
                 raise ValueError(f"no medium has that name: {known}")
             media[name].require(column, frequencies)
+    return media
 
 
 def check_names(media: dict[str, Dispersive]) -> dict[str, Dispersive]:

@@ -10,12 +10,10 @@ from pydantic import field_validator, model_validator
 
 from calderon.case.quantities import Length, Place, Size
 from calderon.case.reading import CaseFile
-from calderon.case.table import Table, key
+from calderon.case.table import AT_MOST, Table, key
 from calderon.data import Places, grid_places, line_places, point_places, sphere_places
 
 KINDS = ("points", "file", "line", "grid", "sphere")
-MOST = 4_000_000
-"""Points of one request."""
 
 
 class Line(Table):
@@ -23,7 +21,7 @@ class Line(Table):
 
     start: Place = key("first point", ...)
     end: Place = key("last point", ...)
-    count: int = key("number of points", 101, ge=2, le=MOST)
+    count: int = key("number of points", 101, ge=2, le=AT_MOST.points)
 
 
 class Grid(Table):
@@ -35,8 +33,10 @@ class Grid(Table):
 
     @model_validator(mode="after")
     def _box(self) -> "Grid":
-        if min(self.count) < 1 or math.prod(self.count) > MOST:
-            raise ValueError(f"count: three numbers of points, at most {MOST} together, got {list(self.count)}")
+        if min(self.count) < 1 or math.prod(self.count) > AT_MOST.points:
+            raise ValueError(
+                f"count: three numbers of points, at most {AT_MOST.points} together, got {list(self.count)}"
+            )
         if any(not high > low and n > 1 for low, high, n in zip(self.low, self.high, self.count, strict=True)):
             raise ValueError("low must be below high along each axis with more than one point")
         return self
@@ -110,8 +110,8 @@ def points_of(path: Path) -> np.ndarray:
         if len(row) != 3 or not all(map(math.isfinite, row)):
             raise ValueError(f"line {number} of {path.name} has {len(row)} numbers: x, y and z in m are expected")
         rows.append(row)
-    if not rows or len(rows) > MOST:
-        raise ValueError(f"{path.name} has {len(rows)} points: between 1 and {MOST} are expected")
+    if not rows or len(rows) > AT_MOST.points:
+        raise ValueError(f"{path.name} has {len(rows)} points: between 1 and {AT_MOST.points} are expected")
     return np.array(rows)
 
 

@@ -24,7 +24,6 @@ from pydantic_core.core_schema import CoreSchema, with_info_before_validator_fun
 from calderon.mesh.units import METRES
 from calderon.validation import LARGEST, SMALLEST
 
-DEGREE = math.pi / 180
 UNITS: dict[str, dict[str, float]] = {
     "length": METRES,
     "frequency": {"Hz": 1.0, "kHz": 1e3, "MHz": 1e6, "GHz": 1e9},
@@ -32,7 +31,7 @@ UNITS: dict[str, dict[str, float]] = {
     "density": {"kg/m^3": 1.0, "kg/m3": 1.0, "g/cm^3": 1e3, "g/cm3": 1e3, "t/mm^3": 1e12},
     "wavenumber": {"1/m": 1.0, "rad/m": 1.0},
     "pressure": {"Pa": 1.0, "kPa": 1e3, "uPa": 1e-6},
-    "angle": {"deg": DEGREE, "rad": 1.0},
+    "angle": {"deg": math.pi / 180, "rad": 1.0},
     "field strength": {"V/m": 1.0, "kV/m": 1e3, "mV/m": 1e-3},
     "voltage": {"V": 1.0, "kV": 1e3, "mV": 1e-3},
     "potential": {"V": 1.0, "kV": 1e3, "mV": 1e-3},

@@ -18,12 +18,10 @@ from typing import Any, Generic, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from calderon.case.registry import ModelledKind, kind_of_tables
-from calderon.case.table import CaseModel, Table, choices
+from calderon.case.table import AT_MOST, CaseModel, Table, choices
 
 TAGS = "function-", "tagged-", "tuple[", "dict[", "literal["
 """Names in pydantic of the ways in which a key may be given."""
-LARGEST, MOST_PROBLEMS, SHOWN = 1_000_000, 100, 200
-"""Bytes of a case file, mistakes in one that are explained, and characters of a value that is wrong."""
 
 
 class CaseError(ValueError):
@@ -91,8 +89,10 @@ def read(path: str | Path) -> CaseFile[Any]:
         size = path.stat().st_size
         if not (path.is_file() or path.is_dir()):  # it may never end
             raise CaseError(str(path), ["no file on a disk: name the .toml file"])
-        if size > LARGEST:
-            raise CaseError(str(path), [f"it has {size} bytes, and a case has at most {LARGEST}: is it another file?"])
+        if size > AT_MOST.case:
+            raise CaseError(
+                str(path), [f"it has {size} bytes, and a case has at most {AT_MOST.case}: is it another file?"]
+            )
         text = path.read_text(encoding="utf-8-sig")  # editors of Windows begin a file with a byte order mark
     except FileNotFoundError:
         raise CaseError(str(path), ["no such file"]) from None
@@ -120,10 +120,10 @@ def parse(text: str, name: str = "case", folder: Path = Path()) -> CaseFile[Any]
     except ValidationError as error:
         lines = line_numbers(text)
         found = error.errors()
-        problems = [_explain(details, lines, model) for details in found[:MOST_PROBLEMS]]
+        problems = [_explain(details, lines, model) for details in found[: AT_MOST.mistakes]]
         problems = sorted(dict.fromkeys(problems), key=_line)
-        if len(found) > MOST_PROBLEMS:
-            problems.append(f"and {len(found) - MOST_PROBLEMS} more mistakes")
+        if len(found) > AT_MOST.mistakes:
+            problems.append(f"and {len(found) - AT_MOST.mistakes} more mistakes")
         raise CaseError(name, problems) from None
     file = CaseFile(name, text, folder, case, kind)
     return replace(file, case=case.completed(file))
@@ -177,7 +177,7 @@ def _explain(details: Any, lines: dict[Keys, int], model: type[Table]) -> str:
         allowed = re.findall(r"'([^']*)'", details["ctx"]["expected"])
         return f"{where}{key} = {_toml(value)}: {choices(value, allowed)}"
     message = str(details["ctx"]["error"]) if kind == "value_error" else details["msg"].replace("Input", "it")
-    message = re.sub(rf"\S{{{SHOWN},}}", lambda word: _short(word[0]), message)
+    message = re.sub(rf"\S{{{AT_MOST.text},}}", lambda word: _short(word[0]), message)
     if isinstance(value, (dict, BaseModel)):
         named = re.findall(r"[a-z]\w*(?:\.[a-z]\w*)+", message) if not path else []
         where = where or next((found for each in named if (found := _where(_dotted(each), lines))), "")
@@ -223,8 +223,8 @@ def _is_no_table(value: Any) -> str:
 
 
 def _short(text: str) -> str:
-    """A text of at most SHOWN characters, the rest counted."""
-    return text if len(text) <= SHOWN else f"{text[:SHOWN]}... ({len(text)} characters)"
+    """A text of at most AT_MOST.text characters, the rest counted."""
+    return text if len(text) <= AT_MOST.text else f"{text[: AT_MOST.text]}... ({len(text)} characters)"
 
 
 def _toml(value: Any) -> str:

@@ -4,7 +4,7 @@ import difflib
 import typing
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 from pydantic import (
     BaseModel,
@@ -18,6 +18,26 @@ from pydantic import (
 from pydantic_core.core_schema import CoreSchema
 
 from calderon.case.quantities import Quantity
+
+
+class AtMost(NamedTuple):
+    """What a case file may hold.
+
+    case: its bytes. mistakes: that are explained; text: characters that are shown of a value that is wrong. rows and
+    table: the rows of a medium, and bytes of the file that has them. points: of one request of near fields. waves:
+    incident ones besides the first.
+    """
+
+    case: int = 1_000_000
+    mistakes: int = 100
+    text: int = 200
+    rows: int = 10_000
+    table: int = 2_000_000
+    points: int = 4_000_000
+    waves: int = 64
+
+
+AT_MOST = AtMost()
 
 
 def key(meaning: str, default: Any = None, **rules: Any) -> Any:

@@ -7,8 +7,6 @@ from matplotlib.figure import Figure
 from calderon.plots.painter import Camera
 from calderon.plots.style import INK, MUTED
 
-LENGTH = 0.36  # inches
-
 
 def direction_arrow(
     figure: Figure, centre: tuple[float, float], along: tuple[float, float], label: str, boxed: bool = False
@@ -22,7 +20,7 @@ def direction_arrow(
     if size < 0.3:
         return
     width, height = figure.get_figwidth(), figure.get_figheight()
-    half = LENGTH / 2 * np.array(along) / size
+    half = 0.18 * np.array(along) / size  # inches
     below = centre[1] - abs(half[1]) - 0.08
     if boxed:
         low, high = below - 0.17, centre[1] + abs(half[1]) + 0.1

@@ -13,7 +13,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter
 from numpy.typing import ArrayLike, NDArray
 
 from calderon.plots.arrow import direction_arrow
-from calderon.plots.style import CURVES, DASHES, HAIRLINE, INK, MUTED, new_figure, picture, plain_axes
+from calderon.plots.style import HAIRLINE, INK, MUTED, ground, new_figure, pen, picture, plain_axes
 from calderon.validation import unmasked
 
 Curves = Mapping[str, ArrayLike]
@@ -64,7 +64,7 @@ def polar(
     if sector == 360:
         axes.set_rlabel_position(_quiet_angle(angles, everything, rings, (high - low) / 10))
     for text in axes.get_yticklabels():
-        text.set_bbox({"boxstyle": "round,pad=0.12", "facecolor": "white", "edgecolor": "none", "alpha": 0.8})
+        text.set_bbox(ground())
     if incident is not None:
         corner = (0.42, figure.get_figheight() - 0.36)
         direction_arrow(figure, corner, (np.cos(incident), np.sin(incident)), "incident wave")
@@ -180,7 +180,7 @@ def convergence(
         positive = np.where(history > 0, history, np.nan)
         axes.semilogy(
             np.arange(len(history)), positive, label=label, marker=marker, markersize=3.2, clip_on=False,
-            zorder=3, **_pen(number),
+            zorder=3, **pen(number),
         )  # fmt: skip
     # the tolerance
     if rtol is not None:
@@ -237,7 +237,7 @@ def _plot(
 ) -> None:
     """Curves, the exact one, and references as points, filled white so that they stand out of the curves."""
     for number, (label, values) in enumerate(lines.items()):
-        axes.plot(x, values, label=label, **look, **_pen(number))
+        axes.plot(x, values, label=label, **look, **pen(number))
     if exact:
         axes.plot(*exact, label="exact", markevery=max(1, len(exact[0]) // 48), **EXACT)
     for number, (label, (x, y)) in enumerate(references.items()):
@@ -246,10 +246,6 @@ def _plot(
             x, y, label=label, linestyle="none", marker=marker, markersize=3.4, markeredgewidth=0.8, color=INK,
             markerfacecolor="white", markevery=max(1, len(x) // 60), zorder=4, clip_on=False,
         )  # fmt: skip
-
-
-def _pen(number: int) -> dict[str, Any]:
-    return {"color": CURVES[number % len(CURVES)], "linestyle": DASHES[number % len(DASHES)]}
 
 
 def _plain_decades(axis: Axis) -> None:

@@ -3,12 +3,12 @@
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import scipy
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection, PolyCollection
+from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 from matplotlib.patches import PathPatch
@@ -19,13 +19,10 @@ from PIL import Image
 
 from calderon.files import whole_file
 from calderon.plots.quantity import Shown, show
-from calderon.plots.slices import BLANK, checked_slice, continued, slice_axes, usual
-from calderon.plots.style import INK, paper, picture, pixels
+from calderon.plots.slices import BLANK, checked_slice, continued, slice_image, usual
+from calderon.plots.style import INK, ground, paper, picture, pixels
 
-SCREEN = 85  # dots per inch of an animation
 METAL, METAL_EDGE = "#c3c9d2", "#4b5563"
-LABEL: Any = {"boxstyle": "round,pad=0.25", "facecolor": "white", "alpha": 0.85, "edgecolor": "none"}
-HALO: list[Any] = [withStroke(linewidth=1.6, foreground=(1, 1, 1, 0.5))]
 Outlines = Mapping[str, NDArray[np.float64]]
 Marks = Mapping[str, tuple[float, float]]
 Extent = tuple[float, float, float, float]
@@ -54,11 +51,10 @@ def cut(
     """
     points, field = checked_slice(np.asarray(points, dtype=float), np.asarray(values))
     drawn = usual(show(field, quantity, name, unit, limits), quantity, limits)
-    figure, image, axes, extent = _parts(points, drawn, outlines or {})
-    image.set_data(_filled(drawn.values, outlines or {}))
+    figure, image, extent = _parts(points, drawn, drawn.values, outlines or {})
     for label, (s, t) in (marks or {}).items():
-        _mark(axes, (extent[0] + s, extent[2] + t), label, extent)
-    axes.set_title(title, loc="left", pad=8)
+        _mark(image.axes, (extent[0] + s, extent[2] + t), label, extent)
+    image.axes.set_title(title, loc="left", pad=8)
     return figure
 
 
@@ -89,13 +85,13 @@ def animate(
     place, _ = checked_slice(np.asarray(points, dtype=float), every[0])
     drawn = usual(show(every, quantity, name, unit, limits), quantity, limits)
     with paper():
-        figure, image, axes, _ = _parts(place, drawn, outlines or {})
-        text = axes.set_title(" ", loc="left", pad=8)
+        figure, image, _ = _parts(place, drawn, drawn.values[0], outlines or {})
+        text = image.axes.set_title(" ", loc="left", pad=8)
         palette, pictures = _palette(drawn), []
         for number, values in enumerate(drawn.values):
             image.set_data(_filled(values, outlines or {}))
             text.set_text(captions[number] if number < len(captions) else " ")
-            pictures.append(_indexed(pixels(figure, SCREEN), palette))
+            pictures.append(_indexed(pixels(figure, 85), palette))
     pace = int(1000 * seconds / len(every))
     with whole_file(path) as scratch:
         pictures[0].save(scratch, format="GIF", save_all=True, append_images=pictures[1:], loop=0, duration=pace)
@@ -107,16 +103,13 @@ def _filled(values: NDArray[np.float64], outlines: Outlines) -> NDArray[np.float
     return continued(values) if np.isnan(values).any() and "within" in outlines else values
 
 
-def _parts(points: NDArray[np.float64], drawn: Shown, outlines: Outlines) -> tuple[Figure, AxesImage, Axes, Extent]:
-    """A figure in the rectangle's proportions with an empty image and outlines, its axes and their range in metres."""
-    figure, axes, extent = slice_axes(points, drawn)
-    colors = drawn.colors.with_extremes(bad=tuple(channel / 255 for channel in BLANK))
-    axes.set_facecolor(tuple(channel / 255 for channel in BLANK))
-    image = axes.imshow(
-        np.full(points.shape[:2], np.nan), cmap=colors, vmin=drawn.low, vmax=drawn.high, interpolation="bilinear",
-        origin="lower", extent=extent,
-    )  # fmt: skip
-    axes.set(xlim=extent[:2], ylim=extent[2:], aspect="equal")
+def _parts(
+    points: NDArray[np.float64], drawn: Shown, values: NDArray[np.float64], outlines: Outlines
+) -> tuple[Figure, AxesImage, Extent]:
+    """A figure in the rectangle's proportions with an image of values and outlines, and its range in metres."""
+    figure, image, extent = slice_image(points, drawn, _filled(values, outlines))
+    axes = image.axes
+    axes.set_facecolor(BLANK)
     # the body: an outline, a metal region, or the region outside which nothing is drawn
     for name, segments in outlines.items():
         rings = [ring + [extent[0], extent[2]] for ring in chained(np.asarray(segments))]
@@ -129,9 +122,9 @@ def _parts(points: NDArray[np.float64], drawn: Shown, outlines: Outlines) -> tup
             )
         else:
             lines = LineCollection(rings, colors=INK, linewidths=0.8, capstyle="round", zorder=4)
-            lines.set_path_effects(HALO)
+            lines.set_path_effects([withStroke(linewidth=1.6, foreground=(1, 1, 1, 0.5))])
             axes.add_collection(lines)
-    return figure, image, axes, extent
+    return figure, image, extent
 
 
 def chained(segments: NDArray[np.float64]) -> list[NDArray[np.float64]]:
@@ -161,7 +154,7 @@ def _palette(drawn: Shown) -> NDArray[np.uint8]:
     """(256, 3) the colours of the field, greys and the ground, the same for all frames."""
     colors = (255 * drawn.colors(np.linspace(0, 1, 208))[:, :3]).round().astype(np.uint8)
     greys = np.repeat(np.linspace(0, 255, 47).round().astype(np.uint8)[:, None], 3, axis=1)
-    return np.concatenate([colors, greys, np.array([BLANK[:3]], np.uint8)])
+    return np.concatenate([colors, greys, np.rint([255 * np.array(to_rgb(BLANK))]).astype(np.uint8)])
 
 
 def _indexed(picture: NDArray[np.uint8], palette: NDArray[np.uint8]) -> Image.Image:
@@ -180,5 +173,5 @@ def _mark(axes: Axes, place: tuple[float, float], label: str, extent: Extent) ->
     left = place[0] > (extent[0] + extent[1]) / 2
     axes.annotate(
         label, place, xytext=(-10 if left else 10, 8), textcoords="offset points", ha="right" if left else "left",
-        fontsize=8, color=INK, zorder=7, bbox=LABEL,
+        fontsize=8, color=INK, zorder=7, bbox=ground(0.25, 0.85),
     )  # fmt: skip

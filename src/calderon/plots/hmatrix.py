@@ -20,10 +20,6 @@ if TYPE_CHECKING:
     from calderon.hmatrix import HMatrix
 
 DENSE = "#3b4048"
-LABELLED = 0.028
-"""Part of the matrix that a block is wide and high at least to carry its rank as a number."""
-OUTLINES = 30_000
-"""Blocks in the picture up to which they have outlines."""
 
 
 @picture
@@ -43,7 +39,7 @@ def hmatrix(matrix: "HMatrix", file: str | os.PathLike[str] | None = None, *, ti
     colors, scale = colormaps["YlGnBu"], Normalize(0, 1.15 * largest)
     figure = new_figure(5.9, 5.0)
     axes = figure.add_axes((0.11, 0.09, 0.72, 0.72 * 5.9 / 5.0))
-    width = 0.25 if len(ranks) <= OUTLINES else 0.0
+    width = 0.25 if len(ranks) <= 30_000 else 0.0  # outlines of more blocks would cover them
     lines: dict[str, Any] = {"linewidths": width, "antialiaseds": width > 0}
     for chosen, face in ((low, colors(scale(ranks[low]))), (~low, DENSE)):
         edge = "white" if width else face
@@ -92,11 +88,11 @@ def _outlines(corners: NDArray[np.int64]) -> NDArray[np.int64]:
 def _numbers(
     axes: Any, corners: NDArray[np.int64], ranks: NDArray[np.int64], shape: tuple[int, int], scale: Normalize
 ) -> None:
-    """Ranks in blocks large enough to read them."""
+    """Ranks in blocks large enough to read them, by the part of the matrix that they are wide and high."""
     height, width = corners[:, 1] - corners[:, 0], corners[:, 3] - corners[:, 2]
     part = np.minimum(height / shape[0], width / shape[1])
     for (top, bottom, left, right), rank, size in zip(corners, ranks, part, strict=True):
-        if size >= LABELLED:
+        if size >= 0.028:
             axes.text(
                 (left + right) / 2, (top + bottom) / 2, str(rank), ha="center", va="center_baseline",
                 fontsize=float(np.clip(150 * size, 4.5, 11)), color="white" if scale(rank) > 0.55 else INK,

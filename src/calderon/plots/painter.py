@@ -73,11 +73,6 @@ def light(normals: NDArray[np.float64], lens: Camera) -> NDArray[np.float64]:
     return 0.34 + 0.48 * np.clip(facing @ key, 0, 1) + 0.18 * np.clip(facing @ lens.eye, 0, 1)
 
 
-FACES = 60_000
-NEARER = 2e-3  # of the window: by how much strokes are nearer than the surface on which they lie
-SMOOTH = np.cos(np.radians(32))  # edges sharper than 32 degrees stay edges
-
-
 @dataclass(frozen=True)
 class Strokes:
     """Lines in space, segments (n, 2, 3), hidden where the surface is in front of them; the width in points."""
@@ -115,7 +110,7 @@ def paint(scene: Scene, closed: bool = False) -> NDArray[np.uint8]:
         corners, normals, shades = corners[front], normals[front], shades[front]
     # few triangles are divided, so that shades vary within them
     pieces = 1
-    while not edges and len(corners) * 4 <= FACES:
+    while not edges and len(corners) * 4 <= 60_000:
         corners, normals, shades = _quartered(corners), _quartered(normals), quartered(shades)
         pieces *= 2
     # colours
@@ -129,7 +124,7 @@ def paint(scene: Scene, closed: bool = False) -> NDArray[np.uint8]:
     inks, widths = [np.tile(to_rgba("#2c3a47" if edges else "none"), (count, 1))], [np.full(count, 0.35 * edges)]
     for stroke in scene.strokes:
         lines = _cut(lens.project(stroke.segments.reshape(-1, 3)).reshape(-1, 2, 3), max(pieces, 8))
-        lines[:, :, 2] += NEARER * (scene.window[1] - scene.window[0])
+        lines[:, :, 2] += 2e-3 * (scene.window[1] - scene.window[0])
         projected = np.concatenate([projected, lines[:, [0, 1, 1]]])
         inks.append(np.tile(to_rgba(stroke.color), (len(lines), 1)))
         widths.append(np.full(len(lines), 2 * stroke.width))
@@ -178,7 +173,8 @@ def _smooth_normals(
     )
     own = (faces / np.linalg.norm(faces, axis=1)[:, None])[:, None, :]
     at_corners = around[triangles] / np.maximum(np.linalg.norm(around[triangles], axis=2), 1e-300)[..., None]
-    return np.where((at_corners * own).sum(axis=2, keepdims=True) > SMOOTH, at_corners, own)
+    smooth = np.cos(np.radians(32))  # sharper edges stay edges
+    return np.where((at_corners * own).sum(axis=2, keepdims=True) > smooth, at_corners, own)
 
 
 def _cut(segments: NDArray[np.float64], pieces: int) -> NDArray[np.float64]:

@@ -3,13 +3,14 @@
 import operator
 import os
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy
-from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
+from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
+from matplotlib.image import AxesImage
 from numpy.typing import ArrayLike, NDArray
 
 from calderon.plots.arrow import direction_arrow
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from calderon.mesh import TriangleMesh
 
 
-BLANK: Any = (236, 239, 243, 255)
+BLANK = "#eceff3"
 
 
 def slice_points(centre: ArrayLike, across: ArrayLike, up: ArrayLike, shape: tuple[int, int]) -> NDArray[np.float64]:
@@ -120,20 +121,16 @@ def field_slice(
     hidden = inside(mesh, points) == (blank == "inside") if mesh is not None and hides else np.zeros(field.shape, bool)
     drawn = usual(show(np.where(hidden, np.nan, field), quantity, name, unit, limits), quantity, limits)
     # values, continued into the blank side so that interpolation has neighbours
-    figure, axes, extent = slice_axes(points, drawn, length)
-    colors = drawn.colors.with_extremes(bad=tuple(channel / 255 for channel in BLANK))
-    values = np.where(hidden, continued(drawn.values), drawn.values)
-    options: dict[str, Any] = {"origin": "lower", "extent": extent}
-    axes.imshow(values, cmap=colors, vmin=drawn.low, vmax=drawn.high, interpolation="bilinear", **options)
+    figure, image, extent = slice_image(points, drawn, np.where(hidden, continued(drawn.values), drawn.values), length)
+    axes = image.axes
     if mesh is not None and hides:
         # the blank side, at a finer resolution than the points
         cover = inside(mesh, _finer(points)) == (blank == "inside")
-        stencil = np.where(cover[..., None], BLANK, [0, 0, 0, 0]).astype(np.uint8)
-        axes.imshow(stencil, interpolation="nearest", **options)
+        stencil = np.where(cover[..., None], np.rint(255 * np.array(to_rgba(BLANK))), 0).astype(np.uint8)
+        axes.imshow(stencil, interpolation="nearest", origin="lower", extent=extent)
     if mesh is not None:
         lines = section(mesh, points) + [extent[0], extent[2]]
         axes.add_collection(LineCollection(list(lines), colors=INK, linewidths=1.1, capstyle="round"))
-    axes.set(xlim=extent[:2], ylim=extent[2:], aspect="equal")
     axes.set_title(title, loc="left", pad=8)
     if incident is not None:
         along = np.asarray(incident, dtype=float) / np.linalg.norm(incident)
@@ -161,11 +158,11 @@ def checked_slice(points: NDArray[np.float64], field: NDArray) -> tuple[NDArray[
     return points, field.astype(complex if np.iscomplexobj(field) else float)
 
 
-def slice_axes(
-    points: NDArray[np.float64], drawn: Shown, length: str = "m"
-) -> tuple[Figure, Axes, tuple[float, float, float, float]]:
-    """A figure in the slice's proportions with axes and colour bar, and (left, right, bottom, top) in the unit of
-    length."""
+def slice_image(
+    points: NDArray[np.float64], drawn: Shown, values: NDArray[np.float64], length: str = "m"
+) -> tuple[Figure, AxesImage, tuple[float, float, float, float]]:
+    """A figure in the slice's proportions with a colour bar and an image of values (rows, columns) in the colours of
+    `drawn`, and its (left, right, bottom, top) in the unit of length."""
     offset, sides = _offset(points)
     ratio = sides[1] / sides[0]
     wide = 5.2 if ratio < 1.2 else 6.0 / ratio
@@ -175,7 +172,13 @@ def slice_axes(
     names = _plane(points)[3]
     axes.set(xlabel=f"{names[0]} ({length})", ylabel=f"{names[1]} ({length})")
     color_bar(figure, ((0.81 + wide) / width, 0.55 / height, 0.13 / width, wide * ratio / height), drawn)
-    return figure, axes, (offset[0], offset[0] + sides[0], offset[1], offset[1] + sides[1])
+    extent = (offset[0], offset[0] + sides[0], offset[1], offset[1] + sides[1])
+    image = axes.imshow(
+        values, cmap=drawn.colors.with_extremes(bad=BLANK), vmin=drawn.low, vmax=drawn.high, interpolation="bilinear",
+        origin="lower", extent=extent,
+    )  # fmt: skip
+    axes.set(xlim=extent[:2], ylim=extent[2:], aspect="equal")
+    return figure, image, extent
 
 
 def _finer(points: NDArray[np.float64], factor: int = 5) -> NDArray[np.float64]:

@@ -7,11 +7,8 @@ import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
-from calderon.plots.style import CURVES, DASHES, HAIRLINE, INK, MUTED, new_figure, picture
+from calderon.plots.style import HAIRLINE, INK, MUTED, ground, new_figure, pen, picture
 from calderon.validation import unmasked
-
-PARTS = (0.2, 0.5, 1.0, 2.0, 5.0)
-"""Resistances and reactances of the circles, over that of the line."""
 
 
 @picture
@@ -33,7 +30,7 @@ def smith(
     # circles of constant resistance and reactance, with their numbers
     t = np.tan(np.linspace(-np.pi / 2, np.pi / 2, 401)[1:-1])
     sweep = np.sign(t) * t**2
-    for part in PARTS:
+    for part in (0.2, 0.5, 1.0, 2.0, 5.0):
         for z in (part + 1j * sweep, np.abs(sweep) + 1j * part, np.abs(sweep) - 1j * part):
             w = (z - 1) / (z + 1)
             axes.plot(w.real, w.imag, color=HAIRLINE, linewidth=0.7, zorder=1)
@@ -52,13 +49,13 @@ def smith(
         w = unmasked(values, f"reflection {label!r}").astype(complex).conj()
         if w.ndim != 1 or not np.isfinite(w).all():
             raise ValueError(f"reflection {label!r} of shape {w.shape}: a list of finite numbers is needed")
-        pen = {"color": CURVES[number % len(CURVES)], "linestyle": DASHES[number % len(DASHES)]}
-        axes.plot(w.real, w.imag, label=label, zorder=3, **pen)
+        line = pen(number)
+        axes.plot(w.real, w.imag, label=label, zorder=3, **line)
         for point, text, up in zip(w[[0, -1]], ends, (5, -12), strict=True):
-            axes.plot(point.real, point.imag, "o", color=pen["color"], markersize=4, zorder=6)
+            axes.plot(point.real, point.imag, "o", color=line["color"], markersize=4, zorder=6)
             axes.annotate(
                 text, (point.real, point.imag), xytext=(5, up), textcoords="offset points", color=INK, fontsize=8,
-                zorder=5, bbox={"boxstyle": "round,pad=0.12", "facecolor": "white", "edgecolor": "none", "alpha": 0.8},
+                zorder=5, bbox=ground(),
             )  # fmt: skip
     axes.set(xlim=(-1.16, 1.16), ylim=(-1.16, 1.16), aspect="equal")
     axes.set_axis_off()

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from calderon.plots.painter import Camera, Strokes, camera
 from calderon.plots.quantity import show
-from calderon.plots.style import CURVES, INK, picture
+from calderon.plots.style import CURVES, INK, ground, picture
 from calderon.plots.surfaces import Body, draw_body
 
 if TYPE_CHECKING:
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 FREE, HELD = "#c3ccd6", "#5b7ea6"
 OUTLINE = "#8d98a5"
-ARROWS = 40
-"""About the largest number of arrows of a load."""
 
 
 @picture
@@ -92,16 +90,17 @@ def _mark(axes: Axes, mesh: "TriangleMesh", vertices: Array, lens: Camera, place
         *at[:2], "o", markersize=9, markerfacecolor="none", markeredgecolor="white", markeredgewidth=3.0, zorder=5,
         clip_on=False,
     )  # fmt: skip
-    style: dict[str, Any] = {"markerfacecolor": "none", "markeredgecolor": "#c1121f", "markeredgewidth": 1.4}
-    style["clip_on"] = False
-    axes.plot(*at[:2], "o", markersize=9, zorder=6, **style)
+    axes.plot(
+        *at[:2], "o", markersize=9, markerfacecolor="none", markeredgecolor="#c1121f", markeredgewidth=1.4, zorder=6,
+        clip_on=False,
+    )  # fmt: skip
     left, right = axes.get_xlim()
     bottom, top = axes.get_ylim()
     to_left, below = at[0] > (left + right) / 2, at[1] > (bottom + top) / 2
     axes.annotate(
         note + (" (behind)" if hidden else ""), at[:2], (-34 if to_left else 34, -26 if below else 26),
         textcoords="offset points", ha="right" if to_left else "left", va="top" if below else "bottom", fontsize=8.5,
-        color=INK, zorder=7, bbox=dict(boxstyle="round,pad=0.3", facecolor="white", edgecolor="#c1121f", alpha=0.92),
+        color=INK, zorder=7, bbox=ground(0.3, 0.92, "#c1121f"),
         arrowprops={"arrowstyle": "-", "color": "#c1121f", "linewidth": 1.0, "shrinkB": 5},
     )  # fmt: skip
 
@@ -180,7 +179,7 @@ def _arrows(axes: Axes, mesh: "TriangleMesh", lens: Camera, mask: NDArray, tract
     largest = float(np.linalg.norm(traction[chosen], axis=1).max(initial=0.0))
     if largest == 0:
         return
-    chosen = chosen[:: max(1, len(chosen) // ARROWS)]
+    chosen = chosen[:: max(1, len(chosen) // 40)]
     places, size = lens.project(mesh.centroids[chosen]), 0.09 * float(np.ptp(axes.get_xlim()))
     flat = lens.project(traction[chosen] / largest)[:, :2] * size
     pulls = np.einsum("ni,ni->n", traction[chosen], mesh.normals[chosen]) > 0

@@ -64,8 +64,6 @@ PAPER: Any = {
     "mathtext.fontset": "dejavusans",
 }
 P = ParamSpec("P")
-COMPRESSION = 4
-"""Level of zlib: half of the time of the usual 6, for files that are a few per cent larger."""
 FORMATS = (".png", ".pdf", ".svg")
 
 
@@ -103,6 +101,16 @@ def new_figure(width: float, height: float, fitted: bool = False) -> Figure:
     return figure
 
 
+def pen(number: int) -> dict[str, Any]:
+    """The colour and dashes of a curve by its number."""
+    return {"color": CURVES[number % len(CURVES)], "linestyle": DASHES[number % len(DASHES)]}
+
+
+def ground(pad: float = 0.12, alpha: float = 0.8, edge: str = "none") -> dict[str, Any]:
+    """The white box behind a text, wider than it by a part of its size, and so opaque."""
+    return {"boxstyle": f"round,pad={pad:g}", "facecolor": "white", "edgecolor": edge, "alpha": alpha}
+
+
 def plain_axes(axes: Axes) -> None:
     """Only the two axes that carry numbers, and hairlines to read them by."""
     for side in ("top", "right"):
@@ -131,7 +139,8 @@ def save(figure: Figure, file: str | os.PathLike[str], dpi: int = 300) -> Path:
     with whole_file(path) as scratch, paper():
         if path.suffix.lower() == ".png":
             picture = Image.fromarray(_trimmed(pixels(figure, dpi)))
-            picture.save(scratch, "PNG", dpi=(dpi, dpi), compress_level=COMPRESSION)
+            # half of the time of the usual level 6 of zlib, for files that are a few per cent larger
+            picture.save(scratch, "PNG", dpi=(dpi, dpi), compress_level=4)
         else:
             details = metadata[path.suffix.lower()]
             drawn, kind = io.BytesIO(), path.suffix[1:].lower()

@@ -29,9 +29,7 @@ if TYPE_CHECKING:
     from calderon.spaces import Function, VectorFunction
 
 
-TIMEOUT = 60.0  # seconds; with software graphics a picture takes 5 to 20
 BOTTOM = 0.78  # inches under the body, for scale bar and compass
-SPACING = 0.24  # inches between arrows of a current, at least
 RENDERERS = ("auto", "pyvista", "matplotlib")
 STEEL = ListedColormap(["#b9c3cf"], name="calderon_steel")
 
@@ -228,13 +226,13 @@ def _rendered(drawn: Scene, insist: bool) -> NDArray | None:
         try:
             run = subprocess.run(
                 [sys.executable, scene.__file__, str(npz), str(png)],
-                capture_output=True, text=True, timeout=TIMEOUT, env=environment, cwd=folder, check=False,
+                capture_output=True, text=True, timeout=60, env=environment, cwd=folder, check=False,
             )  # fmt: skip
             failure = (
                 "" if run.returncode == 0 and png.exists() else run.stderr.strip()[-400:] or f"exit {run.returncode}"
             )
         except subprocess.TimeoutExpired:
-            failure = f"no picture after {TIMEOUT} s"
+            failure = "no picture after 60.0 s"
         if not failure:
             return imread(png)
     if insist:
@@ -281,9 +279,9 @@ def _strongest(vectors: NDArray, areas: NDArray[np.float64]) -> float:
 
 
 def _draw_arrows(figure: Figure, mesh: Any, vectors: NDArray[np.float64], lens: Camera) -> None:
-    """Arrows on visible triangles, at least SPACING apart."""
+    """Arrows on visible triangles, at least 0.24 inches apart."""
     axes = figure.axes[0]
-    cell = SPACING * np.ptp(axes.get_xlim()) / (axes.get_position().width * figure.get_figwidth())
+    cell = 0.24 * np.ptp(axes.get_xlim()) / (axes.get_position().width * figure.get_figwidth())
     places = lens.project(mesh.centroids)
     seen = mesh.normals @ lens.eye > 0.05 if mesh.is_closed else np.ones(len(places), dtype=bool)
     largest = float(np.linalg.norm(vectors[seen], axis=1).max(initial=0.0))

@@ -11,8 +11,6 @@ from matplotlib.projections.polar import PolarAxes
 from calderon.plots.style import CURVES, INK
 from calderon.view import embedded
 
-DIGITS = 6
-
 
 def chart(figure: Figure, incident: float | None = None) -> str:
     """The lines of the first axes of a figure as JSON. incident: the angle along which a wave travels, in radians."""
@@ -80,4 +78,4 @@ def _limits(values: tuple[float, float]) -> list[float]:
 def _numbers(values: Any) -> list[float | None]:
     """Six digits; None for what is not finite."""
     array = np.atleast_1d(np.asarray(values, dtype=float))
-    return [float(f"{each:.{DIGITS}g}") if np.isfinite(each) else None for each in array]
+    return [float(f"{each:.6g}") if np.isfinite(each) else None for each in array]

@@ -40,8 +40,6 @@ def extent(vertices: NDArray[np.float64]) -> str:
     return f"which has {', '.join(spans)}"
 
 
-ALL_DIGITS = 17
-"""Digits of a number in double precision."""
 FREQUENCY_UNITS = ((1e9, "GHz"), (1e6, "MHz"), (1.0, "Hz"))
 
 
@@ -63,7 +61,7 @@ def frequency_text(hertz: float, digits: int = 6) -> str:
 
 def frequency_texts(hertz: Sequence[float]) -> list[str]:
     """Texts of several frequencies, with as many digits, six at least, as tell them apart."""
-    for digits in range(6, ALL_DIGITS):
+    for digits in range(6, 17):  # of a number in double precision
         texts = [frequency_text(each, digits) for each in hertz]
         if len(set(texts)) == len(set(hertz)):
             return texts

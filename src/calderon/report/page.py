@@ -16,10 +16,8 @@ from calderon.report.kind import Result, kind_of
 from calderon.report.sheet import BestEffort, Picture, small
 from calderon.view import script, style
 
-FIRST = 4
+CARDS = 4
 """Numbers with a card each; all others are lines below."""
-WIDTH = 1800
-"""Pixels of a picture in the page, at most; the file next to it has all of them."""
 TEMPLATES = Path(__file__).parent / "templates"
 
 
@@ -43,9 +41,9 @@ def page(
         kind=escape(kind_of(results.file).subject(results.file.case)),
         subtitle=escape(subtitle),
         notices=_notices(results.warnings),
-        columns=str(max(2, min(FIRST, len(headlines)))),
-        cards="\n".join(_card(*card) for card in headlines[:FIRST]),
-        facts=_facts(headlines[FIRST:]),
+        columns=str(max(2, min(CARDS, len(headlines)))),
+        cards="\n".join(_card(*card) for card in headlines[:CARDS]),
+        facts=_facts(headlines[CARDS:]),
         pictures=_pictures(files, folder),
         tables=tables,
         timings=_timings(summary["seconds"]),
@@ -97,7 +95,7 @@ def _still(picture: Picture, folder: Path, alone: bool) -> str:
         content, kind = (folder / picture.file).read_bytes(), picture.file[-3:]
         if kind == "png":
             small = image.convert("RGB")
-            small.thumbnail((WIDTH, WIDTH))
+            small.thumbnail((1800, 1800))  # the file next to the page has all pixels
             packed = io.BytesIO()
             small.save(packed, "WEBP", quality=88, method=4)
             content, kind = packed.getvalue(), "webp"

@@ -5,8 +5,6 @@ from numpy.typing import ArrayLike, NDArray
 
 LINE = 50.0
 """The impedance of the line in ohm."""
-LARGEST = 1e6
-"""The largest ratio of standing waves: where nothing is accepted they are infinite, which JSON cannot say."""
 
 
 def reflection(impedance: ArrayLike) -> NDArray[np.complex128]:
@@ -16,9 +14,9 @@ def reflection(impedance: ArrayLike) -> NDArray[np.complex128]:
 
 
 def standing_wave_ratio(s: ArrayLike) -> NDArray[np.float64]:
-    """VSWR = (1 + |S11|) / (1 - |S11|)."""
+    """VSWR = (1 + |S11|) / (1 - |S11|), at most 1e6: infinity, where nothing is accepted, is not in JSON."""
     size = np.abs(s)
-    return np.asarray(np.minimum((1 + size) / np.maximum(1 - size, 1 / LARGEST), LARGEST))
+    return np.asarray(np.minimum((1 + size) / np.maximum(1 - size, 1e-6), 1e6))
 
 
 def accepted(s: ArrayLike) -> NDArray[np.float64]:

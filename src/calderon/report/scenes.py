@@ -11,8 +11,6 @@ from calderon.plots.painter import camera
 from calderon.report.formatting import plane_equation
 from calderon.view import Field, Grid
 
-NODES = 120_000
-"""Points of a plane in a view, times the numbers at each, at most."""
 NUMBERS = 500_000
 """Numbers of a field over all its steps, at most."""
 
@@ -29,7 +27,7 @@ def grid(points: NDArray[np.float64], fields: Sequence[Field], hidden: bool = Fa
         for one in fields
     ) / (rows * columns)
     steps = max(sum(values is not None for values in one.values) for one in fields)
-    most = min(NODES * steps, NUMBERS)
+    most = min(120_000 * steps, NUMBERS)  # a plane is as sharp as the picture of it
     every = int(np.ceil(np.sqrt(max(1.0, rows * columns * weight / most))))
     fewer = [_thinned(one, (rows, columns), every) for one in fields]
     return Grid(f"plane {plane_equation(points)}", points[::every, ::every], tuple(fewer), hidden, filled)
@@ -64,5 +62,9 @@ def facing(normal: NDArray[np.float64]) -> tuple[float, float]:
 
 def thinned_steps(count: int, numbers: int) -> list[int]:
     """The steps of a field that a page carries, evenly spread, the last among them; numbers: of one step."""
-    most = max(1, min(count, 8 * NUMBERS // max(1, numbers)))
-    return sorted({round(x) for x in np.linspace(count - 1, 0, most).tolist()})
+    return evenly(count, max(1, 8 * NUMBERS // max(1, numbers)))
+
+
+def evenly(count: int, most: int) -> list[int]:
+    """At most so many of the numbers below count, evenly over them, the last among them."""
+    return sorted({round(x) for x in np.linspace(count - 1, 0, min(most, count)).tolist()})

@@ -42,14 +42,14 @@ class LiveView:
 
 class BestEffort:
     """The files of a folder, written one by one: the pictures, and failures of files that could not be written, each
-    with its reason; views: scenes for the report."""
+    with its reason; views: scenes for the report; charts: the JSON of the curves of a picture by its file."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.failures: list[str] = []
         self.pictures: list[Picture] = []
         self.views: list[LiveView] = []
-        self._charts: dict[str, str] = {}
+        self.charts: dict[str, str] = {}
 
     @contextmanager
     def at(self, name: str, caption: str = "") -> Iterator[Path]:
@@ -60,7 +60,7 @@ class BestEffort:
         try:
             yield path
             if caption:
-                self.pictures.append(Picture(name, caption, self._charts.get(name, "")))
+                self.pictures.append(Picture(name, caption, self.charts.get(name, "")))
         except Exception as error:
             if path.is_dir():
                 shutil.rmtree(path, ignore_errors=True)
@@ -68,10 +68,6 @@ class BestEffort:
                 path.unlink(missing_ok=True)
             kind = "" if isinstance(error, ValueError) else f"{type(error).__name__}: "
             self.failures.append(f"{name} could not be written and is left out: {kind}{error}")
-
-    def chart(self, path: Path, figure: Figure, incident: float | None = None) -> None:
-        """Show the curves of a picture alive; incident: as for `charts.chart`."""
-        self._charts[path.name] = chart(figure, incident)
 
     def view(self, make: Callable[[], Scene], *instead: str) -> None:
         """Add the view of a scene that replaces pictures in the report; these stay where it cannot be made."""
@@ -175,28 +171,24 @@ class Sheet:
         for ending in ("vti", "npz"):
             self.file(f"{name}.{ending}", lambda path: _rectangle(points, quantities).write(path))
 
-    def picture(
-        self,
-        name: str,
-        caption: str,
-        draw: Callable[[Path], Any],
-        curves: bool = False,
-        incident: float | None = None,
-    ) -> None:
-        """Add a picture with its caption; draw(path) makes its file. curves, incident: as for `curves`."""
+    def picture(self, name: str, caption: str, draw: Callable[[Path], object]) -> None:
+        """Add a picture with its caption; draw(path) makes its file."""
 
         def drawn(files: BestEffort) -> None:
             with files.at(name, caption) as path:
-                figure = draw(path)
-                if curves:
-                    files.chart(path, figure, incident)
+                draw(path)
 
         self.drawings.append(drawn)
 
-    def curves(self, name: str, caption: str, draw: Callable[[Path], Any], incident: float | None = None) -> None:
+    def curves(self, name: str, caption: str, draw: Callable[[Path], Figure], incident: float | None = None) -> None:
         """Add a picture of curves, which are alive in the report; draw(path) makes its file and returns the figure;
         incident: as for `charts.chart`."""
-        self.picture(name, caption, draw, True, incident)
+
+        def drawn(files: BestEffort) -> None:
+            with files.at(name, caption) as path:
+                files.charts[name] = chart(draw(path), incident)
+
+        self.drawings.append(drawn)
 
     def cartesian(
         self,

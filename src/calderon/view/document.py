@@ -18,7 +18,6 @@ STATIC = Path(__file__).parent / "static"
 SCRIPTS = (
     "numbers", "colours", "surface", "camera", "painter", "picking", "arrows", "widgets", "view", "panel", "page",
 )  # fmt: skip
-HEIGHT = 520  # pixels of a view in a notebook
 
 
 def style() -> str:
@@ -87,7 +86,7 @@ class View:
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         """For notebooks: a frame, so that neither page disturbs the other."""
-        height = HEIGHT * (1 + len(self.scene.parts))
+        height = 520 * (1 + len(self.scene.parts))  # pixels
         frame = (
             f'<iframe srcdoc="{escape(self.html())}" style="width:100%;height:{height}px;border:0" '
             'allow="fullscreen" sandbox="allow-scripts allow-downloads"></iframe>'

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 PART_COLOURS = ("#b9c3cf", "#7fb3d5", "#f0b27a", "#82c9a9", "#d7a9cf", "#f2d388", "#a7c7e7", "#e59c9c")
 PLACES = ("vertices", "triangles", "corners")
-NO_VALUE = 65535  # of 16-bit numbers
+NO_VALUE = np.iinfo(np.uint16).max
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from calderon.report.formatting import Column, frequency_text, frequency_texts, 
 from calderon.report.panels import ShownCurrent
 from calderon.view import Scene, Steps
 
-PAIRS = [(out, into, f"{POLARISATIONS[into]}_to_{POLARISATIONS[out]}") for into in (0, 1) for out in (0, 1)]
+PAIRS = [(out, into, f"{a}_to_{b}") for into, a in enumerate(POLARISATIONS) for out, b in enumerate(POLARISATIONS)]
 """Polarisations of the outgoing and the incoming wave, and the name of their amplitude."""
 
 

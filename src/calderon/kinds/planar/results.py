@@ -117,10 +117,6 @@ class PlanarResults(Result[PlanarCase]):
         return float(max(each.max() for each in self.cuts[1].values()))
 
 
-ROWS = 61
-"""Rows of directions of the gain: one every three degrees."""
-
-
 def current_scene(
     caption: str, solution: PlanarSolution, others: Sequence[PlanarSolution], names: Sequence[str]
 ) -> Scene:
@@ -143,6 +139,6 @@ def _steps(names: Sequence[str]) -> Steps | None:
 
 def gain_scene(solutions: dict[str, PlanarSolution]) -> Scene:
     """The gain in all directions, of the case and of each of several ports alone."""
-    shape = (ROWS, 2 * (ROWS - 1))
+    shape = (61, 120)  # a direction every three degrees
     values = [level_values(each.gain, shape) for each in solutions.values()]
     return Scene((pattern_layer(shape, values, "gain", "dBi"),), length="", title="gain", steps=_steps([*solutions]))

@@ -13,9 +13,6 @@ from calderon.report import Kind, Stages
 from calderon.report.formatting import Row, frequency_text
 from calderon.report.kind import plan_rows
 
-ACROSS, POINTS = 2.5, 81
-"""Wavelengths on each side of the focus, and points of a line."""
-
 
 class Reflectarrays(Kind[ReflectarrayCase, ReflectArray, ReflectarrayResults]):
     """A square grid of elements that focus a wave at normal incidence."""
@@ -38,8 +35,8 @@ class Reflectarrays(Kind[ReflectarrayCase, ReflectArray, ReflectarrayResults]):
         with stages.stage("solve"):
             echo = posed.scatter(method=case.solver.method, rtol=case.solver.rtol)
         with stages.stage("compute the field at the focus"):
-            across = ACROSS * SPEED_OF_LIGHT / case.reflectarray.frequency * np.linspace(-1, 1, POINTS)
-            z = np.full(POINTS, float(posed.mesh.vertices[:, 2].max()) + case.reflectarray.focus)
+            across = np.linspace(-2.5, 2.5, 81) * SPEED_OF_LIGHT / case.reflectarray.frequency  # wavelengths about it
+            z = np.full(len(across), float(posed.mesh.vertices[:, 2].max()) + case.reflectarray.focus)
             lines = [np.stack([across, 0 * z, z], axis=1), np.stack([0 * z, across, z], axis=1)]
             levels = np.linalg.norm(echo.electric(np.concatenate(lines)), axis=1).reshape(2, -1)
         return ReflectarrayResults(file, posed, echo, across, levels)

@@ -15,9 +15,6 @@ from calderon.report.panels import ShownCurrent
 from calderon.spaces import P0, Function
 from calderon.view import Scene
 
-FINE = 2001
-"""Points of a line across the focus between which its width is found."""
-
 
 @dataclass(frozen=True)
 class ReflectarrayResults(Result[ReflectarrayCase]):
@@ -67,11 +64,11 @@ def focus(results: ReflectarrayResults, sheet: Sheet) -> None:
     """The field across the focus, over that of the wave."""
     sheet.headline("field at the focus over that of the wave", f"{results.focus:.2f}")
     sheet.numbers["focus_over_incident"] = results.focus
-    across = np.linspace(results.across[0], results.across[-1], FINE)
+    across = np.linspace(results.across[0], results.across[-1], 2001)  # between which the width is found
     for name, sampled in zip("xy", results.levels, strict=True):
         level = np.interp(across, results.across, sampled)
         middle, below = int(level.argmax()), np.flatnonzero(level < level.max() / 2**0.5)
-        low, high = below[below < middle].max(initial=0), below[below > middle].min(initial=FINE - 1)
+        low, high = below[below < middle].max(initial=0), below[below > middle].min(initial=len(across) - 1)
         sheet.headline(f"width at half the power along {name}", f"{1e3 * (across[high] - across[low]):.1f}", "mm")
     lines = dict(zip(("along x", "along y"), results.levels, strict=True))
     columns: list[Column] = [(name.replace(" ", "_"), values) for name, values in lines.items()]

@@ -10,7 +10,7 @@ from calderon.kinds.surface.model import Case
 from calderon.kinds.surface.panels import PANELS
 from calderon.kinds.surface.results import Results
 from calderon.mesh import TriangleMesh
-from calderon.operators.methods import AUTO, rounded
+from calderon.operators.methods import rounded
 from calderon.report import Kind, Stages
 from calderon.report.formatting import Row, vector_text
 from calderon.report.kind import cost_rows
@@ -49,7 +49,7 @@ class SurfaceProblems(Kind[Case, TriangleMesh, Results]):
             ("unknowns", f"{posed.unknowns} on {mesh.number_of_triangles} triangles", ""),
             ("method", f"{method.name}, {method.matrix}", ""),
         ]
-        if case.solver.method == AUTO:
+        if not case.solver.names_method:
             rows.append(("why", chosen.reason or _why(case, posed.unknowns), ""))
         if plan is None:
             return [*rows, ("memory", "no entries: each product computes them anew", "")]

@@ -27,9 +27,10 @@ from calderon.kinds.surface.references import read_references
 from calderon.kinds.surface.results import Moment, PlaneWaves, Results, Slice, Source, Step, Words
 from calderon.mesh import AccuracyWarning, MeshError, MeshWarning, TriangleMesh
 from calderon.mlfmm import Multipole
-from calderon.operators.methods import AUTO, candidates
+from calderon.operators.methods import candidates
 from calderon.plots import inside
 from calderon.report.formatting import extent, frequency_texts, vector_text
+from calderon.report.scenes import evenly
 from calderon.report.second_mesh import FACTORS, SecondMesh, is_coarser, second_mesh
 from calderon.report.stages import Stages
 from calderon.solvers import ConvergenceError
@@ -37,11 +38,7 @@ from calderon.spaces import P0
 
 PLANES = 5
 """Frequencies of a sweep, evenly over it, and incident waves, for which the field in the plane is computed."""
-MOST = 5000
-"""Triangles of a mesh for which a second one is solved without being requested."""
 Measured = tuple[str, NDArray[Any], NDArray[Any]]
-ALL_AROUND = np.pi * (np.arange(8) + 0.5) / 8, np.pi * np.arange(8) / 4
-"""Angles theta and phi of directions in which far fields on two meshes are compared."""
 
 
 class SurfacePhysics(ABC):
@@ -176,8 +173,7 @@ class SurfacePhysics(ABC):
 
     def measured(self, case: Case, mesh: TriangleMesh, *solutions: Any) -> Measured:
         """A quantity of two solutions, with its name: the far field in all directions."""
-        directions = exact.unit_directions(*(each.ravel() for each in np.meshgrid(*ALL_AROUND, indexing="ij")))
-        first, second = (np.asarray(each.far_field(directions)) for each in solutions)
+        first, second = (np.asarray(each.far_field(all_around())) for each in solutions)
         return "far field", first, second
 
     def surface(self, mesh: TriangleMesh, solution: Any) -> Any:
@@ -319,11 +315,6 @@ def moments_of(case: Case) -> list[Moment]:
     ]
 
 
-def evenly(count: int, most: int) -> set[int]:
-    """At most so many of the numbers below count, evenly over them, the last among them."""
-    return {round(x) for x in np.linspace(count - 1, 0, min(most, count)).tolist()}
-
-
 def source_name(number: int, incident: Incident | None) -> str:
     """An incident wave in a view, by its number and direction."""
     assert incident is not None
@@ -380,7 +371,7 @@ def announcement(case: Case, unknowns: int, at: str) -> str:
     """Description of the next solution, with the memory of a dense matrix, and without a method that "auto" has yet to
     choose; `at`: the step of a sweep, empty without one."""
     method = SolveOptions(**options(case)).for_unknowns(unknowns).chosen
-    what = "" if case.solver.method == AUTO else method.matrix
+    what = method.matrix if case.solver.names_method else ""
     if method.stores_entries:
         what = "matrix and factors" if case.solver.solver == "lu" else "matrix"
         what += f" {format_bytes(dense_bytes(case, unknowns))}"
@@ -391,6 +382,12 @@ def dense_bytes(case: Case, unknowns: int) -> int:
     """Bytes of a dense matrix, and of its factors if it is solved by them."""
     entry = (16 if case.physics.wave else 8) // (2 if case.solver.precision == "single" else 1)
     return (2 if case.solver.solver == "lu" else 1) * entry * unknowns**2
+
+
+def all_around() -> NDArray[np.float64]:
+    """Directions (64, 3) in which solutions on two meshes are compared: eight theta between the poles by eight phi."""
+    theta, phi = np.meshgrid(np.pi * (np.arange(8) + 0.5) / 8, np.pi * np.arange(8) / 4, indexing="ij")
+    return exact.unit_directions(theta.ravel(), phi.ravel())
 
 
 def deviation(far: NDArray[np.complex128], reference: NDArray[np.complex128]) -> float:
@@ -406,7 +403,8 @@ def second_meshes(file: CaseFile[Case], mesh: TriangleMesh, estimated: bool) -> 
     case has to request it.
     """
     table, requested = file.case.mesh, file.case.output.estimate
-    if requested is False or (requested is None and (estimated or mesh.number_of_triangles > MOST or table.h is None)):
+    long = estimated or mesh.number_of_triangles > 5000 or table.h is None  # not to be solved again without request
+    if requested is False or (requested is None and long):
         return []
     if table.h is not None:
         found = [_with_edges(file, factor * table.h) for factor in FACTORS]

@@ -1,7 +1,7 @@
 """Families of problems on surfaces: what excites sound, electromagnetic waves, antennas and potentials, and what is
 evaluated of a solution at one frequency."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from calderon.formulations import (
     ScatteringSolution,
 )
 from calderon.formulations.scenes import level_values, pattern_rows
-from calderon.kinds.surface.computing import ALL_AROUND, Measured, SurfacePhysics, deviation, options, saved_sweep
+from calderon.kinds.surface.computing import Measured, SurfacePhysics, all_around, deviation, options, saved_sweep
 from calderon.kinds.surface.model import Case, FarField
 from calderon.kinds.surface.null_field import left_inside, points_inside
 from calderon.kinds.surface.results import FarFields, Moment, Words
@@ -31,11 +31,32 @@ from calderon.waves import ElectromagneticPlaneWave, PlaneWave, PointSource
 POLARIZATIONS = ("VV", "HH")
 
 
-class Radar(SurfacePhysics):
+class Electromagnetics(SurfacePhysics):
+    """Electromagnetic waves. level: the method of a solution that gives the power density of its far field."""
+
+    field_method = "electric"
+    level: ClassVar[str]
+
+    def evaluate(self, case: Case, posed: Any, solution: Any, moment: Moment, stages: Stages) -> dict[str, Any]:
+        """Elements per wavelength, the far field at the requested angles with its level, and that in all directions."""
+        requested, level = case.output.far_field, getattr(solution, self.level)
+        conductor = getattr(posed, "conductor", posed)
+        found: dict[str, Any] = {"elements_per_wavelength": float(conductor.elements_per_wavelength)}
+        with stages.stage("far field", moment.at):
+            if requested is not None:
+                found["far_field"] = components(solution.far_field(requested.directions), requested)
+                found["strength"] = decibels_of_power(level(*requested.theta_phi, requested.polarization))
+            rows = pattern_rows(solution.currents.electric_currents, solution.currents.wavenumber)
+            shape = (rows, 2 * (rows - 1))
+            found["pattern"] = level_values(level, shape).reshape(shape)
+        return found
+
+
+class Radar(Electromagnetics):
     """Scattering of an electromagnetic plane wave."""
 
     words = Words(CROSS_SECTION, "E", "V/m", "total electric field")
-    field_method = "electric"
+    level = "rcs"
 
     def excitation(self, case: Case, wavenumber: float) -> ElectromagneticPlaneWave:
         assert case.incident is not None
@@ -57,29 +78,24 @@ class Radar(SurfacePhysics):
         return left_inside(mesh, solution.electric, solution.incident.electric)
 
     def evaluate(self, case: Case, posed: Any, solution: Any, moment: Moment, stages: Stages) -> dict[str, Any]:
-        requested = case.output.far_field
-        found: dict[str, Any] = {"elements_per_wavelength": float(posed.elements_per_wavelength)}
+        requested, found = case.output.far_field, super().evaluate(case, posed, solution, moment, stages)
         if requested is not None:
-            with stages.stage("far field", moment.at):
-                vectors = solution.far_field(requested.directions)
-                found["far_field"] = components(vectors, requested)
-                found["strength"] = decibels_of_power(solution.rcs(*requested.theta_phi, requested.polarization))
-                assert case.incident is not None
-                found["backward"] = float(decibels_of_power(solution.rcs(*case.incident.toward_source)))
+            assert case.incident is not None
+            found["backward"] = float(decibels_of_power(solution.rcs(*case.incident.toward_source)))
             if case.output.exact:
                 series = _exact_sphere(case, moment.wavenumber)
                 found["exact_strength"] = decibels_of_power(series.rcs(*requested.theta_phi, requested.polarization))
-                found["exact_error"] = deviation(vectors, series.far_field(requested.directions))
-        with stages.stage("far field", moment.at):
-            found["pattern"] = pattern(solution, solution.rcs)
+                exact_field = components(series.far_field(requested.directions), requested)
+                both = (np.stack([*each.values()]) for each in (found["far_field"], exact_field))
+                found["exact_error"] = deviation(*both)
         return found | {"monostatic": _monostatic(case, posed, moment, stages)}
 
 
-class Antennas(SurfacePhysics):
+class Antennas(Electromagnetics):
     """Conductors that a voltage feeds."""
 
     words = Words(GAIN, "E", "V/m", "total electric field")
-    field_method = "electric"
+    level = "gain"
 
     def excitation(self, case: Case, wavenumber: float) -> float:
         assert case.physics.feed is not None
@@ -90,22 +106,7 @@ class Antennas(SurfacePhysics):
         return "input impedance", first, second
 
     def evaluate(self, case: Case, posed: Any, solution: Any, moment: Moment, stages: Stages) -> dict[str, Any]:
-        requested = case.output.far_field
-        found: dict[str, Any] = {"elements_per_wavelength": float(posed.conductor.elements_per_wavelength)}
-        if requested is not None:
-            with stages.stage("far field", moment.at):
-                found["far_field"] = components(solution.far_field(requested.directions), requested)
-                found["strength"] = decibels_of_power(solution.gain(*requested.theta_phi, requested.polarization))
-        with stages.stage("far field", moment.at):
-            found["pattern"] = pattern(solution, solution.gain)
-        return found | {"impedance": solution.input_impedance}
-
-
-def pattern(solution: Any, level: Any) -> NDArray[np.float64]:
-    """10 log10 of a level in all directions (rows, columns)."""
-    rows = pattern_rows(solution.currents.electric_currents, solution.currents.wavenumber)
-    shape = (rows, 2 * (rows - 1))
-    return level_values(level, shape).reshape(shape)
+        return super().evaluate(case, posed, solution, moment, stages) | {"impedance": solution.input_impedance}
 
 
 def components(vectors: NDArray[np.complex128], angles: Angles) -> FarFields:
@@ -261,8 +262,7 @@ class Statics(SurfacePhysics):
         if case.physics.side == "interior":
             x = points_inside(mesh)
         else:
-            angles = (each.ravel() for each in np.meshgrid(*ALL_AROUND, indexing="ij"))
-            x = mesh.bounds.mean(axis=0) + mesh.diameter * exact.unit_directions(*angles)
+            x = mesh.bounds.mean(axis=0) + mesh.diameter * all_around()
         first, second = (np.asarray(each.field(x)) for each in solutions)
         return "potential", first, second
 

@@ -10,12 +10,12 @@ from calderon.case.mesh import Mesh
 from calderon.case.output import Angles, NearFields, Rectangle
 from calderon.case.quantities import Place, Pressure, Size
 from calderon.case.solver import Backend, MethodName, Precision
-from calderon.case.table import CaseModel, Table, key
+from calderon.case.table import AT_MOST, CaseModel, Table, key
 from calderon.case.waves import Wave
 from calderon.exact import VACUUM_IMPEDANCE
 from calderon.formulations.options import DEFAULTS
 from calderon.kinds.surface.physics import BY_TAG, Physics
-from calderon.operators.methods import require, require_tolerance
+from calderon.operators.methods import candidates, require, require_tolerance
 from calderon.waves import ElectromagneticPlaneWave, PlaneWave, PointSource
 
 
@@ -174,8 +174,10 @@ class Solver(Table):
             require(self.method, "solver='lu'")
         return self
 
-
-MOST_WAVES = 64
+    @property
+    def names_method(self) -> bool:
+        """Whether one method is named, and none is left to be chosen by its cost."""
+        return len(candidates(self.method)) == 1
 
 
 class Case(CaseModel):
@@ -184,7 +186,9 @@ class Case(CaseModel):
     mesh: Mesh
     physics: Physics
     incident: Incident | None = None
-    wave: tuple[Incident, ...] = key("further incident waves, for the views of the report", (), max_length=MOST_WAVES)
+    wave: tuple[Incident, ...] = key(
+        "further incident waves, for the views of the report", (), max_length=AT_MOST.waves
+    )
     solver: Solver = Solver()
     output: Output = Output()
     media: Media = {}

@@ -14,10 +14,6 @@ from numpy.typing import NDArray
 
 from calderon.mesh import TriangleMesh
 
-TRIED, TAKEN = 1000, 64
-"""Random points in the box of a body, and of those inside of it, at most."""
-LEAST = 8
-"""Points that a mean needs."""
 Field = Callable[[NDArray[np.float64]], NDArray[Any]]
 
 
@@ -25,16 +21,16 @@ def left_inside(mesh: TriangleMesh, field: Field, reference: Field) -> float | N
     """The root of the mean square of `field` over that of `reference`, at points inside that are a mean edge away from
     the surface; None for open surfaces and for bodies that are too thin."""
     x = points_inside(mesh) if mesh.is_closed else np.zeros((0, 3))
-    if len(x) < LEAST:
+    if len(x) < 8:  # too few for a mean
         return None
     left, size = (float(np.sqrt(np.mean(np.abs(each(x)) ** 2))) for each in (field, reference))
     return left / size if size else None
 
 
 def points_inside(mesh: TriangleMesh) -> NDArray[np.float64]:
-    """At most TAKEN points (n, 3), a mean edge away from a closed surface."""
+    """At most 64 of 1000 random points (n, 3) in the box of a closed surface: inside, a mean edge away from it."""
     low, high = mesh.bounds
-    x = low + (high - low) * np.random.default_rng(1).random((TRIED, 3))
+    x = low + (high - low) * np.random.default_rng(1).random((1000, 3))
     distances, _ = scipy.spatial.cKDTree(mesh.centroids).query(x)
     x = x[distances > mesh.mean_edge_length]
-    return x[mesh.contains(x)][:TAKEN] if len(x) else x
+    return x[mesh.contains(x)][:64] if len(x) else x

@@ -9,7 +9,7 @@ from calderon.case import CaseFile
 from calderon.kinds.surface.model import Case, Reference
 from calderon.kinds.surface.results import Curve, Results
 
-DEPTH = 25.0
+COMPARED = 25.0
 """Decibels below the maximum of a reference down to which it is compared: the difference at a null, which is large for
 any error, would be most of the mean."""
 
@@ -37,7 +37,7 @@ def mean_difference(results: Results, reference: Reference) -> float | None:
     levels = step.strength if reference.curve == "far_field" else step.monostatic.get(reference.polarization or "")
     angles, known = results.references[reference.curve][reference.label]
     degrees = np.degrees(requested.values)
-    inside = (angles >= degrees.min() - 1e-9) & (angles <= degrees.max() + 1e-9) & (known >= known.max() - DEPTH)
+    inside = (angles >= degrees.min() - 1e-9) & (angles <= degrees.max() + 1e-9) & (known >= known.max() - COMPARED)
     if len(results.steps) > 1 or levels is None or not inside.any():
         return None
     order = np.argsort(degrees)

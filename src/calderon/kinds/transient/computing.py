@@ -38,8 +38,6 @@ from calderon.report.formatting import (
 )
 
 FAR_FIELD = Level("far field", "dB re 1 V", "far_field")
-RECORDS = 400
-"""Least number of values that a probe records in a run until a time (if it has as many steps), and in each period."""
 TABLES = {
     "mesh": "[mesh]",
     "materials": "[materials]",
@@ -151,7 +149,8 @@ class _Watch:
         period = facts.steps // (case.run.periods or 1)
         self._probe: Probe | None = None
         if output.probes:
-            self._probe = posed.add_probe(output.probes, max(1, period // RECORDS))
+            # at least 400 values in a run until a time, if it has as many steps, and in each period
+            self._probe = posed.add_probe(output.probes, max(1, period // 400))
         self.planes = [_Plane(case, posed, facts.steps, requested) for requested in output.slice]
         self.files: Path | None = None
         if output.snapshots is not None:

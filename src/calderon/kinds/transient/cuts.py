@@ -17,16 +17,13 @@ from calderon.report.formatting import frequency_text, time_unit
 from calderon.report.scenes import facing, grid, opening
 from calderon.view import PART_COLOURS, Field, Scene, Steps, Surface
 
-MARGIN = 0.35
-"""Margin shown around everything but air, relative to its larger side."""
-
 
 def cut_points(mesh: TetrahedralMesh, requested: Cut) -> NDArray[np.float64]:
     """(rows, columns, 3) of the requested rectangle; by default around everything that is not air (metal included),
     through its middle, within the mesh's bounding box."""
     whole = mesh.vertices.min(axis=0), mesh.vertices.max(axis=0)
     low, high = body_bounds(mesh)
-    margin = MARGIN * (high - low)[requested.axes].max()
+    margin = 0.35 * (high - low)[requested.axes].max()
     low, high = np.maximum(low - margin, whole[0]), np.minimum(high + margin, whole[1])
     return requested.grid((high - low)[requested.axes], (low + high) / 2)
 

@@ -26,9 +26,6 @@ from calderon.report.formatting import (
 )
 from calderon.report.panels import grouped, unknowns
 
-DEPTH = 60.0
-"""Decibels shown below the largest value of a cut."""
-
 
 @panel("cuts")
 def planes(results: TransientResults, sheet: Sheet) -> None:
@@ -101,9 +98,9 @@ def _drawn(results: TransientResults, found: CutField, tissue: bool = False) -> 
 
 
 def _range(levels: NDArray[np.float64]) -> tuple[float, float]:
-    """Decibels from the hundredth part that is lowest to the largest, at most DEPTH below it."""
+    """Decibels from the hundredth part that is lowest to the largest, at most 60 below it."""
     top = float(np.nanmax(levels))
-    return max(top - DEPTH, float(np.nanpercentile(levels, 1))), top
+    return max(top - 60.0, float(np.nanpercentile(levels, 1))), top
 
 
 def _moment(results: TransientResults) -> str:

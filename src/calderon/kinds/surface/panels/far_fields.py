@@ -12,14 +12,13 @@ import calderon.plots as plots
 from calderon.formulations.ports.port_sweep import write_touchstone
 from calderon.kinds.surface.model import FarField
 from calderon.kinds.surface.panels.fields import pattern_scene
-from calderon.kinds.surface.references import DEPTH, mean_difference, reference_path
+from calderon.kinds.surface.references import COMPARED, mean_difference, reference_path
 from calderon.kinds.surface.results import Results, Step
 from calderon.report import Sheet, panel
 from calderon.report.formatting import Column, Level, decibels, decibels_of_power, frequency_text, ohms
 from calderon.report.reflection import LINE, accepted, reflection, standing_wave_ratio
+from calderon.report.scenes import evenly
 
-CURVES = 5
-"""Curves of a sweep in one picture, at most."""
 Curves = dict[str, NDArray[np.float64]]
 
 
@@ -98,7 +97,7 @@ def references(results: Results, sheet: Sheet) -> None:
     """Mean differences to curves of files, and these files."""
     for one in results.file.case.output.reference:
         if (difference := mean_difference(results, one)) is not None:
-            name = f"mean difference to “{one.label}” down to {DEPTH:.0f} dB below its maximum"
+            name = f"mean difference to “{one.label}” down to {COMPARED:.0f} dB below its maximum"
             sheet.headline(name, f"{difference:.2f}", "dB")
     for source in {reference_path(results.file, one) for one in results.file.case.output.reference}:
         sheet.file(source.name, _copy_of(source))
@@ -171,8 +170,7 @@ def _travel_angle(results: Results, plane: str) -> float | None:
 
 def spread(steps: tuple[Step, ...]) -> list[Step]:
     """At most five steps, evenly over the sweep, including the first and last."""
-    numbers = np.unique(np.linspace(0, len(steps) - 1, min(len(steps), CURVES)).round().astype(int))
-    return [steps[n] for n in numbers]
+    return [steps[n] for n in evenly(len(steps), 5)]
 
 
 def _levels(curves: dict[str, np.ndarray]) -> tuple[float, float]:

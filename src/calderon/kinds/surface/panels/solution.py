@@ -141,8 +141,8 @@ def _system(results: Results, step: Step, sheet: Sheet) -> None:
 
 def _method(results: Results) -> str:
     """The method that the case names, or that "auto" took."""
-    method = results.file.case.solver.method
-    return method if method != "auto" else re.split(r"(?: matrix| operator)? \d", results.steps[-1].info.matrix)[0]
+    solver, matrix = results.file.case.solver, results.steps[-1].info.matrix
+    return solver.method if solver.names_method else re.split(r"(?: matrix| operator)? \d", matrix)[0]
 
 
 def _sweep(results: Results, sheet: Sheet) -> None:
