@@ -14,11 +14,11 @@ from calderon.formulations.elastic.conditions.face_conditions import (
 )
 from calderon.formulations.elastic.loads.body_loads import (
     Gravity,
+    LoadCase,
     RemoteStress,
     Spin,
     TemperatureChange,
 )
-from calderon.formulations.elastic.loads.load_cases import LoadCase
 from calderon.formulations.elastic.loads.steady_temperature import SteadyTemperature
 
 __all__ = [

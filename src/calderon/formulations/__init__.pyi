@@ -25,10 +25,10 @@ from .elastic.conditions.face_conditions import (
     SymmetryPlane as SymmetryPlane,
     Traction as Traction,
 )
-from .elastic.loads.load_cases import LoadCase as LoadCase
+from .elastic.loads.body_loads import LoadCase as LoadCase
 from .elastic.material import ElasticMaterial as ElasticMaterial
 from .elastic.solid import ElasticSolid as ElasticSolid
-from .elastic.results.bonded_solution import BondedSolution as BondedSolution
+from .elastic.results.solution import BondedSolution as BondedSolution
 from .elastic.results.solution import ElasticSolution as ElasticSolution
 from .elastic.loads.steady_temperature import SteadyTemperature as SteadyTemperature
 from .electromagnetic.antenna import PECAntenna as PECAntenna

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import calderon as cal
-from calderon.formulations.elastic.loads import steady_temperature
+from calderon.formulations.elastic.plan import COUNTS
 from calderon.potentials.heat import heat_displacements, heat_potentials
 from calderon.products.cost import Cost
 
@@ -188,7 +188,7 @@ def test_the_plan_counts_the_temperature(cube):
         cold, warm = (cal.ElasticSolid(cube, METAL, body=body, space=space) for body in ([], [load]))
         extra = warm.plan().seconds - cold.plan().seconds
         pairs = points * len(cube.triangles) ** 2
-        assert extra > Cost(steady_temperature.PAIR * pairs).seconds
+        assert extra > Cost(COUNTS.heat_pair * pairs).seconds
         assert warm.plan().nbytes >= cold.plan().nbytes
     equation = load.on(cube, np.zeros(3))._equation
     assert equation.unknowns == np.count_nonzero(equation.free) + np.count_nonzero(cube.tags == cube.names["cold"])

@@ -8,7 +8,7 @@ import pytest
 import scipy.sparse as sp
 
 import calderon as cal
-from calderon.formulations.elastic.system.accuracy import DOUBTFUL, FinerMatrices
+from calderon.formulations.elastic.system.accuracy import LIMITS, FinerMatrices
 from calderon.formulations.linear_system import LinearSystem
 from calderon.formulations.options import SolveOptions
 from catalogue import cases
@@ -46,7 +46,7 @@ def test_a_linear_displacement(method, space):
     solution = linear_solid(plate(0.05, 0.35), space=space).solve(method=method)
     info = solution.info
     assert error(solution) < (2e-3 if space == "P2" else 1e-3)
-    assert info.amplification > 1e3 and info.amplification * info.rotation_error < DOUBTFUL
+    assert info.amplification > 1e3 and info.amplification * info.rotation_error < LIMITS.doubtful
     assert "slender parts need" in info.matrix
     assert "amplified by bending up to" in str(info)
 

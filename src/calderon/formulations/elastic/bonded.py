@@ -17,16 +17,13 @@ from calderon.formulations.elastic.conditions.interfaces import (
     selection,
 )
 from calderon.formulations.elastic.conditions.joined_bodies import JoinedBodies
-from calderon.formulations.elastic.loads.load_cases import LoadCase
+from calderon.formulations.elastic.loads.body_loads import LoadCase
 from calderon.formulations.elastic.problem import ElasticProblem
-from calderon.formulations.elastic.results.bonded_solution import BondedSolution
-from calderon.formulations.elastic.results.solution import ElasticSolution
+from calderon.formulations.elastic.results.solution import BondedSolution, ElasticSolution
 from calderon.formulations.elastic.solid import ElasticSolid
+from calderon.formulations.elastic.tolerances import TOLERANCES
 from calderon.mesh.errors import warn_of_accuracy
 from calderon.validation import describe
-
-JUMP = 0.01
-"""Difference of the steady temperatures of two parts on a common face, over their range, that is warned of."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -142,7 +139,7 @@ class BondedSolids(ElasticProblem[BondedSolution]):
                 high[number[met]] = np.maximum(high[number[met]], own[met])
         jump = float((high - low).max(initial=0.0))
         known = np.concatenate([each for each in found if each is not None] or [np.zeros(1)])
-        if jump > JUMP * np.ptp(known):
+        if jump > TOLERANCES.jump * np.ptp(known):
             warn_of_accuracy(
                 f"the steady temperatures of bonded parts differ by up to {jump:.3g} K on their common faces: no heat "
                 "passes there between parts that are solved apart; give the temperature of common faces to both parts"

@@ -11,8 +11,6 @@ from calderon.mesh.errors import warn
 from calderon.validation import positive_length, real_array, real_number
 
 Array = NDArray[np.float64]
-LARGEST_BODY, SOFTEST = 10.0, 1e6
-"""Size in m and modulus in Pa beyond which a larger, softer body is taken for numbers in mm and MPa."""
 
 
 @dataclass(frozen=True)
@@ -85,8 +83,8 @@ def von_mises(stress: Array) -> Array:
 
 
 def warn_units(mesh: TriangleMesh, material: ElasticMaterial) -> None:
-    """MeshWarning for a large and soft body, whose numbers are rather those of mm and MPa."""
-    if mesh.diameter >= LARGEST_BODY and material.youngs_modulus < SOFTEST:
+    """MeshWarning for a body of 10 m or more that is softer than 1 MPa: its numbers are rather those of mm and MPa."""
+    if mesh.diameter >= 10.0 and material.youngs_modulus < 1e6:
         warn(
             f"a body of {mesh.diameter:.3g} m with a Young's modulus of {material.youngs_modulus:.3g} Pa: the numbers "
             'look like mm, N and MPa; say units="mm-N-MPa" (densities in t/mm^3), or give SI units'

@@ -17,35 +17,35 @@ from calderon.backends import return_memory
 from calderon.formulations.elastic.coarse.preconditioner import two_levels
 from calderon.formulations.elastic.conditions.joined_bodies import JoinedBodies
 from calderon.formulations.elastic.results.solution import ElasticInfo, ElasticSolution, warn_of_reactions
+from calderon.formulations.elastic.results.surface_stress import corner_stresses, estimated_errors
 from calderon.formulations.elastic.system.accuracy import Criterion, FinerMatrices
 from calderon.formulations.elastic.system.equation import LazyEquation
 from calderon.formulations.linear_system import LinearSystem
-from calderon.formulations.options import PlanChoices, SolveChoices, SolveOptions, checked_choices, named_options
+from calderon.formulations.options import (
+    PlanChoices,
+    SolveChoices,
+    SolveOptions,
+    checked_choices,
+    named_options,
+    require_supported,
+)
 from calderon.formulations.problem import Problem, Solution
 from calderon.formulations.solution_info import SolutionInfo
 from calderon.mesh.errors import warn
-from calderon.operators.methods import AUTO, Plan, candidates, least_of, method_named
+from calderon.operators.methods import Plan, candidates, is_automatic, least_of, method_named
 from calderon.quadrature import Quadrature
 from calderon.validation import describe
 
 Array = NDArray[np.float64]
-LOOSER, LOOSEST = 20, 1e-3
-"""The error of fast products over that of the solver, and the largest one: the errors of smooth functions are far below
-those of random ones, which set the order."""
-REFUSED = {
-    "precision": "bending of slender parts amplifies rounding, so that all numbers are in double precision",
-    "keep_on_device": "its matrix is a sum of several ones, which the processor makes",
-    "matrix_file": "its matrix is a sum of several ones",
-    "preconditioner": "its own one also measures the errors of displacements and strains",
-}
-"""Options of a problem that elastic solids do not have, and why."""
-USUAL: dict[str, Any] = {
-    "precision": "double",
-    "keep_on_device": False,
-    "matrix_file": None,
-    "preconditioner": "two-level",
-}
-"""The only values of these options."""
+PRECONDITIONER = "two-level"
+SUPPORTED: dict[str, tuple[str, ...]] = {
+    "method": (), "rtol": (), "compression_rtol": (), "solver": (), "backend": (), "progress": (), "maxiter": (),
+    "preconditioner": (PRECONDITIONER,),
+}  # fmt: skip
+WHY = (
+    "elastic solids multiply by a sum of matrices in double precision, as bending of slender parts amplifies rounding, "
+    "and their own preconditioner also measures the errors of displacements and strains"
+)
 
 
 class Errors(NamedTuple):
@@ -113,7 +113,7 @@ class ElasticProblem(Problem[Solution]):
 
     @property
     def preconditioners(self) -> tuple[str, ...]:
-        return (str(USUAL["preconditioner"]),)
+        return (PRECONDITIONER,)
 
     @property
     def brief(self) -> str:
@@ -132,17 +132,13 @@ class ElasticProblem(Problem[Solution]):
 
     def _options(self, choices: SolveChoices) -> SolveOptions:
         """Checked options, with the method that "auto" stands for; ValueError for those that solids do not have."""
-        given = checked_choices(choices)
-        for name, why in REFUSED.items():
-            value = given.get(name, USUAL[name])
-            if not (value is USUAL[name] or (isinstance(value, str) and value == USUAL[name])):
-                raise ValueError(f"{name}= is no option of elastic solids: {why}; leave it out")
-        options = SolveOptions(**USUAL | given)
-        if options.method == AUTO:
+        require_supported(choices, SUPPORTED, WHY)
+        options = SolveOptions(**{"preconditioner": PRECONDITIONER} | choices)
+        if is_automatic(options.method):
             options = self._with_method(options)
         if options.compression_rtol is None and options.chosen.joins_blocks:
             options = replace(options, compression_rtol=fast_rtol(options.rtol))
-        if "solver" not in given and options.chosen.stores_entries:
+        if "solver" not in choices and options.chosen.stores_entries:
             options = replace(options, solver="lu")
         return options
 
@@ -151,7 +147,7 @@ class ElasticProblem(Problem[Solution]):
         the layers."""
         lazy: Any = self.system.operator
         rtol = options.compression_rtol or fast_rtol(options.rtol)
-        found = [lazy.plan(each.name, rtol)._replace(lines=()) for each in candidates(AUTO)
+        found = [lazy.plan(each.name, rtol)._replace(lines=()) for each in candidates(options.method)
                  if each.stores_entries or (each.joins_blocks and options.solver != "lu")]  # fmt: skip
         name, reason = least_of(sorted(found, key=lambda plan: plan.expected_seconds))
         kept = options.compression_rtol if method_named(name).compresses else None
@@ -164,7 +160,7 @@ class ElasticProblem(Problem[Solution]):
     def _right_hand_side(self, data: Any) -> NDArray[Any]:
         raise NotImplementedError("the right-hand sides of solids are made with their matrix")
 
-    def _solve(self, data: list[Any], options: SolveOptions) -> list[Solution]:
+    def _solve(self, data: Sequence[Any], options: SolveOptions) -> list[Solution]:
         posed = [self._checked(one) for one in data]
         for each in posed:
             each.joined.refuse_unbalanced()
@@ -200,7 +196,9 @@ class ElasticProblem(Problem[Solution]):
         found = {}
         for k, (name, solid) in enumerate(zip(joined.names, joined.solids, strict=True)):
             u, t = solid.surface_fields(whole.reshape(-1, 3)[joined.numbers[k]], joined.tractions[k] @ s)
-            errors = solid.estimated_errors(u, t, data.noise)
+            stresses = corner_stresses(solid.material, u, t, solid.free_strain)
+            free = solid.material.youngs_modulus * solid.free_strain
+            errors = estimated_errors(solid.mesh, stresses, free, data.noise)
             own = ElasticInfo(
                 **vars(info), rotation_error=data.defects[k], free_motions=joined.free_motions.shape[1],
                 free_tags=joined.free_tags(k), displacement_error=errors[0], stress_error=errors[1],
@@ -215,9 +213,10 @@ def _system_of(posed: Sequence[JoinedBodies], finer: FinerMatrices | None) -> Li
     """The discrete equation of several load cases. finer: makes its matrix again where that is needed."""
     equation = "(1/2 + K) u = V t (Somigliana), tested with displacements and unknown tractions"
     lazy: Any = LazyEquation.of(posed)
-    return LinearSystem(equation, lazy, (lazy,), inverse_of=two_levels, accept=Criterion.of, finer=finer)
+    return LinearSystem(equation, lazy, (lazy,), inverse_of=two_levels, accept=Criterion, finer=finer)
 
 
 def fast_rtol(rtol: float) -> float:
-    """The tolerance of fast products for that of the solver."""
-    return min(LOOSER * rtol, LOOSEST)
+    """The tolerance of fast products for that of the solver, twenty times as large: the errors of smooth functions are
+    far below those of random ones, which set the order; above 1e-3 they are not."""
+    return min(20 * rtol, 1e-3)

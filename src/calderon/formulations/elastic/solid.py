@@ -18,13 +18,11 @@ from calderon.formulations.elastic.conditions.surface_conditions import (
     faces_of,
     surface_conditions,
 )
-from calderon.formulations.elastic.loads.body_loads import BodyLoad, RemoteStress
-from calderon.formulations.elastic.loads.load_cases import LoadCase
+from calderon.formulations.elastic.loads.body_loads import BodyLoad, LoadCase, RemoteStress
 from calderon.formulations.elastic.loads.volume_loads import VolumeLoads
 from calderon.formulations.elastic.material import ElasticMaterial, warn_units
 from calderon.formulations.elastic.problem import ElasticProblem
 from calderon.formulations.elastic.results.solution import ElasticSolution
-from calderon.formulations.elastic.results.surface_stress import corner_stresses, estimated_errors
 from calderon.formulations.elastic.system.columns import Spaces
 from calderon.mesh import TriangleMesh
 from calderon.mesh.containment import nested_components
@@ -121,7 +119,7 @@ class ElasticSolid(ElasticProblem[ElasticSolution]):
     def conditions(self) -> SurfaceConditions:
         """Known and unknown parts of displacement and traction, without the particular solution of body."""
         displacements, tractions = self._whole_spaces
-        particular = self.volume.displacement(displacements.scalar.nodes), self._particular_traction(tractions)
+        particular = self.volume.displacement(displacements.scalar.nodes), self.volume.traction(tractions.scalar)
         supports, loads = self.supports or {}, self.loads or {}
         return surface_conditions(displacements, tractions, supports, loads, particular)
 
@@ -149,7 +147,7 @@ class ElasticSolid(ElasticProblem[ElasticSolution]):
         """Displacement and traction of displacements (n, 3) at the nodes and the unknown part (3 m,) of tractions."""
         spaces, conditions = self.spaces, self.conditions
         rest = u - self.volume.displacement(spaces.displacements.scalar.nodes)
-        known = conditions.t0 + self._particular_traction(spaces.tractions)
+        known = conditions.t0 + self.volume.traction(spaces.tractions.scalar)
         traction = known.ravel() + t - conditions.springs @ rest.ravel()
         length, stress = UNITS[self.units]
         return (
@@ -157,26 +155,10 @@ class ElasticSolid(ElasticProblem[ElasticSolution]):
             Function(spaces.tractions, traction, label="traction", unit=stress),
         )
 
-    def corner_stresses(self, u: Function, t: Function) -> Array:
-        """(triangles, 3, 3, 3) stresses of a displacement and a traction at the vertices of each triangle, not
-        averaged."""
-        return corner_stresses(self.material, u, t, self._free_strain)
-
-    def estimated_errors(self, u: Function, t: Function, noise: float) -> tuple[float, float]:
-        """About the errors of displacement and surface stress, relative; arguments as in `corner_stresses`, and noise:
-        the error of the largest strain that solver and matrix leave."""
-        free = self.material.youngs_modulus * self._free_strain
-        return estimated_errors(self.mesh, self.corner_stresses(u, t), free, noise)
-
     @cached_property
-    def _free_strain(self) -> Array:
+    def free_strain(self) -> Array:
         """(triangles, 3) free expansion at the vertices of triangles."""
         return self.temperature(self.mesh.vertices)[self.mesh.triangles] * (self.material.expansion or 0.0)
-
-    def _particular_traction(self, space: Any) -> Array:
-        """(m, 3) the traction of the particular displacement at the nodes of a space of tractions."""
-        normals = np.repeat(self.mesh.normals, space.scalar.element.size, axis=0)
-        return np.einsum("nij,nj->ni", self.volume.stress(space.scalar.nodes), normals)
 
 
 def _out_of_the_material(mesh: TriangleMesh, exterior: bool) -> TriangleMesh:

@@ -7,8 +7,7 @@ import numpy as np
 
 from calderon.formulations.acoustic.scattering_solution import ScatteringSolution
 from calderon.formulations.elastic.bonded import BondedSolids
-from calderon.formulations.elastic.results.bonded_solution import BondedSolution
-from calderon.formulations.elastic.results.solution import ElasticInfo, ElasticSolution
+from calderon.formulations.elastic.results.solution import BondedSolution, ElasticInfo, ElasticSolution
 from calderon.formulations.elastic.solid import ElasticSolid
 from calderon.formulations.electromagnetic.antenna_solution import AntennaSolution
 from calderon.formulations.electromagnetic.dielectric_solution import DielectricSolution

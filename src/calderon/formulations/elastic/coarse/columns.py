@@ -1,13 +1,12 @@
-"""Groups of leaves, columns that live in few of them, and sums of tasks in rows of a dense matrix."""
+"""Groups of leaves, and columns that live in few of them."""
 
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from calderon.backends import InOrder, run_tasks
 from calderon.backends.numba import kernel
 from calderon.fmm.elastic import Line
 from calderon.fmm.layout import Layout
@@ -15,10 +14,6 @@ from calderon.fmm.layout import Layout
 Index = NDArray[np.int64]
 REAL = np.float32
 """Precision of sums, blocks and their inverses."""
-TASKS = 192
-"""Tasks of a sum, which are added up in their order."""
-ROWS = 64
-"""Rows of a panel that are added at a time."""
 
 
 def groups_of_leaves(layout: Layout, weights: Index, most: int) -> Index:
@@ -76,10 +71,6 @@ class LeafColumns(NamedTuple):
         leaf_columns(indptr, indices, rows, starts, seen, first, numbers)
         return LeafColumns(indptr, indices, matrix.data.astype(REAL), first, numbers)
 
-    def of_leaves(self, leaves: Index) -> Index:
-        """The numbers of the columns that are not zero in some leaves (m,)."""
-        return np.unique(np.concatenate([self.numbers[self.first[i] : self.first[i + 1]] for i in leaves.tolist()]))
-
 
 @kernel
 def leaf_columns(indptr, indices, rows, starts, seen, first, numbers):
@@ -102,37 +93,3 @@ def leaf_columns(indptr, indices, rows, starts, seen, first, numbers):
             numbers[first[i] : first[i] + count].sort()
         else:
             first[i + 1] = first[i] + count
-
-
-def add_in_panels(
-    sums: NDArray[Any], work: Callable[[int, Index, NDArray[Any]], None], rows: Callable[[int], Index], tasks: int
-) -> None:
-    """Let tasks add to rows of a dense matrix (k, k), each at its turn, so that equal input gives equal bits.
-
-    work(task, place, panel): adds to a panel of zeros, in which row r of the matrix is place[r]. rows(task): the rows
-    that a task adds to. tasks: their number.
-    """
-
-    def add(own: Index, panel: NDArray[Any]) -> None:
-        """Add a panel to its rows of the matrix."""
-        for low in range(0, len(own), ROWS):  # without a second panel
-            sums[own[low : low + ROWS]] += panel[low : low + ROWS]
-
-    entered = InOrder(add)
-
-    def one(task: int) -> None:
-        """Make the panel of a task, and add it at its turn."""
-        own, place = rows(task), np.full(len(sums), -1)
-        panel = np.zeros((len(own), sums.shape[1]), REAL)
-        place[own] = np.arange(len(own))
-        work(task, place, panel)
-        entered.add(task, own, panel)
-
-    run_tasks(one, tasks)
-
-
-def shares(work: Index) -> Index:
-    """Bounds of at most TASKS parts, none of which is empty, of things with the cumulative work (n + 1,)."""
-    bounds = np.searchsorted(work, np.linspace(0, work[-1], min(TASKS, len(work) - 1) + 1))
-    bounds[-1] = len(work) - 1
-    return np.unique(np.append(0, bounds))

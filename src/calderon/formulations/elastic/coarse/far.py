@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from calderon.backends import InOrder, run_tasks
 from calderon.backends.numba import kernel
 from calderon.backends.register_tiles import add_products
 from calderon.backends.threads import in_parts
@@ -16,11 +17,13 @@ from calderon.fmm.elastic import ElasticProduct, Line
 from calderon.fmm.elastic_moments import SUMS
 from calderon.fmm.moment_store import add_run
 from calderon.fmm.tables import Tables
-from calderon.formulations.elastic.coarse.columns import REAL, Index, LeafColumns, add_in_panels, shares
+from calderon.formulations.elastic.coarse.columns import REAL, Index, LeafColumns
 
 KEPT = 32
 """The number of combinations of harmonics, the first of a table, that far sums have: they are for approximate
 inverses."""
+TASKS = 192
+"""Tasks of the sums, which are added up in their order."""
 
 
 class Moments(NamedTuple):
@@ -280,3 +283,37 @@ def far_panel(
                 panel[at, numbers[q]] += total(t) / edge[b]
         for q in range(count):
             seen[numbers[q]] = -1
+
+
+def add_in_panels(
+    sums: NDArray[Any], work: Callable[[int, Index, NDArray[Any]], None], rows: Callable[[int], Index], tasks: int
+) -> None:
+    """Let tasks add to rows of a dense matrix (k, k), each at its turn, so that equal input gives equal bits.
+
+    work(task, place, panel): adds to a panel of zeros, in which row r of the matrix is place[r]. rows(task): the rows
+    that a task adds to. tasks: their number.
+    """
+
+    def add(own: Index, panel: NDArray[Any]) -> None:
+        """Add a panel to its rows of the matrix."""
+        for low in range(0, len(own), 64):  # few rows at a time, as a sum of all would be a second panel
+            sums[own[low : low + 64]] += panel[low : low + 64]
+
+    entered = InOrder(add)
+
+    def one(task: int) -> None:
+        """Make the panel of a task, and add it at its turn."""
+        own, place = rows(task), np.full(len(sums), -1)
+        panel = np.zeros((len(own), sums.shape[1]), REAL)
+        place[own] = np.arange(len(own))
+        work(task, place, panel)
+        entered.add(task, own, panel)
+
+    run_tasks(one, tasks)
+
+
+def shares(work: Index) -> Index:
+    """Bounds of at most TASKS parts, none of which is empty, of things with the cumulative work (n + 1,)."""
+    bounds = np.searchsorted(work, np.linspace(0, work[-1], min(TASKS, len(work) - 1) + 1))
+    bounds[-1] = len(work) - 1
+    return np.unique(np.append(0, bounds))

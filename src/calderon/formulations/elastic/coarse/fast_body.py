@@ -1,30 +1,36 @@
-"""The matrix of one body whose products are fast, as the coarse problem needs it: by near blocks and moments."""
+"""The matrix of one body whose products are fast, by near blocks and moments: sums between columns, and its blocks."""
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from calderon.backends import return_memory
+from calderon.backends import return_memory, run_tasks, thread_count
 from calderon.fmm.elastic import ElasticProduct
-from calderon.formulations.elastic.coarse.columns import Index, LeafColumns
+from calderon.formulations.elastic.coarse.columns import REAL, Index, LeafColumns
 from calderon.formulations.elastic.coarse.far import far_sums
-from calderon.formulations.elastic.coarse.near import near_sums
-from calderon.formulations.elastic.system.body import BodyRows
+from calderon.formulations.elastic.coarse.near import Blocks, Places, near_sums
 from calderon.formulations.elastic.system.equation import Equation
+
+SHARES = 4
+"""Parts of rows or blocks for each thread."""
+
+
+def share_bounds(count: int) -> list[int]:
+    """Bounds of some parts of `count` things for each thread."""
+    return np.linspace(0, count, SHARES * thread_count() + 1).astype(np.int64).tolist()
 
 
 class FastBody(NamedTuple):
     """The matrix of one body between all unknowns, A = left^T P right + local, by its fast product P.
 
-    rows: the `BodyRows`. length: L. product: P. left (p, unknowns): from its rows to those of A. right (k, unknowns):
-    from unknowns to displacements and tractions, without elastic supports. local (unknowns, unknowns): 1/2 less what
-    translations give.
+    product: P. left (p, unknowns): test functions times the scale of the rows of A, of the rows of P. right
+    (k, unknowns): from unknowns to displacements and tractions. local (unknowns, unknowns): 1/2 less what translations
+    give.
     """
 
-    rows: BodyRows
-    length: float
     product: ElasticProduct
     left: sp.csr_array
     right: sp.csr_array
@@ -39,28 +45,11 @@ class FastBody(NamedTuple):
             product = getattr(product, "host", product)  # of products on a device
             if not isinstance(product, ElasticProduct):
                 return []
-            found.append(FastBody.of(equation, rows, product))
+            left = sp.csr_array(rows.tests @ sp.diags_array(equation.scale))
+            local = sp.csr_array(left.T @ (rows.local @ rows.fields[: rows.local.shape[1]]))
+            right = sp.csr_array(rows.fields[rows.layers.kept])
+            found.append(FastBody(product, sp.csr_array(left[rows.layers.tested]), right, local))
         return found
-
-    @staticmethod
-    def of(equation: Equation, rows: BodyRows, product: ElasticProduct) -> "FastBody":
-        """The matrix of the rows of a body in its equation, with their product."""
-        # rows: test functions times the scale of the rows of A, of those rows that the product has
-        left = sp.csr_array(rows.tests @ sp.diags_array(equation.scale))
-        # columns: displacements and tractions of all unknowns
-        u = equation.length * rows.free
-        right = sp.block_diag([u, rows.bound], format="csr") if rows.has_tractions else sp.csr_array(u, copy=True)
-        # local terms of all test spaces, one below the other
-        local = sp.vstack([each.local @ u for each in rows.rows], format="csr")
-        for each in (right, local):
-            each.resize((each.shape[0], equation.unknowns))
-        local = sp.csr_array(left.T @ local)
-        return FastBody(rows, equation.length, product, left[rows.layers.tested], right, local)
-
-    @property
-    def kept(self) -> sp.csr_array:
-        """(columns of P, unknowns) the right side for all unknowns, without elastic supports."""
-        return sp.csr_array(self.right[self.rows.layers.kept])
 
     @property
     def leaves(self) -> int:
@@ -77,24 +66,57 @@ class FastBody(NamedTuple):
             found[one.indices] = np.repeat(leaf, np.diff(one.indptr))
         return found
 
+    def columns(self, left: sp.csr_array, right: sp.csr_array) -> tuple[LeafColumns, LeafColumns]:
+        """Columns on the rows of P, left (p, n), and on its columns, right (k, n), by leaf."""
+        far = self.product.far
+        return LeafColumns.of(far.rows, left, self.leaves), LeafColumns.of(far.columns, right, self.leaves)
+
     def add_sums(self, coarse: sp.csr_array, sums: NDArray[Any]) -> None:
         """Add Z^T A Z without the lift to a matrix (k, k), for coarse columns Z (unknowns, k)."""
-        far = self.product.far
-        rows, columns = (
-            LeafColumns.of(lines, sp.csr_array(matrix), self.leaves)
-            for lines, matrix in ((far.rows, self.left @ coarse), (far.columns, self._moved(coarse)))
-        )
-        near_sums(self.product, rows, columns, sums)
+        rows, columns = self.columns(sp.csr_array(self.left @ coarse), sp.csr_array(self.right @ coarse))
+        terms, count = Blocks.of(self.product), len(sums)
+        bounds, group, place = share_bounds(count), np.zeros(count, np.int64), np.arange(count)
+
+        def add(part: int) -> None:
+            """Add the near sums of one part of the rows."""
+            low, high = bounds[part : part + 2]
+            begin = np.full(count, -1)
+            begin[low:high] = count * np.arange(high - low)
+            near_sums(terms, rows, columns, Places(group, begin, place), sums[low:high].reshape(-1))
+
+        run_tasks(add, len(bounds) - 1)
         return_memory()
         far_sums(self.product, rows, columns, sums)
         local = (coarse.T @ (self.local @ coarse)).tocoo()
         sums[local.coords] += local.data
 
-    def _moved(self, columns: sp.csr_array) -> sp.csr_array:
-        """(columns of P, k) displacements and tractions, those of elastic supports included, of columns of unknowns."""
-        found, springs = self.right @ columns, self.rows.springs
-        if springs.nnz:
-            u = self.length * self.rows.free
-            supported = springs @ (u @ columns[: u.shape[1]])
-            found = found - sp.vstack([sp.csr_array((u.shape[0], columns.shape[1])), supported])
-        return sp.csr_array(found.tocsr()[self.rows.layers.kept])
+
+class DiagonalBlocks:
+    """Blocks on the diagonal of the matrix of a body, from its near blocks.
+
+    groups: the unknowns of each block, no two of which have one in common. body: the `FastBody`.
+    """
+
+    def __init__(self, body: FastBody, groups: Sequence[Index]) -> None:
+        """body, groups: as in the class."""
+        self.groups, self._local = groups, body.local
+        self._terms, self._sides = Blocks.of(body.product), body.columns(body.left, body.right)
+        self._group, self._place = np.full(body.left.shape[1], -1), np.zeros(body.left.shape[1], np.int64)
+        for number, each in enumerate(groups):
+            self._group[each], self._place[each] = number, np.arange(len(each))
+
+    def of(self, low: int, high: int) -> list[NDArray[Any]]:
+        """The blocks (n, n) of the groups low .. high."""
+        if low == high:
+            return []
+        sizes, rows = [len(each) for each in self.groups[low:high]], np.concatenate(self.groups[low:high])
+        starts = np.append(0, np.cumsum(np.square(sizes)))
+        begin, number = np.full(len(self._group), -1), self._group[rows] - low
+        begin[rows] = starts[number] + self._place[rows] * np.array(sizes)[number]
+        # local terms, and the near blocks
+        out, given = np.zeros(starts[-1], REAL), self._local[rows].tocoo()
+        i, j = rows[given.coords[0]], given.coords[1]
+        own = self._group[i] == self._group[j]
+        out[begin[i[own]] + self._place[j[own]]] = given.data[own]
+        near_sums(self._terms, *self._sides, Places(self._group, begin, self._place), out)
+        return [each.reshape(n, n) for each, n in zip(np.split(out, starts[1:-1]), sizes, strict=True)]

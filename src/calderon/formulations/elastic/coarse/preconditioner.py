@@ -9,7 +9,7 @@ of fast products (`FastBody`), and by products with the columns of Z else.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.linalg
@@ -17,11 +17,10 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
-from calderon.backends import return_memory, run_tasks, thread_count
+from calderon.backends import return_memory, run_tasks
 from calderon.formulations.elastic.coarse.columns import REAL, groups_of_leaves
-from calderon.formulations.elastic.coarse.fast_body import FastBody
+from calderon.formulations.elastic.coarse.fast_body import DiagonalBlocks, FastBody, share_bounds
 from calderon.formulations.elastic.coarse.inverse_blocks import InverseBlocks
-from calderon.formulations.elastic.coarse.near import BlockSums
 from calderon.formulations.elastic.conditions.rigid_motions import rigid_motions
 from calderon.formulations.elastic.conditions.surface_conditions import sparse
 from calderon.formulations.elastic.system.equation import Equation
@@ -31,21 +30,30 @@ Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 Blocks = Callable[[int, int], list[NDArray[Any]]]
 """Gives the entries (n, n) between the unknowns of each of the groups low .. high."""
-LEAF, CLUSTER = 60, 400
-"""Unknowns of a block, and of a cluster that moves as a rigid body."""
-FEWEST = 30
-"""Unknowns of a kind, displacements or tractions, that a cluster has rigid motions for."""
-CLUSTERS = 400
-"""Clusters at most: a coarse problem of some 3,000 unknowns."""
-SHARES = 4
-"""Parts of the blocks for each thread."""
-SINGULAR = 1e-5
-"""Inverse condition below which a block is singular; blocks are in single precision."""
+
+
+class Sizes(NamedTuple):
+    """Sizes of the preconditioner, in unknowns, and the condition of its blocks.
+
+    leaf: of a block, whose inverse takes a few products. cluster: of one that moves as a rigid body. clusters: how many
+    these are at most, a coarse problem of some 3,000 unknowns. fewest: of a kind, displacements or tractions, that a
+    cluster has six rigid motions for. singular: the inverse condition below which a block is singular; blocks are in
+    single precision.
+    """
+
+    leaf: int = 60
+    cluster: int = 400
+    clusters: int = 400
+    fewest: int = 30
+    singular: float = 1e-5
+
+
+SIZES = Sizes()
 
 
 def two_levels(equation: Equation) -> LinearOperator:
     """The preconditioner M of an assembled equation."""
-    size, bodies = max(CLUSTER, -(-equation.unknowns // CLUSTERS)), FastBody.all_of(equation)
+    size, bodies = max(SIZES.cluster, -(-equation.unknowns // SIZES.clusters)), FastBody.all_of(equation)
     return_memory()
     coarse = rigid_columns(equation, clusters(equation, bodies, size))
     return_memory()
@@ -56,9 +64,9 @@ def two_levels(equation: Equation) -> LinearOperator:
         inverse.enter(0, scipy.linalg.inv(matrix.T, overwrite_a=True).T)  # LAPACK has columns where these are rows
     del matrix
     return_memory()
-    leaves = clusters(equation, bodies, LEAF)
+    leaves = clusters(equation, bodies, SIZES.leaf)
     blocks: Blocks
-    if len(leaves) == 1:  # singular without the lift and elastic supports, where the body is held by these alone
+    if len(leaves) == 1:  # singular without the lift, where nothing holds the body
         leaves = [np.arange(equation.unknowns)]
         whole = equation @ np.eye(equation.unknowns)
         blocks = lambda low, high: [whole][low:high]  # noqa: E731
@@ -100,7 +108,7 @@ def rigid_columns(equation: Equation, parts: Sequence[Index]) -> sp.csr_array:
     for cluster in parts:
         displacements = cluster < equation.displacements
         for part in (cluster[displacements], cluster[~displacements]):
-            if len(part) < FEWEST:
+            if len(part) < SIZES.fewest:
                 continue
             arms = equation.points[part] - equation.points[part].mean(axis=0)
             motions = rigid_motions(arms / max(float(np.abs(arms).max()), 1e-300), np.zeros(3))
@@ -134,12 +142,12 @@ def coarse_matrix(equation: Equation, bodies: Sequence[FastBody], coarse: sp.csr
 
 
 def leaf_blocks(equation: Equation, bodies: Sequence[FastBody], leaves: Sequence[Index]) -> Blocks:
-    """The entries of A between the unknowns (n,) of each leaf: from near blocks where products are fast. Elastic
-    supports and the lift are not in them."""
+    """The entries of A, without the lift, between the unknowns (n,) of each leaf: from near blocks where products are
+    fast."""
     if not bodies:
         stored = [equation.block(leaf) for leaf in leaves]
         return lambda low, high: stored[low:high]
-    sums = [BlockSums(body.product, body.left, body.kept, body.local, leaves) for body in bodies]
+    sums = [DiagonalBlocks(body, leaves) for body in bodies]
     balances = [each for each in equation.balances if each is not None]
 
     def blocks(low: int, high: int) -> list[NDArray[Any]]:
@@ -156,7 +164,7 @@ def leaf_blocks(equation: Equation, bodies: Sequence[FastBody], leaves: Sequence
 def _inverses(leaves: list[Index], blocks: Blocks) -> InverseBlocks:
     """The inverses of the blocks of all leaves, some at a time."""
     inverses = InverseBlocks.empty(leaves)
-    bounds = np.linspace(0, len(leaves), SHARES * thread_count() + 1).astype(np.int64).tolist()
+    bounds = share_bounds(len(leaves))
 
     def invert(part: int) -> None:
         """Enter the inverses of one part of the leaves."""
@@ -173,6 +181,6 @@ def _inverse(block: Array) -> Array:
     motions."""
     block = np.asarray(block, np.float64)
     found = np.linalg.inv(block)
-    if np.linalg.norm(block) * np.linalg.norm(found) >= 1 / SINGULAR:
-        found = np.linalg.pinv(block, rcond=SINGULAR)
+    if np.linalg.norm(block) * np.linalg.norm(found) >= 1 / SIZES.singular:
+        found = np.linalg.pinv(block, rcond=SIZES.singular)
     return np.asarray(found)

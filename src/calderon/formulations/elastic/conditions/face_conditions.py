@@ -7,12 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from calderon.formulations.elastic.tolerances import TOLERANCES
 from calderon.spaces.space import evaluate_data
 from calderon.validation import one_point, positive_length, real_number, unit_vector
 
 Array = NDArray[np.float64]
-FLAT = 1e-6
-"""Largest deviation of unit normals of what counts as a plane."""
 
 
 class Face(NamedTuple):
@@ -121,7 +120,7 @@ class Roller(Support):
             return np.asarray(self.direction)[None]
         normal = face.areas @ face.normals
         normal = normal / max(float(np.linalg.norm(normal)), 1e-300)
-        if (away := float(np.linalg.norm(face.normals - normal, axis=1).max())) > FLAT:
+        if (away := float(np.linalg.norm(face.normals - normal, axis=1).max())) > TOLERANCES.flat:
             raise ValueError(
                 f"{type(self).__name__} needs a plane face, and normals of {face.name!r} differ by {away:.2g}: give "
                 "each plane a tag of its own, or take Roller(direction)"

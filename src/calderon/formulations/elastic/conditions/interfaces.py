@@ -14,18 +14,17 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from calderon.formulations.elastic.conditions.surface_conditions import CONFLICT, SurfaceConditions, free_columns
+from calderon.formulations.elastic.conditions.surface_conditions import SurfaceConditions, free_columns
+from calderon.formulations.elastic.tolerances import TOLERANCES
 from calderon.mesh import TriangleMesh
 from calderon.mesh.checks.crossings import crossing_pairs
 from calderon.mesh.coincident import coincident_points
 from calderon.mesh.containment import winding_numbers
-from calderon.mesh.tolerances import TOLERANCES
+from calderon.mesh.tolerances import TOLERANCES as OF_MESHES
 from calderon.spaces import NodalVectorSpace
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
-HELD = 1e-8
-"""Eigenvalue from which on a direction of a joined node is held by supports."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +43,7 @@ class Faces:
 
 def joined(points: Sequence[Array], size: float) -> list[Index]:
     """Numbers 0, 1, ... of points (n, 3) of several parts, equal where they coincide. size: of all parts together."""
-    first = coincident_points(np.concatenate(points), TOLERANCES.joined * size)
+    first = coincident_points(np.concatenate(points), OF_MESHES.joined * size)
     numbers = np.unique(first, return_inverse=True)[1]
     return np.split(numbers, np.cumsum([len(each) for each in points])[:-1])
 
@@ -178,16 +177,17 @@ def joined_supports(
         np.add.at(sums, number, values)
         own.append((projector, values))
     sizes, axes = np.linalg.eigh(held)
-    inverse = np.where(sizes > HELD, 1 / np.maximum(sizes, HELD), 0.0)
+    inverse = np.where(sizes > TOLERANCES.held, 1 / np.maximum(sizes, TOLERANCES.held), 0.0)
     u0 = np.einsum("nik,nk,njk,nj->ni", axes, inverse, axes, sums)
     scale = np.abs(u0).max(initial=0.0)
     for name, number, (projector, values) in zip(names, nodes, own, strict=True):
-        if np.abs(np.einsum("nij,nj->ni", projector, u0[number]) - values).max() > CONFLICT * max(scale, 1e-300):
+        difference = np.abs(np.einsum("nij,nj->ni", projector, u0[number]) - values).max()
+        if difference > TOLERANCES.conflict * max(scale, 1e-300):
             raise ValueError(
                 f"the supports of {name!r} and of another part prescribe different displacements at a common node: let "
                 "them agree along common edges"
             )
-    return u0, free_columns(np.swapaxes(axes, 1, 2), sizes <= HELD)
+    return u0, free_columns(np.swapaxes(axes, 1, 2), sizes <= TOLERANCES.held)
 
 
 def _diagonal_blocks(free: sp.csr_array) -> Array:

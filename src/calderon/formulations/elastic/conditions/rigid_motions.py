@@ -6,16 +6,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from calderon.formulations.elastic.tolerances import TOLERANCES
 from calderon.mesh import TriangleMesh
 from calderon.quadrature import triangle_rule
 from calderon.quadrature.segment import gauss
 from calderon.spaces import Space
 
 Array = NDArray[np.float64]
-FREE = 1e-6
-"""The part of a rigid motion that supports may hold of one that counts as free."""
-UNBALANCED = 1e-3
-"""Largest resultant of loads along a free motion, over the sum of their magnitudes."""
 AXES = "xyz"
 
 
@@ -36,7 +33,7 @@ def rigid_motions(points: Array, centre: Array) -> Array:
 def null_motions(held: Array) -> Array:
     """(6, f) combinations of rigid motions, in units of the size, of which supports hold nothing; held (n, 6)."""
     _, sizes, basis = np.linalg.svd(held, full_matrices=False)
-    return np.asarray(basis[sizes <= FREE].T)
+    return np.asarray(basis[sizes <= TOLERANCES.free].T)
 
 
 def orthonormal(motions: Array, mass: Any) -> Array:
@@ -102,7 +99,7 @@ def refuse_unbalanced(
     rotations in units of length; size: the sum of the magnitudes of the loads."""
     moment = total.moment - np.cross(centre, total.force)
     work = free.T @ np.concatenate([total.force, moment / length])
-    if np.linalg.norm(work) <= UNBALANCED * size:
+    if np.linalg.norm(work) <= TOLERANCES.unbalanced * size:
         return
 
     def shown(vector: Array, scale: float) -> str:

@@ -15,6 +15,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from calderon.formulations.elastic.conditions.face_conditions import Face, Load, Support
+from calderon.formulations.elastic.tolerances import TOLERANCES
 from calderon.mesh import TriangleMesh
 from calderon.quadrature import triangle_rule
 from calderon.spaces import NodalVectorSpace, Space
@@ -22,10 +23,6 @@ from calderon.validation import describe
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
-INDEPENDENT = 1e-8
-"""Singular value from which on directions of supports count as different."""
-CONFLICT = 1e-6
-"""Difference of two supports of a node, over the largest prescribed displacement, that is no contradiction."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +81,7 @@ def surface_conditions(
         blocks[rows] = basis.T @ basis
         springs[rows] = sum(support.stiffness for support in supports[tag])
         along = np.abs(loaded[rows] @ basis.T).max(initial=0.0)
-        if along > INDEPENDENT * np.abs(loaded[rows]).max(initial=0.0):
+        if along > TOLERANCES.independent * np.abs(loaded[rows]).max(initial=0.0):
             raise ValueError(
                 f"tag {tag!r} has a traction of {along:.3g} along a direction in which its displacement is prescribed: "
                 "give either of them"
@@ -136,7 +133,7 @@ def _directions(supports: Sequence[Support], face: Face) -> Array:
 def _orthonormal(directions: Array) -> Array:
     """(k, 3) an orthonormal basis of directions (m, 3)."""
     _, sizes, basis = np.linalg.svd(directions, full_matrices=False)
-    return np.asarray(basis[sizes > INDEPENDENT])
+    return np.asarray(basis[sizes > TOLERANCES.independent])
 
 
 def _nodes(
@@ -163,7 +160,7 @@ def _nodes(
                 rows.append(basis)
                 given.append((support.values(space.nodes[nodes]) - particular[nodes]) @ basis.T)
         matrix, values = np.concatenate(rows), np.concatenate(given, axis=1)
-        u0[nodes] = values @ np.linalg.pinv(matrix, rcond=INDEPENDENT).T
+        u0[nodes] = values @ np.linalg.pinv(matrix, rcond=TOLERANCES.independent).T
         _refuse_conflicts(u0[nodes] @ matrix.T - values, u0[nodes], own)
         held_basis = _orthonormal(matrix)
         rest = np.linalg.svd(held_basis, full_matrices=True)[2][len(held_basis) :]
@@ -194,7 +191,7 @@ def sparse(values: Array, rows: Index, columns: Index, shape: tuple[int, int]) -
 def _refuse_conflicts(difference: Array, values: Array, tags: list[Any]) -> None:
     """ValueError where prescribed displacements of the supports of some tags differ, difference (n, k), from those that
     nodes have, values (n, 3)."""
-    if np.abs(difference).max(initial=0.0) > CONFLICT * max(np.abs(values).max(initial=0.0), 1e-300):
+    if np.abs(difference).max(initial=0.0) > TOLERANCES.conflict * max(np.abs(values).max(initial=0.0), 1e-300):
         raise ValueError(
             f"the supports {' and '.join(map(repr, tags))} prescribe different displacements at a common node: a solid "
             "has one displacement there; let them agree along their common edges"

@@ -1,4 +1,4 @@
-"""Loads of the volume, by particular solutions: no mesh of the volume is needed.
+"""Loads of the volume, by particular solutions: no mesh of the volume is needed; and sets of loads.
 
 A particular displacement u_p solves div sigma(u_p) + f = 0; the rest u - u_p has no load of the volume. With
 M = lambda + 2 mu, s = g.x / |g|, and p the distance vector from the axis of a rotation,
@@ -10,6 +10,7 @@ M = lambda + 2 mu, s = g.x / |g|, and p the distance vector from the axis of a r
 and so does a uniform stress far from the cavities of a solid without outer surface, u_p = strain x.
 """
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -18,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from calderon.formulations.elastic.material import ElasticMaterial
 from calderon.mesh import TriangleMesh
-from calderon.validation import one_point, real_number, real_numbers, unit_vector
+from calderon.validation import describe, list_of, one_point, real_number, real_numbers, unit_vector
 
 Array = NDArray[np.float64]
 
@@ -188,3 +189,26 @@ class RemoteStress(BodyLoad):
 
     def stress(self, x: Array, material: ElasticMaterial) -> Array:
         return np.broadcast_to(np.asarray(self.stress_tensor), (len(x), 3, 3))
+
+
+@dataclass(frozen=True, eq=False)
+class LoadCase:
+    """One set of loads: loads by tag and body, as `ElasticSolid` takes them, instead of those of the solid."""
+
+    loads: Mapping[Any, Any] | None = None
+    body: Sequence[BodyLoad] = ()
+
+    def __post_init__(self) -> None:
+        if self.loads is not None and not isinstance(self.loads, Mapping):
+            raise TypeError(f"loads are given by tag, {{tag: Force(...)}}, got {describe(self.loads)}")
+        body = list_of(self.body, BodyLoad, "body is a list of loads of the volume, such as Gravity")
+        object.__setattr__(self, "body", body)
+
+    @staticmethod
+    def of(data: Any) -> "LoadCase":
+        """A load case, or that of loads by tag; TypeError for others."""
+        if isinstance(data, LoadCase):
+            return data
+        if not isinstance(data, Mapping):
+            raise TypeError(f"a load case is a LoadCase or loads by tag, {{tag: Force(...)}}, got {describe(data)}")
+        return LoadCase(data)

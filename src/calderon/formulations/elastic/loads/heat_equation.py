@@ -3,7 +3,7 @@
 It is tested with linear functions where T is unknown, and with constants on triangles where q is.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -11,22 +11,20 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
-from calderon.formulations.elastic.plan import ENTRY
-from calderon.formulations.elastic.system.columns import single_layer_sizes
+from calderon.formulations.elastic.plan import COUNTS
+from calderon.formulations.elastic.system.columns import part_of, single_layer_sizes
 from calderon.greens import Laplace
 from calderon.mesh import TriangleMesh
 from calderon.mesh.locality import block_order
 from calderon.operators import double_layer, single_layer
-from calderon.operators.methods import AUTO, PRODUCTS, Plan, first_that, least_of, method_named
+from calderon.operators.methods import AUTO, PRODUCTS, Plan, candidates, first_that, least_of, method_named
 from calderon.products.cost import Cost, lu_flops
 from calderon.solvers import gmres, lu
-from calderon.spaces import P0, P1, Function, Space
+from calderon.spaces import P0, P1, Function
 
 Array = NDArray[np.float64]
-PRODUCTS_RTOL, RTOL = 1e-5, 1e-6
+PRODUCTS_RTOL, GMRES_RTOL = 1e-5, 1e-6
 """Tolerances of fast products and of GMRES: displacements are not more accurate."""
-BLOCK, SELF = 128, 0.35
-"""Triangles of a block of the preconditioner; distance of a triangle from itself in it, in roots of its area."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,19 +63,8 @@ class HeatEquation:
         """K of all T and V of the q that are not zero, tested with linear functions where T is unknown, and with
         constants where q is."""
         nodes, faces = P1(self.mesh), P0(self.mesh)
-
-        def on(triangles: NDArray[np.bool_]) -> Space:
-            """The constants on some triangles."""
-            count = int(np.count_nonzero(triangles))
-            return replace(faces, triangles=np.flatnonzero(triangles), dofs=np.arange(count)[:, None], dimension=count)
-
-        dofs = np.where(self.free, np.cumsum(self.free) - 1, -1)[nodes.dofs]
-        kept = (dofs >= 0).any(axis=1)
-        own = replace(
-            nodes, triangles=nodes.triangles[kept], dofs=dofs[kept], dimension=int(np.count_nonzero(self.free))
-        )
-        constants = on(self.known)
-        loaded = constants if np.array_equal(self.acting, self.known) else on(self.acting)
+        own, constants = part_of(nodes, self.free), part_of(faces, self.known)
+        loaded = constants if np.array_equal(self.acting, self.known) else part_of(faces, self.acting)
         tests = [own, constants] if own.dimension else [constants]
         return [(double_layer(Laplace(), nodes, test), single_layer(Laplace(), loaded, test)) for test in tests]
 
@@ -86,15 +73,16 @@ class HeatEquation:
         """The bytes and seconds of the solution by the chosen method."""
         count, layers = self.unknowns, [each for row in self.rows for each in row]
         entries = sum(each.shape[0] * each.shape[1] for each in layers)
-        seconds = Cost(ENTRY * entries + lu_flops(count, is_complex=False)).seconds
+        seconds = Cost(COUNTS.entry * entries + lu_flops(count, is_complex=False)).seconds
         found = [Plan(first_that("stores_entries").name, 8 * (entries + 2 * count**2), seconds, 0.0)]
         fast = first_that("joins_blocks").name
         parts = [each.plan(fast, PRODUCTS_RTOL, precision="single") for each in layers]
         nbytes = sum(each.nbytes for each in parts) + 8 * PRODUCTS * count
         found.append(Plan(fast, nbytes, *(sum(each[k] for each in parts) for k in (2, 3))))
-        found.sort(key=lambda each: each.expected_seconds)
-        chosen = least_of(found)[0] if self.method == AUTO else self.method
-        return next(each for each in found if each.method == chosen)
+        names = [each.name for each in candidates(self.method)]
+        allowed = sorted((each for each in found if each.method in names), key=lambda each: each.expected_seconds)
+        chosen = least_of(allowed)[0]
+        return next(each for each in allowed if each.method == chosen)
 
     def solve(self) -> tuple[Function, Function]:
         """T and q."""
@@ -124,7 +112,7 @@ class HeatEquation:
         side = -scale * tested(self.t, self.q)
         if method.compresses:
             operator = LinearOperator((len(side),) * 2, matvec=product, matmat=product, dtype=np.float64)
-            x = gmres(operator, side, rtol=RTOL, preconditioner=self._inverse_layers(scale))[0]
+            x = gmres(operator, side, rtol=GMRES_RTOL, preconditioner=self._inverse_layers(scale))[0]
         else:
             x = lu(product(np.eye(len(side)))).solve(side)
         t, q = self.t.copy(), self.q.copy()
@@ -135,16 +123,17 @@ class HeatEquation:
         """A preconditioner: the identity where T is unknown, and the inverse blocks of V between neighbours where q is,
         with charges at the centroids of triangles, a softened distance apart. scale (unknowns,): of the rows."""
         first, areas, centres = len(scale) - np.count_nonzero(self.known), self.mesh.areas, self.mesh.centroids
-        order = np.flatnonzero(self.known)[block_order(centres[self.known], BLOCK)]
+        size = 128  # triangles of a block, whose inverse is as fast as a few products
+        order = np.flatnonzero(self.known)[block_order(centres[self.known], size)]
         places = first + np.searchsorted(np.flatnonzero(self.known), order)
         blocks = []
-        for low in range(0, len(order), BLOCK):
-            own = order[low : low + BLOCK]
+        for low in range(0, len(order), size):
+            own = order[low : low + size]
             apart = ((centres[own][:, None] - centres[own]) ** 2).sum(axis=2)
-            sizes = SELF * np.sqrt(areas[own])
+            sizes = 0.35 * np.sqrt(areas[own])  # the distance of a triangle from itself, about
             charges = np.outer(areas[own], areas[own]) / np.sqrt(apart + np.outer(sizes, sizes)) / (4 * np.pi)
-            blocks.append(np.linalg.inv(charges) / -scale[places[low : low + BLOCK]])
-        cuts = np.arange(BLOCK, len(order), BLOCK)
+            blocks.append(np.linalg.inv(charges) / -scale[places[low : low + size]])
+        cuts = np.arange(size, len(order), size)
 
         def product(x: Array) -> Array:
             found = x.ravel().copy()

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from calderon.formulations.elastic.loads.body_loads import BodyLoad
 from calderon.formulations.elastic.loads.heat_equation import HeatEquation
 from calderon.formulations.elastic.material import ElasticMaterial
+from calderon.formulations.elastic.plan import COUNTS
 from calderon.mesh import TriangleMesh
 from calderon.potentials.heat import FEW, heat_displacements, heat_potentials
 from calderon.products.cost import Cost
@@ -27,9 +28,6 @@ from calderon.spaces import P0, P1, Function
 from calderon.validation import describe, positive_length, real_number
 
 Array = NDArray[np.float64]
-PAIR, POINT = 8e3, 5.5e6
-"""Flops, in estimates by measurement, of a pair of point and triangle, whose integrals are in closed form, and of a
-point of fast sums."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,7 +121,7 @@ class HeatedBody(BodyLoad):
 
     def planned(self, points: int) -> tuple[float, int]:
         plan, pairs = self._equation.plan, points * self.mesh.number_of_triangles
-        sums = Cost(PAIR * pairs if pairs <= FEW else POINT * points)
+        sums = Cost(COUNTS.heat_pair * pairs if pairs <= FEW else COUNTS.heat_point * points)
         return plan.expected_seconds + sums.seconds, plan.nbytes
 
     @cached_property

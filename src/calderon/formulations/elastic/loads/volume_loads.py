@@ -11,6 +11,7 @@ from calderon.formulations.elastic.loads.body_loads import BodyLoad
 from calderon.formulations.elastic.loads.steady_temperature import HeatedBody
 from calderon.formulations.elastic.material import ElasticMaterial
 from calderon.mesh import TriangleMesh
+from calderon.spaces import Space
 
 Array = NDArray[np.float64]
 
@@ -42,6 +43,11 @@ class VolumeLoads:
     def stress(self, x: Array) -> Array:
         """(n, 3, 3) the stress of the particular displacement at points x (n, 3)."""
         return self._sum("stress", x, (3, 3))
+
+    def traction(self, space: Space) -> Array:
+        """(m, 3) the traction of the particular displacement at the nodes of a space of functions that jump."""
+        normals = np.repeat(self.mesh.normals, space.element.size, axis=0)
+        return np.einsum("nij,nj->ni", self.stress(space.nodes), normals)
 
     def force(self, x: Array) -> Array:
         """(n, 3) force per volume at points x (n, 3)."""

@@ -3,7 +3,7 @@
 import math
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -29,7 +29,8 @@ from calderon.formulations.elastic.conditions.rigid_motions import Resultant
 from calderon.formulations.elastic.loads.body_loads import Gravity, RemoteStress, Spin, TemperatureChange
 from calderon.formulations.elastic.loads.steady_temperature import SteadyTemperature
 from calderon.formulations.elastic.material import ElasticMaterial, von_mises
-from calderon.formulations.elastic.results.surface_stress import averaged
+from calderon.formulations.elastic.results.surface_stress import averaged, corner_stresses
+from calderon.formulations.elastic.tolerances import TOLERANCES
 from calderon.formulations.saving.solution_file import SavedSolution
 from calderon.formulations.solution_info import SolutionInfo
 from calderon.mesh.containment import winding_numbers
@@ -44,8 +45,6 @@ from calderon.validation import of_any_shape, one_or_more_points
 from calderon.view import Described, Field, Scene, Surface, Viewable
 
 Array = NDArray[np.float64]
-REACTIONS = 0.1
-"""Force that is left, over that of the loads, above which a warning is given."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,7 +129,10 @@ class ElasticSolution(SampledField, SavedSolution, Viewable, Described):
     @cached_property
     def surface_stress(self) -> Array:
         """(triangles, 3, 3, 3) stresses in Pa at the vertices of each triangle: means over smooth parts of one tag."""
-        return averaged(self.solid.mesh, self.solid.corner_stresses(self.displacement, self.traction))
+        solid = self.solid
+        return averaged(
+            solid.mesh, corner_stresses(solid.material, self.displacement, self.traction, solid.free_strain)
+        )
 
     @cached_property
     def von_mises(self) -> Array:
@@ -271,10 +273,7 @@ class ElasticSolution(SampledField, SavedSolution, Viewable, Described):
     def _without_body_loads(self) -> tuple[Function, Function]:
         """Displacement and traction without the particular solution."""
         u_space, t_space = self.displacement.space, self.traction.space
-        normals = np.repeat(self.solid.mesh.normals, t_space.scalar.element.size, axis=0)
-        stress = self.solid.volume.stress(t_space.scalar.nodes)
-        tp = np.einsum("nij,nj->ni", stress, normals)
-        up = self.solid.volume.displacement(u_space.scalar.nodes)
+        tp, up = self.solid.volume.traction(t_space.scalar), self.solid.volume.displacement(u_space.scalar.nodes)
         return (
             Function(u_space, self.displacement.coefficients - up.ravel()),
             Function(t_space, self.traction.coefficients - tp.ravel()),
@@ -298,6 +297,34 @@ class ElasticSolution(SampledField, SavedSolution, Viewable, Described):
         return np.flatnonzero(turns != (0 if self.solid.exterior else 1)), off_surface(surface, x).on
 
 
+class BondedSolution(dict[Any, ElasticSolution], SampledField, SavedSolution):
+    """{name of the part: `ElasticSolution`}.
+
+    `at_points`, `on_line`, `on_plane`, `on_grid` and `on_sphere` give displacement and von Mises stress in all parts,
+    NaN elsewhere, also on surfaces and common faces. `save(path)` writes all parts into one file for `cal.load`.
+    """
+
+    saved_classes: ClassVar[Sequence[type]] = ElasticSolution.saved_classes
+
+    def _has_field(self, points: Array) -> NDArray[np.bool_]:
+        return np.any([each._has_field(points) for each in self.values()], axis=0)
+
+    def _fields_at(self, points: Array) -> list[Quantity]:
+        """The fields of the part in which each point is."""
+        found: list[Quantity] = []
+        for part in self.values():
+            here = part._has_field(points)
+            own = part._fields_at(points[here])
+            if not found:
+                found = [replace(each, values=np.zeros((len(points), *each.values.shape[1:]))) for each in own]
+            for whole, each in zip(found, own, strict=True):
+                whole.values[here] = each.values
+        return found
+
+    def _record(self) -> dict[str, Any]:
+        return {"parts": [(name, each._record()) for name, each in self.items()]}
+
+
 def warn_of_reactions(solutions: Mapping[Any, ElasticSolution]) -> None:
     """An AccuracyWarning where the forces on a solid, or on one of several that are bonded, are not balanced, though
     loads alone act. solutions: by name of the body."""
@@ -310,7 +337,7 @@ def warn_of_reactions(solutions: Mapping[Any, ElasticSolution]) -> None:
     size = sum(solid.applied[1] for solid in solids)
     left = {name: float(np.linalg.norm(each.unbalanced_force)) for name, each in solutions.items()}
     worst = max(left, key=lambda name: left[name])
-    if left[worst] > REACTIONS * size:
+    if left[worst] > TOLERANCES.reactions * size:
         warn_of_accuracy(
             f"the reactions {f'of {worst!r} ' if len(left) > 1 else ''}do not balance the loads, "
             f"{100 * left[worst] / size:.2g} % of which are left: the mesh is too coarse. Errors of slender parts are "

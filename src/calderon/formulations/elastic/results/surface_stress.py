@@ -16,7 +16,8 @@ in the norm of L^2 of the surface. The first is the jump that O. C. Zienkiewicz,
 the energy, to which errors of displacements are similar; the second is what one more mean would change. Factors are
 measured: docs/guides/solids.md has the ratios to errors that are known. Errors of the solver and of the matrix, which
 small triangles amplify, jump from triangle to triangle: the largest |s** - s*| over the largest |s*| is a bound of
-them, and NOISE times their estimate (`solver.Solved`) another one. The smaller bound replaces e_s where it is larger.
+them, and NOISE times their estimate (`accuracy.FinerMatrices`) another one. The smaller bound replaces e_s where it is
+larger.
 """
 
 from typing import Any
@@ -25,26 +26,27 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from calderon.backends import run_tasks
+from calderon.backends.threads import in_parts
 from calderon.formulations.elastic.material import ElasticMaterial
 from calderon.mesh import TriangleMesh
 from calderon.mesh.topology import connected
 from calderon.spaces import Function
+from calderon.spaces.element import Element
 
 Array = NDArray[np.float64]
-SHARE = 4096
-"""Triangles whose stresses are computed at a time."""
-CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
 DISPLACEMENT, STRESS, NOISE = 0.2, 0.4, 3.0
 """Factors of the estimated errors."""
 
 
-def strain_matrix(space: Any, free: sp.csr_array, bound: sp.csr_array) -> sp.csr_array:
-    """The matrix (k, unknowns) from displacements q and tractions s of E = 1 to the strains e_11, e_22, 2 e_12 in the
-    plane of triangles, at their corners, and to the tractions. space: of displacements u = free q, free (3 n, q). bound
-    (l, s): tractions of s. Triangles all of whose nodes move freely are taken, if there are any."""
+def strain_matrix(space: Any, fields: sp.csr_array, displacements: int) -> sp.csr_array:
+    """The matrix (k, unknowns) from unknowns with E = 1 to the strains e_11, e_22, 2 e_12 in the plane of triangles, at
+    their corners, and to the unknown tractions. space: of displacements. fields (3 n + l, unknowns): displacements and
+    below them tractions of unknowns, the first `displacements` of which are those of displacement. Triangles all of
+    whose nodes move freely are taken, if there are any."""
+    free, bound = fields[: space.dimension, :displacements], fields[space.dimension :, displacements:]
     scalar, mesh = space.scalar, space.mesh
-    corners = CORNERS if scalar.element.degree > 1 else CORNERS.mean(axis=0, keepdims=True)
+    corners = Element(1).nodes
+    corners = corners if scalar.element.degree > 1 else corners.mean(axis=0, keepdims=True)
     moving = np.asarray(abs(free).sum(axis=1)).ravel().reshape(-1, 3) > 0
     chosen = np.asarray(moving.all(axis=1))[scalar.dofs].all(axis=1)
     points = np.repeat(chosen if chosen.any() else ~chosen, len(corners))
@@ -70,15 +72,16 @@ def corner_stresses(material: ElasticMaterial, displacement: Function, traction:
     first = mesh.vertices[mesh.triangles[:, 1]] - mesh.vertices[mesh.triangles[:, 0]]
     first = first / np.linalg.norm(first, axis=1, keepdims=True)
     frames = np.stack([first, np.cross(mesh.normals, first), mesh.normals], axis=1)
-    gradients, tractions = displacement.surface_gradient(CORNERS), traction.values(CORNERS)
+    corners = Element(1).nodes
+    gradients, tractions = displacement.surface_gradient(corners), traction.values(corners)
     found = np.empty_like(gradients)
 
-    def work(number: int) -> None:
-        """Write the stresses of one share of the triangles."""
-        own = slice(number * SHARE, (number + 1) * SHARE)
+    def work(low: int, high: int) -> None:
+        """Write the stresses of the triangles low .. high."""
+        own = slice(low, high)
         found[own] = _stresses(material, frames[own], gradients[own], tractions[own], free[own])
 
-    run_tasks(work, -(-len(found) // SHARE))
+    in_parts(work, len(found))
     return found
 
 

@@ -22,27 +22,41 @@ from calderon.quadrature import Quadrature
 from calderon.solvers import ConvergenceError, gmres
 
 Array = NDArray[np.float64]
-EXCESS, STRAINS = 3.0, 50.0
-"""An iteration ends when |M r| is at most the first times the tolerance, relative to the displacement, and its largest
-strain the second times the tolerance, relative to the largest strain."""
-DOUBTFUL, WANTED = 0.02, 0.005
-"""Relative error of displacements above which the matrix is made again or a warning is given, and the one that it is
-then made for."""
-NOISY, QUIET = 0.004, 0.001
-"""Largest strains of the error of rotations by 1, about the relative error of the largest stress of bodies that do not
-bend: above the first the matrix is made again or a warning is given, for the second it is then made."""
-SUSPICIOUS, TINY = 0.002, 1e-3
-"""Strain that M finds, above which rules are made finer where the shortest edge over the size is below the second
-number: for triangles 650 times as long as high M found a quarter of what the inverse of A makes of the errors of
-rules, for triangles 4,000 times as long as high a tenth."""
-FINEST = 5e-9
-"""Smallest tolerance for which products are made again."""
-FINE = Quadrature(regular=8, singular=11)
-"""The rules with which a matrix is made again."""
-POWERS = 5
-"""Products with the inverse for its norm."""
-SLENDER, ROUGH = 500.0, 0.1
-"""Norm of M above which a solution to the second number, a residual, gives the norm of the inverse of A itself."""
+
+
+class Limits(NamedTuple):
+    """Limits of errors of displacements and of the largest strain, all relative (docs/decisions/51-slender-solids.md).
+
+    excess, strains: an iteration ends when |M r| is at most the first times the tolerance, relative to the
+    displacement, and its largest strain the second times the tolerance, relative to the largest strain.
+    doubtful, wanted: the error of displacements above which the matrix is made again or a warning is given, and the one
+    that it is then made for.
+    noisy, quiet: the same for the largest strain of the error of rotations by 1, about the error of the largest stress
+    of bodies that do not bend.
+    suspicious, tiny: the strain that M finds, above which rules are made finer where the shortest edge over the size is
+    below the second number: for triangles 650 times as long as high M found a quarter of what the inverse of A makes of
+    the errors of rules, for triangles 4,000 times as long as high a tenth.
+    finest: the smallest tolerance for which products are made again. rules: those with which a matrix is made again.
+    powers: products with the inverse for its norm. slender, rough: the norm of M above which a solution to the second
+    number, a residual, gives the norm of the inverse of A itself.
+    """
+
+    excess: float = 3.0
+    strains: float = 50.0
+    doubtful: float = 0.02
+    wanted: float = 0.005
+    noisy: float = 0.004
+    quiet: float = 0.001
+    suspicious: float = 0.002
+    tiny: float = 1e-3
+    finest: float = 5e-9
+    rules: Quadrature = Quadrature(regular=8, singular=11)
+    powers: int = 5
+    slender: float = 500.0
+    rough: float = 0.1
+
+
+LIMITS = Limits()
 
 
 def largest(values: Array) -> float:
@@ -54,30 +68,26 @@ def largest(values: Array) -> float:
 class Criterion:
     """A criterion of an iteration for one right-hand side beyond its residual: displacement and strains.
 
-    equation: the assembled `Equation`. inverse: M. rtol: the tolerance of the iteration. right: |b|.
+    equation: the assembled `Equation`. inverse: M. rtol: the tolerance of the iteration. right (unknowns,): b.
     """
 
     equation: Any
     inverse: Any
     rtol: float
-    right: float
-
-    @staticmethod
-    def of(equation: Any, inverse: Any, rtol: float, b: Array) -> "Criterion":
-        """The criterion of a right-hand side b (unknowns,); the other arguments as the fields."""
-        return Criterion(equation, inverse, rtol, float(np.linalg.norm(b)))
+    right: Array
 
     def __call__(self, x: Array, residual: Array) -> float:
         """The factor, below 1 where the residual (unknowns,) of x (unknowns,) has to be smaller by it."""
         displacement, strain = self.errors(x, residual)
-        return self.rtol / max(displacement / EXCESS, strain / STRAINS, 1e-300)
+        return self.rtol / max(displacement / LIMITS.excess, strain / LIMITS.strains, 1e-300)
 
     def errors(self, x: Array, residual: Array) -> tuple[float, float]:
         """|M r| over the displacement, and the error of the largest strain. M, which knows little of very slender
         triangles, found a 4th to a 240th of the latter: |r| over |b| and the shortest edge is a bound, too."""
         count, error = self.equation.displacements, np.asarray(self.inverse @ residual)
         size, strain = float(np.linalg.norm(x[:count])), largest(self.equation.strains @ x)
-        left = float(np.linalg.norm(residual)) / self.right / self.equation.shortest if self.right > 0 else 0.0
+        right = float(np.linalg.norm(self.right))
+        left = float(np.linalg.norm(residual)) / right / self.equation.shortest if right > 0 else 0.0
         return (
             float(np.linalg.norm(error[:count])) / size if size > 0 else 0.0,
             max(left, largest(self.equation.strains @ error) / strain) if strain > 0 else 0.0,
@@ -87,11 +97,11 @@ class Criterion:
         """The error of the largest strain of a solution x (unknowns,), relative; AccuracyWarning where rounding kept
         its residual (unknowns,) above what displacements need."""
         displacement, strain = self.errors(x, residual)
-        if displacement > DOUBTFUL and self(x, residual) < 1:
+        if displacement > LIMITS.doubtful and self(x, residual) < 1:
+            relative = float(np.linalg.norm(residual) / np.linalg.norm(self.right))
             warn_of_accuracy(
                 f"the displacement of slender parts has an error of about {100 * displacement:.2g} %, although the "
-                f"relative residual is {float(np.linalg.norm(residual)) / self.right:.1e}, which rounding does not let "
-                "fall further. Try method='dense'",
+                f"relative residual is {relative:.1e}, which rounding does not let fall further. Try method='dense'",
             )
         return strain
 
@@ -116,9 +126,9 @@ class Amplified(NamedTuple):
         whether it is the inverse of the matrix itself."""
         noise = max(largest(equation.strains @ (inverse @ each)) for each in equation.rest.T)
         size, residual = inverse_norm(equation, inverse)
-        if not exact and size > SLENDER:  # M has a third to a twelfth of it: a rough solution has the rest
+        if not exact and size > LIMITS.slender:  # M has a third to a twelfth of it: a rough solution has the rest
             try:
-                x, _ = gmres(equation, residual, rtol=ROUGH, preconditioner=inverse)
+                x, _ = gmres(equation, residual, rtol=LIMITS.rough, preconditioner=inverse)
             except ConvergenceError as error:
                 x = error.solution
             size = max(size, float(np.linalg.norm(x[: equation.displacements])))
@@ -132,18 +142,20 @@ class Amplified(NamedTuple):
     @property
     def doubt(self) -> str:
         """The cause of errors that are too large, "" for none."""
-        return "slender parts" if self.error > DOUBTFUL else "small triangles" if self.noise > NOISY else ""
+        return (
+            "slender parts" if self.error > LIMITS.doubtful else "small triangles" if self.noise > LIMITS.noisy else ""
+        )
 
     @property
     def suspicion(self) -> str:
         """The cause of `doubt`, or what may make errors too large where M stands for the inverse."""
-        seen = not self.measured and self.shortest < TINY and self.noise > SUSPICIOUS
+        seen = not self.measured and self.shortest < LIMITS.tiny and self.noise > LIMITS.suspicious
         return self.doubt or ("small triangles" if seen else "")
 
     @property
     def excess(self) -> float:
         """The factor by which the errors of the matrix should be smaller."""
-        return max(self.error / WANTED, self.noise / QUIET)
+        return max(self.error / LIMITS.wanted, self.noise / LIMITS.quiet)
 
     def strain_noise(self, equation: Any, x: Array, left: float) -> float:
         """About the error of the largest strain of a solution x (unknowns,) over that strain; left: by the solver."""
@@ -198,11 +210,11 @@ class FinerMatrices:
             return None
         self.cause = self.cause or suspicion
         if self.found.doubt and self.last is not None and self.last == self.first:
-            least = FINEST * self.last / options.rtol
+            least = LIMITS.finest * self.last / options.rtol
             if (tolerance := max(self.last / self.found.excess, least)) < self.last:
                 return system.operator, replace(options, compression_rtol=tolerance)
         if self.rules and not self.fine:
-            return system.operator.with_rules(FINE), options
+            return system.operator.with_rules(LIMITS.rules), options
         return None
 
     @property
@@ -229,7 +241,7 @@ class FinerMatrices:
         equation: Any = system.matrix
         left = 0.0
         if system.preconditioner is not None:
-            left = Criterion.of(equation, system.preconditioner, rtol, b).strain_error(x, b - equation @ x)
+            left = Criterion(equation, system.preconditioner, rtol, b).strain_error(x, b - equation @ x)
         return self.errors.strain_noise(equation, x, left)
 
 
@@ -239,7 +251,7 @@ def inverse_norm(equation: Any, inverse: Any) -> tuple[float, Array]:
     count, size = equation.displacements, 1.0
     x = last = np.zeros(equation.unknowns)
     x[:count] = np.random.default_rng(0).standard_normal(count)
-    for _ in range(POWERS if count else 0):
+    for _ in range(LIMITS.powers if count else 0):
         last = x / np.linalg.norm(x)
         x = np.array(inverse @ last)
         x[count:] = 0

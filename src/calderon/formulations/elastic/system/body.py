@@ -4,26 +4,44 @@ Its displacement is u = A q and its traction t = B s, with the unknowns q, s of 
 those whose test functions are its `conditions.free` and `conditions.bound`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from calderon.backends import Execution
-from calderon.formulations.elastic.conditions.surface_conditions import SurfaceConditions
+from calderon.backends import Execution, return_memory
+from calderon.formulations.elastic.conditions.rigid_motions import rigid_motions
+from calderon.formulations.elastic.conditions.surface_conditions import SurfaceConditions, sparse
 from calderon.formulations.elastic.system.cavities import CavityForms, cavity_forms
 from calderon.formulations.elastic.system.columns import Columns, LazyColumns, Spaces, single_layer_sizes
-from calderon.formulations.elastic.system.tested_rows import Known, TestedRows, source_points
 from calderon.greens import Elastostatic
 from calderon.operators.methods import method_named
-from calderon.quadrature import Quadrature
+from calderon.quadrature import Quadrature, triangle_rule
+from calderon.spaces.space import Space
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
+
+
+def source_degree(test: Space) -> int:
+    """The degree of the rule by which a displacement without a closed form is tested."""
+    return 2 + 2 * test.element.degree
+
+
+class Known(NamedTuple):
+    """The known values of one body in one load case.
+
+    u (n, 3), t (m, 3): the known displacement at nodes and traction at nodes of tractions. source: the displacement at
+    points (k, 3) that loads of the volume add to V t; None for zero.
+    """
+
+    u: Array
+    t: Array
+    source: Callable[[Array], Array] | None
 
 
 def places(nodes: Array, columns: sp.csr_array) -> tuple[Array, Array]:
@@ -74,7 +92,8 @@ class Body:
     @property
     def source_points(self) -> int:
         """The number of points at which sources of loads of the volume are computed."""
-        return sum(source_points(each.scalar) for each in self.spaces.tests)
+        tests = [each.scalar for each in self.spaces.tests]
+        return sum(len(triangle_rule(source_degree(each)).weights) * len(each.triangles) for each in tests)
 
     def columns(self, rules: Quadrature) -> LazyColumns:
         """The lazy layers by some rules."""
@@ -88,9 +107,20 @@ class Body:
         acting |= (abs(self.conditions.springs).sum(axis=1) > 0).reshape(-1, 3).any(axis=1)
         return columns.split(moving, acting[self.spaces.tractions.scalar.dofs[self.conditions.loaded].ravel()])
 
-    def assembled(self, method: str, rtol: float | None, backend: str, rules: Quadrature, modulus: float) -> "BodyRows":
-        """The rows with assembled layers. method, rtol, backend: as in `assemble`. rules: of quadrature. modulus: E of
-        the unit of all unknown tractions."""
+    @property
+    def tests(self) -> sp.csr_array:
+        """(rows, unknowns) the test functions: of displacements, and below them of unknown tractions, if any."""
+        given = self.conditions
+        bound = given.bound[self.spaces.tractions.dofs[given.supported].ravel()]
+        found = sp.block_diag([given.free, bound][: len(self.spaces.tests)], format="csr")
+        found.resize((found.shape[0], given.free.shape[1] + given.bound.shape[1]))
+        return sp.csr_array(found)
+
+    def assembled(
+        self, method: str, rtol: float | None, backend: str, rules: Quadrature, length: float, modulus: float
+    ) -> "BodyRows":
+        """The rows with assembled layers. method, rtol, backend: as in `assemble`. rules: of quadrature. length,
+        modulus: L and E_0, the units of unknown displacements and tractions."""
         chosen = method_named(method)
         devices = Execution.of(backend, "double").devices if chosen.joins_blocks else ()
         options = chosen.options(rtol=rtol if chosen.compresses else None)
@@ -104,18 +134,51 @@ class Body:
             """The product on the device."""
             return found.sent(devices[0]) or assemble(operator)
 
-        lazy, numbers = self.columns(rules), self.loaded
-        own = Columns(self.split(lazy) if chosen.joins_blocks else lazy, assemble, send if devices else None)
+        lazy, numbers, tests = self.columns(rules), self.loaded, self.tests
+        layers = Columns(self.split(lazy) if chosen.joins_blocks else lazy, assemble, send if devices else None)
+        local, rest, defect = self._local_terms(lazy, layers, tests)
+        u, springs = length * self.displacement, self.conditions.springs[numbers] / self.modulus
+        bound = self.traction[numbers] * (modulus / self.modulus)
         return BodyRows(
-            layers=own,
-            rows=TestedRows.of(lazy, own.difference, self.conditions, self.solid.exterior),
-            free=self.displacement,
-            bound=self.traction[numbers] * (modulus / self.modulus),
-            springs=self.conditions.springs[numbers] / self.modulus,
+            layers=layers,
+            tests=tests,
+            fields=sp.block_array([[u, None], [-(springs @ u), bound]], format="csr"),
+            local=local,
+            rest=rest,
+            defect=defect,
+            springs=springs,
             loaded=numbers,
             modulus=self.modulus,
             cavities=cavity_forms(self.solid, self.spaces, method, rules),
         )
+
+    def _local_terms(
+        self, lazy: LazyColumns, layers: Columns, tests: sp.csr_array
+    ) -> tuple[sp.csr_array, Array, float]:
+        """The fields `local`, `rest` and `defect` of `BodyRows`. lazy: all columns of the layers. tests: as there.
+
+        Around cavities in a solid without end (1/2 + K) e = e for rigid motions e, which do not vanish at infinity.
+        """
+        given, trial, sign = self.conditions, self.spaces.displacements, -0.5 if self.solid.exterior else 0.5
+        motions = rigid_motions(trial.scalar.nodes, trial.mesh.bounds.mean(axis=0)).reshape(-1, 6)
+        images = layers.product_of(np.concatenate([motions, np.zeros((lazy.shape[1] - len(motions), 6))]))
+        return_memory()
+        local, rest = [], []
+        for row in lazy.rows:
+            mass = trial.mass_matrix(row.space).tocsr()
+            if row.space is trial:
+                spread = sp.eye_array(trial.scalar.dimension, format="csr")
+            else:
+                spread = given.projection[self.spaces.tractions.scalar.dofs[given.supported].ravel()]
+            left = images[row.numbers] + sign * (mass @ motions)
+            moved = _spread_blocks(spread, left[:, :3].reshape(-1, 3, 3))
+            local.append(0.5 * mass - moved)
+            rest.append(left - moved @ motions)
+        own = np.diff(tests.indptr)[: len(rest[0])] > 0
+        half = 0.5 * (trial.mass_matrix() @ motions)
+        wrong, size = (np.abs(each[:, 3:]).max(axis=0, initial=0.0) for each in (rest[0][own], half))
+        turned = tests.T @ np.concatenate(rest)[:, 3:]
+        return sp.vstack(local, format="csr"), turned, float((wrong / np.maximum(size, 1e-300)).max())
 
     def diagonal(self, length: float, modulus: float) -> Array:
         """(unknowns,) about the diagonal of its rows: of half the mass, and of a single layer on one triangle. length,
@@ -130,93 +193,75 @@ class Body:
 
 @dataclass(frozen=True, eq=False)
 class BodyRows:
-    """The rows of one body: (1/2 + K) u - V (t - S u), tested, for u = free q and t = bound s.
+    """The rows of one body between the unknowns x of all bodies, T^T (D + C) R x, with the layers D (u, t) = K u - V t.
 
-    layers: K u - V t. rows: those tested with displacements, and those tested with unknown tractions, if any. free
-    (3 n, q); bound (l, s): of tractions that may differ from zero, over E. springs (l, 3 n): S over E. loaded (l,):
-    numbers of their coefficients. modulus: E. cavities: the forms of volumes of cavities; None without any.
+    layers: D. tests (rows, unknowns): T, the test functions of displacements and of unknown tractions. fields (columns,
+    unknowns): R, displacements u and tractions t - S u over E, one below the other, of unknowns. local (rows, 3 n): C
+    of u, 1/2 less what the discrete (1/2 + K) makes of translations, on the blocks of nodes. rest (unknowns, 3): what
+    (1/2 + K) then makes of three rotations by 1, which have no traction. defect: the largest part of it, tested with
+    displacements, over half of the rotations. springs (l, 3 n): S over E. loaded (l,): numbers of the coefficients of
+    tractions that may differ from zero. modulus: E. cavities: the forms of volumes of cavities; None without any.
     """
 
     layers: Columns
-    rows: tuple[TestedRows, ...]
-    free: sp.csr_array
-    bound: sp.csr_array
+    tests: sp.csr_array
+    fields: sp.csr_array
+    local: sp.csr_array
+    rest: Array
+    defect: float
     springs: sp.csr_array
     loaded: Index
     modulus: float
     cavities: CavityForms | None
 
     @property
-    def unknowns(self) -> int:
-        """The number of unknowns of all bodies."""
-        return int(self.free.shape[1] + self.bound.shape[1])
-
-    @property
-    def has_tractions(self) -> bool:
-        """Whether any traction may differ from zero."""
-        return self.layers.lazy.spaces.loaded is not None
-
-    @property
-    def defect(self) -> float:
-        """The error of rotations in (1/2 + K), relative."""
-        return self.rows[0].defect
-
-    @property
-    def rest(self) -> Array:
-        """(unknowns, 3) what (1/2 + K) makes of three rotations by 1, in the rows of the equation."""
-        return self._in_rows([each.rest for each in self.rows])
-
-    @property
-    def tests(self) -> sp.csr_array:
-        """(rows, unknowns) the test functions of all rows."""
-        found = sp.block_diag([each.tests for each in self.rows], format="csr")
-        found.resize((found.shape[0], self.unknowns))
-        return sp.csr_array(found)
-
-    @property
     def space(self) -> Any:
         """The space of displacements."""
-        return self.rows[0].layers[0].trial
+        return self.layers.lazy.spaces.displacements
 
-    def known_of(self, cases: Sequence[Known]) -> tuple[Array, Array]:
-        """u (3 n, k) and t (l, k), over E, that are known in k load cases."""
+    def known_of(self, cases: Sequence[Known]) -> Array:
+        """(columns, k) u and t - S u over E that are known in k load cases."""
         u = np.stack([each.u.ravel() for each in cases], axis=1)
         t = np.stack([each.t.ravel()[self.loaded] for each in cases], axis=1) / self.modulus
-        return u, t
+        return np.concatenate([u, t - self.springs @ u])
 
-    def product(self, u: Any, t: Any) -> Array:
-        """(unknowns, k) of displacements u (3 n, k) and tractions t (l, k), over E: columns, or None for zero."""
-        return self._tested(self._applied(u, t))
+    def product(self, fields: Any) -> Array:
+        """(unknowns, k) T^T (D + C) of fields (columns, k), dense or sparse."""
+        return np.asarray(self.tests.T @ self._applied(fields))
 
     def right_hand_sides(self, cases: Sequence[Known]) -> Array:
         """(unknowns, k) of what is known in k load cases."""
-        applied = self._applied(*self.known_of(cases))
-        return self._tested([row.sources(cases) - each for row, each in zip(self.rows, applied, strict=True)])
+        return np.asarray(self.tests.T @ (self._sources(cases) - self._applied(self.known_of(cases))))
 
-    def block(self, q: Index, s: Index) -> Array:
-        """The entries between some displacements q and tractions s, increasing, without elastic supports."""
-        columns = self.free.tocsc()[:, q], self.bound.tocsc()[:, s]
-        found = [row.block(own, *columns) for row, own in zip(self.rows, (q, s), strict=False)]
-        if len(found) == 1:
-            found.append(np.zeros((len(s), len(q) + len(s))))
-        return np.vstack(found)
+    def block(self, numbers: Index) -> Array:
+        """The entries between some unknowns, of which only those of the layers are computed that are needed."""
+        left, right = self.tests.tocsc()[:, numbers].tocsr(), self.fields.tocsc()[:, numbers].tocsr()
+        found = (left.T @ self.local @ right[: self.local.shape[1]]).toarray()
+        rows, columns = (np.flatnonzero(np.diff(each.indptr)) for each in (left, right))
+        if len(rows) and len(columns):
+            lazy = self.layers.lazy
+            found += left[rows].T @ (lazy.operator(lazy.kept).entries(rows, columns) @ right[columns])
+        return np.asarray(found)
 
-    def _applied(self, u: Any, t: Any) -> list[Any]:
-        """(1/2 + K) u - V (t - S u) for each test space, not tested; arguments as in `product`."""
-        if u is not None and self.springs.nnz:
-            t = -(self.springs @ u) if t is None else t - self.springs @ u
-        found = self.layers.difference(u, t)
-        return found if u is None else [row.local @ u + each for row, each in zip(self.rows, found, strict=True)]
+    def _applied(self, fields: Any) -> Array:
+        """(rows, k) (D + C) of fields (columns, k)."""
+        return np.asarray(self.layers.product_of(fields) + self.local @ fields[: self.local.shape[1]])
 
-    def _tested(self, values: list[Any]) -> Array:
-        """(unknowns, k) of values (rows, k) of each test space."""
-        return self._in_rows([row.tests.T @ each for row, each in zip(self.rows, values, strict=True)])
+    def _sources(self, known: Sequence[Known]) -> Array:
+        """(rows, k) integrals of the sources of k load cases with the test functions of the spaces."""
+        found = np.zeros((len(known), self.tests.shape[0]))
+        for row, each in zip(found, known, strict=True):
+            if each.source is not None:
+                tests = self.layers.lazy.spaces.tests
+                row[:] = np.concatenate([one.load_vector(each.source, source_degree(one.scalar)) for one in tests])
+        return found.T
 
-    def _in_rows(self, values: list[Array]) -> Array:
-        """(unknowns, k) with the values (tests, k) of each test space in its rows, and zeros elsewhere."""
-        if sum(len(each) for each in values) == self.unknowns:
-            return np.concatenate(values)
-        found = np.zeros((self.unknowns, values[0].shape[1]))
-        for row, each in zip(self.rows, values, strict=True):
-            found[row.numbers] = each
-        return found
+
+def _spread_blocks(spread: sp.csr_array, defects: Array) -> sp.csr_array:
+    """The sparse matrix (3 a, 3 j) with the blocks spread_aj defects_a, of spread (a, j) and defects (a, 3, 3)."""
+    entries = spread.tocoo()
+    a, j = entries.coords
+    values = entries.data[:, None, None] * defects[a]
+    rows = np.broadcast_to(3 * a[:, None, None] + np.arange(3)[:, None], values.shape)
+    columns = np.broadcast_to(3 * j[:, None, None] + np.arange(3), values.shape)
+    return sparse(values.ravel(), rows.ravel(), columns.ravel(), (3 * spread.shape[0], 3 * spread.shape[1]))

@@ -40,14 +40,13 @@ class VolumeBalance:
     """The balances that replace k sums of rows of an equation A x = b.
 
     rows (unknowns, k): C, orthonormal columns, the sums. columns (unknowns, k): F; F^T x is the unknown part of the
-    balance. displacement (3 n, k), traction (l, k): the balance of displacements and tractions of a solid with E = 1.
-    share (k,): C^T A is about share F^T.
+    balance. forms (columns, k): the balance of displacements and tractions of a solid with E = 1. share (k,): C^T A is
+    about share F^T.
     """
 
     rows: sp.csr_array
     columns: Array
-    displacement: Array
-    traction: Array
+    forms: Array
     share: Array
 
     def replace_rows(self, matrix: Array) -> None:
@@ -60,11 +59,10 @@ class VolumeBalance:
         """The product (1 - C C^T) A x + C F^T x (unknowns, k), from A x and x (unknowns, k)."""
         return np.asarray(product + self.rows @ (self.columns.T @ x - self.rows.T @ product))
 
-    def right(self, right: Array, u: Array, t: Array) -> Array:
-        """The right-hand sides (unknowns, k) with balances instead of the sums. right (unknowns, k): those of A.
-        u (3 n, k), t (l, k): known displacements and tractions over E."""
-        known = self.displacement.T @ u + self.traction.T @ t
-        return np.asarray(right - self.rows @ (known + self.rows.T @ right))
+    def right(self, right: Array, known: Array) -> Array:
+        """The right-hand sides (unknowns, k) with balances instead of the sums. right (unknowns, k): those of A. known
+        (columns, k): known displacements and tractions over E."""
+        return np.asarray(right - self.rows @ (self.forms.T @ known + self.rows.T @ right))
 
     @property
     def change(self) -> tuple[sp.csr_array, Array]:
@@ -81,24 +79,21 @@ class VolumeBalance:
 class CavityForms:
     """The balances of k cavities of one body.
 
-    spaces: of the body. displacement (3 n, k), traction (l, k): <n, (1/2 + K_0) u> and -<n, V_0 t> / (2 mu) for E = 1.
-    faces: constants on the triangles of cavities. normals (3 faces, k): n in these. ratio: Poisson's.
+    spaces: of the body. forms (columns, k): <n, (1/2 + K_0) u> and -<n, V_0 t> / (2 mu) for E = 1 of displacements and
+    tractions, one below the other. faces: constants on the triangles of cavities. normals (3 faces, k): n in these.
+    ratio: Poisson's.
     """
 
     spaces: Spaces
     faces: NodalVectorSpace
     normals: Array
-    displacement: Array
-    traction: Array
+    forms: Array
     ratio: float
 
-    def in_unknowns(self, rows: Any, length: float, scale: Array) -> VolumeBalance | None:
-        """The balances in unknowns; None where they have none. rows: the `BodyRows` of the body. length, scale: as in
+    def in_unknowns(self, rows: Any, scale: Array) -> VolumeBalance | None:
+        """The balances in unknowns; None where they have none. rows: the `BodyRows` of the body. scale: as in
         `Equation`."""
-        u, t = self.displacement, self.traction
-        if rows.springs.nnz:
-            u = u - rows.springs.T @ t
-        columns = np.concatenate([length * (rows.free.T @ u), rows.bound.T @ t])
+        columns = rows.fields.T @ self.forms
         sums = self._combinations(rows.tests) / scale[:, None]
         sizes, lengths = np.linalg.norm(columns, axis=0), np.linalg.norm(sums, axis=0)
         kept = (sizes > 0) & (lengths > 0)
@@ -106,8 +101,8 @@ class CavityForms:
             return None
         sizes, lengths = sizes[kept], lengths[kept]
         share = (1 - 2 * self.ratio) / (1 - self.ratio) * sizes / lengths
-        unknowns, displaced, pulled = (each[:, kept] / sizes for each in (columns, u, t))
-        return VolumeBalance(sp.csr_array(sums[:, kept] / lengths), unknowns, displaced, pulled, share)
+        unknowns, forms = (each[:, kept] / sizes for each in (columns, self.forms))
+        return VolumeBalance(sp.csr_array(sums[:, kept] / lengths), unknowns, forms, share)
 
     def _combinations(self, tests: sp.csr_array) -> Array:
         """(unknowns, k) the combinations of test functions (rows, unknowns) that are nearest to the normals."""
@@ -142,13 +137,12 @@ def cavity_forms(solid: Any, spaces: Spaces, method: str, rules: Quadrature) -> 
 
     mass, ratio = u.scalar.mass_matrix(faces.scalar).T, solid.material.poissons_ratio
     on_normals = tested(adjoint_double_layer(Laplace(), faces.scalar, u.scalar, quadrature=rules))
-    displacement = (on_normals + 0.5 * (mass @ normals)).reshape(-1, len(cavities))
-    _remove_rigid_motions(displacement, u.scalar.nodes, mass @ inside)
-    traction = np.zeros((0, len(cavities)))
+    forms = (on_normals + 0.5 * (mass @ normals)).reshape(-1, len(cavities))
+    _remove_rigid_motions(forms, u.scalar.nodes, mass @ inside)
     if spaces.loaded is not None:
         on_normals = tested(single_layer(Laplace(), faces.scalar, spaces.loaded.scalar, quadrature=rules))
-        traction = -(1 + ratio) * on_normals.reshape(-1, len(cavities))
-    return CavityForms(spaces, faces, normals.reshape(-1, len(cavities)), displacement, traction, ratio)
+        forms = np.concatenate([forms, -(1 + ratio) * on_normals.reshape(-1, len(cavities))])
+    return CavityForms(spaces, faces, normals.reshape(-1, len(cavities)), forms, ratio)
 
 
 def _remove_rigid_motions(forms: Array, nodes: Array, weights: Array) -> None:

@@ -13,7 +13,6 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from calderon.backends import return_memory
@@ -70,15 +69,18 @@ def single_layer_sizes(areas: NDArray[Any]) -> Array:
     return areas**1.5 / 3
 
 
+def part_of(space: Space, functions: NDArray[np.bool_]) -> Space:
+    """Some functions (dimension,) of a scalar space, in the same order, on the triangles where they are not zero."""
+    dofs = np.where(space.dofs < 0, -1, np.where(functions, np.cumsum(functions) - 1, -1)[space.dofs])
+    kept = (dofs >= 0).any(axis=1)
+    return replace(space, triangles=space.triangles[kept], dofs=dofs[kept], dimension=int(np.count_nonzero(functions)))
+
+
 def restricted(space: NodalVectorSpace, triangles: NDArray[np.bool_]) -> NodalVectorSpace | None:
     """A space of functions that jump, on some triangles only and in the same order; None for no triangles."""
-    chosen = np.flatnonzero(triangles)
-    if not len(chosen):
-        return None
-    scalar = space.scalar
-    dofs = np.arange(len(chosen) * scalar.element.size).reshape(len(chosen), -1)
-    part = Space(scalar.name, scalar.mesh, scalar.element, chosen, dofs, dofs.size)
-    return NodalVectorSpace(part, space.components)
+    functions = np.zeros(space.scalar.dimension, bool)
+    functions[space.scalar.dofs[triangles]] = True
+    return NodalVectorSpace(part_of(space.scalar, functions), space.components) if functions.any() else None
 
 
 class Functions(NamedTuple):
@@ -91,15 +93,12 @@ class Functions(NamedTuple):
 def functions_of(space: NodalVectorSpace, nodes: NDArray[np.bool_] | None, first: int = 0) -> list[Functions]:
     """The functions of some nodes (n,) of the scalar space, in the same order and numbered from `first` on: of all
     nodes, or None, the space itself, of none an empty list."""
-    scalar, count = space.scalar, space.components
-    nodes = np.ones(scalar.dimension, bool) if nodes is None else nodes
-    numbers = (count * np.flatnonzero(nodes)[:, None] + np.arange(count)).ravel()
-    if nodes.all() or not len(numbers):
-        return [Functions(space, first + numbers)] if len(numbers) else []
-    dofs = np.where(scalar.dofs < 0, -1, np.where(nodes, np.cumsum(nodes) - 1, -1)[scalar.dofs])
-    kept = (dofs >= 0).any(axis=1)
-    part = replace(scalar, triangles=scalar.triangles[kept], dofs=dofs[kept], dimension=len(numbers) // count)
-    return [Functions(NodalVectorSpace(part, count), first + numbers)]
+    nodes = np.ones(space.scalar.dimension, bool) if nodes is None else nodes
+    numbers = (space.components * np.flatnonzero(nodes)[:, None] + np.arange(space.components)).ravel()
+    if not len(numbers):
+        return []
+    part = space if nodes.all() else NodalVectorSpace(part_of(space.scalar, nodes), space.components)
+    return [Functions(part, first + numbers)]
 
 
 class LazyColumns(NamedTuple):
@@ -187,16 +186,9 @@ class Columns:
         if self._send is not None:
             self.product = self._send(self.product, self.lazy.operator(self.lazy.kept))
 
-    def difference(self, u: Any, t: Any) -> list[Array]:
-        """K u - V t (rows, k) for each test space. u (3 n, k), t (loaded, k): columns, dense or sparse, or None for
-        zero."""
-        height, width = self.lazy.shape
-        count = self.lazy.spaces.displacements.dimension
-        given = t if u is None else u
-        below = sp.csr_array if sp.issparse(given) else np.zeros
-        u = below((count, given.shape[1])) if u is None else u
-        t = below((width - count, given.shape[1])) if t is None else t
-        x = sp.vstack([u, t], format="csr") if sp.issparse(given) else np.concatenate([u, t])
-        found = np.zeros((height, given.shape[1]))
-        found[self.tested] = self.product @ x[self._multiplied]
-        return np.split(found, np.cumsum([test.dimension for test in self.lazy.spaces.tests])[:-1])
+    def product_of(self, fields: Any) -> Array:
+        """K u - V t (rows, k) for all test spaces, of u and t one below the other, fields (columns, k), dense or
+        sparse."""
+        found = np.zeros((self.lazy.shape[0], fields.shape[1]))
+        found[self.tested] = self.product @ fields[self._multiplied]
+        return found

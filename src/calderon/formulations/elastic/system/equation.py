@@ -18,18 +18,16 @@ from numpy.typing import NDArray
 
 from calderon.backends import require_memory, return_memory
 from calderon.formulations.elastic.conditions.joined_bodies import JoinedBodies
-from calderon.formulations.elastic.plan import WHILE_COMPUTED, plan_solution
+from calderon.formulations.elastic.plan import COUNTS, plan_solution
 from calderon.formulations.elastic.results.surface_stress import strain_matrix
-from calderon.formulations.elastic.system.body import Body, BodyRows, places
+from calderon.formulations.elastic.system.body import Body, BodyRows, Known, places
 from calderon.formulations.elastic.system.cavities import VolumeBalance
-from calderon.formulations.elastic.system.tested_rows import Known
+from calderon.formulations.elastic.tolerances import TOLERANCES
 from calderon.operators.methods import Plan, method_named
 from calderon.quadrature import Quadrature
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
-LARGEST_DEFECT = 0.05
-"""Error of rotations above which the mesh is no boundary of a body."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,9 +77,8 @@ class Equation:
     def __matmul__(self, x: Array) -> Array:
         """A x of vectors (unknowns,) or (unknowns, k)."""
         columns = x.reshape(len(x), -1)
-        q, s = columns[: self.displacements] * self.length, columns[self.displacements :]
-        found: Any = sum(body.product(body.free @ q, body.bound @ s) for body in self.bodies)
-        found[: self.displacements] += self.lift @ (self.lift.T @ q)
+        found: Any = sum(body.product(body.fields @ columns) for body in self.bodies)
+        found[: self.displacements] += self.length * (self.lift @ (self.lift.T @ columns[: self.displacements]))
         found = self.scale[:, None] * found
         for balance in self.balances:
             found = found if balance is None else balance.product(found, columns)
@@ -91,7 +88,7 @@ class Equation:
         """A (unknowns, unknowns) of layers that are arrays."""
         count, found = self.displacements, np.zeros(0)
         for body in self.bodies:
-            own = np.hstack([self.length * body.product(body.free, None), body.product(None, body.bound)])
+            own = np.hstack([body.product(each) for each in (body.fields[:, :count], body.fields[:, count:])])
             found = own if body is self.bodies[0] else found + own
         found[:count, :count] += self.length * (self.lift @ self.lift.T)
         found *= self.scale[:, None]
@@ -101,15 +98,11 @@ class Equation:
         return found
 
     def block(self, numbers: Index) -> Array:
-        """The entries between some unknowns, increasing, without elastic supports and the lift."""
-        count = self.displacements
-        q, s = numbers[numbers < count], numbers[numbers >= count] - count
-        found = np.asarray(sum(body.block(q, s) for body in self.bodies))
-        found[:, : len(q)] *= self.length
-        found *= self.scale[numbers][:, None]
+        """The entries between some unknowns, without the lift."""
+        found: Any = self.scale[numbers][:, None] * sum(body.block(numbers) for body in self.bodies)
         for balance in self.balances:
             found = found if balance is None else found + balance.change_of(numbers)
-        return found
+        return np.asarray(found)
 
     @property
     def defects(self) -> list[float]:
@@ -138,7 +131,7 @@ class Equation:
     def strains(self) -> sp.csr_array:
         """(k, unknowns) strains and tractions times E / E_0, of unknowns."""
         parts = [
-            strain_matrix(each.space, self.length * each.free, each.bound) * (each.modulus / self.modulus)
+            strain_matrix(each.space, each.fields, self.displacements) * (each.modulus / self.modulus)
             for each in self.bodies
         ]
         return parts[0] if len(parts) == 1 else sp.vstack(parts, format="csr")
@@ -206,33 +199,23 @@ class LazyEquation:
         ValueError for a method without estimates."""
         return plan_solution(self, method, rtol)
 
-    def assemble(
-        self,
-        method: str,
-        backend: str = "numba",
-        precision: str = "double",
-        rtol: float | None = None,
-        progress: bool | None = None,
-        keep_on_device: bool = False,
-        matrix_file: Any = None,
-    ) -> Equation:
+    def assemble(self, method: str, backend: str = "numba", rtol: float | None = None, **others: Any) -> Equation:
         """The assembled equation with the right-hand sides of all cases. method: of products. rtol: of those that are
-        compressed. Other options are those of an operator; only their defaults get here. ValueError where the mesh
-        bounds no body, MemoryError before anything is computed."""
+        compressed. others: further options of an operator, of which only the defaults get here. ValueError where the
+        mesh bounds no body, MemoryError before anything is computed."""
         count = self.dimension
-        needed = self.plan(method, rtol).nbytes + (WHILE_COMPUTED * count if method_named(method).joins_blocks else 0)
+        needed = self.plan(method, rtol).nbytes + COUNTS.near_bytes * count * method_named(method).joins_blocks
         require_memory(needed, f"a solution of {count} unknowns ({method})", "try method='fmm' or a coarser mesh")
         return_memory()
         modulus = self.modulus
         bodies = [
-            body.assembled(method, rtol, backend, self.rules or body.solid.quadrature, modulus) for body in self.bodies
+            body.assembled(method, rtol, backend, self.rules or body.solid.quadrature, self.length, modulus)
+            for body in self.bodies
         ]
         self._refuse_defects(bodies)
         points, axes = self._places()
         scale = 1 / np.sum([body.diagonal(self.length, modulus) for body in self.bodies], axis=0)
-        balances = [
-            None if each.cavities is None else each.cavities.in_unknowns(each, self.length, scale) for each in bodies
-        ]
+        balances = [None if each.cavities is None else each.cavities.in_unknowns(each, scale) for each in bodies]
         return_memory()
         right = self._right_hand_sides(bodies, scale, balances)
         lift = self.joined.free.T @ (self.joined.mass @ self.joined.orthonormal_motions)
@@ -255,13 +238,13 @@ class LazyEquation:
             for body, own in zip(bodies, known, strict=True):
                 found += scale[:, None] * body.right_hand_sides(own)
             for body, own, balance in zip(bodies, known, balances, strict=True):
-                found = found if balance is None else balance.right(found, *body.known_of(own))
+                found = found if balance is None else balance.right(found, body.known_of(own))
         return found
 
     def _refuse_defects(self, bodies: Sequence[BodyRows]) -> None:
         """ValueError where rotations have a large error in the rows of a body."""
         for name, body in zip(self.joined.names, bodies, strict=True):
-            if not body.defect <= LARGEST_DEFECT:
+            if not body.defect <= TOLERANCES.defect:
                 which = f"the surface of {name!r}" if len(bodies) > 1 else "the surface"
                 raise ValueError(
                     f"{which} does not bound a body properly: rotations, which need no traction, have an error of "
