@@ -51,8 +51,11 @@ CHOICES: dict[str, tuple[str, dict[str, tuple[tuple[str, ...], tuple[str, ...]]]
         {name: (wave(name), problem.optional) for name, problem in PROBLEMS.items()},
     ),
     "Source": ("kind", {kind: ((), keys) for kind, keys in SOURCES.items()}),
-    "Support": ("kind", SUPPORTS),
-    "Load": ("kind", LOADS),
+    "Support": (
+        "kind",
+        {name: (one.needed, one.optional) for name, one in SUPPORTS.items()},
+    ),
+    "Load": ("kind", {name: (one.needed, one.optional) for name, one in LOADS.items()}),
     "Element": (
         "shape",
         {name: (one.needed, one.optional) for name, one in ELEMENTS.items()},

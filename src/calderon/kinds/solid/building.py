@@ -20,9 +20,9 @@ from calderon.mesh.errors import warn
 WITHIN = 1e-6
 """How far vertices may lie out of the box of a face, over the diameter."""
 TILT = np.cos(np.radians(10))
-USUAL = {"youngs_modulus": (1e5, 2e12, "stress", "Pa"), "density": (1.0, 3e4, "density", "kg/m^3")}
+PLAUSIBLE = {"youngs_modulus": (1e5, 2e12, "stress", "Pa"), "density": (1.0, 3e4, "density", "kg/m^3")}
 """Between which constants in SI units lie; others are nearly always a mistake of units."""
-USUAL_SIZE = 1e-6, 300.0
+PLAUSIBLE_SIZE = 1e-6, 300.0
 """Bounds of the diameter in m; others are nearly always a mistake of units."""
 
 
@@ -65,12 +65,12 @@ def _triangles(mesh: TriangleMesh, face: Face) -> NDArray[np.bool_]:
 def _warn_of_units(file: CaseFile[SolidCase], diameter: float) -> None:
     """A warning where constants or the size are beyond all that is built."""
     system, advice = SYSTEMS[file.case.solid.units], 'units = "SI" is m, N, Pa and kg/m^3, "mm-N-MPa" has t/mm^3'
-    for name, (low, high, kind, unit) in USUAL.items():
+    for name, (low, high, kind, unit) in PLAUSIBLE.items():
         for material in file.case.materials.values():
             value = getattr(material, name)
             if value is not None and not low <= (in_si := value * system.get(kind, 1.0)) <= high:
                 warn(f"material.{name} is {in_si:.4g} {unit}: {advice}")
-    if not USUAL_SIZE[0] <= diameter <= USUAL_SIZE[1]:
+    if not PLAUSIBLE_SIZE[0] <= diameter <= PLAUSIBLE_SIZE[1]:
         warn(f"the solid has a diameter of {diameter:.4g} m: {advice}; give the unit of a file in [mesh]")
 
 

@@ -1,6 +1,7 @@
 """Case files of elastic solids: [solid], [material], [[face]], [[support]], [[load]]."""
 
-from typing import Annotated, Any, ClassVar, Literal
+from collections.abc import Callable
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from pydantic import BeforeValidator, Field, TypeAdapter, ValidationInfo, WithJsonSchema, model_validator
@@ -54,27 +55,65 @@ Component = Annotated[
     WithJsonSchema({**LENGTH, "anyOf": [*LENGTH["anyOf"], {"const": "free"}]}),
 ]
 ThreeAngles = tuple[Angle, Angle, Angle]
-Keys = dict[str, tuple[tuple[str, ...], tuple[str, ...]]]
-SUPPORTS: Keys = {
-    "fixed": ((), ()),
-    "prescribed": (("displacement",), ()),
-    "rigid-motion": ((), ("translation", "rotation", "centre")),
-    "roller": ((), ("direction",)),
-    "symmetry": ((), ()),
-    "elastic": (("stiffness",), ()),
+
+
+class Condition(NamedTuple):
+    """A kind of support or load.
+
+    make: gives the condition of `formulations` from its table. needed, optional: keys that the table needs, and that it
+    accepts. constant: of the material that it needs, "" for none. quantity: the kind of its value, "" where it has a
+    text of its own.
+    """
+
+    make: Callable[[Any], Any]
+    needed: tuple[str, ...] = ()
+    optional: tuple[str, ...] = ()
+    constant: str = ""
+    quantity: str = ""
+
+
+def _remote_stress(one: "Load") -> Any:
+    assert one.stress is not None
+    xx, yy, zz, yz, xz, xy = one.stress
+    return formulations.RemoteStress(np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]))
+
+
+def _steady_temperature(one: "Load") -> Any:
+    given, heat = _by_tag(one.temperatures), _by_tag(one.heat) or None
+    return formulations.SteadyTemperature(given, heat, one.conductivity, one.reference or 0.0)
+
+
+ORIGIN, UPWARD = (0.0, 0.0, 0.0), (0.0, 0.0, 1.0)
+SUPPORTS = {
+    "fixed": Condition(lambda one: formulations.Fixed()),
+    "prescribed": Condition(lambda one: formulations.Prescribed(one.displacement), ("displacement",)),
+    "rigid-motion": Condition(
+        lambda one: formulations.RigidMotion(one.translation or ORIGIN, one.rotation or ORIGIN, one.centre or ORIGIN),
+        optional=("translation", "rotation", "centre"),
+    ),
+    "roller": Condition(lambda one: formulations.Roller(one.direction), optional=("direction",)),
+    "symmetry": Condition(lambda one: formulations.SymmetryPlane()),
+    "elastic": Condition(lambda one: formulations.ElasticSupport(one.stiffness), ("stiffness",)),
 }
-"""Keys that each kind of support needs, and accepts."""
-ON_FACES: Keys = {kind: (("tag", kind), ()) for kind in ("traction", "pressure", "force", "moment")}
-IN_THE_VOLUME: Keys = {
-    "gravity": (("acceleration",), ()),
-    "rotation": (("angular_velocity",), ("axis", "centre")),
-    "temperature": (("change",), ()),
-    "steady-temperature": (("temperatures",), ("heat", "conductivity", "reference")),
-    "remote-stress": (("stress",), ()),
-}
-LOADS = ON_FACES | IN_THE_VOLUME
-CONSTANTS = {"gravity": "density", "rotation": "density", "temperature": "expansion", "steady-temperature": "expansion"}
-"""The constant of the material that a load needs."""
+LOADS = {
+    "traction": Condition(lambda one: formulations.Traction(one.traction), ("tag", "traction"), quantity="stress"),
+    "pressure": Condition(lambda one: formulations.Pressure(one.pressure), ("tag", "pressure"), quantity="stress"),
+    "force": Condition(lambda one: formulations.Force(one.force), ("tag", "force"), quantity="force"),
+    "moment": Condition(lambda one: formulations.Moment(one.moment), ("tag", "moment"), quantity="moment"),
+    "gravity": Condition(
+        lambda one: formulations.Gravity(one.acceleration),
+        ("acceleration",), constant="density", quantity="acceleration",
+    ),
+    "rotation": Condition(
+        lambda one: formulations.Spin(one.angular_velocity, one.axis or UPWARD, one.centre or ORIGIN),
+        ("angular_velocity",), ("axis", "centre"), constant="density",
+    ),
+    "temperature": Condition(lambda one: formulations.TemperatureChange(one.change), ("change",), constant="expansion"),
+    "steady-temperature": Condition(
+        _steady_temperature, ("temperatures",), ("heat", "conductivity", "reference"), constant="expansion"
+    ),
+    "remote-stress": Condition(_remote_stress, ("stress",)),
+}  # fmt: skip
 
 
 class Solid(Table):
@@ -89,7 +128,7 @@ class Solid(Table):
 
 
 class Constants(Table):
-    """[material]: isotropic and linearly elastic."""
+    """[material]: isotropic and linearly formulations."""
 
     name: str = key("in the report", "")
     youngs_modulus: Stress = key("E, stress over strain in tension", ...)
@@ -146,7 +185,7 @@ class Support(Table):
 
     @model_validator(mode="after")
     def _of_one_kind(self) -> "Support":
-        self.require_keys(f"kind = {self.kind!r}", *SUPPORTS[self.kind])
+        self.require_keys(f"kind = {self.kind!r}", SUPPORTS[self.kind].needed, SUPPORTS[self.kind].optional)
         if self.direction is not None and not any(self.direction):
             raise ValueError("direction = [0, 0, 0] is not a direction")
         if self.displacement is not None and all(each is None for each in self.displacement):
@@ -161,17 +200,7 @@ class Support(Table):
     @property
     def condition(self) -> Any:
         """The support of `formulations`."""
-        if self.kind == "prescribed":
-            return formulations.Prescribed(self.displacement)
-        if self.kind == "rigid-motion":
-            zero = (0.0, 0.0, 0.0)
-            return formulations.RigidMotion(self.translation or zero, self.rotation or zero, self.centre or zero)
-        if self.kind == "elastic":
-            assert self.stiffness is not None
-            return formulations.ElasticSupport(self.stiffness)
-        if self.kind == "roller":
-            return formulations.Roller(self.direction)
-        return formulations.Fixed() if self.kind == "fixed" else formulations.SymmetryPlane()
+        return SUPPORTS[self.kind].make(self)
 
 
 class Load(Table):
@@ -213,7 +242,7 @@ class Load(Table):
 
     @model_validator(mode="after")
     def _of_one_kind(self) -> "Load":
-        self.require_keys(f"kind = {self.kind!r}", *LOADS[self.kind])
+        self.require_keys(f"kind = {self.kind!r}", LOADS[self.kind].needed, LOADS[self.kind].optional)
         if self.axis is not None and not any(self.axis):
             raise ValueError("axis = [0, 0, 0] is not a direction")
         if self.heat is not None and self.conductivity is None:
@@ -223,33 +252,12 @@ class Load(Table):
     @property
     def condition(self) -> Any:
         """The load of `formulations`."""
-        match self.kind:
-            case "traction":
-                return formulations.Traction(self.traction)
-            case "pressure":
-                return formulations.Pressure(self.pressure)
-            case "force":
-                assert self.force is not None
-                return formulations.Force(self.force)
-            case "moment":
-                assert self.moment is not None
-                return formulations.Moment(self.moment)
-            case "gravity":
-                assert self.acceleration is not None
-                return formulations.Gravity(self.acceleration)
-            case "rotation":
-                assert self.angular_velocity is not None
-                axis, centre = self.axis or (0.0, 0.0, 1.0), self.centre or (0.0, 0.0, 0.0)
-                return formulations.Spin(self.angular_velocity, axis, centre)
-            case "temperature":
-                assert self.change is not None
-                return formulations.TemperatureChange(self.change)
-            case "steady-temperature":
-                given, heat = _by_tag(self.temperatures), _by_tag(self.heat) or None
-                return formulations.SteadyTemperature(given, heat, self.conductivity, self.reference or 0.0)
-        assert self.stress is not None
-        xx, yy, zz, yz, xz, xy = self.stress
-        return formulations.RemoteStress(np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]))
+        return LOADS[self.kind].make(self)
+
+    @property
+    def on_face(self) -> bool:
+        """Whether it acts on a face, not in the volume."""
+        return "tag" in LOADS[self.kind].needed
 
 
 def _by_tag(given: dict[str, float] | None) -> dict[int | str, float]:
@@ -351,12 +359,12 @@ class SolidCase(CaseModel):
         if len(self.region) == 1:
             raise ValueError("one [[region]] is the whole body: give [material], or the other regions")
         for one in self.load:
-            constant = CONSTANTS.get(one.kind)
+            constant = LOADS[one.kind].constant
             for name, material in self.materials.items():
-                if constant is not None and getattr(material, constant) is None:
+                if constant and getattr(material, constant) is None:
                     of = f"region {name!r}, material" if name else "material"
                     raise ValueError(f"the load {one.kind!r} needs {of}.{constant}")
-            if one.kind in IN_THE_VOLUME and self.solid.exterior != (one.kind == "remote-stress"):
+            if not one.on_face and self.solid.exterior != (one.kind == "remote-stress"):
                 side = "the solid around a surface" if self.solid.exterior else "a bounded solid"
                 other = "remote-stress" if self.solid.exterior else "gravity, rotation and temperatures"
                 raise ValueError(

@@ -10,18 +10,12 @@ from numpy.typing import NDArray
 import calderon.plots as plots
 from calderon.formulations.elastic.conditions.rigid_motions import Resultant
 from calderon.formulations.elastic.conditions.surface_conditions import faces_of
-from calderon.kinds.solid.model import Load, Support
+from calderon.kinds.solid.model import LOADS, Load, Support
 from calderon.kinds.solid.results import SolidResults
 from calderon.kinds.solid.scenes import seen, view_of
 from calderon.mesh import TriangleMesh
 from calderon.report import Sheet, panel
 from calderon.report.formatting import Column, Row
-
-VALUES = {
-    "traction": "stress", "pressure": "stress", "force": "force", "moment": "moment", "gravity": "acceleration",
-    "rotation": "angular velocity", "remote-stress": "stress",
-}  # fmt: skip
-"""The kind of quantity of each kind of load."""
 
 
 def percent(part: float) -> str:
@@ -156,14 +150,12 @@ def force_text(results: SolidResults, force: NDArray[np.float64]) -> str:
 
 
 def _value(results: SolidResults, load: Load) -> str:
-    units = results.units
+    """The value of a load as text."""
+    units, kind = results.units, LOADS[load.kind].quantity
     match load.kind:
         case "pressure":
             assert load.pressure is not None
-            return units.text("stress", load.pressure)
-        case "gravity":
-            assert load.acceleration is not None
-            return units.vector("acceleration", list(load.acceleration))
+            return units.text(kind, load.pressure)
         case "rotation":
             assert load.angular_velocity is not None
             rpm = f"{load.angular_velocity * 30 / np.pi:.5g}"
@@ -179,7 +171,7 @@ def _value(results: SolidResults, load: Load) -> str:
         case "remote-stress":
             assert load.stress is not None
             return units.vector("stress", list(load.stress)) + " (xx, yy, zz, yz, xz, xy)"
-    return units.vector(VALUES[load.kind], list(getattr(load, load.kind)))
+    return units.vector(kind, list(getattr(load, LOADS[load.kind].needed[-1])))
 
 
 def _supports(results: SolidResults) -> list[list[str]]:

@@ -1,6 +1,6 @@
 """The panel of the mesh, the materials, the equations and their estimated errors."""
 
-from calderon.kinds.solid.model import CONSTANTS, Constants
+from calderon.kinds.solid.model import LOADS, Constants
 from calderon.kinds.solid.panels.conditions import percent
 from calderon.kinds.solid.results import SolidResults
 from calderon.report import Sheet, panel
@@ -37,7 +37,7 @@ def _material(results: SolidResults, given: Constants) -> list[Row]:
     rows: list[Row] = [("material", given.name, "")] if given.name else []
     rows.append(("Young's modulus E", *units.shown("modulus", given.youngs_modulus)))
     rows.append(("Poisson's ratio ν", f"{given.poissons_ratio:g}", ""))
-    if given.density is not None and "density" in {CONSTANTS.get(one.kind) for one in results.loads}:
+    if given.density is not None and "density" in {LOADS[one.kind].constant for one in results.loads}:
         rows.append(("density", number(given.density), units.base("density")))
     if given.expansion is not None:
         rows.append(("thermal expansion", f"{given.expansion:g}", "1/K"))
