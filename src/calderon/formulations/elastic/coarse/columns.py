@@ -7,7 +7,6 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from calderon.backends.numba import kernel
 from calderon.fmm.elastic import Line
 from calderon.fmm.layout import Layout
 
@@ -61,35 +60,14 @@ class LeafColumns(NamedTuple):
     def of(lines: Sequence[Line], matrix: sp.csr_array, leaves: int) -> "LeafColumns":
         """The columns of a matrix (n, k). lines: the functions of the product, by leaf. leaves: their number."""
         rows = np.concatenate([line.first + line.pieces.whole for line in lines])
-        ends = np.cumsum([0, *(len(line.pieces.whole) for line in lines)])
-        starts = np.stack([low + line.pieces.starts for low, line in zip(ends[:-1], lines, strict=True)])
-        indptr, indices = (each.astype(np.int32) for each in (matrix.indptr, matrix.indices))
-        first, seen = np.zeros(leaves + 1, np.int64), np.full(matrix.shape[1], -1)
-        leaf_columns(indptr, indices, rows, starts, seen, first, np.zeros(0, np.int32))
-        numbers = np.zeros(first[-1], np.int32)
-        seen[:] = -1
-        leaf_columns(indptr, indices, rows, starts, seen, first, numbers)
-        return LeafColumns(indptr, indices, matrix.data.astype(REAL), first, numbers)
-
-
-@kernel
-def leaf_columns(indptr, indices, rows, starts, seen, first, numbers):
-    """Enter the columns of each leaf i into numbers[first[i] :], increasing; where numbers is empty, count them in
-    first. indptr, indices, first, numbers: as in LeafColumns. rows: rows of the matrix of all lines; starts (lines,
-    leaves + 1): where those of each line and leaf begin. seen (k,): -1."""
-    for i in range(starts.shape[1] - 1):
-        # columns that this leaf meets for the first time
-        count = 0
-        for line in range(len(starts)):
-            for r in range(starts[line, i], starts[line, i + 1]):
-                for a in range(indptr[rows[r]], indptr[rows[r] + 1]):
-                    if seen[indices[a]] != i:
-                        seen[indices[a]] = i
-                        if len(numbers):
-                            numbers[first[i] + count] = indices[a]
-                        count += 1
-        # in increasing order, or their number
-        if len(numbers):
-            numbers[first[i] : first[i] + count].sort()
-        else:
-            first[i + 1] = first[i] + count
+        owners = np.concatenate([np.repeat(np.arange(leaves), np.diff(line.pieces.starts)) for line in lines])
+        inside = sp.coo_array((np.ones(len(rows)), (owners, rows)), (leaves, matrix.shape[0])).tocsr()
+        found = inside @ sp.csr_array((np.ones(matrix.nnz), matrix.indices, matrix.indptr), matrix.shape)
+        found.sort_indices()
+        return LeafColumns(
+            indptr=matrix.indptr.astype(np.int32),
+            indices=matrix.indices.astype(np.int32),
+            data=matrix.data.astype(REAL),
+            first=found.indptr.astype(np.int64),
+            numbers=found.indices.astype(np.int32),
+        )

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from calderon.backends import InOrder, run_tasks
@@ -18,6 +19,7 @@ from calderon.fmm.elastic_moments import SUMS
 from calderon.fmm.moment_store import add_run
 from calderon.fmm.tables import Tables
 from calderon.formulations.elastic.coarse.columns import REAL, Index, LeafColumns
+from calderon.products.octree import Octree
 
 KEPT = 32
 """The number of combinations of harmonics, the first of a table, that far sums have: they are for approximate
@@ -43,12 +45,8 @@ class Moments(NamedTuple):
         all columns."""
         far = product.far
         tree, leaves, (kept, rank) = far.layout.tree, far.layout.lists.leaves, ranks_of(far.table)
-        number = np.full(len(tree.level), -1)
-        number[leaves] = np.arange(len(leaves))
-        most = int(np.diff(columns.first) @ tree.level[leaves])
-        spans, numbers = np.zeros((len(tree.level), 2), np.int64), np.empty(most, np.int32)
-        used = box_columns(tree.children, tree.level, number, *columns[3:], np.full(count, -1), spans, numbers)
-        values = aligned(used * SUMS * rank, REAL)
+        spans, numbers = box_columns(tree, leaves, columns, count)
+        values = aligned(len(numbers) * SUMS * rank, REAL)
         run = leaf_moment_kernel(lines[0].moments.is_packed)
         for line in lines:
             arms, starts = far.centres.astype(REAL), line.pieces.starts // (3 if line.values else 1)
@@ -88,33 +86,19 @@ def padded(matrices: NDArray[Any], kept: int, rank: int) -> NDArray[np.float32]:
     return found.ravel()
 
 
-@kernel
-def box_columns(children, level, leaf, first, given, seen, spans, numbers):
-    """Fill spans and numbers of `Moments`, from the smallest boxes up, and return how many numbers there are. children
-    (boxes, 8), level (boxes,), leaf (boxes,): of the tree, -1 for none. first, given: first and numbers of LeafColumns.
-    seen (k,): -1."""
-    used = 0
-    for b in range(len(level) - 1, -1, -1):
-        spans[b, :] = used
-        if level[b] < 2:
-            continue
-        # the columns of a leaf
-        if leaf[b] >= 0:
-            for a in range(first[leaf[b]], first[leaf[b] + 1]):
-                numbers[used] = given[a]
-                used += 1
-        # those of children, once each
-        for child in children[b]:
-            if child < 0:
-                continue
-            for a in range(spans[child, 0], spans[child, 1]):
-                if seen[numbers[a]] != b:
-                    seen[numbers[a]] = b
-                    numbers[used] = numbers[a]
-                    used += 1
-        numbers[spans[b, 0] : used].sort()
-        spans[b, 1] = used
-    return used
+def box_columns(tree: Octree, leaves: Index, columns: LeafColumns, count: int) -> tuple[Index, NDArray[np.int32]]:
+    """The fields spans and numbers of `Moments`: the columns of all leaves (n,) within each box of level 2 and more.
+    count: the number of all columns."""
+    boxes, inside = leaves, [(np.zeros(0, np.int64), np.zeros(0, np.int64))]
+    for _ in range(int(tree.level.max()) - 1):  # up to level 2
+        own = np.flatnonzero(tree.level[boxes] >= 2)
+        inside.append((boxes[own], own))
+        boxes = np.where(tree.level[boxes] >= 2, tree.parent[boxes], boxes)
+    rows, owners = (np.concatenate(each) for each in zip(*inside, strict=True))
+    within = sp.coo_array((np.ones(len(rows)), (rows, owners)), (len(tree.level), len(leaves))).tocsr()
+    found = within @ sp.csr_array((np.ones(len(columns.numbers)), columns.numbers, columns.first), (len(leaves), count))
+    found.sort_indices()
+    return np.stack([found.indptr[:-1], found.indptr[1:]], axis=1).astype(np.int64), found.indices.astype(np.int32)
 
 
 @functools.cache
