@@ -98,12 +98,13 @@ def _object(kind: type, given: dict[str, Any]) -> Any:
                 raise ValueError(f"{name} of {kind.__name__} is {value.tolist()}")
             value.flags.writeable = False
             object.__setattr__(found, name, value)
+    if not hasattr(kind, "__post_init__"):  # others check themselves
+        require_types(found)
     return found
 
 
 def require_types(value: Any) -> None:
-    """TypeError for a dataclass of which a field is of another type than its annotation says, or a field of such a
-    field; classes with a `__post_init__` check themselves."""
+    """TypeError for a dataclass of which a field is of another type than its annotation says."""
     hints = get_type_hints(type(value))
     for each in fields(value):
         given = getattr(value, each.name)
@@ -123,6 +124,4 @@ def _fits(value: Any, hint: Any) -> bool:
         return isinstance(value, np.ndarray) and value.dtype == get_args(inner[1])[0]
     if hint is Any or getattr(hint, "_is_protocol", False):
         return True
-    if is_dataclass(value) and not hasattr(value, "__post_init__"):
-        require_types(value)
     return isinstance(value, {int: Integral, float: Real, complex: Complex}.get(hint, hint))

@@ -21,7 +21,6 @@ from calderon.spaces.nodal_vector_space import with_components
 
 KIND = FileKind("calderon solution", "solution", "solve the problem again", version=2, former=2)
 NODAL: dict[str, Callable[..., Any]] = {"P0": P0, "DP1": DP1, "P1": P1, "P2": P2}
-NODAL_DEGREES = {"P0": 0, "DP1": 1, "P1": 1, "P2": 2}
 TABLE = "edge functions"
 """A space of edge functions that is no `RWG`, as of metal between layers, or on a part of a surface."""
 NODAL_TABLE = "nodal functions"
@@ -122,22 +121,31 @@ def _refuse_others(function: Surface) -> None:
         )
 
 
-def _is_whole(space: Space | NodalVectorSpace) -> bool:
-    """Whether a nodal space is that of all functions on its mesh."""
-    whole, scalar = NODAL[space.name](space.mesh), space.scalar
-    return scalar is whole or all(np.array_equal(getattr(scalar, n), getattr(whole, n)) for n in ("triangles", "dofs"))
+def _is_whole(space: Any) -> bool:
+    """Whether a space is that of all functions on its mesh, with any number of components."""
+    edges = isinstance(space, EdgeSpace)
+    if edges and (space.boundary or space.rotated or not (space.sides >= 0).all()):
+        return False
+    own, whole = (space, RWG(space.mesh)) if edges else (space.scalar, NODAL[space.name](space.mesh))
+    return own is whole or all(np.array_equal(getattr(own, n), getattr(whole, n)) for n in _arrays(space))
+
+
+def _arrays(space: Any) -> tuple[str, ...]:
+    """Names of the arrays of a space that give its functions on triangles, and of edge functions their sides."""
+    return ("triangles", "dofs", "signs", "sides") if isinstance(space, EdgeSpace) else ("triangles", "dofs")
 
 
 def _put_function(group: h5py.Group, function: Surface) -> None:
-    space = function.space
+    """Write a function with its space: by its name, or where it is not whole as a table."""
+    space: Any = function.space
+    name, whole = space.name, _is_whole(space)
+    if not whole and isinstance(space, EdgeSpace):
+        name, group.attrs["boundary"] = TABLE, space.boundary
+    elif not whole:
+        name, group.attrs["element"] = NODAL_TABLE, space.name
+    for each in () if whole else _arrays(space):
+        put(group, each, getattr(space if isinstance(space, EdgeSpace) else space.scalar, each))
     components = space.components if isinstance(space, NodalVectorSpace) else 0
-    name = space.name
-    if isinstance(space, EdgeSpace) and not whole_space(space):
-        name = TABLE
-        put_table(group, space)
-    elif isinstance(space, Space | NodalVectorSpace) and not _is_whole(space):
-        name = NODAL_TABLE
-        put_nodal_table(group, space.scalar)
     group.attrs.update(space=name, components=components, label=function.label, unit=function.unit)
     put(group, "coefficients", function.coefficients)
 
@@ -150,59 +158,32 @@ def _function(group: SavedGroup, meshes: list[TriangleMesh]) -> Surface:
     )
     coefficients, about = group.array("coefficients"), (group.text("label"), group.text("unit"))
     if name == TABLE:
-        return VectorFunction(read_table(group, meshes[number]), coefficients, *about)
+        return VectorFunction(_read_table(group, meshes[number]), coefficients, *about)
     if name == "RWG":
         return VectorFunction(RWG(meshes[number]), coefficients, *about)
     if name == NODAL_TABLE:
-        space = with_components(read_nodal_table(group, meshes[number], NODAL_DEGREES), components or 1)
+        space = with_components(_read_nodal_table(group, meshes[number]), components or 1)
         return Function(space, coefficients, *about)
     space = NODAL[name](meshes[number], **({"components": components} if components else {}))
     return Function(space, coefficients, *about)
 
 
-NAMES = "triangles", "dofs", "signs", "sides"
-
-
-def whole_space(space: EdgeSpace) -> bool:
-    """Whether the space is that of all edges of its mesh, `RWG`."""
-    if space.boundary or space.rotated or not (space.sides >= 0).all():
-        return False
-    whole = RWG(space.mesh)
-    return space is whole or all(np.array_equal(getattr(space, name), getattr(whole, name)) for name in NAMES)
-
-
-def put_nodal_table(group: h5py.Group, space: Space) -> None:
-    """Write the triangles of a nodal space and the functions on each of them."""
-    put(group, "triangles", space.triangles)
-    put(group, "dofs", space.dofs)
-    group.attrs["element"] = space.name
-
-
-def read_nodal_table(group: SavedGroup, mesh: TriangleMesh, degrees: dict[str, int]) -> Space:
-    """The nodal space; DamagedFile for triangles that there are not, and for functions on none. degrees: of elements
-    by name."""
-    name = group.text("element")
+def _read_nodal_table(group: SavedGroup, mesh: TriangleMesh) -> Space:
+    """The nodal space; DamagedFile for triangles that there are not, and for functions on none."""
+    name, degrees = group.text("element"), {"P0": 0, "DP1": 1, "P1": 1, "P2": 2}
     group.require(name in degrees, f"an element {name!r}")
     element = Element(degrees[name])
     triangles = group.array("triangles", np.int64, (None,))
     dofs = group.array("dofs", np.int64, (len(triangles), element.size))
     dimension = int(dofs.max(initial=-1)) + 1
-    fits = _within(triangles, 0, mesh.number_of_triangles) and _within(dofs, -1, dimension)
+    total = mesh.number_of_triangles
+    fits = _within(triangles, 0, total) and _within(dofs, -1, dimension)
     every = dimension > 0 and len(np.unique(dofs[dofs >= 0])) == dimension
-    group.require(
-        fits and every, f"a table of functions that does not fit a mesh of {mesh.number_of_triangles} triangles"
-    )
+    group.require(fits and every, f"a table of functions that does not fit a mesh of {total} triangles")
     return Space(name, mesh, element, triangles, dofs, dimension)
 
 
-def put_table(group: h5py.Group, space: EdgeSpace) -> None:
-    """Write the triangles, functions, signs and sides of a space of edge functions."""
-    for name in NAMES:
-        put(group, name, getattr(space, name))
-    group.attrs["boundary"] = space.boundary
-
-
-def read_table(group: SavedGroup, mesh: TriangleMesh) -> EdgeSpace:
+def _read_table(group: SavedGroup, mesh: TriangleMesh) -> EdgeSpace:
     """The space of edge functions; DamagedFile for numbers of triangles, functions or edges that there are not."""
     triangles = group.array("triangles", np.int64, (None,))
     dofs = group.array("dofs", np.int64, (len(triangles), 3))
