@@ -36,7 +36,7 @@ class SavedSolution:
     """Classes of the objects among its values, besides `SolutionInfo` and `Quadrature`."""
 
     def _record(self) -> dict[str, Any]:
-        """What a file holds: its fields by name, unless a class says otherwise."""
+        """The contents of the file: the fields of the solution by name, unless a class says otherwise."""
         return {each.name: getattr(self, each.name) for each in fields(self)}  # type: ignore[arg-type]
 
     @classmethod
