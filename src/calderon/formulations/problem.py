@@ -90,13 +90,13 @@ class Problem(Described, ABC, Generic[Solution]):
             raise ValueError("solve_all needs at least one wave or boundary datum")
         chosen, given = self._options(options), options.get("preconditioner")
         try:
-            return self._solve(data, chosen)
+            return self._solve([*data], chosen)
         except ToleranceError as error:
             if not chosen.is_automatic or (isinstance(given, str) and given == "near"):
                 raise
             reason = f"not {chosen.method}: {str(error).partition(':')[0]}"
         compressed = self._options({**options, "method": first_that("compresses").name})  # type: ignore[typeddict-item]
-        return self._solve(data, replace(compressed, reason=reason))
+        return self._solve([*data], replace(compressed, reason=reason))
 
     @property
     def preconditioners(self) -> tuple[str, ...]:
@@ -156,7 +156,7 @@ class Problem(Described, ABC, Generic[Solution]):
         require(options.method, "preconditioner='near'")
         return replace(options, preconditioner=near_preconditioner(self.system))
 
-    def _solve(self, data: Sequence[Any], options: SolveOptions) -> list[Solution]:
+    def _solve(self, data: list[Any], options: SolveOptions) -> list[Solution]:
         checked = [self._checked(one) for one in data]
         preparation = self._prepare(options)
         rhs = np.stack([self._right_hand_side(one) for one in checked], axis=1)

@@ -39,6 +39,7 @@ from calderon.spaces.edge.loops import FlowGraph
 SPLIT_BELOW = 0.5
 """Wavenumber times diameter below which loops and charges are kept apart: there the iterations of the plain equation
 begin to grow like 1 / (k h)^2."""
+BOTH = "two matrices, of currents with and without charges"
 Array = NDArray[Any]
 
 
@@ -137,10 +138,6 @@ def near_inverse(splitting: CurrentSplitting, currents: sp.csc_array, whole: sp.
         return np.asarray(of_loops - graph.charging(of_loops) + scale * graph.charging(of_charges)).reshape(x.shape)
 
     return LinearOperator(currents.shape, matvec=product, matmat=product, dtype=np.dtype(np.complex128))
-
-
-BOTH = "two matrices, of currents with and without charges"
-Array = NDArray[Any]
 
 
 @dataclass(eq=False)

@@ -152,9 +152,9 @@ class PeriodicCell(Described):
         is a wall or absorbs, metal on a layer that conducts well, and where an order travels exactly along the surface
         (Wood's anomaly).
         """
-        arrival = self._arrival(frequency, theta, phi, side)
-        sections, ends, wave = arrival.sections, arrival.ends, arrival.wave
-        functions, equation = self.functions, self._equation(arrival, spectra_of(options))
+        wave = self._arrival(frequency, theta, phi, side)
+        sections = wave.sections
+        functions, equation = self.functions, self._equation(wave, spectra_of(options))
         field = functions.spectra(wave.transverse[None], wave.first[None], wave.transverse)[:, 0]
         sides = np.zeros((functions.dimension, 2), dtype=complex)
         for plane in self._planes:
@@ -162,36 +162,52 @@ class PeriodicCell(Described):
             sides[plane.members] = (level[:, None] * field[:, plane.members].conj()).T
         solved = equation.solve_all(list(sides.T), **options)
         current = np.stack([x for x, _ in solved], axis=1)
-        waves = {name: self._leaving(sections, end, wave, current) for name, end in ends.items()}
+        waves = {name: self._leaving(end, wave, current) for name, end in wave.ends.items()}
         other = SIDES[1 - SIDES.index(side)]
         coefficients = functions.combination(wave.transverse) @ current / VACUUM_IMPEDANCE
         return CellSolution(
-            float(frequency), arrival.theta, arrival.phi, waves[side], waves.get(other), functions.halves, coefficients,
+            float(frequency), wave.theta, wave.phi, waves[side], waves.get(other), functions.halves, coefficients,
             max((info for _, info in solved), key=lambda info: info.residual),
         )  # fmt: skip
 
     def _arrival(self, frequency: float, theta: float, phi: float, side: str) -> "Arrival":
         """Layers and incident wave; the errors of `solve`."""
         sections = self.stack.at(positive_length(frequency, "frequency in Hz"))
-        theta, phi = _direction(theta, phi)
-        ends = self._half_spaces(sections)
-        wave = self._incident(sections, ends, one_of(side, SIDES, "side"), theta, phi)
-        for layer, _ in ends.values():
-            self._refuse_anomaly(sections, layer, wave.transverse)
+        theta, phi = real_number(theta, "theta in radians"), real_number(phi, "phi in radians")
+        if not 0 <= theta < np.pi / 2 * (1 - 1e-9):
+            raise ValueError(
+                f"theta = {theta!r}: angles of incidence are in radians, from 0 to less than pi / 2, which is 90 "
+                "degrees, at which a wave travels along the surface"
+            )
+        found = {"above": (len(sections.eps) - 1, self.stack.top), "below": (0, 0.0)}
+        ends = {name: found[name] for name in SIDES if isinstance(getattr(self.stack, name), Layer)}
+        if one_of(side, SIDES, "side") not in ends:
+            raise ValueError(f"side={side!r}: no wave comes from there, the stack ends with a wall")
+        layer, face = ends[side]
+        square = sections.eps[layer] * sections.mu[layer]
+        if abs(square.imag) > 1e-12 * abs(square) or square.real <= 0:
+            raise ValueError(
+                f"side={side!r}: the half-space absorbs (eps_r {sections.eps[layer]:g}), so that no plane wave comes "
+                "through it: use a lossless one"
+            )
+        first = np.array([np.cos(phi), np.sin(phi)])
+        transverse = -np.real(sections.wavenumbers[layer]) * np.sin(theta) * first if theta else np.zeros(2)
+        size = np.atleast_1d(np.linalg.norm(transverse))
+        for number, _ in ends.values():
+            self._refuse_anomaly(sections, number, transverse)
         LayeredMetal(sections, self.functions.halves).refuse_conductors()
         self._warn_of_long_edges(sections)
-        return Arrival(sections, ends, wave, theta, phi)
+        admittance = admittances(sections, size, layer)[:, 0]
+        return Arrival(sections, ends, theta, phi, layer, face, transverse, first, size, admittance)
 
     def _equation(self, arrival: "Arrival", spectra: float) -> CellEquation:
         sections = arrival.sections
-        given = self.functions, self._planes, sections, self._slow_part(sections), arrival.wave.transverse
+        given = self.functions, self._planes, sections, self._slow_part(sections), arrival.transverse
         return CellEquation(CellOperator(*given, self.sheet, spectra), self.mesh)
 
-    def _leaving(
-        self, sections: Sections, end: tuple[int, float], wave: "Incident", current: NDArray[Any]
-    ) -> FloquetOrders:
+    def _leaving(self, end: tuple[int, float], wave: "Arrival", current: NDArray[Any]) -> FloquetOrders:
         """The waves that leave through a half-space, by the number of its layer and its face."""
-        layer, face = end
+        (layer, face), sections = end, wave.sections
         k = float(np.real(sections.wavenumbers[layer]))
         lattice = self.functions.lattice
         orders = lattice.orders(wave.transverse, k)
@@ -243,29 +259,6 @@ class PeriodicCell(Described):
                 )
         return float(faces[near])
 
-    def _half_spaces(self, sections: Sections) -> dict[str, tuple[int, float]]:
-        """Number of the layer and z of the face of each half-space, by side."""
-        found = {"above": (len(sections.eps) - 1, self.stack.top), "below": (0, 0.0)}
-        return {side: found[side] for side in SIDES if isinstance(getattr(self.stack, side), Layer)}
-
-    def _incident(
-        self, sections: Sections, ends: dict[str, tuple[int, float]], side: str, theta: float, phi: float
-    ) -> "Incident":
-        """The wave from a side; ValueError for walls and media that absorb."""
-        if side not in ends:
-            raise ValueError(f"side={side!r}: no wave comes from there, the stack ends with a wall")
-        layer, face = ends[side]
-        square = sections.eps[layer] * sections.mu[layer]
-        if abs(square.imag) > 1e-12 * abs(square) or square.real <= 0:
-            raise ValueError(
-                f"side={side!r}: the half-space absorbs (eps_r {sections.eps[layer]:g}), so that no plane wave comes "
-                "through it: use a lossless one"
-            )
-        first = np.array([np.cos(phi), np.sin(phi)])
-        transverse = -np.real(sections.wavenumbers[layer]) * np.sin(theta) * first if theta else np.zeros(2)
-        size = np.atleast_1d(np.linalg.norm(transverse))
-        return Incident(layer, face, transverse, first, size, admittances(sections, size, layer)[:, 0])
-
     def _refuse_anomaly(self, sections: Sections, layer: int, transverse: Floats) -> None:
         """ValueError where an order has k_z = 0 in that layer."""
         square = complex(sections.wavenumbers[layer]) ** 2
@@ -284,33 +277,18 @@ class PeriodicCell(Described):
         warn_long_edges(self.mesh, sections.densest_of(sides), 2**0.5)  # the diagonal of a square
 
 
-class Incident(NamedTuple):
-    """A plane wave: its layer and the face through which it comes, k_t (2,) in 1/m, the unit vector `first` of the
-    transverse electric field of TM, |k_t| (1,), and the wave admittances (2,) of TM and TE."""
+class Arrival(NamedTuple):
+    """A plane wave at a frequency: the layers, layer and face of each half-space by its side, its direction, its layer
+    and face, k_t (2,) in 1/m, the unit vector `first` of the transverse electric field of TM, |k_t| (1,), and the wave
+    admittances (2,) of TM and TE."""
 
+    sections: Sections
+    ends: dict[str, tuple[int, float]]
+    theta: float
+    phi: float
     layer: int
     face: float
     transverse: Floats
     first: Floats
     size: Floats
     admittance: NDArray[np.complex128]
-
-
-class Arrival(NamedTuple):
-    """A wave at a frequency: the layers, layer and face of each half-space by its side, the wave and its direction."""
-
-    sections: Sections
-    ends: dict[str, tuple[int, float]]
-    wave: Incident
-    theta: float
-    phi: float
-
-
-def _direction(theta: float, phi: float) -> tuple[float, float]:
-    angle = real_number(theta, "theta in radians")
-    if not 0 <= angle < np.pi / 2 * (1 - 1e-9):
-        raise ValueError(
-            f"theta = {theta!r}: angles of incidence are in radians, from 0 to less than pi / 2, which is 90 degrees, "
-            "at which a wave travels along the surface"
-        )
-    return angle, real_number(phi, "phi in radians")
