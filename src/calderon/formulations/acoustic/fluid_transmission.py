@@ -205,10 +205,7 @@ class FluidTransmission(ScatteringProblem):
         """The layers of the field in a fluid, from the bodies next to it with the signs and ratios of `sides_of`."""
         values: Any = sum(-sign * self._on(body, total) for body, sign, _ in sides)
         slopes: Any = sum(sign * ratio * self._on(body, slope) for body, sign, ratio in sides)
-        return (
-            double_layer_potential(green, replace(total, coefficients=values)),
-            single_layer_potential(green, replace(slope, coefficients=slopes)),
-        )
+        return _both_layers(green, replace(total, coefficients=values), replace(slope, coefficients=slopes))
 
     def _on(self, body: Body, function: Function) -> NDArray[Any]:
         """The coefficients of u or du/dn on one body, 0 on others."""
@@ -282,15 +279,16 @@ class FluidTransmission(ScatteringProblem):
 
     def _in_vessel(
         self, body: Vessel, own: dict[str, NDArray[Any]], total: Function, slope: Function
-    ) -> list[Potential]:
+    ) -> tuple[Potential, Potential]:
         """The layers of the field behind walls of which a part is rigid; 0 elsewhere."""
         green, value = Helmholtz(body.wavenumber), self._on(body, total)
         value[places_of(body.wall, self.function_space)] -= own["jump"]
         slopes = body.density_ratio * abs(self.wavenumber) * spread(own["q"], body.opening, self._pieces)
-        return [
-            double_layer_potential(green, replace(total, coefficients=-value)),
-            single_layer_potential(green, replace(slope, coefficients=slopes)),
-        ]
+        return _both_layers(green, replace(total, coefficients=-value), replace(slope, coefficients=slopes))
+
+
+def _both_layers(green: Helmholtz, value: Function, slope: Function) -> tuple[Potential, Potential]:
+    return double_layer_potential(green, value), single_layer_potential(green, slope)
 
 
 def _of(given: Any, tag: int | str) -> Any:
