@@ -151,7 +151,7 @@ class ElasticProblem(Problem[Solution]):
                  if each.stores_entries or (each.joins_blocks and options.solver != "lu")]  # fmt: skip
         name, reason = least_of(sorted(found, key=lambda plan: plan.expected_seconds))
         kept = options.compression_rtol if method_named(name).compresses else None
-        return replace(options, method=name, compression_rtol=kept, reason=reason)
+        return replace(options, method=name, compression_rtol=kept, is_automatic=True, reason=reason)
 
     def _checked(self, data: Any) -> "ElasticProblem[Solution]":
         """The problem with the loads of a load case, None for its own."""
