@@ -12,7 +12,7 @@ from calderon.formulations.electromagnetic.radiating_currents import RadiatingCu
 from calderon.formulations.electromagnetic.scattering_solution import ElectromagneticSolution
 from calderon.formulations.options import largest_dense
 from calderon.spaces import VectorFunction
-from calderon.validation import of_any_shape, one_of, one_or_more_points
+from calderon.validation import one_of, one_or_more_points
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,7 +21,8 @@ class DielectricSolution(ElectromagneticSolution):
 
     electric_currents J = n x H in A/m, or "E0/eta", magnetic_currents M = -n x E in V/m: on each surface in turn, n
     outward. parents: for each surface the one directly around it, -1 for none. regions: the surroundings, then what
-    lies directly inside of each surface.
+    lies directly inside of each surface. E and H are total fields in every region; on a surface they are the mean over
+    its sides of a field that is zero on the other one, with a warning.
     """
 
     saved_classes: ClassVar[Sequence[type]] = (*ElectromagneticSolution.saved_classes, Region)
@@ -60,27 +61,15 @@ class DielectricSolution(ElectromagneticSolution):
         """(n,) the region of each point (n, 3): 0 around all bodies, i + 1 directly inside of surface i."""
         return innermost([current.space.mesh for current in self.electric_currents], points)
 
-    @of_any_shape
-    def electric(self, points: ArrayLike, backend: str = "numba", precision: str = "double") -> NDArray[np.complex128]:
-        """The total E (n, 3) in V/m at points (n, 3) in any region; on a surface the mean over its sides of a field
-        that is zero on the other one, with a warning."""
-        return self._in_regions(points, "electric", backend, precision)
-
-    @of_any_shape
-    def magnetic(self, points: ArrayLike, backend: str = "numba", precision: str = "double") -> NDArray[np.complex128]:
-        """The total H (n, 3) in A/m at points (n, 3) in any region; as `electric`."""
-        return self._in_regions(points, "magnetic", backend, precision)
-
-    def _in_regions(self, points: ArrayLike, name: str, backend: str, precision: str) -> NDArray[np.complex128]:
-        """The total field, "electric" or "magnetic"."""
+    def _total(self, name: str, points: ArrayLike, backend: str, precision: str) -> NDArray[np.complex128]:
+        """The field "electric" or "magnetic" in the region of each point, 0 in conductors."""
         x = one_or_more_points(points)
         numbers = self.region_numbers(x)
         total = np.zeros((len(x), 3), np.complex128)
         for number in np.unique(numbers):
             here = numbers == number
             if number == 0:
-                scattered = getattr(self.currents, name)(x[here], backend, precision)
-                total[here] = getattr(self.incident, name)(x[here]) + scattered
+                total[here] = super()._total(name, x[here], backend, precision)
                 continue
             region = self.regions[number]
             if region.is_conductor:

@@ -23,7 +23,7 @@ from calderon.quadrature import Quadrature
 from calderon.quadrature.sphere import far_field_square
 from calderon.spaces import VectorFunction
 from calderon.spaces.vector_space import DEGREE
-from calderon.validation import nonzero_wavenumber, of_any_shape, wave_impedance
+from calderon.validation import nonzero_wavenumber, of_any_shape, one_or_more_points, wave_impedance
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,7 +129,7 @@ class RadiatedField(SampledField, SavedSolution):
     @of_any_shape
     def electric(self, points: ArrayLike, backend: str = "numba", precision: str = "double") -> NDArray[Any]:
         """The total E (n, 3) in V/m at points (n, 3); on the surface the mean of both sides, with a warning."""
-        return self.currents.electric(points, backend, precision)
+        return self._total("electric", points, backend, precision)
 
     @of_any_shape
     def field(self, points: ArrayLike, backend: str = "numba", precision: str = "double") -> NDArray[Any]:
@@ -139,7 +139,13 @@ class RadiatedField(SampledField, SavedSolution):
     @of_any_shape
     def magnetic(self, points: ArrayLike, backend: str = "numba", precision: str = "double") -> NDArray[Any]:
         """The total H (n, 3) in A/m, or "E0/eta", at points (n, 3); as `electric`."""
-        return self.currents.magnetic(points, backend, precision)
+        return self._total("magnetic", points, backend, precision)
+
+    def _total(self, name: str, points: ArrayLike, backend: str, precision: str) -> NDArray[Any]:
+        """The field "electric" or "magnetic" of the currents, and of the incident wave, if there is one."""
+        x, wave = one_or_more_points(points), getattr(self, "incident", None)
+        own = getattr(self.currents, name)(x, backend, precision)
+        return own if wave is None else getattr(wave, name)(x) + own
 
     def far_field(
         self, theta: ArrayLike, phi: ArrayLike | None = None, *, backend: str = "numba", precision: str = "double"

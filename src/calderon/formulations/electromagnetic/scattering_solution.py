@@ -15,7 +15,7 @@ from calderon.formulations.electromagnetic.radiating_currents import RadiatedFie
 from calderon.formulations.scenes import currents_scene, directional_scene, pattern_rows
 from calderon.formulations.solution_info import SolutionInfo
 from calderon.mesh.errors import warn_of_accuracy
-from calderon.validation import of_any_shape, one_or_more_points
+from calderon.validation import of_any_shape
 from calderon.view import Described, Scene, Viewable
 from calderon.waves import (
     ElectricDipole,
@@ -64,18 +64,6 @@ class ElectromagneticSolution(RadiatedField, Viewable, Described):
     def scattered_magnetic(self, points: ArrayLike, backend: str = "numba", precision: str = "double") -> NDArray[Any]:
         """H_s (n, 3) in A/m, or with eta = 1 "E0/eta", at points (n, 3); as `scattered_electric`."""
         return self.currents.magnetic(points, backend, precision)
-
-    @of_any_shape
-    def electric(self, points: ArrayLike, backend: str = "numba", precision: str = "double") -> NDArray[np.complex128]:
-        """The total E (n, 3) in V/m at points (n, 3)."""
-        x = one_or_more_points(points)
-        return self.incident.electric(x) + self.scattered_electric(x, backend, precision)
-
-    @of_any_shape
-    def magnetic(self, points: ArrayLike, backend: str = "numba", precision: str = "double") -> NDArray[np.complex128]:
-        """The total H (n, 3) in A/m, or "E0/eta", at points (n, 3)."""
-        x = one_or_more_points(points)
-        return self.incident.magnetic(x) + self.scattered_magnetic(x, backend, precision)
 
     def rcs(
         self, theta: ArrayLike, phi: ArrayLike | None = None, polarization: str | None = None
