@@ -76,6 +76,14 @@ def test_gain_of_half_wave_and_short_dipoles(half_wave, short):
     assert short.gain(np.pi / 2, np.pi / 2) < 1e-4
 
 
+def test_beam_and_polarisation_of_a_half_wave_dipole(half_wave):
+    """cos(pi / 2 sin theta) / cos theta, in a plane with the dipole, falls to half the power at 39 degrees either way;
+    around the dipole nothing falls. The wave is linear."""
+    assert np.degrees(half_wave.beam_width(np.pi / 2)) == pytest.approx(78, abs=1)
+    assert half_wave.beam_width(0.0) == pytest.approx(np.pi)
+    assert half_wave.axial_ratio(0.3, 0.4) > 1e4
+
+
 def test_near_field_of_a_short_dipole_is_that_of_a_point(short):
     """E in V/m and H in A/m at ten lengths, a fifth of a wavelength, from the moment of the current."""
     eta = cal.exact.VACUUM_IMPEDANCE
