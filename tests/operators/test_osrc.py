@@ -8,8 +8,8 @@ from scipy.sparse.linalg import gmres as scipy_gmres
 import calderon.mesh as meshes
 from calderon.exact.bessel import spherical_hankel
 from calderon.onsurface import osrc_dtn, osrc_ntd
-from calderon.onsurface.osrc import usual_damping
-from calderon.onsurface.pade import PartialFractions, square_root, square_root_error
+from calderon.onsurface.osrc import square_root, square_root_error, usual_damping
+from calderon.onsurface.surface_operator import PartialFractions
 from calderon.spaces import DP1, P0, P1, P2
 
 

@@ -3,7 +3,7 @@
 Outgoing waves leave a plane with du/dn = ik sqrt(1 + Delta/k^2) u, Delta the Laplace-Beltrami operator. On a smooth
 surface that holds to leading order; near grazing modes, where the root vanishes, curvature makes up for it, which a
 damped wavenumber k_eps instead of k imitates (on the sphere to leading order). The root becomes a sum of fractions
-(pade.py), each of which is a sparse system (surface_operator.py).
+(`square_root`), each of which is a sparse system (surface_operator.py).
 
 X. Antoine and M. Darbas, ESAIM Math. Model. Numer. Anal. 41 (2007) 147; M. Darbas, E. Darrigrand and Y. Lafranche,
 J. Comput. Phys. 236 (2013) 289.
@@ -12,9 +12,9 @@ J. Comput. Phys. 236 (2013) 289.
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
-from calderon.onsurface.pade import square_root, square_root_error
-from calderon.onsurface.surface_operator import SurfaceOperator
+from calderon.onsurface.surface_operator import PartialFractions, SurfaceOperator
 from calderon.spaces import Space
 from calderon.validation import finite_complex, real_number, whole_number
 
@@ -118,3 +118,34 @@ def order_for(space: Space, wavenumber: complex, angle: float, error: float) -> 
         if square_root_error(order, angle, modes).max() < error:
             return order
     return LARGEST_ORDER
+
+
+def square_root(order: int, angle: float) -> PartialFractions:
+    """The Pade approximant of sqrt(1 + X) with numerator and denominator of degree `order`, branch cut rotated by
+    `angle`:
+
+        sqrt(1 + X) = e^(i angle/2) sqrt(1 + Y),  Y = (1 + X) e^(-i angle) - 1,
+        sqrt(1 + Y) ~ 1 + sum_j a_j Y / (1 + b_j Y),  a_j = 2/n sin^2(j pi/n),  b_j = cos^2(j pi/n),  n = 2 order + 1.
+
+    Its relative error is 2 w^n / (1 - w^n) with w = (1 - s) / (1 + s), s = sqrt(1 + Y), so that it converges for all X
+    but those on the ray 1 + X = -t e^(i angle), where the cut lies; without rotation that would be the evanescent
+    modes.
+
+    F. A. Milinazzo, C. A. Zala and G. H. Brooke, J. Acoust. Soc. Am. 101 (1997) 760.
+    """
+    n = 2 * order + 1
+    j = np.arange(1, order + 1)
+    a, b = 2 / n * np.sin(j * np.pi / n) ** 2, np.cos(j * np.pi / n) ** 2
+    turn = np.exp(-1j * angle)
+    at_zero = 1 + b * (turn - 1)  # the denominators at X = 0
+    # e^(i angle/2) a_j Y / (1 + b_j Y) tends to e^(i angle/2) a_j / b_j, from which it differs by a simple fraction
+    limits = np.exp(0.5j * angle) * a / b
+    constant = np.exp(0.5j * angle) + limits.sum()
+    return PartialFractions(complex(constant), -limits / at_zero, b * turn / at_zero)
+
+
+def square_root_error(order: int, angle: float, X: ArrayLike) -> NDArray[np.float64]:
+    """|approximant / sqrt(1 + X) - 1| of `square_root`, from its closed form."""
+    s = np.sqrt(1 + np.asarray(X, dtype=complex)) * np.exp(-0.5j * angle)
+    power = ((1 - s) / (1 + s)) ** (2 * order + 1)
+    return np.asarray(np.abs(2 * power / (1 - power)))

@@ -1,9 +1,10 @@
-"""Rational functions of the Laplace-Beltrami operator as sparse systems, one for each of their fractions.
+"""Rational functions as partial fractions; those of the Laplace-Beltrami operator are sparse systems, one a fraction.
 
 With X = Delta_Gamma / k_eps^2, the mass matrix M and the stiffness L, (1 + b X)^-1 = (M - b L / k_eps^2)^-1 M.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from numbers import Complex
 from typing import Any
@@ -14,9 +15,52 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.linalg import LinearOperator
 
 from calderon.backends import require_memory, run_tasks
-from calderon.onsurface.pade import PartialFractions
 from calderon.solvers.symmetric import SymmetricFactors, SymmetricPencil
 from calderon.spaces import Space
+
+
+@dataclass(frozen=True, eq=False)
+class PartialFractions:
+    """f(X) = constant + sum_j weights[j] / (1 + shifts[j] X), with distinct shifts that are not zero.
+
+    Affine maps, sums and reciprocals of such functions are such functions.
+    """
+
+    constant: complex
+    weights: NDArray[Any]
+    shifts: NDArray[Any]
+
+    def __call__(self, X: ArrayLike) -> NDArray[np.complex128]:
+        """f at numbers X of any shape."""
+        x = np.asarray(X, dtype=complex)[..., None]
+        return np.asarray(self.constant + np.sum(self.weights / (1 + self.shifts * x), axis=-1))
+
+    def scaled(self, factor: complex) -> "PartialFractions":
+        """factor f."""
+        return PartialFractions(factor * self.constant, factor * self.weights, self.shifts)
+
+    def raised(self, term: complex) -> "PartialFractions":
+        """f + term."""
+        return PartialFractions(self.constant + term, self.weights, self.shifts)
+
+    def plus(self, other: "PartialFractions") -> "PartialFractions":
+        """The sum of two functions without common shifts."""
+        weights, shifts = np.append(self.weights, other.weights), np.append(self.shifts, other.shifts)
+        return PartialFractions(self.constant + other.constant, weights, shifts)
+
+    def reciprocal(self) -> "PartialFractions":
+        """1 / f.
+
+        With w_j = 1 / (1 + b_j X) the zeros of c + sum a_j w_j are the eigenvalues X of -(1 + 1 a^T / c) w = X b w; at
+        each, 1 / f has the residue 1 / f'. Raises ValueError where f has a zero at X = 0 or at infinity.
+        """
+        a, b, c = self.weights, self.shifts, self.constant
+        least = 1e-8 * max(abs(c), float(np.abs(a).max(initial=0.0)))
+        if abs(c) <= least or abs(c + a.sum()) <= least:
+            raise ValueError("the function vanishes at 0 or at infinity: its reciprocal has no partial fractions here")
+        zeros = np.linalg.eigvals(-(np.eye(len(a)) + a[None] / c) / b[:, None])
+        slopes = -np.sum(a * b / (1 + b * zeros[:, None]) ** 2, axis=1)
+        return PartialFractions(1 / c, -1 / (slopes * zeros), -1 / zeros)
 
 
 class SurfaceOperator(LinearOperator):
