@@ -114,7 +114,7 @@ def warn_long_edges(mesh: TriangleMesh, wavenumber: float, allowance: float = 1.
     if longest > allowance * wavelength / 8:
         warn_of_accuracy(
             f"edges of up to {1e3 * longest:.3g} mm are longer than an eighth of the wavelength of "
-            f"{1e3 * wavelength:.3g} mm next to the metal: refine the mesh to {1e3 * wavelength / 8:.2g} mm"
+            f"{1e3 * wavelength:.3g} mm next to the metal: use a mesh with h of at most {1e3 * wavelength / 8:.2g} mm"
         )
 
 
