@@ -1,5 +1,7 @@
 """Solutions as HDF5 files: small values as JSON, meshes and coefficients as arrays, all under checksums; no pickle."""
 
+from __future__ import annotations
+
 import json
 import os
 import warnings
