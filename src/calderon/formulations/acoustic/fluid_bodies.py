@@ -2,7 +2,7 @@
 which a part is rigid: which parts of a surface they are. Their equations are in `fluid_equations.py`."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,35 +13,6 @@ from calderon.formulations.acoustic.scattering import usual_coupling
 from calderon.formulations.checks import enclosing_surfaces
 from calderon.mesh import TriangleMesh
 from calderon.spaces import P1, P2, Space
-
-
-@dataclass(frozen=True, eq=False)
-class _Tags:
-    """The tags of a surface that are of fluids, in tables or not, and those that are rigid."""
-
-    space: Space
-    rigid: tuple[int, ...]
-
-    def triangles(self, tags: Any) -> NDArray[np.bool_]:
-        return np.isin(self.space.mesh.tags, tags)
-
-    def walls(self, own: Any) -> tuple[int, ...]:
-        """The rigid tags of the bodies that have triangles with the tags `own`; ValueError where such a tag is on
-        bodies without a fluid, too."""
-        mesh = self.space.mesh
-        numbers = mesh.tag_numbers(own)
-        if both := np.intersect1d(numbers, self.rigid).tolist():
-            raise ValueError(
-                f"each tag has one fluid or is rigid, and the tags {both} are both: names are {mesh.names}"
-            )
-        bodies = np.isin(mesh.components, mesh.components[self.triangles(numbers)])
-        found = np.intersect1d(mesh.tags[bodies], self.rigid)
-        if np.any(self.triangles(found) & ~bodies):
-            raise ValueError(
-                f"the rigid tags {found.tolist()} are on a body with the fluid {own!r} and on other bodies: give the "
-                "walls of each body, and rigid bodies, tags of their own"
-            )
-        return tuple(found.tolist())
 
 
 def bodies_of(
@@ -56,10 +27,10 @@ def bodies_of(
     others = np.setdiff1d(mesh.tags, rigid).tolist()
     if not others:
         raise ValueError("every tag is in rigid=: a body without a fluid is one of SoundHardScattering")
-    tags, found, walls = _Tags(space, rigid), list[Body](), set[int]()
+    found, walls = list[Body](), set[int]()
     for tag in tables[0] if tables else [others]:
         k, ratio = (each[tag] if isinstance(each, Mapping) else each for each in (wavenumber, density_ratio))
-        hard = tags.walls(tag)
+        hard = _walls(mesh, tag, rigid)
         walls |= {*hard}
         part = space if not tables and not rigid else _part(space, tag)
         found.append(_vessel(space, tag, hard, k, ratio) if hard else FluidBody(part, k, ratio))
@@ -67,6 +38,22 @@ def bodies_of(
         found.append(RigidBody(_part(space, alone), usual_coupling(outside)))
     _check_apart(space, found)
     return found if mesh.number_of_components == 1 else _nested(mesh, found)
+
+
+def _walls(mesh: TriangleMesh, own: Any, rigid: tuple[int, ...]) -> tuple[int, ...]:
+    """The rigid tags of the bodies that have triangles with the tags `own`, those of a fluid; ValueError where such a
+    tag is on bodies without a fluid, too."""
+    numbers = mesh.tag_numbers(own)
+    if both := np.intersect1d(numbers, rigid).tolist():
+        raise ValueError(f"each tag has one fluid or is rigid, and the tags {both} are both: names are {mesh.names}")
+    bodies = np.isin(mesh.components, mesh.components[np.isin(mesh.tags, numbers)])
+    found = np.intersect1d(mesh.tags[bodies], rigid)
+    if np.any(np.isin(mesh.tags, found) & ~bodies):
+        raise ValueError(
+            f"the rigid tags {found.tolist()} are on a body with the fluid {own!r} and on other bodies: give the walls "
+            "of each body, and rigid bodies, tags of their own"
+        )
+    return tuple(found.tolist())
 
 
 def _nested(mesh: TriangleMesh, given: list[Body]) -> list[Body]:
