@@ -17,7 +17,7 @@ import stat
 import sys
 import tempfile
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from enum import EnumType
 from pathlib import Path
@@ -302,7 +302,8 @@ def stamp_of(kernel: Callable[..., Any]) -> str:
             elif isinstance(value, CONSTANTS):
                 constants.add(f"{name}={value!r}")
             elif isinstance(value, EnumType):
-                constants.update(f"{name}.{each.name}={each.value!r}" for each in value)
+                members: Mapping[str, Any] = value.__members__
+                constants.update(f"{name}.{key}={each.value!r}" for key, each in members.items())
     # files with compiled code that these import
     for module in _closure(modules):
         files.add(_file(module))

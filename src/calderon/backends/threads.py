@@ -57,7 +57,7 @@ one_thread = OneThread()
 
 
 Orders = SimpleQueue[tuple[Callable[[], None], Callable[[], None]]]
-"""What a thread is to call, and what it calls when that has returned."""
+"""Orders of a thread: what it calls, and what it calls when that has returned."""
 
 
 class Crew:

@@ -106,7 +106,7 @@ def enclosed(
     if radius is None:
         touched = np.zeros(mesh.number_of_vertices, bool)
         touched[mesh.tetrahedra[body]] = True
-        inside = touched[mesh.tetrahedra].any(axis=1)
+        inside = np.asarray(touched[mesh.tetrahedra].any(axis=1))
         advice = "leave more room between it and the absorbing faces, or give a radius and a center"
     else:
         ends = mesh.vertices[mesh.tetrahedra[body if body.any() else slice(None)]].reshape(-1, 3)

@@ -16,18 +16,18 @@ from calderon.waves import RampedSine, TransientPlaneWave
 
 
 class Resolution(NamedTuple):
-    """What a run must resolve, at least.
+    """Least numbers that a run must resolve.
 
     samples: of a period that enter a discrete Fourier transform. steps: stable steps in a period; with fewer, the
     elements are longer than the waves. nodes: in a wavelength: no polynomial with fewer resolves it. skin: depth in a
-    conductor, in lengths of its elements. count: the largest number of steps of a run; more indicates a wrong unit.
+    conductor, in lengths of its elements. most_steps: the largest number of steps of a run; more indicates a wrong unit.
     """
 
     samples: int = 24
     steps: int = 6
     nodes: float = 2.0
     skin: float = 0.5
-    count: int = 10**8
+    most_steps: int = 10**8
 
 
 NEEDED = Resolution()
@@ -48,11 +48,11 @@ class Sampling:
         return self.samples * self.stride
 
     def steps_in(self, periods: int) -> int:
-        """ValueError for more than NEEDED.count."""
-        if periods * self.steps > NEEDED.count:
+        """ValueError for more than NEEDED.most_steps."""
+        if periods * self.steps > NEEDED.most_steps:
             raise ValueError(
                 f"frequency={self.frequency!r}, periods={periods}: that takes {periods * self.steps:.2g} steps of "
-                f"{self.step:.3g} s, more than {NEEDED.count:.0e}: use fewer periods or a coarser mesh; is the "
+                f"{self.step:.3g} s, more than {NEEDED.most_steps:.0e}: use fewer periods or a coarser mesh; is the "
                 "frequency in Hz, and the mesh in metres?"
             )
         return periods * self.steps
@@ -90,14 +90,14 @@ def require_period(sources: Iterable[Any], frequency: float) -> None:
 
 def steps_until(until: float, now: float, longest: float) -> tuple[float, int]:
     """The span from now until then, and the number of steps that it takes. ValueError for an invalid or past time,
-    and for more steps than NEEDED.count."""
+    and for more steps than NEEDED.most_steps."""
     if (until := real_number(until, "until")) < now:
         raise ValueError(f"until={until!r}: a time not before the present one, {now!r}, is needed")
     span = until - now
     count = span / longest * (1 - 1e-12)  # perhaps infinite
-    if count > NEEDED.count:
+    if count > NEEDED.most_steps:
         raise ValueError(
-            f"until={until!r}: that takes {count:.2g} steps of {longest:.3g}, more than {NEEDED.count:.0e}: is the "
+            f"until={until!r}: that takes {count:.2g} steps of {longest:.3g}, more than {NEEDED.most_steps:.0e}: is the "
             "time in seconds (with materials), and the mesh in metres? Choose a shorter time or a coarser mesh"
         )
     return span, math.ceil(count)

@@ -96,7 +96,7 @@ class UpwindRungeKutta(System):
     def limit(self, report: Callable[[], None] = silent) -> float:
         """By the power method: radius of the stability region in the left half-plane over the spectral radius,
         lengths in units of the smallest element."""
-        # random fields, in place of which the true ones come back
+        # random fields; the true ones come back afterwards
         kept = self.electric.copy(), self.magnetic.copy()
         self.electric[:], self.magnetic[:] = self.domain.random_field(), self.domain.random_field()
         unit = self.domain.size
