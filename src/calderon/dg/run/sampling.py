@@ -16,11 +16,11 @@ from calderon.waves import RampedSine, TransientPlaneWave
 
 
 class Resolution(NamedTuple):
-    """Least numbers that a run must resolve.
+    """Numbers that a run must resolve, at least.
 
     samples: of a period that enter a discrete Fourier transform. steps: stable steps in a period; with fewer, the
     elements are longer than the waves. nodes: in a wavelength: no polynomial with fewer resolves it. skin: depth in a
-    conductor, in lengths of its elements. most_steps: the largest number of steps of a run; more indicates a wrong unit.
+    conductor, in lengths of its elements. most_steps: of a run, at most; more indicate a wrong unit.
     """
 
     samples: int = 24
@@ -97,8 +97,8 @@ def steps_until(until: float, now: float, longest: float) -> tuple[float, int]:
     count = span / longest * (1 - 1e-12)  # perhaps infinite
     if count > NEEDED.most_steps:
         raise ValueError(
-            f"until={until!r}: that takes {count:.2g} steps of {longest:.3g}, more than {NEEDED.most_steps:.0e}: is the "
-            "time in seconds (with materials), and the mesh in metres? Choose a shorter time or a coarser mesh"
+            f"until={until!r}: that takes {count:.2g} steps of {longest:.3g}, more than {NEEDED.most_steps:.0e}: is "
+            "the time in seconds (with materials), and the mesh in metres? Choose a shorter time or a coarser mesh"
         )
     return span, math.ceil(count)
 
