@@ -3,7 +3,7 @@
 import numpy as np
 
 import calderon as cal
-from calderon.kinds.surface.null_field import left_inside
+from calderon.kinds.surface.families import left_inside
 
 
 def test_what_is_left_inside_follows_the_error_of_the_charge():

@@ -9,19 +9,17 @@ p = 2 on closed surfaces, 1 on open ones, at whose edges the solution is singula
 and the result is an order of magnitude: on spheres within a factor of two of the true error.
 """
 
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from calderon.mesh import TriangleMesh
 
-FACTORS = (1.5, 2.0, 3.0)
-"""Edge lengths of second meshes over that of the first: a shape has whole numbers of cells, so that a small factor may
-change nothing."""
-LEAST = 1.2
-"""Ratio of mean edges that two meshes need."""
+P = TypeVar("P")
 
 
 @dataclass(frozen=True)
@@ -56,9 +54,19 @@ def second_mesh(
     return SecondMesh(quantity, float(np.linalg.norm(second - value)) / abs(ratio**order - 1) / size, ratio)
 
 
-def is_coarser(second: TriangleMesh, mesh: TriangleMesh) -> bool:
-    """Whether edges differ by enough to tell."""
-    return _ratio(second, mesh) > LEAST
+def longer_edges(
+    h: float, mesh: TriangleMesh, posed: Callable[[float], tuple[TriangleMesh, P]]
+) -> Iterator[tuple[TriangleMesh, P]]:
+    """Problems with longer edges than h, and their meshes, whose edges differ from those of `mesh` by enough to tell.
+
+    posed(h): the mesh and the problem of an edge length, which is left out where there is none, as by ValueError. A
+    shape has whole numbers of cells, so that a small factor may change nothing and further ones follow.
+    """
+    for factor in (1.5, 2.0, 3.0):
+        with suppress(ValueError):
+            other, problem = posed(factor * h)
+            if _ratio(other, mesh) > 1.2:
+                yield other, problem
 
 
 def _ratio(second: TriangleMesh, mesh: TriangleMesh) -> float:

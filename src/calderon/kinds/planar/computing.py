@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import calderon.mesh as meshes
-from calderon.case import CaseError, CaseFile
+from calderon.case import CaseFile
 from calderon.formulations import PlanarProblem, PortSweep
 from calderon.kinds.planar.model import PlanarCase, Ribbon, Via
 from calderon.kinds.planar.panels import PANELS
@@ -18,7 +18,7 @@ from calderon.mesh import AccuracyWarning, TriangleMesh
 from calderon.report import Kind, Stages
 from calderon.report.formatting import Row, frequency_text
 from calderon.report.kind import plan_rows
-from calderon.report.second_mesh import FACTORS, SecondMesh, is_coarser, second_mesh
+from calderon.report.second_mesh import SecondMesh, longer_edges, second_mesh
 
 
 def _metal(file: CaseFile[PlanarCase]) -> TriangleMesh:
@@ -107,24 +107,23 @@ class Planar(Kind[PlanarCase, PlanarProblem, PlanarResults]):
         case, h = file.case, file.case.metal.h
         if h is None or not case.planar.estimate:
             return None
-        for factor in FACTORS:
-            metal = case.metal.model_copy(update={"h": factor * h})
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", AccuracyWarning)  # the coarser mesh is there to differ
-                try:
-                    other = self.build(replace(file, case=case.model_copy(update={"metal": metal})), Stages())
-                except CaseError:
-                    continue
-                if not is_coarser(other.mesh, problem.mesh):
-                    continue
+
+        def posed(h: float) -> tuple[TriangleMesh, PlanarProblem]:
+            metal = case.metal.model_copy(update={"h": h})
+            other = self.build(replace(file, case=case.model_copy(update={"metal": metal})), Stages())
+            return other.mesh, other
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", AccuracyWarning)  # the coarser mesh is there to differ
+            for mesh, other in longer_edges(h, problem.mesh, posed):
                 with stages.stage("second mesh"):
                     f = sweep.frequencies
                     again = other.sweep(f[0], f[-1], len(f), reference=case.planar.reference, **sweep_options(case))
-            found = [resonances_of(case, each) for each in (sweep, again)]
-            if all(found):
-                first, second = (np.array([each[0].frequency]) for each in found)
-                return second_mesh("resonance", first, second, problem.mesh, other.mesh)
-            return second_mesh("S over the band", sweep.s, again.s, problem.mesh, other.mesh)
+                found = [resonances_of(case, each) for each in (sweep, again)]
+                if all(found):
+                    first, second = (np.array([each[0].frequency]) for each in found)
+                    return second_mesh("resonance", first, second, problem.mesh, mesh)
+                return second_mesh("S over the band", sweep.s, again.s, problem.mesh, mesh)
         return None
 
     def plan(self, file: CaseFile[PlanarCase], stages: Stages) -> list[Row]:

@@ -3,8 +3,8 @@
 import hashlib
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 import calderon.exact as exact
 from calderon.backends import format_bytes
-from calderon.case import CaseError, CaseFile, surface_mesh
+from calderon.case import CaseFile, surface_mesh
 from calderon.case.near_field import near_places
 from calderon.data import Places
 from calderon.files import discard
@@ -25,13 +25,13 @@ from calderon.formulations.options import SolveOptions
 from calderon.kinds.surface.model import Case, Incident
 from calderon.kinds.surface.references import read_references
 from calderon.kinds.surface.results import Moment, PlaneWaves, Results, Slice, Source, Step, Words
-from calderon.mesh import AccuracyWarning, MeshError, MeshWarning, TriangleMesh
+from calderon.mesh import AccuracyWarning, MeshWarning, TriangleMesh
 from calderon.mlfmm import Multipole
 from calderon.operators.methods import candidates
 from calderon.plots import inside
 from calderon.report.formatting import extent, frequency_texts, vector_text
 from calderon.report.scenes import evenly
-from calderon.report.second_mesh import FACTORS, SecondMesh, is_coarser, second_mesh
+from calderon.report.second_mesh import SecondMesh, longer_edges, second_mesh
 from calderon.report.stages import Stages
 from calderon.solvers import ConvergenceError
 from calderon.spaces import P0
@@ -67,16 +67,17 @@ class SurfacePhysics(ABC):
         by_wave = [case, *(case.model_copy(update={"incident": wave, "wave": ()}) for wave in case.wave)]
         waves = [self.excitation(each, moment.wavenumber) for each in by_wave]
         with stages.stage("assemble and solve", announcement(case, posed.unknowns, moment.at)):
-            if len(waves) == 1:
-                solution, others = posed.solve(waves[0], **options(case)), []
-            else:
-                solution, *others = posed.solve_all(waves, **options(case))
+            chosen = options(case)
+            solutions = [posed.solve(*waves, **chosen)] if len(waves) == 1 else posed.solve_all(waves, **chosen)
+        solution = solutions[0]
         evaluated = self.evaluate(case, posed, solution, moment, stages)
-        cut = None
-        if case.output.slice is not None and moment.in_plane:
-            with stages.stage("field in a plane", moment.at):
-                cut = self._field_in_plane(case, mesh, solution)
-        further = self._further(by_wave[1:], mesh, others, moment, stages)
+        sources, planes = [], [0, *(n + 1 for n in evenly(len(case.wave), PLANES - 1))]
+        for n, (each, found) in enumerate(zip(by_wave, solutions, strict=True)):
+            cut, name = None, source_name(n + 1, each.incident) if case.wave else ""
+            if case.output.slice is not None and moment.in_plane and n in planes:
+                with stages.stage("field in a plane", f"wave {name}" if n else moment.at):
+                    cut = self._field_in_plane(each, mesh, found)
+            sources.append(Source(name, self.surface(mesh, found), cut))
         left = None
         if mesh.is_closed:
             with stages.stage("error estimate", moment.at):
@@ -84,7 +85,8 @@ class SurfacePhysics(ABC):
         second = None
         if moment.last:
             known = left is not None or evaluated.get("exact_error") is not None
-            second = self._second_mesh(case, mesh, solution, moment, second_meshes(file, mesh, known), stages)
+            if _wants_estimate(case, mesh, known):
+                second = self._second_mesh(file, mesh, solution, moment, stages)
         near = {}
         for name, each in places.items():
             with stages.stage("near field", name):
@@ -94,56 +96,31 @@ class SurfacePhysics(ABC):
             wavenumber=moment.wavenumber or None,
             frequency=moment.frequency,
             name=moment.name,
-            surface=self.surface(mesh, solution),
-            slice=cut,
+            sources=tuple(sources),
             **evaluated,
             left_inside=left,
             second_mesh=second,
             info=solution.info,
-            source=source_name(1, case.incident) if further else "",
-            further=further,
             plane_waves=PlaneWaves.of(matrix) if isinstance(matrix := posed.system.matrix, Multipole) else None,
         )
 
-    def _further(
-        self, by_wave: Sequence[Case], mesh: TriangleMesh, solutions: Sequence[Any], moment: Moment, stages: Stages
-    ) -> tuple[Source, ...]:
-        """Surfaces and planes for further waves; by_wave: the case with one of them each."""
-        found, planes = [], evenly(len(by_wave), PLANES - 1)
-        for n, (case, solution) in enumerate(zip(by_wave, solutions, strict=True)):
-            cut, name = None, source_name(n + 2, case.incident)
-            if case.output.slice is not None and moment.in_plane and n in planes:
-                with stages.stage("field in a plane", f"wave {name}"):
-                    cut = self._field_in_plane(case, mesh, solution)
-            found.append(Source(name, self.surface(mesh, solution), cut))
-        return tuple(found)
-
     def _second_mesh(
-        self,
-        case: Case,
-        mesh: TriangleMesh,
-        solution: Any,
-        moment: Moment,
-        others: Sequence[TriangleMesh],
-        stages: Stages,
+        self, file: CaseFile[Case], mesh: TriangleMesh, solution: Any, moment: Moment, stages: Stages
     ) -> SecondMesh | None:
         """The error by the first of other meshes on which the problem can be posed, with its feeds and tags."""
-        for other in others:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", AccuracyWarning)  # the coarser mesh is there to differ
-                try:
-                    posed = case.physics.build(other, moment.wavenumber)
-                except (MeshError, ValueError):
-                    continue
-                try:
+        case = file.case
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", AccuracyWarning)  # the coarser mesh is there to differ
+            try:
+                for other, posed in _posed_again(file, mesh, moment.wavenumber):
                     with stages.stage("second mesh", announcement(case, posed.unknowns, moment.at)):
                         chosen = options(case) | {"matrix_file": None}
                         again = posed.solve(self.excitation(case, moment.wavenumber), **chosen)
                         return second_mesh(*self.measured(case, mesh, solution, again), mesh, other)
-                except (MemoryError, ConvergenceError) as error:
-                    problem = str(error)
-            warnings.warn(f"the error is not estimated: on the second mesh, {problem}", MeshWarning, stacklevel=2)
-            return None
+                return None
+            except (MemoryError, ConvergenceError) as error:
+                problem = str(error)
+        warnings.warn(f"the error is not estimated: on the second mesh, {problem}", MeshWarning, stacklevel=2)
         return None
 
     def _field_in_plane(self, case: Case, mesh: TriangleMesh, solution: Any) -> Slice:
@@ -395,27 +372,29 @@ def deviation(far: NDArray[np.complex128], reference: NDArray[np.complex128]) ->
     return float(np.linalg.norm(far - reference) / np.linalg.norm(reference))
 
 
-def second_meshes(file: CaseFile[Case], mesh: TriangleMesh, estimated: bool) -> list[TriangleMesh]:
-    """Meshes that may serve as the second, in the order of preference.
+def _wants_estimate(case: Case, mesh: TriangleMesh, known: bool) -> bool:
+    """Whether a second mesh is solved. known: whether the error is known already; then, for large meshes and for files,
+    the case has to request it."""
+    requested = case.output.estimate
+    return not (known or mesh.number_of_triangles > 5000 or case.mesh.h is None) if requested is None else requested
+
+
+def _posed_again(file: CaseFile[Case], mesh: TriangleMesh, wavenumber: float) -> Iterator[tuple[TriangleMesh, Any]]:
+    """Meshes that may serve as the second with the problem on them, in the order of preference.
 
     A shape and a CAD model are meshed with longer edges; triangles of other surfaces are divided, which keeps the
-    surface as it is given. estimated: whether the error is known already; then, for large meshes and for files, the
-    case has to request it.
+    surface as it is given.
     """
-    table, requested = file.case.mesh, file.case.output.estimate
-    long = estimated or mesh.number_of_triangles > 5000 or table.h is None  # not to be solved again without request
-    if requested is False or (requested is None and long):
-        return []
-    if table.h is not None:
-        found = [_with_edges(file, factor * table.h) for factor in FACTORS]
-        return [one for one in found if one is not None and is_coarser(one, mesh)]
-    return [mesh.divided()]
+    case = file.case
 
+    def posed(h: float) -> tuple[TriangleMesh, Any]:
+        table = case.mesh.model_copy(update={"h": h})
+        other = surface_mesh(replace(file, case=case.model_copy(update={"mesh": table})))
+        return other, case.physics.build(other, wavenumber)
 
-def _with_edges(file: CaseFile[Case], h: float) -> TriangleMesh | None:
-    """The mesh of a case with another edge length; None where its shape does not have one."""
-    case = file.case.model_copy(update={"mesh": file.case.mesh.model_copy(update={"h": h})})
-    try:
-        return surface_mesh(replace(file, case=case))
-    except (CaseError, MeshError, ValueError):
-        return None
+    if case.mesh.h is not None:
+        yield from longer_edges(case.mesh.h, mesh, posed)
+    else:
+        divided = mesh.divided()
+        with suppress(ValueError):
+            yield divided, case.physics.build(divided, wavenumber)

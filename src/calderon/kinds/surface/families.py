@@ -1,9 +1,11 @@
 """Families of problems on surfaces: what excites sound, electromagnetic waves, antennas and potentials, and what is
 evaluated of a solution at one frequency."""
 
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
 
 import calderon.backends as backends
@@ -20,7 +22,6 @@ from calderon.formulations import (
 from calderon.formulations.scenes import level_values, pattern_rows
 from calderon.kinds.surface.computing import Measured, SurfacePhysics, all_around, deviation, options, saved_sweep
 from calderon.kinds.surface.model import Case, FarField
-from calderon.kinds.surface.null_field import left_inside, points_inside
 from calderon.kinds.surface.results import FarFields, Moment, Words
 from calderon.mesh import TriangleMesh
 from calderon.report.formatting import CROSS_SECTION, GAIN, TARGET_STRENGTH, decibels_of_power
@@ -272,3 +273,31 @@ class Statics(SurfacePhysics):
         if not given or case.physics.side == "interior":
             return None
         return left_inside(mesh, lambda x: solution.field(x) - given, lambda x: np.full(len(x), given))
+
+
+Field = Callable[[NDArray[np.float64]], NDArray[Any]]
+
+
+def left_inside(mesh: TriangleMesh, field: Field, reference: Field) -> float | None:
+    """The field that a solution leaves inside of a closed body, the root of its mean square over that of `reference` at
+    points that are a mean edge away from the surface; None for open surfaces and for bodies that are too thin.
+
+    The boundary integral equation is posed on the surface; that its solution also extinguishes the field at points
+    inside is another equation, which holds as far as the solution is accurate (Waterman's null field). It gives the
+    order of magnitude of an error: on spheres of 2.5 to 10 elements per radius, far fields have errors 1.1 to 6 times
+    as large.
+    """
+    x = points_inside(mesh) if mesh.is_closed else np.zeros((0, 3))
+    if len(x) < 8:  # too few for a mean
+        return None
+    left, size = (float(np.sqrt(np.mean(np.abs(each(x)) ** 2))) for each in (field, reference))
+    return left / size if size else None
+
+
+def points_inside(mesh: TriangleMesh) -> NDArray[np.float64]:
+    """At most 64 of 1000 random points (n, 3) in the box of a closed surface: inside, a mean edge away from it."""
+    low, high = mesh.bounds
+    x = low + (high - low) * np.random.default_rng(1).random((1000, 3))
+    distances, _ = scipy.spatial.cKDTree(mesh.centroids).query(x)
+    x = x[distances > mesh.mean_edge_length]
+    return x[mesh.contains(x)][:64] if len(x) else x

@@ -105,13 +105,13 @@ class Step:
     polarisation, "" for sound): in decibels, see `Results.level`; backward: the level back toward the source of a plane
     wave. deviations: {backend: relative difference of its far field}. impedance: of a fed antenna, in ohm, R - iX.
     pattern (rows, columns): the level in all directions of a `Pattern`, in decibels. left_inside: see `null_field`.
-    source: the name of the incident wave; further: the same for other waves of the case.
+    sources: one for each incident wave, that of [incident] first.
     """
 
     wavenumber: float | None
     frequency: float | None
     name: str
-    surface: Function | VectorFunction
+    sources: tuple[Source, ...]
     info: SolutionInfo
     plane_waves: PlaneWaves | None = None
     elements_per_wavelength: float | None = None
@@ -122,20 +122,22 @@ class Step:
     backward: float | None = None
     deviations: dict[str, float] = field(default_factory=dict)
     monostatic: dict[str, NDArray[np.float64]] = field(default_factory=dict)
-    slice: Slice | None = None  # of a sweep, up to five steps have one, the last among them
     near_fields: dict[str, Samples] = field(default_factory=dict)
     total_flux: float | None = None
     impedance: complex | None = None
     pattern: NDArray[np.float64] | None = None
     left_inside: float | None = None
     second_mesh: SecondMesh | None = None  # of a sweep, up to five steps have one, the last among them
-    source: str = ""
-    further: tuple[Source, ...] = ()
 
     @property
-    def sources(self) -> tuple[Source, ...]:
-        """One for each incident wave, that of [incident] first."""
-        return (Source(self.source, self.surface, self.slice), *self.further)
+    def surface(self) -> Function | VectorFunction:
+        """The function on the surface, of the first source."""
+        return self.sources[0].surface
+
+    @property
+    def slice(self) -> Slice | None:
+        """The field in the plane, of the first source; up to five steps of a sweep have one, the last among them."""
+        return self.sources[0].slice
 
 
 @dataclass(frozen=True)

@@ -172,7 +172,7 @@ def _steps(results: Results, kept: list[tuple[Step, Source]]) -> Steps | None:
     """The slider: over frequencies, the last one first; over incident waves, that of [incident] first; or over both."""
     if len(kept) == 1:
         return None
-    if not results.steps[-1].further:
+    if len(results.steps[-1].sources) == 1:
         return Steps("frequency", [step.name for step, _ in kept])
     if len(results.steps) == 1:
         return Steps("source", [source.name for _, source in kept], 0, own=True)
@@ -186,7 +186,7 @@ def _caption(results: Results, name: str, plane: bool) -> str:
         where += f", and {results.words.field} in the plane"
     steps = results.steps
     at = "" if not steps[-1].name else f" at {steps[-1].name}" if len(steps) == 1 else " over frequency"
-    if steps[-1].further:
+    if len(steps[-1].sources) > 1:
         at += " for each incident wave"
     return f"{where}{at}. Drag to turn, point at the surface for values."
 
