@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from calderon.plots.painter import camera
 from calderon.report.formatting import plane_equation
-from calderon.view import Field, Grid
+from calderon.view import Field, Grid, Scene, Steps, Viewable
 
 NUMBERS = 500_000
 """Numbers of a field over all its steps, at most."""
@@ -43,6 +43,18 @@ def _thinned(one: Field, shape: tuple[int, int], every: int) -> Field:
 
 def _rows(values: NDArray[Any], dimensions: int) -> NDArray[Any]:
     return values.reshape(-1) if dimensions == 1 else values.reshape(-1, values.shape[-1])
+
+
+def stepped_currents(sources: Sequence[Viewable], caption: str, steps: Steps | None = None, **look: Any) -> Scene:
+    """The surface currents of several sources, one a step, on the surface of the first; look: of its fields."""
+    shown = [each.scene() for each in sources]
+    body: Any = shown[0].layers[0]
+    layers: list[Any] = [each.layers[0] for each in shown]
+    fields = tuple(
+        replace(one, symbol="J", values=[each.fields[k].values[0] for each in layers], short=len(layers) > 4, **look)
+        for k, one in enumerate(body.fields)
+    )
+    return replace(shown[0], layers=(replace(body, fields=fields),), caption=caption, steps=steps)
 
 
 def opening(points: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:

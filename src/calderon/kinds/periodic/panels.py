@@ -1,6 +1,6 @@
 """Results of a periodic surface, and their panels."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -15,7 +15,8 @@ from calderon.mesh import TriangleMesh
 from calderon.report import Result, Sheet, panel
 from calderon.report.formatting import Column, frequency_text, frequency_texts, frequency_unit, number
 from calderon.report.panels import ShownCurrent
-from calderon.view import Scene, Steps
+from calderon.report.scenes import stepped_currents
+from calderon.view import Steps
 
 PAIRS = [(out, into, f"{a}_to_{b}") for into, a in enumerate(POLARISATIONS) for out, b in enumerate(POLARISATIONS)]
 """Polarisations of the outgoing and the incoming wave, and the name of their amplitude."""
@@ -61,24 +62,14 @@ class PeriodicResults(Result[PeriodicCase]):
         """The current of a TM wave at the first frequency."""
         shown: Any = self.solutions[0].current()
         caption = f"Current for a TM wave of 1 V/m across the surface, at {frequency_text(float(self.frequencies[0]))}."
+        labels = frequency_texts(self.frequencies.tolist())
+        steps = Steps("frequency", labels, len(labels) // 2, own=True) if len(labels) > 1 else None
         return ShownCurrent(
-            shown, caption, lambda: currents_scene(self), lambda path: plots.surface(shown, "abs", path, view="top")
+            shown,
+            caption,
+            lambda: stepped_currents(self.solutions, "Currents for waves of 1 V/m across the surface.", steps),
+            lambda path: plots.surface(shown, "abs", path, view="top"),
         )
-
-
-def currents_scene(results: PeriodicResults) -> Scene:
-    """The currents of TM and TE waves at all frequencies."""
-    scenes = [each.scene() for each in results.solutions]
-    body: Any = scenes[0].layers[0]
-    fields = [
-        replace(one, symbol="J", values=[each.layers[0].fields[k].values[0] for each in scenes], short=len(scenes) > 4)
-        for k, one in enumerate(body.fields)
-    ]
-    middle = len(scenes) // 2
-    labels = frequency_texts(results.frequencies.tolist())
-    steps = Steps("frequency", labels, middle, own=True) if len(scenes) > 1 else None
-    caption = "Currents for waves of 1 V/m across the surface."
-    return Scene((replace(body, fields=tuple(fields)),), steps=steps, caption=caption)
 
 
 def _degrees(angle: float) -> str:

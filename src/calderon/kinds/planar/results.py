@@ -1,9 +1,8 @@
 """Results of a printed circuit or antenna, and their live views."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +15,7 @@ from calderon.mesh import TriangleMesh
 from calderon.report import Result
 from calderon.report.formatting import decibels_of_power, frequency_text
 from calderon.report.panels import ShownCurrent
+from calderon.report.scenes import stepped_currents
 from calderon.report.second_mesh import SecondMesh
 from calderon.view import Scene, Steps
 
@@ -60,11 +60,11 @@ class PlanarResults(Result[PlanarCase]):
     @property
     def current(self) -> ShownCurrent:
         shown, caption = self.solution.surface, f"Surface current for the voltages of the ports, at {self.at}."
-        solution, *others = self.sources.values()
+        steps, sources = _steps([*self.sources]), [*self.sources.values()]
         return ShownCurrent(
             shown,
-            caption,
-            lambda: current_scene(caption, solution, others, [*self.sources]),
+            caption,  # in decibels, since edges and contacts carry most of the current
+            lambda: stepped_currents(sources, caption, steps, quantity="db"),
             lambda path: plots.currents(shown, path, view="top"),
         )
 
@@ -115,21 +115,6 @@ class PlanarResults(Result[PlanarCase]):
     def largest_gain(self) -> float:
         """The largest gain in both planes, in dBi."""
         return float(max(each.max() for each in self.cuts[1].values()))
-
-
-def current_scene(
-    caption: str, solution: PlanarSolution, others: Sequence[PlanarSolution], names: Sequence[str]
-) -> Scene:
-    """The current in decibels, since edges and contacts carry most of it; names: of the solution and the others."""
-    shown = solution.scene()
-    body: Any = shown.layers[0]
-    values = [_body(each).fields[0].values[0] for each in (solution, *others)]
-    fields = (replace(body.fields[0], symbol="J", quantity="db", values=values, short=len(values) > 4),)
-    return replace(shown, layers=(replace(body, fields=fields),), caption=caption, steps=_steps(names))
-
-
-def _body(solution: PlanarSolution) -> Any:
-    return solution.scene().layers[0]
 
 
 def _steps(names: Sequence[str]) -> Steps | None:

@@ -1,6 +1,6 @@
 """Results of a reflectarray, and their panels."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,8 +12,8 @@ from calderon.kinds.reflectarray.model import ReflectarrayCase
 from calderon.report import Result, Sheet, panel
 from calderon.report.formatting import Column, mesh_numbers
 from calderon.report.panels import ShownCurrent
+from calderon.report.scenes import stepped_currents
 from calderon.spaces import P0, Function
-from calderon.view import Scene
 
 
 @dataclass(frozen=True)
@@ -48,15 +48,14 @@ class ReflectarrayResults(Result[ReflectarrayCase]):
     @property
     def current(self) -> ShownCurrent:
         """The current in decibels: few elements are near their resonance and carry most of it."""
-        shown, caption = self.echo.surface, "Current for a wave of 1 V/m."
-
-        def scene() -> Scene:
-            whole = shown.scene()
-            body: Any = whole.layers[0]
-            body = replace(body, fields=(replace(body.fields[0], symbol="J", quantity="db"),))
-            return replace(whole, layers=(body,), caption=caption)
-
-        return ShownCurrent(shown, caption, scene, lambda path: plots.surface(shown, "db", path, view="top"))  # type: ignore[arg-type]
+        shown: Any = self.echo.surface
+        caption = "Current for a wave of 1 V/m."
+        return ShownCurrent(
+            shown,
+            caption,
+            lambda: stepped_currents([shown], caption, quantity="db"),
+            lambda path: plots.surface(shown, "db", path, view="top"),
+        )
 
 
 @panel("levels")
