@@ -121,10 +121,6 @@ def given(table: Table, shape: Shape) -> dict[str, float | int]:
     return {name: value for name, value in values.items() if value is not None}
 
 
-def _shape(name: str) -> str:
-    return chosen(name, SHAPES)
-
-
 class Element(Table):
     """[element]: a shape of `cal.planar` by name, and its lengths.
 
@@ -132,7 +128,7 @@ class Element(Table):
     """
 
     SELECTORS: ClassVar = ("shape", "interface")
-    shape: Annotated[str, BeforeValidator(_shape), OneOf(lambda: SHAPES)] = key(
+    shape: Annotated[str, BeforeValidator(lambda name: chosen(name, SHAPES)), OneOf(lambda: SHAPES)] = key(
         "of the metal; it decides which lengths are accepted", ...
     )
     length: Size | None = key("along x; of a cross, of its arms")

@@ -2,6 +2,7 @@
 
 import base64
 import io
+from collections.abc import Callable
 from html import escape
 from pathlib import Path
 from string import Template
@@ -71,26 +72,30 @@ def _pictures(files: BestEffort, folder: Path) -> str:
     """Views, then charts and pictures that no view replaces."""
     replaced = {name for view in files.views for name in view.instead}
     shown = [picture for picture in files.pictures if picture.file not in replaced]
-    charts = [picture for picture in shown if picture.chart]
-    alone = charts[-1] if len(charts) % 2 else None
     parts = [view.html for view in files.views]
-    parts += [_chart(picture, picture is alone) for picture in charts]
-    stills = [picture for picture in shown if not picture.chart]
-    alone = stills[-1] if len(stills) % 2 else None
-    return "\n".join([*parts, *(_still(picture, folder, picture is alone) for picture in stills)])
+    parts += _figures("plot", [each for each in shown if each.chart], _chart)
+    parts += _figures("still", [each for each in shown if not each.chart], lambda each: _still(each, folder))
+    return "\n".join(parts)
 
 
-def _chart(picture: Picture, alone: bool) -> str:
+def _figures(kind: str, pictures: list[Picture], content: Callable[[Picture], str]) -> list[str]:
+    """Pictures with their captions, two in a row; the last one is as wide as both where it stands alone."""
+    figures = []
+    for number, each in enumerate(pictures):
+        wide = " wide" if number == len(pictures) - 1 and len(pictures) % 2 else ""
+        caption = f"<figcaption>{escape(each.caption)}</figcaption>"
+        figures.append(f'<figure class="{kind}{wide}">{content(each)}{caption}</figure>')
+    return figures
+
+
+def _chart(picture: Picture) -> str:
     data = f'<script type="application/json">{picture.chart}</script>'
     image = f'<noscript><img alt="{escape(picture.caption)}" src="{quote(picture.file)}"></noscript>'
-    wide = " wide" if alone else ""
-    caption = f"<figcaption>{escape(picture.caption)}</figcaption>"
-    return f'<figure class="plot{wide}"><div class="chart">{data}{image}</div>{caption}</figure>'
+    return f'<div class="chart">{data}{image}</div>'
 
 
-def _still(picture: Picture, folder: Path, alone: bool) -> str:
+def _still(picture: Picture, folder: Path) -> str:
     """A picture that becomes larger, in fewer bytes than its file."""
-    caption = escape(picture.caption)
     with Image.open(folder / picture.file) as image:
         content, kind = (folder / picture.file).read_bytes(), picture.file[-3:]
         if kind == "png":
@@ -100,10 +105,8 @@ def _still(picture: Picture, folder: Path, alone: bool) -> str:
             small.save(packed, "WEBP", quality=88, method=4)
             content, kind = packed.getvalue(), "webp"
     data = base64.b64encode(content).decode("ascii")
-    shown = f'<img alt="{caption}" src="data:image/{kind};base64,{data}">'
-    button = f'<button type="button" class="enlarge" aria-label="enlarge">{shown}</button>'
-    wide = " wide" if alone else ""
-    return f'<figure class="still{wide}">{button}<figcaption>{caption}</figcaption></figure>'
+    shown = f'<img alt="{escape(picture.caption)}" src="data:image/{kind};base64,{data}">'
+    return f'<button type="button" class="enlarge" aria-label="enlarge">{shown}</button>'
 
 
 def _template(name: str) -> str:

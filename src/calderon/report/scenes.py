@@ -34,15 +34,13 @@ def grid(points: NDArray[np.float64], fields: Sequence[Field], hidden: bool = Fa
 
 
 def _thinned(one: Field, shape: tuple[int, int], every: int) -> Field:
-    values = [
-        None if each is None else _rows(np.asarray(each).reshape(*shape, -1)[::every, ::every], np.asarray(each).ndim)
-        for each in one.values
-    ]
+    """A field on every so manieth point of (rows, columns), values (rows columns, ...)."""
+    values = []
+    for each in one.values:
+        x = np.asarray(each)
+        fewer = None if each is None else x.reshape(*shape, *x.shape[1:])[::every, ::every]
+        values.append(None if fewer is None else fewer.reshape(-1, *x.shape[1:]))
     return replace(one, values=values, short=True)
-
-
-def _rows(values: NDArray[Any], dimensions: int) -> NDArray[Any]:
-    return values.reshape(-1) if dimensions == 1 else values.reshape(-1, values.shape[-1])
 
 
 def stepped_currents(sources: Sequence[Viewable], caption: str, steps: Steps | None = None, **look: Any) -> Scene:

@@ -132,10 +132,6 @@ PORTS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 }
 
 
-def _circuit(name: str) -> str:
-    return chosen(name, CIRCUITS)
-
-
 class Band(Table):
     """planar.band: so many points from start to stop."""
 
@@ -176,7 +172,7 @@ class Metal(Table):
     """
 
     SELECTORS: ClassVar = ("shape", "file", "interface", "conductivity")
-    shape: Annotated[str, BeforeValidator(_circuit), OneOf(lambda: CIRCUITS)] | None = key(
+    shape: Annotated[str, BeforeValidator(lambda name: chosen(name, CIRCUITS)), OneOf(lambda: CIRCUITS)] | None = key(
         "of `cal.planar`; it decides which lengths are accepted"
     )
     file: str | None = key("a mesh in the folder of the case, instead of a shape")

@@ -211,7 +211,7 @@ def require_outputs(file: CaseFile[Case], mesh: TriangleMesh) -> None:
     """CaseError for planes on which there is no field, distances within the body, and invalid matrix files."""
     case = file.case
     cut, far = case.output.slice, case.output.far_field
-    if cut is not None and _shows_nothing(case, mesh):
+    if cut is not None and _sides(case, mesh, _slice_points(case, mesh))[1].all():
         shown = cut.plane + ("" if cut.size is None else ", {:g} m x {:g} m".format(*cut.size))
         side = "inside" if case.physics.side == "interior" else "outside of"
         text = f"no point lies {side} the body, {extent(mesh.vertices)}, and there is no field elsewhere: give "
@@ -225,11 +225,6 @@ def require_outputs(file: CaseFile[Case], mesh: TriangleMesh) -> None:
         with file.blamed("solver", "matrix_file"):
             reads = next(each.reads for each in candidates(case.solver.method) if each.reads)
             reads(file.path_of(case.solver.matrix_file))
-
-
-def _shows_nothing(case: Case, mesh: TriangleMesh) -> bool:
-    """Whether the problem defines a field at no point of the requested plane."""
-    return bool(_sides(case, mesh, _slice_points(case, mesh))[1].all())
 
 
 def _sides(case: Case, mesh: TriangleMesh, points: NDArray[np.float64]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:

@@ -21,7 +21,7 @@ def read_references(file: CaseFile[Case]) -> dict[str, dict[str, Curve]]:
     curves: dict[str, dict[str, Curve]] = {}
     for one in file.case.output.reference:
         try:
-            curve = _curve(reference_path(file, one), one)
+            curve = _curve(file.path_of(one.file), one)
         except (OSError, ValueError) as error:
             raise file.mistake("output", "reference", str(error), f"{one.label}, {one.file}") from None
         curves.setdefault(one.curve, {})[one.label] = curve
@@ -43,11 +43,6 @@ def mean_difference(results: Results, reference: Reference) -> float | None:
     order = np.argsort(degrees)
     computed = np.interp(angles[inside], degrees[order], levels[order])
     return float(np.abs(computed - known[inside]).mean())
-
-
-def reference_path(file: CaseFile[Case], reference: Reference) -> Path:
-    """The file of a reference; ValueError unless it is in the folder of its case."""
-    return file.path_of(reference.file)
 
 
 def _curve(path: Path, reference: Reference) -> Curve:

@@ -107,8 +107,7 @@ def _moment(results: TransientResults) -> str:
     if results.amplitudes is not None:
         fed = results.file.case.output.fed_power
         return f" at {frequency_text(results.amplitudes.frequency)}" + ("" if fed is None else f", {fed:g} W fed")
-    factor, unit = time_unit(results.facts.end)
-    return f" at {results.facts.end / factor:.4g} {unit}"
+    return f" at {time_text(results.facts.end)}"
 
 
 def _moving(results: TransientResults, found: CutField, sheet: Sheet, file: str) -> None:

@@ -1,9 +1,9 @@
 """Panels of far fields, their levels by direction and over frequency, and of the impedance of a fed antenna."""
 
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import partial
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ import calderon.plots as plots
 from calderon.formulations.ports.port_sweep import write_touchstone
 from calderon.kinds.surface.model import FarField
 from calderon.kinds.surface.panels.fields import pattern_scene
-from calderon.kinds.surface.references import COMPARED, mean_difference, reference_path
+from calderon.kinds.surface.references import COMPARED, mean_difference
 from calderon.kinds.surface.results import Results, Step
 from calderon.report import Sheet, panel
 from calderon.report.formatting import Column, Level, decibels, decibels_of_power, frequency_text, ohms
@@ -99,12 +99,8 @@ def references(results: Results, sheet: Sheet) -> None:
         if (difference := mean_difference(results, one)) is not None:
             name = f"mean difference to “{one.label}” down to {COMPARED:.0f} dB below its maximum"
             sheet.headline(name, f"{difference:.2f}", "dB")
-    for source in {reference_path(results.file, one) for one in results.file.case.output.reference}:
-        sheet.file(source.name, _copy_of(source))
-
-
-def _copy_of(source: Path) -> Callable[[Path], object]:
-    return lambda path: shutil.copyfile(source, path)
+    for source in {results.file.path_of(one.file) for one in results.file.case.output.reference}:
+        sheet.file(source.name, partial(shutil.copyfile, source))
 
 
 def _pair(

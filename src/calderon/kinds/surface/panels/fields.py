@@ -64,12 +64,8 @@ def _moment(step: Step) -> float:
 @panel("file.case.output.slice")
 def plane(results: Results, sheet: Sheet) -> None:
     """slice.vti, slice.npz and slice.png of the last step."""
-    cut, requested, words, case = (
-        results.steps[-1].slice,
-        results.file.case.output.slice,
-        results.words,
-        results.file.case,
-    )
+    case, words = results.file.case, results.words
+    cut, requested = results.steps[-1].slice, case.output.slice
     if cut is None or requested is None:
         return
     values, name = cut.values if cut.vectors is None else cut.vectors, words.field.replace(" ", "_")
@@ -119,7 +115,8 @@ def surface_scene(results: Results) -> Scene:
     shown: Field = layer.fields[0]
     last = np.asarray(shown.values[0])
     kept = [pairs[n] for n in thinned_steps(len(pairs), last.size * 2)]
-    values = [_values(source.surface) for _, source in kept]
+    shapes: list[Any] = [source.surface.scene().layers[0] for _, source in kept]
+    values = [each.fields[0].values[0] for each in shapes]
     wanted = case.output.surface[0] if case.output.surface else shown.quantity
     cut = steps[-1].slice
     if cut is not None and case.output.slice is not None and cut.vectors is None and np.iscomplexobj(cut.values):
@@ -161,11 +158,6 @@ def _in_plane(cut: Slice | None) -> Any:
     if cut is None:
         return None
     return cut.values.ravel() if cut.vectors is None else cut.vectors.reshape(-1, 3)
-
-
-def _values(shown: Function | VectorFunction) -> Any:
-    layer: Any = shown.scene().layers[0]
-    return layer.fields[0].values[0]
 
 
 def _steps(results: Results, kept: list[tuple[Step, Source]]) -> Steps | None:
