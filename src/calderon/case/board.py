@@ -53,7 +53,7 @@ class Boarded(CaseModel):
 
     @property
     def ends(self) -> tuple[str, str]:
-        """What bounds the layers below and above."""
+        """Names of the walls or half-spaces below and above the layers."""
         raise NotImplementedError
 
     @property

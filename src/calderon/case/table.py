@@ -21,7 +21,7 @@ from calderon.case.quantities import Quantity
 
 
 class AtMost(NamedTuple):
-    """What a case file may hold.
+    """Largest sizes of what a case file holds.
 
     case: its bytes. mistakes: that are explained; text: characters that are shown of a value that is wrong. rows and
     table: the rows of a medium, and bytes of the file that has them. points: of one request of near fields. waves:

@@ -88,9 +88,9 @@ class SurfacePhysics(ABC):
             if _wants_estimate(case, mesh, known):
                 second = self._second_mesh(file, mesh, solution, moment, stages)
         near = {}
-        for name, each in places.items():
+        for name, place in places.items():
             with stages.stage("near field", name):
-                near[name] = solution.samples(each)
+                near[name] = solution.samples(place)
         return Step(
             near_fields=near,
             wavenumber=moment.wavenumber or None,
