@@ -32,7 +32,9 @@ def test_a_picture_of_nothing_costs_no_numbers(results, tmp_path):
     step = results.steps[0]
     blank = replace(step.slice, values=np.full_like(step.slice.values, np.nan))
     with pytest.warns(UserWarning, match="slice.png could not be written and is left out: nothing to draw"):
-        names = write(replace(results, steps=(replace(step, slice=blank),)), tmp_path / "out").files
+        names = write(
+            replace(results, steps=(replace(step, sources=(replace(step.sources[0], slice=blank),)),)), tmp_path / "out"
+        ).files
     expected = {"far_field.csv", "residuals.csv", "surface.vtu", "far_field.png", "convergence.png", "report.html"}
     assert expected < set(names) and "slice.png" not in names
     assert "slice.png could not be written" in (tmp_path / "out" / "report.html").read_text()
