@@ -7,13 +7,13 @@ from calderon.mesh.files.cad import CAD_FORMATS, read_cad
 from calderon.mesh.files.reading import read, sample
 from calderon.mesh.files.tetrahedral_reading import holds_tetrahedra, read_tetrahedra
 from calderon.mesh.files.writing import write
-from calderon.mesh.material import Material
 from calderon.mesh.shapes.flat import cube, cuboid, cylinder, disc, layered_cuboid, plate, tube
 from calderon.mesh.shapes.phantom import phantom, phantom_sizes
 from calderon.mesh.shapes.radar_targets import almond, ogive
 from calderon.mesh.shapes.round import ellipsoid, hollow_sphere, sphere, torus
 from calderon.mesh.shapes.tetrahedral import box, layered_ball
 from calderon.mesh.tetrahedra import TetrahedralMesh, without_part
+from calderon.mesh.tetrahedral.material import Material
 from calderon.mesh.tetrahedral.step_report import StepReport, step_report
 from calderon.mesh.triangles import BarycentricRefinement, TriangleMesh, merge
 from calderon.mesh.units import metres_per, warn_wavenumber

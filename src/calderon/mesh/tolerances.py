@@ -23,9 +23,9 @@ class Tolerances(NamedTuple):
     same: float = 1e-9
     """Computed points nearer to a plane, a side or a face lie on it; triangles that overlap by less only touch."""
     joined: float = 1e-7
-    """Of the diameter: vertices of one place, which files in single precision give at two."""
+    """Vertices nearer than that of the diameter are one, which files in single precision give at two places."""
     near: float = 1e-6
-    """Of the size: given points nearer to a vertex, a line or a level are meant to be there."""
+    """Given points nearer to a vertex, a line or a level, against the size, are meant to be there."""
     sharp: float = float(np.radians(30.0))
     """Angle between the normals of two triangles above which their edge is sharp: polygons of 12 sides are smooth."""
     sliver_angle: float = float(np.radians(1.0))

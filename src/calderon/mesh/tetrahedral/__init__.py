@@ -1,1 +1,1 @@
-"""Tetrahedral meshes: location of points, parts for ranks, conformity and time steps."""
+"""Tetrahedral meshes: materials of parts, location of points, parts for ranks, conformity and time steps."""

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.constants import speed_of_light
 
-from calderon.mesh.material import Material
 from calderon.mesh.tetrahedra import TetrahedralMesh
+from calderon.mesh.tetrahedral.material import Material
 from calderon.mesh.tolerances import TOLERANCES
 from calderon.validation import instance
 
