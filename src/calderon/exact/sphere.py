@@ -250,7 +250,7 @@ class FluidLayer(NamedTuple):
         """(N + 1, p) the partial waves at r (p,) within the layer."""
         inner, outer, k, _ = self.fluid
         functions = functions_within(Sound, self.pair.shape[1] - 1, k, (inner, outer), r)
-        return sum(factor[:, None] * each[0] for factor, each in zip(self.pair, functions, strict=False))
+        return np.asarray(sum(factor[:, None] * each[0] for factor, each in zip(self.pair, functions, strict=False)))
 
 
 def sphere_scattering(

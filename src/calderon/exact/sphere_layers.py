@@ -60,7 +60,7 @@ class Layer:
         index, faces = self.index, (self.inner, self.outer)
         functions = functions_within(Multipoles, self.te.shape[1], index, faces, p)
         u, du, w, dw = (
-            sum(factor[:, None] * each[i] for factor, each in zip(pair, functions, strict=False))
+            np.asarray(sum(factor[:, None] * each[i] for factor, each in zip(pair, functions, strict=False)))
             for pair in (self.te, self.tm)
             for i in (0, 1)
         )

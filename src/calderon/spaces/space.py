@@ -187,7 +187,8 @@ class Space(ProjectionSpace):
     def load_table(self, data: Any, degree: int | None = None, components: tuple[int, ...] = ()) -> NDArray[Any]:
         """(dimension, *components): the load vectors of data with values of that shape; data are evaluated for some
         triangles at a time."""
-        total, bounds = 0, range(250_000, len(self.triangles), 250_000)
+        total: Any = 0
+        bounds = range(250_000, len(self.triangles), 250_000)
         for triangles, dofs in zip(np.split(self.triangles, bounds), np.split(self.dofs, bounds), strict=True):
             loads = replace(self, triangles=triangles, dofs=dofs).loads(degree)
             total = total + loads.tested[0] @ evaluate_data(data, loads.points, loads.normals, components)
