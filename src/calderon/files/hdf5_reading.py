@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from calderon.backends import require_memory
-from calderon.files.damaged_file import DamagedFile
 from calderon.files.formats import h5py
 from calderon.files.hdf5_contents import DIGEST, PART, ArrayDigest, entries, file_digest
 from calderon.files.hdf5_writing import FileKind
@@ -24,6 +23,20 @@ from calderon.validation import callers_level
 
 RAW = KeyError, OSError, RuntimeError, TypeError, ValueError, AttributeError, OverflowError, IndexError
 """Errors that h5py raises for a damaged file."""
+
+
+class DamagedFile(ValueError):
+    """A file that was read back is damaged, or does not describe what it should.
+
+    file: its path. failure: what was found. remedy: what to do. Nothing of the file was used.
+    """
+
+    def __init__(self, file: str | os.PathLike[str], failure: str, remedy: str) -> None:
+        super().__init__(file, failure, remedy)
+        self.file, self.failure, self.remedy = os.fspath(file), failure, remedy
+
+    def __str__(self) -> str:
+        return f"{self.file!r} is damaged: {self.failure}; {self.remedy}"
 
 
 @contextmanager

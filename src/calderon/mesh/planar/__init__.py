@@ -5,9 +5,16 @@ toward the edges. Elements that are symmetric have symmetric meshes: others woul
 Lengths are in metres, normals point along +z.
 """
 
-from calderon.mesh.planar.elements import jerusalem_cross, ring, spiral
 from calderon.mesh.planar.outlines import outline
-from calderon.mesh.planar.patches import line_fed_patch, patch, rectangles, strip_dipole
+from calderon.mesh.planar.patches import (
+    jerusalem_cross,
+    line_fed_patch,
+    patch,
+    rectangles,
+    ring,
+    spiral,
+    strip_dipole,
+)
 from calderon.mesh.planar.upright import ribbon, via
 
 __all__ = [
