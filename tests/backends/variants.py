@@ -249,7 +249,7 @@ def _waves(operator: Any, small: bool, backend: str, precision: str) -> Any:
     rtol = 1e-3 if precision == "single" else 7e-5
     with pytest.MonkeyPatch.context() as patch:
         if small:
-            patch.setattr(medium, "FACTORS", ())
+            patch.setattr(medium, "LEAVES", medium.LEAVES._replace(factors=()))
         product = operator.assemble("mlfmm", rtol=rtol, backend=backend, precision=precision)
     assert product.levels[0] and (product.levels[0][-1].points > 0) == small
     x = np.linspace(1.0, 2.0, product.shape[1]) + 1j

@@ -27,7 +27,7 @@ CROWD = np.concatenate([POINTS[:3000], [0, 0, 1] + 1e-3 * POINTS[3000:]])
 @pytest.fixture
 def cubes_of_few_points(monkeypatch):
     """Equivalent sources also where neighbours are few."""
-    monkeypatch.setattr(sums, "LITTLE", (0, 0))
+    monkeypatch.setattr(sums, "RULES", sums.RULES._replace(little=(0, 0)))
 
 
 def direct_sums(sources, targets, charges, k, gradient):

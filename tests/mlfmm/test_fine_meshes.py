@@ -48,7 +48,7 @@ def fields(mesh, k):
 
 @pytest.mark.parametrize("name", cases(operators(MESH, 1.0), ["combined"]))
 def test_bodies_that_are_small_against_the_wavelength(name, monkeypatch):
-    monkeypatch.setattr(medium, "FACTORS", ())
+    monkeypatch.setattr(medium, "LEAVES", medium.LEAVES._replace(factors=()))
     operator = operators(MESH, 0.5)[name]
     fast = check(operator, MESH, 0.5, 1e-3)
     (levels,) = fast.levels
@@ -60,7 +60,7 @@ def test_bodies_that_are_small_against_the_wavelength(name, monkeypatch):
 
 @pytest.mark.parametrize(("k", "rtol"), cases([(5.0, 1e-3), (5.0, 5e-5), (5.0 + 1.5j, 1e-3)], [(5.0, 1e-3)]))
 def test_meshes_that_are_refined_towards_a_point(k, rtol, monkeypatch):
-    monkeypatch.setattr(medium, "FACTORS", ())
+    monkeypatch.setattr(medium, "LEAVES", medium.LEAVES._replace(factors=()))
     mesh = graded(MESH, 5.0)
     fast = check(operators(mesh, k)["combined"], mesh, k, rtol)
     assert {level.points > 0 for level in fast.levels[0]} == {False, True}
@@ -68,7 +68,7 @@ def test_meshes_that_are_refined_towards_a_point(k, rtol, monkeypatch):
 
 @pytest.mark.parametrize("name", cases(["electric", "magnetic"], ["magnetic"]))
 def test_currents_on_bodies_that_are_small_against_the_wavelength(name, monkeypatch):
-    monkeypatch.setattr(medium, "FACTORS", ())
+    monkeypatch.setattr(medium, "LEAVES", medium.LEAVES._replace(factors=()))
     mesh = cal.mesh.sphere(radius=1.0, h=0.13)
     (levels,) = check(fields(mesh, 0.5)[name], mesh, 0.5, 1e-3).levels
     assert levels
@@ -76,7 +76,7 @@ def test_currents_on_bodies_that_are_small_against_the_wavelength(name, monkeypa
 
 
 def test_currents_in_loops_are_not_lost(monkeypatch):
-    monkeypatch.setattr(medium, "NEAR", 40_000.0)
+    monkeypatch.setattr(medium, "LEAVES", medium.LEAVES._replace(near=40_000.0))
     mesh = cal.mesh.sphere(radius=1.0, h=0.13)
     wave = cal.PlaneWave(direction=[0, 0, 1], polarization=[1, 0, 0], wavenumber=0.02)
     problem = cal.PECScattering(mesh, 0.02, formulation="efie")
@@ -86,7 +86,7 @@ def test_currents_in_loops_are_not_lost(monkeypatch):
 
 
 def test_currents_on_a_mesh_that_is_refined_towards_a_point(monkeypatch):
-    monkeypatch.setattr(medium, "FACTORS", ())
+    monkeypatch.setattr(medium, "LEAVES", medium.LEAVES._replace(factors=()))
     operator = fields(graded(cal.mesh.sphere(radius=1.0, h=0.1), 5.0), 5.0)["combined"]
     fast, rows = operator.assemble("mlfmm", rtol=1e-3), np.arange(0, operator.shape[0], 17)
     x = RANDOM.standard_normal((operator.shape[1], 2)) + 1j * RANDOM.standard_normal((operator.shape[1], 2))

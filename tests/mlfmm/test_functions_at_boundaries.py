@@ -6,7 +6,7 @@ import pytest
 
 import calderon as cal
 from calderon.mesh.errors import AccuracyWarning
-from calderon.mlfmm.preparation import Parts
+from calderon.mlfmm import preparation
 
 GREEN = cal.Helmholtz(12.0)
 MESH = cal.mesh.plate((2.0, 1.0), 0.06)
@@ -29,8 +29,8 @@ def test_products_hold_the_tolerance_by_waves(transposed, recwarn):
 
 def test_waves_that_do_not_hold_are_told(monkeypatch):
     """All entries are computed then, with the rules of a dense matrix, and a warning says so."""
-    monkeypatch.setattr(Parts, "better", lambda self, error: None)
-    monkeypatch.setattr(Parts, "of", staticmethod(_without_waves(Parts.of)))
+    monkeypatch.setattr(preparation.Parts, "better", lambda self, error: None)
+    monkeypatch.setattr(preparation, "parts_of", _without_waves(preparation.parts_of))
     operator = cal.single_layer(GREEN, cal.P1(MESH))
     with pytest.warns(AccuracyWarning, match="plane waves do not hold rtol=0.001 .* all its entries are computed"):
         matrix = operator.assemble("mlfmm", rtol=1e-3)

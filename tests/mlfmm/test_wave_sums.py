@@ -162,7 +162,7 @@ def test_what_does_not_fit_is_summed_directly(monkeypatch):
     found = cal.helmholtz_sums(points, charges, 1e4)
     exact = exact_sums(points, points[:9], charges, 1e4 + 0j, False)[:, 0]
     assert found.info.method == "direct" and np.allclose(found.potential[:9], exact, rtol=1e-9)
-    monkeypatch.setattr(sums, "DIRECT", 1e6)
+    monkeypatch.setattr(sums, "RULES", sums.RULES._replace(direct=1e6))
     with pytest.raises(MemoryError, match="a sum by plane waves"):
         cal.helmholtz_sums(points, charges, 1e4)
 

@@ -9,7 +9,7 @@ import calderon as cal
 from calderon.backends import OnDevice, get
 from calderon.mlfmm import medium, preparation
 from calderon.mlfmm.device.product import device_bytes
-from calderon.mlfmm.plan import SHARE, Attempt
+from calderon.mlfmm.plan import Attempt
 from catalogue import graded
 
 MESH = cal.mesh.sphere(radius=1.0, h=0.13)
@@ -57,7 +57,7 @@ def combined(mesh, k):
 
 
 def test_sound_by_plane_waves_and_equivalent_sources(opencl, monkeypatch):
-    monkeypatch.setattr(medium, "FACTORS", ())
+    monkeypatch.setattr(medium, "LEAVES", medium.LEAVES._replace(factors=()))
     fast = check(combined(graded(cal.mesh.sphere(radius=1.0, h=0.09), 5.0), 5.0), 1e-3, 1e-5)
     assert {level.points > 0 for level in fast.levels[0]} == {False, True}
 
@@ -67,7 +67,7 @@ def large_leaves(monkeypatch):
     """Plane waves of smaller boxes cancel, and sums in another order differ by more than rounding."""
 
     def chosen(real):
-        monkeypatch.setattr(preparation, "attempts", lambda rtol, precise: iter([Attempt(0.65, np.dtype(real), SHARE)]))
+        monkeypatch.setattr(preparation, "attempts", lambda rtol, precise: iter([Attempt(0.65, np.dtype(real))]))
 
     return chosen
 
@@ -85,7 +85,7 @@ def test_currents_in_one_and_in_two_traversals(opencl, large_leaves):
 
 
 def test_currents_with_equivalent_sources(opencl, monkeypatch):
-    monkeypatch.setattr(medium, "FACTORS", ())
+    monkeypatch.setattr(medium, "LEAVES", medium.LEAVES._replace(factors=()))
     green, space = cal.Helmholtz(5.0), cal.RWG(graded(cal.mesh.sphere(radius=1.0, h=0.1), 5.0))
     fast = check(0.5 * cal.electric_field(green, space) - 0.5 * cal.magnetic_field(green, space), 1e-3, 1e-5)
     assert {level.points > 0 for level in fast.levels[0]} == {False, True}

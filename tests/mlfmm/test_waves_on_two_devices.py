@@ -7,7 +7,7 @@ import calderon as cal
 from calderon.backends import OnDevice
 from calderon.mlfmm import medium, preparation
 from calderon.mlfmm.device.product import DeviceMedium, device_bytes
-from calderon.mlfmm.plan import SHARE, Attempt
+from calderon.mlfmm.plan import Attempt
 from catalogue import graded
 from mlfmm.test_waves_on_devices import combined, distance, sparse_part, vectors
 
@@ -22,9 +22,7 @@ def check(two, monkeypatch):
 
     def compared(expression, rtol, bound, real=None):
         if real is not None:
-            monkeypatch.setattr(
-                preparation, "attempts", lambda rtol, precise: iter([Attempt(0.65, np.dtype(real), SHARE)])
-            )
+            monkeypatch.setattr(preparation, "attempts", lambda rtol, precise: iter([Attempt(0.65, np.dtype(real))]))
         fast = expression.assemble("mlfmm", rtol=rtol, backend=BOTH)
         assert not isinstance(fast, OnDevice) and fast.error <= rtol and fast.levels[0]
         assert "backend opencl:0 (" in str(fast) and "%) + opencl:1 (" in str(fast)
@@ -44,13 +42,13 @@ def check(two, monkeypatch):
 
 
 def test_sound_by_plane_waves_and_equivalent_sources(check, monkeypatch):
-    monkeypatch.setattr(medium, "FACTORS", ())
+    monkeypatch.setattr(medium, "LEAVES", medium.LEAVES._replace(factors=()))
     fast = check(combined(graded(cal.mesh.sphere(radius=1.0, h=0.09), 5.0), 5.0), 1e-3, 1e-6)
     assert {level.points > 0 for level in fast.levels[0]} == {False, True}
 
 
 def test_currents_with_equivalent_sources(check, monkeypatch):
-    monkeypatch.setattr(medium, "FACTORS", ())
+    monkeypatch.setattr(medium, "LEAVES", medium.LEAVES._replace(factors=()))
     green, space = cal.Helmholtz(5.0), cal.RWG(graded(cal.mesh.sphere(radius=1.0, h=0.1), 5.0))
     fast = check(0.5 * cal.electric_field(green, space) - 0.5 * cal.magnetic_field(green, space), 1e-3, 1e-6)
     assert {level.points > 0 for level in fast.levels[0]} == {False, True}

@@ -20,14 +20,6 @@ from calderon.operators.tree import ArrayPlace, fill, integrals_of
 from calderon.products.cost import SINGLE, Cost, pair_flops, touching_flops
 from calderon.solvers.live_bar import assembly_progress
 
-MIXED_ROWS = 1024
-"""Rows that the processor holds in single precision, for each thread, in mixed precision."""
-LAYERED_ENTRY = 5e3
-"""Flops of an entry between distant currents in layers: four kernels, by interpolation in tables, at 3 x 3 points of
-the four pairs of triangles."""
-PASSES = 4
-"""Times that an assembly passes over a matrix: touching its pages, adding regular, touching and mirrored entries."""
-
 
 class DenseMatrix(LinearOperator):
     """A matrix kept whole. `to_array()`, `nbytes`, `seconds`, `backend`; works wherever SciPy takes a
@@ -78,13 +70,15 @@ def plan_dense(operator: BoundaryOperator, rtol: float | None = None, precision:
         reading = Cost(nbytes=needed).seconds
         return Plan("dense", needed, reading, reading, "sparse", precision)
     nbytes = math.prod(operator.shape) * operator.dtype(precision).itemsize
-    assembly = Cost(nbytes=PASSES * nbytes)
+    # an assembly touches the pages of a matrix, and adds regular, touching and mirrored entries
+    assembly = Cost(nbytes=4 * nbytes)
     for each in integrals_of(operator):
         pairs = len(each.test.triangles) * len(each.trial.triangles) / (2 if each.is_symmetric else 1)
         assembly += Cost(pairs * pair_flops(each) + touching_flops(each))
     assembly = (SINGLE if precision == "single" else 1.0) * assembly
     for each in (term.atom for term in operator.terms() if term.atom.is_layered):
-        assembly += Cost(each.special_flops + LAYERED_ENTRY * math.prod(each.shape))
+        # an entry between distant currents: four kernels, by tables, at 3 x 3 points of four pairs of triangles
+        assembly += Cost(each.special_flops + 5e3 * math.prod(each.shape))
     needed = nbytes + preparation_bytes(operator) + held_bytes(operator)
     return Plan("dense", needed, assembly.seconds, Cost(nbytes=nbytes).seconds, precision=precision)
 
@@ -112,7 +106,7 @@ def assemble_dense(
     needed += held_bytes(operator)
     if execution.far is not None and execution.uses_processor:
         row = operator.shape[1] * execution.regular.itemsize * (2 if dtype.kind == "c" else 1)
-        needed += thread_count() * MIXED_ROWS * row
+        needed += thread_count() * 1024 * row  # rows that each thread holds in single precision
     advice = 'try precision="single", a coarser mesh, or a smaller part with .entries(rows, columns)'
     require_memory(needed, f"dense assembly of {operator.shape[0]} x {operator.shape[1]} entries", advice)
     out = aligned(operator.shape, dtype)

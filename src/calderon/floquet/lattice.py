@@ -8,9 +8,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from calderon.validation import LARGEST, unmasked
 
-NARROW = 1e-3
-"""Sine of the least angle between two periods."""
-
 
 @dataclass(frozen=True, eq=False)
 class Lattice:
@@ -30,7 +27,8 @@ class Lattice:
         periods = np.array(periods, dtype=np.float64)
         if not np.abs(periods).max() <= LARGEST or (given.ndim < 2 and not (given > 0).all()):
             raise ValueError(f"periods must be positive and finite, in m, got {period!r}")
-        if abs(np.linalg.det(periods)) <= NARROW * float(np.prod(np.linalg.norm(periods, axis=1))):
+        # the sine of the angle between two periods is a thousandth at least
+        if abs(np.linalg.det(periods)) <= 1e-3 * float(np.prod(np.linalg.norm(periods, axis=1))):
             raise ValueError(f"two periods must have different directions, got {period!r}")
         return Lattice(periods)
 

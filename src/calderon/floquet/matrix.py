@@ -17,9 +17,6 @@ from calderon.floquet.functions import BlochFunctions
 from calderon.floquet.voltages import voltages
 from calderon.layers import Sections
 
-BLOCK = 512
-FARTHEST, MOST = 400, 400_000
-"""Orders along one period, and waves, up to which sums are made."""
 THINNEST = 1e-7
 """Thinnest layer, as a fraction of the spacing of cells, whose images are accurate enough to cancel the source."""
 Floats = NDArray[np.float64]
@@ -71,8 +68,8 @@ def cell_matrix(
     size, numbers = np.linalg.norm(waves, axis=1), range(len(planes))
     spectra = [[share * rest.spectrum(a, b, size)[1] for b in numbers] for a in numbers]
     along = directions(waves)
-    for begin in range(0, len(waves), BLOCK):
-        part = slice(begin, begin + BLOCK)
+    for begin in range(0, len(waves), 512):  # some waves at a time
+        part = slice(begin, begin + 512)
         for line, field in enumerate(functions.spectra(waves[part], along[part], transverse)):
             for i, a in enumerate(planes):
                 for j, b in enumerate(planes):
@@ -113,16 +110,16 @@ class _Rest(NamedTuple):
 def _limit(functions: BlochFunctions, rest: _Rest, rtol: float) -> float:
     """The wavenumber in 1/m beyond which what is summed is below rtol of all."""
     unit, numbers = 2 * np.pi / functions.lattice.spacing, range(len(rest.planes))
-    k = unit * np.geomspace(1.0, FARTHEST, 160)
+    k = unit * np.geomspace(1.0, 400, 160)  # up to 400 orders along one period
     parts = [[rest.spectrum(a, b, k) for b in numbers] for a in numbers]
     size = [np.abs(parts[a][a][0]) for a in numbers]
     left = [np.abs(parts[a][b][1]) / np.sqrt(size[a] * size[b]) for a in numbers for b in numbers]
     above = np.flatnonzero(np.max(left, axis=(0, 1)) > rtol)
     last = above[-1] + 1 if len(above) else 0
     count = k[min(last, len(k) - 1)] ** 2 * functions.lattice.area / (4 * np.pi)
-    if last == len(k) or count > MOST:
+    if last == len(k) or count > 400_000:
         raise ValueError(
-            f"more than {MOST} Floquet waves count: use a larger rtol than {rtol:g}, periods that differ less, and "
+            f"more than 400000 Floquet waves count: use a larger rtol than {rtol:g}, periods that differ less, and "
             f"layers and gaps next to the metal thicker than {THINNEST * functions.lattice.spacing:.2g} m, which is "
             f"{THINNEST:g} of the spacing of cells"
         )

@@ -25,8 +25,6 @@ from calderon.mesh import TriangleMesh
 from calderon.operators import single_layer
 from calderon.spaces import DP1
 
-DECAY = 12.0
-"""w_1 times the spacing of cells; w_2 is twice that. What is left out beyond the next cells is below exp(-12)."""
 Floats = NDArray[np.float64]
 
 
@@ -130,7 +128,8 @@ class PlaneParts:
 
 def decays_of(lattice: Lattice) -> Floats:
     """w_1 and w_2 in 1/m."""
-    return np.array([1.0, 2.0]) * DECAY / lattice.spacing
+    # what is left out beyond the next cells is below exp(-12)
+    return np.array([1.0, 2.0]) * 12.0 / lattice.spacing
 
 
 def phased(parts: NDArray[Any], phase: Floats, odd: bool) -> NDArray[Any]:

@@ -11,13 +11,13 @@ from calderon.backends import format_bytes
 from calderon.files import SavedGroup, put
 from calderon.hmatrix.hmatrix import HMatrix
 from calderon.hmatrix.off_diagonal import Term
+from calderon.hmatrix.saved_tables import SPARSE, sparse_of
 from calderon.hmatrix.saving import (
     SUM,
     get_hmatrix,
-    get_sparse,
     new_matrix_file,
+    put_fields,
     put_hmatrix,
-    put_sparse,
     saved_matrix_file,
     with_shared_trees,
 )
@@ -69,7 +69,7 @@ class ComposedOperator(LinearOperator):
             for number, term in enumerate(self.terms):
                 is_sparse = id(term.matrix) not in compressed
                 if is_sparse:
-                    put_sparse(file.create_group(f"sparse/{number}"), term.matrix)
+                    put_fields(file.create_group(f"sparse/{number}"), term.matrix, SPARSE)
                 place = number if is_sparse else compressed[id(term.matrix)]
                 rows.append((is_sparse, place, term.transposed, term.conjugated))
             put(file, "factors", np.array([complex(term.factor) for term in self.terms]))
@@ -128,7 +128,7 @@ def _terms_of(file: SavedGroup, parts: list[HMatrix]) -> list[Term]:
     terms = []
     for factor, n, sparse, turned, conjugate in zip(factors, number, is_sparse, transposed, conjugated, strict=True):
         rows, columns = (int(size) for size in shape[:: -1 if turned else 1])
-        matrix = get_sparse(file[f"sparse/{n}"], (rows, columns)) if sparse else parts[n]
+        matrix = sparse_of(file[f"sparse/{n}"], (rows, columns)) if sparse else parts[n]
         file.require(matrix.shape == (rows, columns), f"a summand has the shape {matrix.shape}")
         value = complex(factor)
         terms.append(Term(value if value.imag else value.real, matrix, bool(turned), bool(conjugate)))

@@ -25,28 +25,17 @@ from calderon.hmatrix.tree.places import Places
 
 Advance = Callable[[int, int], None]
 Points = tuple[NDArray[np.float64], NDArray[np.float64]]
-PIECES = 32
-"""Pieces of work for each thread, about."""
 SMALLEST, LARGEST = 1e5, 4e6
 """Cost of a piece, in entries computed."""
 APPROXIMATION, TRUNCATION = 0.55, 0.83
 """Parts of rtol for crosses and for making them fewer; their squares add up to less than one."""
-NOISE = 0.15
-"""Root mean square of rounding errors of entries, by the rounding unit of the largest one, between clusters side by
-side (measured, double and hypersingular layers; far ones have a tenth of it)."""
-THIN = 16
-"""Rows or columns below which a block of full rank is no surprise: the last leaf of a tree may be as thin as one."""
-ROWS_PER_BLOCK = 12
-"""Guess of the rows and columns that a block of low rank takes."""
-RANK_BOUND = 4.0
-"""The memory announced before assembly assumes ranks of so many times the digits of rtol; see `expected_bytes`."""
 
 
 def expected_bytes(tree: BlockTree, rtol: float, dtype: np.dtype[Any]) -> int:
-    """Memory of an H-matrix by a block tree: dense blocks, and RANK_BOUND crosses a digit, or all entries if fewer."""
+    """Memory of an H-matrix by a block tree: dense blocks, and four crosses a digit, or all entries if fewer."""
     leaves = tree.leaves
     m, n = tree.sizes(leaves)
-    rank = RANK_BOUND * max(1.0, -np.log10(rtol))
+    rank = 4.0 * max(1.0, -np.log10(rtol))
     numbers = np.where(tree.kind[leaves] == DENSE, m * n, np.minimum(m * n, rank * (m + n)))
     return int(numbers.sum() * dtype.itemsize)
 
@@ -89,7 +78,7 @@ def pieces_of(tree: BlockTree, together: bool = False) -> list[tuple[int, NDArra
     # leaves by kind, or subtrees of small blocks in their place
     leaves = tree.leaves
     dense, cost = tree.kind[leaves] == DENSE, cost_of(tree, leaves)
-    target = float(np.clip(cost.sum() / (PIECES * thread_count()), SMALLEST, LARGEST))
+    target = float(np.clip(cost.sum() / (32 * thread_count()), SMALLEST, LARGEST))  # 32 pieces for each thread, about
     groups = [(LOW_RANK, ~dense), (DENSE, dense)]
     if together:
         roots, which = leaves_below(tree, leaves)
@@ -111,9 +100,9 @@ def pieces_of(tree: BlockTree, together: bool = False) -> list[tuple[int, NDArra
 
 
 def cost_of(tree: BlockTree, leaves: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Entries that are computed for each of some leaves, about."""
+    """Entries that are computed for each of some leaves, about: of low rank, twelve rows and columns."""
     m, n = (each.astype(float) for each in tree.sizes(leaves))
-    return np.asarray(np.where(tree.kind[leaves] == DENSE, m * n, ROWS_PER_BLOCK * (m + n)), np.float64)
+    return np.asarray(np.where(tree.kind[leaves] == DENSE, m * n, 12 * (m + n)), np.float64)
 
 
 class Compression:
@@ -138,8 +127,9 @@ class Compression:
         self.places = tree.rows.start, tree.rows.stop, tree.columns.start, tree.columns.stop
         real = np.zeros(0, rows.dtype).real.dtype
         largest = np.abs(rows.special.data).max(initial=0.0)
-        # errors at which an approximation ends: relative ones, and those of rounding
-        self.limits = np.array([APPROXIMATION * rtol, NOISE * largest * np.finfo(real).eps]).astype(real)
+        # errors at which an approximation ends: relative ones, and those of rounding, whose root mean square between
+        # clusters side by side is 0.15 rounding units of the largest entry (measured, double and hypersingular layers)
+        self.limits = np.array([APPROXIMATION * rtol, 0.15 * largest * np.finfo(real).eps]).astype(real)
         self.truncation = TRUNCATION * rtol
         given = points or (None, None)
         self.sides = tuple(Places.of(each, p, real) for each, p in zip((tree.rows, tree.columns), given, strict=True))
@@ -212,8 +202,9 @@ class Compression:
         self.full.append(self._unexpected(full))
 
     def _unexpected(self, full: NDArray[np.int64]) -> int:
-        """How many blocks of full rank should have had a low one; those that could hardly have one do not count."""
-        return int((np.minimum(*self.tree.sizes(full)) >= THIN).sum())
+        """How many blocks of full rank should have had a low one; those that could hardly have one do not count,
+        with less than 16 rows or columns: the last leaf of a tree may be as thin as one."""
+        return int((np.minimum(*self.tree.sizes(full)) >= 16).sum())
 
     def keep_full(self, arena: Arena, blocks: NDArray[np.int64]) -> None:
         """Keep admissible blocks that have no low rank as dense ones."""

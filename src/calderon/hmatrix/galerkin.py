@@ -10,7 +10,7 @@ import time
 from collections.abc import Sequence
 from contextlib import closing, nullcontext
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -51,18 +51,27 @@ from calderon.spaces import DualTests, Space, numbering
 from calderon.spaces.supports import support_boxes, support_middles
 
 DEFAULT_RTOL = 1e-4
-DIRECTIONS = np.array([[0.8, 0.48, 0.36], [-0.36, 0.8, 0.48], [0.48, -0.36, 0.8]])
-NUMBERS, GROWTH, CURRENTS = 131, 0.15, 2.0
-"""Numbers that stay of each of 10,000 unknowns and each digit of the tolerance, by measurement; the power of the number
-of unknowns with which they grow; and how many times as many there are of currents."""
-ALGEBRA = 3000
-"""Flops of recompression of a number: 4 k^2 operations for a row of rank k = 25, of a block and of those it is joined
-with. Complex ones take three times as long."""
-LAYERED_BYTES, LAYERED_FLOPS = 9200, 8e7
-"""Bytes and flops, in estimates by measurement, of an unknown out of 7,000 of metal in layers, to 1e-5, factors among
-them."""
-PHASES = 0.4, 1.7, 2.9
-"""Phases of the waves of `smooth_vectors`."""
+
+
+class Work(NamedTuple):
+    """Memory and work of matrices, by measurement.
+
+    numbers: that stay of each of 10,000 unknowns and each digit of the tolerance. growth: power of the number of
+    unknowns with which they grow. currents: how many times as many there are of currents. algebra: flops of
+    recompression of a number: 4 k^2 operations for a row of rank k = 25, of a block and of those it is joined with;
+    complex ones take three times as long. layered_bytes, layered_flops: of an unknown out of 7,000 of metal in layers,
+    to 1e-5, factors among them.
+    """
+
+    numbers: float = 131
+    growth: float = 0.15
+    currents: float = 2.0
+    algebra: float = 3000
+    layered_bytes: float = 9200
+    layered_flops: float = 8e7
+
+
+WORK = Work()
 
 
 @dataclass(frozen=True)
@@ -92,10 +101,12 @@ def plan_hmatrix(operator: BoundaryOperator, rtol: float | None = None, precisio
     nbytes, assembly = 0.0, Cost()
     for each in integrals_of(operator):
         digits = -math.log10(DEFAULT_RTOL if rtol is None else rtol)
-        numbers = digits * NUMBERS * max(each.shape) * (max(each.shape) / 1e4) ** GROWTH * _growth_of_ranks(each)
+        numbers = (
+            digits * WORK.numbers * max(each.shape) * (max(each.shape) / 1e4) ** WORK.growth * _growth_of_ranks(each)
+        )
         numbers *= 1 if each.is_symmetric else 2
         nbytes += numbers * each.dtype().itemsize
-        algebra = ALGEBRA * (3 if each.is_complex else 1)
+        algebra = WORK.algebra * (3 if each.is_complex else 1)
         assembly += Cost(numbers * (row_flops(each) + algebra))
     nbytes *= operator.dtype(precision).itemsize / operator.dtype().itemsize
     needed = int(nbytes) + preparation_bytes(operator)
@@ -108,7 +119,7 @@ def _growth_of_ranks(form: IntegralOperator) -> float:
     area = max(float(space.mesh.areas.sum()) for space in (form.test, form.trial))
     x = form.wavenumber * min(float(np.ptp(vertices, axis=0).max()), 2 * math.sqrt(area / math.pi))
     currents = form.integrand in (ELECTRIC_FIELD, MAGNETIC_FIELD, VECTOR_POTENTIAL)
-    return (CURRENTS if currents else 1.0) * (1 + 0.02 * x + 2.5e-5 * x**2)
+    return (WORK.currents if currents else 1.0) * (1 + 0.02 * x + 2.5e-5 * x**2)
 
 
 def _plan_layered(operator: BoundaryOperator, fields: list[LayeredElectricField], rtol: float) -> Plan:
@@ -117,8 +128,8 @@ def _plan_layered(operator: BoundaryOperator, fields: list[LayeredElectricField]
         raise ValueError("H-matrices are of horizontal metal: vertical metal is dense, take method='dense'")
     count = operator.shape[0]
     size = (2 - math.log10(rtol)) / 7 * (count / 7000) ** 0.15 * count
-    nbytes = int(LAYERED_BYTES * size)
-    assembly = Cost(sum(each.special_flops for each in fields) + LAYERED_FLOPS * size)
+    nbytes = int(WORK.layered_bytes * size)
+    assembly = Cost(sum(each.special_flops for each in fields) + WORK.layered_flops * size)
     return Plan("hmatrix", nbytes, assembly.seconds, Cost(nbytes=BLOCKS * nbytes).seconds)
 
 
@@ -344,7 +355,9 @@ def smooth_vectors(space: Any, wavenumber: float) -> NDArray[np.float64]:
     by a right angle."""
     points = space.mesh.vertices[np.unique(space.mesh.triangles[space.triangles])]
     k = max(2 * np.pi / np.linalg.norm(np.ptp(points, axis=0)), wavenumber)
-    waves = [_Wave(k * direction, phase) for direction, phase in zip(DIRECTIONS, PHASES, strict=True)]
+    # three directions at right angles to each other, along no axis, and three phases
+    directions = np.array([[0.8, 0.48, 0.36], [-0.36, 0.8, 0.48], [0.48, -0.36, 0.8]])
+    waves = [_Wave(k * direction, phase) for direction, phase in zip(directions, (0.4, 1.7, 2.9), strict=True)]
     if isinstance(space, Space):
         return np.stack([space.interpolation(wave.value).coefficients for wave in waves], axis=1)
     fields = [field for wave in waves for field in (wave.gradient, wave.rotated)]

@@ -15,9 +15,6 @@ from calderon.hmatrix.saving import HMATRIX, get_hmatrix, new_matrix_file, put_h
 from calderon.hmatrix.storage import Slab, shares_of, stored
 from calderon.hmatrix.tree.block_tree import BlockTree
 
-COLUMNS_AT_ONCE = 32
-"""Vectors that are multiplied at a time."""
-
 
 class Level(NamedTuple):
     """Blocks of one level of the tree, or of all: how many are of low rank and how many dense, the mean and largest
@@ -127,9 +124,10 @@ class HMatrix(LinearOperator):
         sides = self.tree.columns.order, self.tree.rows.order
         given, wanted = sides[::-1] if transposed else sides
         y = np.empty((len(wanted), x.shape[1]), dtype)
-        for start in range(0, x.shape[1], COLUMNS_AT_ONCE):
-            part = np.ascontiguousarray(x[given, start : start + COLUMNS_AT_ONCE].T, dtype)
-            y[wanted, start : start + COLUMNS_AT_ONCE] = self._in_cluster_order(part, transposed).T
+        together = 32  # vectors that are multiplied at a time
+        for start in range(0, x.shape[1], together):
+            part = np.ascontiguousarray(x[given, start : start + together].T, dtype)
+            y[wanted, start : start + together] = self._in_cluster_order(part, transposed).T
         return y
 
     def _in_cluster_order(self, x: NDArray[Any], transposed: bool) -> NDArray[Any]:

@@ -29,10 +29,6 @@ from calderon.solvers.lu import NOT_FINITE, Factorisation, norm_estimate
 
 LEAF = 256
 """Unknowns of a cluster that is factorised dense, at most (more where the tree's own leaves are larger)."""
-FIRST_SAMPLES, PROBES = 32, 8
-"""Random vectors that a part is multiplied by at first, and those that judge whether more are needed."""
-COLUMNS = 10
-"""Vectors that a norm is estimated with: with 5 one estimate in thirty is a quarter of the norm, with 8 none."""
 ADVICE = "take a larger rtol: the factors are a preconditioner then"
 
 
@@ -54,7 +50,8 @@ class HierarchicalLU(Factorisation):
     @property
     def condition(self) -> float:
         """Estimate of |A| |A^-1| in the 1-norm (Higham and Tisseur 2000)."""
-        return norm_estimate(self._matrix, COLUMNS) * norm_estimate(self.as_preconditioner(), COLUMNS)
+        columns = 10  # with 5 one estimate in thirty is a quarter of the norm, with 8 none
+        return norm_estimate(self._matrix, columns) * norm_estimate(self.as_preconditioner(), columns)
 
     def _solve(self, columns: NDArray[Any], adjoint: bool) -> NDArray[Any]:
         order = self._tree.order
@@ -209,16 +206,16 @@ def low_rank(part: Part, rtol: float, rng: np.random.Generator) -> tuple[NDArray
     m, n = part.shape
     most = min(m, n)
     basis = np.zeros((m, 0), part.dtype)
-    count = FIRST_SAMPLES
+    count, probes = 32, 8  # random vectors at first, and those that judge whether more are needed
     while True:
         # products with random vectors, without what the basis holds already
-        samples = part.product(_random(rng, n, min(count, most - basis.shape[1]) + PROBES, part.dtype))
-        size = np.linalg.norm(samples[:, -PROBES:])
+        samples = part.product(_random(rng, n, min(count, most - basis.shape[1]) + probes, part.dtype))
+        size = np.linalg.norm(samples[:, -probes:])
         require_memory(4 * samples.nbytes + 4 * basis.nbytes, "the factors of a compressed matrix", ADVICE)
         for _ in range(2):  # twice is enough
             samples = samples - basis @ (basis.conj().T @ samples)
         # the last of them estimate what the basis lacks
-        rest = np.linalg.norm(samples[:, -PROBES:])
+        rest = np.linalg.norm(samples[:, -probes:])
         if size == 0 or (basis.shape[1] and rest <= 0.5 * rtol * size):
             break
         basis = np.concatenate([basis, qr(samples, mode="economic", check_finite=False)[0]], axis=1)

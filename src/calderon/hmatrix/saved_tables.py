@@ -22,8 +22,6 @@ CLUSTERS = "order", "start", "stop", "boxes", "children", "level"
 BLOCKS = "row", "column", "kind", "first_child", "child_count"
 SPARSE = "indptr", "indices", "data"
 DTYPES = "<f4", "<f8", "<c8", "<c16"
-MOST = 2**30
-"""Unknowns; products of two such numbers stay below 2^63."""
 
 
 def dtype_of(group: SavedGroup) -> np.dtype[Any]:
@@ -40,8 +38,9 @@ def cluster_tree_of(group: SavedGroup) -> ClusterTree:
     n, count = len(order), len(start)
     stop, level = (group.array(name, np.int64, (count,)) for name in ("stop", "level"))
     children, boxes = group.array("children", np.int64, (count, 2)), group.array("boxes", np.float64, (count, 2, 3))
-    group.require(0 < n <= MOST and count > 0, f"{n} unknowns in {count} clusters")
-    group.require(_is_permutation(order), "the order of the unknowns is no permutation")
+    # products of two numbers of unknowns stay below 2^63
+    group.require(0 < n <= 2**30 and count > 0, f"{n} unknowns in {count} clusters")
+    group.require(np.array_equal(np.sort(order), np.arange(n)), "the order of the unknowns is no permutation")
     # the children in their order are all clusters but the first
     divided = np.flatnonzero((children >= 0).all(axis=1))
     group.require(
@@ -69,14 +68,6 @@ def cluster_tree_of(group: SavedGroup) -> ClusterTree:
     )
     group.require((boxes[:, 0] <= boxes[:, 1]).all(), "the boxes of the clusters have lowest corners above the highest")
     return ClusterTree(order, start, stop, boxes, children, level)
-
-
-def _is_permutation(order: NDArray[np.int64]) -> bool:
-    if not _below(order, len(order)):
-        return False
-    seen = np.zeros(len(order), np.bool_)
-    seen[order] = True
-    return bool(seen.all())
 
 
 def block_tree_of(group: SavedGroup) -> BlockTree:

@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from calderon.files import (
     FileKind,
@@ -84,13 +83,13 @@ def put_hmatrix(group: h5py.Group, matrix: Any) -> None:
         group.attrs["error"] = matrix.error
     for side, clusters in (("rows", tree.rows), ("columns", tree.columns)):
         if side == "rows" or clusters is not tree.rows:
-            _write(group.create_group(side), clusters, CLUSTERS)
-    _write(group.create_group("blocks"), tree, BLOCKS)
+            put_fields(group.create_group(side), clusters, CLUSTERS)
+    put_fields(group.create_group("blocks"), tree, BLOCKS)
     slabs = group.create_group("slabs")
     for number, slab in enumerate(matrix.slabs):
-        _write(slabs.create_group(str(number)), slab, Slab._fields)
+        put_fields(slabs.create_group(str(number)), slab, Slab._fields)
     if matrix.correction is not None:
-        put_sparse(group.create_group("correction"), matrix.correction)
+        put_fields(group.create_group("correction"), matrix.correction, SPARSE)
 
 
 def get_hmatrix(group: SavedGroup) -> dict[str, Any]:
@@ -104,7 +103,7 @@ def get_hmatrix(group: SavedGroup) -> dict[str, Any]:
         "slabs": slabs,
         "dtype": dtype,
         "rtol": group.number("rtol"),
-        "correction": get_sparse(group["correction"], tree.shape) if "correction" in group else None,
+        "correction": saved_tables.sparse_of(group["correction"], tree.shape) if "correction" in group else None,
         "full": group.whole("full"),
         "label": group.text("label"),
         "seconds": group.number("seconds"),
@@ -129,17 +128,8 @@ def with_shared_trees(arguments: dict[str, Any], known: list[ClusterTree]) -> di
     return {**arguments, "tree": replace(tree, rows=rows, columns=shared(tree.columns))}
 
 
-def put_sparse(group: h5py.Group, matrix: sp.csr_array) -> None:
-    """Write a sparse matrix into a group."""
-    _write(group, matrix, SPARSE)
-
-
-def get_sparse(group: SavedGroup, shape: tuple[int, int]) -> sp.csr_array:
-    """A sparse matrix from a group."""
-    return saved_tables.sparse_of(group, shape)
-
-
-def _write(group: h5py.Group, source: Any, names: tuple[str, ...]) -> None:
+def put_fields(group: h5py.Group, source: Any, names: tuple[str, ...]) -> None:
+    """Write some arrays of an object into a group; those of a sparse matrix are SPARSE."""
     for name in names:
         put(group, name, getattr(source, name))
 

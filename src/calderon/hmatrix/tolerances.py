@@ -33,15 +33,8 @@ from calderon.products.attempts import first_that_holds
 from calderon.products.check import ACCEPT_BLOCKS, Check
 from calderon.solvers.iteration import ToleranceError
 
-SAMPLES = 4
-"""Leaves of the tree of rows whose rows are computed."""
-COLUMNS_AT_ONCE = 16_384
 FINER = 0.1, 0.01
 """Parts of the tolerance that blocks have where rows of the finished matrix are above it."""
-ROUNDING = 4.0
-"""Rounding errors of products, by those of their entries alone, at most."""
-SHARE = 0.5
-"""Part of rtol that all blocks together may spend so."""
 
 
 class Scales(NamedTuple):
@@ -80,15 +73,15 @@ class Sample(NamedTuple):
 
 
 def block_errors(sample: Sample, tree: BlockTree, rtol: float, scales: Scales) -> NDArray[np.float64]:
-    """(blocks,) errors in the Frobenius norm, those of all leaves together SHARE rtol of what the matrix does to smooth
-    and to rough vectors; 0 for blocks on the diagonal."""
+    """(blocks,) errors in the Frobenius norm, those of all leaves together half of rtol of what the matrix does to
+    smooth and to rough vectors; 0 for blocks on the diagonal."""
     m, n = tree.sizes(np.arange(len(tree.row)))
     leaves = tree.leaves
     twice = 1 + (tree.symmetric & (tree.row != tree.column)[leaves])
     per_row = float((twice * (m + n)[leaves]).sum()) / len(tree.rows.order)
     along, across = _squares(tree.rows, scales.rows)[tree.row], _squares(tree.columns, scales.columns)[tree.column]
     share = np.minimum(along * (1 + n / m), across * (1 + m / n)) / per_row
-    errors = SHARE * rtol * least_product(sample, scales) * np.sqrt(share)
+    errors = 0.5 * rtol * least_product(sample, scales) * np.sqrt(share)
     if tree.rows is tree.columns:
         errors[tree.row == tree.column] = 0
     return np.asarray(errors)
@@ -118,14 +111,14 @@ def filling_of(rows: CompiledRows, tree: BlockTree) -> Filling:
 
 
 def sampled(filling: Filling, tree: BlockTree, scales: Scales, real: np.dtype[Any]) -> Sample:
-    """The rows of SAMPLES leaves of the tree of rows; real: type of the vectors."""
-    # leaves of rows, evenly spaced, with strips of leaves of columns
+    """The rows of four leaves of the tree of rows; real: type of the vectors."""
+    # leaves of rows, evenly spaced, with strips of leaves of about 16,000 columns
     leaves = [np.flatnonzero(side.is_leaf) for side in (tree.rows, tree.columns)]
     leaves = [each[np.argsort(side.start[each])] for each, side in zip(leaves, (tree.rows, tree.columns), strict=True)]
-    count = min(SAMPLES, len(leaves[0]))
+    count = min(4, len(leaves[0]))
     chosen = leaves[0][(np.arange(count) * len(leaves[0]) + len(leaves[0]) // 2) // count]
     widths = tree.columns.size[leaves[1]]
-    strips = np.split(leaves[1], np.flatnonzero(np.diff(np.cumsum(widths) // COLUMNS_AT_ONCE)) + 1)
+    strips = np.split(leaves[1], np.flatnonzero(np.diff(np.cumsum(widths) // 16_384)) + 1)
     tasks = [(number, row, strip) for number, row in enumerate(chosen) for strip in strips]
     # products with smooth vectors and a random one
     random = np.random.default_rng(0).standard_normal((len(scales.smooth), 1))
@@ -175,7 +168,8 @@ def checked(made: Callable[[float], HMatrix], sample: Sample, rtol: float, label
     def error_of(matrix: HMatrix) -> float:
         errors = sample.check.errors(matrix.products_of(sample.rows, sample.vectors))
         matrix.rtol, matrix.error = rtol, float(errors.max())
-        allowed = np.maximum(rtol, ROUNDING * sample.rounding(float(np.finfo(matrix.dtype).eps)))
+        # rounding errors of products are up to four times those of their entries alone
+        allowed = np.maximum(rtol, 4.0 * sample.rounding(float(np.finfo(matrix.dtype).eps)))
         return float((errors * rtol / allowed).max())
 
     settings = (part * rtol for part in (1.0, *FINER))

@@ -19,7 +19,7 @@ Where functions are whole (not cut), these are the same as the integrals by part
 """
 
 from collections.abc import Sequence
-from functools import partial, reduce
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -128,32 +128,15 @@ def _unturned(first: int, space: Any, kind: str) -> tuple[Channel, float]:
 
 class ListedMap(NamedTuple):
     """Coefficients of unknowns to charges at listed points: row p of a sparse matrix has the unknowns number[n] with
-    the numbers units[k] parts[n] of all components, for n in first[p] .. first[p + 1]. Points are listed for each leaf,
-    with the unknowns of this leaf alone, so that leaves can be done at once in both directions. begin: first unknown in
-    the matrix; component: of the charges, the first one. units: for each unknown k where parts are 16-bit integers, one
-    of 1 where they are the numbers."""
+    the numbers parts[n] of all components, for n in first[p] .. first[p + 1]. Points are listed for each leaf, with the
+    unknowns of this leaf alone, so that leaves can be done at once in both directions. begin: first unknown in the
+    matrix; component: of the charges, the first one."""
 
     begin: int
     component: int
     first: NDArray[np.int32]
     number: NDArray[np.int32]
     parts: NDArray[Any]
-    units: NDArray[Any]
-
-    @staticmethod
-    def of(begin: int, component: int, first: Any, number: NDArray[np.int32], parts: Any, packs: bool) -> "ListedMap":
-        """The map of the numbers `parts` of all unknowns; packs: whether they are kept in 16 bits."""
-        if not packs:
-            return ListedMap(begin, component, first, number, parts, np.ones(1, parts.dtype))
-        units = np.full(int(number.max(initial=0)) + 1, np.finfo(np.float32).tiny)
-        np.maximum.at(units, number, reduce(np.maximum, np.abs(parts.T)))
-        units = (units / np.iinfo(np.int16).max).astype(parts.dtype)
-        return ListedMap(begin, component, first, number, np.rint(parts / units[number, None]).astype(np.int16), units)
-
-    @property
-    def numbers(self) -> NDArray[Any]:
-        """(n, components) the numbers of all listed unknowns, from 16 bits if they are kept so."""
-        return self.parts * (self.units[self.number, None] if len(self.units) > 1 else self.units)
 
 
 class Listed(NamedTuple):
@@ -180,66 +163,66 @@ class Listed(NamedTuple):
 
     def spread(self, x: NDArray[Any], weights: NDArray[Any]) -> NDArray[Any]:
         """Charges (points, columns, rank, components) of x (n, columns), complex; weights (maps, rank)."""
-        kind = np.result_type(self.maps[0].units, np.complex64)
+        kind = np.result_type(self.maps[0].parts, np.complex64)
         out = np.zeros((int(self.starts[-1]), x.shape[1], weights.shape[1], self.components), kind)
         given = np.ascontiguousarray(x, kind)
         for each, row in zip(self.maps, weights.astype(kind), strict=True):
-            arguments = self.starts, *each[2:], each.begin, each.component, row
+            arguments = self.starts, each.first, each.number, each.parts, each.begin, each.component, row
             in_parts(partial(spread, *arguments, given, out), len(self.starts) - 1)
         return out
 
     def gather(self, fields: NDArray[Any], weights: NDArray[Any], out: NDArray[Any]) -> None:
         """out (n, columns) += the transposed of `spread` of fields."""
         for each, row in zip(self.maps, weights.astype(fields.dtype), strict=True):
-            arguments = self.starts, *each[2:], each.begin, each.component, row
+            arguments = self.starts, each.first, each.number, each.parts, each.begin, each.component, row
             in_parts(partial(gather, *arguments, fields, out), len(self.starts) - 1)
 
 
 @kernel
-def spread(starts, first, number, parts, units, begin, component, weights, x, out, low, high):
+def spread(starts, first, number, parts, begin, component, weights, x, out, low, high):
     """Add to out (points, columns, rank, components) the charges at the points of the leaves low .. high.
 
     starts: where the points of each leaf begin; first (points + 1,): where the entries of each point begin; number
-    (entries,): unknown of each, from `begin` on; parts (entries, 1 or 3): 16-bit numbers in `units`, one for each
-    unknown or one for all; component: the first of out; weights (rank,); x (unknowns, columns).
+    (entries,): unknown of each, from `begin` on; parts (entries, 1 or 3): their numbers; component: the first of out;
+    weights (rank,); x (unknowns, columns).
     """
-    last = len(units) - 1
     for p in range(starts[low], starts[high]):
         for n in range(first[p], first[p + 1]):
-            i, unit = begin + number[n], units[min(number[n], last)]
+            i = begin + number[n]
             for column in range(x.shape[1]):
                 for q in range(len(weights)):
-                    value = x[i, column] * weights[q] * unit
+                    value = x[i, column] * weights[q]
                     for c in range(parts.shape[1]):
                         out[p, column, q, component + c] += parts[n, c] * value
 
 
 @kernel
-def gather(starts, first, number, parts, units, begin, component, weights, fields, out, low, high):
+def gather(starts, first, number, parts, begin, component, weights, fields, out, low, high):
     """Add to out (unknowns, columns) the moments of fields (points, columns, rank, components) for the leaves low ..
-    high: the transposed of `spread`. starts, first, number, parts, units, begin, component, weights: as in `spread`."""
-    last, one = len(units) - 1, units.dtype.type(1)
+    high: the transposed of `spread`. starts, first, number, parts, begin, component, weights: as in `spread`."""
     for p in range(starts[low], starts[high]):
         for n in range(first[p], first[p + 1]):
-            i, unit = begin + number[n], units[min(number[n], last)]
+            i = begin + number[n]
             for q in range(len(weights)):
-                factor = weights[q] * unit
                 if parts.shape[1] == 3:
-                    a, b, c = parts[n, 0] * one, parts[n, 1] * one, parts[n, 2] * one
+                    a, b, c = parts[n, 0], parts[n, 1], parts[n, 2]
                     for column in range(out.shape[1]):
                         f = fields[p, column, q]
-                        out[i, column] += (f[component] * a + f[component + 1] * b + f[component + 2] * c) * factor
+                        total = f[component] * a + f[component + 1] * b + f[component + 2] * c
+                        out[i, column] += total * weights[q]
                 else:
                     for column in range(out.shape[1]):
-                        out[i, column] += fields[p, column, q, component] * parts[n, 0] * factor
+                        out[i, column] += fields[p, column, q, component] * parts[n, 0] * weights[q]
 
 
 def listed(
-    channels: list[Channel], leaf_of: Any, leaves: int, degree: int, real: Any, packs: bool
+    channels: list[Channel], leaf_of: Any, leaves: int, degree: int, real: Any
 ) -> tuple[Listed, NDArray[np.float64], NDArray[np.float64]]:
-    """leaf_of(channel) gives the leaf of each function of its space; degree: of the quadrature rule; packs: whether
-    numbers are kept in 16 bits. With places (points, 3) in m and normals (points, 4) that end with the number of the
-    channel."""
+    """The points of channels with charges, listed for each leaf, with their places (points, 3) in m, and normals
+    (points, 4) that end with the number of the channel.
+
+    leaf_of(channel): the leaf of each function of its space; degree: of the quadrature rule; real: type of numbers.
+    """
     found = {id(each.space): places_of_charges(each.space, degree) for each in channels}
     groups, offsets, normals = list[NDArray[np.float64]](), list[int](), list[NDArray[np.float64]]()
     for number, each in enumerate(channels):  # on the same triangles they share points, unless these are mixed
@@ -263,7 +246,7 @@ def listed(
     maps = []
     for each, (_, unknown, parts), key, order in zip(channels, entries, keys, orders, strict=True):
         first = np.searchsorted(key, np.append(used, used[-1:] + 1)).astype(np.int32)
-        maps.append(ListedMap.of(each.first, begin[each.wave], first, unknown[order], parts[order], packs))
+        maps.append(ListedMap(each.first, begin[each.wave], first, unknown[order], parts[order]))
     # where the points of each leaf begin
     of_leaf, point = np.divmod(used, len(points))
     starts = np.searchsorted(of_leaf, np.arange(leaves + 1))

@@ -15,20 +15,19 @@ from calderon.operators.sparse_factors import boxes_of, has_places
 from calderon.operators.tree import Term, integrals_of, terms_of
 from calderon.products.check import ROWS, Check
 
-CHECKED, ENTRIES, ROOM = (ROWS, 1024), 1.8e6, 256_000_000
-"""Rows that are computed directly, at least and at most, as many as have so many entries; and bytes of them at most,
-unless one row takes more."""
-SMALL, EXTREME = 2e-5, 0.5
-"""Tolerance below which a part of the checked rows are those with the largest expected errors, not random ones, and
-that part."""
-RANDOM = 3
-"""Random vectors with which rows are checked, in addition to a plane wave."""
+SMALL = 2e-5
+"""Tolerance below which half of the checked rows are those with the largest expected errors, not random ones."""
 NOISE = 0.1
 """Part of a tolerance that rounding to single precision may have; numbers are in double precision above."""
-LONG, FEW = 0.25, 8
-"""Longest edge times the wavenumber below which fields may cancel so much, and how many rows show it."""
-DIRECTION = np.array([0.36, 0.48, 0.8])
-"""Direction of the plane wave with which rows are checked."""
+RANDOM = 3
+"""Random vectors with which rows are checked, in addition to a plane wave."""
+
+
+def rows_checked(shape: tuple[int, int]) -> int:
+    """Rows of a matrix that are computed directly: as many as have 1.8 million entries, which say what the error is to
+    a tenth at least and take as long as a few products, and 256 MB at most unless one row takes more."""
+    count, size = shape
+    return min(count, max(1, min(int(np.clip(1.8e6 / size, ROWS, 1024)), 256_000_000 // (16 * size))))
 
 
 class WaveCheck(NamedTuple):
@@ -40,16 +39,16 @@ class WaveCheck(NamedTuple):
 
     @staticmethod
     def of(
-        operator: BoundaryOperator, rtol: float, double: bool, terms: Sequence[Any] = (), limit: int = CHECKED[1]
+        operator: BoundaryOperator, rtol: float, double: bool, terms: Sequence[Any] = (), limit: int | None = None
     ) -> "WaveCheck":
-        """The check of rows of an operator, `limit` at most; double: whether their entries are in double precision. For
-        tolerances below SMALL a part of them is where the errors of `terms`, see `errors_of_rows`, are largest, and
-        weights say of how many rows the others are samples."""
+        """The check of rows of an operator, at most `limit` if given; double: whether their entries are in double
+        precision. For tolerances below SMALL a part of them is where the errors of `terms`, see `errors_of_rows`, are
+        largest, and weights say of how many rows the others are samples."""
         random, (count, size) = np.random.default_rng(0), operator.shape
-        most = min(count, limit, max(1, min(int(np.clip(ENTRIES / size, *CHECKED)), ROOM // (16 * size))))
+        most = min(rows_checked(operator.shape), limit or count)
         extreme = np.zeros(0, np.int64)
         if rtol < SMALL and most < count:
-            extreme = np.argsort(-errors_of_rows(terms, count), kind="stable")[: int(EXTREME * most)]
+            extreme = np.argsort(-errors_of_rows(terms, count), kind="stable")[: most // 2]
         others = np.setdiff1d(np.arange(count), extreme)
         rows = np.concatenate([extreme, random.choice(others, most - len(extreme), replace=False)])
         weights = np.repeat([1.0, len(others) / (most - len(extreme))], [len(extreme), most - len(extreme)])
@@ -106,8 +105,8 @@ def errors_of_rows(terms: Sequence[tuple[Term, Any]], count: int) -> Array:
 def _row_errors(value: Any) -> Array:
     """(rows,) the likely errors of products: those of a medium, of sums of them, and of these between sparse matrices;
     none of others."""
-    if hasattr(value, "medium"):
-        return np.asarray(value.medium.likely_errors())
+    if isinstance(value, Medium):
+        return value.likely_errors()
     if isinstance(value, SumOfProducts):
         return errors_of_rows(value.terms, value.shape[0])
     if isinstance(value, SandwichProduct):
@@ -119,13 +118,13 @@ def _row_errors(value: Any) -> Array:
 
 def plane_wave(operator: BoundaryOperator) -> NDArray[np.complex128]:
     """(n,) values at the middles of supports of a wave with the largest wavenumber of the operator."""
-    places = np.zeros((operator.shape[1], 3))
+    places, direction = np.zeros((operator.shape[1], 3)), np.array([0.36, 0.48, 0.8])
     for term in terms_of(operator):
         space: Any = term.atom.test if term.transposed else term.atom.trial
         if has_places(space):
             places[term.left : term.left + space.dimension] = boxes_of(space).mean(axis=1)
     k = max(abs(complex(each.green.wavenumber)) for each in integrals_of(operator))
-    return np.asarray(np.exp(1j * k * (places @ DIRECTION)))
+    return np.asarray(np.exp(1j * k * (places @ direction)))
 
 
 def cancels(operator: BoundaryOperator, rtol: float) -> bool:
@@ -136,4 +135,5 @@ def cancels(operator: BoundaryOperator, rtol: float) -> bool:
         for each in integrals_of(operator)
         for side in (each.test, each.trial)
     )
-    return min(phases) < LONG and WaveCheck.of(operator, rtol, False, limit=FEW).rounding > NOISE * rtol
+    # a quarter is the longest edge times the wavenumber with which fields may cancel so much, and eight rows show it
+    return min(phases) < 0.25 and WaveCheck.of(operator, rtol, False, limit=8).rounding > NOISE * rtol

@@ -19,39 +19,46 @@ from calderon.mlfmm.points import PointsOfLevel
 from calderon.mlfmm.spectrum import Array, Grid, phi_matrices, theta_matrices
 from calderon.mlfmm.translation import coefficients
 
-BEYOND = 20
-"""Degrees above the guess that are tried."""
-SURE = (1e-4, 15), (1e-6, 50), (0.0, 120)
-"""Degree above which guesses for tolerances from the first number on are not verified: they are good there, and the
-search would take long. The first one is for tables of a single product, of which the search would take more."""
-MARGIN = 1.15
-"""Factor by which the excess of guesses that are not verified is enlarged; their patterns have one degree more."""
-WAVES, FEW = (250, 125), 8
-"""Directions up to which all pairs are looked at, the second number for a single product; of more, fewer pairs, but
-this many."""
-FALLS = 2.0, 4.0
-"""Factors by which errors become smaller with each degree, at least and at most, up to those of SURE."""
-STILL, DECAYS = 1e-12, 3.0
-"""Real part of a wavenumber by its imaginary part that changes no digit; Im k / Re k above which no box has plane
-waves."""
-PAIRS, POINTS = 32, 16
-"""Pairs of boxes, from all distances, and points of each box that a search looks at."""
+
+class SearchLimits(NamedTuple):
+    """Limits of a search for degrees: samples that it looks at, and where it ends.
+
+    beyond: degrees above the guess that are tried. sure: degree above which guesses for tolerances from the first
+    number on are not verified: they are good there, and the search would take long; the first one is for tables of a
+    single product, of which the search would take more. margin: factor by which the excess of guesses that are not
+    verified is enlarged; their patterns have one degree more. falls: factors by which errors become smaller with each
+    degree, at least and at most, up to those of `sure`. pairs, points: pairs of boxes, from all distances, and points
+    of each box that a search looks at. directions: up to which all pairs are looked at, the second number for a single
+    product; of more, fewer pairs, but `few`.
+    """
+
+    beyond: int = 20
+    sure: tuple[tuple[float, int], ...] = ((1e-4, 15), (1e-6, 50), (0.0, 120))
+    margin: float = 1.15
+    falls: tuple[float, float] = (2.0, 4.0)
+    pairs: int = 32
+    points: int = 16
+    directions: tuple[int, int] = (250, 125)
+    few: int = 8
+
+
+LIMITS = SearchLimits()
 
 
 def with_real_part(k: complex) -> complex:
     """The wavenumber; a purely imaginary one gets a real part that changes no digit, as kernels divide by it."""
-    return k if k.real else complex(STILL * k.imag, k.imag)
+    return k if k.real else complex(1e-12 * k.imag, k.imag)
 
 
 def shortest(k: complex, edge: float) -> float:
     """The least edge in m of a box with plane waves, from that in wavelengths; infinite where fields decay faster than
     they oscillate: plane waves of such boxes grow more than they oscillate."""
-    return math.inf if k.imag > DECAYS * k.real else edge * 2 * math.pi / abs(k)
+    return math.inf if k.imag > 3.0 * k.real else edge * 2 * math.pi / abs(k)
 
 
 class Samples(NamedTuple):
     """Pairs of boxes: offsets (n, 3) in m, points of the target and of the source relative to their centres, each
-    (n, POINTS, 3), and unit vectors at them."""
+    (n, points, 3), and unit vectors at them."""
 
     offsets: Array
     targets: Array
@@ -74,11 +81,11 @@ class Samples(NamedTuple):
             return None
         square = np.asarray((pairs.used**2).sum(axis=1), np.int16)
         order = filled[np.argsort(square[pairs.offset[filled]], kind="stable")]
-        count = min(PAIRS, len(order))
+        count = min(LIMITS.pairs, len(order))
         chosen = order[((np.arange(count) + random.random(count)) * (len(order) / count)).astype(np.int64)]
 
         def some(points: Array) -> Array:
-            return points[random.integers(len(points), size=POINTS)]
+            return points[random.integers(len(points), size=LIMITS.points)]
 
         one: Array = np.array([some(targets.of_box(b)) for b in box[chosen]])
         other = np.array([some(sources.of_box(b)) for b in pairs.source[chosen]])
@@ -101,15 +108,17 @@ class Search(NamedTuple):
     def degrees(self, samples: Samples, radius: float, rtol: float) -> Degrees | None:
         """The least ones with that relative error (root mean square), None where it cannot be reached."""
         guesses = [guess(abs(self.k) * each, rtol) for each in (2 * radius, radius)]
-        if guesses[0] > next(degree for least, degree in SURE[not self.once :] if rtol >= least):
+        if guesses[0] > next(degree for least, degree in LIMITS.sure[not self.once :] if rtol >= least):
             return self.likely(radius, rtol)
-        samples = samples.some(max(FEW, round(PAIRS * WAVES[self.once] / Grid.of(guesses[0]).count)))
+        samples = samples.some(
+            max(LIMITS.few, round(LIMITS.pairs * LIMITS.directions[self.once] / Grid.of(guesses[0]).count))
+        )
         exact = self.exact(samples)
-        full = least(guesses[0] - 1, (max(2, guesses[0] - 4), guesses[0] + BEYOND), rtol, FALLS,
+        full = least(guesses[0] - 1, (max(2, guesses[0] - 4), guesses[0] + LIMITS.beyond), rtol, LIMITS.falls,
                      lambda n: self.error(samples, exact, Degrees(n, n)))  # fmt: skip
         if full is None:
             return None
-        half = least(min(guesses[1] + 1, full), (max(1, min(guesses[1] - 3, full)), full), 1.15 * rtol, FALLS,
+        half = least(min(guesses[1] + 1, full), (max(1, min(guesses[1] - 3, full)), full), 1.15 * rtol, LIMITS.falls,
                      lambda n: self.error(samples, exact, Degrees(n, full)))  # fmt: skip
         return Degrees(full if half is None else half, full)
 
@@ -117,7 +126,7 @@ class Search(NamedTuple):
         """Degrees that need not be verified."""
         extra = 1 if self.inward or self.outward else 0
         sizes = [abs(self.k) * each for each in (radius, 2 * radius)]
-        fewer, most = (math.ceil(ka + MARGIN * (guess(ka, rtol) - ka)) + extra for ka in sizes)
+        fewer, most = (math.ceil(ka + LIMITS.margin * (guess(ka, rtol) - ka)) + extra for ka in sizes)
         return Degrees(min(fewer + 1, most), most)
 
     def exact(self, samples: Samples) -> NDArray[np.complex128]:

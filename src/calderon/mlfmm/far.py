@@ -12,7 +12,7 @@ from calderon.backends import require_memory
 from calderon.backends.threads import in_parts
 from calderon.backends.vectors import aligned, width
 from calderon.mlfmm.degrees import Degrees, Samples, Search
-from calderon.mlfmm.equivalent.cubes import LEAST, PARTS, SUMS, WAVES, Cubes, find_points, from_sums, to_sums
+from calderon.mlfmm.equivalent.cubes import EDGE, PARTS, SUMS, WAVES, Cubes, find_points, from_sums, to_sums
 from calderon.mlfmm.equivalent.lowfrequency import LowFrequency
 from calderon.mlfmm.levels import Level, Pairs, Patterns, Traversal, levels_of, pairs_of_levels
 from calderon.mlfmm.p2m_l2p import POINTS, l2p_kernel, p2m_kernel
@@ -21,8 +21,6 @@ from calderon.mlfmm.spectrum import Grid
 from calderon.products.lists import Lists, leaves_of_boxes
 from calderon.products.octree import Octree
 
-SLOPES = 0.7
-"""Tolerance of values on cubes by that of derivatives, which are mostly those of nearby points."""
 KINDS = {"value": 1, "gradient": 3, "mixed": 1, "electric": 3, "magnetic": 3}
 """Components of charges and of fields. Out: charges; dipoles d, that is d.grad_y; charges with dipoles along normals;
 currents J; d x J. In: value; gradient; value with normal derivative; E = (I - d d) J; d x J. Scalars have the first
@@ -113,11 +111,23 @@ class Far:
         """The leaves low .. high that have fields."""
         return self.run or (0, len(self.lists.leaves))
 
+    @cached_property
+    def transposed(self) -> "Far":
+        """The far field from targets to sources."""
+        return replace(
+            self, sources=self.targets, targets=self.sources,
+            source_kinds=self.target_kinds, target_kinds=self.source_kinds,
+        )  # fmt: skip
+
     @property
     def nbytes(self) -> int:
         """Bytes of all levels, and of the patterns of one column."""
-        total = sum(level.nbytes(self.traversal.spectra) for level in self.traversal.levels)
-        return total + (self.low.nbytes(self.sums) if self.low else 0)
+        return self.nbytes_of(1)
+
+    def nbytes_of(self, columns: int) -> int:
+        """Bytes of all levels, and of the patterns of so many columns."""
+        total = sum(level.nbytes(columns * self.traversal.spectra) for level in self.traversal.levels)
+        return total + (self.low.nbytes(columns * self.sums) if self.low else 0)
 
     @property
     def cost(self) -> NDArray[np.float64]:
@@ -303,10 +313,10 @@ def find_degrees(
         near = PointsOfLevel.of(targets, tree, lists, low, high)
         far = near if sources.local is targets.local else PointsOfLevel.of(sources, tree, lists, low, high)
         samples = Samples.of(pairs[n], edge, near, far)
-        # small boxes: points of cubes
+        # small boxes: points of cubes, found by values; derivatives have the errors of nearby points
         if edge < least:
-            few, lowest = cubes.p if cubes else LEAST, n
-            cubes = find_points(values, samples, edge, few, share * SLOPES ** sum(derivatives))
+            few, lowest = cubes.p if cubes else EDGE.least, n
+            cubes = find_points(values, samples, edge, few, share * 0.7 ** sum(derivatives))
             if cubes is None:
                 return None
             continue

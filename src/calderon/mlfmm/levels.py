@@ -15,11 +15,6 @@ from calderon.mlfmm.translation import translators
 from calderon.products.lists import OFFSETS, Lists, counting_order
 from calderon.products.octree import Octree
 
-TOGETHER = 8
-"""Patterns of a box that are on the full grid of a level at a time: of fewer, threads are started too often."""
-TARGETS = 512_000
-"""Bytes of sums over pairs that a task of translations holds, about."""
-
 
 class Pairs(NamedTuple):
     """Separated boxes of a level, counted from its first box: those of target b from first[b] to first[b + 1], and
@@ -167,75 +162,61 @@ class Traversal:
     def m2m(self, outgoing: Patterns, columns: int) -> None:
         """Outgoing patterns of parents from those of their children, from the leaves on."""
         for n in range(len(self.levels) - 1, 0, -1):
-            self._m2m(n, outgoing, columns * self.spectra)
-
-    def m2l(self, outgoing: Patterns, incoming: Patterns, columns: int) -> None:
-        """Add the outgoing patterns of separated boxes to incoming ones, level by level, some columns at a time."""
-        count = columns * self.spectra
-        full = aligned(self._largest(min(count, TOGETHER)), self.real)
-        for n, level in enumerate(self.levels):
-            for first in range(0, count if len(level.pairs.source) else 0, TOGETHER):
-                some = first, min(first + TOGETHER, count), count
-                self._expand(level, outgoing[n], full, some)
-                self._m2l(level, full, incoming[n], some)
+            self._between(n, outgoing, columns * self.spectra, upward=True)
 
     def l2l(self, incoming: Patterns, columns: int) -> None:
         """Add the incoming patterns of parents to those of their children, from the root on."""
         for n in range(1, len(self.levels)):
-            self._l2l(n, incoming, columns * self.spectra)
+            self._between(n, incoming, columns * self.spectra, upward=False)
 
-    def _largest(self, count: int) -> int:
-        """Numbers of the full grids of a level."""
-        sizes = [each.count * each.full.pitch(self.real) for each in self.levels if len(each.pairs.source)]
-        return 2 * count * max(sizes, default=0)
+    def m2l(self, outgoing: Patterns, incoming: Patterns, columns: int) -> None:
+        """Add the outgoing patterns of separated boxes to incoming ones, level by level, some columns at a time."""
+        together = 8  # patterns of a box on the full grid: of fewer, threads are started too often
+        count, chosen = columns * self.spectra, [n for n, each in enumerate(self.levels) if len(each.pairs.source)]
+        largest = max((self.levels[n].count * self.levels[n].full.pitch(self.real) for n in chosen), default=0)
+        full = aligned(2 * min(count, together) * largest, self.real)
+        for n in chosen:
+            for first in range(0, count, together):
+                self._across(
+                    self.levels[n], outgoing[n], incoming[n], full, (first, min(first + together, count), count)
+                )
 
-    def _m2m(self, n: int, x: Patterns, count: int) -> None:
-        level, above = self.levels[n], self.levels[n - 1]
-        lift = level.lift
+    def _between(self, n: int, x: Patterns, count: int, upward: bool) -> None:
+        """Patterns of the parents of level n from those of this level, or the other way."""
+        level, above, lift = self.levels[n], self.levels[n - 1], self.levels[n].lift
         assert lift is not None
-        pitch, up = level.half.pitch(self.real), above.half.pitch(self.real)
+        sides = [(x[n], level.half.pitch(self.real)), (x[n - 1], above.half.pitch(self.real))]
+        given, wanted = sides if upward else sides[::-1]
+        run, theta, phi = (m2m, lift.theta, lift.phi) if upward else (l2l, lift.theta_back, lift.phi_back)
+        tables = above.children, level.octant, count, self.vector, tuple(lift.sizes), theta, phi, level.shifts
 
         def work(low: int, high: int) -> None:
-            m2m(x[n], pitch, x[n - 1], up, above.children, level.octant, count, self.vector, tuple(lift.sizes),
-                   lift.theta, lift.phi, level.shifts, lift.room(self.real), self._spare(above.half), low,
-                   high)  # fmt: skip
+            run(*given, *wanted, *tables, lift.room(self.real), self._spare(above.half), low, high)
 
         in_parts(work, above.count)
 
-    def _l2l(self, n: int, x: Patterns, count: int) -> None:
-        level, above = self.levels[n], self.levels[n - 1]
-        lift = level.lift
-        assert lift is not None
-        pitch, up = level.half.pitch(self.real), above.half.pitch(self.real)
+    def _across(
+        self, level: Level, x: NDArray[Any], y: NDArray[Any], full: NDArray[Any], some: tuple[int, int, int]
+    ) -> None:
+        """Add the outgoing patterns x of separated boxes to incoming ones y; some: columns of these, from the first one
+        to before the second, of so many; full: room for their patterns on the full grid."""
+        widen, pairs, half, pitch = level.widen, level.pairs, level.half.pitch(self.real), level.full.pitch(self.real)
+        sizes, size = tuple(widen.sizes), 2 * (some[1] - some[0]) * pitch
+        # boxes of a task, whose sums over pairs take half of a second-level cache, about
+        most = max(1, min(64, 512_000 // (size * self.real.itemsize), level.count // (4 * thread_count())))
 
-        def work(low: int, high: int) -> None:
-            l2l(x[n - 1], up, x[n], pitch, above.children, level.octant, count, self.vector, tuple(lift.sizes),
-                     lift.theta_back, lift.phi_back, level.shifts, lift.room(self.real), self._spare(above.half),
-                     low, high)  # fmt: skip
+        def widened(low: int, high: int) -> None:
+            expand(x, half, full, pitch, level.count, *some, self.vector, sizes, widen.theta, widen.phi,
+                   widen.room(self.real), self._spare(level.full), low, high)  # fmt: skip
 
-        in_parts(work, above.count)
-
-    def _expand(self, level: Level, x: NDArray[Any], full: NDArray[Any], some: tuple[int, int, int]) -> None:
-        widen, pitch = level.widen, level.full.pitch(self.real)
-
-        def work(low: int, high: int) -> None:
-            expand(x, level.half.pitch(self.real), full, pitch, level.count, *some, self.vector, tuple(widen.sizes),
-                   widen.theta, widen.phi, widen.room(self.real), self._spare(level.full), low, high)  # fmt: skip
-
-        in_parts(work, level.count)
-
-    def _m2l(self, level: Level, full: NDArray[Any], x: NDArray[Any], some: tuple[int, int, int]) -> None:
-        widen, pairs, pitch = level.widen, level.pairs, level.full.pitch(self.real)
-        size = 2 * (some[1] - some[0]) * pitch
-        most = max(1, min(64, TARGETS // (size * self.real.itemsize), level.count // (4 * thread_count())))
-
-        def work(low: int, high: int) -> None:
-            sums, room, spare = (aligned(most * size, self.real), widen.room(self.real), self._spare(level.full))
+        def translated(low: int, high: int) -> None:
+            sums, room, spare = aligned(most * size, self.real), widen.room(self.real), self._spare(level.full)
             for begin in range(low, high, most):
                 m2l(
                     full, level.count, level.factors, len(pairs.used), pairs.first, pairs.source, pairs.offset, *some,
-                    self.vector, x, level.half.pitch(self.real), pitch, tuple(widen.sizes), widen.theta_back,
-                    widen.phi_back, room, spare, sums, begin, min(begin + most, high),
+                    self.vector, y, half, pitch, sizes, widen.theta_back, widen.phi_back, room, spare, sums, begin,
+                    min(begin + most, high),
                 )  # fmt: skip
 
-        in_parts(work, level.count)
+        in_parts(widened, level.count)
+        in_parts(translated, level.count)

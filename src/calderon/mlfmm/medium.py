@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy
 from numpy.typing import NDArray
+from scipy.sparse.linalg import LinearOperator
 
 from calderon.backends import Execution
 from calderon.galerkin.rows.entry_kernels import Clusters
@@ -36,30 +37,36 @@ from calderon.products.octree import DEEPEST, Cube, Octree, octree
 from calderon.products.packed import PACKED
 from calderon.quadrature import NearQuadrature, Quadrature
 
-LEAF, LOW_LEAVES = 24, (40, 100)
-"""Unknowns of a leaf at most, unless its edge is the least one; the same where smaller leaves have equivalent
-sources."""
-COLUMNS, ROOM = 8, 512_000_000
-"""Columns of a matrix that are multiplied at once at most, and bytes of their patterns, unless one takes more."""
-FACTORS = 1.0, 1.03, 1.06, 1.1, 1.15, 1.2, 1.44, 1.7
-"""Edges of the smallest leaves by the least one, of which the best one is taken: near entries depend on where boxes
-end."""
-NEAR, PAIR, POINT = 600.0, 1.0, 4.0
-"""Work, by which leaves are chosen, on every machine the same ones: of a near entry of one term, of a direction of a
-pair of boxes, and of one at a point. A pair takes a complex product and sum, a point the exponential of a phase, too;
-an entry of P1 has 144 evaluations of four times as many operations."""
-POINTS = 20
-"""Points of an unknown, of both sides together."""
-OUTSIDE, LOW_OUTSIDE = 0.5, 0.25
-"""Parts of the edge of its leaf that the support of a function may reach from its middle: with plane waves, and with
-equivalent sources."""
-LOOPS = 0.04
-"""Reach of most functions of currents, times k, below which errors of their charges, relative to fields of all charges,
-would cover those of currents in loops, which have none: there are no equivalent sources then."""
-STEEP, CLOSE = 12, 4.0
-"""How errors grow with points that are far from centres, and edges of a leaf within which they matter."""
-CUBE = 98
-"""Equivalent sources of a box, in estimates: a translation takes their square times PAIR, a point twice POINT each."""
+
+class LeafRules(NamedTuple):
+    """By which leaves are chosen, on every machine the same ones.
+
+    most, low: unknowns of a leaf at most, unless its edge is the least one; the same where smaller leaves have
+    equivalent sources. factors: edges of the smallest leaves by the least one, of which the best one is taken: near
+    entries depend on where boxes end. near, pair, point: work of a near entry of one term, of a direction of a pair of
+    boxes, and of one at a point: a pair takes a complex product and sum, a point the exponential of a phase, too; an
+    entry of P1 has 144 evaluations of four times as many operations. points: of an unknown, of both sides together.
+    cube: equivalent sources of a box; a translation takes their square times `pair`, a point twice `point` each.
+    outside, low_outside: parts of the edge of its leaf that the support of a function may reach from its middle: with
+    plane waves, and with equivalent sources. loops: reach of most functions of currents, times k, below which errors of
+    their charges, relative to fields of all charges, would cover those of currents in loops, which have none: there are
+    no equivalent sources then.
+    """
+
+    most: int = 24
+    low: tuple[int, ...] = (40, 100)
+    factors: tuple[float, ...] = (1.0, 1.03, 1.06, 1.1, 1.15, 1.2, 1.44, 1.7)
+    near: float = 600.0
+    pair: float = 1.0
+    point: float = 4.0
+    points: int = 20
+    cube: int = 98
+    outside: float = 0.5
+    low_outside: float = 0.25
+    loops: float = 0.04
+
+
+LEAVES = LeafRules()
 RULES = (8e-4, 0.45, (1, 2, 1, 2), 2), (9e-5, 0.67, (0, 0, 0, 0), 0)
 """From a tolerance on, the part of `Quadrature.near` that is enough, what `singular` is lowered by, of scalars, of
 scalars with a normal, of electric and of magnetic fields, and the degree for distant pairs, 0 where those of all pairs
@@ -109,17 +116,22 @@ class Sites:
         return Sites(boxes, np.arange(shape[0]) + starts[0], np.arange(shape[1]) + starts[1])
 
 
+class Side(NamedTuple):
+    """The charges of all terms, or their tests, listed at points; weights (maps, rank): of the channels in each
+    traversal."""
+
+    listed: Listed
+    points: Points
+    weights: NDArray[np.complex128]
+
+
 class Waves(NamedTuple):
-    """Charges and tests of all terms at points; degree: of their quadrature. into (tests, rank), out (charges, rank):
-    weights of the channels in each traversal. slopes: whether there are derivatives."""
+    """The tests and the charges of all terms; degree: of the quadrature of charges. slopes: whether there are
+    derivatives."""
 
     degree: int
-    tests: Listed
-    charges: Listed
-    targets: Points
-    sources: Points
-    into: NDArray[np.complex128]
-    out: NDArray[np.complex128]
+    tests: Side
+    charges: Side
     slopes: bool
 
 
@@ -128,18 +140,22 @@ def other_green(green: Any) -> Any:
     return None if getattr(green, "solves_helmholtz", False) else green
 
 
-class Medium:
-    """Terms with one wavenumber. tree, lists: of the unknowns, leaf (sites,): of each; near: for each region of the
-    matrix with plain terms; mirrored: of these, the regions whose transposed blocks are in the mirror image, too, with
-    all their terms; far: None where all leaves are neighbours; packs: whether coefficients of charges are kept in 16
-    bits."""
+class Medium(LinearOperator):
+    """Products with all terms of one wavenumber, near and far, some columns at a time.
+
+    tree, lists: of the unknowns, leaf (sites,): of each. near: the first row and column of each region of the matrix
+    with plain terms, and its blocks; mirrored: of these, the regions whose transposed blocks are in the mirror image,
+    too, with all their terms. waves: charges and tests, and far: fields between separated leaves; both None where all
+    leaves are neighbours. there: the products of devices, once they have them.
+    """
 
     def __init__(
         self, terms: Sequence[Term], shape: tuple[int, int], edge: float, real: Any, mixed: bool = True
     ) -> None:
         """edge: of the smallest leaves with plane waves at least, in wavelengths; of leaves of some sizes the best ones
         are taken; 0 for one leaf of all unknowns. mixed: whether there may be smaller ones, with equivalent sources."""
-        self.terms, self.shape, self.real = terms, shape, np.dtype(real)
+        super().__init__(dtype=np.dtype(complex), shape=shape)
+        self.terms, self.real = terms, np.dtype(real)
         green = terms[0].atom.green
         self.k, self.green = with_real_part(complex(green.wavenumber)), other_green(green)
         self.sites = Sites.of(terms, shape)
@@ -154,15 +170,14 @@ class Medium:
             every = np.full(len(used), -1)
             every[used] = leaf
             near = sum(entries * terms for entries, terms in self.near_counts(lists, every))
-            if (cost := NEAR * near + self._cost(tree, lists, len(centres), least)) < self.cost:
+            if (cost := LEAVES.near * near + self._cost(tree, lists, len(centres), least)) < self.cost:
                 self.cost, self.tree, self.lists, self.leaf, self.least = cost, tree, lists, every, least
         self.near: list[tuple[int, int, NearStore]] = []
         self.mirrored = {(term.left, term.top) for term in terms if term.transposed}
         self.waves: Waves | None = None
         self.rtol = math.inf
-        self.packs = False
         self.far: Far | None = None
-        self.transposed: Far | None = None
+        self.there: LinearOperator | None = None
 
     def _shortest(self, edge: float) -> float:
         """The least edge in m of a box with plane waves, from that in wavelengths; functions that are no waves have
@@ -171,7 +186,7 @@ class Medium:
 
     def _trees(self, centres: Array, reach: Array, edge: float, mixed: bool) -> Iterator[tuple[Octree, Lists, float]]:
         """Some trees, with the edge in m below which their boxes have equivalent sources; for 0 of one leaf."""
-        low, cube = reach / LOW_OUTSIDE, Cube.around(centres)
+        low, cube = reach / LEAVES.low_outside, Cube.around(centres)
 
         def found(cube: Cube, most: int, need: Array, least: float) -> tuple[Octree, Lists, float]:
             deepest = np.clip(np.log2(cube.edge / need) + 1e-9, 0, DEEPEST).astype(np.int64)
@@ -181,28 +196,28 @@ class Medium:
         if not edge:
             yield found(cube, len(centres), np.full(len(centres), cube.edge), 0.0)
             return
-        for factor in FACTORS if math.isfinite(edge) else ():
+        for factor in LEAVES.factors if math.isfinite(edge) else ():
             least = factor * edge
             depth = max(0, math.ceil(math.log2(cube.edge / least)))
             wider = cube.enlarged(least * 2.0**depth / cube.edge) if depth else cube
-            yield found(wider, LEAF, np.maximum(least, reach / OUTSIDE), 0.0)
-        loops = is_of_currents(self.terms[0]) and abs(self.k) * np.median(reach) < LOOPS
+            yield found(wider, LEAVES.most, np.maximum(least, reach / LEAVES.outside), 0.0)
+        loops = is_of_currents(self.terms[0]) and abs(self.k) * np.median(reach) < LEAVES.loops
         if (mixed or math.isinf(edge)) and (low < 0.5 * edge).any() and not loops:
-            for most in LOW_LEAVES:
-                yield found(cube, most, np.where(low < edge, low, np.maximum(edge, reach / OUTSIDE)), edge)
+            for most in LEAVES.low:
+                yield found(cube, most, np.where(low < edge, low, np.maximum(edge, reach / LEAVES.outside)), edge)
 
     def _cost(self, tree: Octree, lists: Lists, unknowns: int, least: float) -> float:
-        """Work of PRODUCTS products with plane waves and equivalent sources, in units of PAIR."""
+        """Work of PRODUCTS products with plane waves and equivalent sources, in units of LEAVES.pair."""
         if not len(lists.far.source):
             return 0.0
         edges = tree.cube.edge * 0.5 ** np.arange(int(tree.level[-1]) + 1)
         waves = np.array([Grid(guess(abs(self.k) * edge * math.sqrt(3), 1e-3)).count for edge in edges])
         sums = SUMS if is_of_currents(self.terms[0]) else 1
-        low = sums * np.array([[2 * CUBE * POINT], [CUBE**2 * PAIR]])
-        point, pair = np.where(edges < least, low, [waves * POINT / 4, waves * PAIR])
+        low = sums * np.array([[2 * LEAVES.cube * LEAVES.point], [LEAVES.cube**2 * LEAVES.pair]])
+        point, pair = np.where(edges < least, low, [waves * LEAVES.point / 4, waves * LEAVES.pair])
         leaves = np.diff(np.append(tree.sources[lists.leaves, 0], unknowns))
         points = float(leaves @ point[tree.level[lists.leaves]])
-        return PRODUCTS * (POINTS * points + float(pair[tree.level[lists.far.target]].sum()))
+        return PRODUCTS * (LEAVES.points * points + float(pair[tree.level[lists.far.target]].sum()))
 
     def near_counts(self, lists: Lists | None = None, leaf: NDArray[np.int64] | None = None) -> list[tuple[int, int]]:
         """The entries of each region of the matrix between neighbouring leaves, and how many terms they have."""
@@ -264,7 +279,7 @@ class Medium:
 
     def likely_errors(self) -> Array:
         """(rows,) squared, up to a factor: the field at a function x in a leaf, of one y in a leaf at a distance R, has
-        an error like (|x - y| / R)^STEEP / R for the points of their supports that are farthest apart, both from the
+        an error like (|x - y| / R)^12 / R for the points of their supports that are farthest apart, both from the
         centre of their leaf."""
         used = np.flatnonzero(np.isfinite(self.sites.boxes[:, 0, 0]))
         centres, found = centres_of(self.tree)[self.lists.leaves], np.zeros(len(self.sites.boxes))
@@ -277,13 +292,13 @@ class Medium:
         edges = self.tree.cube.edge * 0.5 ** self.tree.level[self.lists.leaves].astype(float)
         for n in np.flatnonzero(rows.stop > rows.start):
             distance = np.linalg.norm(centres - centres[n], axis=1)
-            apart = distance < CLOSE * edges[n]
+            apart = distance < 4 * edges[n]  # within which such errors matter
             apart[self.lists.near[self.lists.near_start[n] : self.lists.near_start[n + 1]]] = False
             own, other = targets[rows.start[n] : rows.stop[n]], sources[inside_runs(
                 columns.start[apart], columns.stop[apart], len(sources))]  # fmt: skip
             square = distance[leaf[other]] ** 2
             gaps = scipy.spatial.distance.cdist(local[own], local[other]) + reach[own][:, None] + reach[other]
-            found[own] = ((gaps**2 / square) ** STEEP / square).sum(axis=1)
+            found[own] = ((gaps**2 / square) ** 12 / square).sum(axis=1)
         return found[self.sites.rows]
 
     def _clusters(self, leaf: NDArray[np.int64]) -> Clusters:
@@ -297,18 +312,15 @@ class Medium:
         if not len(self.lists.far.source) or (self.waves and (rtol, degree) == (self.rtol, self.waves.degree)):
             return True
         waves = self.waves if self.waves is not None and self.waves.degree == degree else self._charges(degree)
-        derivatives = (waves.slopes, False)
-        sides = waves.sources, waves.targets
+        sides, derivatives = (waves.charges.points, waves.tests.points), (waves.slopes, False)
         degrees = find_degrees(self.tree, self.lists, self.k, rtol, self.real, *sides, derivatives, self.least,
                                green=self.green)  # fmt: skip
         if degrees is None:
             return False
-        traversal, low = degrees.levels(self.tree, self.lists, self.k, self.real, is_vector(waves.charges.waves),
-                                        self.green)  # fmt: skip
-        shared = self.k, self.tree, self.lists, traversal
-        kinds = waves.charges.waves, waves.tests.waves
-        self.waves, self.far, self.rtol = waves, Far(*shared, *sides, *kinds, low), rtol
-        self.transposed = Far(*shared, *sides[::-1], *kinds[::-1], low)
+        kinds = waves.charges.listed.waves, waves.tests.listed.waves
+        levels = degrees.levels(self.tree, self.lists, self.k, self.real, is_vector(kinds[0]), self.green)
+        self.waves, self.rtol = waves, rtol
+        self.far = Far(self.k, self.tree, self.lists, levels[0], *sides, *kinds, levels[1])
         return True
 
     @property
@@ -317,7 +329,7 @@ class Medium:
         levels = [] if self.far is None else self.far.traversal.levels
         return {int(self.tree.level[each.low]): Degrees(each.half.degree, each.full.degree) for each in levels}
 
-    def _charges(self, degree: int) -> "Waves":
+    def _charges(self, degree: int) -> Waves:
         """The charges and the tests of all terms."""
         *sides, table = table_of(self.terms, not self.least)
         (rows, into), (columns, out) = (weighted(*each) for each in zip(sides, factorised(table), strict=True))
@@ -327,26 +339,24 @@ class Medium:
             rows, mix[0] = mixed(rows, into[:, 0])
             columns, mix[1] = mixed(columns, out[:, 0])
             into, out = (np.ones((len(each), 1), complex) for each in (rows, columns))
-        charges, sources = self._listed(columns, self.sites.columns, mix[1], degree)
-        if rows == columns and np.array_equal(self.sites.rows, self.sites.columns):
-            tests, targets = charges, sources if mix[0] is None else sources._replace(mix=mix[0])
-        else:
-            tests, targets = self._listed(rows, self.sites.rows, mix[0], degree)
-        return Waves(degree, tests, charges, targets, sources, into, out, slopes)
+        charges = self._side(columns, out, self.sites.columns, mix[1], degree)
+        if rows != columns or not np.array_equal(self.sites.rows, self.sites.columns):
+            return Waves(degree, self._side(rows, into, self.sites.rows, mix[0], degree), charges, slopes)
+        points = charges.points if mix[0] is None else charges.points._replace(mix=mix[0])
+        return Waves(degree, Side(charges.listed, points, into), charges, slopes)
 
-    def _listed(
-        self, channels: list[Channel], sites: NDArray[np.int64], mix: Any, degree: int
-    ) -> tuple[Listed, Points]:
+    def _side(
+        self, channels: list[Channel], weights: NDArray[np.complex128], sites: NDArray[np.int64], mix: Any, degree: int
+    ) -> Side:
         """Points of one side; mix: of `Points`."""
 
         def leaf_of(each: Channel) -> NDArray[np.int64]:
             return self.leaf[sites[each.first : each.first + each.space.dimension]]
 
-        packs = self.packs and self.real == np.float32
-        own, places, normals = listed(channels, leaf_of, len(self.lists.leaves), degree, self.real, packs)
+        own, places, normals = listed(channels, leaf_of, len(self.lists.leaves), degree, self.real)
         centres = centres_of(self.tree)[self.lists.leaves]
         points = Points.of(places, own.starts, centres, self.real, None if mix is None else normals, mix)
-        return own, points._replace(spans=own.spans)
+        return Side(own, points._replace(spans=own.spans), weights)
 
     def improve(self, rtol: float, finer: bool, double: bool) -> bool:
         """Plane waves for a smaller tolerance, finer: and charges of a higher degree; whether numbers hold it. Where
@@ -370,19 +380,29 @@ class Medium:
 
     @property
     def together(self) -> int:
-        """Columns that are multiplied at a time."""
+        """Columns that are multiplied at a time: eight, if their patterns take less than 512 MB."""
         if self.far is None:
-            return COLUMNS
+            return 8
         own = 4 * sum(level.patterns for level in self.far.traversal.levels) * self.far.traversal.spectra
         own += self.far.sums * sum(level.sources for level in self.far.low.levels) if self.far.low else 0
-        return int(max(1, min(COLUMNS, ROOM // max(1, own * self.rank * self.real.itemsize))))
+        return int(max(1, min(8, 512_000_000 // max(1, own * self.rank * self.real.itemsize))))
+
+    def _matmat(self, x: NDArray[Any]) -> NDArray[Any]:
+        return self.there.matmat(x) if self.there else self._some(x, False)
+
+    def _rmatmat(self, x: NDArray[Any]) -> NDArray[Any]:
+        return self.there.rmatmat(x) if self.there else self._some(x.conj(), True).conj()
+
+    def _some(self, x: NDArray[Any], transposed: bool) -> NDArray[Any]:
+        together = self.together
+        parts = [self.product(x[:, n : n + together], transposed) for n in range(0, x.shape[1], together)]
+        return np.concatenate(parts, axis=1).astype(self.dtype, copy=False)
 
     def product(self, x: NDArray[Any], transposed: bool = False) -> NDArray[Any]:
         """A x or A^T x of columns (n, m)."""
         y = self.near_product(x, transposed)
-        far = self.transposed if transposed else self.far
-        if far is not None:
-            self._add_far(far, x.astype(y.dtype), y, transposed)
+        if self.far is not None:
+            self._add_far(self.far.transposed if transposed else self.far, x.astype(y.dtype), y, transposed)
         return y
 
     def near_product(self, x: NDArray[Any], transposed: bool) -> NDArray[Any]:
@@ -397,11 +417,11 @@ class Medium:
         return y
 
     def _add_far(self, far: Far, x: NDArray[Any], y: NDArray[Any], transposed: bool) -> None:
+        """Add the products with x (n, m) of all charges that are not in neighbouring leaves to y."""
         assert self.waves is not None
-        sides = (self.waves.charges, self.waves.out), (self.waves.tests, self.waves.into)
-        (given, out), (wanted, into) = sides[::-1] if transposed else sides
-        charges = given.spread(x, out)
-        charges = charges.reshape(*charges.shape[:1], -1, given.components)
+        wanted, given = (self.waves.tests, self.waves.charges)[:: -1 if transposed else 1]
+        charges = given.listed.spread(x, given.weights)
+        charges = charges.reshape(*charges.shape[:1], -1, given.listed.components)
         if self.rank == 1:
             fields = far_product(far, charges)
         else:
@@ -409,9 +429,10 @@ class Medium:
             if not used.any():
                 return
             some = far_product(far, charges[:, used])
-            fields = np.zeros((len(some), used.size, wanted.components), some.dtype)
+            fields = np.zeros((len(some), used.size, wanted.listed.components), some.dtype)
             fields[:, used] = some
-        wanted.gather(fields.reshape(*fields.shape[:1], x.shape[1], self.rank, -1), into, y)
+        fields = fields.reshape(*fields.shape[:1], x.shape[1], self.rank, -1)
+        wanted.listed.gather(fields, wanted.weights, y)
 
     def parts(self, count: int) -> tuple[list["Medium"], NDArray[np.float64]]:
         """For devices: at most so many media, whose products add up to those of this one, with the near blocks of the
@@ -426,7 +447,7 @@ class Medium:
         for n, (low, high) in enumerate(zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True)):
             own = copy.copy(self)
             own.near = [(top, left, near.part(low, high)) for top, left, near in self.near]
-            own.far, own.transposed = None if self.far is None else self.far.part(low, high), None
+            own.far = None if self.far is None else self.far.part(low, high)
             shares[n] = sums[high] - sums[low]
             found.append(own)
         return found, shares
@@ -434,16 +455,16 @@ class Medium:
     @property
     def rank(self) -> int:
         """Traversals of a product."""
-        return 0 if self.waves is None else self.waves.into.shape[1]
+        return 0 if self.waves is None else self.waves.charges.weights.shape[1]
 
     @property
     def nbytes(self) -> int:
         """Bytes of blocks, waves and maps."""
         total = sum(near.nbytes for _, _, near in self.near)
         if self.far is not None and self.waves is not None:
-            total += sum(level.nbytes(self.rank * self.far.traversal.spectra) for level in self.far.traversal.levels)
-            total += self.far.low.nbytes(self.rank * self.far.sums) if self.far.low else 0
-            sides = self.waves.tests.maps, self.waves.charges.maps, [self.waves.targets], [self.waves.sources]
-            arrays = [part for side in sides for each in side for part in each if isinstance(part, np.ndarray)]
+            sides = self.waves.tests, self.waves.charges
+            records = [record for side in sides for record in (*side.listed.maps, side.points)]
+            arrays = [part for record in records for part in record if isinstance(part, np.ndarray)]
             total += sum({id(each): each.nbytes for each in arrays}.values())  # both sides may share them
+            total += self.far.nbytes_of(self.rank)
         return total

@@ -24,9 +24,6 @@ from calderon.products.near_file import SavedNear
 from calderon.products.operator import FastOperator
 from calderon.solvers.live_bar import assembly_progress
 
-PREPARED = 6e8
-"""Bytes of plane waves that a plan prepares, those of 300,000 unknowns, in 5 processor seconds."""
-
 
 class LevelInfo(NamedTuple):
     """The record of one level.
@@ -162,19 +159,19 @@ def assemble_mlfmm(
         require_device_waves(operator)
     saved = None if matrix_file is None else SavedNear(matrix_file, operator, wanted, precision)
     with assembly_progress("computing near entries", "parts", progress) as advance, saved or nullcontext():
-        held = prepared(operator, wanted, execution, saved, advance)
-        product, name = held.product, execution.name
+        parts = prepared(operator, wanted, execution, saved, advance)
+        product: LinearOperator = parts.product
         if len(execution.devices) > 1:
-            held.share(execution)
-            name = execution.name
+            parts.shared(execution.devices)
         elif execution.devices:
-            product = held.sent(execution.devices[0])
-            name = name if isinstance(product, DeviceSum) else f"{name} and numba"
-    kind = DeviceMultipole if isinstance(product, DeviceSum) else Multipole
-    result = kind(product, held.media, held.product, short_label(operator), wanted, name)
-    if kind is Multipole:
+            product = parts.sent(execution.devices[0])
+        on_device = isinstance(product, DeviceSum)
+        name = execution.name if on_device or len(execution.devices) != 1 else f"{execution.name} and numba"
+    kind = DeviceMultipole if on_device else Multipole
+    result = kind(product, parts.media, parts.product, short_label(operator), wanted, name)
+    if not on_device:
         result.dtype = execution.dtype(operator.is_complex)
-    result.error, result.checked, result.attempt = held.error, held.checked, held.attempt
+    result.error, result.checked, result.attempt = parts.error, parts.rows, parts.setting.number
     return_memory()
     result.seconds = time.perf_counter() - started
     return result
@@ -201,4 +198,5 @@ def plan_mlfmm(operator: BoundaryOperator, rtol: float | None = None, precision:
     require_waves(operator)
     wanted = rtol_of(rtol, precision)
     precise = precision == "double" and (wanted < SINGLE or cancels(operator, wanted))
-    return chosen(operator, wanted, list(attempts(wanted, precise)), PREPARED).plan
+    most = 6e8  # bytes of plane waves that a plan prepares: those of 300,000 unknowns, in 5 processor seconds
+    return chosen(operator, wanted, list(attempts(wanted, precise)), most).plan

@@ -9,10 +9,11 @@ import scipy.sparse as sp
 
 from calderon.backends import free_memory
 from calderon.mlfmm.channels import factorised, is_of_currents, table_of
-from calderon.mlfmm.check import CHECKED, ENTRIES
+from calderon.mlfmm.check import rows_checked
 from calderon.mlfmm.degrees import guess
 from calderon.mlfmm.equivalent.cubes import SUMS, Cubes, likely_points, nested_of
-from calderon.mlfmm.medium import PAIR, POINT, Medium, loosened, other_green
+from calderon.mlfmm.levels import Degrees
+from calderon.mlfmm.medium import LEAVES, Medium, loosened, other_green
 from calderon.mlfmm.spectrum import Grid
 from calderon.operators.algebra import BoundaryOperator
 from calderon.operators.boundary import in_transformed_form
@@ -25,38 +26,50 @@ from calderon.products.packed import PACKED
 from calderon.quadrature import triangle_rule
 from calderon.solvers.iteration import tolerance
 
-DEFAULT_RTOL = 1e-3
 SINGLE = 8e-5
 """Tolerance from which numbers are in single precision."""
-LEAST = 1e-9
-"""Smallest tolerance."""
-ACCEPTED = {"double": LEAST, "single": SINGLE}
+FINE = 9e-6
+"""Tolerance from which the quadrature of charges has degree 3 in double precision, not 4."""
+ACCEPTED = {"double": 1e-9, "single": SINGLE}
 """Smallest tolerance by precision."""
-SHARE = 6.0
-"""Error of a level, by the tolerance, that is tried first: near entries are exact, and errors of levels are not of one
-sign."""
-DIRECTION = 12
-"""Flops of a direction of a pair of boxes: a complex product and sum, 8, and what waits for memory meanwhile. It is the
-unit of PAIR and POINT."""
-PREPARATION = 10
-"""Products that take as long as finding degrees with samples of charges, and checking them with four columns."""
-CALLS, CALL = 4e5, 1e4
-"""Operations outside compiled code of a set-up, and of a product: over levels, octants and groups of boxes."""
-QUADRATIC, PART = (1.9e-4, 1.05, 3.4), 0.3
-"""Error of a plane wave by charges with the quadrature of degree 2, on triangles whose longest edge is this much by
-the wavenumber, and the power of the edge that it grows with: on spheres of 7 to 14 elements a wavelength, for electric
-and combined fields. Part of a tolerance that it may be."""
-FINE, TRIED = 9e-6, (1.0, 1.5, 2.5)
-"""A tolerance, and how many attempts are expected: with numbers in single precision, at that tolerance and above, and
-below it."""
-PACKED_BYTES = 4.4
-"""Bytes of a near entry in 16 bits, with exponents."""
-HIGHEST = 2500
-"""Degree of plane waves: above, one translation takes 200 MB."""
-LARGER, MOST, USUAL = 1.4, 6, 0.35
-"""Ratio of the edges of leaves that are tried, how many, and the least one, but for the first."""
-LARGEST_LOW = 0.7
-"""Edge in wavelengths up to which boxes may have equivalent sources."""
+
+
+class Trials(NamedTuple):
+    """Which leaves are tried.
+
+    share: error of a level, by the tolerance, that is tried first: near entries are exact, and errors of levels are not
+    of one sign. larger, most, usual: ratio of the edges of leaves that are tried, how many, and the least one, but for
+    the first. largest_low: edge in wavelengths up to which boxes may have equivalent sources. highest: degree of plane
+    waves at most: above, one translation takes 200 MB.
+    """
+
+    share: float = 6.0
+    larger: float = 1.4
+    most: int = 6
+    usual: float = 0.35
+    largest_low: float = 0.7
+    highest: int = 2500
+
+
+class Work(NamedTuple):
+    """Counts of the work and the memory of set-ups and products.
+
+    direction: flops of a direction of a pair of boxes: a complex product and sum, 8, and what waits for memory
+    meanwhile; it is the unit of `LEAVES.pair` and `LEAVES.point`. preparation: products that take as long as finding
+    degrees with samples of charges, and checking them with four columns. calls, call: operations outside compiled code
+    of a set-up, and of a product: over levels, octants and groups of boxes. tried: attempts that are expected: with
+    numbers in single precision, from `FINE` on, and below it. packed: bytes of a near entry in 16 bits, with exponents.
+    """
+
+    direction: int = 12
+    preparation: int = 10
+    calls: float = 4e5
+    call: float = 1e4
+    tried: tuple[float, float, float] = (1.0, 1.5, 2.5)
+    packed: float = 4.4
+
+
+TRIALS, WORK = Trials(), Work()
 ADVICE = "use method='hmatrix', or increase rtol"
 
 
@@ -66,13 +79,13 @@ class Attempt(NamedTuple):
 
     edge: float
     real: Any
-    share: float
+    share: float = TRIALS.share
     mixed: bool = True
 
 
 def rtol_of(rtol: float | None, precision: str) -> float:
     """A tolerance that can be held; ValueError for others."""
-    wanted = DEFAULT_RTOL if rtol is None else tolerance(rtol, example="1e-3")
+    wanted = 1e-3 if rtol is None else tolerance(rtol, example="1e-3")
     least = ACCEPTED[precision]
     if wanted < least:
         more = ", or precision='double'" if precision == "single" else ""
@@ -88,23 +101,24 @@ def attempts(rtol: float, precise: bool = False) -> Iterator[Attempt]:
     real = np.float32 if rtol >= SINGLE and not precise else np.float64
     digits = -math.log10(rtol)
     edge = 0.33 if rtol >= 9e-4 else 0.5 if rtol >= SINGLE else max(0.35, 0.35 + 0.13 * (digits - 5))
-    for _ in range(MOST):
-        yield Attempt(edge, np.dtype(real), SHARE, edge <= LARGEST_LOW)
-        edge = LARGER * max(USUAL, edge)
+    for _ in range(TRIALS.most):
+        yield Attempt(edge, np.dtype(real), mixed=edge <= TRIALS.largest_low)
+        edge = TRIALS.larger * max(TRIALS.usual, edge)
 
 
 def degree_of(rtol: float, terms: Sequence[Term]) -> int:
     """Degree of the quadrature of charges at first, at most that of the operators."""
     wanted = 2 if rtol >= SINGLE else 3 if rtol >= FINE else 4
-    if wanted == 2 and quadratic_error(terms) > PART * rtol:
+    if wanted == 2 and quadratic_error(terms) > 0.3 * rtol:
         wanted = 3
     return min(wanted, *(term.atom.quadrature.regular for term in terms))
 
 
 def quadratic_error(terms: Sequence[Term]) -> float:
-    """Relative error of products with a plane wave whose charges have the quadrature of degree 2, by measurement; the
-    root mean square over the surface with the coarser triangles."""
-    found, (size, kh, power) = 0.0, QUADRATIC
+    """Relative error of products with a plane wave whose charges have the quadrature of degree 2, the root mean square
+    over the surface with the coarser triangles: 1.9e-4 (k h / 1.05)^3.4 for the longest edge h of triangles, measured
+    on spheres of 7 to 14 elements a wavelength, for electric and combined fields."""
+    found, size, kh, power = 0.0, 1.9e-4, 1.05, 3.4
     for mesh in {id(side.mesh): side.mesh for term in terms for side in (term.atom.test, term.atom.trial)}.values():
         ratio = abs(complex(terms[0].atom.green.wavenumber)) * mesh.diameters / kh
         found = max(found, size * float(np.sqrt(np.average(ratio ** (2 * power), weights=mesh.areas))))
@@ -207,8 +221,6 @@ def estimate(operator: BoundaryOperator, rtol: float, attempt: Attempt) -> tuple
     """The estimate of an attempt, from its trees, and the media with these by the keys of their groups."""
     edge, real, _, mixed = attempt
     made = {key: Medium(*group, edge, real, mixed) for key, group in groups_in(operator).items()}
-    for medium in made.values():
-        medium.packs = real == np.float32 and rtol >= PACKED
     return _plan(operator, rtol, attempt, made), made
 
 
@@ -220,9 +232,9 @@ def _plan(operator: BoundaryOperator, rtol: float, attempt: Attempt, media: dict
         + max(each.passing for each in parts)
         + preparation_bytes(operator)
     )
-    times = TRIED[0 if attempt.real == np.float32 else 1 if rtol >= FINE else 2]
-    setup = sum((each.near_cost + times * each.far_cost for each in parts), Cost(calls=times * CALLS))
-    product = sum((each.product for each in parts), Cost(calls=CALL))
+    times = WORK.tried[0 if attempt.real == np.float32 else 1 if rtol >= FINE else 2]
+    setup = sum((each.near_cost + times * each.far_cost for each in parts), Cost(calls=times * WORK.calls))
+    product = sum((each.product for each in parts), Cost(calls=WORK.call))
     levels, half, full, low = max((each.levels for each in parts), default=(0, 0, 0, 0))
     text = f"{levels} levels" if levels else "all leaves are neighbours"
     text += f", degrees to {half} and {full}" if full else ""
@@ -249,33 +261,14 @@ class Part(NamedTuple):
 
 
 def _part(medium: Medium, rtol: float) -> Part:
-    """The estimate of one wavenumber group, with the degrees that it has, or else likely ones."""
-    size, counts, far = medium.real.itemsize, medium.near_counts(), _far_estimate(medium, rtol)
-    near = sum(entries for entries, _ in counts) * (PACKED_BYTES if medium.packs else 2 * size)
-    waves = medium.nbytes if medium.far is not None else far.stay
-    flops = DIRECTION * size / 4 * far.work
-    setup = Cost((SINGLE_COST if size == 4 else 1.0) * _near_flops(medium, rtol))
-    product = Cost(flops, BLOCKS * near)
-    return Part(near, waves, far.passing, setup, Cost(PREPARATION * flops), product, far.levels)
-
-
-class FarEstimate(NamedTuple):
-    """Counts of the levels of a group: bytes of waves that stay and of those that pass, work of a product in units of
-    PAIR, and `levels` as in `Part`."""
-
-    stay: float
-    passing: float
-    work: float
-    levels: tuple[int, int, int, int]
-
-
-def _far_estimate(medium: Medium, rtol: float) -> FarEstimate:
-    """The levels from the coarsest one with separated boxes to the leaves, and the points there. ValueError where the
-    bodies are too far from each other."""
+    """The estimate of one wavenumber group, from the coarsest level with separated boxes to the leaves and the points
+    there, with the degrees that it has, or else likely ones. ValueError where the bodies are too far from each
+    other."""
     real, tree, lists = medium.real, medium.tree, medium.lists
     size, cube = real.itemsize, Cubes(likely_points(rtol), nested_of(medium.green)).size
     spectra, sums = (2, SUMS) if any(is_of_currents(term) for term in medium.terms) else (1, 1)
     columns = factorised(table_of(medium.terms, not medium.least)[2])[0].shape[2]
+    # bytes that stay and that pass, work of a product, levels as in Part, and directions of a leaf
     stay, passing, work, found, leaf = 0.0, 0.0, 0.0, (0, 0, 0, 0), 0
     level_of = tree.level[lists.far.target]
     for n, (low, high) in enumerate(tree.runs_of_levels()):
@@ -286,25 +279,34 @@ def _far_estimate(medium: Medium, rtol: float) -> FarEstimate:
         if edge < medium.least:  # equivalent sources
             found, leaf = (found[0] + 1, *found[1:3], found[3] + 1), cube * sums
             stay += (33 * cube**2 + 4 * (high - low) * columns * sums * cube) * 2 * size + 16 * pairs
-            work += PAIR * pairs * columns * sums * cube**2
+            work += LEAVES.pair * pairs * columns * sums * cube**2
             continue
-        known = medium.degrees.get(n)
-        kd = abs(medium.k) * edge * math.sqrt(3) * (1.15 if edge * abs(medium.k) < 4 else 1.0)
-        full, half = (Grid(each) for each in (known[::-1] if known else (guess(kd, rtol), guess(kd / 2, rtol))))
-        if pairs and full.degree > HIGHEST:
+        half, full = (Grid(each) for each in medium.degrees.get(n) or _likely_degrees(medium, edge, rtol))
+        if pairs and full.degree > TRIALS.highest:
             raise ValueError(
                 f"method='mlfmm': the bodies lie in a cube of {tree.cube.edge * abs(medium.k) / (2 * math.pi):.0f} "
-                f"wavelengths, whose plane waves need degree {full.degree}, and {HIGHEST} is the largest one: use "
-                "method='hmatrix' for small bodies that are far apart, or solve parts"
+                f"wavelengths, whose plane waves need degree {full.degree}, and {TRIALS.highest} is the largest one: "
+                "use method='hmatrix' for small bodies that are far apart, or solve parts"
             )
         found, leaf = (found[0] + 1, max(found[1], half.degree), max(found[2], full.degree), 0), half.count * spectra
         count = spectra * columns
         stay += 316 * 2 * full.pitch(real) * size if pairs else 0
         passing = max(passing, (high - low) * count * 2 * full.pitch(real) * size)
         stay += 2 * (high - low) * count * 2 * half.pitch(real) * size + 24 * pairs
-        work += PAIR * pairs * count * full.count
+        work += LEAVES.pair * pairs * count * full.count
     points = _points(medium, rtol)
-    return FarEstimate(stay + points * (60 + 30 * columns) * spectra, passing, work + POINT * points * leaf, found)
+    waves = medium.nbytes if medium.far is not None else stay + points * (60 + 30 * columns) * spectra
+    flops = WORK.direction * size / 4 * (work + LEAVES.point * points * leaf)
+    packs = size == 4 and rtol >= PACKED
+    near = sum(entries for entries, _ in medium.near_counts()) * (WORK.packed if packs else 2 * size)
+    setup = Cost((SINGLE_COST if size == 4 else 1.0) * _near_flops(medium, rtol))
+    return Part(near, waves, passing, setup, Cost(WORK.preparation * flops), Cost(flops, BLOCKS * near), found)
+
+
+def _likely_degrees(medium: Medium, edge: float, rtol: float) -> Degrees:
+    """Degrees of a level with boxes of an edge in m, without a search."""
+    kd = abs(medium.k) * edge * math.sqrt(3) * (1.15 if edge * abs(medium.k) < 4 else 1.0)
+    return Degrees(guess(kd / 2, rtol), guess(kd, rtol))
 
 
 def _points(medium: Medium, rtol: float) -> int:
@@ -316,11 +318,10 @@ def _points(medium: Medium, rtol: float) -> int:
 
 def _near_flops(medium: Medium, rtol: float) -> float:
     """Flops of near entries and of the rows of the check, in double precision."""
-    flops, (count, size) = 0.0, medium.shape
-    rows = min(count, int(np.clip(ENTRIES / size, *CHECKED)))
+    flops, share = 0.0, rows_checked(medium.shape) / medium.shape[0]
     near_rtol = rtol if medium.real == np.float32 else 0.0
     for (entries, _), terms in zip(medium.near_counts(), medium.regions().values(), strict=True):
-        checked = rows / count * math.prod(terms[0].shape)
+        checked = share * math.prod(terms[0].shape)
         for each in terms:
             flops += entries * entry_flops(loosened(each, near_rtol).atom)
             flops += touching_flops(each.atom) + checked * row_flops(each.atom) / HALO

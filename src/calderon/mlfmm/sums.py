@@ -28,33 +28,40 @@ from calderon.products.lists import Lists, lists_of
 from calderon.products.octree import DEEPEST, Cube, Octree, octree
 from calderon.products.point_sums import Arguments, PointCheck, PointSums, SumsInfo
 
-FEW, DIRECT = 5e6, 3e10
-"""Pairs of points that are summed one by one: always, and where plane waves do not hold the tolerance or do not fit
-into memory; a core sums 5e8 a second."""
-LEAF = 40
-"""Points of a leaf at most, unless its edge is the least one."""
-LOW_LEAF, FULL = (240, 80), 150
-"""Points of a leaf where all boxes are small against the wavelength and where the smallest may be, and those in the
-leaf of a source, in the mean, above which some are."""
-LITTLE = 2e8, 2e9
-"""Pairs of points in neighbouring leaves that are summed sooner than equivalent sources are prepared, in single and in
-double precision."""
-LOW_SINGLE = 9e-6
-"""Tolerance that equivalent sources hold in single precision; points that are close together do not."""
-CHECKED, PAIRS = (ROWS, 1024), 1.3e7
-"""Random targets whose sums are computed directly, too: at least, at most, and pairs of points of these."""
-ROUNDED = 0.07
-"""Part of the tolerance that phases over the edge of the tree are rounded by at most where these are in single
-precision."""
-CANCELLED = 1e-3
-"""Part of sums of absolute values with which errors of smaller sums are compared."""
-TOGETHER = 4
-"""Columns that take one traversal."""
 ALONE = Kinds(charges=True, dipoles=False, gradient=False)
-FIRST = 0.5
-"""Share of tolerances below SINGLE that is tried first."""
-TIGHTER = 0.3, 0.5
-"""Share by the last one, at least and at most."""
+
+
+class SumRules(NamedTuple):
+    """By which sums and leaves of points are chosen.
+
+    few, direct: pairs of points that are summed one by one: always, and where plane waves do not hold the tolerance or
+    do not fit into memory; a core sums 5e8 a second. leaf: points of a leaf at most, unless its edge is the least one.
+    low, low_mixed: the same where all boxes are small against the wavelength, and where the smallest may be; these are
+    tried where there are more than `full` points in the leaf of a source, in the mean. little: pairs of points in
+    neighbouring leaves that are summed sooner than equivalent sources are prepared, in double and in single precision.
+    low_single: tolerance that equivalent sources hold in single precision; points that are close together do not.
+    rounded: part of the tolerance that phases over the edge of the tree are rounded by at most where these are in
+    single precision. cancelled: part of sums of absolute values with which errors of smaller sums are compared. first:
+    share of tolerances below SINGLE that is tried first, as errors of levels add up in double precision; tighter: the
+    next share by the last one, at least and at most. together: columns that take one traversal.
+    """
+
+    few: float = 5e6
+    direct: float = 3e10
+    leaf: int = 40
+    low: int = 240
+    low_mixed: int = 80
+    full: int = 150
+    little: tuple[float, float] = (2e9, 2e8)
+    low_single: float = 9e-6
+    rounded: float = 0.07
+    cancelled: float = 1e-3
+    first: float = 0.5
+    tighter: tuple[float, float] = (0.3, 0.5)
+    together: int = 4
+
+
+RULES = SumRules()
 
 
 def helmholtz_sums(
@@ -86,12 +93,12 @@ def helmholtz_sums(
     started, wanted = time.perf_counter(), rtol_of(rtol, "double")
     k = with_real_part(complex(helmholtz(wavenumber, "sum over points").wavenumber))
     given = Arguments.of(points, charges, dipoles, targets, gradient, real=False)
-    if given.pairs > FEW:
+    if given.pairs > RULES.few:
         try:
             with one_thread:  # matrices are small
                 return given.result(*_fast(given, k, wanted, started))
         except (MemoryError, RuntimeError):
-            if given.pairs > DIRECT:
+            if given.pairs > RULES.direct:
                 raise
     found = direct_sums(given.sources, given.at, given.numbers, k, given.kinds)
     return given.result(found, SumsInfo.direct(wanted, given.kinds.gradient, time.perf_counter() - started))
@@ -120,8 +127,7 @@ class _Sums(NamedTuple):
         levels, low = (far.traversal.levels, far.low) if far else ([], None)
         return SumsInfo(
             "mlfmm", rtol, self.errors[0], self.errors[1] if gradient else None, seconds, checked, levels=len(levels),
-            degree=max((each.full.degree for each in levels), default=0),
-            nbytes=sum(each.nbytes(1) for each in levels) + (low.nbytes(1) if low else 0),
+            degree=max((each.full.degree for each in levels), default=0), nbytes=far.nbytes if far else 0,
             low_levels=len(low.levels) if low else 0, edge_points=low.cubes.p if low else 0,
         )  # fmt: skip
 
@@ -129,17 +135,20 @@ class _Sums(NamedTuple):
 def _fast(given: Arguments, k: complex, rtol: float, started: float) -> tuple[NDArray[np.complex128], SumsInfo]:
     """The first sums that hold the tolerance: smaller shares of it with leaves of one size, then larger leaves. Raises
     ToleranceError where there are none, MemoryError where plane waves do not fit."""
-    count = int(np.clip(PAIRS / max(1, len(given.sources)), *CHECKED))
+    # random targets whose sums are computed directly, too: with 13 million points about, 64 to 1,024
+    count = int(np.clip(1.3e7 / max(1, len(given.sources)), ROWS, 1024))
     rounding = abs(k) * Cube.around(given.sources, given.at).edge * float(np.finfo(np.float32).eps)
-    real = np.float32 if rtol >= SINGLE and rounding <= ROUNDED * rtol else np.float64
+    real = np.float32 if rtol >= SINGLE and rounding <= RULES.rounded * rtol else np.float64
 
     def direct(targets: Array) -> NDArray[np.complex128]:
         return direct_sums(given.sources, targets, given.numbers, k, given.kinds, real)
 
-    check = PointCheck.of(given, direct, count, (CANCELLED, CANCELLED), ACCEPT_WAVE_SUMS.wished * rtol, abs(k))
+    check = PointCheck.of(
+        given, direct, count, (RULES.cancelled, RULES.cancelled), ACCEPT_WAVE_SUMS.wished * rtol, abs(k)
+    )
 
     def better(sums: _Sums, error: float) -> _Sums | None:
-        factor = float(np.clip(ACCEPT_WAVE_SUMS.aimed * rtol / error, *TIGHTER))
+        factor = float(np.clip(ACCEPT_WAVE_SUMS.aimed * rtol / error, *RULES.tighter))
         return _Sums.of(given, k, rtol, sums.attempt._replace(share=factor * sums.attempt.share), check)
 
     _, sums, _ = first_that_holds(
@@ -159,7 +168,7 @@ def _fast(given: Arguments, k: complex, rtol: float, started: float) -> tuple[ND
 
 def _first(rtol: float) -> float:
     """Share of a tolerance that is tried first: in double precision errors of levels add up."""
-    return 1.0 if rtol >= SINGLE else FIRST
+    return 1.0 if rtol >= SINGLE else RULES.first
 
 
 def potential_sums(
@@ -213,17 +222,18 @@ class PointTree:
         if depth:
             cube = cube.enlarged(max(1.0, least * 2.0**depth / cube.edge))
         real = attempt.real
-        if not depth and rtol >= LOW_SINGLE and attempt.share >= _first(rtol):
+        if not depth and rtol >= RULES.low_single and attempt.share >= _first(rtol):
             real = np.dtype(np.float32)
-        trees = (LEAF, min(depth, DEEPEST)), (LOW_LEAF[depth > 0], DEEPEST)
+        trees = (RULES.leaf, min(depth, DEEPEST)), (RULES.low_mixed if depth else RULES.low, DEEPEST)
+        little = RULES.little[real == np.float32]
         every = len(sources) * len(sources if targets is None else targets)
-        for most, deepest in trees if depth or every <= LITTLE[real == np.float64] else trees[1:]:
+        for most, deepest in trees if depth or every <= little else trees[1:]:
             limit = np.full(1, deepest)
             limits = limit.repeat(len(sources)), limit.repeat(len(sources if targets is None else targets))
             tree = octree(sources, targets, most, limits, cube)
             found = PointTree.on(tree, sources, targets, k, kinds, attempt.real)
-            full = (np.diff(found.sources.starts) ** 2).sum() > FULL * len(sources)
-            if found.near_pairs <= LITTLE[real == np.float64] or (depth and not full):
+            full = (np.diff(found.sources.starts) ** 2).sum() > RULES.full * len(sources)
+            if found.near_pairs <= little or (depth and not full):
                 break
         if not len(found.lists.far.source):
             return found
@@ -258,9 +268,9 @@ class PointTree:
         the points."""
         given = numbers[self.tree.source_order]
         out = np.stack([self._near(given[:, n]) for n in range(given.shape[1])], axis=1) / (4 * np.pi)
-        for n in range(0, given.shape[1] if self.far is not None else 0, TOGETHER):
+        for n in range(0, given.shape[1] if self.far is not None else 0, RULES.together):
             assert self.far is not None
-            out[:, n : n + TOGETHER] += far_product(self.far, given[:, n : n + TOGETHER])
+            out[:, n : n + RULES.together] += far_product(self.far, given[:, n : n + RULES.together])
         result = np.empty(out.shape, complex)
         result[self.tree.target_order] = out
         return result

@@ -14,8 +14,6 @@ BATCH = 8 << 30
 """Bytes of the numbers of blocks that are worked on together, at most."""
 SHARE = 4
 """Numbers of a batch, and what else it takes, are at most this part of the memory of the device each."""
-BLOCKS = 1 << 16
-"""Blocks of a batch, at most."""
 
 
 def entries_source(name: str, defines: Defines, real: np.dtype[Any]) -> Source:
@@ -46,7 +44,7 @@ def batches(
     while first < len(numbers):
         before, real_before = (int(each[first - 1]) if first else 0 for each in (ends, real_ends))
         # as many of the next blocks as fit, with numbers that 32 bits count
-        last = first + BLOCKS
+        last = first + (1 << 16)
         count, real_count = ends[first:last] - before, real_ends[first:last] - real_before
         fits = np.maximum(count * dtype.itemsize, real_count * real.itemsize) <= most
         fits &= np.maximum(count, real_count) < 2**31

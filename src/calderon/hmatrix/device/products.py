@@ -18,8 +18,6 @@ RUN = 32
 """Places that are gathered together; blocks begin at multiples of so many numbers, so that 32 bits count them."""
 SLICES = 4
 """Groups of RUN threads that share the blocks at a run."""
-MOVED = 10_000
-"""Blocks that a thread puts in their places at a time."""
 ADVICE = 'try precision="single", a larger rtol, or backend="numba"'
 
 
@@ -134,7 +132,8 @@ def _united(device: Device, slabs: list[Slab], dtype: np.dtype[Any]) -> tuple[ND
         moved = table.copy()
         moved[:, OFFSET] = place + np.cumsum(length) - length
         runs = table[:, OFFSET], moved[:, OFFSET] * RUN, stored(table)
-        tasks += [(given, *(each[first : first + MOVED] for each in runs)) for first in range(0, len(table), MOVED)]
+        step = 10_000  # blocks that a thread puts in their places at a time
+        tasks += [(given, *(each[first : first + step] for each in runs)) for first in range(0, len(table), step)]
         united.append(moved)
         place += int(length.sum())
     run_tasks(lambda task: move(*tasks[task], numbers), len(tasks))

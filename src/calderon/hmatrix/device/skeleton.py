@@ -16,13 +16,6 @@ from calderon.hmatrix.compression import APPROXIMATION, TRUNCATION, Compression
 from calderon.hmatrix.device.batches import BATCH, GROUP, SHARE, Batch, batches, entries_source, in_rounds, rounds_of
 from calderon.hmatrix.storage import Slab, table_of
 
-CROSSES_PER_DIGIT, CROSSES = 8, 12
-"""A block has room for so many crosses for each digit of the tolerance, and so many more."""
-MORE_ROOM = 4
-"""So many times the room for blocks that had not enough of it."""
-SMALL_MATRICES = 4
-"""Matrices of rank x rank numbers that recompression takes for a block."""
-
 
 def recompression_source(dtype: np.dtype[Any], wide: np.dtype[Any]) -> Source:
     """The variant of recompression.c for numbers of that type and small matrices with such reals."""
@@ -44,7 +37,7 @@ class DeviceSkeletons:
         self.points = [self.device.array(each) for each in (*work.points, counts)]
         self.truncation = self.device.array(np.array([work.truncation], self.wide))
         self.errors = APPROXIMATION * work.errors, TRUNCATION * work.errors
-        self.room = int(CROSSES + CROSSES_PER_DIGIT * max(1.0, -float(np.log10(work.rtol))))
+        self.room = int(12 + 8 * max(1.0, -float(np.log10(work.rtol))))  # crosses that a block has room for
 
     def approximate(self, blocks: NDArray[np.int64], full: list[int]) -> Iterator[Slab]:
         """The blocks, as many at a time as there is room for; those of no low rank are appended to `full` instead."""
@@ -64,7 +57,7 @@ class DeviceSkeletons:
                 left.append(chosen[ranks == NO_ROOM])
                 done = ranks >= 0
                 yield from self._recompressed(chosen[done], ranks[done], batch.begins[done], crosses)
-            blocks, room = np.concatenate(left), MORE_ROOM * room
+            blocks, room = np.concatenate(left), 4 * room
 
     def _skeletons(
         self, blocks: NDArray[np.int64], room: NDArray[np.int64], batch: Batch
@@ -86,7 +79,7 @@ class DeviceSkeletons:
     ) -> Iterator[Slab]:
         """The blocks with as many crosses as the tolerance requires, in parts whose small matrices fit."""
         small = np.dtype(np.result_type(self.dtype, self.wide))
-        sizes = SMALL_MATRICES * ranks**2 + 2 * ranks
+        sizes = 4 * ranks**2 + 2 * ranks  # four matrices of rank x rank numbers, and two vectors, for a block
         most = min(BATCH, self.device.memory() // SHARE) // small.itemsize
         part = np.cumsum(sizes) // max(1, most)
         for first, stop in zip(*_runs(part), strict=True):

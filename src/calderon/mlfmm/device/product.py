@@ -36,7 +36,7 @@ class _Side:
         """Charges, or tests if there is another side, that of charges."""
         tests = other is not None
         assert medium.waves is not None
-        listed, weights = (medium.waves.tests, medium.waves.into) if tests else (medium.waves.charges, medium.waves.out)
+        listed, _, weights = medium.waves.tests if tests else medium.waves.charges
         host, kinds = (far.targets, far.target_kinds) if tests else (far.sources, far.source_kinds)
         real, own = far.traversal.real, far.receiving
         points = DevicePoints(device, host, real, other.points if other else None)
@@ -191,10 +191,9 @@ def device_bytes(medium: Medium) -> int:
     count = medium.rank * far.traversal.spectra
     full = [2 * each.full.pitch(real) * each.count for each in far.traversal.levels]
     total += max(full, default=0) * count * real.itemsize + passing_bytes(far.traversal, count)
-    for side in (medium.waves.tests, medium.waves.charges):
+    for side, *_ in (medium.waves.tests, medium.waves.charges):
         ends = side.starts[list(far.receiving)]
         total += 8 * sum(int(np.diff(each.first[ends])[0]) + int(each.number.max(initial=0)) for each in side.maps)
-        total += sum(each.parts.size * real.itemsize - each.parts.nbytes for each in side.maps)
         parts = SUMS * 4 if far.low and far.traversal.vector else side.components
         total += 2 * parts * medium.rank * int(side.starts[-1]) * real.itemsize
     return total

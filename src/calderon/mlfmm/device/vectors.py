@@ -56,7 +56,7 @@ class DeviceMaps:
         starts = np.searchsorted(each.number[order], np.arange(unknowns + 1))
         entries = np.stack([point[order], order], axis=1)
         first, number, starts, entries = (indices(self.device, a) for a in (each.first, each.number, starts, entries))
-        parts = self.device.array(each.numbers.astype(self.real))
+        parts = self.device.array(each.parts.astype(self.real))
         given = each.parts.shape[1], each.component, each.begin, unknowns
         return Map((first, number, parts), (starts, entries), weights, *given)
 

@@ -30,16 +30,25 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from calderon.mlfmm.degrees import FEW, Samples, Search, least, oscillation
+from calderon.mlfmm.degrees import LIMITS, Samples, Search, least, oscillation
 from calderon.mlfmm.equivalent.cube_kernels import evaluated
 from calderon.mlfmm.spectrum import Array
 
-LEAST, MOST = 3, 12
-"""Points of an edge that are tried."""
-FALLS = 4.0, 30.0
-"""Factors by which errors become smaller with each point of an edge more, at least and at most."""
-DIGITS = {3: 1.5, 4: 3.3, 5: 4.3, 6: 5.2, 7: 6.1, 8: 6.8, 9: 7.6}
-"""Digits that so many points of an edge hold, from which a search for them begins."""
+
+class EdgePoints(NamedTuple):
+    """Points of an edge of a cube.
+
+    least, most: that are tried. falls: factors by which errors become smaller with each point more, at least and at
+    most. digits: that so many points hold, from `least` on, from which a search for them begins.
+    """
+
+    least: int = 3
+    most: int = 12
+    falls: tuple[float, float] = (4.0, 30.0)
+    digits: tuple[float, ...] = (1.5, 3.3, 4.3, 5.2, 6.1, 6.8, 7.6)
+
+
+EDGE = EdgePoints()
 INNER = 0.525
 """Half of the edge of the smaller cube, in edges of the box; the larger one has 2 less it. Points that stick out of
 their box by a quarter of its edge take one or two points of an edge more, with these cubes or wider ones."""
@@ -186,7 +195,7 @@ def slope(x: Array, vectors: Array | None, y: Array, k: complex, green: Any = No
 
 def likely_points(rtol: float) -> int:
     """Points of an edge that are likely to hold a tolerance, where a search begins."""
-    return next((p for p, digits in DIGITS.items() if digits >= -math.log10(rtol)), MOST)
+    return next((p for p, digits in enumerate(EDGE.digits, EDGE.least) if digits >= -math.log10(rtol)), EDGE.most)
 
 
 def nested_of(green: Any) -> int:
@@ -198,8 +207,8 @@ def find_points(search: Search, samples: Samples | None, edge: float, few: int, 
     """The least points of an edge, at least so few, that hold a tolerance; None where none do."""
     if samples is None:
         return Cubes(few, nested_of(search.green))
-    samples = samples.some(FEW)
-    found = least(likely_points(rtol), (few, MOST + 1), rtol, FALLS,
+    samples = samples.some(LIMITS.few)
+    found = least(likely_points(rtol), (few, EDGE.most + 1), rtol, EDGE.falls,
                   lambda p: Cubes(p, nested_of(search.green)).error(search, samples, edge))  # fmt: skip
     return None if found is None else Cubes(found, nested_of(search.green))
 

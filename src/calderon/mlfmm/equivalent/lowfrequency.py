@@ -21,11 +21,6 @@ from calderon.mlfmm.spectrum import Array, flat
 from calderon.products.lists import Lists, Runs
 from calderon.products.octree import Octree
 
-BLOCKS, BLOCK = 24, 256
-"""Blocks of target boxes of a level, at least, and boxes of one, at most."""
-CORNER = np.array([1, 1, 1])
-"""Direction of a child from the middle of its box, in half edges of the child: all other children are turned ones."""
-
 
 @dataclass(frozen=True, eq=False)
 class CubeLevel:
@@ -231,7 +226,7 @@ def _level(
         above = runs[number - 1][1] - runs[number - 1][0]
         parent = (tree.parent[low:high] - runs[number - 1][0]).astype(np.int64)
         up, down = _runs(every, parent, turns, above), _runs(parent, every, turns, count)
-        shift = CORNER * edge / 2
+        shift = np.full(3, edge / 2)  # to the child in the corner of which all others are turned ones
         raised = tables([potentials(cubes.large(2 * edge), small + shift, k, real, green)])
         lowered = tables([potentials(small + shift, cubes.large(2 * edge), k, real, green)])
     return CubeLevel(
@@ -258,5 +253,5 @@ def _runs(
 ) -> Runs:  # fmt: skip
     """Pairs with turned matrices, in blocks of targets."""
     own = np.zeros(len(source), np.int64) if matrix is None else matrix
-    size = max(1, min(BLOCK, -(-targets // BLOCKS)))
+    size = max(1, min(256, -(-targets // 24)))  # targets of a block: 24 blocks at least, for the threads
     return Runs.of(source * len(TURNS) + turn, target, own, target // size, max(1, matrices))
