@@ -299,7 +299,7 @@ def test_few_pairs_in_corners_do_not_break_a_small_tolerance():
 def test_likely_errors_of_composed_products():
     """Errors of 2 I_r^T A with the rows in the opposite order."""
     single = Term(1.0, cal.single_layer(GREEN, P1))
-    product = preparation.MediumProduct(Medium([single], single.atom.shape, 0.3, np.float64), np.dtype(complex))
+    product = Medium([single], single.atom.shape, 0.3, np.float64)
     turned = 2.0 * sp.csr_array(sp.identity(P1.dimension).tocsr()[::-1])
     composed = SandwichProduct(product, [1.0], [turned], [turned])
     errors = errors_of_rows([(single, product)], P1.dimension)

@@ -190,11 +190,13 @@ def write_remaining(
         top -= 1
         t = stack[top]
         b = block[t]
+        # the children of a block that is not itself one of those that remain
         if nodes[b, CHILDREN] > 0 and not new[t]:
             for child in range(first[t], first[t] + nodes[b, CHILDREN]):
                 stack[top] = child
                 top += 1
             continue
+        # the numbers of the block, and its line of the table
         source = merged if new[t] else numbers
         for l in range(cost[t]):
             out[written + l] = source[place[t] + l]

@@ -239,7 +239,7 @@ def listed(
                for each, offset in zip(channels, offsets, strict=True)]  # fmt: skip
     orders = [np.argsort(key, kind="stable") for key, _, _ in entries]
     keys = [key[order] for (key, _, _), order in zip(entries, orders, strict=True)]
-    used = different(np.sort(np.concatenate([different(key) for key in keys])))
+    used = np.unique(np.concatenate(keys))
     # components of all waves, and the map of each channel
     waves = tuple(dict.fromkeys(each.wave for each in channels))
     begin = dict(zip(waves, np.cumsum([0, *(KINDS[each] for each in waves)])[:-1].tolist(), strict=True))
@@ -276,8 +276,3 @@ def _entries(
         offset += given.total
     keys, unknowns, all_numbers = zip(*parts, strict=True)
     return np.concatenate(keys), np.concatenate(unknowns), np.concatenate(all_numbers)
-
-
-def different(ordered: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The different ones of increasing numbers."""
-    return ordered[np.append(True, np.diff(ordered) > 0)] if len(ordered) else ordered

@@ -17,7 +17,7 @@ from calderon.mlfmm.equivalent.lowfrequency import LowFrequency
 from calderon.mlfmm.levels import Level, Pairs, Patterns, Traversal, levels_of, pairs_of_levels
 from calderon.mlfmm.p2m_l2p import POINTS, l2p_kernel, p2m_kernel
 from calderon.mlfmm.points import Points, PointsOfLevel
-from calderon.mlfmm.spectrum import Grid
+from calderon.mlfmm.spectrum import Grid, flat
 from calderon.products.lists import Lists, leaves_of_boxes
 from calderon.products.octree import Octree
 
@@ -193,10 +193,11 @@ class Far:
             return
         real, spectra, k = self.traversal.real, self.traversal.spectra, complex(self.k)
         components, lossy = sum(KINDS[kind] for kind in kinds), k.imag > 0
+        # the kernel, and the tables of the level for it
         run = (p2m_kernel if outward else l2p_kernel)(lossy, points.is_mixed)
         mix = points.mix.view(float).astype(real)
         pitch, (along, growth, table) = level.half.pitch(real), WavesOfLevel.of(level, kinds, k, spectra, real, outward)
-        rows, factors = aligned_rows(along, real), aligned_rows(table, real)
+        rows, factors = flat(along, real), flat(table, real)
         size = 4 * POINTS * width(real) + 2 * pitch * (1 + columns * components)
         spans = () if outward else (points.spans,)
         arguments = (points.local, points.normals, mix, points.starts, *spans, numbers, components, rows, pitch,
@@ -214,7 +215,9 @@ class Far:
         if self.low is None:
             return []
         vector, count = self.traversal.vector, columns * self.sums
+        # currents as sums of scalars
         given = to_sums(numbers, self.source_kinds, self.k) if vector else numbers
+        # sources of all boxes with cubes; those of the coarsest level are charges of plane waves above
         found = self.low.outgoing(self.sources, given, PARTS if vector else parts_of(self.source_kinds), count)
         if outgoing:
             points, parents = self.low.below(self.traversal.levels[-1])
@@ -255,12 +258,6 @@ def parts_of(kinds: Sequence[str]) -> NDArray[np.int64]:
     """Which part each component of scalars is: 0 values, 1 .. 3 derivatives; equivalent sources know no others."""
     known = {"value": (0,), "mixed": (0,), "gradient": (1, 2, 3)}
     return np.array([n for kind in kinds for n in known[kind]])
-
-
-def aligned_rows(values: NDArray[Any], real: Any) -> NDArray[Any]:
-    out = aligned(values.size, real)
-    out[:] = values.ravel()
-    return out
 
 
 class Found(NamedTuple):
@@ -306,7 +303,8 @@ def find_degrees(
     # from the leaves up, as degrees do not decrease
     for n in range(len(runs) - 1, first - 1, -1):
         edge = 0.5**n * tree.cube.edge
-        share = rtol * np.exp(np.imag(k) * edge) if green is None else rtol
+        # errors of plane waves decay with these, and are of both signs; others get a part of the tolerance
+        share = rtol * np.exp(np.imag(k) * edge) if green is None else rtol / 6
         if share >= 1:  # waves have decayed before they reach separated boxes of this size
             break
         low, high = runs[n]

@@ -31,6 +31,7 @@ def pairs_of_levels(tree: Octree, lists: Lists) -> list[Pairs]:
     far = lists.far
     matrix = np.repeat(far.runs[:, 0], far.runs[:, 2] - far.runs[:, 1])
     starts = np.cumsum(np.bincount(far.target + 1, minlength=len(tree.level) + 1))
+    # pairs in the order of their targets
     order = np.empty(len(matrix), np.int64)
     counting_order(far.target, starts.copy(), order)
     source, matrix = far.source[order], matrix[order]
@@ -78,6 +79,7 @@ class Level:
 
     def part(self, receiving: tuple[int, int]) -> "Level":
         """The level with incoming patterns of some boxes alone, for devices."""
+        # pairs of these targets, counted from the first one
         first, source, offset, used = self.pairs
         low, high = first[list(receiving)].tolist()
         pairs = Pairs(np.clip(first, low, high) - low, source[low:high], offset[low:high], used)
@@ -185,6 +187,7 @@ class Traversal:
         """Patterns of the parents of level n from those of this level, or the other way."""
         level, above, lift = self.levels[n], self.levels[n - 1], self.levels[n].lift
         assert lift is not None
+        # patterns that are given and those that are wanted, with matrices that way
         sides = [(x[n], level.half.pitch(self.real)), (x[n - 1], above.half.pitch(self.real))]
         given, wanted = sides if upward else sides[::-1]
         run, theta, phi = (m2m, lift.theta, lift.phi) if upward else (l2l, lift.theta_back, lift.phi_back)

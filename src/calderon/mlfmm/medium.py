@@ -159,9 +159,11 @@ class Medium(LinearOperator):
         green = terms[0].atom.green
         self.k, self.green = with_real_part(complex(green.wavenumber)), other_green(green)
         self.sites = Sites.of(terms, shape)
+        # middles and reaches of the functions that have triangles
         used = np.isfinite(self.sites.boxes[:, 0, 0])
         low, high = self.sites.boxes[used].transpose(1, 0, 2)
         centres, reach = (low + high) / 2, (high - low).max(axis=1) / 2
+        # the tree with the least work of near entries and of products
         self.cost = math.inf
         for tree, lists, least in self._trees(centres, reach, edge and self._shortest(edge), mixed):
             leaf = np.empty(len(centres), np.int64)
@@ -193,14 +195,17 @@ class Medium(LinearOperator):
             tree = octree(centres, None, most, (deepest, deepest), cube)
             return tree, lists_of(tree), least
 
+        # one leaf of all unknowns
         if not edge:
             yield found(cube, len(centres), np.full(len(centres), cube.edge), 0.0)
             return
+        # plane waves alone, whose smallest leaves have the least edge or a little more
         for factor in LEAVES.factors if math.isfinite(edge) else ():
             least = factor * edge
             depth = max(0, math.ceil(math.log2(cube.edge / least)))
             wider = cube.enlarged(least * 2.0**depth / cube.edge) if depth else cube
             yield found(wider, LEAVES.most, np.maximum(least, reach / LEAVES.outside), 0.0)
+        # equivalent sources in smaller boxes, too
         loops = is_of_currents(self.terms[0]) and abs(self.k) * np.median(reach) < LEAVES.loops
         if (mixed or math.isinf(edge)) and (low < 0.5 * edge).any() and not loops:
             for most in LEAVES.low:
@@ -253,10 +258,12 @@ class Medium(LinearOperator):
         for (top, left), exact in self.regions().items():
             terms = [loosened(each, rtol) for each in exact]
             sides = (top, terms[0].shape[0], self.sites.rows), (left, terms[0].shape[1], self.sites.columns)
+            # clusters of unknowns by leaf, and the pairs of them that have blocks
             rows, columns = (self._clusters(self.leaf[site[first : first + count]]) for first, count, site in sides)
             pairs = self.lists.near_pairs
             kept = (rows.stop > rows.start)[pairs[:, 0]] & (columns.stop > columns.start)[pairs[:, 1]]
             near = NearStore.empty((rows, columns), pairs[kept], execution.dtype(True), packs)
+            # terms on the same spaces together, chunk by chunk
             spaces = dict.fromkeys((t.atom.test, t.atom.trial) for t in terms)
             groups = [[(t.factor, t.atom) for t in terms if (t.atom.test, t.atom.trial) == pair] for pair in spaces]
             missing = list(range(len(near.chunks) - 1)) if saved is None else saved.restore(near)
@@ -281,6 +288,7 @@ class Medium(LinearOperator):
         """(rows,) squared, up to a factor: the field at a function x in a leaf, of one y in a leaf at a distance R, has
         an error like (|x - y| / R)^12 / R for the points of their supports that are farthest apart, both from the
         centre of their leaf."""
+        # middles of functions from the centres of their leaves, and their reach
         used = np.flatnonzero(np.isfinite(self.sites.boxes[:, 0, 0]))
         centres, found = centres_of(self.tree)[self.lists.leaves], np.zeros(len(self.sites.boxes))
         local, leaf = np.zeros((len(found), 3)), self.leaf
@@ -290,6 +298,7 @@ class Medium(LinearOperator):
         rows, columns = (self._clusters(leaf[each]) for each in (self.sites.rows, self.sites.columns))
         targets, sources = self.sites.rows[rows.order], self.sites.columns[columns.order]
         edges = self.tree.cube.edge * 0.5 ** self.tree.level[self.lists.leaves].astype(float)
+        # sums over the functions of leaves that are close to a leaf, but no neighbours
         for n in np.flatnonzero(rows.stop > rows.start):
             distance = np.linalg.norm(centres - centres[n], axis=1)
             apart = distance < 4 * edges[n]  # within which such errors matter
@@ -311,6 +320,7 @@ class Medium(LinearOperator):
         the answer is False. degree: of the quadrature of charges."""
         if not len(self.lists.far.source) or (self.waves and (rtol, degree) == (self.rtol, self.waves.degree)):
             return True
+        # charges of that degree, and degrees of all levels that hold the tolerance
         waves = self.waves if self.waves is not None and self.waves.degree == degree else self._charges(degree)
         sides, derivatives = (waves.charges.points, waves.tests.points), (waves.slopes, False)
         degrees = find_degrees(self.tree, self.lists, self.k, rtol, self.real, *sides, derivatives, self.least,
@@ -318,6 +328,7 @@ class Medium(LinearOperator):
         if degrees is None:
             return False
         kinds = waves.charges.listed.waves, waves.tests.listed.waves
+        # tables of these levels
         levels = degrees.levels(self.tree, self.lists, self.k, self.real, is_vector(kinds[0]), self.green)
         self.waves, self.rtol = waves, rtol
         self.far = Far(self.k, self.tree, self.lists, levels[0], *sides, *kinds, levels[1])
@@ -335,11 +346,13 @@ class Medium(LinearOperator):
         (rows, into), (columns, out) = (weighted(*each) for each in zip(sides, factorised(table), strict=True))
         mix: list[Any] = [None, None]
         slopes = any(each.wave in ("gradient", "magnetic") for each in rows + columns)
+        # scalars in one traversal: a charge and a dipole along the normal are one charge
         if into.shape[1] == 1 and not is_vector([each.wave for each in columns]):
             rows, mix[0] = mixed(rows, into[:, 0])
             columns, mix[1] = mixed(columns, out[:, 0])
             into, out = (np.ones((len(each), 1), complex) for each in (rows, columns))
         charges = self._side(columns, out, self.sites.columns, mix[1], degree)
+        # both sides share points where they are the same functions
         if rows != columns or not np.array_equal(self.sites.rows, self.sites.columns):
             return Waves(degree, self._side(rows, into, self.sites.rows, mix[0], degree), charges, slopes)
         points = charges.points if mix[0] is None else charges.points._replace(mix=mix[0])
@@ -363,6 +376,7 @@ class Medium(LinearOperator):
         they do not, charges of a higher degree with the last tolerance come first; double: then double precision."""
         if self.waves is None:
             return False
+        # a smaller tolerance, else charges of a higher degree, else double precision
         most = max(term.atom.quadrature.regular for term in self.terms)
         degree = min(most, self.waves.degree + finer)
         if self.fill_far(rtol, degree):
@@ -419,6 +433,7 @@ class Medium(LinearOperator):
     def _add_far(self, far: Far, x: NDArray[Any], y: NDArray[Any], transposed: bool) -> None:
         """Add the products with x (n, m) of all charges that are not in neighbouring leaves to y."""
         assert self.waves is not None
+        # charges of all columns and traversals, fields of these, and moments of fields
         wanted, given = (self.waves.tests, self.waves.charges)[:: -1 if transposed else 1]
         charges = given.listed.spread(x, given.weights)
         charges = charges.reshape(*charges.shape[:1], -1, given.listed.components)
@@ -438,6 +453,7 @@ class Medium(LinearOperator):
         """For devices: at most so many media, whose products add up to those of this one, with the near blocks of the
         rows of a run of leaves and the fields there of all charges; and the work (count,) of each, in numbers that a
         product reads or computes."""
+        # work of each leaf, and runs of leaves with like sums of it
         work = np.zeros(len(self.lists.leaves)) if self.far is None else self.far.cost * self.rank
         for _, _, near in self.near:
             work += np.bincount(near.layout.pairs[:, 0], np.diff(near.layout.starts), len(work))

@@ -111,6 +111,8 @@ def degree_of(rtol: float, terms: Sequence[Term]) -> int:
     wanted = 2 if rtol >= SINGLE else 3 if rtol >= FINE else 4
     if wanted == 2 and quadratic_error(terms) > 0.3 * rtol:
         wanted = 3
+    if wanted == 3 and rtol < SINGLE and other_green(terms[0].atom.green) is not None:
+        wanted = 4  # all boxes are small there, and neighbours of leaves near
     return min(wanted, *(term.atom.quadrature.regular for term in terms))
 
 
@@ -130,9 +132,11 @@ def media_of(operator: BoundaryOperator) -> tuple[dict[Any, list[Term]], list[Te
     terms, and transposed ones of a part of the matrix whose mirror image has the same terms plain. Hypersingular
     operators of functions that do not vanish at the boundary of their surface are in the transformed form: integrals by
     parts leave out the line charges there that normal derivatives of whole functions have."""
+    # plain and transposed terms of each part of the matrix
     terms, parts = [_by_parts(term) for term in terms_of(operator)], dict[Any, tuple[set[Any], set[Any]]]()
     for term in terms:
         parts.setdefault(_part_of(term), (set(), set()))[term.transposed].add((term.atom.key, term.factor))
+    # terms of integral operators by their medium
     media, others = dict[Any, list[Term]](), list[Term]()
     for term in terms:
         plain, transposed = parts[_part_of(term)]
@@ -294,6 +298,7 @@ def _part(medium: Medium, rtol: float) -> Part:
         passing = max(passing, (high - low) * count * 2 * full.pitch(real) * size)
         stay += 2 * (high - low) * count * 2 * half.pitch(real) * size + 24 * pairs
         work += LEAVES.pair * pairs * count * full.count
+    # the points of charges and tests, and near entries
     points = _points(medium, rtol)
     waves = medium.nbytes if medium.far is not None else stay + points * (60 + 30 * columns) * spectra
     flops = WORK.direction * size / 4 * (work + LEAVES.point * points * leaf)

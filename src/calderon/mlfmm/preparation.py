@@ -214,16 +214,19 @@ class Preparation:
         """Steps 1 to 3; None where the attempt ends with one of them."""
         if self.saved is not None:
             self.saved.begin(setting.number)
+        # 1. plane waves and equivalent sources
         made = self.choice.media if setting.number == self.choice.number and not self.known else {}
         parts = parts_of(self.operator, setting, self.rtol, self.execution, made)
         if parts is None:
             return None
         if self.check is None or self.rtol < SMALL:  # rows of the largest errors depend on where leaves end
             self.check = WaveCheck.of(self.operator, self.rtol, self.precise, parts.terms)
+        # 2. the far field next to exact near entries of the checked rows
         near = self.check.near_part(parts.media, self.local)
         if near is not None and not self._far_holds(parts, near):
             self.larger_leaves = parts.have_waves
             return None
+        # 3. near entries
         parts.fill_near(self.saved, self.advance)
         if parts.known is not None:
             check = self.check.check

@@ -148,6 +148,7 @@ def turned(factors, image, turns, rows, pair, out):
     """
     count = 2 * rows
     for n in range(len(image)):
+        # which angles phi of the image are those of the offset
         begin, step = 0, 1  # j, an angle phi of d, is that number begin + step j of its image
         if turns[n, 0]:
             begin, step = rows - begin, -step
@@ -156,6 +157,7 @@ def turned(factors, image, turns, rows, pair, out):
         if turns[n, 3]:
             begin, step = rows // 2 - begin, -step
         for t in range(rows):
+            # factors of one angle theta, block by block
             row = (rows - 1 - t if turns[n, 2] else t) * count
             j = begin % count
             for d in range(t * count, (t + 1) * count):
