@@ -111,8 +111,6 @@ def degree_of(rtol: float, terms: Sequence[Term]) -> int:
     wanted = 2 if rtol >= SINGLE else 3 if rtol >= FINE else 4
     if wanted == 2 and quadratic_error(terms) > 0.3 * rtol:
         wanted = 3
-    if wanted == 3 and rtol < SINGLE and other_green(terms[0].atom.green) is not None:
-        wanted = 4  # all boxes are small there, and neighbours of leaves near
     return min(wanted, *(term.atom.quadrature.regular for term in terms))
 
 
