@@ -156,9 +156,9 @@ def test_many_radians_against_more_points(monkeypatch):
         return layer(green, trial, test).entries([0], [0])[0, 0]
 
     for layer in (cal.single_layer, cal.double_layer):
-        monkeypatch.setattr(close_moments, "RADIANS", 0.4)
+        monkeypatch.setattr(close_moments, "RULES", close_moments.RULES._replace(radians=0.4))
         few = entry(layer, cal.Helmholtz(12.0))
-        monkeypatch.setattr(close_moments, "RADIANS", 1.2)
+        monkeypatch.setattr(close_moments, "RULES", close_moments.RULES._replace(radians=1.2))
         many = entry(layer, cal.Helmholtz(12.0))
         assert few != many
         assert abs(few - many) < 1e-6 * abs(entry(layer, cal.Laplace()))

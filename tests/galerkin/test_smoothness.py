@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from calderon.pairs.classes import Pairs
-from calderon.pairs.gauss_counts import COUNTS, ellipse_kernel, ellipse_scratch, points_needed, sample_lines
+from calderon.pairs.gauss_counts import COUNTS, ellipse_scratch, points_needed, put_ellipses, sample_lines
 from calderon.quadrature.singular import ROLES, angular_maps
 
 
@@ -17,7 +17,7 @@ def test_ellipses_are_those_of_their_lines(shared):
     orders = [np.array([rng.permutation(3) for _ in range(19)]).astype(np.int8) for _ in range(2)]
     lines = sample_lines(angular_maps(shared), list(ROLES[shared]))
     found = np.empty((19, 1 + max(max(each) for each in ROLES[shared])))
-    ellipse_kernel()(test, trial, Pairs(triangles, *orders), lines, ellipse_scratch(lines), found)
+    put_ellipses(test, trial, Pairs(triangles, *orders), lines, ellipse_scratch(lines), found)
     expected = np.full_like(found, np.inf)
     for n, (i, j) in enumerate(triangles):
         x, y = test[i][orders[0][n]], trial[j][orders[1][n]]

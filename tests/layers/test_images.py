@@ -62,6 +62,6 @@ def test_thick_layers_have_none():
 def test_a_table_that_misses_is_refused(monkeypatch):
     """Without images, and with few intervals, a layer of a ten thousandth of the reach is not resolved."""
     sections = Stack([Layer(1e-6, 2.2)], below="pec").at(1e9)
-    monkeypatch.setattr(tables, "HALVINGS", 3)
+    monkeypatch.setattr(tables, "LIMITS", tables.LIMITS._replace(halvings=3))
     with pytest.raises(ValueError, match="change so fast at distances .* make the layers next to the metal thicker"):
         table_of(sections, 1e-6, 1e-6, 20e-3)

@@ -164,7 +164,7 @@ def test_charges_of_any_size_fit_single_precision(opencl, size):
 
 @pytest.mark.parametrize("threads", [1, 1 << 10, 1 << 20])
 def test_sources_are_shared_out_among_threads_without_a_change(opencl, monkeypatch, threads):
-    monkeypatch.setattr(device_field, "THREADS", threads)
+    monkeypatch.setattr(device_field, "LAUNCHES", device_field.LAUNCHES._replace(threads=threads))
     check(current("electric", 2.0).evaluate, opencl, "single", *PRECISIONS[1][1:])
 
 

@@ -1,4 +1,4 @@
-"""Galerkin integrals for fast methods: blocks between boxes, and corrections of sums over points."""
+"""Galerkin integrals for fast methods: blocks between boxes."""
 
 import numpy as np
 import pytest
@@ -6,11 +6,10 @@ import pytest
 import calderon as cal
 from calderon.backends import Execution
 from calderon.galerkin.rows.entry_kernels import Clusters
-from calderon.galerkin.rows.galerkin_entries import corrections, go_together
+from calderon.galerkin.rows.galerkin_entries import go_together
 from calderon.mesh.locality import locality_order
 from calderon.products.near_entries import near_blocks
 from calderon.quadrature import NearQuadrature, Quadrature
-from calderon.spaces.charges import charges
 from calderon.spaces.supports import support_boxes
 
 EXECUTION = Execution.of("numba", "double")
@@ -106,20 +105,6 @@ def test_terms_on_other_spaces_are_refused(mesh):
     clusters = boxes(cal.P1(mesh), 20)
     with pytest.raises(ValueError, match="one test and one trial space, got 2"):
         near_blocks([(1.0, each) for each in operators], clusters, clusters, np.zeros((1, 2), np.int64), EXECUTION)
-
-
-def test_a_sum_over_points_with_corrections_is_the_dense_matrix(mesh):
-    """The sum is that of charges at the points of a rule, as a fast multipole method sums them."""
-    space, degree = cal.P1(mesh), 4
-    operator = cal.single_layer(cal.Laplace(), space)
-    sources = charges(space, degree, "value")
-    x = np.random.default_rng(1).standard_normal(space.dimension)
-    distance = np.linalg.norm(sources.points[:, None] - sources.points[None], axis=2)
-    np.fill_diagonal(distance, np.inf)
-    potential = (1 / (4 * np.pi * distance)) @ sources.strengths("value", x)[:, 0]
-    summed = sources.moments("value", potential[:, None]) + corrections(operator, degree, EXECUTION) @ x
-    dense = operator.assemble() @ x
-    assert np.abs(summed - dense).max() < 1e-12 * np.abs(dense).max()
 
 
 @pytest.mark.variant

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from calderon.backends import thread_count
@@ -18,22 +17,17 @@ from calderon.galerkin.forms.form import Form
 from calderon.galerkin.forms.scalar import curl_data, curl_form, scalar_form
 from calderon.galerkin.limits import checked_range
 from calderon.galerkin.regular.centroid_distances import NEAR, no_spreads, spreads
-from calderon.galerkin.regular.element_tables import (
-    LANES,
-    TestSide,
-    TrialSide,
-    in_threes,
-    test_side,
-    trial_side,
-)
+from calderon.galerkin.regular.element_tables import LANES, TestSide, TrialSide, in_threes, test_side, trial_side
 from calderon.galerkin.regular.tile import TileKind, tile_kernel, tile_scratch
 from calderon.galerkin.selection import (
     Rows,
     Selection,
+    carried,
     common_frame,
     filled_rows,
     numbered_rows,
     select,
+    sharing,
 )
 from calderon.galerkin.special_part import SpecialPart
 from calderon.greens import Radial
@@ -186,21 +180,17 @@ class Block(SpecialPart):
     def _sides(self) -> None:
         """Tables of both sides for the regular part."""
         rule, real = triangle_rule(self.quadrature.regular), self.real
-        self._tile_sides()
+        degree, together = self.quadrature.regular, self.tile_form is not None
+        test, trial = self.moment_functions(rule)
+        last = degree, self.threes, self.integrand.curls
+        self.test_side = test_side(self.test_surface, test, self.data[0], *last, together, real)
+        self.trial_side = trial_side(self.trial_surface, trial, self.data[1], self.trial.places, *last, real)
         if self._through_centroids() and not self._reads_points():
             self.test_side = self.test_side._replace(nodes=np.zeros((0, 0), real))
             empty = np.zeros((len(self.trial_side.points), 0, 3 * LANES), real)
             self.trial_side = self.trial_side._replace(points=empty)
         surfaces = self.test_surface, self.trial_surface
         self.spreads = spreads(*surfaces, rule, real) if self._reads_spreads() else no_spreads(real)
-
-    def _tile_sides(self) -> None:
-        """Both sides as tiles read them."""
-        degree, together = self.quadrature.regular, self.tile_form is not None
-        test, trial = self.moment_functions(triangle_rule(degree))
-        last = degree, self.threes, self.integrand.curls
-        self.test_side = test_side(self.test_surface, test, self.data[0], *last, together, self.real)
-        self.trial_side = trial_side(self.trial_surface, trial, self.data[1], self.trial.places, *last, self.real)
 
     def _through_centroids(self) -> bool:
         """Whether squared distances of points come from the centroids of their triangles (centroid_distances.py)."""
@@ -216,7 +206,12 @@ class Block(SpecialPart):
 
     def _prepare(self) -> None:
         """Find special pairs, tabulate both sides and divide the work."""
-        self._skip()
+        self.batches, special = self._special_pairs()
+        # what the regular part leaves out, increasing for each test triangle
+        test, trial = special.T
+        order = grouped(trial, len(self.trial.triangles))[1]
+        self.skip_start, by_test = grouped(test[order], len(self.test.triangles))
+        self.skip_position = trial[order[by_test]]
         self._sides()
         self.tiles, self.spans = self._ranges(TILES), self._ranges(SPANS)
         self.neighbours = self._neighbours(self.tiles)
@@ -231,14 +226,6 @@ class Block(SpecialPart):
         """The number of triangles that take the memory of that many for real kernels in double precision."""
         return triangles * 8 // (self.real.itemsize * (2 if self.green.is_complex else 1))
 
-    def _skip(self) -> None:
-        """Touching and near pairs, and what the regular part leaves out."""
-        self.batches, special = self._special_pairs()
-        test, trial = special.T
-        order = grouped(trial, len(self.trial.triangles))[1]
-        self.skip_start, by_test = grouped(test[order], len(self.test.triangles))
-        self.skip_position = trial[order[by_test]]  # increasing for each test triangle
-
     def shorten(self, size: int) -> None:
         """Tiles of at most that many triangles, for rows apart: no two of them share any."""
         size = min(size, int(np.diff(self.tiles).max(initial=1)))
@@ -250,14 +237,7 @@ class Block(SpecialPart):
         rows of their own."""
         if not self.test_space.is_continuous:
             return None
-        number = np.repeat(np.arange(len(bounds) - 1), np.diff(bounds))
-        rows = self.test.places
-        kept = rows >= 0
-        shape = (len(bounds) - 1, len(self.out))
-        entries = (np.ones(int(kept.sum())), (np.repeat(number[:, None], rows.shape[1], axis=1)[kept], rows[kept]))
-        table = sp.coo_array(entries, shape=shape).tocsr()
-        touching = (table @ table.T).tocsr()
-        return [touching.indices[touching.indptr[t] : touching.indptr[t + 1]] for t in range(shape[0])]
+        return sharing(carried(bounds, self.test.places, len(self.out)))
 
     def stages(self) -> list[Stage]:
         """All tasks; those of one stage are done before those of the next."""

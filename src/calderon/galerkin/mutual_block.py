@@ -3,14 +3,13 @@
 import math
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from calderon.backends import thread_count
 from calderon.galerkin.block import TILE, Block, Stage
 from calderon.galerkin.regular.element_tables import LANES
 from calderon.galerkin.regular.mutual_tile import mutual_kernel, mutual_scratch
-from calderon.galerkin.selection import Rows, filled_rows
+from calderon.galerkin.selection import Rows, carried, filled_rows, incidence, sharing
 from calderon.galerkin.special_part import Renumbered
 from calderon.greens import Radial
 from calderon.integrands import Component
@@ -74,15 +73,10 @@ class MutualBlock(Block):
             Stage(self.add_span, len(self.spans) - 1, self._special_neighbours(), np.diff(self.spans).tolist()),
         ]
 
-    def _written(self, bounds: NDArray[np.int64]) -> sp.csr_array:
-        """(ranges, unknowns): which of them the triangles between two bounds carry."""
-        number = np.repeat(np.arange(len(bounds) - 1), np.diff(bounds))
-        return _incidence(number, self.test.places, (len(bounds) - 1, len(self.out)))
-
     def _part_neighbours(self) -> list[NDArray[np.int64]]:
         """For each part the others (and itself) that write to common entries: rows and columns of the tile and of the
         columns, or exchanged."""
-        tiles, columns = self._written(self.tiles), self._written(self.columns)
+        tiles, columns = (carried(each, self.test.places, len(self.out)) for each in (self.tiles, self.columns))
         alike, across = (tiles @ tiles.T).toarray() > 0, (tiles @ columns.T).toarray() > 0
         side = (columns @ columns.T).toarray() > 0
         i, j = self.parts.T
@@ -91,14 +85,13 @@ class MutualBlock(Block):
     def _special_neighbours(self) -> list[NDArray[np.int64]]:
         """For each span the others (and itself) whose touching and near pairs write to common rows."""
         shape = (len(self.spans) - 1, len(self.out))
-        table = self._written(self.spans)
+        table = carried(self.spans, self.test.places, shape[1])
         for batch in self.batches:
             i, j = batch.pairs.triangles.T
             found = [np.unique(each) for each in np.split(j, np.searchsorted(i, self.spans[1:-1]))]
             span = np.repeat(np.arange(shape[0]), [len(each) for each in found])
-            table = table + _incidence(span, self.trial.places[np.concatenate(found)], shape)
-        touching = (table @ table.T).tocsr()
-        return [touching.indices[touching.indptr[t] : touching.indptr[t + 1]] for t in range(shape[0])]
+            table = table + incidence(span, self.trial.places[np.concatenate(found)], shape)
+        return sharing(table)
 
     def _pairs_of_parts(self) -> NDArray[np.float64]:
         """(parts,) how many pairs of triangles each computes."""
@@ -132,11 +125,3 @@ class MutualBlock(Block):
             (np.ascontiguousarray(back.swapaxes(2, 3)), batch.pairs.exchanged()),
         ):
             self._scatter(moments[None], each, self.data, *places, self.out, False)
-
-
-def _incidence(number: NDArray[np.int64], places: NDArray[np.int64], shape: tuple[int, int]) -> sp.csr_array:
-    """(tasks, unknowns) > 0 where the task of a triangle carries the unknown at one of its places (n, L)."""
-    rows = np.repeat(number.astype(np.int32)[:, None], places.shape[1], axis=1)
-    kept = places >= 0
-    which = rows[kept], places[kept].astype(np.int32)
-    return sp.coo_array((np.ones(len(which[0]), np.float32), which), shape=shape).tocsr()

@@ -4,6 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from calderon.galerkin.regular.element_tables import GROUP, groups_of
@@ -76,6 +77,27 @@ class Rows(NamedTuple):
         numbers = self.tile_rows[lo:hi]
         tile_rows, found = numbered_rows(np.where(numbers < len(self.ids), numbers, -1))
         return Rows(self.out, tile_rows, self.ids[found], self.places)
+
+
+def incidence(number: NDArray[np.int64], places: NDArray[np.int64], shape: tuple[int, int]) -> sp.csr_array:
+    """(tasks, unknowns) > 0 where the task of a triangle, number (n,), carries the unknown at one of its places (n,
+    L)."""
+    rows = np.repeat(number.astype(np.int32)[:, None], places.shape[1], axis=1)
+    kept = places >= 0
+    which = rows[kept], places[kept].astype(np.int32)
+    return sp.coo_array((np.ones(len(which[0]), np.float32), which), shape=shape).tocsr()
+
+
+def carried(bounds: NDArray[np.int64], places: NDArray[np.int64], unknowns: int) -> sp.csr_array:
+    """(ranges, unknowns) > 0 where one of the triangles between two bounds carries an unknown; places (n, L)."""
+    number = np.repeat(np.arange(len(bounds) - 1), np.diff(bounds))
+    return incidence(number, places, (len(bounds) - 1, unknowns))
+
+
+def sharing(table: sp.csr_array) -> list[NDArray[np.int64]]:
+    """For each task of a table (tasks, unknowns) those, itself among them, that carry one of its unknowns."""
+    both = (table @ table.T).tocsr()
+    return [both.indices[both.indptr[t] : both.indptr[t + 1]] for t in range(table.shape[0])]
 
 
 def filled_rows(tile_rows: NDArray[np.int64], count: int) -> NDArray[np.int64]:

@@ -16,7 +16,7 @@ from calderon.greens import Radial
 from calderon.integrands import Components, Integrand
 from calderon.mesh.geometry import FlatTriangles
 from calderon.pairs.classes import Pairs, TouchingPairs, near_pairs, touching_pairs
-from calderon.pairs.near import restrict_kernel, restriction
+from calderon.pairs.near import restrict, restriction
 from calderon.pairs.overlaps import refuse_overlaps
 from calderon.pairs.rules import Batch, Wanted, batch_of, close_batches, special_rules
 from calderon.pairs.tables import ProductTable
@@ -212,5 +212,5 @@ class SpecialPart:
         if batch.parts is not None:
             whole = [restriction(*each) for each in zip(elements, batch.parts, strict=True)]
             for each in matrices:
-                restrict_kernel()(*whole, each)
+                restrict(*whole, each)
         return matrices

@@ -5,19 +5,25 @@ cosine and exponential, relative for the inverse square root. The short forms ar
 """
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 from numba.extending import overload
 
-from calderon.backends.vectors import (
-    floor,
-    has_estimates,
-    inverse_square_root_estimate,
-    is_vector,
-    smaller,
-)
+from calderon.backends.vectors import floor, has_estimates, inverse_square_root_estimate, is_vector, smaller
 
 SHORT = 1.6
 """Largest |x| of the short forms."""
+
+
+def on_vectors(function: Callable[..., Any], double: Callable[..., Any], single: Callable[..., Any]) -> None:
+    """Let a function of one number, on vectors in kernels, be one of two: for double and for single precision."""
+
+    @overload(function, jit_options={"forceinline": True})
+    def chosen(x):
+        if not is_vector(x):
+            return None
+        return double if x.scalar.bitwidth == 64 else single
 
 
 def inverse_square_root(x: float) -> float:
@@ -121,11 +127,7 @@ def _cube_single(x):
     return (z * y) * (x * z - 5 / 3)
 
 
-@overload(inverse_cube_multiple, jit_options={"forceinline": True})
-def _inverse_cube_multiple(x):
-    if not is_vector(x):
-        return None
-    return _cube_double if x.scalar.bitwidth == 64 else _cube_single
+on_vectors(inverse_cube_multiple, _cube_double, _cube_single)
 
 
 @overload(inverse_cube, jit_options={"forceinline": True})
@@ -185,11 +187,7 @@ def _sine_cosine_single(x):
     return 2.0 * s2 * (1.0 - v2), 1.0 - 2.0 * s2 * s2
 
 
-@overload(sine_cosine, jit_options={"forceinline": True})
-def _sine_cosine(x):
-    if not is_vector(x):
-        return None
-    return _sine_cosine_double if x.scalar.bitwidth == 64 else _sine_cosine_single
+on_vectors(sine_cosine, _sine_cosine_double, _sine_cosine_single)
 
 
 def short_sine_cosine(x: float) -> tuple[float, float]:
@@ -228,11 +226,7 @@ def _short_sine_cosine_single(x):
     return x * s, c
 
 
-@overload(short_sine_cosine, jit_options={"forceinline": True})
-def _short_sine_cosine(x):
-    if not is_vector(x):
-        return None
-    return _short_sine_cosine_double if x.scalar.bitwidth == 64 else _short_sine_cosine_single
+on_vectors(short_sine_cosine, _short_sine_cosine_double, _short_sine_cosine_single)
 
 
 def short_exponential(x: float) -> float:
@@ -273,11 +267,7 @@ def _short_exponential_single(x):
     return 1.0 + z
 
 
-@overload(short_exponential, jit_options={"forceinline": True})
-def _short_exponential(x):
-    if not is_vector(x):
-        return None
-    return _short_exponential_double if x.scalar.bitwidth == 64 else _short_exponential_single
+on_vectors(short_exponential, _short_exponential_double, _short_exponential_single)
 
 
 def decaying_exponential(x: float) -> float:
@@ -314,8 +304,4 @@ def _decaying_exponential_single(x):
     return 1.0 + z
 
 
-@overload(decaying_exponential, jit_options={"forceinline": True})
-def _decaying_exponential(x):
-    if not is_vector(x):
-        return None
-    return _decaying_exponential_double if x.scalar.bitwidth == 64 else _decaying_exponential_single
+on_vectors(decaying_exponential, _decaying_exponential_double, _decaying_exponential_single)

@@ -15,16 +15,24 @@ from calderon.layers.sections import Sections
 from calderon.layers.sommerfeld import spatial_greens
 from calderon.layers.tables import DEGREE, NODES, SERIES, bisected
 
-HEIGHTS = 6
-"""Nodes over the heights of metal in a layer, at least."""
-MORE = 2.0
-"""Additional nodes for a phase of 1 over these heights."""
-FINER = 1.5
-"""Additional nodes for each halving of a neighbouring layer, whose faces make images at twice its thickness."""
-ACCURACY = 1e-5
-"""Last terms of a series over the largest value, or that of 1 / (4 pi r) at the end of its interval."""
-HALVINGS, REFUSED = 8, 1e-3
-"""Halvings of an interval at most, and the error from which on a table is refused."""
+
+class Limits(NamedTuple):
+    """Nodes and accuracy of tables."""
+
+    heights: int = 6
+    """Nodes over the heights of metal in a layer, at least."""
+    more: float = 2.0
+    """Additional nodes for a phase of 1 over these heights."""
+    finer: float = 1.5
+    """Additional nodes for each halving of a neighbouring layer, whose faces make images at twice its thickness."""
+    accuracy: float = 1e-5
+    """Last terms of a series over the largest value, or that of 1 / (4 pi r) at the end of its interval."""
+    halvings: int = 8
+    refused: float = 1e-3
+    """Halvings of an interval at most, and the error from which on a table is refused."""
+
+
+LIMITS = Limits()
 Real = NDArray[np.float64]
 
 
@@ -52,7 +60,7 @@ def heights_in(sections: Sections, layer: int, low: float, high: float) -> Heigh
     phase = abs(sections.wavenumbers[layer]) * (high - low)
     thickness = (sections.high - sections.low)[[max(layer - 1, 0), min(layer + 1, len(sections.eps) - 1)]]
     thin = float(thickness[thickness > 0].min(initial=np.inf))
-    n = HEIGHTS + int(MORE * phase) + int(FINER * np.log2(max(1.0, (high - low) / (2 * thin))))
+    n = LIMITS.heights + int(LIMITS.more * phase) + int(LIMITS.finer * np.log2(max(1.0, (high - low) / (2 * thin))))
     t = np.cos(np.pi * (np.arange(n) + 0.5) / n)
     return Heights(layer, low, high, (low + high + (high - low) * t) / 2)
 
@@ -97,14 +105,14 @@ def rest_table(sections: Sections, observers: Heights, sources: Heights, reach: 
         return np.asarray(np.abs(found[..., -2:]).max(axis=(1, 2, 3, 4)) / np.maximum(largest, 1 / (4 * np.pi * high)))
 
     def misses(found: Real, low: Real, high: Real) -> Real:
-        return np.asarray(errors(found, high) > ACCURACY)
+        return np.asarray(errors(found, high) > LIMITS.accuracy)
 
-    ends, interval, found = bisected(sections.densest, reach, HALVINGS, series, misses)
-    if (error := float(errors(found, ends[:, 0] + 1 / ends[:, 1]).max())) > REFUSED:
+    ends, interval, found = bisected(sections.densest, reach, LIMITS.halvings, series, misses)
+    if (error := float(errors(found, ends[:, 0] + 1 / ends[:, 1]).max())) > LIMITS.refused:
         raise ValueError(
             f"Green's functions of vertical metal change so fast that their table has an error of {error:.1g}, and "
-            f"{REFUSED:g} is allowed: make the layers next to the metal thicker, or leave out those that are too thin "
-            "to matter"
+            f"{LIMITS.refused:g} is allowed: make the layers next to the metal thicker, or leave out those that are "
+            "too thin to matter"
         )
     return RestTable(observers, sources, float(reach), interval, ends, found)
 

@@ -7,13 +7,13 @@ Antennas Propag. 46 (1998) 1412).
 """
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calderon.backends import run_tasks
 from calderon.backends.numba import jitable_part, kernel
+from calderon.backends.threads import in_parts
 from calderon.exact.vacuum import SPEED_OF_LIGHT
 from calderon.layers.bessel import bessel
 from calderon.layers.field_components import FIELDS, add_field_components
@@ -21,26 +21,35 @@ from calderon.layers.lines import line_functions, place, spectral_components
 from calderon.layers.sections import OPEN, TURN, Sections
 from calderon.quadrature import gauss
 
-DEPTH = 0.3, 4.0
-"""Depth of the path below the axis, over k0 at most and times rho at most: J_n grows on it."""
-INTERVALS = 26
-"""Intervals of the tail."""
-GROWTH = 1.5
-"""Ratio of neighbouring panels on the axis."""
-SMALL, ROUNDING = 1e-17, 1e-15
-"""Fractions of the sum, and of the part that is left out: panels below them end the integral."""
-ERROR = 1e-13
-"""Fraction of the part that is left out: intervals below it are not extrapolated."""
-FARTHEST = 1e9
-"""End of the path over that of the ellipse."""
-SLOPE, DECAYED = 400.0, 40.0
-"""Distance over the difference of heights up to which fields are integrated without averages, and the exponent at which
-they end."""
-SHARE = 16
-"""Distances of a task."""
-VERTICAL, RESONANT = 1e-6, 150.0
-"""Waves between walls are sampled at k_rho = VERTICAL k0; voltages there above RESONANT times the largest impedance
-mean a resonance: a pole is then so close to the beginning of the path that integrals are wrong by 1e-8 and more."""
+
+class Path(NamedTuple):
+    """The path of integration, and where integrals end."""
+
+    depth: tuple[Any, ...] = (0.3, 4.0)
+    """Depth of the path below the axis, over k0 at most and times rho at most: J_n grows on it."""
+    intervals: int = 26
+    """Intervals of the tail."""
+    growth: float = 1.5
+    """Ratio of neighbouring panels on the axis."""
+    small: float = 1e-17
+    rounding: float = 1e-15
+    """Fractions of the sum, and of the part that is left out: panels below them end the integral."""
+    error: float = 1e-13
+    """Fraction of the part that is left out: intervals below it are not extrapolated."""
+    farthest: float = 1e9
+    """End of the path over that of the ellipse."""
+    slope: float = 400.0
+    decayed: float = 40.0
+    """Distance over the difference of heights up to which fields are integrated without averages, and the exponent at
+    which they end."""
+    vertical: float = 1e-6
+    resonant: float = 150.0
+    """Waves between walls are sampled at k_rho = `vertical` k0; voltages there above `resonant` times the largest
+    impedance mean a resonance: a pole is then so close to the beginning of the path that integrals are wrong by 1e-8
+    and more."""
+
+
+PATH = Path()
 
 
 class Direct(NamedTuple):
@@ -134,9 +143,9 @@ def _on_axis(total, before, low, high, rho, place, direct, points, weights):
     for q in range(len(points)):
         k = low + (high - low) * points[q] + 0j
         _add_point(total, k, weights[q] * (high - low), rho, place, direct)
-    error = ROUNDING * (total[-1] - before[-1]).real
+    error = PATH.rounding * (total[-1] - before[-1]).real
     for c in range(len(total) - 1):
-        if abs(total[c] - before[c]) > max(SMALL * abs(total[c]), error):
+        if abs(total[c] - before[c]) > max(PATH.small * abs(total[c]), error):
             return False
     return True
 
@@ -157,28 +166,32 @@ def _integral(rho, end, depth, place, direct, points, weights, out):
             _add_point(total, k, step * (weights[q] * math.pi / panels), rho, place, direct)
     # panels that grow until Bessel's functions oscillate
     low, done = end, False
-    while low * rho < math.pi and low < FARTHEST * end and not done:
-        done = _on_axis(total, before, low, GROWTH * low, rho, place, direct, points, weights)
-        low *= GROWTH
+    while low * rho < math.pi and low < PATH.farthest * end and not done:
+        done = _on_axis(total, before, low, PATH.growth * low, rho, place, direct, points, weights)
+        low *= PATH.growth
     # fields far above or below their source: integrated until they have decayed
     away = abs(place[1] - place[3])
-    if len(out) == FIELDS and rho < SLOPE * away:  # derivatives have terms that averages do not suit
-        while low * away < DECAYED and not done:
-            high = min(GROWTH * low, low + 7.0 / rho)
+    if len(out) == FIELDS and rho < PATH.slope * away:  # derivatives have terms that averages do not suit
+        while low * away < PATH.decayed and not done:
+            high = min(PATH.growth * low, low + 7.0 / rho)
             done = _on_axis(total, before, low, high, rho, place, direct, points, weights)
             low = high
         done = True
     # partial sums at the ends of intervals between zeros, extrapolated by weighted averages
-    sums, ends, errors = np.empty((len(out), INTERVALS), np.complex128), np.empty(INTERVALS), np.empty(INTERVALS)
+    sums, ends, errors = (
+        np.empty((len(out), PATH.intervals), np.complex128),
+        np.empty(PATH.intervals),
+        np.empty(PATH.intervals),
+    )
     first, count = math.ceil(low * rho / math.pi + 0.25), 0
-    while low < FARTHEST * end and not done and count < INTERVALS:
+    while low < PATH.farthest * end and not done and count < PATH.intervals:
         high = (first + count + 0.25) * math.pi / rho
         done = _on_axis(total, before, low, high, rho, place, direct, points, weights)
-        errors[count] = ERROR * (total[-1] - before[-1]).real
+        errors[count] = PATH.error * (total[-1] - before[-1]).real
         sums[:, count], ends[count], low = total[:-1], high, high
         count += 1
     for c in range(len(out)):
-        limit = total[c] if done or count < INTERVALS else _average(sums[c], ends, errors, count)
+        limit = total[c] if done or count < PATH.intervals else _average(sums[c], ends, errors, count)
         out[c] = limit / (2.0 * math.pi)
 
 
@@ -244,9 +257,9 @@ def _require_no_resonance(sections: Sections, heights: tuple[float, float], laye
     """ValueError where walls above and below keep a field between them that has no losses: a pole at k_rho = 0."""
     if OPEN in sections.ends:
         return
-    line = line_functions(VERTICAL * sections.k0, sections.data, heights[0], layers[0], heights[1], layers[1])
+    line = line_functions(PATH.vertical * sections.k0, sections.data, heights[0], layers[0], heights[1], layers[1])
     impedances = np.abs(np.sqrt(sections.mu / sections.eps))
-    if max(abs(line[0]), abs(line[4])) > RESONANT * impedances.max():
+    if max(abs(line[0]), abs(line[4])) > PATH.resonant * impedances.max():
         frequency = sections.k0 * SPEED_OF_LIGHT / (2 * np.pi)
         raise ValueError(
             f"the layers between the walls resonate close to {frequency / 1e9:.6g} GHz, where the field is sensitive "
@@ -269,14 +282,10 @@ def _evaluated(
     places = sections.data, float(heights[0]), layers[0], float(heights[1]), layers[1]
     close = [abs(k) for c, k in zip(direct[:2], direct[2:], strict=True) if c and k.imag < TURN * k.real]
     end = 1.2 * max([sections.densest, *close]) + 0.2 * sections.k0
-    depths, rule = (DEPTH[0] * sections.k0, DEPTH[1]), gauss(16)
+    depths, rule = (PATH.depth[0] * sections.k0, PATH.depth[1]), gauss(16)
     points, weights = rule.points.copy(), rule.weights.copy()
     out = np.empty((len(flat), components), dtype=complex)
     given = *(complex(each) for each in direct), images
-
-    def work(number: int) -> None:
-        low, high = number * SHARE, min((number + 1) * SHARE, len(flat))
-        _integrals(flat, low, high, end, depths, places, given, points, weights, out)
-
-    run_tasks(work, -(-len(flat) // SHARE))
+    numbers = end, depths, places, given, points, weights, out
+    in_parts(lambda low, high: _integrals(flat, low, high, *numbers), len(flat))
     return out.T.reshape(components, *rho.shape)

@@ -8,7 +8,7 @@ sums of `distant_greens`, which take a thirtieth of the time.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,19 +21,28 @@ from calderon.layers.sections import Sections
 from calderon.layers.sommerfeld import NOTHING, Direct, horizontal_greens
 
 DEGREE = 11
-ACCURACY = 3e-8
-"""Last terms of a series over the largest value of r G in its interval."""
-FLOOR = 1e-4 / (4 * np.pi)
-"""Fields between conductors decay below all rounding errors."""
-HALVINGS, WIDE = 18, (600, 8)
-"""Halvings of an interval at most, and the number of intervals of one length above which none is halved: the larger one
-of 600 and 8 times those at the beginning. Where values change fast few intervals are short; where rounding covers the
-last terms, all would be."""
-REFUSED = 1e-5
-"""Error from which on a table is refused."""
-CLOSE = 1.0
-"""Over k0: distances up to which integrals leave the direct part out. Farther away it cancels with the rest: on a thin
-layer over a conductor the sum may be 1e-5 of it."""
+
+
+class Limits(NamedTuple):
+    """Accuracy and size of tables."""
+
+    accuracy: float = 3e-8
+    """Last terms of a series over the largest value of r G in its interval."""
+    floor: float = 1e-4 / (4 * np.pi)
+    """Fields between conductors decay below all rounding errors."""
+    halvings: int = 18
+    wide: tuple[Any, ...] = (600, 8)
+    """Halvings of an interval at most, and the number of intervals of one length above which none is halved: the larger
+    one of 600 and 8 times those at the beginning. Where values change fast few intervals are short; where rounding
+    covers the last terms, all would be."""
+    refused: float = 1e-5
+    """Error from which on a table is refused."""
+    close: float = 1.0
+    """Over k0: distances up to which integrals leave the direct part out. Farther away it cancels with the rest: on a
+    thin layer over a conductor the sum may be 1e-5 of it."""
+
+
+LIMITS = Limits()
 OWN, AWAY, WHOLE = 0, -1, 4
 """Tables with r G at first, with G at first, and with the same in both halves: where loops begin, if not negative."""
 ALL = 0.0, np.inf
@@ -179,7 +188,7 @@ def table_of(
     def greens(r: np.ndarray) -> np.ndarray:
         """(2, ...) both at distances (n, nodes) without the direct part."""
         # distances: close ones by integrals without the direct part, distant ones by their sums
-        close, beyond = r.max(axis=1) * sections.k0 < CLOSE, np.full(len(r), False)
+        close, beyond = r.max(axis=1) * sections.k0 < LIMITS.close, np.full(len(r), False)
         far = is_far(r, images, requested)
         if distant is not None:
             beyond = r.min(axis=1) >= distant.start
@@ -218,17 +227,17 @@ def tabulated(
         return _series(greens, direct, images, away, asked, low, size)
 
     def misses(found: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
-        return np.asarray(_error(found, low, high, away, asked) > ACCURACY)
+        return np.asarray(_error(found, low, high, away, asked) > LIMITS.accuracy)
 
-    ends, interval, found = bisected(densest, reach, HALVINGS, series, misses)
+    ends, interval, found = bisected(densest, reach, LIMITS.halvings, series, misses)
     table = Table(direct, images, float(reach), ends, interval, found)
     error = _error(found, ends[:, 0] - 1 / ends[:, 1], ends[:, 0] + 1 / ends[:, 1], away, asked)
-    if error.max() > REFUSED:
+    if error.max() > LIMITS.refused:
         low, high = (1e3 * (ends[error.argmax(), 0] + side / ends[error.argmax(), 1]) for side in (-1, 1))
         raise ValueError(
             f"Green's functions between {named} change so fast at distances "
-            f"of {low:.3g} to {high:.3g} mm that their table has an error of {error.max():.1g}, and {REFUSED:g} is "
-            "allowed: make the layers next to the metal thicker, or leave out those that are too thin to matter"
+            f"of {low:.3g} to {high:.3g} mm that their table has an error of {error.max():.1g}, and {LIMITS.refused:g} "
+            "is allowed: make the layers next to the metal thicker, or leave out those that are too thin to matter"
         )
     return table
 
@@ -251,7 +260,7 @@ def bisected(
     while len(todo):
         size = width / 2**level
         found = series(todo * size, size)
-        is_last = level == halvings or len(todo) > max(WIDE[0], WIDE[1] * count)
+        is_last = level == halvings or len(todo) > max(LIMITS.wide[0], LIMITS.wide[1] * count)
         bad = misses(found, todo * size, (todo + 1) * size) & (not is_last)
         done += [(int(n) << (halvings - level), level, each) for n, each in zip(todo[~bad], found[~bad], strict=True)]
         todo, level = np.stack([2 * todo[bad], 2 * todo[bad] + 1], axis=1).ravel(), level + 1
@@ -297,7 +306,7 @@ def _series(
 def _error(
     series: np.ndarray, low: np.ndarray, high: np.ndarray, away: bool, requested: tuple[float, float]
 ) -> np.ndarray:
-    """(n,) The last two terms of all series over the largest value of r G, or FLOOR, of those that are requested."""
+    """(n,) The last two terms of all series over the largest value of r G, or a floor, of those that are requested."""
     closest, farthest = requested
     scale = np.where(np.arange(8) < (0 if away else 4), 1.0, high[:, None])
     scale[:, :4] *= (high > closest)[:, None]
@@ -306,4 +315,4 @@ def _error(
     sizes = np.abs(series[:, :4]).sum(axis=2) * (high[:, None] if away else 1.0)
     sizes = sizes.reshape(-1, 2, 2).max(axis=2)  # of G_xx, and of K
     errors = last.reshape(-1, 2, 2, 2).max(axis=(1, 3))
-    return np.asarray((errors / np.maximum(sizes, FLOOR)).max(axis=1))
+    return np.asarray((errors / np.maximum(sizes, LIMITS.floor)).max(axis=1))

@@ -11,11 +11,11 @@ from calderon.pairs.grouping import arranged, grouped
 from calderon.pairs.search import (
     Cells,
     Extents,
-    distance_kernel,
     distance_scratch,
     extents,
-    near_search_kernel,
-    touching_search_kernel,
+    put_distances,
+    search_near,
+    search_touching,
 )
 
 Index = NDArray[np.int64]
@@ -75,13 +75,12 @@ def touching_pairs(test: Index, trial: Index, upper: bool = False) -> TouchingPa
     count = int(max(test.max(), trial.max())) + 1
     starts, corners = grouped(trial.ravel(), count)
     test, trial = (np.ascontiguousarray(each, np.int64) for each in (test, trial))
-    search = touching_search_kernel()
 
     def find(low: int, high: int) -> tuple[NDArray[Any], ...]:
         around = starts[test[low:high] + 1] - starts[test[low:high]]
         most = int(around.sum())
         room = np.empty((most, 2), np.int32), np.empty(most, np.int8), *np.empty((2, most, 3), np.int8)
-        most = search(test, trial, starts, corners, upper, low, high, *room)
+        most = search_touching(test, trial, starts, corners, upper, low, high, *room)
         return tuple(each[:most].copy() for each in room)
 
     return TouchingPairs(*_searched(find, _runs(len(test))))
@@ -127,18 +126,18 @@ def near_pairs(
     Pairs that share one of the vertices (m, 3) are not among them. upper: only pairs with trial number > test number.
     """
     one, two = extents(test), extents(trial)
-    levels = [_cells(two, members, reach) for members in _octaves(two.size)]
+    octave = np.floor(np.log2(two.size)).astype(int)  # triangles of like size, within a factor of two
+    levels = [_cells(two, np.flatnonzero(octave == level), reach) for level in np.unique(octave)]
     tasks = [(level, *run) for run in _runs(len(test)) for level in levels]
     numbers = tuple(np.ascontiguousarray(each, np.int64) for each in vertices)
     corners = np.ascontiguousarray(test), np.ascontiguousarray(trial)
-    search = near_search_kernel()
 
     def find(cells: Cells, low: int, high: int) -> tuple[NDArray[Any], ...]:
         scratch = distance_scratch()
         pairs, ratio, count = np.empty((0, 2), np.int32), np.empty(0), GUESS * (high - low)
         while count > len(ratio):
             pairs, ratio = np.empty((count, 2), np.int32), np.empty(count)
-            count = search(corners, (one, two), numbers, cells, reach, upper, low, high, scratch, pairs, ratio)
+            count = search_near(corners, (one, two), numbers, cells, reach, upper, low, high, scratch, pairs, ratio)
         return pairs[:count].copy(), ratio[:count].copy()
 
     pairs, ratios = _searched(find, tasks)
@@ -157,12 +156,6 @@ def _cells(extents: Extents, members: Index, reach: float) -> Cells:
     keys = (x * counts[1] + y) * counts[2] + z
     order = np.argsort(keys, kind="stable")
     return Cells(keys[order], members[order], low, counts, np.array([inverse, radius, size]))
-
-
-def _octaves(size: NDArray[np.float64]) -> list[Index]:
-    """The triangles of like size: within a factor of two."""
-    octave = np.floor(np.log2(size)).astype(int)
-    return [np.flatnonzero(octave == level) for level in np.unique(octave)]
 
 
 def distances(
@@ -186,5 +179,5 @@ def _closest(
         pairs = np.repeat(np.arange(len(first), dtype=np.int32)[:, None], 2, axis=1)
     distance, places = np.empty(len(pairs)), np.empty((len(pairs), 4))
     room = distance_scratch(), distance, places
-    distance_kernel()(np.ascontiguousarray(first), np.ascontiguousarray(second), pairs, *room)
+    put_distances(np.ascontiguousarray(first), np.ascontiguousarray(second), pairs, *room)
     return distance, places

@@ -8,7 +8,7 @@ points are graded toward the side and toward the corner.
 """
 
 import warnings
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,23 +20,33 @@ Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 CLOSE = 0.06
 """Ratio of distance to size below which a pair is close."""
-SMALLER = 0.8
-"""The trial triangle is the outer one if its size is less than so much of that of the test triangle."""
-TESTED = 1e-5
-"""Ratio of distance to size down to which the accuracy has been tested."""
-NEAR = 0.3
-"""An edge nearer than this part of a piece's size cuts it."""
-TOLERANCE = 0.1
-"""Corners nearer to a shadow than this part of the edge's distance lie on it."""
-LATERAL, PARALLEL = 0.7, 0.98
-"""Where a corner or an edge is nearer to a side than this part of the way to its ends, points are graded; an edge less
-inclined than of this cosine lies along the side."""
-SMOOTH = ((1.2, 8), (0.6, 12), (0.4, 20))
-"""(ratio of a piece's distance from the edges to its size, degree of a symmetric rule), from that ratio on."""
-NEEDLES = 2.0
-"""Points for each doubling of the longest edge over the height on it."""
-FINEST, TOUCHING = 40, 14
-"""Levels at most, and where triangles touch: what is left out there is a part of 2^-14 or less of the integral."""
+
+
+class Grading(NamedTuple):
+    """Where outer triangles are cut, and how points are graded on their pieces."""
+
+    smaller: float = 0.8
+    """The trial triangle is the outer one if its size is less than so much of that of the test triangle."""
+    tested: float = 1e-5
+    """Ratio of distance to size down to which the accuracy has been tested."""
+    near: float = 0.3
+    """An edge nearer than this part of a piece's size cuts it."""
+    tolerance: float = 0.1
+    """Corners nearer to a shadow than this part of the edge's distance lie on it."""
+    lateral: float = 0.7
+    parallel: float = 0.98
+    """Where a corner or an edge is nearer to a side than this part of the way to its ends, points are graded; an edge
+    less inclined than of this cosine lies along the side."""
+    smooth: tuple[Any, ...] = ((1.2, 8), (0.6, 12), (0.4, 20))
+    """(ratio of a piece's distance from the edges to its size, degree of a symmetric rule), from that ratio on."""
+    needles: float = 2.0
+    """Points for each doubling of the longest edge over the height on it."""
+    finest: int = 40
+    touching: int = 14
+    """Levels at most, and where triangles touch: what is left out there is a part of 2^-14 or less of the integral."""
+
+
+GRADING = Grading()
 
 
 class ClosePairs(NamedTuple):
@@ -52,17 +62,17 @@ class ClosePairs(NamedTuple):
 def in_order(pairs: NDArray[np.int32], test: Array, trial: Array) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """The pairs (n, 2) whose outer triangle is the test, and those where it is the trial triangle; of triangles with
     corners (m, 3, 3)."""
-    exchanged = extents(trial).size[pairs[:, 1]] < SMALLER * extents(test).size[pairs[:, 0]]
+    exchanged = extents(trial).size[pairs[:, 1]] < GRADING.smaller * extents(test).size[pairs[:, 0]]
     return pairs[~exchanged], pairs[exchanged]
 
 
 def warn_of_closest(pairs: NDArray[np.int32], ratio: NDArray[np.floating], test: Array, trial: Array) -> None:
     """Warn of pairs (n, 2), at that ratio of distance to size, nearer than the accuracy has been tested for."""
     sizes = extents(test).size[pairs[:, 0]], extents(trial).size[pairs[:, 1]]
-    if number := int(np.count_nonzero(ratio * np.maximum(*sizes) < TESTED * np.minimum(*sizes))):
+    if number := int(np.count_nonzero(ratio * np.maximum(*sizes) < GRADING.tested * np.minimum(*sizes))):
         warnings.warn(
-            f"{number} pairs of triangles are nearer than {TESTED:g} of their size without touching; their integrals "
-            "may lose accuracy: merge the surfaces or refine the mesh there",
+            f"{number} pairs of triangles are nearer than {GRADING.tested:g} of their size without touching; their "
+            "integrals may lose accuracy: merge the surfaces or refine the mesh there",
             AccuracyWarning,
             stacklevel=2,
         )
@@ -94,7 +104,7 @@ def close_pieces(x: Array, y: Array) -> ClosePieces:
     ratio = distance / _lengths(corners).max(axis=1)
     # distant parts have a rule of one degree, the others a graded one on fans
     degree = np.zeros(len(parent), np.int64)
-    for bound, value in reversed(SMOOTH):
+    for bound, value in reversed(GRADING.smooth):
         degree[ratio >= bound] = value
     even, rest = np.flatnonzero(degree), np.flatnonzero(degree == 0)
     source, fan, levels = _fans(outer[rest], corners[rest], edges[rest])
@@ -120,7 +130,7 @@ def _more_of_needles(corners: Array) -> Index:
     end."""
     twice = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
     stretch = _lengths(corners).max(axis=1) ** 2 / twice
-    return np.ceil(NEEDLES * np.log2(np.maximum(stretch / 2, 1))).astype(np.int64)
+    return np.ceil(GRADING.needles * np.log2(np.maximum(stretch / 2, 1))).astype(np.int64)
 
 
 def _cut(parts: Array, corners: Array, start: Array, end: Array) -> tuple[Index, Array]:
@@ -133,11 +143,11 @@ def _cut(parts: Array, corners: Array, start: Array, end: Array) -> tuple[Index,
     chosen = np.flatnonzero(crossed)
     chord = _chords(corners[chosen], height[chosen])
     distance, _ = _segment_distances(*chord, start[chosen], end[chosen])
-    near = distance < NEAR * size[chosen]
+    near = distance < GRADING.near * size[chosen]
     chosen, distance = chosen[near], distance[near]
     # corners closer to the shadow than the tolerance are on it
     f = height[chosen]
-    f = np.where(np.abs(f) <= np.maximum(TOLERANCE * distance, 1e-9 * size[chosen])[:, None], 0, f)
+    f = np.where(np.abs(f) <= np.maximum(GRADING.tolerance * distance, 1e-9 * size[chosen])[:, None], 0, f)
     side = np.sign(f)
     split = (side == 1).any(axis=1) & (side == -1).any(axis=1)
     chosen, f, side = chosen[split], f[split], side[split]
@@ -224,10 +234,12 @@ def _special_points(start: Array, side: Array, edges: Array) -> Array:
     places = [np.zeros(len(start)), np.ones(len(start))]
     for n in range(3):
         a, b = edges[:, n], edges[:, (n + 1) % 3]
-        parallel = np.abs(np.einsum("nc,nc->n", side, b - a)) > PARALLEL * length * np.linalg.norm(b - a, axis=1)
+        parallel = np.abs(np.einsum("nc,nc->n", side, b - a)) > GRADING.parallel * length * np.linalg.norm(
+            b - a, axis=1
+        )
         for target, barred in ((a, False), (b, parallel)):
             distance, k = _segment_distances(start, start + side, a, target)
-            special = (distance < LATERAL * np.minimum(k, 1 - k) * length) & ~np.asarray(barred)
+            special = (distance < GRADING.lateral * np.minimum(k, 1 - k) * length) & ~np.asarray(barred)
             for other in places[2:]:
                 special &= ~(np.abs(k - other) * length < np.maximum(0.5 * distance, 1e-9 * length))
             places.append(np.where(special, k, np.inf))
@@ -237,7 +249,7 @@ def _special_points(start: Array, side: Array, edges: Array) -> Array:
 def _level(scale: Array, length: Array) -> Index:
     """Level of the graded rule on a line of this length for a singularity at the distance `scale`."""
     levels = np.ceil(np.log2(np.maximum(length, 1e-300) / np.maximum(scale, 1e-300)))
-    return np.where(scale > 1e-12 * length, np.clip(levels, 0, FINEST), TOUCHING).astype(np.int64)
+    return np.where(scale > 1e-12 * length, np.clip(levels, 0, GRADING.finest), GRADING.touching).astype(np.int64)
 
 
 def _lengths(corners: Array) -> Array:

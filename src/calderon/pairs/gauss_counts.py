@@ -8,26 +8,14 @@ theorem 19.3). So n = L / (2 arccosh E) for an error exp(-L), different along ev
 points along itself and few across, and none of either toward what lies beyond its tip.
 """
 
-import functools
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from calderon.backends.numba import kernel
-from calderon.backends.vectors import (
-    aligned,
-    lanes,
-    load,
-    number,
-    put,
-    square_root,
-    store,
-    where_less,
-    width,
-    zero,
-)
+from calderon.backends.vectors import aligned, lanes, load, number, put, square_root, store, where_less, width, zero
 
 COUNTS = np.array([3, 4, 5, 6, 8, 12, 20, 36, 60])
 """Numbers of Gauss points in use: few, so that many pairs share a rule."""
@@ -74,64 +62,59 @@ def points_needed(
 
 
 def ellipse_scratch(lines: Lines) -> NDArray[np.float64]:
-    """Working memory of one thread of `ellipse_kernel`, in vectors: corners and edges of some pairs, D and |D| at each
+    """Working memory of one thread of `put_ellipses`, in vectors: corners and edges of some pairs, D and |D| at each
     point, the least E of each coordinate."""
     return aligned((15 + 4 * len(lines.points) + COORDINATES) * width(float), float)
 
 
-@functools.lru_cache(maxsize=1)
-def ellipse_kernel() -> Callable[..., Any]:
-    """Compiled ellipses(test, trial, pairs, lines, scratch, out): out (n, coordinates) gets the least E over the lines
-    of each coordinate, for pairs (sides.Pairs) of triangles with corners (m, 3, 3)."""
-
-    @kernel
-    def ellipses(test, trial, pairs, lines, scratch, out):
-        s, step = scratch, lanes(scratch)
-        points, ends, count = lines.points.reshape(-1), lines.lines.reshape(-1), lines.points.shape[0]
-        corners, results = (test.reshape(-1), trial.reshape(-1)), out.reshape(-1)
-        triangles, orders = pairs.triangles.reshape(-1), (pairs.test_order.reshape(-1), pairs.trial_order.reshape(-1))
-        norms, least, axes = 15 + 3 * count, (15 + 4 * count) * step, out.shape[1]
-        for begin in range(0, out.shape[0], step):  # a vector of pairs, one a lane
-            # distance of the first corners (0 to 2), edges of the test (3, 9) and of the trial triangle (6, 12)
-            for lane in range(step):
-                n = min(begin + lane, out.shape[0] - 1)
-                x, y = 9 * number(triangles, 2 * n), 9 * number(triangles, 2 * n + 1)
-                x0, y0 = x + 3 * number(orders[0], 3 * n), y + 3 * number(orders[1], 3 * n)
-                for c in range(3):
-                    first, second = number(corners[0], x0 + c), number(corners[1], y0 + c)
-                    put(s, c * step + lane, first - second)
-                    for a in range(1, 3):
-                        one, two = x + 3 * number(orders[0], 3 * n + a), y + 3 * number(orders[1], 3 * n + a)
-                        put(s, (6 * a - 3 + c) * step + lane, number(corners[0], one + c) - first)
-                        put(s, (6 * a + c) * step + lane, number(corners[1], two + c) - second)
-            # D = x - y and |D| at each point of the lines
-            for p in range(count):
-                u1, u2 = number(points, 4 * p), number(points, 4 * p + 1)
-                v1, v2 = number(points, 4 * p + 2), number(points, 4 * p + 3)
-                square = zero(s)
-                for c in range(3):
-                    edges = u1 * load(s, (3 + c) * step) + u2 * load(s, (9 + c) * step)
-                    across = v1 * load(s, (6 + c) * step) + v2 * load(s, (12 + c) * step)
-                    d = load(s, c * step) + edges - across
-                    store(s, (15 + 3 * p + c) * step, d)
-                    square = square + d * d
-                store(s, (norms + p) * step, square_root(square))
-            # squares of E = (|D_p| + |D_q|) / |D_q - D_p| of the lines from p to q, the least of each coordinate
-            for axis in range(axes):
-                store(s, least + axis * step, zero(s) + 1e6)
-            for m in range(lines.lines.shape[0]):
-                here, p, q = least + number(ends, 3 * m) * step, number(ends, 3 * m + 1), number(ends, 3 * m + 2)
-                square = zero(s)
-                for c in range(3):
-                    d = load(s, (15 + 3 * q + c) * step) - load(s, (15 + 3 * p + c) * step)
-                    square = square + d * d
-                length = load(s, (norms + p) * step) + load(s, (norms + q) * step)
-                length, best = length * length, load(s, here)
-                store(s, here, where_less(length, best * square, length / square, best))
-            # their roots, from lanes to rows
-            for axis in range(axes):
-                store(s, least + axis * step, square_root(load(s, least + axis * step)))
-                for lane in range(min(step, out.shape[0] - begin)):
-                    put(results, (begin + lane) * axes + axis, number(s, least + axis * step + lane))
-
-    return ellipses
+@kernel
+def put_ellipses(test, trial, pairs, lines, scratch, out):
+    """Fill out (n, coordinates) with the least E of each coordinate over the lines (`Lines`), for pairs (`Pairs`) of
+    triangles with corners test, trial (m, 3, 3); scratch: `ellipse_scratch`."""
+    s, step = scratch, lanes(scratch)
+    points, ends, count = lines.points.reshape(-1), lines.lines.reshape(-1), lines.points.shape[0]
+    corners, results = (test.reshape(-1), trial.reshape(-1)), out.reshape(-1)
+    triangles, orders = pairs.triangles.reshape(-1), (pairs.test_order.reshape(-1), pairs.trial_order.reshape(-1))
+    norms, least, axes = 15 + 3 * count, (15 + 4 * count) * step, out.shape[1]
+    for begin in range(0, out.shape[0], step):  # a vector of pairs, one a lane
+        # distance of the first corners (0 to 2), edges of the test (3, 9) and of the trial triangle (6, 12)
+        for lane in range(step):
+            n = min(begin + lane, out.shape[0] - 1)
+            x, y = 9 * number(triangles, 2 * n), 9 * number(triangles, 2 * n + 1)
+            x0, y0 = x + 3 * number(orders[0], 3 * n), y + 3 * number(orders[1], 3 * n)
+            for c in range(3):
+                first, second = number(corners[0], x0 + c), number(corners[1], y0 + c)
+                put(s, c * step + lane, first - second)
+                for a in range(1, 3):
+                    one, two = x + 3 * number(orders[0], 3 * n + a), y + 3 * number(orders[1], 3 * n + a)
+                    put(s, (6 * a - 3 + c) * step + lane, number(corners[0], one + c) - first)
+                    put(s, (6 * a + c) * step + lane, number(corners[1], two + c) - second)
+        # D = x - y and |D| at each point of the lines
+        for p in range(count):
+            u1, u2 = number(points, 4 * p), number(points, 4 * p + 1)
+            v1, v2 = number(points, 4 * p + 2), number(points, 4 * p + 3)
+            square = zero(s)
+            for c in range(3):
+                edges = u1 * load(s, (3 + c) * step) + u2 * load(s, (9 + c) * step)
+                across = v1 * load(s, (6 + c) * step) + v2 * load(s, (12 + c) * step)
+                d = load(s, c * step) + edges - across
+                store(s, (15 + 3 * p + c) * step, d)
+                square = square + d * d
+            store(s, (norms + p) * step, square_root(square))
+        # squares of E = (|D_p| + |D_q|) / |D_q - D_p| of the lines from p to q, the least of each coordinate
+        for axis in range(axes):
+            store(s, least + axis * step, zero(s) + 1e6)
+        for m in range(lines.lines.shape[0]):
+            here, p, q = least + number(ends, 3 * m) * step, number(ends, 3 * m + 1), number(ends, 3 * m + 2)
+            square = zero(s)
+            for c in range(3):
+                d = load(s, (15 + 3 * q + c) * step) - load(s, (15 + 3 * p + c) * step)
+                square = square + d * d
+            length = load(s, (norms + p) * step) + load(s, (norms + q) * step)
+            length, best = length * length, load(s, here)
+            store(s, here, where_less(length, best * square, length / square, best))
+        # their roots, from lanes to rows
+        for axis in range(axes):
+            store(s, least + axis * step, square_root(load(s, least + axis * step)))
+            for lane in range(min(step, out.shape[0] - begin)):
+                put(results, (begin + lane) * axes + axis, number(s, least + axis * step + lane))

@@ -1,7 +1,5 @@
 """Items in the order of small whole numbers, by counting: in time proportional to their number."""
 
-import functools
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,49 +11,39 @@ from calderon.backends.numba import kernel
 def grouped(keys: NDArray[np.integer], count: int) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     """Stable order of items by keys (n,) in 0 .. count - 1: (count + 1,) where each key begins, and (n,) the items."""
     starts, order = np.zeros(count + 1, np.int64), np.empty(len(keys), np.int32)
-    _grouping_kernel()(np.ascontiguousarray(keys, np.int32), starts, order)
+    _group(np.ascontiguousarray(keys, np.int32), starts, order)
     return starts, order
 
 
-@functools.lru_cache(maxsize=1)
-def _grouping_kernel() -> Callable[..., Any]:
-    """Compiled run(keys, starts, order): fills starts (count + 1,), zeros before, with the places in order (n,) where
-    each of the keys (n,) begins, and order with the items, sorted stably by counting."""
-
-    @kernel
-    def run(keys, starts, order):
-        for n in range(keys.size):
-            starts[keys[n] + 1] += 1
-        for key in range(starts.size - 1):
-            starts[key + 1] += starts[key]
-        for n in range(keys.size):
-            order[starts[keys[n]]] = n
-            starts[keys[n]] += 1
-        for key in range(starts.size - 1, 0, -1):
-            starts[key] = starts[key - 1]
-        starts[0] = 0
-
-    return run
+@kernel
+def _group(keys, starts, order):
+    """Fill starts (count + 1,), zeros before, with the places in order (n,) where each of the keys (n,) begins, and
+    order with the items, sorted stably by counting."""
+    for n in range(keys.size):
+        starts[keys[n] + 1] += 1
+    for key in range(starts.size - 1):
+        starts[key + 1] += starts[key]
+    for n in range(keys.size):
+        order[starts[keys[n]]] = n
+        starts[keys[n]] += 1
+    for key in range(starts.size - 1, 0, -1):
+        starts[key] = starts[key - 1]
+    starts[0] = 0
 
 
 def arranged(table: NDArray[Any], order: NDArray[np.integer]) -> NDArray[Any]:
     """table[order] for rows (n, m) of a few small numbers, ten times as fast."""
     out = np.empty((len(order), table.shape[1]), table.dtype)
-    _arranging_kernel()(table, order, out)
+    _arrange(table, order, out)
     return out
 
 
-@functools.lru_cache(maxsize=1)
-def _arranging_kernel() -> Callable[..., Any]:
-    """Compiled run(table, order, out): fills out (m, k) with the rows order (m,) of the table (n, k)."""
-
-    @kernel
-    def run(table, order, out):
-        for n in range(order.size):
-            for c in range(table.shape[1]):
-                out[n, c] = table[order[n], c]
-
-    return run
+@kernel
+def _arrange(table, order, out):
+    """Fill out (m, k) with the rows order (m,) of the table (n, k)."""
+    for n in range(order.size):
+        for c in range(table.shape[1]):
+            out[n, c] = table[order[n], c]
 
 
 def numbered(codes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
@@ -64,7 +52,7 @@ def numbered(codes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.in
     count = -1
     while count < 0:
         table = np.full((2, 16 * table.shape[1]), -1)
-        count = _numbering_kernel()(np.ascontiguousarray(codes), numbers, table)
+        count = _number(np.ascontiguousarray(codes), numbers, table)
     used = table[1] >= 0
     codes, given = table[0, used], table[1, used]
     order = np.argsort(codes)
@@ -73,24 +61,20 @@ def numbered(codes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.in
     return codes[order], rank[numbers]
 
 
-@functools.lru_cache(maxsize=1)
-def _numbering_kernel() -> Callable[..., int]:
-
-    @kernel
-    def run(codes, numbers, table):
-        """Number the codes in the order they come in, with a table of codes and numbers; -1 when it is half full."""
-        room, count = table.shape[1], 0
-        for n in range(codes.size):
-            code = codes[n]
-            at = ((code * 11400714819323) >> 16) & (room - 1)
-            while table[1, at] >= 0 and table[0, at] != code:
-                at = (at + 1) & (room - 1)
-            if table[1, at] < 0:
-                if 2 * count >= room:
-                    return -1
-                table[0, at], table[1, at] = code, count
-                count += 1
-            numbers[n] = table[1, at]
-        return count
-
-    return run
+@kernel
+def _number(codes, numbers, table):
+    """Number the codes (n,) in the order they come in, numbers (n,), with a table (2, m) of codes and numbers; return
+    how many there are, or -1 when the table is half full."""
+    room, count = table.shape[1], 0
+    for n in range(codes.size):
+        code = codes[n]
+        at = ((code * 11400714819323) >> 16) & (room - 1)
+        while table[1, at] >= 0 and table[0, at] != code:
+            at = (at + 1) & (room - 1)
+        if table[1, at] < 0:
+            if 2 * count >= room:
+                return -1
+            table[0, at], table[1, at] = code, count
+            count += 1
+        numbers[n] = table[1, at]
+    return count

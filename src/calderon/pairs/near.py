@@ -3,7 +3,6 @@ needs."""
 
 import functools
 import warnings
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,32 +11,31 @@ from numpy.typing import NDArray
 from calderon.backends.numba import kernel
 from calderon.mesh.errors import AccuracyWarning
 from calderon.pairs.classes import Pairs, closest_points
-from calderon.pairs.gauss_counts import Lines, ellipse_kernel, ellipse_scratch, points_needed, sample_lines
+from calderon.pairs.gauss_counts import Lines, ellipse_scratch, points_needed, put_ellipses, sample_lines
 from calderon.spaces.element import Element, barycentric
 
 Array = NDArray[np.float64]
-DEGREES = {7: ((2.0, 8), (1.3, 10), (0.6, 14)), 6: ((1.0, 6), (0.6, 8)), 5: ((0.7, 6), (0.6, 8))}
-"""By decimal digits, (ratio of distance to size, degree): from that ratio on the product rule of that degree is
-accurate to about so many."""
-ACCURACY = {1: 9.0, 2: 12.5}
-"""By the power of the kernel, singular like 1/|x - y|^power: exponent of the error at the worst place of a piece (see
-gauss_counts.py); over the pair that makes six digits."""
-DIGIT = {1: 1.0, 2: 2.3}
-"""Addition to that exponent for each digit, by the power of the kernel."""
-COUNTS = np.array([3, 4, 6, 10, 14])
-"""Gauss points along one direction of a piece; what needs more is cut."""
-MOST = int(COUNTS[-1])
-SMALLEST = 1 / 256
-"""Size of the smallest pieces, as a fraction of the size of the smaller triangle."""
-CHILDREN = np.array(
-    [
-        [[1, 0, 0], [0.5, 0.5, 0], [0.5, 0, 0.5]],
-        [[0.5, 0.5, 0], [0, 1, 0], [0, 0.5, 0.5]],
-        [[0.5, 0, 0.5], [0, 0.5, 0.5], [0, 0, 1]],
-        [[0.5, 0.5, 0], [0, 0.5, 0.5], [0.5, 0, 0.5]],
-    ]
-)
-"""(4, 3, 3) barycentric coordinates of the corners of the four children of a triangle."""
+
+
+class NearRules(NamedTuple):
+    """Rules of near pairs by the accuracy that is wanted."""
+
+    degrees: dict[int, Any] = {7: ((2.0, 8), (1.3, 10), (0.6, 14)), 6: ((1.0, 6), (0.6, 8)), 5: ((0.7, 6), (0.6, 8))}
+    """By decimal digits, (ratio of distance to size, degree): from that ratio on the product rule of that degree is
+    accurate to about so many."""
+    accuracy: dict[int, Any] = {1: 9.0, 2: 12.5}
+    """By the power of the kernel, singular like 1/|x - y|^power: exponent of the error at the worst place of a piece
+    (see gauss_counts.py); over the pair that makes six digits."""
+    digit: dict[int, Any] = {1: 1.0, 2: 2.3}
+    """Addition to that exponent for each digit, by the power of the kernel."""
+    counts: NDArray[Any] = np.array([3, 4, 6, 10, 14])
+    """Gauss points along one direction of a piece; what needs more is cut."""
+    smallest: float = 1 / 256
+    """Size of the smallest pieces, as a fraction of the size of the smaller triangle."""
+
+
+RULES = NearRules()
+MOST = int(RULES.counts[-1])
 
 
 class Pieces(NamedTuple):
@@ -52,21 +50,21 @@ class Pieces(NamedTuple):
 
 
 def accuracy_for(power: int, digits: int) -> float:
-    """The exponent of ACCURACY for so many digits."""
-    return ACCURACY[power] - DIGIT[power] * (6 - digits)
+    """The exponent of RULES.accuracy for so many digits."""
+    return RULES.accuracy[power] - RULES.digit[power] * (6 - digits)
 
 
 def degree_for(ratio: NDArray[np.floating], digits: int) -> NDArray[np.int8]:
     """(n,) degree of the product rule for pairs at that ratio of distance to size; 0 where they must be subdivided."""
     degree = np.zeros(len(ratio), dtype=np.int8)
-    for bound, value in reversed(DEGREES[digits]):
+    for bound, value in reversed(RULES.degrees[digits]):
         degree[ratio >= bound] = value
     return degree
 
 
 def subdivided(test: Array, trial: Array, accuracy: float) -> Pieces:
     """Cut pairs with corners (n, 3, 3) into smaller ones that a product rule integrates; accuracy: the exponent of
-    ACCURACY.
+    RULES.accuracy.
 
     Of a piece that needs more than MOST points along some direction, the triangle that needs them is halved across its
     longest edge: a needle becomes shorter ones, not thinner ones. Warns where pairs are still too near when they are
@@ -74,7 +72,7 @@ def subdivided(test: Array, trial: Array, accuracy: float) -> Pieces:
     """
     parent = np.arange(len(test))
     left = right = np.broadcast_to(np.eye(3), (len(test), 3, 3))
-    smallest = SMALLEST * np.minimum(
+    smallest = RULES.smallest * np.minimum(
         *(_edges(each).max(axis=1) for each in (left @ test[parent], right @ trial[parent]))
     )
     done: list[Pieces] = []
@@ -83,7 +81,7 @@ def subdivided(test: Array, trial: Array, accuracy: float) -> Pieces:
         # the Gauss points that each direction of the pieces needs
         x, y = left @ test[parent], right @ trial[parent]
         (x, left, x_size), (y, right, y_size) = _from_the_tip(x, left), _from_the_tip(y, right)
-        counts = points_needed(_ellipses(x, y), accuracy, COUNTS)
+        counts = points_needed(_ellipses(x, y), accuracy, RULES.counts)
         need = counts.reshape(-1, 2, 2).max(axis=2)
         # pieces that a rule integrates, or that are too small to be cut, are done
         size = np.stack([x_size, y_size], axis=1)
@@ -118,11 +116,7 @@ def _from_the_tip(corners: Array, parts: Array) -> tuple[Array, Array, Array]:
     from the first to the second, and the longest edge (n,)."""
     lengths = _edges(corners)  # opposite to each corner
     index = np.argsort(lengths, axis=1)[:, :, None]
-    return (
-        np.take_along_axis(corners, index, axis=1),
-        np.take_along_axis(parts, index, axis=1),
-        lengths.max(axis=1),
-    )
+    return (np.take_along_axis(corners, index, axis=1), np.take_along_axis(parts, index, axis=1), lengths.max(axis=1))
 
 
 def halves(parts: Array) -> tuple[Array, Array]:
@@ -157,7 +151,7 @@ def _ellipses(x: Array, y: Array) -> Array:
     numbers = np.repeat(np.arange(len(x), dtype=np.int32)[:, None], 2, axis=1)
     order = np.tile(np.arange(3, dtype=np.int8), (len(x), 1))
     lines = _side_lines()
-    ellipse_kernel()(x, y, Pairs(numbers, order, order), lines, ellipse_scratch(lines), out)
+    put_ellipses(x, y, Pairs(numbers, order, order), lines, ellipse_scratch(lines), out)
     places = closest_points(x, y)
     for side, (corners, other) in enumerate(((x, y), (y, x))):
         near, opposite = places[:, 2 * side : 2 * side + 2], places[:, 2 - 2 * side : 4 - 2 * side]
@@ -188,28 +182,23 @@ def restriction(element: Element, corners: NDArray[np.float64]) -> NDArray[np.fl
     return np.swapaxes(values, 0, 1)
 
 
-@functools.lru_cache(maxsize=1)
-def restrict_kernel() -> Callable[..., Any]:
-    """Compiled restrict(left, right, moments): moments (2, n, A, B) of parts, in place, become those of the functions
-    of the whole triangles: left (n, A, A) moments right^T (n, B, B)."""
-
-    @kernel
-    def restrict(left, right, moments):
-        size, width = moments.shape[2], moments.shape[3]
-        half = np.empty((size, width))
-        # left moments, then that times right^T, of real and imaginary parts
-        for part in range(2):
-            for n in range(moments.shape[1]):
-                for a in range(size):
-                    for b in range(width):
-                        half[a, b] = 0.0
-                        for c in range(size):
-                            half[a, b] += left[n, a, c] * moments[part, n, c, b]
-                for a in range(size):
-                    for b in range(width):
-                        total = 0.0
-                        for c in range(width):
-                            total += half[a, c] * right[n, b, c]
-                        moments[part, n, a, b] = total
-
-    return restrict
+@kernel
+def restrict(left, right, moments):
+    """Replace the moments (2, n, A, B) of parts by those of the functions of the whole triangles: left (n, A, A) times
+    moments times right^T (n, B, B)."""
+    size, width = moments.shape[2], moments.shape[3]
+    half = np.empty((size, width))
+    # left moments, then that times right^T, of real and imaginary parts
+    for part in range(2):
+        for n in range(moments.shape[1]):
+            for a in range(size):
+                for b in range(width):
+                    half[a, b] = 0.0
+                    for c in range(size):
+                        half[a, b] += left[n, a, c] * moments[part, n, c, b]
+            for a in range(size):
+                for b in range(width):
+                    total = 0.0
+                    for c in range(width):
+                        total += half[a, c] * right[n, b, c]
+                    moments[part, n, a, b] = total

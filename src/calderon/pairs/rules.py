@@ -13,7 +13,7 @@ from calderon.pairs.grouping import arranged, grouped, numbered
 from calderon.pairs.near import accuracy_for, degree_for, subdivided
 from calderon.pairs.search import extents
 from calderon.pairs.tables import ProductTable, RuleTable
-from calderon.pairs.touching import POINTS_OF_REGION, angular_points
+from calderon.pairs.touching import TOUCH, angular_points
 from calderon.quadrature.singular import Side, condensed_rule, points_on_side
 from calderon.spaces.element import Element
 
@@ -98,7 +98,8 @@ def batch_of(
     fields = [list(each) for each in zip(*(each.pairs for each in assigned), strict=True)]
     assigned.clear()
     triangles = np.concatenate(fields.pop(0))
-    order = _sorted(rules if by_rule else triangles[:, 0])
+    keys = rules if by_rule else triangles[:, 0]
+    order = grouped(keys, int(keys.max(initial=0)) + 1)[1]
     rules, triangles = rules.take(order), arranged(triangles, order)
     orders = [joined_orders(fields.pop(0), order) for _ in range(2)]
     if parts is not None:
@@ -106,11 +107,6 @@ def batch_of(
     del order
     tables = _united(distinct, power, *elements).to(real)
     return Batch(tables, rules, Pairs(triangles, *orders), parts)
-
-
-def _sorted(keys: NDArray[np.int32]) -> NDArray[np.int32]:
-    """The stable order of small numbers."""
-    return grouped(keys, int(keys.max(initial=0)) + 1)[1]
 
 
 def _united(codes: NDArray[np.int64], power: int, test: Element, trial: Element) -> RuleTable | ProductTable:
@@ -193,12 +189,7 @@ def special_rules(
 
 
 def _forward_rules(
-    touching: TouchingPairs,
-    near: Numbers,
-    ratio: NDArray[np.float32],
-    test: Array,
-    trial: Array,
-    wanted: Wanted,
+    touching: TouchingPairs, near: Numbers, ratio: NDArray[np.float32], test: Array, trial: Array, wanted: Wanted
 ) -> SpecialRules:
     """The rules of `special_rules` in the order of the pairs."""
     touch, many = _touching_rules(touching, test, trial, wanted)
@@ -242,8 +233,8 @@ def _touching_rules(
             pairs = Pairs(*(arranged(each, part) for each in columns))
             counts = angular_points(shared, test, trial, pairs, wanted.singular)
             if shared == 3 and wanted.mirrored:
-                counts = np.minimum(counts, POINTS_OF_REGION[3])
-            few = counts.prod(axis=1) <= POINTS_OF_REGION[shared]
+                counts = np.minimum(counts, TOUCH.points_of_region[3])
+            few = counts.prod(axis=1) <= TOUCH.points_of_region[shared]
             many.append(part[~few])
             i, j = pairs.triangles.T
             nodes = fibre_points(wanted.wavenumber * np.maximum(one[i], two[j]), wanted.degree)

@@ -1,8 +1,6 @@
 """Compiled searches for pairs of triangles that touch or are near, and their distances."""
 
-import functools
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,36 +50,31 @@ class Cells(NamedTuple):
 def extents(corners: NDArray[np.float64]) -> Extents:
     """Extents of triangles with corners (n, 3, 3)."""
     found = Extents(np.empty((len(corners), 3)), *np.empty((3, len(corners))))
-    _extents_kernel()(np.ascontiguousarray(corners), found)
+    _put_extents(np.ascontiguousarray(corners), found)
     return found
 
 
-@functools.lru_cache(maxsize=1)
-def _extents_kernel() -> Callable[..., Any]:
-    """Compiled run(corners, out): fills out (`Extents`) for triangles with corners (n, 3, 3)."""
-
-    @kernel
-    def run(corners, out):
-        for n in range(corners.shape[0]):
+@kernel
+def _put_extents(corners, out):
+    """Fill out (`Extents`) for triangles with corners (n, 3, 3)."""
+    for n in range(corners.shape[0]):
+        for c in range(3):
+            out.centre[n, c] = (corners[n, 0, c] + corners[n, 1, c] + corners[n, 2, c]) / 3
+        # the farthest corner and the longest edge, squared
+        radius, size = 0.0, 0.0
+        for a in range(3):
+            b = a + 1 if a < 2 else 0
+            far, edge = 0.0, 0.0
             for c in range(3):
-                out.centre[n, c] = (corners[n, 0, c] + corners[n, 1, c] + corners[n, 2, c]) / 3
-            # the farthest corner and the longest edge, squared
-            radius, size = 0.0, 0.0
-            for a in range(3):
-                b = a + 1 if a < 2 else 0
-                far, edge = 0.0, 0.0
-                for c in range(3):
-                    far += (corners[n, a, c] - out.centre[n, c]) ** 2
-                    edge += (corners[n, a, c] - corners[n, b, c]) ** 2
-                radius, size = max(radius, far), max(size, edge)
-            # twice the area, squared, from two edges
-            u0, v0 = corners[n, 1, 0] - corners[n, 0, 0], corners[n, 2, 0] - corners[n, 0, 0]
-            u1, v1 = corners[n, 1, 1] - corners[n, 0, 1], corners[n, 2, 1] - corners[n, 0, 1]
-            u2, v2 = corners[n, 1, 2] - corners[n, 0, 2], corners[n, 2, 2] - corners[n, 0, 2]
-            area = (u1 * v2 - u2 * v1) ** 2 + (u2 * v0 - u0 * v2) ** 2 + (u0 * v1 - u1 * v0) ** 2
-            out.radius[n], out.size[n], out.stretch[n] = np.sqrt(radius), np.sqrt(size), size / np.sqrt(area)
-
-    return run
+                far += (corners[n, a, c] - out.centre[n, c]) ** 2
+                edge += (corners[n, a, c] - corners[n, b, c]) ** 2
+            radius, size = max(radius, far), max(size, edge)
+        # twice the area, squared, from two edges
+        u0, v0 = corners[n, 1, 0] - corners[n, 0, 0], corners[n, 2, 0] - corners[n, 0, 0]
+        u1, v1 = corners[n, 1, 1] - corners[n, 0, 1], corners[n, 2, 1] - corners[n, 0, 1]
+        u2, v2 = corners[n, 1, 2] - corners[n, 0, 2], corners[n, 2, 2] - corners[n, 0, 2]
+        area = (u1 * v2 - u2 * v1) ** 2 + (u2 * v0 - u0 * v2) ** 2 + (u0 * v1 - u1 * v0) ** 2
+        out.radius[n], out.size[n], out.stretch[n] = np.sqrt(radius), np.sqrt(size), size / np.sqrt(area)
 
 
 @jitable
@@ -180,39 +173,34 @@ def squared_distances(s):
 
 
 def distance_scratch() -> NDArray[np.float64]:
-    """Working memory of one thread of `distance_kernel` and `near_search_kernel`."""
+    """Working memory of one thread of `put_distances` and `search_near`."""
     return aligned(32 * WIDTH, np.float64)
 
 
-@functools.lru_cache(maxsize=1)
-def distance_kernel() -> Callable[..., Any]:
-    """Compiled distances(first, second, pairs, scratch, out, places): out (n,) gets the least distances of the pairs
-    (n, 2) of triangles, places (n, 4) the reference coordinates of the closest points."""
-
-    @kernel
-    def run(first, second, pairs, scratch, out, places):
-        s, step = scratch, lanes(scratch)
-        ones, others, numbers = first.reshape(-1), second.reshape(-1), pairs.reshape(-1)
-        distances, flat = out.reshape(-1), places.reshape(-1)
-        for begin in range(0, out.size, step):
-            count = min(step, out.size - begin)
-            for lane in range(step):
-                pair = begin + min(lane, count - 1)
-                put_triangle(s, 0, lane, ones, number(numbers, 2 * pair))
-                put_triangle(s, 9 * step, lane, others, number(numbers, 2 * pair + 1))
-            # a vector of pairs, one a lane; results from lanes to rows
-            best, p0, p1, p2, p3 = squared_distances(s)
-            store(s, 21 * step, square_root(best))
-            store(s, 22 * step, p0)
-            store(s, 23 * step, p1)
-            store(s, 24 * step, p2)
-            store(s, 25 * step, p3)
-            for lane in range(count):
-                put(distances, begin + lane, number(s, 21 * step + lane))
-                for c in range(4):
-                    put(flat, 4 * (begin + lane) + c, number(s, (22 + c) * step + lane))
-
-    return run
+@kernel
+def put_distances(first, second, pairs, scratch, out, places):
+    """Fill out (n,) with the least distances of the pairs (n, 2) of triangles with corners first and second (m, 3, 3),
+    and places (n, 4) with the reference coordinates of the closest points; scratch: `distance_scratch`."""
+    s, step = scratch, lanes(scratch)
+    ones, others, numbers = first.reshape(-1), second.reshape(-1), pairs.reshape(-1)
+    distances, flat = out.reshape(-1), places.reshape(-1)
+    for begin in range(0, out.size, step):
+        count = min(step, out.size - begin)
+        for lane in range(step):
+            pair = begin + min(lane, count - 1)
+            put_triangle(s, 0, lane, ones, number(numbers, 2 * pair))
+            put_triangle(s, 9 * step, lane, others, number(numbers, 2 * pair + 1))
+        # a vector of pairs, one a lane; results from lanes to rows
+        best, p0, p1, p2, p3 = squared_distances(s)
+        store(s, 21 * step, square_root(best))
+        store(s, 22 * step, p0)
+        store(s, 23 * step, p1)
+        store(s, 24 * step, p2)
+        store(s, 25 * step, p3)
+        for lane in range(count):
+            put(distances, begin + lane, number(s, 21 * step + lane))
+            for c in range(4):
+                put(flat, 4 * (begin + lane) + c, number(s, (22 + c) * step + lane))
 
 
 @jitable
@@ -237,116 +225,110 @@ def measured(s, waiting, numbers, reach, pairs, ratio, found):
     return found
 
 
-@functools.lru_cache(maxsize=1)
-def near_search_kernel() -> Callable[..., int]:
-    """Compiled search(corners, extents, vertices, cells, reach, upper, start, stop, scratch, pairs, ratio) of the test
-    triangles start .. stop with the trial triangles in the cells; corners, extents and vertices of both sides.
+@kernel
+def search_near(corners, extents, vertices, cells, reach, upper, start, stop, scratch, pairs, ratio):
+    """List the near pairs of the test triangles start .. stop with the trial triangles in the cells; return how many
+    there are, also beyond the room of pairs (m, 2) and ratio (m,), their distance over their size.
 
-    Returns how many near pairs there are, also beyond the room of pairs and ratio.
+    corners, extents, vertices: of both sides; cells: `Cells`; reach: ratio below which a pair is near; upper: only
+    pairs with trial number > test number; scratch: `distance_scratch`.
     """
-
-    @kernel
-    def search(corners, extents, vertices, cells, reach, upper, start, stop, scratch, pairs, ratio):
-        (one, two), (left, right) = extents, vertices
-        test, trial = corners[0].reshape(-1), corners[1].reshape(-1)
-        s, step = scratch, lanes(scratch)
-        low, counts = cells.low, cells.counts
-        inverse, widest, largest = cells.limits[0], cells.limits[1], cells.limits[2]
-        first, last, numbers = np.empty(3, np.int64), np.empty(3, np.int64), np.empty(2 * step, np.int64)
-        found, waiting = 0, 0
-        for i in range(start, stop):
-            # cells within reach of the test triangle
-            x0, x1, x2 = one.centre[i, 0], one.centre[i, 1], one.centre[i, 2]
-            radius, size = one.radius[i], one.size[i]
-            around = radius + widest + reach * max(size, largest)
-            for c in range(3):
-                least, most = one.centre[i, c] - around - low[c], one.centre[i, c] + around - low[c]
-                first[c] = int(min(max(least * inverse, 0.0), counts[c] + 0.0))
-                last[c] = int(min(most * inverse, counts[c] - 1.0)) if most >= 0 else -1
-            for x in range(first[0], last[0] + 1):
-                for y in range(first[1], last[1] + 1):
-                    column = (x * counts[1] + y) * counts[2]
-                    at, end = first_at_least(cells.keys, 0, cells.keys.size, column + first[2]), column + last[2]
-                    while at < cells.keys.size and cells.keys[at] <= end:
-                        j = cells.members[at]
-                        at += 1
-                        # leave out pairs that are counted as (j, i), distant or touching ones
-                        if upper and j <= i:
-                            continue
-                        # bounds by centroids and radii, then common vertices
-                        d0, d1, d2 = two.centre[j, 0] - x0, two.centre[j, 1] - x1, two.centre[j, 2] - x2
-                        longest = max(size, two.size[j])
-                        bound = radius + two.radius[j] + reach * longest
-                        if d0 * d0 + d1 * d1 + d2 * d2 >= bound * bound:
-                            continue
-                        shared = False
-                        for a in range(3):
-                            vertex = left[i, a]
-                            if vertex == right[j, 0] or vertex == right[j, 1] or vertex == right[j, 2]:
-                                shared = True
-                        if shared:
-                            continue
-                        # measure the distance of the others, a vector of pairs at a time
-                        put_triangle(s, 0, waiting, test, i)
-                        put_triangle(s, 9 * step, waiting, trial, j)
-                        put(s, 22 * step + waiting, longest)
-                        numbers[waiting], numbers[step + waiting] = i, j
-                        waiting += 1
-                        if waiting == step:
-                            found = measured(s, waiting, numbers, reach, pairs, ratio, found)
-                            waiting = 0
-        return measured(s, waiting, numbers, reach, pairs, ratio, found)
-
-    return search
-
-
-@functools.lru_cache(maxsize=1)
-def touching_search_kernel() -> Callable[..., int]:
-    """Compiled search(test, trial, starts, corners, upper, start, stop, pairs, shared, test_order, trial_order) of the
-    test triangles start .. stop; vertex v is at the places corners[starts[v] : starts[v + 1]] of `trial` (n, 3) taken
-    as one row. Returns how many pairs touch."""
-
-    @kernel
-    def search(test, trial, starts, corners, upper, start, stop, pairs, shared, test_order, trial_order):
-        found = 0
-        for i in range(start, stop):
-            for a in range(3):
-                vertex = test[i, a]
-                for at in range(starts[vertex], starts[vertex + 1]):
-                    j = corners[at] // 3
-                    if upper and j < i:
+    (one, two), (left, right) = extents, vertices
+    test, trial = corners[0].reshape(-1), corners[1].reshape(-1)
+    s, step = scratch, lanes(scratch)
+    low, counts = cells.low, cells.counts
+    inverse, widest, largest = cells.limits[0], cells.limits[1], cells.limits[2]
+    first, last, numbers = np.empty(3, np.int64), np.empty(3, np.int64), np.empty(2 * step, np.int64)
+    found, waiting = 0, 0
+    for i in range(start, stop):
+        # cells within reach of the test triangle
+        x0, x1, x2 = one.centre[i, 0], one.centre[i, 1], one.centre[i, 2]
+        radius, size = one.radius[i], one.size[i]
+        around = radius + widest + reach * max(size, largest)
+        for c in range(3):
+            least, most = one.centre[i, c] - around - low[c], one.centre[i, c] + around - low[c]
+            first[c] = int(min(max(least * inverse, 0.0), counts[c] + 0.0))
+            last[c] = int(min(most * inverse, counts[c] - 1.0)) if most >= 0 else -1
+        for x in range(first[0], last[0] + 1):
+            for y in range(first[1], last[1] + 1):
+                column = (x * counts[1] + y) * counts[2]
+                at, end = first_at_least(cells.keys, 0, cells.keys.size, column + first[2]), column + last[2]
+                while at < cells.keys.size and cells.keys[at] <= end:
+                    j = cells.members[at]
+                    at += 1
+                    # leave out pairs that are counted as (j, i), distant or touching ones
+                    if upper and j <= i:
                         continue
-                    # leave out pairs that were found at a vertex before
-                    earlier = False
-                    for b in range(a):
-                        for c in range(3):
-                            earlier |= test[i, b] == trial[j, c]
-                    if earlier:
+                    # bounds by centroids and radii, then common vertices
+                    d0, d1, d2 = two.centre[j, 0] - x0, two.centre[j, 1] - x1, two.centre[j, 2] - x2
+                    longest = max(size, two.size[j])
+                    bound = radius + two.radius[j] + reach * longest
+                    if d0 * d0 + d1 * d1 + d2 * d2 >= bound * bound:
                         continue
-                    # common vertices come first in the orders of both triangles
-                    left, right, count = test_order[found], trial_order[found], 0
-                    pairs[found, 0], pairs[found, 1] = i, j
-                    for b in range(3):
-                        for c in range(3):
-                            if test[i, b] == trial[j, c]:
-                                left[count], right[count] = b, c
-                                count += 1
-                                break
-                    shared[found] = count
-                    # then the others
-                    here, there = count, count
-                    for b in range(3):
-                        mine, its = True, True
-                        for c in range(count):
-                            mine &= left[c] != b
-                            its &= right[c] != b
-                        if mine:
-                            left[here] = b
-                            here += 1
-                        if its:
-                            right[there] = b
-                            there += 1
-                    found += 1
-        return found
+                    shared = False
+                    for a in range(3):
+                        vertex = left[i, a]
+                        if vertex == right[j, 0] or vertex == right[j, 1] or vertex == right[j, 2]:
+                            shared = True
+                    if shared:
+                        continue
+                    # measure the distance of the others, a vector of pairs at a time
+                    put_triangle(s, 0, waiting, test, i)
+                    put_triangle(s, 9 * step, waiting, trial, j)
+                    put(s, 22 * step + waiting, longest)
+                    numbers[waiting], numbers[step + waiting] = i, j
+                    waiting += 1
+                    if waiting == step:
+                        found = measured(s, waiting, numbers, reach, pairs, ratio, found)
+                        waiting = 0
+    return measured(s, waiting, numbers, reach, pairs, ratio, found)
 
-    return search
+
+@kernel
+def search_touching(test, trial, starts, corners, upper, start, stop, pairs, shared, test_order, trial_order):
+    """List the touching pairs (m, 2) of the test triangles start .. stop, how many vertices they share, shared (m,),
+    and test_order, trial_order (m, 3) with these vertices first; return how many there are.
+
+    test, trial (n, 3): vertex numbers; vertex v is at the places corners[starts[v] : starts[v + 1]] of `trial` taken as
+    one row; upper: only pairs with trial number >= test number.
+    """
+    found = 0
+    for i in range(start, stop):
+        for a in range(3):
+            vertex = test[i, a]
+            for at in range(starts[vertex], starts[vertex + 1]):
+                j = corners[at] // 3
+                if upper and j < i:
+                    continue
+                # leave out pairs that were found at a vertex before
+                earlier = False
+                for b in range(a):
+                    for c in range(3):
+                        earlier |= test[i, b] == trial[j, c]
+                if earlier:
+                    continue
+                # common vertices come first in the orders of both triangles
+                left, right, count = test_order[found], trial_order[found], 0
+                pairs[found, 0], pairs[found, 1] = i, j
+                for b in range(3):
+                    for c in range(3):
+                        if test[i, b] == trial[j, c]:
+                            left[count], right[count] = b, c
+                            count += 1
+                            break
+                shared[found] = count
+                # then the others
+                here, there = count, count
+                for b in range(3):
+                    mine, its = True, True
+                    for c in range(count):
+                        mine &= left[c] != b
+                        its &= right[c] != b
+                    if mine:
+                        left[here] = b
+                        here += 1
+                    if its:
+                        right[there] = b
+                        there += 1
+                found += 1
+    return found

@@ -112,8 +112,7 @@ class CurrentField(SurfaceField):
         plane = self._plane(local, np.stack([first, second - first, third - first], axis=2))
         parts = point_triangle_integrals(x, plane, numbers, k / frame.scale, False, self.magnetic)
         if self.magnetic:  # curl: sum over components b of grad (int G J_b) x e_b
-            curl = [parts[:, i - 1, i - 2] - parts[:, i - 2, i - 1] for i in range(3)]
-            return np.stack(curl, axis=1) / frame.scale**2
+            return _curl(parts) / frame.scale**2
         charges = self._plane(local, self._divergence[local][:, None, None])
         slopes = point_triangle_integrals(x, charges, numbers, k / frame.scale, False, True)[:, 0]
         return (1j * k * parts[:, :, 0] + 1j / k * frame.scale * slopes) / frame.scale**2
@@ -128,10 +127,7 @@ class CurrentField(SurfaceField):
 
         def total(x: NDArray[np.float64]) -> NDArray[np.complex128]:
             if self.magnetic:
-                slopes = sums(y, currents, None, k, targets=x, gradient=True)
-                return (
-                    4 * np.pi * np.stack([slopes[:, i - 1, i - 2] - slopes[:, i - 2, i - 1] for i in range(3)], axis=1)
-                )
+                return 4 * np.pi * _curl(sums(y, currents, None, k, targets=x, gradient=True))
             values = sums(y, currents, None, k, targets=x, gradient=False)[..., 0]
             return 4 * np.pi * (values + sums(y, charges, None, k, targets=x, gradient=True)[:, 0])
 
@@ -178,6 +174,11 @@ def magnetic_field_potential(
     _check(density, "magnetic field potential")
     green = helmholtz(green, "magnetic field potential")
     return CurrentField(green, density, True, checked_quadrature("the magnetic field potential", green, quadrature))
+
+
+def _curl(slopes: NDArray[np.complex128]) -> NDArray[np.complex128]:
+    """(n, 3) curls from the gradients (n, 3, 3) of the three components of a field."""
+    return np.stack([slopes[:, i - 1, i - 2] - slopes[:, i - 2, i - 1] for i in range(3)], axis=1)
 
 
 def _check(density: VectorFunction, what: str) -> None:

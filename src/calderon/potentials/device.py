@@ -8,7 +8,7 @@ and no source is kept on one side and dropped on the other.
 
 import math
 import warnings
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,20 +20,27 @@ from calderon.mesh.errors import AccuracyWarning
 from calderon.potentials.sources.point_sources import SCALARS, Emission
 from calderon.validation import callers_level
 
-GROUP = 128
-"""Threads of a group, and sources of a tile."""
-THREADS = 1 << 17
-"""Threads that fill a large device: for fewer targets the sources are shared out in segments."""
-SEGMENTS = 65_535
-"""Segments at most, the most groups along the second axis on CUDA."""
-CHUNK = 1 << 18
-"""Targets at a time."""
-SHARE = 4
-"""Sources, and targets with their values, take at most this part of the memory of the device each."""
-COARSE = 1e-5
-"""Error of a phase above which there is a warning."""
-LARGE_ANGLES = 100.0
-"""Rounding units of the angle that sines and cosines in double are off, far beyond 1e6 (greens/elementary.py)."""
+
+class Launches(NamedTuple):
+    """How sums are divided among the threads of a device, and when they lose digits."""
+
+    group: int = 128
+    """Threads of a group, and sources of a tile."""
+    threads: int = 1 << 17
+    """Threads that fill a large device: for fewer targets the sources are shared out in segments."""
+    segments: int = 65_535
+    """Segments at most, the most groups along the second axis on CUDA."""
+    chunk: int = 1 << 18
+    """Targets at a time."""
+    share: int = 4
+    """Sources, and targets with their values, take at most this part of the memory of the device each."""
+    coarse: float = 1e-5
+    """Error of a phase above which there is a warning."""
+    large_angles: float = 100.0
+    """Rounding units of the angle that sines and cosines in double are off, far beyond 1e6 (greens/elementary.py)."""
+
+
+LAUNCHES = Launches()
 
 
 def device_sums(
@@ -56,11 +63,11 @@ def device_sums(
     size = float(np.abs(sources[..., emission.charges :]).max(initial=0.0))
     if size == 0.0 or len(targets) == 0:
         return total
-    program, room = device.build(_source(emission, real, green)), device.memory() // SHARE
+    program, room = device.build(_source(emission, real, green)), device.memory() // LAUNCHES.share
     used = sources.shape[-1]
     columns = -(-(used + 1) // 4) * 4
     is_charge = np.arange(used) >= emission.charges
-    block = max(1, room // (real.itemsize * columns * GROUP)) * GROUP  # sources at a time
+    block = max(1, room // (real.itemsize * columns * LAUNCHES.group)) * LAUNCHES.group  # sources at a time
     # sources in parts that fit, in segments whose sums are added here in double precision
     flat, floor = sources.reshape(-1, used), np.repeat(floors, sources.shape[1])
     constants = device.array(np.asarray(scalars, real))
@@ -68,7 +75,7 @@ def device_sums(
         part = slice(first, first + block)
         count = len(flat[part])
         segments, share = _segments(count, len(targets))
-        chunk = max(1, min(CHUNK, room // (real.itemsize * (3 + 2 * emission.values * segments))))
+        chunk = max(1, min(LAUNCHES.chunk, room // (real.itemsize * (3 + 2 * emission.values * segments))))
         packed = np.zeros((segments * share, columns), real)
         packed[:, used] = 1.0  # padding: no charge at distance 1
         packed[:count, :used] = np.where(is_charge, flat[part] / size, flat[part])
@@ -78,7 +85,7 @@ def device_sums(
         for start in range(0, len(targets), chunk):
             x = np.ascontiguousarray(targets[start : start + chunk].T, real)
             out = device.empty((segments, emission.values, 2, x.shape[1]), real)
-            threads, group = (x.shape[1], segments), (GROUP, 1)
+            threads, group = (x.shape[1], segments), (LAUNCHES.group, 1)
             given = (device.array(x), on_device, constants, out, x.shape[1], share)
             device.launch(program, "field", threads, group, *given)
             sums = device.to_host(out).sum(axis=0, dtype=np.float64)
@@ -107,22 +114,26 @@ def far_sums(
 def _source(emission: Emission, real: np.dtype[Any], green: Green | None) -> Source:
     """The variant of field.c."""
     defines = (*green_defines(green), *SCALARS.defines) if green is not None else ()
-    own = (("EMISSION", f'"potentials/sources/{emission.header}"'), ("KIND", emission.kind), ("GROUP_SIZE", GROUP))
+    own = (
+        ("EMISSION", f'"potentials/sources/{emission.header}"'),
+        ("KIND", emission.kind),
+        ("GROUP_SIZE", LAUNCHES.group),
+    )
     return Source("potentials/field.c", real_name(real), (*own, *defines))
 
 
 def _segments(sources: int, targets: int) -> tuple[int, int]:
     """How many segments of how many sources each, whole tiles, fill a device."""
-    tiles = -(-sources // GROUP)
-    each = -(-tiles // min(tiles, SEGMENTS, max(1, THREADS // targets)))
-    return -(-tiles // each), each * GROUP
+    tiles = -(-sources // LAUNCHES.group)
+    each = -(-tiles // min(tiles, LAUNCHES.segments, max(1, LAUNCHES.threads // targets)))
+    return -(-tiles // each), each * LAUNCHES.group
 
 
 def warn_if_coarse(real: np.dtype[Any], k: float, reach: float) -> None:
     """AccuracyWarning where the phase k r is not resolved for distances r up to `reach`."""
     single = real == np.float32
-    error = abs(k) * reach * float(np.finfo(real).eps) * (0.5 if single else LARGE_ANGLES)
-    if error > COARSE and math.isfinite(error):
+    error = abs(k) * reach * float(np.finfo(real).eps) * (0.5 if single else LAUNCHES.large_angles)
+    if error > LAUNCHES.coarse and math.isfinite(error):
         warnings.warn(
             f"k r reaches {abs(k) * reach:.3g}, and {'single' if single else 'double'} precision keeps its phase to "
             f"{error:.0e}: " + ('use precision="double"' if single else "take far_field(directions) there"),

@@ -13,14 +13,15 @@ With e = (y - x) / r and the normal n at y,
 far from a point in terms of their size are cut into four, again and again, so that every part is.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from calderon.backends import run_tasks
 from calderon.backends.numba import jitable_part, kernel
+from calderon.backends.threads import in_parts
 from calderon.greens import Elastostatic
+from calderon.potentials.heat import cut_in_four
 from calderon.quadrature import triangle_rule
 from calderon.spaces import Function
 from calderon.spaces.element import Element
@@ -29,15 +30,21 @@ from calderon.validation import one_or_more_points
 Array = NDArray[np.float64]
 DISPLACEMENT, STRESS = 0, 1
 """Fields of the sums, with 3 and 9 numbers for each point."""
-LIMITS = 5.0, 1.4, 1e-12
-"""The distance of a point from the centroid of a part, over its longest edge, from which on the coarse and the fine
-rule serve, and the least size of parts relative to the triangle."""
-DEGREES = 4, 10
-"""Degrees of both rules."""
-LEVELS = 40
-"""Cuts of a triangle at most: points on the surface end there."""
-SHARE = 32
-"""Points of a task."""
+
+
+class Limits(NamedTuple):
+    """Rules of triangles by their distance."""
+
+    limits: tuple[Any, ...] = (5.0, 1.4, 1e-12)
+    """The distance of a point from the centroid of a part, over its longest edge, from which on the coarse and the fine
+    rule serve, and the least size of parts relative to the triangle."""
+    degrees: tuple[Any, ...] = (4, 10)
+    """Degrees of both rules."""
+    levels: int = 40
+    """Cuts of a triangle at most: points on the surface end there."""
+
+
+LIMITS = Limits()
 
 
 def elastic_potentials(
@@ -55,15 +62,10 @@ def _summed(mesh: Any, tables: tuple[Array, Array], constants: Array, points: Ar
     """The sums at points (n, 3) over triangles with values (m, 6, 3) of two functions."""
     x = one_or_more_points(points)
     corners, normals = mesh.vertices[mesh.triangles], mesh.normals
-    rules, limits = [_rule(degree) for degree in DEGREES], np.array(LIMITS)
+    rules, limits = [_rule(degree) for degree in LIMITS.degrees], np.array(LIMITS.limits)
     out = np.zeros((len(x), (3, 9)[kind]))
-    starts = range(0, len(x), SHARE)
-
-    def work(number: int) -> None:
-        part = slice(starts[number], starts[number] + SHARE)
-        _integrate(x[part], corners, normals, mesh.diameters, *tables, *rules, limits, constants, kind, out[part])
-
-    run_tasks(work, len(starts))
+    given = corners, normals, mesh.diameters, *tables, *rules, limits, constants, kind
+    in_parts(lambda low, high: _integrate(x[low:high], *given, out[low:high]), len(x))
     return out
 
 
@@ -86,9 +88,10 @@ def _integrate(x, corners, normals, sizes, displacements, tractions, coarse, fin
     """Add the integrals over all triangles at points x (n, 3) to out (n, 3 or 9), displacements or stresses by `kind`.
 
     corners (m, 3, 3), normals (m, 3), sizes (m,): longest edges; displacements, tractions (m, 6, 3): at the nodes of
-    quadratic functions; coarse, fine (Q, 4): barycentric coordinates and weights; limits: LIMITS; constants: nu and mu.
+    quadratic functions; coarse, fine (Q, 4): barycentric coordinates and weights; limits: those of LIMITS; constants:
+    nu and mu.
     """
-    stack, middle = np.empty((4 * LEVELS, 10)), 1.0 / 3.0
+    stack, middle = np.empty((4 * LIMITS.levels, 10)), 1.0 / 3.0
     u, t, d, b = np.empty(3), np.empty(3), np.empty(3), np.empty(3)
     far, near, least = limits
     for p in range(x.shape[0]):
@@ -114,7 +117,7 @@ def _integrate(x, corners, normals, sizes, displacements, tractions, coarse, fin
                     square += (x[p, c] - centre) ** 2
                 ratio = np.sqrt(square) / (share * sizes[m])
                 if ratio < near and count + 4 < stack.shape[0] and share > least:
-                    _cut(part, stack, count)
+                    cut_in_four(part, stack, count)
                     count += 4
                     continue
                 # integrate over the part: y at the points b of the rule, d = y - x
@@ -132,21 +135,6 @@ def _integrate(x, corners, normals, sizes, displacements, tractions, coarse, fin
                         _add_stress(d, normals[m], u, t, constants, weight, out[p])
                     else:
                         _add_displacement(d, normals[m], u, t, constants, weight, out[p])
-
-
-@jitable_part
-def _cut(part, stack, count):
-    """Put the four parts of a triangle onto the stack (parts, 10) from `count` on. part (10,): its barycentric
-    corners (9) and its relative size."""
-    for child in range(4):
-        here = stack[count + child]
-        for k in range(3):
-            for n in range(3):
-                if child < 3:
-                    here[3 * n + k] = 0.5 * (part[3 * n + k] + part[3 * child + k])
-                else:
-                    here[3 * n + k] = 0.5 * (part[3 * ((n + 1) % 3) + k] + part[3 * ((n + 2) % 3) + k])
-        here[9] = 0.5 * part[9]
 
 
 @jitable_part

@@ -13,7 +13,7 @@ Triangles that are near a point in terms of their size are cut into four, again 
 over the points of one rule on all triangles are those of the fast multipole method; near triangles are then replaced.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -33,25 +33,37 @@ Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 FEW = 2e7
 """Pairs of points and triangles that are integrated one by one: about a second."""
-RTOL = 1.25e-6
-"""Tolerance of fast sums. Layers of dipoles have a fifth of it with the first order that promises it, and pass its
-check."""
-DEGREES = 3, 6
-"""Degrees of the coarse and the fine rule; fast sums are by the fine one."""
-FAR, NEAR, LEAST = 3.0, 1.0, 1e-2
-"""The distance of a point from the centroid of a part, over its longest edge, from which on the coarse and the fine
-rule serve, and the least size of parts relative to the triangle, as the integrands are as singular as 1 / r at most."""
+
+
+class Limits(NamedTuple):
+    """Rules of triangles by their distance, and sizes of tasks."""
+
+    rtol: float = 1.25e-6
+    """Tolerance of fast sums. Layers of dipoles have a fifth of it with the first order that promises it, and pass its
+    check."""
+    degrees: tuple[Any, ...] = (3, 6)
+    """Degrees of the coarse and the fine rule; fast sums are by the fine one."""
+    far: float = 3.0
+    near: float = 1.0
+    least: float = 1e-2
+    """The distance of a point from the centroid of a part, over its longest edge, from which on the coarse and the fine
+    rule serve, and the least size of parts relative to the triangle, as the integrands are as singular as 1 / r at
+    most."""
+    points: int = 32
+    pairs: int = 4096
+    """Points of a task, and pairs."""
+    ball: float = 0.6
+    """Sizes of a triangle that `near_pairs` adds to its reach, from the centroid."""
+    none: float = 1e-36
+    """Squared distance below which a point of a rule is left out, as the one that it coincides with."""
+
+
+LIMITS = Limits()
 CUTS, ROW = 8, 13
 """How often a triangle is cut at most; numbers of a part: its corners from the point (9), temperatures there (3), and
 its size relative to the triangle."""
 SUMS = 13
 """Numbers at a point: T, w (3), and its derivatives (9)."""
-POINTS, PAIRS = 32, 4096
-"""Points of a task, and pairs."""
-BALL = 0.6
-"""Sizes of a triangle that `near_pairs` adds to its reach, from the centroid."""
-NONE = 1e-36
-"""Squared distance below which a point of a rule is left out, as the one that it coincides with."""
 
 
 def heat_potentials(
@@ -79,15 +91,15 @@ def _sums(temperature: Function, gradient: Function, points: ArrayLike, whole: b
     if len(x) * every > few:
         out = _by_one_rule(mesh, nodes, slopes, x, whole)
         flat = mesh.flat_triangles(np.arange(every), "the heat in a solid")
-        for found in near_pairs(flat, x, NEAR - BALL):
+        for found in near_pairs(flat, x, LIMITS.near - LIMITS.ball):
             near = found[np.argsort(found[:, 0], kind="stable")]
-            cuts = np.append(np.searchsorted(near[:, 0], near[::PAIRS, 0]), len(near))  # a point is of one task
+            cuts = np.append(np.searchsorted(near[:, 0], near[:: LIMITS.pairs, 0]), len(near))  # a point is of one task
             _run([near[low:high] for low, high in zip(cuts[:-1], cuts[1:], strict=True)], x, data, whole, True, out)
         return out
     out = np.zeros((len(x), 13 if whole else 4))
-    for low in range(0, len(x), POINTS * POINTS):
-        starts = range(low, min(low + POINTS * POINTS, len(x)), POINTS)
-        parts = [np.arange(n, min(n + POINTS, len(x))) for n in starts]
+    for low in range(0, len(x), LIMITS.points * LIMITS.points):
+        starts = range(low, min(low + LIMITS.points * LIMITS.points, len(x)), LIMITS.points)
+        parts = [np.arange(n, min(n + LIMITS.points, len(x))) for n in starts]
         pairs = [np.stack([np.repeat(each, every), np.tile(np.arange(every), len(each))], axis=1) for each in parts]
         _run(pairs, x, data, whole, False, out)
     return out
@@ -104,7 +116,7 @@ def _run(pairs: list[Index], x: Array, data: tuple[Any, ...], whole: bool, corre
 def _rules() -> tuple[Array, Index]:
     """Both rules as rows of barycentric coordinates and weights, with zero weights up to whole vectors; and where each
     begins, and the end."""
-    rules, step, parts = [triangle_rule(degree) for degree in DEGREES], width(np.float64), []
+    rules, step, parts = [triangle_rule(degree) for degree in LIMITS.degrees], width(np.float64), []
     for rule in rules:
         count = -(-len(rule.weights) // step) * step
         part = np.zeros((4, count))
@@ -118,7 +130,7 @@ def _rules() -> tuple[Array, Index]:
 
 def _by_one_rule(mesh: Any, nodes: Array, slopes: Array, x: Array, whole: bool) -> Array:
     """The sums over the points of the fine rule on all triangles."""
-    rule = triangle_rule(DEGREES[1])
+    rule = triangle_rule(LIMITS.degrees[1])
     centre = mesh.bounds.mean(axis=0)
     y = np.einsum("qk,mkc->mqc", rule.barycentric, mesh.vertices[mesh.triangles] - centre).reshape(-1, 3)
     weights, n = 2 * mesh.areas[:, None] * rule.weights, np.repeat(mesh.normals, len(rule.weights), axis=0)
@@ -126,7 +138,7 @@ def _by_one_rule(mesh: Any, nodes: Array, slopes: Array, x: Array, whole: bool) 
     heights, at = np.column_stack([y, np.ones(len(y))]), x - centre
     charges, dipoles = q[:, None] * heights, -(t[:, None] * heights)[:, :, None] * n[:, None]
     charges[:, :3] -= t[:, None] * n
-    sums: Any = fast_sums("fmm", Laplace(), Execution.of("numba", "double"), np.inf, RTOL)
+    sums: Any = fast_sums("fmm", Laplace(), Execution.of("numba", "double"), np.inf, LIMITS.rtol)
     values = sums(y, charges, dipoles, 0.0, targets=at, gradient=False)[:, :, 0].real
     out = np.column_stack([values[:, 3], 0.5 * (at * values[:, 3:] - values[:, :3])])
     if not whole:
@@ -171,13 +183,13 @@ def _integrate(pairs, x, corners, normals, nodes, slopes, sizes, rules, starts, 
                 square += (third * (part[c] + part[3 + c] + part[6 + c])) ** 2
             ratio = np.sqrt(square) / (share * sizes[m])
             if corrects and share == 1.0:
-                if ratio >= NEAR:
+                if ratio >= LIMITS.near:
                     continue
                 _add_part(room, rules, starts[2], starts[1], starts[2], part, -area, whole)
-            if ratio < NEAR and share > LEAST:
-                _cut(part, stack, count)
+            if ratio < LIMITS.near and share > LIMITS.least:
+                cut_in_four(part, stack, count)
                 count += 4
-            elif ratio > FAR:
+            elif ratio > LIMITS.far:
                 _add_part(room, rules, starts[2], starts[0], starts[1], part, area * share * share, whole)
             else:
                 _add_part(room, rules, starts[2], starts[1], starts[2], part, area * share * share, whole)
@@ -190,17 +202,20 @@ def _integrate(pairs, x, corners, normals, nodes, slopes, sizes, rules, starts, 
 
 
 @jitable_part
-def _cut(part, stack, count):
-    """Put the four parts of a triangle, part (ROW,), onto the stack (parts, ROW) from `count` on: those at its
-    corners, and the one between the middles of its edges."""
+def cut_in_four(part, stack, count):
+    """Put the four parts of a triangle onto the stack (parts, row) from `count` on: those at its corners, and the one
+    between the middles of its edges. part: three coordinates of each corner, perhaps one more number of each, and the
+    size."""
+    last = stack.shape[1] - 1
     for child in range(4):
         here = stack[count + child]
         for k in range(3):
             one, two = (k, child) if child < 3 else ((k + 1) % 3, (k + 2) % 3)
             for c in range(3):
                 here[3 * k + c] = 0.5 * (part[3 * one + c] + part[3 * two + c])
-            here[9 + k] = 0.5 * (part[9 + one] + part[9 + two])
-        here[12] = 0.5 * part[12]
+            if last > 9:
+                here[9 + k] = 0.5 * (part[9 + one] + part[9 + two])
+        here[last] = 0.5 * part[last]
 
 
 @jitable
@@ -221,7 +236,7 @@ def _add_part(s, rules, pitch, first, last, part, factor, whole):
         weight = load(rules, k + 3 * pitch)
         d0, d1, d2 = b0 * p0 + b1 * p3 + b2 * p6, b0 * p1 + b1 * p4 + b2 * p7, b0 * p2 + b1 * p5 + b2 * p8
         square = d0 * d0 + d1 * d1 + d2 * d2
-        inverse = where_less(NONE, square, inverse_square_root(square), zero(s))
+        inverse = where_less(LIMITS.none, square, inverse_square_root(square), zero(s))
         # q / r, T / r and T h / r^3
         single, layer = weight * inverse * q, weight * inverse * (b0 * t0 + b1 * t1 + b2 * t2)
         over = inverse * inverse

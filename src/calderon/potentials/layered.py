@@ -4,14 +4,14 @@ For each height of points and each of metal a table of the components of fields,
 distance from the point: close ones are divided into parts.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from calderon.backends import run_tasks
 from calderon.backends.numba import kernel
+from calderon.backends.threads import in_parts
 from calderon.exact.vacuum import VACUUM_IMPEDANCE
 from calderon.layers import Sections
 from calderon.layers.field_table import field_table
@@ -21,16 +21,24 @@ from calderon.potentials.near_evaluation import point_distances
 from calderon.quadrature import gauss, triangle_rule
 from calderon.spaces import VectorFunction
 
-RATIOS = np.array([12.0, 6.0, 3.5, 2.2, 1.4])
-"""Distances of centroids over radii, from which on the rules of DEGREES are taken, closer ones in parts."""
-DEGREES, DIVIDED = (6, 8, 14, 20), (12, 8)
-"""Degrees, and those of 16 and 64 parts."""
-NEAREST = 0.25
-"""Fraction of the longest edge of a triangle; closer points are refused."""
-SHARE = 64
-SLENDER = 0.2
-"""Fraction of the height of a vertical current; closer points are refused."""
-MARGIN, FLAT = 1.001, 1e-6
+
+class Limits(NamedTuple):
+    """Rules of triangles by their distance, and which points are too close."""
+
+    ratios: NDArray[Any] = np.array([12.0, 6.0, 3.5, 2.2, 1.4])
+    """Distances of centroids over radii, from which on the rules of `degrees` are taken, closer ones in parts."""
+    degrees: tuple[Any, ...] = (6, 8, 14, 20)
+    divided: tuple[Any, ...] = (12, 8)
+    """Degrees, and those of 16 and 64 parts."""
+    nearest: float = 0.25
+    """Fraction of the longest edge of a triangle; closer points are refused."""
+    slender: float = 0.2
+    """Fraction of the height of a vertical current; closer points are refused."""
+    margin: float = 1.001
+    """Reach of tables over the largest distance."""
+
+
+LIMITS = Limits()
 Complex = NDArray[np.complex128]
 Floats = NDArray[np.float64]
 
@@ -123,9 +131,9 @@ def layered_fields(
     faces = sections.high[:-1]
     levels = faces[np.abs(centres[:, 2, None] - faces).argmin(axis=1)] if len(flat) else np.zeros(0)
     low, high = (np.stack([f(points[:, :2], axis=0), f(corners[..., :2], axis=(0, 1))]) for f in (np.min, np.max))
-    reach = MARGIN * float(np.hypot(*(high.max(axis=0) - low.min(axis=0))))
+    reach = LIMITS.margin * float(np.hypot(*(high.max(axis=0) - low.min(axis=0))))
     out, rules = np.zeros((len(points), 6), complex), _rules()
-    nearest = 0.8 * NEAREST * float(longest.min())
+    nearest = 0.8 * LIMITS.nearest * float(longest.min())
     # tables for each height of points and of metal
     for z in np.unique(points[:, 2]):
         chosen = np.flatnonzero(points[:, 2] == z)
@@ -134,12 +142,8 @@ def layered_fields(
             away = float(z - level)
             table = field_table(sections, float(z), float(level), nearest if abs(away) < nearest / 2 else 0.0, reach)
             some = tuple(np.ascontiguousarray(each[levels == level]) for each in data)
-            given = table.edges, np.ascontiguousarray(table.series[..., :7]), values
-
-            def work(number: int, some: Any = some, away: float = away, given: Any = given, at: Any = place) -> None:
-                _add_fields(at, number * SHARE, min((number + 1) * SHARE, len(at)), away, some, rules, *given)
-
-            run_tasks(work, -(-len(chosen) // SHARE))
+            given = away, some, rules, table.edges, np.ascontiguousarray(table.series[..., :7]), values
+            in_parts(lambda low, high, at=place, given=given: _add_fields(at, low, high, *given), len(chosen))
         if len(steep):
             values += upright_fields(sections, *upright, place, float(z))
         for at, current in probes:
@@ -158,16 +162,18 @@ def _of_probe(sections: Sections, at: Floats, top: float, points: Floats, z: flo
     for n, (low, high) in enumerate(zip(sections.low.tolist(), sections.high.tolist(), strict=True)):
         if not low < high <= top:
             continue
-        if nearest < SLENDER * (high - low) and z < top + SLENDER * (high - low):
+        if nearest < LIMITS.slender * (high - low) and z < top + LIMITS.slender * (high - low):
             raise ValueError(
                 f"a point at z = {1e3 * z:g} mm is {1e3 * nearest:.3g} mm from the axis of a probe, whose field is "
-                f"computed from {1e3 * SLENDER * (high - low):.3g} mm on: leave it out"
+                f"computed from {1e3 * LIMITS.slender * (high - low):.3g} mm on: leave it out"
             )
         # currents at points of each layer, more of them for a close field point
         rule = gauss(int(np.clip(np.ceil(6 + 3 * (high - low) / max(nearest, 1e-9)), 8, 24)))
         for t, w in zip(rule.points, (high - low) * rule.weights, strict=True):
             source = low + (high - low) * t
-            found = field_table(sections, z, source, 0.99 * nearest, MARGIN * float(rho.max()) + 1e-9, n)(rho)[7:]
+            found = field_table(sections, z, source, 0.99 * nearest, LIMITS.margin * float(rho.max()) + 1e-9, n)(rho)[
+                7:
+            ]
             along, up, turn = w * found
             out[:, :2] += along[:, None] * d
             out[:, 2] += up
@@ -178,10 +184,12 @@ def _of_probe(sections: Sections, at: Floats, top: float, points: Floats, z: flo
 
 def _refuse_close(points: Floats, corners: Floats, centres: Floats, longest: Floats) -> None:
     """ValueError for points too close to the metal for the rules of triangles."""
-    close = scipy.spatial.cKDTree(centres).query_ball_point(points, (1 + NEAREST) * float(longest.max()))
+    close = scipy.spatial.cKDTree(centres).query_ball_point(points, (1 + LIMITS.nearest) * float(longest.max()))
     which = np.repeat(np.arange(len(points)), [len(each) for each in close])
     others = np.array([n for each in close for n in each], dtype=np.int64)
-    bad = np.flatnonzero(point_distances(points[which], corners[others]) < NEAREST * longest[others] * (1 - 1e-9))
+    bad = np.flatnonzero(
+        point_distances(points[which], corners[others]) < LIMITS.nearest * longest[others] * (1 - 1e-9)
+    )
     if len(bad):
         at, n = points[which[bad[0]]], others[bad[0]]
         text = ", ".join(f"{1e3 * each:.4g}" for each in at)
@@ -192,9 +200,9 @@ def _refuse_close(points: Floats, corners: Floats, centres: Floats, longest: Flo
 
 
 def _rules() -> tuple[Any, ...]:
-    """Barycentric coordinates, weights with the sum 1, where each rule starts, and RATIOS."""
-    parts = [(triangle_rule(degree).barycentric, 2 * triangle_rule(degree).weights) for degree in DEGREES]
-    corners, rules = np.eye(3)[None], list(DIVIDED)
+    """Barycentric coordinates, weights with the sum 1, where each rule starts, and LIMITS.ratios."""
+    parts = [(triangle_rule(degree).barycentric, 2 * triangle_rule(degree).weights) for degree in LIMITS.degrees]
+    corners, rules = np.eye(3)[None], list(LIMITS.divided)
     for level in range(3):
         a, b, c = corners[:, 0], corners[:, 1], corners[:, 2]
         ab, bc, ca = (a + b) / 2, (b + c) / 2, (c + a) / 2
@@ -204,4 +212,9 @@ def _rules() -> tuple[Any, ...]:
             fine, count = triangle_rule(rules.pop(0)), len(corners)
             parts.append(((fine.barycentric @ corners).reshape(-1, 3), np.tile(2 * fine.weights / count, count)))
     starts = np.cumsum([0, *(len(each[1]) for each in parts)])
-    return np.concatenate([each[0] for each in parts]), np.concatenate([each[1] for each in parts]), starts, RATIOS
+    return (
+        np.concatenate([each[0] for each in parts]),
+        np.concatenate([each[1] for each in parts]),
+        starts,
+        LIMITS.ratios,
+    )

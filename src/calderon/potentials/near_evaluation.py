@@ -12,20 +12,28 @@ from calderon.mesh import TriangleMesh
 from calderon.mesh.geometry import FlatTriangles, Geometry
 from calderon.validation import one_or_more_points
 
-ON = 1e-14
-"""Points nearer to a triangle than so many times its size lie on it, or nearer than ROUNDING of their coordinates."""
-ROUNDING = 8.0
-"""Units in the last place of the largest coordinate, in the precision in which points are given."""
-OFFSET = 1e-8
-"""Points on a triangle are moved off that many times its size, to either side."""
-FLAT = 0.1
-"""Length of the mean of unit normals below which they say nothing about a side: on edges of less than 11 degrees both
-points may then lie on the same side."""
-PAIRS = 50_000
-"""Pairs of a point and a triangle that are held at a time."""
-FARTHEST = 1e15
-"""Diameters of the surface within which points may lie: squares of their distances fit into single precision, from
-which the kernels start their square roots."""
+
+class Limits(NamedTuple):
+    """Which points lie on a surface, and how far from it they may be."""
+
+    on: float = 1e-14
+    """Points nearer to a triangle than so many times its size lie on it, or nearer than `rounding` of their
+    coordinates."""
+    rounding: float = 8.0
+    """Units in the last place of the largest coordinate, in the precision in which points are given."""
+    offset: float = 1e-8
+    """Points on a triangle are moved off that many times its size, to either side."""
+    flat: float = 0.1
+    """Length of the mean of unit normals below which they say nothing about a side: on edges of less than 11 degrees
+    both points may then lie on the same side."""
+    pairs: int = 50_000
+    """Pairs of a point and a triangle that are held at a time."""
+    farthest: float = 1e15
+    """Diameters of the surface within which points may lie: squares of their distances fit into single precision, from
+    which the kernels start their square roots."""
+
+
+LIMITS = Limits()
 
 
 class OffSurface(NamedTuple):
@@ -52,7 +60,7 @@ def off_surface(surface: FlatTriangles, points: NDArray[np.float64], digits: flo
     digits = max(digits, float(np.finfo(float).eps))
     extent = float(np.abs(surface.corners).max())
     sizes = surface.diameters
-    reach = np.maximum(ON * sizes, ROUNDING * digits * extent)
+    reach = np.maximum(LIMITS.on * sizes, LIMITS.rounding * digits * extent)
     pairs, offsets = _touching_pairs(surface, points, reach)
     every = np.arange(len(points))
     if not len(pairs):
@@ -64,8 +72,8 @@ def off_surface(surface: FlatTriangles, points: NDArray[np.float64], digits: flo
     normals = surface.normals[triangle]
     mean = np.add.reduceat(normals, first) / np.diff(np.append(first, len(point)))[:, None]
     length = np.linalg.norm(mean, axis=1, keepdims=True)
-    mean = np.where(length > FLAT, mean / np.maximum(length, FLAT), normals[first])
-    step = np.maximum(OFFSET * sizes[triangle[first]], 64 * np.finfo(float).eps * extent)[:, None] * mean
+    mean = np.where(length > LIMITS.flat, mean / np.maximum(length, LIMITS.flat), normals[first])
+    step = np.maximum(LIMITS.offset * sizes[triangle[first]], 64 * np.finfo(float).eps * extent)[:, None] * mean
     places = points[on] - offsets[first]
     off = np.delete(every, on)
     moved = np.concatenate([points[off], places + step, places - step])
@@ -76,17 +84,17 @@ def near_pairs(
     surface: Geometry, points: NDArray[np.float64], reach: float | NDArray[np.float64]
 ) -> Iterator[NDArray[np.int64]]:
     """Pairs (n, 2) of point and triangle that are nearer than `reach` times the triangle's size (one
-    number, or one for each), and some more, PAIRS at a time at most, in the order of triangles."""
+    number, or one for each), and some more, LIMITS.pairs at a time at most, in the order of triangles."""
     centres, radii = surface.centroids, (reach + 0.6) * surface.diameters
     tree = scipy.spatial.cKDTree(points)
     counts = tree.query_ball_point(centres, radii, return_length=True)
     chosen = np.flatnonzero(counts)
-    groups = np.cumsum(counts[chosen]) // PAIRS
+    groups = np.cumsum(counts[chosen]) // LIMITS.pairs
     for group in np.split(chosen, np.flatnonzero(np.diff(groups)) + 1):
         lists = tree.query_ball_point(centres[group], radii[group], return_sorted=False)
         found = np.fromiter(chain.from_iterable(lists), np.int64, counts[group].sum())
         pairs = np.stack([found, np.repeat(group, counts[group])], axis=1)
-        yield from (pairs[start : start + PAIRS] for start in range(0, len(pairs), PAIRS))
+        yield from (pairs[start : start + LIMITS.pairs] for start in range(0, len(pairs), LIMITS.pairs))
 
 
 def _touching_pairs(
@@ -137,10 +145,10 @@ def checked_points(points: ArrayLike, mesh: TriangleMesh) -> NDArray[np.float64]
     infinity and points too far from the mesh for a kernel."""
     x = one_or_more_points(points)
     away = np.abs(x - mesh.vertices[0]).max(axis=1)
-    if len(far := np.flatnonzero(away > FARTHEST * mesh.diameter)):
+    if len(far := np.flatnonzero(away > LIMITS.farthest * mesh.diameter)):
         raise ValueError(
-            f"{len(far)} of {len(x)} points are farther than {FARTHEST:g} diameters from the surface, the first is "
-            f"number {far[0]} at {x[far[0]].tolist()}: check their unit, or take far_field(directions)"
+            f"{len(far)} of {len(x)} points are farther than {LIMITS.farthest:g} diameters from the surface, the first "
+            f"is number {far[0]} at {x[far[0]].tolist()}: check their unit, or take far_field(directions)"
         )
     return x
 

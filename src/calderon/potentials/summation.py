@@ -14,7 +14,7 @@ from calderon.greens import Green
 from calderon.solvers.iteration import tolerance
 from calderon.validation import one_of
 
-DIRECT, AUTO = "direct", "auto"
+DIRECT, AUTO = CHOSEN_HERE = "direct", "auto"
 RTOL = 1e-6
 """Default tolerance of fast sums."""
 
@@ -39,7 +39,7 @@ _methods: dict[str, FastSums] = {}
 
 def register_sums(method: FastSums) -> None:
     """Enter a method, each name once."""
-    if method.name in (DIRECT, AUTO) or _methods.setdefault(method.name, method) is not method:
+    if method.name in CHOSEN_HERE or _methods.setdefault(method.name, method) is not method:
         raise ValueError(f"method {method.name!r} is registered already")
 
 
@@ -49,20 +49,24 @@ def _table() -> dict[str, FastSums]:
     return _methods
 
 
+def is_fast(method: str) -> bool:
+    """Whether this is the name of a fast method, whose errors its caller wants to see: "auto" then sums directly."""
+    return method in _table()
+
+
 def fast_sums(method: str, green: Green, execution: Execution, pairs: float, rtol: Any) -> Sums | None:
     """The sums of a method with that tolerance, None for direct sums; "auto": fast ones from so many pairs on that they
     take less time. ValueError naming the choices for an unknown method, and for what it does not serve."""
     if rtol is not None:
         rtol = tolerance(rtol)
-    chosen = one_of(method, [AUTO, DIRECT, *sorted(_table())], "method")
-    if chosen == AUTO:
-        served = [] if execution.devices else [each for each in _table().values() if each.serves(green)]
-        found = next((each for each in served if pairs >= each.pairs), None)
-    else:
-        found = _table().get(chosen)
+    table = _table()
+    chosen = one_of(method, [AUTO, DIRECT, *sorted(table)], "method")
     if chosen == DIRECT and rtol is not None:
         raise ValueError(f"rtol={rtol!r}: method 'direct' sums exactly; leave it out, or choose method='auto'")
-    if chosen not in (AUTO, DIRECT) and found is not None and (execution.devices or not found.serves(green)):
+    served = [] if execution.devices else [each for each in table.values() if each.serves(green)]
+    quick = next((each for each in served if pairs >= each.pairs), None)
+    found = {**table, DIRECT: None}.get(chosen, quick)
+    if found is not None and found not in served:
         raise ValueError(
             f"method {found.name!r} sums potentials of {found.equation} on the processor, got {green} and "
             f"backend {execution.name!r}: choose method='direct'"

@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from calderon.backends import Execution, run_tasks, thread_count
+from calderon.backends import Execution, run_tasks
+from calderon.backends.threads import in_parts
 from calderon.backends.vectors import aligned, width
 from calderon.exact.angular import unit_directions
 from calderon.greens import Green
@@ -27,8 +28,8 @@ from calderon.potentials.field_algebra import FieldAlgebra
 from calderon.potentials.near_evaluation import checked_points, digits_of, near_pairs, off_surface
 from calderon.potentials.sources.point_sources import CUT as CUT_PLACE
 from calderon.potentials.sources.point_sources import TARGETS, Emission, far_field_kernel, near_kernel
-from calderon.potentials.sources.point_triangle import SHARE, Plane
-from calderon.potentials.summation import AUTO, Sums, fast_sums
+from calderon.potentials.sources.point_triangle import Plane
+from calderon.potentials.summation import Sums, fast_sums, is_fast
 from calderon.quadrature import TriangleRule, triangle_rule
 from calderon.quadrature.options import Quadrature
 from calderon.validation import callers_level
@@ -125,9 +126,7 @@ class SurfaceField(FieldAlgebra, ABC):
         floors, sources = self._floors(NEAR), self._framed_sources()
         scalars = self._frame.scalars
         return Regular(
-            execution.real,
-            floors,
-            lambda x: device_sums(execution, emission, self.green, x, sources, floors, scalars),
+            execution.real, floors, lambda x: device_sums(execution, emission, self.green, x, sources, floors, scalars)
         )
 
     @abstractmethod
@@ -144,7 +143,7 @@ class SurfaceField(FieldAlgebra, ABC):
             try:
                 return self._with(points, emission, execution, self._by_sums(sums, emission))
             except (RuntimeError, MemoryError):
-                if method != AUTO:
+                if is_fast(method):
                     raise
         return self._with(points, emission, execution, None)
 
@@ -199,14 +198,11 @@ class SurfaceField(FieldAlgebra, ABC):
         short, count = self._mesh.is_flat and k * self._radius <= SHORT, len(self._triangles)
         run, rule = far_field_kernel(emission.kind, short), triangle_rule(self.quadrature.regular)
 
-        def part(low: int) -> NDArray[np.complex128]:
-            some = np.arange(low, min(low + TOGETHER, count))
-            sources, centres = self._emitted(some, rule, True), self._centres[some]
-            return sums_at(lambda block, out: run(block, sources, centres, k, out), unit, emission.values)
-
         total = np.zeros((len(unit), emission.values), complex)
         for low in range(0, count, TOGETHER):
-            total += part(low)
+            some = np.arange(low, min(low + TOGETHER, count))
+            given = self._emitted(some, rule, True), self._centres[some], k
+            total += sums_at(lambda block, out, given=given: run(block, *given, out), unit, emission.values)
         return np.asarray(total / (4 * math.pi))
 
     def _far_on_device(
@@ -268,14 +264,12 @@ def paired_sums(
 ) -> NDArray[np.complex128]:
     """(n, values) sums of `near_kernel` at points x (n, 3), each with the sources of the group of its number."""
     out = np.empty((values, 2, len(x)))
-    share = max(SHARE, -(-len(x) // (8 * thread_count())))
-    starts = range(0, len(x), share)
 
-    def work(n: int) -> None:
+    def work(low: int, high: int) -> None:
         scratch = aligned((3 + 2 * values) * width(float), float)
-        run(x, numbers, groups, sources, scalars, starts[n], min(starts[n] + share, len(x)), scratch, out)
+        run(x, numbers, groups, sources, scalars, low, high, scratch, out)
 
-    run_tasks(work, len(starts))
+    in_parts(work, len(x))
     re, im = np.moveaxis(out, (1, 2), (0, 1))
     return np.asarray(re + 1j * im)
 

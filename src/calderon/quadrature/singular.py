@@ -77,6 +77,16 @@ SYMMETRIC = ((3, 6), (4, 8), (6, 12), (10, 20))
 """(n, degree): the symmetric rule of this degree is as accurate as n Gauss points along every direction."""
 
 
+def _split(part: tuple[Array, ...], shape: tuple[int, ...]) -> tuple[Array, Array, Array]:
+    """Test and trial points (..., 2) and Jacobian of a region: Sauter and Schwab's triangle is 0 < x2 < x1 < 1 with
+    vertices A, A + (B-A), B + (C-B), so u = x1 - x2, v = x2."""
+    x1, x2, y1, y2, jacobian = part
+    test, trial = np.empty((*shape, 2)), np.empty((*shape, 2))
+    test[..., 0], test[..., 1] = x1 - x2, x2
+    trial[..., 0], trial[..., 1] = y1 - y2, y2
+    return test, trial, jacobian
+
+
 def touching_rule(shared_vertices: int, radial: int, angular: int) -> PairRule:
     """The rule for triangles that share 3, 2 or 1 vertices, which come first and in the same order in both.
 
@@ -90,11 +100,9 @@ def touching_rule(shared_vertices: int, radial: int, angular: int) -> PairRule:
     rules = [gauss(count) for count in counts]
     grids = [grid.ravel() for grid in np.meshgrid(*(rule.points for rule in rules), indexing="ij")]
     weights = functools.reduce(np.multiply.outer, [rule.weights for rule in rules]).ravel()
-    parts = regions(*grids)
-    x1, x2, y1, y2, w = (np.concatenate([part[i] * np.ones_like(weights) for part in parts]) for i in range(5))
-    # Sauter and Schwab's triangle is 0 < x2 < x1 < 1 with vertices A, A + (B-A), B + (C-B): u = x1 - x2, v = x2
-    test, trial = np.stack([x1 - x2, x2], axis=1), np.stack([y1 - y2, y2], axis=1)
-    return PairRule(test, trial, w * np.tile(weights, len(parts)))
+    parts = [_split(part, weights.shape) for part in regions(*grids)]
+    test, trial, jacobians = zip(*parts, strict=True)
+    return PairRule(np.concatenate(test), np.concatenate(trial), np.concatenate([each * weights for each in jacobians]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,16 +119,6 @@ class CondensedRule:
     test_fibres: Array
     trial_fibres: Array
     weights: Array
-
-
-def _split(part: tuple[Array, ...], shape: tuple[int, ...]) -> tuple[Array, Array, Array]:
-    """Test and trial points (..., 2) and Jacobian of a region: Sauter and Schwab's triangle is 0 < x2 < x1 < 1 with
-    vertices A, A + (B-A), B + (C-B), so u = x1 - x2, v = x2."""
-    x1, x2, y1, y2, jacobian = part
-    test, trial = np.empty((*shape, 2)), np.empty((*shape, 2))
-    test[..., 0], test[..., 1] = x1 - x2, x2
-    trial[..., 0], trial[..., 1] = y1 - y2, y2
-    return test, trial, jacobian
 
 
 @functools.lru_cache(maxsize=256)

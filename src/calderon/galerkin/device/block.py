@@ -170,8 +170,7 @@ class DeviceBlock(LocalMatrices, Block):
 
     def _acting(self, touching: TouchingPairs) -> TouchingPairs:
         """The touching pairs whose integrals do not all vanish; the others are kept as `idle`, since the regular part
-                has
-        numbers in their place."""
+        has numbers in their place."""
         acting = super()._acting(touching)
         self.idle = (
             touching.pairs[touching.shared == 3] if len(acting.pairs) < len(touching.pairs) else touching.pairs[:0]
@@ -251,7 +250,7 @@ class DeviceBlock(LocalMatrices, Block):
         """The pieces with the close pairs, which the processor integrates."""
         if not close:
             return pieces
-        own = [self._host_moments(batch) for batch in close]
+        own = [self._all_moments(batch, self.device_form.special) for batch in close]
         moments = [
             np.concatenate([part, *(each[:, n].reshape(len(part), -1, part.shape[2]) for each in own)], axis=1)
             for n, part in enumerate(pieces[1])
@@ -261,10 +260,6 @@ class DeviceBlock(LocalMatrices, Block):
         return orders[order], [
             np.ascontiguousarray(each[:, order], part.dtype) for each, part in zip(moments, pieces[1], strict=True)
         ]
-
-    def _host_moments(self, batch: Batch) -> NDArray[np.float64]:
-        """(components, 2, n, A, B) moments of the pairs of a batch, integrated by the processor."""
-        return self._all_moments(batch, self.device_form.special)
 
     def _orders(self, pairs: Pairs) -> NDArray[np.int32]:
         """(n, 2 + A + B) numbers of both triangles, and where their functions are in the order of the rule."""

@@ -13,12 +13,21 @@ from calderon.galerkin.selection import Selection, numbered_rows
 
 GROUP = 64
 """Threads of a group."""
-LOCAL_MATRICES = 1 << 30
-"""Bytes that the local matrices of a tile take at most."""
-SHARE, FEW = 8, 32
-"""They take at most this part of the memory of the device: those of one triangle, those of several."""
-ROWS = 65_535
-"""Groups along the second axis of a launch, at most (CUDA): triangles of a tile, and rows that it adds to."""
+
+
+class TileLimits(NamedTuple):
+    """How large the tiles of local matrices are."""
+
+    local_matrices: int = 1 << 30
+    """Bytes that the local matrices of a tile take at most."""
+    share: int = 8
+    few: int = 32
+    """They take at most this part of the memory of the device: those of one triangle, those of several."""
+    rows: int = 65_535
+    """Groups along the second axis of a launch, at most (CUDA): triangles of a tile, and rows that it adds to."""
+
+
+LIMITS = TileLimits()
 
 
 class DevicePart(NamedTuple):
@@ -55,27 +64,23 @@ class LocalMatrices:
     def _integrate(self, lo: int, hi: int) -> None:
         raise NotImplementedError
 
-    @property
-    def gathering_source(self) -> Source:
-        """The source of the kernel that gathers."""
-        return Source("galerkin/device/gather.c", real_name(self.stored), (("OUT_COMPLEX", int(self.is_complex)),))
-
     def _make_room(self) -> None:
         """For the local matrices of a tile; MemoryError where those of one triangle do not fit."""
-        self.gathering = self.device.build(self.gathering_source)
+        complex_out = (("OUT_COMPLEX", int(self.is_complex)),)
+        self.gathering = self.device.build(Source("galerkin/device/gather.c", real_name(self.stored), complex_out))
         count, width = len(self.test.triangles), len(self.trial.triangles)
         places = self.trial.places.T.ravel()  # function * width + triangle
         self.column_start, self.column_entries = _lists(places, self.out.shape[1], self.device)
         each = math.prod(self.local_shape) * width * self.stored.itemsize * (2 if self.is_complex else 1)
         free = self.device.memory()
-        if SHARE * each > free:
+        if LIMITS.share * each > free:
             raise MemoryError(
-                f"{self.device.name} ({self.device.label}) has {format_bytes(free)} free, of which 1/{SHARE} are for "
-                f"local matrices, and those of one triangle need {format_bytes(each)}: try precision='single', a "
-                "coarser mesh, or backend='numba'"
+                f"{self.device.name} ({self.device.label}) has {format_bytes(free)} free, of which 1/{LIMITS.share} "
+                f"are for local matrices, and those of one triangle need {format_bytes(each)}: try precision='single', "
+                "a coarser mesh, or backend='numba'"
             )
-        size = max(1, min(LOCAL_MATRICES, free // FEW) // max(1, each))
-        size = self.tile_size = min(size, ROWS // self.local_shape[0])
+        size = max(1, min(LIMITS.local_matrices, free // LIMITS.few) // max(1, each))
+        size = self.tile_size = min(size, LIMITS.rows // self.local_shape[0])
         self.tiles = np.append(np.arange(0, count, size), count)
         room = (min(size, count), *self.local_shape, max(1, width))
         self.local = self.device.empty(room, self.stored)

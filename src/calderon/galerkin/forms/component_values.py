@@ -10,7 +10,7 @@ from typing import Any
 
 from calderon.backends.vectors import jitable, lanes, store
 from calderon.greens import Radial
-from calderon.integrands import Component, Components
+from calderon.integrands import Components
 
 
 def component_values(
@@ -50,7 +50,7 @@ def putting_components(components: Components, oscillates: bool, planes_later: i
     values of the radial functions, d . n_x and -d . n_y are given. planes_later: as in `component_values`."""
     first, *others = components
     rest = putting_components(tuple(others), oscillates, planes_later, number + 1) if others else nothing_more
-    factor = factor_of(first, number < planes_later)
+    factor = multiplied(first.coordinates, "none" if number < planes_later else first.normal)
     real = 2 * first.radial
     imaginary = real + 1
 
@@ -69,13 +69,6 @@ def putting_components(components: Components, oscillates: bool, planes_later: i
 @jitable
 def nothing_more(s, place, apart, values, d, of_test, of_trial):
     """Store nothing more: the end of `putting_components`, arguments as in `putting_components`."""
-
-
-def factor_of(component: Component, without_plane: bool = False) -> Callable[..., Any]:
-    """The compiled function (value, d, of_test, of_trial) -> value d^monomial s of a component; without_plane: s =
-    1."""
-    normal = "none" if without_plane else component.normal
-    return multiplied(component.coordinates, normal)
 
 
 @functools.lru_cache(maxsize=256)

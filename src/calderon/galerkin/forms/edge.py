@@ -9,16 +9,13 @@ and nothing cancels.
 import numpy as np
 from numpy.typing import NDArray
 
+from calderon.backends.records import Record
 from calderon.backends.vectors import jitable, lanes, load, store
 from calderon.mesh.geometry import FlatTriangles
 
-HEAD = 15
-"""Numbers of a test triangle: frame (two tangents, normal), both tangential components of its three corners."""
-TRIAL = 12
-"""Numbers of a trial triangle: b_n of its corners, s_b."""
-CORNERS = 0
-"""Where the rotated b_n (3, 3) stand among the fields; the others follow."""
-FIELDS = 9
+TEST_TRIANGLE = Record("TEST_TRIANGLE", frame=9, corners=6)
+"""Numbers of a test triangle: two tangents and the normal, then both tangential components of its three corners; those
+of its functions follow. A trial triangle has the b_n of its corners, then s_b."""
 
 
 def frames_of(surface: FlatTriangles) -> NDArray[np.float64]:
@@ -31,7 +28,7 @@ def frames_of(surface: FlatTriangles) -> NDArray[np.float64]:
 def test_data(
     surface: FlatTriangles, values: NDArray[np.float64], charges: NDArray[np.float64] | None
 ) -> NDArray[np.float64]:
-    """(n, HEAD + L k) numbers of the test triangles; values (n, L, 3, 3) of local functions at vertices, charges (n, L)
+    """(n, 15 + L k) numbers of the test triangles; values (n, L, 3, 3) of local functions at vertices, charges (n, L)
     half their divergence, if the form reads it."""
     count, frames = len(values), frames_of(surface)
     corners = surface.corners - surface.centroids[:, None]
@@ -46,7 +43,7 @@ def test_data(
 
 
 def trial_data(surface: FlatTriangles, scales: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(n, TRIAL) numbers of the trial triangles with local functions scales (n, 3) times (y - w_b)."""
+    """(n, 12) numbers of the trial triangles with local functions scales (n, 3) times (y - w_b)."""
     corners = surface.corners - surface.centroids[:, None]
     return np.concatenate([corners.reshape(len(corners), -1), scales], axis=1)
 

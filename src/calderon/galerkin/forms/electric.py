@@ -13,21 +13,19 @@ where another function K may be that of charges (`put_products`).
 """
 
 from calderon.backends.numba import jitable_part
+from calderon.backends.records import Record
 from calderon.backends.vectors import jitable, lanes, load, store, zero
-from calderon.galerkin.forms.edge import FIELDS, HEAD, strength, turn_corners
+from calderon.galerkin.forms.edge import TEST_TRIANGLE, strength, turn_corners
 from calderon.galerkin.forms.form import Form
-from calderon.integrands import Component
+from calderon.integrands import ELECTRIC_FIELD
 
-VECTORS = 9
-"""Vectors of the fields S_m, V_m1, V_m2 (m = 0, 1, 2) of one part, the real or the imaginary one."""
-CHARGES = FIELDS + 2 * VECTORS
-"""Where (4 / k^2) sum_m S_m stands among the fields, real and imaginary."""
-ROOM = CHARGES + 2
-"""Vectors of all fields: corners of the trial triangle, S and V of both parts, charges."""
-FUNCTION = 7
+LAYOUT = Record("FIELDS", corners=9, real=9, imaginary=9, charges=2)
+"""Vectors of the fields: corners b_n of the trial triangle; S_m, V_m1, V_m2 (m = 0, 1, 2) of each part; both parts of
+(4 / k^2) sum_m S_m."""
+FIELDS, VECTORS, CHARGES = LAYOUT["real"], LAYOUT["imaginary"] - LAYOUT["real"], LAYOUT["charges"]
+TEST_FUNCTION = Record("TEST_FUNCTION", values=6, divergence=1)
 """Numbers of a test function: tangential components of c_m (3, 2), half the divergence q."""
-DIVERGENCE = FUNCTION - 1
-"""Where q stands among these."""
+DIVERGENCE = TEST_FUNCTION["divergence"]
 
 
 @jitable
@@ -105,5 +103,6 @@ def put_products(e, m, i, j, vertices, factors, charge):
             e[3 * a + b] = complex(st * (re0 + x * rex + y * rey), st * (im0 + x * imx + y * imy))
 
 
-VALUE = (Component(0),)
-ELECTRIC = Form("electric", VALUE, VALUE, 3, 3, 3, HEAD, FUNCTION, ROOM, fields, fields, entries)
+VALUE = (ELECTRIC_FIELD.component,)
+SIZES = TEST_TRIANGLE.length, TEST_FUNCTION.length, LAYOUT.length
+ELECTRIC = Form("electric", VALUE, VALUE, 3, 3, 3, *SIZES, fields, fields, entries)

@@ -11,18 +11,17 @@ b_n H_(mk)n, C = sum a_k x b_n H_(mk)n over k and n
 Touching and near pairs have the moments M_mn of h (x - y) with l_m, l_n: g_m = sum_n M_mn, E_m = sum_n M_mn x b_n.
 """
 
+from calderon.backends.records import Record
 from calderon.backends.vectors import add, jitable, lanes, load, store, zero
-from calderon.galerkin.forms.edge import FIELDS, HEAD, in_frame, strength, turn_corners
+from calderon.galerkin.forms.edge import TEST_TRIANGLE, in_frame, strength, turn_corners
 from calderon.galerkin.forms.form import Form
 from calderon.integrands import Component, monomials
 
-VECTORS = 15
-"""Vectors of the fields E_m1, E_m2, g_m1, g_m2, g_m3 (m = 0, 1, 2) of one part, the real or the imaginary one."""
-PRODUCTS = FIELDS + 2 * VECTORS
-"""Where sums of the six products of test functions stand among the fields: charge and three components for each."""
-ROOM = PRODUCTS + 24
-"""Vectors of all fields: corners of the trial triangle, E and g of both parts, sums of products."""
-FUNCTION = 6
+LAYOUT = Record("FIELDS", corners=9, real=15, imaginary=15, products=24)
+"""Vectors of the fields: corners b_n of the trial triangle; E_m1, E_m2, g_m1, g_m2, g_m3 (m = 0, 1, 2) of each part;
+charge and three components of sums with each of the six products of test functions."""
+FIELDS, VECTORS, PRODUCTS = LAYOUT["real"], LAYOUT["imaginary"] - LAYOUT["real"], LAYOUT["products"]
+TEST_FUNCTION = Record("TEST_FUNCTION", values=6)
 """Numbers of a test function: tangential components of c_m (3, 2)."""
 
 
@@ -117,5 +116,6 @@ def put_entries(s, w, part, x, i, x_step, y, j, y_step, e):
         store(s, e + 2 * b * step, strength(y, j, y_step, b) * along)
 
 
-SLOPE, GRADIENT = (Component(1),), monomials(1, 1)
-MAGNETIC = Form("magnetic", SLOPE, GRADIENT, 6, 3, 3, HEAD, FUNCTION, ROOM, fields, special_fields, entries)
+GRADIENT = (Component(1),), monomials(1, 1)
+SIZES = TEST_TRIANGLE.length, TEST_FUNCTION.length, LAYOUT.length
+MAGNETIC = Form("magnetic", *GRADIENT, 6, 3, 3, *SIZES, fields, special_fields, entries)

@@ -32,7 +32,9 @@ class DevicePairs(LocalMatrices):
         self.test, self.trial = sides
         self.is_complex, self.stored = True, np.empty(0, out.dtype).real.dtype
         points, weights = rule
-        self._program = device.build(source_of(len(weights), real_name(real), real_name(self.stored)))
+        name, stored = real_name(real), real_name(self.stored)
+        defines = *PAIR.defines, ("POINTS", len(weights)), ("TERMS", DEGREE + 1), *out_real(name, stored)
+        self._program = device.build(Source("galerkin/layered/pairs.c", name, defines))
         records, k0 = _records(metal, points), metal.sections.k0
         one, two = (records[each.triangles] for each in sides)
         integers, (parts, ends, series) = _tables(metal)
@@ -83,9 +85,3 @@ def _tables(metal: LayeredMetal) -> tuple[list[NDArray[Any]], list[NDArray[Any]]
     which = np.repeat(joined.kinds == WHOLE, [len(table.series) for table in metal.tables]).astype(np.int64)
     series = joined.series.reshape(len(which), 2, 4, DEGREE + 1)[np.arange(len(which)), which].swapaxes(1, 2)
     return [joined.number, joined.starts, apart, joined.interval], [joined.parts, joined.ends, series]
-
-
-def source_of(points: int, real: str, stored: str) -> Source:
-    """The source for rules with so many points. stored: type of local matrices."""
-    defines = *PAIR.defines, ("POINTS", points), ("TERMS", DEGREE + 1), *out_real(real, stored)
-    return Source("galerkin/layered/pairs.c", real, defines)

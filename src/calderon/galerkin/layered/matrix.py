@@ -14,7 +14,7 @@ from calderon.galerkin.layered.device import DevicePairs
 from calderon.galerkin.layered.metal import LayeredMetal
 from calderon.galerkin.layered.near_pairs import near_matrix
 from calderon.galerkin.layered.pair_sums import add_distant
-from calderon.galerkin.selection import Selection, select
+from calderon.galerkin.selection import Selection, carried, select, sharing
 from calderon.pairs.grouping import grouped
 from calderon.quadrature import Quadrature, triangle_rule
 
@@ -87,11 +87,11 @@ class LayeredMatrix:
         devices = [partial(on_device, DevicePairs(each, out, *given)) for each in execution.devices]
         # on threads, on both, or on one device
         if not devices:
-            run_tasks(work, len(bounds) - 1, _sharing(bounds, tests.places, len(out)), weights.tolist(), step)
+            run_tasks(work, len(bounds) - 1, sharing(carried(bounds, tests.places, len(out))), weights.tolist(), step)
         elif execution.team:
             processor = work if execution.uses_processor else None
-            sharing = _sharing(bounds, tests.places, len(out))
-            execution.parts.append(share_tasks(processor, devices, weights, sharing, step))
+            neighbours = sharing(carried(bounds, tests.places, len(out)))
+            execution.parts.append(share_tasks(processor, devices, weights, neighbours, step))
         else:
             devices[0](range(len(bounds) - 1))
 
@@ -146,13 +146,3 @@ class LayeredMatrix:
         i, j = i[j >= 0], j[j >= 0]
         order = np.lexsort([j, i])
         return grouped(i[order], len(tests.triangles))[0].astype(np.int64), j[order]
-
-
-def _sharing(bounds: Index, places: Index, rows: int) -> list[Index]:
-    """For each range of test triangles those that add to some row of it."""
-    number = np.repeat(np.arange(len(bounds) - 1), np.diff(bounds))
-    kept = places >= 0
-    entries = (np.ones(int(kept.sum())), (np.repeat(number[:, None], places.shape[1], axis=1)[kept], places[kept]))
-    table = sp.coo_array(entries, shape=(len(bounds) - 1, rows)).tocsr()
-    both = (table @ table.T).tocsr()
-    return [both.indices[both.indptr[t] : both.indptr[t + 1]] for t in range(len(bounds) - 1)]

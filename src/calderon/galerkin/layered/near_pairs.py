@@ -12,7 +12,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from calderon.backends import Execution, run_tasks
+from calderon.backends import Execution
+from calderon.backends.threads import in_parts
 from calderon.galerkin.bilinear_form import BilinearForm
 from calderon.galerkin.block import Block
 from calderon.galerkin.edge_block import EdgeBlock
@@ -31,38 +32,42 @@ from calderon.spaces import EdgeSpace
 
 DEGREES = ((4.0, 6), (2.0, 8), (1.3, 10), (0.8, 14), (0.0, 20))
 """(ratio of distance to size, degree of the rule for what is left): from that ratio on."""
-SHARE = 64
-"""Pairs of a task."""
 TOGETHER = 1 << 17
 """Pairs whose products are in memory together."""
 
 
 @dataclass(frozen=True)
-class InterfaceGreen(Helmholtz):
-    """The direct part of an interface: current times G in G_xx, charge times G in K; k0 of vacuum in 1/m."""
+class LayerGreen(Helmholtz):
+    """A singular part of the Green's functions of layers: current times G in G_xx, charge times G in K; k0 of vacuum in
+    1/m; test: real factors of the horizontal and the vertical components and of the divergences of test functions."""
 
     current: complex = 1.0
     charge: complex = 1.0
     k0: float = 1.0
+    test: tuple[float, float, float] = (1.0, 1.0, 1.0)
 
 
-class InterfaceBlock(EdgeBlock):
-    """i k0 int int (current G f . g - charge G div f div g / k0^2) of an `InterfaceGreen`."""
+class LayerBlock(EdgeBlock):
+    """i k0 int int (current G f . g - charge G div f div g / k0^2) of a `LayerGreen`."""
 
     def _coefficients(self, factor: complex) -> NDArray[np.float64]:
         green: Any = self.green
-        shrunk = green.wavenumber / green.k0
         re, im, *_ = super()._coefficients(factor)
-        alpha = complex(re, im) * green.current / shrunk
-        charge = 4 * green.charge / green.current / (green.k0 / self.scale) ** 2
+        alpha = complex(re, im) * green.current * green.k0 / green.wavenumber
+        charge = complex(4 * green.charge / green.current / (green.k0 / self.scale) ** 2)
         return np.array([alpha.real, alpha.imag, charge.real, charge.imag])
+
+    def fields(self, test: bool) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        values, charges = super().fields(test)
+        across, along, charge = self.green.test if test else (1.0, 1.0, 1.0)
+        return values * np.array([across, across, along]), charges * charge
 
 
 @dataclass(frozen=True, eq=False)
-class InterfaceForm(BilinearForm):
-    """The form of an `InterfaceGreen`."""
+class LayerForm(BilinearForm):
+    """The form of a `LayerGreen`."""
 
-    block: ClassVar[type[Block]] = InterfaceBlock
+    block: ClassVar[type[Block]] = LayerBlock
 
 
 def near_matrix(
@@ -133,11 +138,10 @@ def _of_images(metal: LayeredMetal, pairs: NDArray[np.int32]) -> NDArray[np.comp
     """(n, 3, 3) what static images add."""
     k0, values = metal.sections.k0, np.zeros((len(pairs), 9), complex)
 
-    def work(number: int) -> None:
-        share = number * SHARE, min((number + 1) * SHARE, len(pairs))
-        image_products(pairs, *share, metal.flat, metal.images, panel_rules(), 1j * k0, metal.charge, values)
+    def work(low: int, high: int) -> None:
+        image_products(pairs, low, high, metal.flat, metal.images, panel_rules(), 1j * k0, metal.charge, values)
 
-    run_tasks(work, -(-len(pairs) // SHARE))
+    in_parts(work, len(pairs))
     return values.reshape(-1, 3, 3)
 
 
@@ -147,11 +151,7 @@ def products_of_pairs(
     """(n, 3, 3) the same by one rule; whole: with the direct part."""
     k0, values = metal.sections.k0, np.empty((len(pairs), 9), complex)
     given = whole, metal.flat, points, weights, metal.joined, 1j * k0, metal.charge, values
-
-    def work(number: int) -> None:
-        near_products(pairs, number * SHARE, min((number + 1) * SHARE, len(pairs)), *given)
-
-    run_tasks(work, -(-len(pairs) // SHARE))
+    in_parts(lambda low, high: near_products(pairs, low, high, *given), len(pairs))
     return values.reshape(-1, 3, 3)
 
 
@@ -162,8 +162,8 @@ def _direct(
     rows = np.flatnonzero(metal.flat.heights == number)
     part, k0 = metal.space.taken(rows), metal.sections.k0
     direct = metal.tables[metal.pairs.index((number, number))].direct
-    green = InterfaceGreen(direct.k_xx, direct.xx, direct.K * metal.charges, k0)
-    form = InterfaceForm(green, ELECTRIC_FIELD, part, part, quadrature)
+    green = LayerGreen(direct.k_xx, direct.xx, direct.K * metal.charges, k0)
+    form = LayerForm(green, ELECTRIC_FIELD, part, part, quadrature)
     special = SpecialPairs.of(form, Execution.of("numba", "double"))
     half, some = sp.csr_array((metal.space.dimension,) * 2, dtype=complex), list[Any]()
     which = [kept(rows[special.test.triangles[each.pairs.triangles]]) for each in special.batches]

@@ -66,6 +66,7 @@ def _primitives(w, p, s, r, log, t, ratio, wave):
     p: n'.D, constant along the edge; s: distance of the planes; r, log, t, ratio: R, L, T and s T / p of `_bound`;
     wave: log(w + R), or its difference to the other end, where it is 0 there.
     """
+    # of powers of R, of L, of 1 / (R + s)
     s2, p2, w2 = s * s, p * p, w * w
     q2 = p2 + s2
     a0 = 0.5 * (w * r + q2 * wave)  # of R
@@ -79,6 +80,7 @@ def _primitives(w, p, s, r, log, t, ratio, wave):
     flat = w2 * w / 3.0 + p2 * w  # of rho^2
     r3, r5 = r * r * r / 3.0, r * r * r * r * r / 5.0  # of w R, w R^3
     a5 = 0.5 * (w * r5 * (5.0 / 3.0)) + (5.0 / 6.0) * q2 * a3  # of R^5
+    # of the functions of the module
     third = s2 / 3.0
     psi, psi_w = a0 - s * l0, r3 - s * l1
     chi = a3 / 9.0 - 0.25 * s * (l2 - flat) - (5.0 / 12.0) * s2 * a0 + s2 * s * l0 / 6.0
@@ -97,27 +99,14 @@ def _primitives(w, p, s, r, log, t, ratio, wave):
 @jitable_part
 def _put_along(values, w1, w2, p, s):
     """Store in values (10,) the integrals from w1 to w2 of the functions whose primitives are those of `_primitives`;
-    p,
-    s: as in `_primitives`."""
+    p, s: as there."""
     r1, log1, sum1, t1, ratio1 = _bound(w1, p, s)
     r2, log2, sum2, t2, ratio2 = _bound(w2, p, s)
     wave = math.log(sum2 / sum1) if sum1 > 0.0 and sum2 > 0.0 else 0.0
     a = _primitives(w2, p, s, r2, log2, t2, ratio2, wave)
     b = _primitives(w1, p, s, r1, log1, t1, ratio1, 0.0)
-    values[0], values[1], values[2], values[3], values[4] = (
-        a[0] - b[0],
-        a[1] - b[1],
-        a[2] - b[2],
-        a[3] - b[3],
-        a[4] - b[4],
-    )
-    values[5], values[6], values[7], values[8], values[9] = (
-        a[5] - b[5],
-        a[6] - b[6],
-        a[7] - b[7],
-        a[8] - b[8],
-        a[9] - b[9],
-    )
+    for c in range(10):
+        values[c] = a[c] - b[c]
 
 
 @jitable_part
@@ -168,6 +157,7 @@ def _add_edges(m, one, two, length, inner, x0, y0, x1, y1, s, centres, points, w
     where they begin; s: distance of the planes. xi is from the origin, eta from centres[3]; centres (4, 2) has room for
     `_put_centres`, too. points, weights, ends, starts: `panel_rules`.
     """
+    # both directions and normals, and how they are inclined; what the outer edge is near to
     ex, ey, nx, ny = one
     fx, fy, mx, my = two
     cx, cy = centres[3, 0], centres[3, 1]

@@ -9,18 +9,7 @@ from calderon.backends.numba import jitable_part
 from calderon.galerkin.layered.matrix import LayeredMatrix
 from calderon.galerkin.layered.near_pairs import products_of_pairs, scattered
 from calderon.galerkin.layered.pair_sums import add_pairs
-from calderon.galerkin.rows.cluster_tables import (
-    LISTS,
-    LOCALS,
-    STARTS,
-    TRIANGLES,
-    columns_of,
-    item,
-    list_of,
-    positions,
-    row_side,
-    triangle_order,
-)
+from calderon.galerkin.rows.cluster_tables import SIDE, columns_of, item, list_of, positions, row_side, triangle_order
 from calderon.galerkin.rows.entry_kernels import Clusters, CompiledRows
 
 
@@ -63,11 +52,11 @@ def _row(data, i, cluster, scratch, out):
     # the triangles of function i as tests, those of the cluster as trials
     integers, order, _, flat, (points, weights), tables, (factor, charge) = data
     trials, columns = _cluster(integers, order, cluster)
-    first, last = item(integers, STARTS, i), item(integers, STARTS, i + 1)
+    first, last = item(integers, SIDE.starts, i), item(integers, SIDE.starts, i + 1)
     tests, rows = np.empty(last - first, np.int64), np.full((last - first, 3), -1, np.int32)
     for k in range(last - first):
-        tests[k] = order[item(integers, TRIANGLES, first + k)]
-        rows[k, item(integers, LOCALS, first + k)] = 0
+        tests[k] = order[item(integers, SIDE.triangles, first + k)]
+        rows[k, item(integers, SIDE.locals, first + k)] = 0
     out[:] = 0
     skips = np.zeros(last - first + 1, np.int64), np.zeros(0, np.int64)
     whole = out.reshape((1, out.size))
@@ -104,7 +93,7 @@ def _cluster(integers, order, cluster):
     first, last = list_of(integers, cluster)
     triangles = np.empty(last - first, np.int64)
     for k in range(last - first):
-        triangles[k] = order[item(integers, LISTS, first + k)]
+        triangles[k] = order[item(integers, SIDE.lists, first + k)]
     return triangles, columns_of(integers, cluster, first, last - first).reshape((last - first, 3))
 
 
@@ -121,16 +110,16 @@ def _skips(integers, special, row_cluster, column_cluster):
     begin, end = list_of(integers, column_cluster)
     most = 0
     for k in range(first, last):
-        t = item(integers, LISTS, k)
+        t = item(integers, SIDE.lists, k)
         most += starts[t + 1] - starts[t]
     ends, places, count = np.zeros(last - first + 1, np.int64), np.empty(most, np.int64), 0
     # both lists increase: walk through them together
     for k in range(first, last):
-        t, at = item(integers, LISTS, k), begin
+        t, at = item(integers, SIDE.lists, k), begin
         for n in range(starts[t], starts[t + 1]):
-            while at < end and item(integers, LISTS, at) < others[n]:
+            while at < end and item(integers, SIDE.lists, at) < others[n]:
                 at += 1
-            if at < end and item(integers, LISTS, at) == others[n]:
+            if at < end and item(integers, SIDE.lists, at) == others[n]:
                 places[count] = at - begin
                 count += 1
         ends[k - first + 1] = count

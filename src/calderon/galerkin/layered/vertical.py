@@ -8,21 +8,19 @@ So has T, but for the closest pairs. What is left comes from tables.
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from calderon.backends import Execution, run_tasks
+from calderon.backends import Execution
+from calderon.backends.threads import in_parts
 from calderon.backends.vectors import width
 from calderon.galerkin.assembly import add_block
-from calderon.galerkin.bilinear_form import BilinearForm
-from calderon.galerkin.block import Block
-from calderon.galerkin.edge_block import EdgeBlock
+from calderon.galerkin.layered.near_pairs import LayerForm, LayerGreen, scattered
 from calderon.galerkin.layered.vertical_sums import cross_products, cross_scratch, rest_products
 from calderon.galerkin.selection import vertex_numbers
-from calderon.greens import Helmholtz
 from calderon.integrands import ELECTRIC_FIELD
 from calderon.layers.limits.quasi_static import Part, nothing_left, singular_parts
 from calderon.layers.parts import MetalParts
@@ -33,51 +31,23 @@ from calderon.pairs.classes import near_pairs, touching_pairs
 from calderon.pairs.search import extents
 from calderon.quadrature import Quadrature, touching_rule, triangle_rule
 from calderon.spaces import EdgeSpace
+from calderon.spaces.element import barycentric
 
-DEGREES = ((4.0, 4), (2.0, 6), (1.3, 8), (0.8, 10), (0.4, 14), (0.0, 20))
-"""(ratio of distance to size, degree of the rule): from that ratio on."""
-RADIAL, ANGULAR = 4, 7
-"""Points of touching pairs for T."""
-SHARE = 256
-"""Pairs of a task."""
-TOGETHER = 1 << 17
-"""Pairs whose products are in memory together."""
+
+class VerticalRules(NamedTuple):
+    """Rules of pairs with a vertical triangle, and how many are in memory together."""
+
+    degrees: tuple[Any, ...] = ((4.0, 4), (2.0, 6), (1.3, 8), (0.8, 10), (0.4, 14), (0.0, 20))
+    """(ratio of distance to size, degree of the rule): from that ratio on."""
+    radial: int = 4
+    angular: int = 7
+    """Points of touching pairs for T."""
+    together: int = 1 << 17
+    """Pairs whose products are in memory together."""
+
+
+RULES = VerticalRules()
 Index = NDArray[np.int64]
-
-
-@dataclass(frozen=True)
-class PartGreen(Helmholtz):
-    """Factors of the horizontal and the vertical current and the charge; k0 of vacuum in 1/m."""
-
-    across: float = 1.0
-    along: float = 1.0
-    charge: float = 1.0
-    k0: float = 1.0
-
-
-class PartBlock(EdgeBlock):
-    """i k0 int int G (across f_t . g_t + along f_z g_z - charge div f div g / k0^2) of a `PartGreen`, with vertical
-    test triangles."""
-
-    def _coefficients(self, factor: complex) -> NDArray[np.float64]:
-        green: Any = self.green
-        re, im, *_ = super()._coefficients(factor)
-        alpha = complex(re, im) * green.k0 / green.wavenumber
-        return np.array([alpha.real, alpha.imag, 4 / (green.k0 / self.scale) ** 2, 0.0])
-
-    def fields(self, test: bool) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        values, charges = super().fields(test)
-        green: Any = self.green
-        if not test:
-            return values, charges
-        return values * np.array([green.across, green.across, green.along]), charges * green.charge
-
-
-@dataclass(frozen=True, eq=False)
-class PartForm(BilinearForm):
-    """The form of a `PartGreen`."""
-
-    block: ClassVar[type[Block]] = PartBlock
 
 
 class Side(NamedTuple):
@@ -160,10 +130,9 @@ class VerticalMatrix:
         factors = np.array([part.xx, turn * part.zz, part.K * self.charges])
         for unit, real in ((1.0, factors.real), (1j, factors.imag)):
             if real.any():
-                across, along, charge = real.tolist()
                 k = part.k if part.k.imag else part.k.real
-                green = PartGreen(k, across, along, charge, self.sections.k0)
-                form = PartForm(green, ELECTRIC_FIELD, trial, test, self.quadrature)
+                green = LayerGreen(k, k0=self.sections.k0, test=tuple(real.tolist()))
+                form = LayerForm(green, ELECTRIC_FIELD, trial, test, self.quadrature)
                 add_block(out, form, unit, None, None, Execution.of("numba", "double"))
         places = np.repeat(i, len(j)), np.tile(j, len(i))
         return sp.coo_array((out.ravel(), places), (self.space.dimension,) * 2).tocsr()
@@ -177,7 +146,7 @@ class VerticalMatrix:
         ids = vertex_numbers(test, slice(None), trial, slice(None))
         own = rows is columns
         touching = touching_pairs(ids[0], ids[1], own)
-        near, ratio = near_pairs(*corners, ids, DEGREES[0][0])
+        near, ratio = near_pairs(*corners, ids, RULES.degrees[0][0])
         ratios = np.full((len(rows), len(columns)), np.inf)
         ratios[tuple(near.T)] = ratio
         ratios[tuple(touching.pairs.T)] = -1.0
@@ -190,8 +159,8 @@ class VerticalMatrix:
         for shared in (1, 2, 3):
             chosen = touching.shared == shared
             if chosen.any():
-                both = touching_rule(shared, RADIAL, ANGULAR)
-                places = _barycentric(both.test_points), _barycentric(both.trial_points)
+                both = touching_rule(shared, RULES.radial, RULES.angular)
+                places = barycentric(both.test_points).T, barycentric(both.trial_points).T
                 orders = touching.test_order[chosen], touching.trial_order[chosen]
                 values = self._crossed(touching.pairs[chosen], orders, *given, places, both.weights, numbers)
                 total = total + self._scattered(rows, columns, touching.pairs[chosen], values)
@@ -213,12 +182,11 @@ class VerticalMatrix:
         weights = np.pad(weights, (0, missing))
         places = np.pad(np.concatenate([each[:, 1:].T for each in places]), [(0, 0), (0, missing)], mode="edge").ravel()
 
-        def work(number: int) -> None:
-            share = number * SHARE, min((number + 1) * SHARE, len(pairs))
+        def work(low: int, high: int) -> None:
             given = corners, scales, places, weights, part, self.sections.k0, cross_scratch()
-            cross_products(pairs, orders, *share, *given, out)
+            cross_products(pairs, orders, low, high, *given, out)
 
-        run_tasks(work, -(-len(pairs) // SHARE))
+        in_parts(work, len(pairs))
         return out
 
     def _rest(self, test: Side, trial: Side) -> sp.csr_array:
@@ -229,7 +197,7 @@ class VerticalMatrix:
         table = rest_table(self.sections, test.heights, trial.heights, reach)
         places = self.space.mesh.vertex_places[self.space.mesh.triangles[self.space.triangles]]
         ids = places[test.rows], places[trial.rows]
-        near, ratio = near_pairs(one, two, ids, DEGREES[0][0])
+        near, ratio = near_pairs(one, two, ids, RULES.degrees[0][0])
         ratios = np.full((len(one), len(two)), np.inf)
         ratios[tuple(near.T)] = ratio
         ratios[tuple(touching_pairs(*ids).pairs.T)] = 0.0
@@ -256,12 +224,8 @@ class VerticalMatrix:
         given = *table.data, len(table.observers.nodes), len(table.sources.nodes)
         weights, out = 2 * rule.weights, np.empty((len(pairs), 9), complex)
 
-        def work(number: int) -> None:
-            share = number * SHARE, min((number + 1) * SHARE, len(pairs))
-            rest_products(local, *share, points, functions, weights, charges, areas, heights, given,
-                          self.sections.k0, out)  # fmt: skip
-
-        run_tasks(work, -(-len(pairs) // SHARE))
+        numbers = points, functions, weights, charges, areas, heights, given, self.sections.k0, out
+        in_parts(lambda low, high: rest_products(local, low, high, *numbers), len(pairs))
         return self._scattered(test.rows, trial.rows, pairs, out)
 
     def _data(self, side: Side, rule: Any, numbers: Index) -> tuple[Any, ...]:
@@ -282,26 +246,17 @@ class VerticalMatrix:
     def _scattered(self, rows: Index, columns: Index, pairs: Any, values: NDArray[np.complex128]) -> sp.csr_array:
         """The matrix of products (n, 9) of pairs of some rows and columns of the table; of the same ones pairs in one
         order alone are given, and count twice."""
-        dofs, shape = self.space.dofs, (self.space.dimension,) * 2
-        total = sp.csr_array(shape, dtype=complex)
-        for low in range(0, len(pairs), TOGETHER):
-            some = pairs[low : low + TOGETHER]
-            i, j = np.repeat(dofs[rows[some[:, 0]]], 3, axis=1).ravel(), np.tile(dofs[columns[some[:, 1]]], 3).ravel()
-            kept = (i >= 0) & (j >= 0)
-            twice = (some[:, 0] != some[:, 1]) & (rows is columns)
-            local = values[low : low + TOGETHER] * np.where(twice, 2.0, 1.0)[:, None]
-            part = local.ravel()[kept], (i[kept], j[kept])
-            total = total + sp.coo_array(part, shape).tocsr()
+        total, twice = sp.csr_array((self.space.dimension,) * 2, dtype=complex), 2.0 if rows is columns else 1.0
+        for low in range(0, len(pairs), RULES.together):
+            i, j = pairs[low : low + RULES.together].T
+            local = values[low : low + RULES.together].reshape(-1, 3, 3)
+            total = total + twice * scattered(self.space, np.stack([rows[i], columns[j]], axis=1), local)
         return total
-
-
-def _barycentric(points: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.column_stack([1 - points.sum(axis=1), points])
 
 
 def _by_degree(ratios: NDArray[np.float64]) -> Iterator[tuple[int, Index]]:
     """Degrees of rules and the pairs (n, 2) that have them; those of negative ratio have none."""
-    bounds, degrees = np.array(DEGREES).T
+    bounds, degrees = np.array(RULES.degrees).T
     which = np.where(ratios < 0, -1, np.searchsorted(-bounds, -ratios))
     for number, degree in enumerate(degrees.astype(int).tolist()):
         pairs = np.argwhere(which == number)

@@ -34,15 +34,14 @@ def rest_products(pairs, low, high, points, functions, weights, charges, areas, 
     serve all its trial triangles.
     """
     parts, interval, ends, series, many, nodes = table
-    size, rows = len(weights), 12 * nodes
-    step = lanes(ends)
+    size, rows, step = len(weights), 12 * nodes, lanes(ends)
     wide = 2 * step  # of 10 numbers, so that they are vectors
     sums, done = np.zeros((len(ends) // 2, size, rows, wide)), np.full(len(ends) // 2, -1)
     flat, polynomials, v, e = sums.reshape(-1), np.ones(12), np.empty(wide), np.empty((3, 3), np.complex128)
     for n in range(low, high):
-        i, j = pairs[n, 0], pairs[n, 1]
+        i, j, charge = pairs[n, 0], pairs[n, 1], 0j
         e[:] = 0.0
-        charge = 0j
+        # pairs of points of the rule: the interval of the distance, sums of its series over the heights of the tests
         for p in range(size):
             for q in range(size):
                 dx, dy = points[0][i, 0, p] - points[1][j, 0, q], points[0][i, 1, p] - points[1][j, 1, q]
@@ -51,6 +50,7 @@ def rest_products(pairs, low, high, points, functions, weights, charges, areas, 
                 if done[m] != i:
                     put_sums(sums[m], series[m * many * rows * 10 :], heights[0][i], many)
                     done[m] = i
+                # Chebyshev polynomials of the distance
                 x = (r - ends[2 * m]) * ends[2 * m + 1]
                 polynomials[1] = x
                 for k in range(2, 12):
@@ -69,11 +69,11 @@ def rest_products(pairs, low, high, points, functions, weights, charges, areas, 
                     at = last
                 store(v, 0, one + one_odd)
                 store(v, step, two + two_odd)
+                # f . G g of all functions, and the integral of K
                 inverse, w = 1.0 / r if r > 0.0 else 0.0, weights[p] * weights[q]
                 ux, uy = dx * inverse, dy * inverse
                 xx, zx, xz = w * complex(v[0], v[1]), w * complex(v[4], v[5]), w * complex(v[6], v[7])
-                zz = w * complex(v[8], v[9])
-                charge += w * complex(v[2], v[3])
+                zz, charge = w * complex(v[8], v[9]), charge + w * complex(v[2], v[3])
                 for a in range(3):
                     fx, fy, fz = functions[0][i, a, 0, p], functions[0][i, a, 1, p], functions[0][i, a, 2, p]
                     ex, ey = xx * fx + zx * fz * ux, xx * fy + zx * fz * uy

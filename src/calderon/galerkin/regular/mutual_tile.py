@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from calderon.backends.numba import kernel
+from calderon.backends.records import Record
 from calderon.backends.vectors import aligned, complex_product, jitable, lanes, load, number, store, width, zero
 from calderon.galerkin.forms.form import MASS, PARAMETERS
 from calderon.galerkin.regular.centroid_distances import (
@@ -40,14 +41,7 @@ from calderon.galerkin.regular.point_sums import (
     three,
     zeros,
 )
-from calderon.galerkin.regular.scatter_columns import (
-    add_complex_columns,
-    add_complex_rows,
-    add_real_columns,
-    add_real_rows,
-    column_scratch,
-    fetched,
-)
+from calderon.galerkin.regular.scatter_columns import adding_results, column_scratch, fetched
 from calderon.galerkin.regular.tile import add_product, add_three
 from calderon.greens import Radial, parameter_reader
 from calderon.greens.elementary import inverse_square_root
@@ -62,7 +56,7 @@ def mutual_scratch(rows: int, functions: int, points: int, complex_out: bool, re
     distances of points from planes, sums at each trial point, squared distances (centroid_distances.py) or slopes."""
     step = width(real)
     rowwise = (4 if complex_out else 2) * (rows // step + 1) * step * functions * LANES
-    of_pair = (16 + 2 * points) * points + PRODUCTS
+    of_pair = (SLOPES + 2 * points) * points + PRODUCTS
     return aligned(rowwise + step + column_scratch(functions * LANES, step) + of_pair * step, real)
 
 
@@ -88,8 +82,7 @@ def mutual_kernel(
     functions, size, triples = 3 if linear else 1, trials * LANES, points // 3
     radial_phase, shifts, parts = radial.phase, radial.shifts, 2 if complex_out else 1
     parameters_of = parameter_reader(radial.parameters)
-    add_columns = add_complex_columns if complex_out else add_real_columns
-    add_rows = add_complex_rows if complex_out else add_real_rows
+    add_columns, add_rows = adding_results(complex_out)
     if threes:
         sums = mutual_sums_in_threes(radial, linear, oscillates, close, points)
         add_results = mutual_results_in_threes(oscillates, complex_out, points, trials)
@@ -103,6 +96,7 @@ def mutual_kernel(
         row_ids, scratch, out,
     ):  # fmt: skip
         """Add some test triangles with later trial triangles to the matrix, both orders of each pair."""
+        # the working memory: results A and B, a mask, results of some rows, room for one pair of triangles
         tiny, parameters = scalars[0], parameters_of(scalars, PARAMETERS)
         rows, step = row_ids.size, lanes(scratch)
         t, slot = scratch, group * functions
@@ -153,6 +147,7 @@ def mutual_kernel(
                         shapes, RECORD * i, around, b * RECORD * LANES + v, steps, products, square, missing,
                         load(mask, 0), parameters, tiny, reference, pair,
                     )  # fmt: skip
+                    # of functions at the points, or of constants, to the rows of the tile
                     if linear:
                         add_results(
                             t, begin, imaginary, other, f_re, f_im, weights, table, units, tile_rows, i - lo, slot, pair
@@ -179,9 +174,10 @@ def mutual_kernel(
     return tile
 
 
-BACK, SUMS, SUMS_I, AT_TEST, AT_TRIAL, SLOPES = 1, 2, 8, 14, 15, 16
-"""Places in the working memory of a pair, in numbers of points: distances of points from planes forward and back, sums
-at each trial point, squared distances, slopes at all pairs of points; then imaginary slopes, and products."""
+PAIR = Record("PAIR", ahead=1, back=1, sums=6, sums_i=6, at_test=1, at_trial=1, slopes=None)
+"""The working memory of a pair, in numbers of points: distances of points from planes forward and back, sums at each
+trial point, squared distances, slopes at all pairs of points; then imaginary slopes, and products."""
+_, BACK, SUMS, SUMS_I, AT_TEST, AT_TRIAL, SLOPES = PAIR.places.values()
 
 
 def storing_slopes(radial: Radial, close: bool, points: int) -> Callable[..., None]:
@@ -256,6 +252,7 @@ def mutual_sums_in_threes(
         step, (d0, d1, d2), (l0, l1, l2), (n0, n1, n2) = lanes(s), d, l, n
         far = points * step
         a_re, a_im, b_re, b_im = zero(s), zero(s), zero(s), zero(s)
+        # parts of the squared distances of all pairs of points
         if not close:
             put_pair(
                 shapes, part, around, others, LANES, steps, triples, d0, d1, d2, square, missing, kept, s,
@@ -353,6 +350,7 @@ def mutual_sums(radial: Radial, linear: bool, oscillates: bool, points: int) -> 
                     a_q, b_q = a_q + ahead * k0, b_q + weight * k0
                     if oscillates:
                         a_qi, b_qi = a_qi + ahead * u0, b_qi + weight * u0
+            # their share of the sums over all points
             weight = number(measure, q)
             behind = weight * behind
             a_re, b_re = a_re + weight * a_q, b_re + behind * b_q

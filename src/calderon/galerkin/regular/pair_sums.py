@@ -106,6 +106,7 @@ def pair_sums(
                 w + (functions * 2 + 3) * points * step, w + (functions * 2 + 1) * points * step,
                 w + (functions * 2 + 2) * points * step,
             )  # fmt: skip
+        # distances of the points of the fixed triangle from the planes of the others
         if of_varying:
             put_offsets(x, o, shapes, record, (d0, d1, d2), e, n, steps, ones, s, w)
         total, total_i, other, other_i = zero(s), zero(s), zero(s), zero(s)
@@ -204,14 +205,9 @@ def putting_offsets(through_centroids: bool, points: int) -> Callable[..., None]
 
 
 def sums_in_threes(
-    value: Callable[..., Any],
-    groups: int,
-    held: int,
-    exchanged: bool,
-    oscillates: bool,
-    through_centroids: bool,
+    value: Callable[..., Any], groups: int, held: int, exchanged: bool, oscillates: bool, through_centroids: bool,
     points: int,
-) -> Callable[..., Any]:
+) -> Callable[..., Any]:  # fmt: skip
     """The compiled sums at one point y, three points of the fixed triangle at a time; of two groups, the second one has
     further functions, or the second component with the same ones.
 
@@ -225,6 +221,7 @@ def sums_in_threes(
     @jitable
     def at_one_point(x, o, weights, y0, y1, y2, pairs, q, parameters, tiny, reference, s, w):
         """The sums at point number q of the others, three points of the fixed triangle at a time."""
+        # where the parts of squared distances are, and those of this point
         step = lanes(s)
         inside, outside = w + (functions * 2 + 1) * points * step, w + (functions * 2 + 2) * points * step
         products, corner, stride = w + (functions * 2 + 3) * points * step, 3 * step, step
@@ -247,6 +244,7 @@ def sums_in_threes(
             (k0, u0), (h0, v0) = value(r0, parameters, reference, s, w + here)
             (k1, u1), (h1, v1) = value(r1, parameters, reference, s, w + here + step)
             (k2, u2), (h2, v2) = value(r2, parameters, reference, s, w + here + 2 * step)
+            # times three functions, and three more
             alpha, beta = 1.0 if p == 0 else number(weights, p), number(weights, triples + p)
             one = applied(one, k0, k1, k2, alpha, beta)
             if oscillates:
@@ -276,6 +274,7 @@ def sums_one_by_one(value: Callable[..., Any], groups: int, oscillates: bool, po
         z = zero(s)
         s0, s1, s2, s3, s4, s5, i0, i1, i2, i3, i4, i5 = z, z, z, z, z, z, z, z, z, z, z, z
         for p in range(points):
+            # the value at a pair of points
             r2 = squared(x, o + 3 * p, y0, y1, y2, tiny)
             k, u = value(r2, parameters, reference, s, w + p * lanes(s))[0]
             if groups > 2:

@@ -5,6 +5,8 @@ time as a vector has numbers: transposed, the results of one local function stan
 addition of vectors does what would be one of numbers, with a scattered load each.
 """
 
+import functools
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -95,7 +97,7 @@ def summed(turned, sums, level, source, start):
 
 @jitable
 def fetched(out, pitch, row_ids, top, count, columns, b):
-    """Prefetch the entries that `add_real_columns` will add to; arguments as in `add_real_columns`."""
+    """Prefetch the entries that `adding_results` will add to; arguments as in `adding_results`."""
     distinct, begin = columns.distinct.reshape(-1), b * columns.distinct.shape[1]
     end = begin + columns.level[b, 0]
     for r in range(top, top + count):
@@ -104,58 +106,51 @@ def fetched(out, pitch, row_ids, top, count, columns, b):
             prefetch(out, row + number(distinct, c))
 
 
-@jitable
-def add_real_columns(out, pitch, row_ids, top, count, columns, b, turned, imaginary, work):
-    """Add the results of block b for `count` rows, at most as many as a vector has numbers, to their columns of the
-    rows row_ids[top:] of the matrix, which begin at multiples of `pitch` in `out`. turned (n, width), and imaginary of
-    a complex matrix, are overwritten; work: as much as one."""
-    distinct, level, source = columns.distinct.reshape(-1), columns.level[b], columns.source.reshape(-1)
-    size = turned.size // lanes(turned)
-    begin, number_of = b * columns.source.shape[1], number(level, 0)
-    summed(turned, work, level, source, begin)
-    for r in range(count):
-        row, here = number(row_ids, top + r) * pitch, r * size
-        for c in range(number_of):
-            place = row + number(distinct, begin + c)
-            put(out, place, number(out, place) + number(turned, here + c))
+@functools.lru_cache(maxsize=2)
+def adding_results(is_complex: bool) -> tuple[Callable[..., None], Callable[..., None]]:
+    """The functions that add the results of block b to columns of a real or a complex matrix, and to the transposed
+    places: rows of the matrix are then the columns of the block, and row_ids their columns.
 
+    add(out, pitch, row_ids, top, count, columns, b, turned, imaginary, work): results for `count` rows, at most as many
+    as a vector has numbers, to rows row_ids[top:] of the matrix, which begin at multiples of `pitch` in `out`. turned
+    (n, width), and imaginary of a complex matrix, are overwritten; work: as much as one.
+    """
 
-@jitable
-def add_complex_columns(out, pitch, row_ids, top, count, columns, b, turned, imaginary, work):
-    """Add the results of block b to columns of a complex matrix; arguments as in `add_real_columns`."""
-    distinct, level, source = columns.distinct.reshape(-1), columns.level[b], columns.source.reshape(-1)
-    size = turned.size // lanes(turned)
-    begin, number_of = b * columns.source.shape[1], number(level, 0)
-    summed(turned, work, level, source, begin)
-    summed(imaginary, work, level, source, begin)
-    for r in range(count):
-        row, here = number(row_ids, top + r) * pitch, r * size
-        for c in range(number_of):
-            place = row + number(distinct, begin + c)
-            put(out, place, number(out, place) + complex(number(turned, here + c), number(imaginary, here + c)))
+    @jitable
+    def entry(values, imaginary, place):
+        """The number at values[place], complex with the one at imaginary[place]."""
+        if is_complex:
+            return complex(number(values, place), number(imaginary, place))
+        return number(values, place)
 
-
-@jitable
-def add_real_rows(out, pitch, row_ids, top, count, columns, b, turned, imaginary, work):
-    """Add the results of block b to the transposed places: rows of the matrix are the columns of the block, and row_ids
-    their columns; arguments as in `add_real_columns`."""
-    distinct, source, step = columns.distinct.reshape(-1), columns.source.reshape(-1), lanes(turned)
-    begin = b * columns.source.shape[1]
-    for c in range(column_sums(turned, work, columns.level[b], source, begin)):
-        row = number(distinct, begin + c) * pitch
+    @jitable
+    def add_columns(out, pitch, row_ids, top, count, columns, b, turned, imaginary, work):
+        """Add sums of the results of each column to `count` rows."""
+        distinct, level, source = columns.distinct.reshape(-1), columns.level[b], columns.source.reshape(-1)
+        size = turned.size // lanes(turned)
+        begin, number_of = b * columns.source.shape[1], number(level, 0)
+        summed(turned, work, level, source, begin)
+        if is_complex:
+            summed(imaginary, work, level, source, begin)
         for r in range(count):
-            place = row + number(row_ids, top + r)
-            put(out, place, number(out, place) + number(work, c * step + r))
+            row, here = number(row_ids, top + r) * pitch, r * size
+            for c in range(number_of):
+                place = row + number(distinct, begin + c)
+                put(out, place, number(out, place) + entry(turned, imaginary, here + c))
 
+    @jitable
+    def add_rows(out, pitch, row_ids, top, count, columns, b, turned, imaginary, work):
+        """Add sums of the results of each column to a row of the matrix."""
+        distinct, source, step = columns.distinct.reshape(-1), columns.source.reshape(-1), lanes(turned)
+        begin, level = b * columns.source.shape[1], columns.level[b]
+        # real sums to the working memory, then imaginary ones where the real results were
+        number_of = column_sums(turned, work, level, source, begin)
+        if is_complex:
+            column_sums(imaginary, turned, level, source, begin)
+        for c in range(number_of):
+            row = number(distinct, begin + c) * pitch
+            for r in range(count):
+                place = row + number(row_ids, top + r)
+                put(out, place, number(out, place) + entry(work, turned, c * step + r))
 
-@jitable
-def add_complex_rows(out, pitch, row_ids, top, count, columns, b, turned, imaginary, work):
-    """Add the results of block b to the transposed places of a complex matrix; arguments as in `add_real_columns`."""
-    distinct, source, step = columns.distinct.reshape(-1), columns.source.reshape(-1), lanes(turned)
-    begin, level = b * columns.source.shape[1], columns.level[b]
-    column_sums(turned, work, level, source, begin)
-    for c in range(column_sums(imaginary, turned, level, source, begin)):
-        row = number(distinct, begin + c) * pitch
-        for r in range(count):
-            place, here = row + number(row_ids, top + r), c * step + r
-            put(out, place, number(out, place) + complex(number(work, here), number(turned, here)))
+    return add_columns, add_rows

@@ -38,13 +38,7 @@ from calderon.galerkin.regular.moments import moment_sums
 from calderon.galerkin.regular.pair_mask import first_left_out, left_out, mark, words_for
 from calderon.galerkin.regular.pair_sums import pair_room, pair_sums
 from calderon.galerkin.regular.point_sums import combined, folded, three
-from calderon.galerkin.regular.scatter_columns import (
-    across,
-    add_complex_columns,
-    add_real_columns,
-    column_scratch,
-    fetched,
-)
+from calderon.galerkin.regular.scatter_columns import across, adding_results, column_scratch, fetched
 from calderon.greens import Radial, parameter_reader
 from calderon.integrands import Components
 
@@ -140,7 +134,7 @@ def tile_kernel(kind: TileKind) -> Callable[..., None]:
     size, triples = trials * LANES, points // 3
     parameters_of, exchanged = parameter_reader(radial.parameters), kind.exchanged
     parts, take_results = 2 if complex_out else 1, taking_results(curls, has_mass, trials)
-    add_columns = add_complex_columns if complex_out else add_real_columns
+    add_columns, _ = adding_results(complex_out)
     sums, add_entries = inner_loops(kind)
 
     @kernel
@@ -293,36 +287,32 @@ def add_of_functions(
         sums at t[w:] times f_re + i f_im, imaginary parts `imaginary` numbers further; table, units: of the
         functions of the outer loop (TrialSide); tile_rows: of the tile; first: its first local function of this
         group."""
-        step = lanes(t)
+        step, zeros = lanes(t), (zero(t), zero(t), zero(t))
         at = w + points * step
+        # functions of the outer loop, three or one at a time, with the factor that their table lacks
         for f in range(0, trials, 3 if by_threes else 1):
             unit = number(units, f // 3)
             g_re, g_im = unit * f_re, unit * f_im
             # sums with a function of one side, times those of the other side at its points
+            # sums with a function of one side, times those of the other side at its points
             for a in range(3 if exchanged else functions):
                 here, there = at + a * step, at + (a + 3) * step
-                weight = 0 if exchanged else 2 * triples * (f // 3)
-                if exchanged:  # sums of one trial function, for all test functions
-                    values = folded(t, here, 6 * step, triples, table, weight)
-                    values_i = zero(t), zero(t), zero(t)
+                row = base + (0 if exchanged else tile_rows[i, first + a] * trials + f) * step
+                if by_threes:
+                    values, values_i = folded(t, here, 6 * step, triples, table, 2 * triples * (f // 3)), zeros
                     if oscillates:
-                        values_i = folded(t, there, 6 * step, triples, table, weight)
-                    for n in range(3):
-                        place = base + (tile_rows[i, first + n] * trials + a) * step
+                        values_i = folded(t, there, 6 * step, triples, table, 2 * triples * (f // 3))
+                    # of one test function and three trial functions, or exchanged of one trial function and all others
+                    if not exchanged:
+                        add_three(t, row, imaginary, values, values_i, g_re, g_im, complex_out)
+                    for n in range(3 if exchanged else 0):
+                        place = row + (tile_rows[i, first + n] * trials + a) * step
                         add_product(t, place, imaginary, values[n], values_i[n], g_re, g_im, complex_out)
-                elif by_threes:
-                    place = base + (tile_rows[i, first + a] * trials + f) * step
-                    values = folded(t, here, 6 * step, triples, table, weight)
-                    values_i = zero(t), zero(t), zero(t)
-                    if oscillates:
-                        values_i = folded(t, there, 6 * step, triples, table, weight)
-                    add_three(t, place, imaginary, values, values_i, g_re, g_im, complex_out)
                 else:
-                    place = base + (tile_rows[i, first + a] * trials + f) * step
                     s0, i0 = combined(t, here, 6 * step, points, table, f * points), zero(t)
                     if oscillates:
                         i0 = combined(t, there, 6 * step, points, table, f * points)
-                    add_product(t, place, imaginary, s0, i0, g_re, g_im, complex_out)
+                    add_product(t, row, imaginary, s0, i0, g_re, g_im, complex_out)
 
     return add_entries
 

@@ -19,16 +19,30 @@ CHUNK = 64
 """Triangles of a cluster that are worked on at a time: what belongs to them stays in the first-level cache."""
 PITCH = CHUNK + 16
 """Numbers from one row of a chunk to the next: not a power of two, which would meet few places of the cache."""
-HEADER = 16
-FUNCTIONS, OWN, LENGTH, WIDTH, CHUNKS, ROW, RECORDS = range(7)
-STARTS, TRIANGLES, LOCALS, FIRST, SIZES, LIST_STARTS, LISTS, PLACES, RUNS = range(7, 16)
-"""Places in the header of RowSide.integers."""
-HEADER_PLACES = (
-    ("SIDE_FUNCTIONS", FUNCTIONS), ("SIDE_OWN", OWN), ("SIDE_LENGTH", LENGTH), ("SIDE_RECORDS", RECORDS),
-    ("SIDE_STARTS", STARTS), ("SIDE_TRIANGLES", TRIANGLES), ("SIDE_LOCALS", LOCALS), ("SIDE_FIRST", FIRST),
-    ("SIDE_SIZES", SIZES), ("SIDE_LIST_STARTS", LIST_STARTS), ("SIDE_LISTS", LISTS),
-)  # fmt: skip
-"""Names and places of the header as device sources read them."""
+
+
+class Header(NamedTuple):
+    """Places in the header of RowSide.integers: of sizes, then of where its parts begin, as `RowSide` says."""
+
+    functions: int
+    own: int
+    length: int
+    width: int
+    chunks: int
+    row: int
+    records: int
+    starts: int
+    triangles: int
+    locals: int
+    first: int
+    sizes: int
+    list_starts: int
+    lists: int
+    places: int
+    runs: int
+
+
+SIDE = Header(*range(len(Header._fields)))
 
 
 class RowSide(NamedTuple):
@@ -84,13 +98,11 @@ def row_side(
         starts, triangles, local, clusters.start, clusters.stop - clusters.start, list_starts, lists, places.ravel(),
         clusters.run_starts,
     )  # fmt: skip
-    begins = HEADER + np.cumsum([0, *(each.size for each in parts)])
+    begins = len(SIDE) + np.cumsum([0, *(each.size for each in parts)])
     if max(begins[-1], numbers.size) >= 2**31:
         raise ValueError(f"{count} triangles are too many for compiled rows: at most some 30 million")
-    header = np.zeros(HEADER, np.int64)
     sizes = functions, own, records.shape[1], chunk.shape[1], table.size + records.size, rows.shape[1], table.size
-    header[: len(sizes)] = sizes
-    header[STARTS : RUNS + 1] = begins[:-1]
+    header = np.array([*sizes, *begins[:-1]])
     return RowSide(numbers, np.concatenate([header, *parts], dtype=np.int32, casting="same_kind"))
 
 
@@ -158,18 +170,18 @@ def _list_triangles(starts, triangles, first, stop, runs, seen, ends, lists):
 @jitable
 def list_of(index, cluster):
     """First and last triangle of a cluster in the lists of a side with integers `index`, or in the order of all."""
-    if number(index, OWN):
-        first = item(index, FIRST, cluster)
-        return first, first + item(index, SIZES, cluster)
-    return item(index, LIST_STARTS, cluster), item(index, LIST_STARTS, cluster + 1)
+    if number(index, SIDE.own):
+        first = item(index, SIDE.first, cluster)
+        return first, first + item(index, SIDE.sizes, cluster)
+    return item(index, SIDE.list_starts, cluster), item(index, SIDE.list_starts, cluster + 1)
 
 
 @jitable
 def size_of(index, cluster):
     """The number of unknowns of a cluster of a side with integers `index`."""
     size = 0
-    for run in range(item(index, RUNS, cluster), item(index, RUNS, cluster + 1)):
-        size += item(index, SIZES, run)
+    for run in range(item(index, SIDE.runs, cluster), item(index, SIDE.runs, cluster + 1)):
+        size += item(index, SIDE.sizes, run)
     return size
 
 
@@ -179,24 +191,24 @@ def columns_of(index, cluster, chunk, count):
 
     index: `RowSide.integers`; chunk, count: the first triangle of the chunk, as `list_of` numbers them, and how many.
     """
-    functions = number(index, FUNCTIONS)
+    functions = number(index, SIDE.functions)
     columns = np.full(count * functions, -1, np.int32)
-    if number(index, OWN):
+    if number(index, SIDE.own):
         # the triangles of a cluster are its unknowns, in their order
         for k in range(count):
-            columns[k] = chunk + k - item(index, FIRST, cluster)
+            columns[k] = chunk + k - item(index, SIDE.first, cluster)
         return columns
     # a function of the triangle belongs to the cluster if its position lies in one of the runs
     for k in range(count):
-        triangle = item(index, LISTS, chunk + k)
+        triangle = item(index, SIDE.lists, chunk + k)
         for f in range(functions):
-            place, before = item(index, PLACES, triangle * functions + f), 0
-            for run in range(item(index, RUNS, cluster), item(index, RUNS, cluster + 1)):
-                column = place - item(index, FIRST, run)
-                if 0 <= column < item(index, SIZES, run):
+            place, before = item(index, SIDE.places, triangle * functions + f), 0
+            for run in range(item(index, SIDE.runs, cluster), item(index, SIDE.runs, cluster + 1)):
+                column = place - item(index, SIDE.first, run)
+                if 0 <= column < item(index, SIDE.sizes, run):
                     columns[k * functions + f] = before + column
                     break
-                before += item(index, SIZES, run)
+                before += item(index, SIDE.sizes, run)
     return columns
 
 
@@ -208,9 +220,9 @@ def marking(skips, t, index, chunk, count, scratch, mask, value):
     chunk; chunk, count: as in `columns_of`; scratch[mask + k] is the place of triangle k of the chunk.
     """
     found, k = False, 0
-    own = number(index, OWN)
-    low = chunk if own else item(index, LISTS, chunk)
-    high = chunk + count - 1 if own else item(index, LISTS, chunk + count - 1)
+    own = number(index, SIDE.own)
+    low = chunk if own else item(index, SIDE.lists, chunk)
+    high = chunk + count - 1 if own else item(index, SIDE.lists, chunk + count - 1)
     # both lists increase: walk through them together
     for m in range(skips[t], skips[t + 1]):
         skipped = skips[m]
@@ -222,9 +234,9 @@ def marking(skips, t, index, chunk, count, scratch, mask, value):
             scratch[mask + skipped - chunk] = value
             found = True
         else:
-            while item(index, LISTS, chunk + k) < skipped:
+            while item(index, SIDE.lists, chunk + k) < skipped:
                 k += 1
-            if item(index, LISTS, chunk + k) == skipped:
+            if item(index, SIDE.lists, chunk + k) == skipped:
                 scratch[mask + k] = value
                 found = True
     return found

@@ -9,7 +9,7 @@ from calderon.backends import Defines, Device
 from calderon.galerkin.bilinear_form import BilinearForm
 from calderon.galerkin.device.forms import component_defines
 from calderon.galerkin.forms.form import SCALARS
-from calderon.galerkin.rows.cluster_tables import HEADER_PLACES, LIST_STARTS, SIZES, RowSide
+from calderon.galerkin.rows.cluster_tables import SIDE, RowSide
 from calderon.galerkin.rows.entry_kernels import CompiledRows
 from calderon.greens.green import green_defines
 from calderon.quadrature import triangle_rule
@@ -44,7 +44,8 @@ def row_defines(operator: BilinearForm) -> Defines:
     points = triangle_rule(operator.quadrature.regular).number_of_points
     form = operator.block.device_form_of(operator.integrand, operator.test, operator.trial)
     places: Defines = tuple(each for record in form.row_records(points) for each in record.defines)
-    rows: Defines = ("ROWS", '"galerkin/rows/entries.h"'), ("POINTS", points), *places, *HEADER_PLACES
+    header = ((f"SIDE_{name.upper()}", place) for name, place in SIDE._asdict().items())
+    rows: Defines = ("ROWS", '"galerkin/rows/entries.h"'), ("POINTS", points), *places, *header
     components = component_defines(form.rows, form.regular)
     return (*form.defines, *components, *green_defines(operator.green), *SCALARS.defines, *rows)
 
@@ -52,9 +53,9 @@ def row_defines(operator: BilinearForm) -> Defines:
 def _triangles(side: RowSide) -> NDArray[np.int64]:
     """Triangles of each cluster of a side."""
     index = side.integers
-    begin = int(index[LIST_STARTS])
-    lists = index[begin : int(index[LIST_STARTS + 1])]
+    begin = int(index[SIDE.list_starts])
+    lists = index[begin : int(index[SIDE.list_starts + 1])]
     if len(lists) > 1:
         return np.asarray(lists[1:] - lists[:-1], np.int64)
-    clusters = int(index[SIZES + 1]) - int(index[SIZES])
-    return index[int(index[SIZES]) :][:clusters].astype(np.int64)
+    clusters = int(index[SIDE.sizes + 1]) - int(index[SIDE.sizes])
+    return index[int(index[SIDE.sizes]) :][:clusters].astype(np.int64)

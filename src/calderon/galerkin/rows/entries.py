@@ -20,27 +20,7 @@ from calderon.galerkin.regular.component_sums import component_sums
 from calderon.galerkin.regular.element_tables import groups_of
 from calderon.galerkin.regular.pair_sums import pair_room, pair_sums
 from calderon.galerkin.regular.point_sums import three
-from calderon.galerkin.rows.cluster_tables import (
-    CHUNK,
-    CHUNKS,
-    FIRST,
-    FUNCTIONS,
-    LENGTH,
-    LISTS,
-    OWN,
-    PITCH,
-    PLACES,
-    RECORDS,
-    ROW,
-    SIZES,
-    STARTS,
-    TRIANGLES,
-    columns_of,
-    item,
-    list_of,
-    marking,
-    size_of,
-)
+from calderon.galerkin.rows.cluster_tables import CHUNK, PITCH, SIDE, columns_of, item, list_of, marking, size_of
 from calderon.galerkin.rows.entry_tables import CENTRE, DATA, JACOBIAN, NORMAL, SPREAD, Layout
 from calderon.galerkin.rows.pair_entries import all_functions, local_matrix, nothing_to_prepare
 from calderon.greens import Radial, parameter_reader
@@ -148,20 +128,20 @@ def pair_loop(kinds: Kinds, fixed: Layout, varying: Layout, recorded: int) -> Pa
     ):  # fmt: skip
         """Add triangle t and a vector of others to the results; arguments as in `PairLoop`."""
         # records of both: normals and centroids, m and c of triangle t, n and e of the others
-        base, rows = number(near, RECORDS) + number(near, LENGTH) * t, number(side.integers, LENGTH) - 3 * recorded
+        base = number(near, SIDE.records) + number(near, SIDE.length) * t
+        rows = number(side.integers, SIDE.length) - 3 * recorded
         n, e = three(flat, NORMAL * pitch + place, pitch), three(flat, CENTRE * pitch + place, pitch)
         m = number(x, base + NORMAL), number(x, base + NORMAL + 1), number(x, base + NORMAL + 2)
         c = number(x, base + CENTRE), number(x, base + CENTRE + 1), number(x, base + CENTRE + 2)
         kept, inside = load(s, mask + v), side.numbers if exchanged else x
         # sums over the pairs of points, apart from the phase f, both areas and the unit of the table
         f_re, f_im, totals, totals_i = sums(
-            x, base + number(near, LENGTH) - 3 * recorded, m, c, x, base + SPREAD, tables[4], flat,
+            x, base + number(near, SIDE.length) - 3 * recorded, m, c, x, base + SPREAD, tables[4], flat,
             rows * pitch + place, pitch, e, n, flat, SPREAD * pitch + place, tables[0], tables[1], tables[2], tables[3],
             parameters, scalars[0], missing, kept, s, w,
         )  # fmt: skip
         factor = kept * (number(inside, unit) * number(x, base + JACOBIAN)) * load(flat, JACOBIAN * pitch + place)
         f_re, f_im = f_re * factor, f_im * factor
-        # entries from the sums
         finish(
             x, near, t, base, row, some, side, flat, pitch, place, f_re, f_im, totals, totals_i, c, e, m, n, scalars, s,
             w, results + v, apart,
@@ -194,7 +174,7 @@ def by_distance(close: PairLoop, distant: PairLoop) -> PairLoop:
         apart,
     ):  # fmt: skip
         """Add triangle t and a vector of others by the rule for their distance; arguments as in `pair_loop`."""
-        base, here = number(near, RECORDS) + number(near, LENGTH) * t, SPREAD * pitch + place
+        base, here = number(near, SIDE.records) + number(near, SIDE.length) * t, SPREAD * pitch + place
         e0, e1, e2 = three(flat, CENTRE * pitch + place, pitch)
         d0, d1 = number(x, base + CENTRE) - e0, number(x, base + CENTRE + 1) - e1
         d2 = number(x, base + CENTRE + 2) - e2
@@ -266,8 +246,9 @@ def entry_loops(
         """
         # scratch: LENGTH rows of a chunk, a row of factors 0 or 1 for pairs, results, working memory of the sums
         x, near, index, step = fixed.numbers, fixed.integers, varying.integers, lanes(scratch)
-        own, size, slots = number(index, OWN), number(near, FUNCTIONS), stored or number(index, FUNCTIONS)
-        mask = number(index, LENGTH) * PITCH
+        own, size = number(index, SIDE.own), number(near, SIDE.functions)
+        slots = stored or number(index, SIDE.functions)
+        mask = number(index, SIDE.length) * PITCH
         results = mask + PITCH
         w = results + 2 * min(rows, ROWS) * slots * PITCH
         parameters = parameters_of(scalars, PARAMETERS)
@@ -285,7 +266,7 @@ def entry_loops(
             apart = (many // step + 1) * step  # numbers of one function and row
             # the triangles of the chunk as lanes
             if own:
-                flat, pitch, origin = varying.numbers, number(index, ROW), number(index, CHUNKS) + chunk
+                flat, pitch, origin = varying.numbers, number(index, SIDE.row), number(index, SIDE.chunks) + chunk
             else:
                 flat, pitch, origin = scratch, PITCH, 0
                 gathered(varying, chunk, chunk + many, scratch)
@@ -295,8 +276,8 @@ def entry_loops(
                     store(scratch, results + v, zero(scratch))
                 # each triangle of these rows once, with all of its functions among them
                 for r in range(some):
-                    for at in range(item(near, STARTS, row + r), item(near, STARTS, row + r + 1)):
-                        t = item(near, TRIANGLES, at)
+                    for at in range(item(near, SIDE.starts, row + r), item(near, SIDE.starts, row + r + 1)):
+                        t = item(near, SIDE.triangles, at)
                         if r > 0 and earlier(near, t, size, row, r):
                             continue
                         # mark triangles to leave out, add all others, and take the marks away
@@ -321,7 +302,8 @@ def entry_loops(
     @jitable_part
     def block(fixed, varying, scalars, skips, fixed_cluster, cluster, scratch, out):
         """Store the entries of two clusters without the pairs among `skips`, as in `Entries`."""
-        first, rows = item(fixed.integers, FIRST, fixed_cluster), item(fixed.integers, SIZES, fixed_cluster)
+        near = fixed.integers
+        first, rows = item(near, SIDE.first, fixed_cluster), item(near, SIDE.sizes, fixed_cluster)
         block_of(fixed, varying, scalars, skips, True, np.int64(first), np.int64(rows), cluster, scratch, out)
 
     return Entries(fill, block)
@@ -337,10 +319,10 @@ def gathering(points: int, barycentric: int, with_points: bool, copied: int) -> 
         """Gather triangles low..high of the lists of a side into rows of a chunk, in the order of a record: number c of
         triangle low + k goes to scratch[c * PITCH + k]."""
         numbers, index, step = side.numbers, side.integers, lanes(scratch)
-        rows = number(index, LENGTH) - 3 * points
-        length, begin = number(index, LENGTH), number(index, RECORDS)
+        rows = number(index, SIDE.length) - 3 * points
+        length, begin = number(index, SIDE.length), number(index, SIDE.records)
         for k in range(high - low):
-            place = begin + length * item(index, LISTS, low + k)
+            place = begin + length * item(index, SIDE.lists, low + k)
             for c in range(copied or rows):
                 put(scratch, c * PITCH + k, number(numbers, place + c))
         # points from the centroid e and the corners: e + b_0 w_0 + b_1 w_1 + b_2 w_2, w_2 = -w_0 - w_1
@@ -361,7 +343,7 @@ def earlier(near, t, size, row, r):
     """Whether triangle t has one of its `size` functions among those at positions row .. row + r; near: integers of a
     side."""
     for a in range(size):
-        if row <= item(near, PLACES, t * size + a) < row + r:
+        if row <= item(near, SIDE.places, t * size + a) < row + r:
             return True
     return False
 
@@ -385,7 +367,7 @@ def scattering(oscillates: bool, stored: int, head: int) -> Callable[..., None]:
         side: the `RowSide` of the triangles; cluster: the one of its unknowns; chunk: number of the first triangle in
         its lists; results: place in scratch, where each function has `apart` real and as many imaginary numbers.
         """
-        index, functions = side.integers, number(side.integers, FUNCTIONS)
+        index, functions = side.integers, number(side.integers, SIDE.functions)
         columns = columns_of(index, cluster, chunk, size)
         # results of functions
         for r in range(0 if stored else rows):
@@ -397,7 +379,8 @@ def scattering(oscillates: bool, stored: int, head: int) -> Callable[..., None]:
                         out[group + r, target] += result_at(scratch, here + k, apart)
         # results of the numbers of functions, times these
         for k in range(size if stored else 0):
-            record = number(index, RECORDS) + number(index, LENGTH) * item(index, LISTS, chunk + k) + DATA + head
+            triangle = item(index, SIDE.lists, chunk + k)
+            record = number(index, SIDE.records) + number(index, SIDE.length) * triangle + DATA + head
             for f in range(functions):
                 target = number(columns, k * functions + f)
                 for r in range(rows if target >= 0 else 0):

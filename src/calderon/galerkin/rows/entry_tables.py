@@ -6,14 +6,16 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from calderon.backends.records import Record
 from calderon.galerkin.regular.centroid_distances import spread_records
 from calderon.galerkin.regular.element_tables import by_groups, jointly
 from calderon.mesh.geometry import FlatTriangles
 from calderon.quadrature import TriangleRule
 
-CENTRE, NORMAL, JACOBIAN, SPREAD, DATA = 0, 3, 6, 7, 16
-"""Places in the record of a triangle, and rows of a chunk: centroid, normal, twice the area, corners (see
+TRIANGLE = Record("TRIANGLE", centre=3, normal=3, jacobian=1, spread=9, data=None)
+"""The record of a triangle, and the rows of a chunk: centroid, normal, twice the area, corners (see
 centroid_distances.py), what the form reads; then come the quadrature points."""
+CENTRE, NORMAL, JACOBIAN, SPREAD, DATA = TRIANGLE.places.values()
 
 
 class Layout(NamedTuple):

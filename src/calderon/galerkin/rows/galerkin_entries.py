@@ -16,7 +16,7 @@ from calderon.galerkin.bilinear_form import BilinearForm
 from calderon.galerkin.block import Block
 from calderon.galerkin.forms.form import Form
 from calderon.galerkin.regular.element_tables import GROUP, in_threes
-from calderon.galerkin.rows.cluster_tables import LENGTH, RowSide, positions, row_side, triangle_order
+from calderon.galerkin.rows.cluster_tables import SIDE, RowSide, positions, row_side, triangle_order
 from calderon.galerkin.rows.entries import Entries, entries_scratch, entry_loops
 from calderon.galerkin.rows.entry_kernels import Clusters, CompiledRows
 from calderon.galerkin.rows.entry_tables import DATA, Layout, side_records, side_table
@@ -117,7 +117,7 @@ def compiled_sum(
               for each in parts]  # fmt: skip
     special = [_summed(each, lists, each.batches, rows, columns) for lists, each in zip(around, parts, strict=True)]
     sizes = pairs.test.places.shape[1], pairs.trial.places.shape[1]
-    longest = max(int(each.side.integers[LENGTH]) for each in (rows, columns))
+    longest = max(int(each.side.integers[SIDE.length]) for each in (rows, columns))
     by_columns = with_columns and not (symmetric and row_clusters is column_clusters)
     return CompiledRows(
         shape=pairs.out.shape,
@@ -166,24 +166,6 @@ def go_together(one: BilinearForm, other: BilinearForm) -> bool:
     tables = [space.element.values(rule.points) for space in (one.test, one.trial)]
     by_parts = (one.integrand.curls or other.integrand.curls) and one.green.wavenumber == 0
     return not by_parts and all(len(each) <= GROUP for each in tables) and in_threes(rule, *tables)
-
-
-def corrections(form: BilinearForm, degree: int, execution: Execution) -> sp.csr_array:
-    """(test, trial) sparse matrix of a form: the entries of its touching and near pairs of triangles less what a sum
-    over the points of two rules of that degree adds for them, where points that coincide add nothing. A method that
-    sums over such points (spaces/charges.py) becomes the matrix of the form by adding it."""
-    pairs, clusters = SpecialPairs.of(form, execution), [_one_cluster(each) for each in form.shape]
-    rule = triangle_rule(form.quadrature.regular)
-    tables = [side_table(rule, each, pairs.threes)[1] for each in pairs.moment_functions(rule)]
-    rows, columns = (_side(pairs, bool(1 - n), clusters[n], tables[n]) for n in range(2))
-
-    special, by_points = (_matrix(pairs, each, rows, columns) for each in (pairs.batches, pairs.with_rule(degree)))
-    return (special - by_points).tocsr()
-
-
-def _one_cluster(size: int) -> Clusters:
-    """All unknowns in their own order."""
-    return Clusters(np.arange(size), np.array([0]), np.array([size]))
 
 
 class OrderedSide(NamedTuple):

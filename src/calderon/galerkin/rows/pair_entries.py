@@ -10,7 +10,7 @@ from calderon.galerkin.regular.element_tables import groups_of
 from calderon.galerkin.regular.moments import moment_sums
 from calderon.galerkin.regular.pair_sums import held_groups, pair_room
 from calderon.galerkin.regular.point_sums import combined, folded, three
-from calderon.galerkin.rows.cluster_tables import FUNCTIONS, LENGTH, PLACES, RECORDS, item
+from calderon.galerkin.rows.cluster_tables import SIDE, item
 from calderon.galerkin.rows.entry_tables import DATA, Layout
 
 
@@ -110,7 +110,7 @@ def local_functions(
         results, apart,
     ):  # fmt: skip
         """Add the entries of triangle t with a vector of others; arguments as `entries.pair_loop` passes them."""
-        step, functions, size = lanes(s), number(side.integers, FUNCTIONS), number(near, FUNCTIONS)
+        step, functions, size = lanes(s), number(side.integers, SIDE.functions), number(near, SIDE.functions)
         total, total_i = totals[number_of_form], totals_i[number_of_form]
         g_re, g_im = complex_product(f_re, f_im, zero(s) + scalars[begin + MASS], zero(s) + scalars[begin + MASS + 1])
         if curls:
@@ -121,7 +121,7 @@ def local_functions(
             total, total_i = complex_product(total, total_i, f_re, f_im)
         # functions of triangle t that belong to the rows
         for a in range(size):
-            inside = item(near, PLACES, t * size + a) - row
+            inside = item(near, SIDE.places, t * size + a) - row
             if inside < 0 or inside >= some:
                 continue
             target = results + 2 * inside * functions * apart
@@ -170,7 +170,7 @@ def local_matrix(
         """Add the entries of triangle t with a vector of others; arguments as `entries.pair_loop` passes them."""
         step, here = lanes(s), DATA * pitch + place
         moments, own = w + first * step, w + own_data * step
-        at, result = own - room * step, own + (number(near, LENGTH) - 3 * recorded - DATA) * step
+        at, result = own - room * step, own + (number(near, SIDE.length) - 3 * recorded - DATA) * step
         # moments times alpha
         f_re, f_im = complex_product(f_re, f_im, zero(s) + scalars[ALPHA], zero(s) + scalars[ALPHA + 1])
         outside = x if exchanged else side.numbers
@@ -187,7 +187,7 @@ def local_matrix(
                 s, moments, by_test * step, by_trial * step, height * many * step, at, s, own, step, flat, here,
                 pitch, d0, d1, d2, scalars[ALPHA], scalars[ALPHA + 1], scalars[MASS], scalars[MASS + 1],
             )  # fmt: skip
-        functions = number(side.integers, FUNCTIONS)
+        functions = number(side.integers, SIDE.functions)
         add_entries(near, t, row, some, functions, s, at, own, flat, here, pitch, result, results, apart)
 
     return preparing(recorded, own_data), finish
@@ -200,8 +200,8 @@ def preparing(recorded: int, own_data: int) -> Callable[..., None]:
     @jitable
     def prepare(x, near, t, s, w):
         """Store the numbers of triangle t in vectors of s[w:]; x, near: numbers and integers of the fixed side."""
-        length, step = number(near, LENGTH), lanes(s)
-        base = number(near, RECORDS) + length * t + DATA
+        length, step = number(near, SIDE.length), lanes(s)
+        base = number(near, SIDE.records) + length * t + DATA
         for k in range(length - 3 * recorded - DATA):
             store(s, w + (own_data + k) * step, zero(s) + number(x, base + k))
 
@@ -220,9 +220,9 @@ def adding_rows(form: Form, oscillates: bool) -> Callable[..., None]:
 
     @jitable
     def add_rows(near, t, row, some, functions, s, at, own, flat, here, pitch, result, results, apart):
-        step, size = lanes(s), number(near, FUNCTIONS)
+        step, size = lanes(s), number(near, SIDE.functions)
         for a in range(size):
-            inside = item(near, PLACES, t * size + a) - row
+            inside = item(near, SIDE.places, t * size + a) - row
             if 0 <= inside < some:
                 entries(s, at, a, s, own + (head + function * a) * step, step, flat, here, pitch, result)
                 target = results + 2 * inside * functions * apart
@@ -252,7 +252,7 @@ def adding_columns(form: Form, many_tests: bool, oscillates: bool) -> Callable[.
 
     @jitable
     def add_columns(near, t, row, some, functions, s, at, own, flat, here, pitch, result, results, apart):
-        step, size, count = lanes(s), number(near, FUNCTIONS), function if many_tests else functions
+        step, size, count = lanes(s), number(near, SIDE.functions), function if many_tests else functions
         if many_tests:
             put_unit_entries(s, at, own, result)
         for a in range(count):
@@ -260,7 +260,7 @@ def adding_columns(form: Form, many_tests: bool, oscillates: bool) -> Callable[.
             if not many_tests:
                 entries(s, at, a, flat, here + (head + function * a) * pitch, pitch, s, own, step, result)
             for b in range(size):
-                inside = item(near, PLACES, t * size + b) - row
+                inside = item(near, SIDE.places, t * size + b) - row
                 if 0 <= inside < some:
                     add_entry(s, results + 2 * (inside * count + a) * apart, apart, entry + 2 * b * step, oscillates)
 

@@ -8,17 +8,7 @@ from numpy.typing import NDArray
 
 from calderon.backends import run_tasks
 from calderon.backends.numba import jitable_part, kernel
-from calderon.galerkin.rows.cluster_tables import (
-    FUNCTIONS,
-    LENGTH,
-    LOCALS,
-    PLACES,
-    RECORDS,
-    STARTS,
-    TRIANGLES,
-    RowSide,
-    item,
-)
+from calderon.galerkin.rows.cluster_tables import SIDE, RowSide, item
 from calderon.galerkin.rows.sorting import sort
 
 Index = NDArray[np.int64]
@@ -153,25 +143,26 @@ def _add_rows(
     (0: none), stand at `begin` of its record. lengths (rows,): entries of each row; seen (columns,): zeros, the last
     place of each column; keys, data: columns and entries, row after row, sorted.
     """
-    width = far[FUNCTIONS]
+    width = far[SIDE.functions]
     count = 0
     for i in range(low, high):
         start = count
-        for e in range(item(near, STARTS, i), item(near, STARTS, i + 1)):
-            t, a = item(near, TRIANGLES, e), item(near, LOCALS, e)
+        for e in range(item(near, SIDE.starts, i), item(near, SIDE.starts, i + 1)):
+            t, a = item(near, SIDE.triangles, e), item(near, SIDE.locals, e)
+            # the pairs of each triangle of the function of this row, which the first call counts
             first, last = around.starts[t], around.starts[t + 1]
             if keys.size == 0:
                 count += width * (last - first)
                 continue
             # local row a of all pairs of triangle t
-            record = near[RECORDS] + near[LENGTH] * t + begin + size * a
+            record = near[SIDE.records] + near[SIDE.length] * t + begin + size * a
             for at in range(first, last):
                 s, pair = around.triangles[at], around.pairs[at]
                 number = pair if pair >= 0 else -1 - pair
                 if number >= len(values):
                     continue
                 for b in range(width):
-                    column = item(far, PLACES, s * width + b)
+                    column = item(far, SIDE.places, s * width + b)
                     if column < 0:
                         continue
                     if size == 0:

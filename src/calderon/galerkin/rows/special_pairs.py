@@ -13,7 +13,7 @@ from calderon.galerkin.limits import resolved_triangles
 from calderon.greens import Radial
 from calderon.pairs.classes import Pairs, TouchingPairs
 from calderon.pairs.rules import Batch
-from calderon.pairs.tables import ProductTable, RuleTable
+from calderon.pairs.tables import ProductTable
 from calderon.quadrature.singular import points_on_side
 
 SHARE = 4096
@@ -31,6 +31,7 @@ class SpecialPairs(Block):
 
     by_rule = True
     mirrored_moments = False
+    searched = False
     near: NDArray[np.int32]
     idle = np.zeros((0, 2), np.int32)
 
@@ -42,24 +43,24 @@ class SpecialPairs(Block):
         operator: BilinearForm, execution: Execution, found: "FoundPairs | None" = None, factor: complex = 1.0
     ) -> "SpecialPairs":
         """The pairs of a multiple of an operator; found: `found` of another one, which is taken if its search fits."""
-        return SpecialPairs._made(operator, execution, found, factor, ())
+        return SpecialPairs._made(operator, execution, found, factor, False)
 
     @staticmethod
     def search(operator: BilinearForm, execution: Execution, found: "FoundPairs | None" = None) -> "SpecialPairs":
         """The special pairs of an operator without rules, batches and data: `found`, and the functions of triangles."""
-        return SpecialPairs._made(operator, execution, found, 1.0, (_Searched,))
+        return SpecialPairs._made(operator, execution, found, 1.0, True)
 
     @staticmethod
     def _made(
-        operator: BilinearForm, execution: Execution, found: "FoundPairs | None", factor: complex, before: Any
+        operator: BilinearForm, execution: Execution, found: "FoundPairs | None", factor: complex, searched: bool
     ) -> "SpecialPairs":
-        """The special pairs of an operator; before: classes that come before those of its block."""
+        """The special pairs of an operator; searched: without rules, batches and data."""
         resolved_triangles(operator.green, operator.test, operator.trial)
         empty = np.broadcast_to(np.zeros((), execution.dtype(operator.is_complex)), operator.shape)
         form = operator.green, operator.integrand, operator.test, operator.trial
         kind = special_pairs_of(operator.block)  # type: ignore[arg-type]
-        if found is not None or before:
-            kind = type(kind.__name__, (*before, kind), {"found": found})
+        if found is not None or searched:
+            kind = type(kind.__name__, (kind,), {"found": found, "searched": searched})
         return kind(empty, *form, factor, None, None, operator.quadrature, execution.real, half=operator.is_symmetric)
 
     def _compile(self, radial: Radial, factor: complex) -> None:
@@ -75,9 +76,16 @@ class SpecialPairs(Block):
         """Whether local matrices of pairs (i, j) alone are those of (j, i), too, transposed."""
         return self.half and not self.mirrored_moments
 
+    def _form_data(self) -> Any:
+        """Numbers that the form reads, nothing where pairs are searched and no local matrix is made."""
+        return () if self.searched else super()._form_data()
+
     def _prepare(self) -> None:
-        """Find the pairs and their rules."""
-        self.batches, _ = self._special_pairs()
+        """Find the pairs and, unless they are searched alone, their rules."""
+        if self.searched:
+            self._found()
+        else:
+            self.batches, _ = self._special_pairs()
 
     def _triangles_of_sides(self) -> tuple[tuple[Any, NDArray[np.int64]], ...]:
         """Mesh and triangles of the test and of the trial side."""
@@ -109,17 +117,8 @@ class SpecialPairs(Block):
         """The near pairs that do not touch, with the rule of distant ones."""
         side = points_on_side(self.quadrature.regular)
         tables = ProductTable.of([(side, side)], self.test_space.element, self.trial_space.element)
-        return [_unordered(tables, self.near)]
-
-    def with_rule(self, degree: int) -> list[Batch]:
-        """All special pairs with the product of two rules of that degree, where points that coincide add nothing: what
-        a method adds that sums over points."""
-        assert self.found is not None
-        touching = self._acting(self.found.pairs[0])
-        elements, side = (self.test_space.element, self.trial_space.element), points_on_side(degree)
-        tables, itself = ProductTable.of([(side, side)], *elements), touching.shared == 3
-        apart = np.concatenate([touching.pairs[~itself], self.near])
-        return [_unordered(tables, apart), _unordered(apart_from_itself(tables), touching.pairs[itself])]
+        order = np.broadcast_to(np.arange(3, dtype=np.int8), (len(self.near), 3))
+        return [Batch(tables, np.zeros(len(self.near), np.int32), Pairs(self.near, order, order), None)]
 
     @property
     def numbers_of_tests(self) -> int:
@@ -171,20 +170,6 @@ class SpecialPairs(Block):
         return np.concatenate([pairs, pairs[:, ::-1]]) if self.mirrored_moments else pairs
 
 
-class _Searched:
-    """Special pairs that are found and no more."""
-
-    _found: Any
-
-    def _form_data(self) -> tuple[()]:
-        """Nothing, as no local matrix is made."""
-        return ()
-
-    def _prepare(self) -> None:
-        """Search, and no more."""
-        self._found()
-
-
 class FoundPairs(NamedTuple):
     """Touching pairs, near pairs and their distances, and what they were searched for: by half and how near, and the
     mesh and triangles of both sides."""
@@ -218,21 +203,6 @@ class FoundPairs(NamedTuple):
         kept = near[:, 0] < near[:, 1]
         upper = touching.part(touching.pairs[:, 0] <= touching.pairs[:, 1])
         return FoundPairs((True, self.key[1]), self.sides, (upper, near[kept], ratio[kept]))
-
-
-def _unordered(tables: RuleTable | ProductTable, pairs: NDArray[np.int32]) -> Batch:
-    """Pairs that all have the first rule, in the order of their own vertices."""
-    order = np.broadcast_to(np.arange(3, dtype=np.int8), (len(pairs), 3))
-    return Batch(tables, np.zeros(len(pairs), np.int32), Pairs(pairs, order, order), None)
-
-
-def apart_from_itself(tables: ProductTable) -> RuleTable:
-    """The pairs of points of a rule with itself, the weight of points that coincide being zero: they are moved."""
-    pairs = tables.in_pairs()
-    same = (pairs.points[:2] == pairs.points[2:]).all(axis=0)
-    points, products = pairs.points.copy(), pairs.products.copy()
-    points[2:, same], products[:, same] = 1 / 3 + 0.1, 0.0
-    return RuleTable(points, products, pairs.starts)
 
 
 @functools.lru_cache(maxsize=16)

@@ -129,7 +129,7 @@ def line_of(coordinates: tuple[int, ...], normal: str) -> Callable[..., Any]:
     for a normal, the distance from the plane of the outer ("test") or the inner ("trial") triangle: outer = (constant,
     slope), inner a constant."""
     if not coordinates:
-        return {"test": outer_line, "trial": inner_line}[normal]
+        return {"none": one_line, "test": outer_line, "trial": inner_line}[normal]
     *others, axis = coordinates
     if not others and normal == "none":
 
@@ -147,6 +147,12 @@ def line_of(coordinates: tuple[int, ...], normal: str) -> Callable[..., Any]:
         return product(before(a, g, outer, inner), 0.0 * inner, (a[axis], -g[axis]))
 
     return longer_line
+
+
+@jitable
+def one_line(a, g, outer, inner):
+    """One, of a component that is a radial function itself; arguments as in `line_of`."""
+    return (1.0,)
 
 
 @jitable
@@ -237,9 +243,8 @@ def putting_components(
     if others:
         rest = putting_components(tuple(others), read, oscillates, degree, work, number + 1)
     stride, count_of, function = 2 if oscillates else 1, Element(degree).size, read.index(first.radial)
-    put_monomials, with_line = putting_monomials(degree, work), first.degree > 0 or first.normal != "none"
-    line = line_of(first.coordinates, first.normal) if with_line else inner_line
-    products = products_with_line(line_order(first), degree) if with_line else without_line(degree)
+    put_monomials, line = putting_monomials(degree, work), line_of(first.coordinates, first.normal)
+    products = products_with_line(line_order(first), degree)
 
     @jitable
     def put(s, step, here, weight, sums, a, g, outer, inner, u, v):
@@ -252,19 +257,6 @@ def putting_components(
         rest(s, step, here, weight, sums, a, g, outer, inner, u, v)
 
     return put
-
-
-@functools.lru_cache(maxsize=16)
-def without_line(degree: int) -> Callable[..., Any]:
-    """The function (c, r) of `products_with_line` for a component that is a radial function itself: c is not read."""
-    count = degree + 1
-
-    @jitable
-    def products(c, r):
-        """Integrals with t^0, t^1, ..."""
-        return r[:count]
-
-    return products
 
 
 @jitable

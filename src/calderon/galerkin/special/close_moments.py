@@ -1,7 +1,7 @@
 """Moments of pairs of triangles that are much closer to each other than their size."""
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,17 +17,24 @@ from calderon.quadrature import triangle_rule
 from calderon.quadrature.graded import corner_rule
 from calderon.spaces.element import Element
 
-SHARE = 256
-"""Pairs that are cut and integrated at a time."""
-AWAY = {1: (7, 0.6), 2: (7, 0.8)}
-ALONG = {1: (5, 0.5), 2: (6, 0.6)}
-INNER = {1: (5, 0.6), 2: (7, 0.9)}
-"""By the power of the kernel, singular like 1/|x - y|^power: points of a graded rule, and more for each level, on the
-outer triangle away from a side and along it, and on lines of the inner one; for 1e-6 of the largest entry."""
-HIGHER = 2
-"""More points for each degree of the local functions above 2."""
-RADIANS = 0.4
-"""Points for each radian along a line of the outer or the inner triangle."""
+
+class GradedRules(NamedTuple):
+    """Points of graded rules, and how many pairs are integrated at a time."""
+
+    share: int = 256
+    """Pairs that are cut and integrated at a time."""
+    away: dict[int, Any] = {1: (7, 0.6), 2: (7, 0.8)}
+    along: dict[int, Any] = {1: (5, 0.5), 2: (6, 0.6)}
+    inner: dict[int, Any] = {1: (5, 0.6), 2: (7, 0.9)}
+    """By the power of the kernel, singular like 1/|x - y|^power: points of a graded rule, and more for each level, on
+    the outer triangle away from a side and along it, and on lines of the inner one; for 1e-6 of the largest entry."""
+    higher: int = 2
+    """More points for each degree of the local functions above 2."""
+    radians: float = 0.4
+    """Points for each radian along a line of the outer or the inner triangle."""
+
+
+RULES = GradedRules()
 
 
 class Integral(NamedTuple):
@@ -53,15 +60,15 @@ def close_moments(
 
     settings: which triangle is the outer one, and how accurate rules are.
     """
-    settings = settings._replace(more=settings.more + HIGHER * max(0, max(each.degree for each in elements) - 2))
+    settings = settings._replace(more=settings.more + RULES.higher * max(0, max(each.degree for each in elements) - 2))
     sides, numbers, wanted = (test, trial), pairs.T, integral.components
     if settings.exchanged:
         sides, numbers, elements = (trial, test), numbers[::-1], elements[::-1]
         wanted = tuple(each.exchanged() for each in wanted)
     chosen = integral._replace(components=tuple(sorted(wanted)))  # one kernel for both orders of sides
     out = np.empty((len(wanted), 2, len(pairs), elements[0].size, elements[1].size))
-    for low in range(0, len(pairs), SHARE):
-        part = slice(low, low + SHARE)
+    for low in range(0, len(pairs), RULES.share):
+        part = slice(low, low + RULES.share)
         out[:, :, part] = _share(settings, chosen, sides, numbers[:, part], elements)
     order = [chosen.components.index(each) for each in wanted]
     if order != sorted(order):
@@ -87,7 +94,7 @@ def _share(
     outer = sides[0].parts(numbers[0][pieces.parent], pieces.outer)
     corners = sides[1].corners[numbers[1]]
     table, rules = _outer_rules(pieces, settings, elements[0], outer.corners)
-    first, slope = INNER[settings.power]
+    first, slope = RULES.inner[settings.power]
     lines = graded_lines(first + _more(settings, corners), slope)
     degree, (rows, columns) = elements[1].degree, (element.size for element in elements)
     kernel = close_kernel(integral.radial, integral.components, integral.oscillates, degree)
@@ -118,7 +125,7 @@ def _outer_rules(
             chosen.append(triangle_rule(min(20, degree + 2 * more)))
         else:
             counts = [int(first + slope * level) + more for (first, slope), level in zip(
-                (AWAY[settings.power], ALONG[settings.power]), levels, strict=True)]  # fmt: skip
+                (RULES.away[settings.power], RULES.along[settings.power]), levels, strict=True)]  # fmt: skip
             counts[0] += needle
             chosen.append(corner_rule(*zip(counts, levels, strict=True)))
     sides = [(each.points, each.weights) for each in chosen]
@@ -128,4 +135,4 @@ def _outer_rules(
 def _more(settings: ClosePairs, corners: NDArray[np.float64]) -> int:
     """Additional points of lines in triangles with corners (n, 3, 3): as required, and for oscillation and decay."""
     size = np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).max(initial=0.0)
-    return settings.more + math.ceil(RADIANS * settings.wavenumber * size)
+    return settings.more + math.ceil(RULES.radians * settings.wavenumber * size)

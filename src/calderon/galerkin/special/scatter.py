@@ -77,8 +77,7 @@ def scatter_kernel(form: Form, complex_out: bool) -> Callable[..., None]:
 
     run(moments, triangles, test_order, trial_order, test_data, trial_data, rows, columns, coefficients, half, s, out):
     moments (2 components, n, A, B), real and imaginary in turn, in the order of the rules; triangles (n, 2); test_order
-    (n, A), trial_order (n, B): `local_functions`; test_data, trial_data, rows, columns, coefficients, half, out: data,
-    places, coefficients, half and out of `scatter`; s: working memory.
+    (n, A), trial_order (n, B): `local_functions`; s: working memory; the others as in `scatter`.
     """
     fields, entries, scaled, trials = form.special_fields, form.entries, form.scaled, form.width
     head, function, room, components = form.head, form.function, form.room, len(form.special)
@@ -87,9 +86,9 @@ def scatter_kernel(form: Form, complex_out: bool) -> Callable[..., None]:
     def run(
         moments, triangles, test_order, trial_order, test_data, trial_data, rows, columns, coefficients, half, s, out
     ):
-        step, (height, across) = lanes(s), moments.shape[2:]
-        size, long = height * across, trial_data.shape[1]
-        own = 2 * components * size * step  # moments come first
+        # places in the working memory: moments, data of both triangles, fields, entries
+        step, long, (height, across) = lanes(s), trial_data.shape[1], moments.shape[2:]
+        own = 2 * components * height * across * step
         other, at = own + (head + function) * step, own + (head + function + long) * step
         e, nothing = at + room * step, zero(s)
         c0, c1, c2, c3 = coefficients[0], coefficients[1], coefficients[2], coefficients[3]
@@ -99,18 +98,18 @@ def scatter_kernel(form: Form, complex_out: bool) -> Callable[..., None]:
             for lane in range(step):
                 pair = start + min(lane, count - 1)
                 i, j = triangles[pair, 0], triangles[pair, 1]
-                part = 0.5 if half and i == j else 1.0
-                put_moments(s, lane, moments, pair, test_order, trial_order, components, part)
+                put_moments(
+                    s, lane, moments, pair, test_order, trial_order, components, 0.5 if half and i == j else 1.0
+                )
                 for k in range(head):
                     put(s, own + k * step + lane, test_data[i, k])
                 for k in range(long):
                     put(s, other + k * step + lane, trial_data[j, k])
-            imaginary = components * size * step
             if scaled:
-                multiply(s, imaginary, c0, c1)
+                multiply(s, own // 2, c0, c1)
             # the local matrix, one test function after the other, and its entries to their places
             fields(
-                s, 0, across * step, step, imaginary, at, s, own, step, s, other, step, nothing, nothing, nothing,
+                s, 0, across * step, step, own // 2, at, s, own, step, s, other, step, nothing, nothing, nothing,
                 c0, c1, c2, c3,
             )  # fmt: skip
             for a in range(rows.shape[1]):
@@ -118,6 +117,7 @@ def scatter_kernel(form: Form, complex_out: bool) -> Callable[..., None]:
                     i = triangles[start + min(lane, count - 1), 0]
                     for k in range(function):
                         put(s, own + (head + k) * step + lane, test_data[i, head + function * a + k])
+                # entries of this function with all trial functions, lane by lane to the matrix
                 entries(s, at, a, s, own + head * step, step, s, other, step, e)
                 for lane in range(count):
                     i, j = triangles[start + lane, 0], triangles[start + lane, 1]

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.backends.numba import kernel
+from calderon.backends.records import Record
 from calderon.backends.vectors import aligned, complex_product, jitable, lanes, load, number, put, store, width, zero
 from calderon.galerkin.forms.component_values import component_values
 from calderon.greens import Radial, parameter_reader
@@ -19,10 +20,9 @@ from calderon.greens.elementary import inverse_square_root
 from calderon.integrands import Components
 from calderon.pairs.tables import RuleTable
 
-PAIR = 22
+DATA = Record("PAIR", difference=3, edges=12, normals=6, jacobian=1)
 """Vectors of the data of pairs (`put_pairs`)."""
-JACOBIAN = 21
-"""The last of them."""
+PAIR, JACOBIAN = DATA.length, DATA["jacobian"]
 
 
 @functools.lru_cache(maxsize=64)

@@ -7,13 +7,14 @@ Upward it is closed around poles p with residues R and around cuts from the wave
   k = k_b + i exp(i a) s^2 / rho, 0 < s < END:
 
 about steepest descent, as H0 falls like exp(-s^2). Both sides are turned away from the cut, along which k_rho^2 -
-k_b^2 is imaginary, to the left by a = TILT, to the right by -TILT. G is analytic in s; poles next to k_b, as of thin
-layers, come close to s = 0, toward which panels become shorter. Poles on other sheets that are left out decay with the
-distance: from where on these sums hold is measured (L. B. Felsen and N. Marcuvitz, Radiation and Scattering of Waves,
-1973, on branch cuts and steepest descent).
+k_b^2 is imaginary, to the left by a = CUTS.tilt, to the right by as much. G is analytic in s; poles next to k_b, as of
+thin layers, come close to s = 0, toward which panels become shorter. Poles on other sheets that are left out decay with
+the distance: from where on these sums hold is measured (L. B. Felsen and N. Marcuvitz, Radiation and Scattering of
+Waves, 1973, on branch cuts and steepest descent).
 """
 
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy
@@ -25,15 +26,23 @@ from calderon.layers.sections import OPEN, Sections
 from calderon.layers.sommerfeld import horizontal_greens
 from calderon.quadrature import gauss
 
-TILT = 0.4
-"""Angle from a cut."""
-PANELS = 6.3 * np.array([0, 1 / 512, 1 / 128, 1 / 32, 1 / 8, 0.35, 0.65, 1])
-"""Ends of the panels of s, each with POINTS points."""
-POINTS = 16
-WAVELENGTHS = 5.0, 10.0, 20.0
-"""Distances in wavelengths of vacuum from which on the sums are tried."""
-SAMPLES, AGREEMENT = 4, 1e-8
-"""Distances at which integrals are computed too, and by how much of the largest one both may differ."""
+
+class Cuts(NamedTuple):
+    """Rules along branch cuts, and where the sums are tried."""
+
+    tilt: float = 0.4
+    """Angle from a cut."""
+    panels: NDArray[Any] = 6.3 * np.array([0, 1 / 512, 1 / 128, 1 / 32, 1 / 8, 0.35, 0.65, 1])
+    """Ends of the panels of s, each with `points` points."""
+    points: int = 16
+    wavelengths: tuple[Any, ...] = (5.0, 10.0, 20.0)
+    """Distances in wavelengths of vacuum from which on the sums are tried."""
+    samples: int = 4
+    agreement: float = 1e-8
+    """Distances at which integrals are computed too, and by how much of the largest one both may differ."""
+
+
+CUTS = Cuts()
 Complex = NDArray[np.complex128]
 
 
@@ -53,11 +62,11 @@ class DistantGreens:
         total = np.zeros((2, len(r)), complex)
         for p, residues in self.poles:
             total += 0.5j * p * residues[:, None] * scipy.special.hankel1e(0, p * r) * np.exp(1j * p * r)
-        rule, widths = gauss(POINTS), np.diff(PANELS)
-        s = (PANELS[:-1, None] + widths[:, None] * rule.points).ravel()
+        rule, widths = gauss(CUTS.points), np.diff(CUTS.panels)
+        s = (CUTS.panels[:-1, None] + widths[:, None] * rule.points).ravel()
         weights = 2 * s * (widths[:, None] * rule.weights).ravel() / r[:, None]
         for branch in self.branches:
-            for sign, turn in ((-1, 1j * np.exp(1j * TILT)), (1, 1j * np.exp(-1j * TILT))):
+            for sign, turn in ((-1, 1j * np.exp(1j * CUTS.tilt)), (1, 1j * np.exp(-1j * CUTS.tilt))):
                 k = branch + turn * s**2 / r[:, None]
                 waves = scipy.special.hankel1e(0, k * r[:, None]) * np.exp(1j * k * r[:, None])
                 values = _both(self.sections, k, self.heights)
@@ -71,7 +80,7 @@ def distant_greens(sections: Sections, z: float, source_z: float, reach: float) 
     wavelength = 2 * np.pi / sections.k0
     opened = (sections.ends == OPEN) & sections.travels[[0, -1]]  # others decay within a wavelength
     branches = set(sections.wavenumbers[[0, -1]][opened].tolist())
-    if not branches or reach < WAVELENGTHS[1] * wavelength:
+    if not branches or reach < CUTS.wavelengths[1] * wavelength:
         return None
     # residues of surface waves, by circles around their poles
     waves = [wave.k for height in {z, source_z} for wave in surface_waves(sections, height)]
@@ -82,14 +91,14 @@ def distant_greens(sections: Sections, z: float, source_z: float, reach: float) 
         circle = 0.3 * distance * np.exp(2j * np.pi * (np.arange(24) + 0.5) / 24)
         found.append((p, np.mean(_both(sections, p + circle, (z, source_z)) * circle, axis=1)))
     # the first distance from which on sums and integrals agree
-    for start in wavelength * np.array(WAVELENGTHS):
+    for start in wavelength * np.array(CUTS.wavelengths):
         sums = DistantGreens(sections, (z, source_z), float(start), found, list(branches))
-        rho = start * np.linspace(1, 1.2, SAMPLES)
+        rho = start * np.linspace(1, 1.2, CUTS.samples)
         if start > reach:
             break
         expected = np.stack(horizontal_greens(sections, rho, z, source_z))
         errors = np.abs(sums(rho) - expected).max(axis=1)
-        if np.all(errors <= AGREEMENT * np.abs(expected).max(axis=1)):
+        if np.all(errors <= CUTS.agreement * np.abs(expected).max(axis=1)):
             return sums
     return None
 

@@ -21,15 +21,25 @@ THIN = 0.8
 """Distance in sizes of triangles below which images are taken out, up to FARTHEST sizes. At that distance rules of
 degree 14 integrate them to 1e-6."""
 FARTHEST = 1.0
-RATIOS = 1.2, 1.5
-"""Ratios of neighbouring distances, next to the closest and to the farthest one. An error at wavenumber kappa makes a
-peak in proportion to kappa above the source, where rules for the same triangle have points."""
-LOWEST, HIGHEST = 8.0, 60.0
-"""Wavenumbers over the inverse of the farthest and the closest distance."""
-SAMPLES = 12
-"""Wavenumbers for each distance."""
-CUT, NEXT_CUT = 1e-13, 1e-10
-"""Singular values over the largest one, below which they are left out."""
+
+
+class Fit(NamedTuple):
+    """The least squares by which images are found."""
+
+    ratios: tuple[Any, ...] = (1.2, 1.5)
+    """Ratios of neighbouring distances, next to the closest and to the farthest one. An error at wavenumber kappa makes
+    a peak in proportion to kappa above the source, where rules for the same triangle have points."""
+    lowest: float = 8.0
+    highest: float = 60.0
+    """Wavenumbers over the inverse of the farthest and the closest distance."""
+    samples: int = 12
+    """Wavenumbers for each distance."""
+    cut: float = 1e-13
+    next_cut: float = 1e-10
+    """Singular values over the largest one, below which they are left out."""
+
+
+FIT = Fit()
 Complex = NDArray[np.complex128]
 
 
@@ -79,7 +89,9 @@ def static_images(sections: Sections, z: float, source_z: float, size: float, re
     farthest = FARTHEST * size
     distances = _distances(closest, farthest)
     # wavenumbers at which the images are fitted
-    kappa = np.geomspace(LOWEST / farthest, HIGHEST / distances.min(initial=farthest), SAMPLES * (len(distances) + 2))
+    kappa = np.geomspace(
+        FIT.lowest / farthest, FIT.highest / distances.min(initial=farthest), FIT.samples * (len(distances) + 2)
+    )
     scale = np.sqrt(kappa)  # between equal errors at all kappa, and an equal share in the peak
     waves = scale[:, None] * np.exp(-kappa[:, None] * distances)
     growing = -(1 + kappa[:, None] * distances) * np.exp(-kappa[:, None] * distances) / (kappa[:, None] * farthest) ** 2
@@ -94,9 +106,9 @@ def static_images(sections: Sections, z: float, source_z: float, size: float, re
             factor, k = (direct.K, direct.k_K) if electric else (direct.xx, direct.k_xx)
             own, next_own = [factor], [-factor * k**2 / 2]
             line, left = line - factor, left - factor * k**2 / (2 * kappa**2)
-        found = np.linalg.lstsq(waves, scale * line, rcond=CUT)[0]
+        found = np.linalg.lstsq(waves, scale * line, rcond=FIT.cut)[0]
         static.append(np.concatenate([own, found]))
-        found = np.linalg.lstsq(growing, left, rcond=NEXT_CUT)[0] / farthest**2
+        found = np.linalg.lstsq(growing, left, rcond=FIT.next_cut)[0] / farthest**2
         following.append(np.concatenate([next_own, found]))
     return Images(np.concatenate([np.zeros(len(own)), distances]), *static, *following)
 
@@ -105,7 +117,7 @@ def _distances(closest: float, farthest: float) -> NDArray[np.float64]:
     """From the closest one to the first one that is farther than `farthest`."""
     if np.isinf(closest):
         return np.zeros(0)
-    found, (first, last) = [closest], RATIOS
+    found, (first, last) = [closest], FIT.ratios
     while found[-1] < farthest:
         found.append(found[-1] * (first + (last - first) * np.log(found[-1] / closest) / np.log(farthest / closest)))
     return np.array(found)

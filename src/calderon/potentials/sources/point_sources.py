@@ -205,8 +205,7 @@ def field_kernel(
 
     targets (3, TARGETS); the sources: see patches.GroupedSources; scalars: SCALARS. Adds to out (1 or 3, 2, TARGETS)
     Re and Im of each value, divided by `lacking`. With D from the centroid of a triangle to the target and o from there
-    to one of its points, d = D - o and r^2 = D^2 + |o|^2 - 2 D.o; factors that its points share, such as d.n = D.n,
-    come after them, and the phase of its patch in the end.
+    to one of its points, d = D - o and r^2 = D^2 + |o|^2 - 2 D.o; what points share, like d.n = D.n, comes at the end.
     """
     radial_value = radial.value if double and gradient else radial.multiple or radial.value
     radial_phase, shifts, parameters_of = radial.phase, radial.shifts, parameter_reader(radial.parameters)
@@ -252,6 +251,7 @@ def field_kernel(
                             s0, s1 = s0 - plane * a0, s1 - plane * b0
                         else:
                             s0, s1 = s0 + a0, s1 + b0
+                    # the phase is multiplied back
                     f_re, f_im = radial_phase(reference, parameters)
                     s0, s1, s2, s3, s4, s5 = products(s0, s1, s2, s3, s4, s5, f_re, f_im)
                     t0, t1, t2, t3, t4, t5 = t0 + s0, t1 + s1, t2 + s2, t3 + s3, t4 + s4, t5 + s5

@@ -19,8 +19,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends import run_tasks, thread_count
 from calderon.backends.numba import jitable_part, kernel
+from calderon.backends.threads import in_parts
 from calderon.backends.vectors import (
     add,
     aligned,
@@ -55,8 +55,6 @@ LARGEST = 6.0
 """|k r| up to which the rest is summed as a series."""
 REACH = 4.0
 """Sizes of a triangle within which its points are, as a rule: farther ones take no series."""
-SHARE = 512
-"""Pairs of one task."""
 
 
 class Plane(NamedTuple):
@@ -277,6 +275,7 @@ def _add_rest(s, out, nodes, i, count, h, w, p0, p1, z, double, gradient):
         along = -z * h[0], -z * h[1]
     else:
         along = h
+    # times the charge of each density: one value, or along P and along the normal
     for j in range(count):
         c, ci = number(nodes, i + 2 * j), number(nodes, i + 2 * j + 1)
         a, b = along[0] * c - along[1] * ci, along[0] * ci + along[1] * c
@@ -410,25 +409,11 @@ def point_triangle_integrals(
     series = Series.of(k, size)
     smooth = k, factors, series.coefficients.reshape(-1), series.reach - size / 2
     run = point_triangle_kernel(double, gradient)
-    # shares of points as tasks
-    share = max(SHARE, -(-len(points) // (8 * thread_count())))
-    starts = range(0, len(points), share)
 
-    def work(n: int) -> None:
+    def work(low: int, high: int) -> None:
         scratch = aligned((ROOM + 2 * values * count + 3) * width(float), float)
-        run(
-            points,
-            numbers,
-            plane,
-            smooth,
-            rule,
-            float(side),
-            starts[n],
-            min(starts[n] + share, len(points)),
-            scratch,
-            out,
-        )
+        run(points, numbers, plane, smooth, rule, float(side), low, high, scratch, out)
 
-    run_tasks(work, len(starts))
+    in_parts(work, len(points))
     re, im = np.moveaxis(out.reshape(count, values, 2, len(points)), (2, 3), (0, 1))
     return np.asarray(re + 1j * im)
