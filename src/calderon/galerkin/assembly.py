@@ -17,8 +17,6 @@ from calderon.integrands import Integrand
 from calderon.spaces import Space
 
 Index = NDArray[np.int64]
-TILES = 64
-"""Tiles for each of several devices that share a matrix."""
 
 
 def kind_of_whole(kind: type[Block], integrand: Integrand, test: Space, trial: Space) -> type[Block]:
@@ -90,7 +88,8 @@ def _shared_tiles(work: Block, workers: int) -> NDArray[np.int64]:
     count = int(work.tiles[-1])
     if not isinstance(work, DeviceBlock):
         return work.tiles
-    return np.unique(np.linspace(0, count, min(count, TILES * workers) + 1).astype(np.int64))
+    # 64 tiles for each of several devices
+    return np.unique(np.linspace(0, count, min(count, 64 * workers) + 1).astype(np.int64))
 
 
 def _share(works: list[Block], tiles: NDArray[np.int64], half: bool, step: Callable[[], None]) -> NDArray[np.float64]:

@@ -12,9 +12,6 @@ from calderon.galerkin.forms.form import Form
 from calderon.integrands import Integrand
 from calderon.quadrature import NearQuadrature, TriangleRule
 
-FINE = 10
-"""`singular` of Quadrature from which on near pairs get one digit more, too."""
-
 
 class ElasticBlock(Block):
     """A block of the single layer (U), the double layer (T) or its adjoint, of `Elastostatic`, between fields of three
@@ -47,7 +44,7 @@ class ElasticBlock(Block):
     @property
     def digits(self) -> int:  # type: ignore[override]
         """Decimal digits of near pairs (pairs.rules.Wanted)."""
-        fine = self.quadrature.singular >= FINE
+        fine = self.quadrature.singular >= 10  # near pairs get one digit more, too
         return 7 if fine else 5 if isinstance(self.quadrature, NearQuadrature) and self._single() else 6
 
     @property

@@ -24,9 +24,6 @@ from calderon.quadrature import Quadrature
 
 SHARE = 2048
 """Touching and near pairs of a task whose moments are held at a time."""
-LEAST = 1e-12
-"""Twice the area, of a mesh of unit size, from which touching and near pairs can be integrated in single precision:
-moments have the product of two of them."""
 
 
 class Renumbered(NamedTuple):
@@ -123,7 +120,8 @@ class SpecialPart:
         wanted = Wanted(self.quadrature.touching(power, coarse), wavenumber, power, degree, digits, self.mirrored)
         rules = special_rules(touching, pairs, ratio, x, y, backward, wanted)
         least = min(each.jacobian.min(initial=1.0) for each in (self.test_surface, self.trial_surface))
-        real = np.float32 if coarse and least > LEAST else np.float64
+        # moments have the product of two areas, which single precision holds from 1e-12 of a mesh of unit size on
+        real = np.float32 if coarse and least > 1e-12 else np.float64
         whole = [batch_of(each, elements, power, real, None, self.by_rule) for each in (rules.touching, rules.near)]
         whole += close_batches(rules.close, wanted, self.by_rule)
         return [*whole, batch_of(rules.pieces, elements, power, real, rules.parts, self.by_rule)]

@@ -8,9 +8,6 @@ from calderon.layers.sections import Sections
 from calderon.layers.sommerfeld import field_integrals
 from calderon.layers.tables import DEGREE, NODES, SERIES
 
-GROWTH = 0.5
-"""Length of an interval over the least distance of its points from the source."""
-
 
 @dataclass(frozen=True, eq=False)
 class FieldTable:
@@ -39,7 +36,7 @@ def field_table(
     away, longest = abs(z - source_z), np.pi / sections.densest
     edges = [low]
     while edges[-1] < reach:
-        edges.append(edges[-1] + min(longest, GROWTH * float(np.hypot(edges[-1], away))))
+        edges.append(edges[-1] + min(longest, 0.5 * float(np.hypot(edges[-1], away))))
     steps = np.array(edges)
     rho = steps[:-1, None] + np.diff(steps)[:, None] * (1 + NODES) / 2
     values = field_integrals(sections, rho, z, source_z, source_layer)

@@ -18,7 +18,6 @@ from calderon.layers.lines import spectral_greens
 from calderon.layers.sections import OPEN, Sections
 from calderon.quadrature import gauss
 
-POINTS = 6
 Complex = NDArray[np.complex128]
 
 
@@ -37,7 +36,8 @@ def responses(sections: Sections, k: NDArray[np.complex128], z: float, source_z:
     tm = te - 1j * found.K * k**2 / sections.k0
     if not probes:
         return Responses(tm, te, np.zeros_like(te))
-    rule, potential = gauss(POINTS), np.zeros_like(te)
+    # six Gauss points over the height of each layer
+    rule, potential = gauss(6), np.zeros_like(te)
     for n, (low, high) in enumerate(zip(sections.low, sections.high, strict=True)):
         if low < high <= source_z:
             parts = [spectral_greens(sections, k, z, low + (high - low) * t, None, n).xz for t in rule.points]

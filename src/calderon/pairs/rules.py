@@ -14,12 +14,11 @@ from calderon.pairs.near import accuracy_for, degree_for, subdivided
 from calderon.pairs.search import extents
 from calderon.pairs.tables import ProductTable, RuleTable
 from calderon.pairs.touching import TOUCH, angular_points
+from calderon.quadrature.options import Quadrature
 from calderon.quadrature.singular import Side, condensed_rule, points_on_side
 from calderon.spaces.element import Element
 
 Array = NDArray[np.float64]
-USUAL = 8
-"""`singular` of Quadrature: above it close pairs get more points, too."""
 SHARE = 8192
 """Touching pairs whose rules are found at a time."""
 EXCHANGED = 1 << 40
@@ -139,7 +138,8 @@ def close_batches(close: tuple[Numbers, Numbers], wanted: Wanted, by_rule: bool)
             order = np.broadcast_to(np.arange(3, dtype=np.int8), (len(triangles), 3))
             pairs = Pairs(np.ascontiguousarray(triangles), order, order)
             none = RuleTable.united([])
-            settings = ClosePairs(bool(exchanged), wanted.wavenumber, wanted.power, max(0, wanted.singular - USUAL))
+            more = max(0, wanted.singular - Quadrature().singular)  # above the default close pairs get more points, too
+            settings = ClosePairs(bool(exchanged), wanted.wavenumber, wanted.power, more)
             batches.append(Batch(none, np.zeros(len(triangles), np.int32), pairs, None, settings))
     return batches
 

@@ -19,8 +19,7 @@ from calderon.potentials.summation import AUTO, Sums
 from calderon.potentials.surface_field import Regular, SurfaceField, sums_at
 from calderon.quadrature.options import Quadrature
 from calderon.spaces import VectorFunction
-
-_CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
+from calderon.spaces.element import Element
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +83,7 @@ class CurrentField(SurfaceField):
     @cached_property
     def _corner_values(self) -> NDArray[np.complex128]:
         """(m, 3, 3) vectors at the corners of the supporting triangles."""
-        return self.density.values(_CORNERS).astype(complex)
+        return self.density.values(Element(1).nodes).astype(complex)
 
     @cached_property
     def _divergence(self) -> NDArray[np.complex128]:

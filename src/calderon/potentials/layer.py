@@ -19,11 +19,6 @@ from calderon.quadrature.options import Quadrature
 from calderon.spaces import Function
 from calderon.validation import describe
 
-LIFTED = 1.0
-"""Points nearer to a centroid than this many times the size of its triangle count as that far, which raises all their
-squared distances from the triangle by the same; the adaptive correction makes it good. What cancels there is small:
-no distance is below a third of the size, none differs from the centroid's by more than `Green.radial` was given."""
-
 
 @dataclass(frozen=True, eq=False)
 class Potential(SurfaceField):
@@ -134,7 +129,10 @@ class Potential(SurfaceField):
 
     def _on_processor(self, emission: Emission, execution: Execution) -> Regular:
         """The triangles in patches with a common phase."""
-        floors, frame, gradient = self._floors(LIFTED), self._frame, emission.values == 3
+        # points nearer to a centroid than the size of its triangle count as that far, which raises all their squared
+        # distances from the triangle by the same; the adaptive correction makes it good. What cancels there is small:
+        # no distance is below a third of the size, none differs from that of the centroid by more than was said
+        floors, frame, gradient = self._floors(1.0), self._frame, emission.values == 3
         sources, centres = self._framed_sources(), frame.inside(self._centres)
         *arrays, spread = GroupedSources.of(sources, centres, np.sqrt(floors), abs(self.green.wavenumber) / frame.scale)
         radial, complex_charges = self.green.radial(spread), np.iscomplexobj(self.density.coefficients)

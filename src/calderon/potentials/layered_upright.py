@@ -16,8 +16,6 @@ from calderon.quadrature import gauss
 
 POINTS = 6, 3.0, 24
 """Gauss points along a slice: at least, more for its size over the distance of the nearest point, and at most."""
-BELOW = 0.99
-"""Beginning of tables, as a fraction of the least distance."""
 Complex = NDArray[np.complex128]
 Floats = NDArray[np.float64]
 
@@ -88,7 +86,7 @@ def upright_fields(
             d = points[:, None] - places.reshape(-1, 3)[:, :2]
             rho = np.linalg.norm(d, axis=2)
             reach = 1.001 * float(rho.max()) + 1e-12
-            table = field_table(sections, z, float(low + t * (high - low)), BELOW * float(rho.min()), reach,
+            table = field_table(sections, z, float(low + t * (high - low)), 0.99 * float(rho.min()), reach,
                                 int(slices.layers[0]))  # fmt: skip
             xx, xx_slope, xx_rise, slope, rise, zx, zx_slope, xz, zz, turn = table(rho.ravel()).reshape(-1, *rho.shape)
             along = d[..., 0] * flow[:, 0] + d[..., 1] * flow[:, 1]

@@ -40,7 +40,7 @@ NEAR = 2.0
 """Triangles nearer to a point than this many times their size are integrated adaptively."""
 CUT = 0.5
 """Distance, in smallest triangle sizes, below which the single points of a current count as that far. Below 2/3, for
-the same reason as `layer.LIFTED`."""
+the same reason as the distances of layers (layer.py)."""
 
 
 class Frame(NamedTuple):

@@ -4,11 +4,6 @@ import numbers
 from dataclasses import dataclass
 from typing import Any
 
-REDUCTION = {1: 2, 2: 1}
-"""Reduction of `singular` for five digits, by the power of a kernel singular like 1/|x - y|^power."""
-NEAR_FRACTION = 0.95
-"""Fraction of `near` that is enough for five digits."""
-
 
 @dataclass(frozen=True)
 class Quadrature:
@@ -39,11 +34,12 @@ class Quadrature:
 
     def touching(self, power: int, coarse: bool) -> int:
         """`singular` for six digits, or for five, of a kernel singular like 1/|x - y|^power."""
-        return max(2, self.singular - REDUCTION[power]) if coarse else self.singular
+        fewer = {1: 2, 2: 1}[power] if coarse else 0
+        return max(2, self.singular - fewer)
 
     def reach(self, coarse: bool) -> float:
         """`near` for six digits, or for five."""
-        return NEAR_FRACTION * self.near if coarse else self.near
+        return 0.95 * self.near if coarse else self.near
 
 
 @dataclass(frozen=True)

@@ -29,10 +29,6 @@ Pieces = tuple[NDArray[np.int32], list[NDArray[Any]]]
 """Pairs (n, 2 + A + B) by numbers and orders of functions, and real and imaginary moments (components, n, A * B)."""
 
 
-KEPT = 4
-"""Moments are kept where the device has room for so many times their bytes."""
-
-
 class DeviceBlock(LocalMatrices, Block):
     """One call of add_block on a device. kept: by first triangle of a tile what `_special` gave, or None."""
 
@@ -126,7 +122,7 @@ class DeviceBlock(LocalMatrices, Block):
         """Let the moments of touching and near pairs stay on the device once they are integrated, if they fit well."""
         count = sum(len(batch.rules) for batch in self.batches) + len(self.pieces[0])
         numbers = 2 * len(self.device_form.special) * math.prod(self.moment_sizes)
-        if KEPT * count * numbers * self._moment_type.itemsize < self.device.memory():
+        if 4 * count * numbers * self._moment_type.itemsize < self.device.memory():
             self.kept = {}
 
     def _integrate(self, lo: int, hi: int) -> None:

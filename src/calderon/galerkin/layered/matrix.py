@@ -20,8 +20,6 @@ from calderon.quadrature import Quadrature, triangle_rule
 
 Index = NDArray[np.int64]
 PROCESSOR = Execution(np.dtype(np.float64))
-TILE = 64
-"""Test triangles of a task."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,8 +69,8 @@ class LayeredMatrix:
         tests = select(space, rows)
         trials = tests if rows is columns else select(space, columns)
         skips = self._skips(tests, trials)
-        # tasks of TILE test triangles, by their work
-        bounds = np.append(np.arange(0, len(tests.triangles), TILE), len(tests.triangles))
+        # tasks of 64 test triangles, by their work
+        bounds = np.append(np.arange(0, len(tests.triangles), 64), len(tests.triangles))
         step = counted(advance, len(bounds) - 1)
         weights = np.diff(bounds) * (bounds[-1] - 0.5 * (bounds[1:] + bounds[:-1]) if half else 1.0)
 

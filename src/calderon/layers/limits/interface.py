@@ -13,9 +13,6 @@ import numpy as np
 from calderon.layers.sections import Sections
 from calderon.layers.sommerfeld import Direct
 
-SMALL_LOSS = 0.02
-"""Loss tangent up to which the direct part has none."""
-
 
 def direct_part(sections: Sections, z: float) -> Direct:
     """The singular part of G_xx and K at height z, with the term proportional to the distance."""
@@ -30,4 +27,5 @@ def direct_part(sections: Sections, z: float) -> Direct:
 def wavenumber_of_square(square: complex) -> complex:
     """k of a direct part: not below the axis, where the path would meet its branch point, and real for small losses,
     as kernels of waves with real wavenumbers are compiled already."""
-    return complex(np.sqrt(complex(square.real, square.imag if square.imag > SMALL_LOSS * square.real else 0.0)))
+    loss = square.imag if square.imag > 0.02 * square.real else 0.0  # loss tangents up to 0.02 count as none
+    return complex(np.sqrt(complex(square.real, loss)))
