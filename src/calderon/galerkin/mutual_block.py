@@ -16,7 +16,7 @@ from calderon.integrands import Component
 from calderon.pairs.rules import Batch
 from calderon.quadrature import triangle_rule
 
-PARTS = 64
+PIECES = 64
 """Parts for each thread at least, if the mesh is large enough: two that write to common entries wait for each other."""
 BOTH = Component(1, normal="trial"), Component(1, normal="test")
 """Both orders of a pair as components: the double layer, and its adjoint, of the pair in the other order."""
@@ -42,7 +42,7 @@ class MutualBlock(Block):
         self.half = True  # pairs i <= j
         super()._prepare()
         count, size = len(self.test.triangles), TILE * 8 // (2 * self.real.itemsize * (2 if self.is_complex else 1))
-        pieces = math.sqrt(2 * PARTS * thread_count())  # tiles times columns, half of them
+        pieces = math.sqrt(2 * PIECES * thread_count())  # tiles times columns, half of them
         size = min(size, max(LANES, math.ceil(count / (pieces * LANES)) * LANES))
         self.tiles = np.append(np.arange(0, count, size), count)
         self.neighbours = None
@@ -61,7 +61,7 @@ class MutualBlock(Block):
     def _cut(self) -> None:
         """Parts (n, 2), a tile and a column, and the trial triangles with which the columns begin and end."""
         count = len(self.tiles) - 1
-        wide = max(1, count * count // (2 * PARTS * thread_count() * 4))  # large meshes: several tiles in a part
+        wide = max(1, count * count // (2 * PIECES * thread_count() * 4))  # large meshes: several tiles in a part
         starts = np.append(np.arange(0, count, wide), count)
         self.parts = np.array([(i, j) for i in range(count) for j in range(len(starts) - 1) if starts[j + 1] > i])
         self.columns = self.tiles[starts]

@@ -22,7 +22,7 @@ from calderon.pairs.rules import Batch, Wanted, batch_of, close_batches, special
 from calderon.pairs.tables import ProductTable
 from calderon.quadrature import Quadrature
 
-SHARE = 2048
+HELD = 2048
 """Touching and near pairs of a task whose moments are held at a time."""
 
 
@@ -155,8 +155,8 @@ class SpecialPart:
         target, parts = rows or self.rows(lo, hi), [batch.between(lo, hi) for batch in self.batches]
         local = self._renumbered(lo, hi, parts, target) if self.integrand.curls and parts else None
         for part in parts:
-            for start in range(0, len(part.rules), SHARE):
-                self._add_pairs(part.part(slice(start, start + SHARE)), target, local)
+            for start in range(0, len(part.rules), HELD):
+                self._add_pairs(part.part(slice(start, start + HELD)), target, local)
 
     def _renumbered(self, lo: int, hi: int, parts: list[Batch], rows: Rows) -> "Renumbered":
         """The triangles of the pairs of some batches, whose test triangles are from `lo` to before `hi`."""

@@ -16,7 +16,7 @@ from calderon.layers.sections import WALL, Sections
 from calderon.layers.sommerfeld import spatial_greens
 from calderon.quadrature import gauss
 
-POINTS = 6
+GAUSS = 6
 """Gauss points over the height of a layer."""
 
 
@@ -39,7 +39,7 @@ def _layers(sections: Sections, z: float) -> list[tuple[int, float, float]]:
 
 def horizontal_field(sections: Sections, z: float, rho: NDArray[np.float64], top: float) -> NDArray[np.complex128]:
     """int G_xz(rho, z, z') dz' from 0 to the interface at `top`, without unit."""
-    total, rule, layer = np.zeros(len(rho), complex), gauss(POINTS), sections.layer_of(z, "below")
+    total, rule, layer = np.zeros(len(rho), complex), gauss(GAUSS), sections.layer_of(z, "below")
     for n, low, high in _layers(sections, top):
         for t, w in zip(rule.points, rule.weights, strict=True):
             source = low + (high - low) * t
@@ -50,7 +50,7 @@ def horizontal_field(sections: Sections, z: float, rho: NDArray[np.float64], top
 def self_reaction(sections: Sections, z: float, radius: float) -> complex:
     """int int G_zz(radius, z', z'') dz' dz'' from 0 to the interface at z, in m."""
     layers, k = _layers(sections, z), complex(sections.wavenumbers[0])
-    rule, rho = gauss(POINTS), np.array([radius])
+    rule, rho = gauss(GAUSS), np.array([radius])
     images = _images(sections, layers)
 
     def g(s: NDArray[np.float64]) -> NDArray[np.complex128]:

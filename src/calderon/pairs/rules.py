@@ -19,7 +19,7 @@ from calderon.quadrature.singular import Side, condensed_rule, points_on_side
 from calderon.spaces.element import Element
 
 Array = NDArray[np.float64]
-SHARE = 8192
+COUNTED = 8192
 """Touching pairs whose rules are found at a time."""
 EXCHANGED = 1 << 40
 """Added to the code of a rule: its test and trial triangles change places."""
@@ -228,7 +228,7 @@ def _touching_rules(
     assigned, many = [], [np.zeros(0, np.int64)]
     for shared in (3, 2, 1):
         chosen = np.flatnonzero(touching.shared == shared)
-        for part in np.split(chosen, range(SHARE, len(chosen), SHARE)):  # many numbers for each pair
+        for part in np.split(chosen, range(COUNTED, len(chosen), COUNTED)):  # many numbers for each pair
             columns = touching.pairs, touching.test_order, touching.trial_order
             pairs = Pairs(*(arranged(each, part) for each in columns))
             counts = angular_points(shared, test, trial, pairs, wanted.singular)

@@ -14,7 +14,7 @@ from calderon.layers import Sections
 from calderon.layers.field_table import field_table
 from calderon.quadrature import gauss
 
-POINTS = 6, 3.0, 24
+ALONG = 6, 3.0, 24
 """Gauss points along a slice: at least, more for its size over the distance of the nearest point, and at most."""
 Complex = NDArray[np.complex128]
 Floats = NDArray[np.float64]
@@ -71,7 +71,7 @@ def upright_fields(
         middles = slices.ends.mean(axis=(1, 2))
         distances, _ = scipy.spatial.cKDTree(middles).query(np.column_stack([points, np.full(len(points), z)]))
         near = distances.min() - size / 2
-        rule = gauss(int(np.clip(np.ceil(POINTS[0] + POINTS[1] * size / max(near, 0.2 * size)), 1, POINTS[2])))
+        rule = gauss(int(np.clip(np.ceil(ALONG[0] + ALONG[1] * size / max(near, 0.2 * size)), 1, ALONG[2])))
         # each height of the rule: points along its chords
         for t, w in zip(rule.points, rule.weights, strict=True):
             chord = slices.ends[:, 0] + t * (slices.ends[:, 1] - slices.ends[:, 0])

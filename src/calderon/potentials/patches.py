@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from calderon.greens.elementary import SHORT
 from calderon.mesh.locality import locality_order
 
-LARGEST = 16
+PATCH = 16
 """Triangles of a patch at most."""
 
 
@@ -34,7 +34,7 @@ class GroupedSources(NamedTuple):
     ) -> "GroupedSources":
         """Group sources (n, Q, 8), as y, normal, Re and Im of the charge, with centroids (n, 3): targets nearer to
         one than sizes (n,) count as that far. No offset is longer than 2/3 of the size."""
-        order = locality_order(centres, LARGEST)
+        order = locality_order(centres, PATCH)
         sources, centres, sizes = sources[order], centres[order], sizes[order]
         starts, middles, nearest, spreads = _patches(centres, sizes, SHORT / wavenumber if wavenumber else np.inf)
         offsets = sources[..., :3] - centres[:, None]
@@ -65,7 +65,7 @@ def _patches(
         radii = np.linalg.norm(centres - np.repeat(middles, counts, axis=0), axis=1)
         apart = np.maximum(radii, np.abs(sizes - np.repeat(nearest, counts)))
         spreads = np.maximum.reduceat(apart + 2 / 3 * sizes, first)
-        halved = (counts > LARGEST) | ((counts > 1) & (spreads > allowed))
+        halved = (counts > PATCH) | ((counts > 1) & (spreads > allowed))
         if not halved.any():
             return starts, middles, nearest, spreads
         starts = np.sort(np.append(starts, (first + counts // 2)[halved]))

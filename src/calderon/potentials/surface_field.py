@@ -34,7 +34,7 @@ from calderon.quadrature import TriangleRule, triangle_rule
 from calderon.quadrature.options import Quadrature
 from calderon.validation import callers_level
 
-TOGETHER = 200_000
+AT_ONCE = 200_000
 """Triangles whose sources are in memory at a time for far fields."""
 NEAR = 2.0
 """Triangles nearer to a point than this many times their size are integrated adaptively."""
@@ -199,8 +199,8 @@ class SurfaceField(FieldAlgebra, ABC):
         run, rule = far_field_kernel(emission.kind, short), triangle_rule(self.quadrature.regular)
 
         total = np.zeros((len(unit), emission.values), complex)
-        for low in range(0, count, TOGETHER):
-            some = np.arange(low, min(low + TOGETHER, count))
+        for low in range(0, count, AT_ONCE):
+            some = np.arange(low, min(low + AT_ONCE, count))
             given = self._emitted(some, rule, True), self._centres[some], k
             total += sums_at(lambda block, out, given=given: run(block, *given, out), unit, emission.values)
         return np.asarray(total / (4 * math.pi))

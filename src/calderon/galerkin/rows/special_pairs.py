@@ -16,7 +16,7 @@ from calderon.pairs.rules import Batch
 from calderon.pairs.tables import ProductTable
 from calderon.quadrature.singular import points_on_side
 
-SHARE = 4096
+SPAN = 4096
 """Pairs that are integrated at a time."""
 
 
@@ -151,7 +151,7 @@ class SpecialPairs(Block):
     def values(self, batches: list[Batch]) -> NDArray[Any]:
         """(n, A, B) local matrices of the pairs of some batches, as `triangles` lists them; A: local functions, or
         `numbers_of_tests`."""
-        shares = [(batch, low, low + SHARE) for batch in batches for low in range(0, len(batch.rules), SHARE)]
+        shares = [(batch, low, low + SPAN) for batch in batches for low in range(0, len(batch.rules), SPAN)]
         starts = np.cumsum([0, *(len(batch.rules[low:high]) for batch, low, high in shares)])
         height, width = self.numbers_of_tests or self.test.places.shape[1], self.trial.places.shape[1]
         out = np.zeros((1 + self.mirrored_moments, starts[-1], height, width), self.out.dtype)
