@@ -116,11 +116,6 @@ class FluidTransmission(ScatteringProblem):
         return bodies_of(self.function_space, *media, self.rigid_tags)
 
     @property
-    def _outer(self) -> list[Body]:
-        """The bodies that the fluid around touches."""
-        return [each for each in self._bodies if each.parent == SURROUNDINGS]
-
-    @property
     def fluids(self) -> tuple[FluidBody | Vessel, ...]:
         """The fluid of each body: one, or one for each tag of the tables."""
         return tuple(each for each in self._bodies if isinstance(each, FluidBody | Vessel))
@@ -197,7 +192,8 @@ class FluidTransmission(ScatteringProblem):
 
     def _potentials(self, coefficients: NDArray[Any]) -> tuple[Any, tuple[Potential, ...]]:
         total, slope = self._unknowns(coefficients)
-        return total, self._layers(self.green, [(body, -1.0, 1.0) for body in self._outer], total, slope)
+        outer = [(body, -1.0, 1.0) for body in self._bodies if body.parent == SURROUNDINGS]
+        return total, self._layers(self.green, outer, total, slope)
 
     def _layers(
         self, green: Helmholtz, sides: list[tuple[Body, float, complex]], total: Function, slope: Function

@@ -228,14 +228,11 @@ class LowFrequencySystem(LinearSystem):
                 "currents with and without charges: take 'near' or 'mass'"
             )
         near = options.preconditioned_by("near") and options.solver != "lu"
-        return replace(options, preconditioner=self._near_preconditioner) if near else options
-
-    @property
-    def _near_preconditioner(self) -> Preconditioner:
-        """`near_inverse` of the entries of functions that share a triangle."""
-        return Preconditioner("near", self.unknowns, self._near_inverse)
+        inverse = Preconditioner("near", self.unknowns, self._near_inverse)
+        return replace(options, preconditioner=inverse) if near else options
 
     def _near_inverse(self) -> LinearOperator:
+        """`near_inverse` of the entries of functions that share a triangle."""
         space: Any = self.spaces[0]
         pattern, matrix = sharing(space).tocoo(), self.matrix
         near = _near(matrix.currents, self.currents, pattern, space), _near(matrix.whole, self.operator, pattern, space)

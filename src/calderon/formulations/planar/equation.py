@@ -284,10 +284,9 @@ class BoardEquation(Equation):
             raise ValueError(
                 f"backend={options.backend!r}: method {method.name!r} of metal in layers computes on the processor"
             )
-        return options if options.solver == "lu" else self._iterated(options)
-
-    def _iterated(self, options: SolveOptions) -> SolveOptions:
-        """The options with the residual for the requested tolerance, and H-matrices to that tolerance."""
+        if options.solver == "lu":
+            return options
+        # the residual for the requested tolerance, and H-matrices to that tolerance
         accuracy = options.compression_rtol
         if accuracy is None and options.chosen.compresses:
             accuracy = options.rtol
