@@ -56,6 +56,11 @@ def shortest(k: complex, edge: float) -> float:
     return math.inf if k.imag > 3.0 * k.real else edge * 2 * math.pi / abs(k)
 
 
+def other_green(green: Any) -> Any:
+    """A Green's function that is no wave exp(i k r) / (4 pi r), None for one that is."""
+    return None if getattr(green, "solves_helmholtz", False) else green
+
+
 class Samples(NamedTuple):
     """Pairs of boxes: offsets (n, 3) in m, points of the target and of the source relative to their centres, each
     (n, points, 3), and unit vectors at them."""

@@ -303,7 +303,7 @@ def find_degrees(
     # from the leaves up, as degrees do not decrease
     for n in range(len(runs) - 1, first - 1, -1):
         edge = 0.5**n * tree.cube.edge
-        # waves decay before they are received; errors of functions that are none are of one sign
+        # waves decay before they are received; errors of other functions are of one sign
         share = rtol * np.exp(np.imag(k) * edge) if green is None else rtol / 6
         if share >= 1:  # waves have decayed before they reach separated boxes of this size
             break

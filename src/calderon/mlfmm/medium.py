@@ -8,7 +8,7 @@ are small against the wavelength.
 import copy
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,11 +20,12 @@ from calderon.backends import Execution
 from calderon.galerkin.rows.entry_kernels import Clusters
 from calderon.integrands import MAGNETIC_FIELD
 from calderon.mlfmm.channels import Channel, Listed, factorised, is_of_currents, listed, mixed, table_of, weighted
-from calderon.mlfmm.degrees import guess, shortest, with_real_part
+from calderon.mlfmm.degrees import guess, other_green, shortest, with_real_part
 from calderon.mlfmm.equivalent.cubes import SUMS
 from calderon.mlfmm.far import Far, find_degrees, is_vector
 from calderon.mlfmm.levels import Degrees
 from calderon.mlfmm.points import Points, centres_of
+from calderon.mlfmm.sites import Sites
 from calderon.mlfmm.spectrum import Array, Grid
 from calderon.operators.methods import PRODUCTS
 from calderon.operators.tree import Term
@@ -87,35 +88,6 @@ def loosened(term: Term, rtol: float) -> Term:
     return term._replace(atom=replace(term.atom, quadrature=rules))
 
 
-@dataclass(frozen=True, eq=False)
-class Sites:
-    """Where the unknowns of both sides are: boxes around them (n, 2, 3). rows, columns: site of each row and column of
-    the matrix."""
-
-    boxes: Array
-    rows: NDArray[np.int64]
-    columns: NDArray[np.int64]
-
-    @staticmethod
-    def of(terms: Sequence[Term], shape: tuple[int, int]) -> "Sites":
-        """Row and column i are one site where the blocks on both sides have the same sizes."""
-        ends = [(t.atom.trial, t.atom.test) if t.transposed else (t.atom.test, t.atom.trial) for t in terms]
-        sides = [{(t.top, rows) for t, (rows, _) in zip(terms, ends, strict=True)},
-                 {(t.left, columns) for t, (_, columns) in zip(terms, ends, strict=True)}]  # fmt: skip
-        sizes = [{(first, space.dimension) for first, space in side} for side in sides]
-        together = sizes[0] == sizes[1]
-        boxes = np.empty((max(shape) if together else sum(shape), 2, 3))
-        boxes[:, 0], boxes[:, 1] = np.inf, -np.inf
-        starts = (0, 0) if together else (0, shape[0])
-        for side, start in zip(sides, starts, strict=True):
-            for first, space in side:
-                own = boxes[start + first : start + first + space.dimension]
-                found = space.boxes
-                np.minimum(own[:, 0], found[:, 0], out=own[:, 0])
-                np.maximum(own[:, 1], found[:, 1], out=own[:, 1])
-        return Sites(boxes, np.arange(shape[0]) + starts[0], np.arange(shape[1]) + starts[1])
-
-
 class Side(NamedTuple):
     """The charges of all terms, or their tests, listed at points; weights (maps, rank): of the channels in each
     traversal."""
@@ -133,11 +105,6 @@ class Waves(NamedTuple):
     tests: Side
     charges: Side
     slopes: bool
-
-
-def other_green(green: Any) -> Any:
-    """A Green's function that is no wave exp(i k r) / (4 pi r), None for one that is."""
-    return None if getattr(green, "solves_helmholtz", False) else green
 
 
 class Medium(LinearOperator):
@@ -165,7 +132,9 @@ class Medium(LinearOperator):
         centres, reach = (low + high) / 2, (high - low).max(axis=1) / 2
         # the tree with the least work of near entries and of products
         self.cost = math.inf
-        for tree, lists, least in self._trees(centres, reach, edge and self._shortest(edge), mixed):
+        # functions that are no waves have equivalent sources in boxes of all sizes
+        shortest_edge = edge and (shortest(self.k, edge) if self.green is None else math.inf)
+        for tree, lists, least in self._trees(centres, reach, shortest_edge, mixed):
             leaf = np.empty(len(centres), np.int64)
             counts = np.diff(np.append(tree.sources[lists.leaves, 0], len(centres)))
             leaf[tree.source_order] = np.repeat(np.arange(len(counts)), counts)
@@ -180,11 +149,6 @@ class Medium(LinearOperator):
         self.rtol = math.inf
         self.far: Far | None = None
         self.there: LinearOperator | None = None
-
-    def _shortest(self, edge: float) -> float:
-        """The least edge in m of a box with plane waves, from that in wavelengths; functions that are no waves have
-        equivalent sources in boxes of all sizes."""
-        return shortest(self.k, edge) if self.green is None else math.inf
 
     def _trees(self, centres: Array, reach: Array, edge: float, mixed: bool) -> Iterator[tuple[Octree, Lists, float]]:
         """Some trees, with the edge in m below which their boxes have equivalent sources; for 0 of one leaf."""

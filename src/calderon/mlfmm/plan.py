@@ -10,10 +10,10 @@ import scipy.sparse as sp
 from calderon.backends import free_memory
 from calderon.mlfmm.channels import factorised, is_of_currents, table_of
 from calderon.mlfmm.check import rows_checked
-from calderon.mlfmm.degrees import guess
+from calderon.mlfmm.degrees import guess, other_green
 from calderon.mlfmm.equivalent.cubes import SUMS, Cubes, likely_points, nested_of
 from calderon.mlfmm.levels import Degrees
-from calderon.mlfmm.medium import LEAVES, Medium, loosened, other_green
+from calderon.mlfmm.medium import LEAVES, Medium, loosened
 from calderon.mlfmm.spectrum import Grid
 from calderon.operators.algebra import BoundaryOperator
 from calderon.operators.boundary import in_transformed_form

@@ -1,0 +1,39 @@
+"""Where the unknowns of a matrix are: the boxes around their functions, by which an octree is divided."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calderon.mlfmm.spectrum import Array
+from calderon.operators.tree import Term
+
+
+@dataclass(frozen=True, eq=False)
+class Sites:
+    """Where the unknowns of both sides are: boxes around them (n, 2, 3). rows, columns: site of each row and column of
+    the matrix."""
+
+    boxes: Array
+    rows: NDArray[np.int64]
+    columns: NDArray[np.int64]
+
+    @staticmethod
+    def of(terms: Sequence[Term], shape: tuple[int, int]) -> "Sites":
+        """Row and column i are one site where the blocks on both sides have the same sizes."""
+        ends = [(t.atom.trial, t.atom.test) if t.transposed else (t.atom.test, t.atom.trial) for t in terms]
+        sides = [{(t.top, rows) for t, (rows, _) in zip(terms, ends, strict=True)},
+                 {(t.left, columns) for t, (_, columns) in zip(terms, ends, strict=True)}]  # fmt: skip
+        sizes = [{(first, space.dimension) for first, space in side} for side in sides]
+        together = sizes[0] == sizes[1]
+        boxes = np.empty((max(shape) if together else sum(shape), 2, 3))
+        boxes[:, 0], boxes[:, 1] = np.inf, -np.inf
+        starts = (0, 0) if together else (0, shape[0])
+        for side, start in zip(sides, starts, strict=True):
+            for first, space in side:
+                own = boxes[start + first : start + first + space.dimension]
+                found = space.boxes
+                np.minimum(own[:, 0], found[:, 0], out=own[:, 0])
+                np.maximum(own[:, 1], found[:, 1], out=own[:, 1])
+        return Sites(boxes, np.arange(shape[0]) + starts[0], np.arange(shape[1]) + starts[1])
