@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 Side = Literal["none", "test", "trial"]
-DEGREES_MADE = 3
+LOOPS = 3
 """The highest degree of a monomial for which loops are generated."""
 EXCHANGED: dict[Side, Side] = {"none": "none", "test": "trial", "trial": "test"}
 
@@ -24,7 +24,7 @@ class Component:
     """One component.
 
     radial: the number n of the radial function. monomial: its exponents (a, b, c) of d. normal: of which triangle the
-    normal in s is, "none" for s = 1. ValueError for monomials of a degree above `DEGREES_MADE` and for an unknown normal.
+    normal in s is, "none" for s = 1. ValueError for monomials of a degree above `LOOPS` and for an unknown normal.
     """
 
     radial: int
@@ -33,8 +33,8 @@ class Component:
 
     def __post_init__(self) -> None:
         """Refuse meaningless monomials and normals."""
-        if self.degree > DEGREES_MADE or min(self.monomial) < 0 or len(self.monomial) != 3:
-            raise ValueError(f"a monomial has three exponents >= 0 of sum <= {DEGREES_MADE}, got {self.monomial}")
+        if self.degree > LOOPS or min(self.monomial) < 0 or len(self.monomial) != 3:
+            raise ValueError(f"a monomial has three exponents >= 0 of sum <= {LOOPS}, got {self.monomial}")
         if self.normal not in EXCHANGED:
             raise ValueError(f"a component has the normal 'none', 'test' or 'trial', got {self.normal!r}")
 

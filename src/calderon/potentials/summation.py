@@ -65,7 +65,8 @@ def fast_sums(method: str, green: Green, execution: Execution, pairs: float, rto
         raise ValueError(f"rtol={rtol!r}: method 'direct' sums exactly; leave it out, or choose method='auto'")
     served = [] if execution.devices else [each for each in table.values() if each.serves(green)]
     quick = next((each for each in served if pairs >= each.pairs), None)
-    found = {**table, DIRECT: None}.get(chosen, quick)
+    named: dict[str, FastSums | None] = {**table, DIRECT: None}
+    found = named.get(chosen, quick)
     if found is not None and found not in served:
         raise ValueError(
             f"method {found.name!r} sums potentials of {found.equation} on the processor, got {green} and "

@@ -131,7 +131,8 @@ class VerticalMatrix:
         for unit, real in ((1.0, factors.real), (1j, factors.imag)):
             if real.any():
                 k = part.k if part.k.imag else part.k.real
-                green = LayerGreen(k, k0=self.sections.k0, test=tuple(real.tolist()))
+                across, along, charge = real.tolist()
+                green = LayerGreen(k, k0=self.sections.k0, test=(across, along, charge))
                 form = LayerForm(green, ELECTRIC_FIELD, trial, test, self.quadrature)
                 add_block(out, form, unit, None, None, Execution.of("numba", "double"))
         places = np.repeat(i, len(j)), np.tile(j, len(i))
