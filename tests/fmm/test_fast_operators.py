@@ -7,7 +7,8 @@ import pytest
 import scipy.sparse as sp
 
 import calderon as cal
-from calderon.fmm import galerkin, near, orders, p2m_l2p, passes
+from calderon.fmm import galerkin, laplace, near, orders, passes
+from calderon.fmm.product import MultipoleProduct
 from calderon.operators.methods import fastest
 from calderon.products.far_field import far_product
 from catalogue import NODAL_SPACES
@@ -115,7 +116,7 @@ def test_near_pairs_of_some_leaves_at_a_time(layer, monkeypatch):
     x = RANDOM.standard_normal((operator.shape[1], 1))
     whole = operator.assemble("fmm", rtol=1e-4) @ x
     monkeypatch.setattr(near, "TOGETHER", 600_000)
-    monkeypatch.setattr(p2m_l2p, "SHARE", 300)
+    monkeypatch.setattr(laplace, "SHARE", 300)
     assert difference(operator.assemble("fmm", rtol=1e-4) @ x, whole) < 1e-6
 
 
@@ -123,7 +124,7 @@ def test_near_pairs_of_some_leaves_at_a_time(layer, monkeypatch):
 def test_parts_of_far_fields_add_up(layer):
     """Fields in some leaves alone, as devices compute them, from harmonics of all charges."""
     operator = getattr(cal, layer)(cal.Laplace(), cal.P1(MESHES["long"]()))
-    far = operator.assemble("fmm", rtol=1e-4).product._far
+    far = operator.assemble("fmm", rtol=1e-4).product.far
     x, leaves = RANDOM.standard_normal((operator.shape[1], 2)), len(far.cost)
     for each in (far, far.transposed):
         parts = [each.part(low, high) for low, high in ((0, leaves // 3), (leaves // 3, leaves))]
@@ -132,9 +133,9 @@ def test_parts_of_far_fields_add_up(layer):
 
 
 def test_transposed_products_of_double_layers_are_checked(monkeypatch):
-    product, turned = galerkin.Product, galerkin.Product._rmatmat
+    turned = MultipoleProduct._rmatmat
     monkeypatch.setattr(galerkin, "FUNCTIONS", galerkin.FUNCTIONS[:2])
-    monkeypatch.setattr(product, "_rmatmat", lambda self, x: 1.1 * turned(self, x))
+    monkeypatch.setattr(MultipoleProduct, "_rmatmat", lambda self, x: 1.1 * turned(self, x))
     operator = cal.double_layer(cal.Laplace(), cal.P1(MESHES["long"]()))
     with pytest.raises(RuntimeError, match=r"has an error of 1\.0e-01 at 64 random columns, and rtol=0\.003"):
         operator.assemble("fmm", rtol=3e-3)

@@ -8,8 +8,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.linalg import LinearOperator
 
 from calderon.backends import require_memory, run_tasks
+from calderon.backends.threads import in_parts
 from calderon.fft.kernels import add_rows
-from calderon.fft.operator import ROWS, GridOperator
+from calderon.fft.operator import GridOperator
 from calderon.validation import instance, unmasked
 
 
@@ -23,11 +24,7 @@ class CellInverse(LinearOperator):
     def _matvec(self, x: NDArray[Any]) -> NDArray[Any]:
         vector, y = np.ascontiguousarray(x, complex).ravel(), np.zeros(self.shape[0], complex)
         data = self.matrix.indptr, self.matrix.indices, self.matrix.data, vector
-
-        def work(task: int) -> None:
-            add_rows(*data, ROWS * task, min(ROWS * (task + 1), len(y)), y)
-
-        run_tasks(work, -(-len(y) // ROWS))
+        in_parts(lambda low, high: add_rows(*data, low, high, y), len(y))
         return y
 
 

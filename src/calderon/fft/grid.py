@@ -13,11 +13,8 @@ from numpy.typing import NDArray
 from calderon.galerkin.layered.metal import LayeredMetal
 from calderon.quadrature import triangle_rule
 
-FINEST, USUAL, COARSEST = 40, 16, 6
-"""Nodes in the shortest wavelength: of the finest default spacing, of the usual one, and at least."""
 SPACINGS = 6
 """Near radius, in spacings, unless it is given."""
-CHUNK = 8192
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,8 +58,7 @@ class Grid:
         rule = triangle_rule(2 * self.order + 1)
         weights = np.zeros((len(self.middles), 3, m * m))
         for side, sign in zip(space.sides.T, (1.0, -1.0), strict=True):
-            for begin in range(0, len(side), CHUNK):
-                part = slice(begin, begin + CHUNK)
+            for part in (slice(begin, begin + 8192) for begin in range(0, len(side), 8192)):
                 triangle, local = np.divmod(side[part], 3)
                 corners = mesh.vertices[mesh.triangles[triangle]][:, :, :2]
                 x = rule.barycentric @ corners
@@ -95,12 +91,12 @@ def _spacing(metal: LayeredMetal, given: float | None, order: int, radius: float
     if given is None:
         corners = metal.space.mesh.vertices[metal.space.mesh.triangles[metal.space.support], :2]
         extent = float(np.ptp(corners.reshape(-1, 2), axis=0).max())  # a coarser grid would lose it to rounding
-        given = min(wavelength / USUAL, max(radius, min(wavelength / FINEST, extent)))
+        given = min(wavelength / 16, max(radius, min(wavelength / 40, extent)))  # the usual spacing, and the finest one
         given = max(given, 2 * radius / (order + 1))
-    if given > wavelength / COARSEST:
+    if given > wavelength / 6:
         raise ValueError(
             f"spacing = {given:.3g} m is too coarse for the shortest wavelength in the stack, {wavelength:.3g} m: use "
-            f"at most {wavelength / COARSEST:.3g} m, of a mesh with edges that suit it"
+            f"at most {wavelength / 6:.3g} m, of a mesh with edges that suit it"
         )
     if 2 * radius > (order + 1) * given * (1 + 1e-9):
         raise ValueError(

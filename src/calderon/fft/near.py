@@ -8,18 +8,15 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from calderon.backends import counted, run_tasks
+from calderon.backends.threads import in_parts
 from calderon.fft.grid import Grid
 from calderon.fft.kernels import grid_subtraction
 from calderon.galerkin.layered.matrix import LayeredMatrix
 
-GROUP = 1.5
-"""Side of the boxes of functions that are computed together, in near radii."""
-ROWS = 256
-
 
 def boxes(grid: Grid, reach: float) -> list[NDArray[np.int64]]:
-    """Functions, ascending, by boxes."""
-    box = np.floor((grid.middles - grid.middles.min(axis=0)) / (GROUP * _farthest(grid, reach))).astype(np.int64)
+    """Functions, ascending, by boxes whose sides are one and a half near radii: those of one are computed together."""
+    box = np.floor((grid.middles - grid.middles.min(axis=0)) / (1.5 * _farthest(grid, reach))).astype(np.int64)
     number = np.unique(box, axis=0, return_inverse=True)[1].ravel()
     order = np.argsort(number, kind="stable")
     return np.split(order, np.flatnonzero(np.diff(number[order])) + 1)
@@ -83,12 +80,8 @@ def subtract_grid(
     """Subtract from entries, in place, what the grid gives."""
     subtract, number = grid_subtraction(grid.order + 1), near.shape[0]
 
-    def work(task: int) -> None:
-        part = ROWS * task, min(ROWS * (task + 1), number)
-        given = grid.first, grid.plane, grid.weights, greens, factors[1:]
-        subtract(near.indptr, near.indices, near.data, *part, *given)
-
-    run_tasks(work, -(-number // ROWS))
+    given = grid.first, grid.plane, grid.weights, greens, factors[1:]
+    in_parts(lambda low, high: subtract(near.indptr, near.indices, near.data, low, high, *given), number)
 
 
 def both_orders(entries: sp.csr_array) -> sp.csr_array:

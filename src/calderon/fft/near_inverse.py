@@ -11,13 +11,8 @@ from calderon.fft.near import subtract_grid
 from calderon.fft.operator import GridOperator
 from calderon.fft.spectra import node_greens
 
-RADIUS = 3.0
-"""Largest distance of pairs, in spacings of the grid."""
-DROPPED, FILL = 1e-3, 20.0
-"""Entries of the factors below so much of their column are dropped; largest number of entries, over those given."""
 
-
-def exact_near(operator: GridOperator, radius: float = RADIUS) -> sp.csr_array:
+def exact_near(operator: GridOperator, radius: float) -> sp.csr_array:
     """The entries of the matrix of functions up to `radius` spacings apart, or with common triangles."""
     middles, both = operator.grid.middles, (operator.near, operator.touching)
     (i, j), (k, l) = (each.tocoo().coords for each in both)
@@ -31,14 +26,16 @@ def exact_near(operator: GridOperator, radius: float = RADIUS) -> sp.csr_array:
     return sp.csr_array(kept - on_grid)
 
 
-def near_inverse(operator: GridOperator, radius: float = RADIUS) -> LinearOperator:
-    """An approximate inverse for `gmres(..., preconditioner=)`, by incomplete LU factors of `exact_near`.
+def near_inverse(operator: GridOperator, radius: float = 3.0) -> LinearOperator:
+    """An approximate inverse for `gmres(..., preconditioner=)`, by incomplete LU factors of `exact_near`; radius: in
+    spacings of the grid.
 
     For circuits of one piece; `cell_inverse` is better for arrays of equal separate elements.
     """
     matrix: Any = sp.csc_matrix(exact_near(operator, radius))
     symmetric: Any = {"permc_spec": "MMD_AT_PLUS_A", "diag_pivot_thresh": 0.0, "options": {"SymmetricMode": True}}
-    factors = spilu(matrix, drop_tol=DROPPED, fill_factor=FILL, **symmetric)
+    # entries below a thousandth of their column are dropped, unless there are 20 times as many as those given
+    factors = spilu(matrix, drop_tol=1e-3, fill_factor=20.0, **symmetric)
 
     def solve(x: NDArray[Any]) -> NDArray[Any]:
         return np.asarray(factors.solve(np.ascontiguousarray(x, complex)))

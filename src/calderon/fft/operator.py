@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from calderon.backends import require_memory, run_tasks, thread_count
+from calderon.backends.threads import in_parts
 from calderon.fft.grid import SPACINGS, Grid
 from calderon.fft.kernels import add_rows, gather, scatter
 from calderon.fft.near import both_orders, boxes, exact_entries, near_pairs, subtract_grid
@@ -23,12 +24,6 @@ from calderon.products.check import Check, random_rows
 from calderon.products.operator import FastOperator
 from calderon.solvers.live_bar import assembly_progress
 from calderon.validation import one_of, positive_length
-
-ROWS = 1024
-CHECKED = 8
-"""Random rows of the matrix that are computed directly: each takes integrals of all pairs of a function, and the error
-is a fact of the result, not compared with a tolerance."""
-ORDERS = range(1, 7)
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,12 +111,11 @@ class GridOperator(FastOperator):
         grid, number = self.grid, self.shape[0]
         y = np.empty(number, complex)
 
-        def work(task: int) -> None:
-            part = ROWS * task, min(ROWS * (task + 1), number)
-            gather(field, *part, grid.first, grid.plane, grid.weights, grid.order + 1, self.factors, y)
-            add_rows(self.near.indptr, self.near.indices, self.near.data, vector, *part, y)
+        def work(low: int, high: int) -> None:
+            gather(field, low, high, grid.first, grid.plane, grid.weights, grid.order + 1, self.factors, y)
+            add_rows(self.near.indptr, self.near.indices, self.near.data, vector, low, high, y)
 
-        run_tasks(work, -(-number // ROWS))
+        in_parts(work, number)
         return y
 
     def _rmatvec(self, x: NDArray[Any]) -> NDArray[Any]:
@@ -192,7 +186,7 @@ def grid_operator(
     one_of(precision, ("double", "mixed"), "precision of method 'fft'")
     if backend != "numba":
         raise ValueError(f"method='fft' computes on the processor, got backend={backend!r}: leave it out")
-    if isinstance(order, bool) or not isinstance(order, Integral) or order not in ORDERS:
+    if isinstance(order, bool) or not isinstance(order, Integral) or order not in range(1, 7):
         raise ValueError(f"order = {order!r}: the degree of interpolation on the grid is a whole number from 1 to 6")
     if len(upright := parts.field.parts.vertical):
         raise ValueError(
@@ -230,9 +224,10 @@ def grid_operator(
 
 
 def _check_of(found: GridOperator, matrix: LayeredMatrix) -> Check:
-    """Exact products of some rows with a random vector."""
+    """Exact products of eight random rows with a random vector: each takes integrals of all pairs of a function, and
+    the error is a fact of the result, not compared with a tolerance."""
     random, number = np.random.default_rng(0), found.shape[0]
-    rows = random_rows(random, number, CHECKED)
+    rows = random_rows(random, number, 8)
     x = random.standard_normal(number) + 1j * random.standard_normal(number)
     direct = np.zeros((len(rows), number), complex)
     matrix.add_to(direct, found.parts.factor, rows, None)

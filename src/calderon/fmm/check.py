@@ -7,18 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.backends import Execution, require_memory, run_tasks
-from calderon.fmm.elastic import FIELDS
+from calderon.fmm.far import DIRECTIONS
 from calderon.operators.boundary import IntegralOperator
 from calderon.operators.tree import Term
 from calderon.products.check import ROWS, Check, random_rows
-
-FLAT = 1e-8
-"""Product, as a part of the size of terms between leaves that do not touch, below which a surface lies in one plane,
-where normal derivatives are zero: its error is compared with that size."""
-RANDOM = 4
-"""Random vectors for each elastic layer: with one, a row whose errors happen to add up decides."""
-LINES = 2
-"""Terms whose rows are computed side by side, as one thread makes tables of triangles."""
 
 
 def layer_check(operator: IntegralOperator, execution: Execution, transposed: bool) -> Check:
@@ -50,8 +42,9 @@ def layer_sizes(operator: IntegralOperator, check: Check) -> NDArray[np.float64]
 
 def elastic_check(terms: Sequence[Term], transposed: bool = False) -> Check:
     """The check of a table of layers, or of its transpose, with vectors that are zero but for the columns of one layer.
-    Each layer has RANDOM random vectors with one error, and a constant one with another."""
+    Each layer has four random vectors with one error, and a constant one with another."""
     random, order = np.random.default_rng(0), -1 if transposed else 1
+    many = 4  # with one random vector, a row whose errors happen to add up decides
     # where each term begins, and its shape; of the transpose
     ends = [((each.top, each.left)[::order], each.shape[::order]) for each in terms]
     heights = {top: height for (top, _), (height, _) in ends}
@@ -60,17 +53,17 @@ def elastic_check(terms: Sequence[Term], transposed: bool = False) -> Check:
     layers = list(dict.fromkeys(layer for _, layer in columns.values()))
     chosen = {}  # rows of each row of the table
     for top, height in heights.items():  # three rows of a function cost as much as one
-        functions = random.choice(height // FIELDS, min(height, ROWS + 2) // FIELDS, replace=False)
-        chosen[top] = (FIELDS * np.sort(functions)[:, None] + np.arange(FIELDS)).ravel()
+        functions = random.choice(height // DIRECTIONS, min(height, ROWS + 2) // DIRECTIONS, replace=False)
+        chosen[top] = (DIRECTIONS * np.sort(functions)[:, None] + np.arange(DIRECTIONS)).ravel()
     starts = dict(zip(chosen, np.cumsum([0, *(len(each) for each in chosen.values())])[:-1], strict=True))
     rows = np.concatenate([top + each for top, each in chosen.items()])
     # vectors of each layer, zero in the columns of the others
-    vectors = np.zeros((max(left + n for left, (n, _) in columns.items()), (RANDOM + 1) * len(layers)))
+    vectors = np.zeros((max(left + n for left, (n, _) in columns.items()), (many + 1) * len(layers)))
     exact = np.zeros((len(rows), vectors.shape[1]))
     for left, (size, layer) in columns.items():
         given = np.split(vectors[left : left + size], len(layers), axis=1)[layers.index(layer)]
-        given[:, :RANDOM] = random.standard_normal((size, RANDOM))
-        given[:, RANDOM] = 1.0
+        given[:, :many] = random.standard_normal((size, many))
+        given[:, many] = 1.0
     # exact products of each term, some side by side
     products, numbers = [np.zeros(0)] * len(terms), iter(range(len(terms)))
 
@@ -85,9 +78,9 @@ def elastic_check(terms: Sequence[Term], transposed: bool = False) -> Check:
         entries = each.atom.entries(slice(None), own).T if transposed else each.atom.entries(own, slice(None))
         products[number] = each.factor * (entries @ vectors[left : left + width])
 
-    run_tasks(line, LINES)
+    run_tasks(line, 2)  # side by side, as one thread makes tables of triangles
     for ((top, _), _), each in zip(ends, products, strict=True):
         exact[starts[top] : starts[top] + len(each)] += each
-    groups = 2 * np.repeat(np.arange(len(layers)), RANDOM + 1)
-    groups[RANDOM :: RANDOM + 1] += 1
+    groups = 2 * np.repeat(np.arange(len(layers)), many + 1)
+    groups[many :: many + 1] += 1
     return Check(rows, vectors, exact, groups, transposed=transposed)

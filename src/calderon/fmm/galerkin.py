@@ -1,6 +1,6 @@
 """Operators of every kind through fast multipole products of the integral operators in them.
 
-The one file of this folder that looks at operators and integrands. An operator on functions phi_i, psi_j is
+An operator on functions phi_i, psi_j is
 
     A_ij = sum_c int int M_c phi_i(x) M_c psi_j(y) / (4 pi |x - y|),
 
@@ -12,7 +12,6 @@ the harmonics of their leaves.
 import time
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,17 +19,13 @@ from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
 from calderon.backends import Device, Execution, require_memory, return_memory
-from calderon.fmm.check import FLAT, elastic_check, layer_check, layer_sizes
-from calderon.fmm.device.products import Block, DeviceProduct, Functions
-from calderon.fmm.device.products import Plan as DevicePlan
-from calderon.fmm.elastic import ElasticFar, ElasticProduct, is_joint, layout_of, near_of
+from calderon.fmm.device.products import DeviceProduct
+from calderon.fmm.elastic import ElasticTable, is_joint
+from calderon.fmm.laplace import LaplaceLayer
 from calderon.fmm.layout import Layout
-from calderon.fmm.near import near_store
-from calderon.fmm.orders import ELASTIC, FUNCTIONS, Promise, better_orders, first_order
-from calderon.fmm.p2m_l2p import FunctionFar, moments_of
-from calderon.fmm.passes import Translations
+from calderon.fmm.orders import ELASTIC, FUNCTIONS, LAPLACE, Promise, first_order
 from calderon.fmm.plan import Planner
-from calderon.fmm.tables import tables
+from calderon.fmm.product import MultipoleProduct
 from calderon.greens import Laplace
 from calderon.integrands import DOUBLE_LAYER
 from calderon.operators.algebra import BoundaryOperator
@@ -41,26 +36,15 @@ from calderon.operators.products import Products
 from calderon.operators.tree import Term, integrals_of, terms_of
 from calderon.pairs.rules import forget_rules
 from calderon.products.attempts import Held, first_that_holds
-from calderon.products.check import ACCEPT_FUNCTIONS, Check
+from calderon.products.check import ACCEPT_FUNCTIONS
 from calderon.products.device.sums import DeviceSum, OnOneDevice, Part
-from calderon.products.far_field import far_product
-from calderon.products.near_store import NearStore
-from calderon.products.operator import FastOperator, RealProducts
+from calderon.products.operator import FastOperator
 from calderon.solvers.iteration import tolerance
 from calderon.solvers.live_bar import assembly_progress
 from calderon.spaces import Space
 
 DEFAULT_RTOL = 1e-4
-SINGLE = 1e-4
-"""Tolerance from which blocks are in single precision, and the far field of operators without normal derivatives."""
 ADVICE = "increase rtol, or use method='matrix-free', which stores vectors only"
-LARGE = 1e8
-"""Bytes of products next to which rules of triangles are not kept for others."""
-WORTH = 8.0
-"""Cost of a translation in `Layout.of`."""
-CURLS, ELASTIC_CURLS = 3, 5
-"""Errors of products of surface curls, at most, by those of the single layer between them; of Laplace's equation and of
-elastostatics."""
 
 
 class Info(NamedTuple):
@@ -105,15 +89,15 @@ class FastMultipole(FastOperator):
     def first(self, columns: int) -> "FastMultipole":
         """The first columns of a table of elastic layers on the processor, where all of it was checked; this object
         keeps the memory of all columns."""
-        product: ElasticProduct = self.product.first(columns)
+        product: MultipoleProduct = self.product.first(columns)
         info = [each._replace(nbytes=product.nbytes) for each in self.info]
         return FastMultipole(product, info, self.label, self.seconds, self.rtol, self.backend)
 
     def sent(self, device: Device) -> "DeviceFastMultipole | None":
-        """A table of elastic layers on a device; None for other products."""
-        if not isinstance(self.product, ElasticProduct):
+        """One table of layers on a device; None for sums of several products."""
+        if not isinstance(self.product, MultipoleProduct):
             return None
-        found = DeviceProduct(device, self.product.device_plan, self.shape, self.dtype, self.product)
+        found = DeviceProduct(device, self.product, self.product)
         info = [each._replace(nbytes=found.nbytes) for each in self.info]
         whole = DeviceSum(device, [Part(1.0, found, False, False, 0, 0)], self.shape, self.dtype)
         return DeviceFastMultipole(whole, info, self.label, self.seconds, self.rtol, device.name)
@@ -163,7 +147,7 @@ def assemble_fmm(
             require_memory(plan.nbytes, f"the fast multipole operator ({plan.details})", ADVICE)
         products = Products(execution, parts.leaf)
         if len(terms) > 1 and is_joint(terms):
-            product = parts.elastic(terms)
+            product = parts.product(ElasticTable(terms, wanted, parts.processor))
             values = [(Term(1.0, operator), product)]
         else:
             product, values = products.of(operator), products.values(operator)
@@ -185,6 +169,12 @@ def plan_fmm(operator: BoundaryOperator, rtol: float | None = None, precision: s
     return _Composition(Execution.of("numba", precision), wanted, terms_of(operator)).plan(operator)
 
 
+Layers = LaplaceLayer | ElasticTable
+"""Layers that are multiplied together: `terms`, their `name` in messages, and `rtol` of their products. In turn they
+make a `layout` (tree) and `near` blocks for an order of the harmonics and those that the tree serves, `checks`, and a
+`far` field for each order that is tried; `following` says which, by the `errors` of the last one."""
+
+
 class _Composition:
     """The integral operators of one assembly; trees of a pair of spaces are built once."""
 
@@ -203,12 +193,13 @@ class _Composition:
         return replace(self.execution, device=None)
 
     def plan(self, operator: BoundaryOperator) -> Plan:
-        """An estimate of what all products will take; the trees stay for them."""
-        single = self.rtol >= SINGLE or self.execution.real == np.float32
+        """An estimate of what all products will take; the trees of Laplace's equation stay for them."""
+        single, terms = self.rtol >= LAPLACE.stored or self.execution.real == np.float32, terms_of(operator)
         planner = Planner(self.rtol, single, self._layout)
-        if any(each.is_elastic for each in integrals_of(operator)):
-            raise ValueError("method='fmm' has no estimates for elastostatics: see ElasticSolid.plan")
-        Products(self.execution, lambda leaf: _plain(leaf, planner.leaf)).of(operator)
+        if len(terms) > 1 and is_joint(terms):
+            planner.enter(terms)
+        else:
+            Products(self.execution, lambda leaf: _plain(leaf, planner.leaf)).of(operator)
         return planner.plan
 
     def leaf(self, operator: IntegralOperator) -> LinearOperator:
@@ -217,103 +208,78 @@ class _Composition:
 
     def _kept(self, operator: IntegralOperator) -> LinearOperator:
         if operator.key not in self._products:
-            rtol = self.rtol / ELASTIC_CURLS if operator.key in self.under_curls else self.rtol
-            found = self.elastic([Term(1.0, operator)], rtol) if operator.is_elastic else None
-            self._products[operator.key] = found or self._product(operator)
+            # errors of products of surface curls, at most, by those of the single layer between them
+            curls = 5 if operator.is_elastic else 3
+            rtol = self.rtol / curls if operator.key in self.under_curls else self.rtol
+            layers = (
+                ElasticTable([Term(1.0, operator)], rtol, self.processor)
+                if operator.is_elastic
+                else LaplaceLayer(operator, rtol, self.processor, self._layout)
+            )
+            self._products[operator.key] = self.product(layers)
         return self._products[operator.key]
 
-    def elastic(self, terms: Sequence[Term], rtol: float | None = None) -> ElasticProduct | DeviceProduct:
-        """The products of a table of layers of elastostatics, checked; rtol: that of the assembly unless given."""
-        rtol = self.rtol if rtol is None else rtol
-        double = any(each.atom.integrand.normal != "none" for each in terms)
-        orders = first_order(ELASTIC, rtol, double)
-        layout, near = self._elastic_near(terms, orders[0], rtol)
-        name = " and ".join(dict.fromkeys(each.atom.integrand.name for each in terms))
-        checks = [elastic_check(terms, transposed) for transposed in (False, True)[: 1 + (double and len(terms) == 1)]]
-        return_memory()
+    def product(self, layers: Layers) -> MultipoleProduct | DeviceProduct:
+        """The products of layers, checked: by the first order, or by the next ones until the largest error is small
+        enough. ToleranceError where none holds the tolerance."""
+        terms, rtol, elastic = layers.terms, layers.rtol, layers.terms[0].atom.is_elastic
+        has_normals = any(each.atom.integrand.normal != "none" for each in terms)
+        left = orders = first_order(ELASTIC if elastic else FUNCTIONS, rtol, has_normals)
+        layout = layers.layout(orders[0])
+        near, worst = layers.near(layout), layers.checks[0]
 
-        def prepare(promise: Promise) -> ElasticProduct:
+        def prepare(promise: Promise) -> MultipoleProduct:
             nonlocal layout, near
             if not layout.serves(promise.order):
                 near = []
-                layout, near = self._elastic_near(terms, promise, rtol)
-            product = ElasticProduct(terms, near, ElasticFar(terms, layout, promise, rtol), self.execution.real)
+                layout = layers.layout(promise)
+                near = layers.near(layout)
             return_memory()
-            return product
+            return MultipoleProduct(terms, near, layers.far(layout, promise), promise, self.execution.real)
 
-        held = _held(
-            f"elastic {name}", orders, prepare, checks,
-            errors=lambda product: [each.error(product) for each in checks],
-            following=lambda left, error: left[1:],
-            rtol=rtol,
-        )  # fmt: skip
+        def error_of(product: MultipoleProduct) -> float:
+            nonlocal worst
+            error, number = max((each, n) for n, each in enumerate(layers.errors(product)))
+            worst = layers.checks[number]
+            return error
+
+        def better(product: MultipoleProduct, error: float) -> MultipoleProduct | None:
+            nonlocal left
+            left = layers.following(left, error)
+            if not left:
+                return None
+            product.forget()
+            return prepare(left[0])
+
+        def refusal(error: float) -> str:
+            return (
+                f"the {layers.name} has an error of {error:.1e} at {worst.place}, and rtol={rtol:g} was requested: "
+                "increase rtol, or use method='hmatrix'"
+            )
+
+        held = first_that_holds(orders[:1], prepare, error_of, rtol, ACCEPT_FUNCTIONS, refusal, better)
         return_memory()
-        found = self._sent(held.product, held.product)
-        if found.nbytes > LARGE:
-            forget_rules()
-        self._enter(f"elastic {name}", held, checks, found)
+        found: MultipoleProduct | DeviceProduct = held.product
+        for device in self.execution.devices:  # preconditioners of solids read the blocks of the processor
+            found = DeviceProduct(device, held.product, held.product if elastic else None)
+        if elastic and found.nbytes > 1e8:
+            forget_rules()  # of triangles: others make them again sooner than there is room for both
+        self._enter(layers, held, found.nbytes)
         return found
 
-    def _elastic_near(self, terms: Sequence[Term], promise: Promise, rtol: float) -> tuple[Layout, list[NearStore]]:
-        layout, near = layout_of(terms, promise), []
-        for each in terms:
-            near.append(near_of(each, layout, rtol, self.processor))
-            return_memory()
-        layout.forget()
-        return layout, near
-
-    def _sent(self, product: Any, host: Any) -> Any:
-        """Products on the device, where there is one; host: those of the processor, if they are still needed."""
-        for device in self.execution.devices:
-            return DeviceProduct(device, product.device_plan, product.shape, product.dtype, host)
-        return product
-
-    def _product(self, operator: IntegralOperator) -> "Product | DeviceProduct":
-        integrand = operator.integrand
-        rtol = self.rtol / CURLS if operator.key in self.under_curls else self.rtol
-        execution = Execution.of("numba", "single") if rtol >= SINGLE else self.processor
-        sides = (False, True) if integrand.normal != "none" else (False,)
-        checks = [layer_check(operator, execution, transposed) for transposed in sides]
-        sizes = [layer_sizes(operator, each) for each in checks]
-        orders = first_order(FUNCTIONS, rtol, integrand.normal != "none")
-        layout = self._layout(operator, orders[0])
-        near = near_store(operator, 1.0, layout, execution)
-        return_memory()
-
-        def prepare(promise: Promise) -> Product:
-            nonlocal layout, near
-            if not layout.serves(promise.order):
-                layout = self._layout(operator, promise)
-                near = near_store(operator, 1.0, layout, execution)
-            return Product(operator, layout, near, promise, rtol, self.execution)
-
-        def errors(product: Product) -> list[float]:
-            scale = product.edge**2
-            return [float(each.errors(each.products(product), partial(np.divide, size, scale), FLAT).max())
-                    for each, size in zip(checks, sizes, strict=True)]  # fmt: skip
-
-        held = _held(
-            integrand.name, orders, prepare, checks, errors,
-            following=lambda left, error: better_orders(left, error, rtol),
-            rtol=rtol,
-        )  # fmt: skip
-        found = self._sent(held.product, None)
-        self._enter(integrand.name, held, checks, found)
-        return found
-
-    def _enter(self, name: str, held: Held[Any, Any], checks: Sequence[Check], found: Any) -> None:
-        """Add the record of products that hold their tolerance; found: where they multiply."""
-        layout, order = held.product.layout, held.product.promise.order[:2]
+    def _enter(self, layers: Layers, held: Held[Promise, MultipoleProduct], nbytes: int) -> None:
+        """Add the record of products that hold their tolerance; nbytes: where they multiply."""
+        layout, order, checks = held.product.layout, held.product.promise.order[:2], layers.checks
         order = order if len(layout.lists.far.source) else (0, 0)
         levels, leaves = int(layout.tree.level[-1]), len(layout.lists.leaves)
         rows, checked = max(len(each.rows) for each in checks), " and ".join(each.place for each in checks)
-        self.info.append(Info(name, held.error, order, levels, leaves, found.nbytes, checked, rows))
+        self.info.append(Info(layers.name, held.error, order, levels, leaves, nbytes, checked, rows))
 
     def _layout(self, operator: IntegralOperator, promise: Promise) -> Layout:
         key = id(operator.test), id(operator.trial), promise.order.margin, promise.order.apart
         if key not in self._trees:
             spaces = [operator.test], [operator.trial]
-            self._trees[key] = Layout.of(*spaces, promise, operator.quadrature.near, WORTH)
+            self._trees[key] = Layout.of(*spaces, promise, operator.quadrature.near, worth=8.0)
         return self._trees[key]
 
 
@@ -325,43 +291,6 @@ def _plain(operator: IntegralOperator, products: Callable[[IntegralOperator], Li
     return products(replace(operator, integrand=DOUBLE_LAYER, trial=operator.test, test=operator.trial)).T
 
 
-def _held(
-    name: str,
-    orders: tuple[Promise, ...],
-    prepare: Callable[[Promise], Any],
-    checks: Sequence[Check],
-    errors: Callable[[Any], list[float]],
-    following: Callable[[tuple[Promise, ...], float], tuple[Promise, ...]],
-    rtol: float,
-) -> Held[Promise, Any]:
-    """Products of the first order, or of the next ones until the largest of the errors(product) of the checks is small
-    enough. following(orders, error): those that are left after the first of them had this error. ToleranceError where
-    none holds rtol."""
-    left, worst = orders, checks[0]
-
-    def error_of(product: Any) -> float:
-        nonlocal worst
-        error, number = max((each, n) for n, each in enumerate(errors(product)))
-        worst = checks[number]
-        return error
-
-    def better(product: Any, error: float) -> Any:
-        nonlocal left
-        left = following(left, error)
-        if not left:
-            return None
-        product.forget()
-        return prepare(left[0])
-
-    def refusal(error: float) -> str:
-        return (
-            f"the {name} has an error of {error:.1e} at {worst.place}, and rtol={rtol:g} was requested: increase "
-            "rtol, or use method='hmatrix'"
-        )
-
-    return first_that_holds(orders[:1], prepare, error_of, rtol, ACCEPT_FUNCTIONS, refusal, better)
-
-
 def _require_laplace(operator: IntegralOperator) -> None:
     spaces = operator.test, operator.trial
     if operator.is_elastic:
@@ -371,61 +300,3 @@ def _require_laplace(operator: IntegralOperator) -> None:
             "method='fmm' is for operators of Laplace's equation on scalar functions, and of elastostatics, got "
             f"{operator!r}: choose 'hmatrix' or 'dense'"
         )
-
-
-class Product(RealProducts):
-    """Products with one integral operator."""
-
-    def __init__(self, operator: IntegralOperator, layout: Layout, near: NearStore, promise: Promise, rtol: float,
-                 execution: Execution) -> None:  # fmt: skip
-        super().__init__(dtype=execution.real, shape=operator.shape)
-        self.layout, self.promise, self._near = layout, promise, near
-        self.rows, self.columns = layout.rows.pieces(operator.test), layout.columns.pieces(operator.trial)
-        table = tables(promise.order, rtol >= SINGLE and operator.integrand.normal == "none")
-        degree, integrand, tree = operator.quadrature.regular, operator.integrand, layout.tree
-        kinds = ["curl" if integrand.curls else "normal" if integrand.normal == side else "value"
-                 for side in ("test", "trial")]  # fmt: skip
-        numbers: list[NDArray[Any]] = []
-        for pieces, kind in zip((self.rows, self.columns), kinds, strict=True):
-            if numbers and kinds[0] == kinds[1] and operator.test is operator.trial:
-                numbers.append(numbers[0])
-                continue
-            numbers.append(moments_of(pieces, degree, kind, tree, layout.lists, table))
-        passes = Translations(tree, layout.lists.far, table, len(numbers[0]))
-        scale = 1 / (4 * np.pi * tree.cube.edge ** (1 + kinds.count("normal")))
-        self._far = FunctionFar(layout.lists, self.rows, self.columns, numbers[0], numbers[-1], passes, scale)
-
-    def forget(self) -> None:
-        """Free the moments of functions, which products of another order do not need."""
-        del self._far
-
-    @property
-    def together(self) -> int:
-        """Columns that are multiplied at a time."""
-        return self._far.passes.together
-
-    @property
-    def edge(self) -> float:
-        """The edge of leaves on average."""
-        tree, leaves = self.layout.tree, self.layout.lists.leaves
-        return float(tree.edge[leaves].mean()) * tree.cube.edge
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of blocks, moments of functions, lists, expansions and tables."""
-        return self._near.nbytes + self._far.nbytes
-
-    @property
-    def device_plan(self) -> DevicePlan:
-        """For products on a device."""
-        far = self._far
-        columns = Functions(0, self.columns, far.trials, False)
-        rows = columns if far.tests is far.trials else Functions(0, self.rows, far.tests, False)
-        leaves, passes = self.layout.lists.leaves, (far.passes, far.transposed.passes)
-        return DevicePlan([rows], [columns], [Block(0, 0, self._near)], leaves, *passes, far.scale, self.nbytes)
-
-    def _products(self, x: NDArray[Any], transposed: bool) -> NDArray[Any]:
-        found = self._near.product(x, transposed)
-        if len(self.layout.lists.far.source):
-            found = found + far_product(self._far.transposed if transposed else self._far, x)
-        return np.asarray(found).astype(np.result_type(self.dtype, x.dtype), copy=False)

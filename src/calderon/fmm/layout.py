@@ -19,9 +19,6 @@ from calderon.products.octree import DEEPEST, Cube, Octree, octree
 from calderon.spaces import NodalVectorSpace, Space
 from calderon.spaces.pieces import Pieces
 
-FACTORS, AROUND = (1.0, 1.15, 1.3, 1.5, 1.75), (0.94, 0.97, 1.03, 1.06)
-"""Edges of the root by the least one: with them, leaves of all sizes are possible; and by the best one of these."""
-
 
 @dataclass(frozen=True, eq=False)
 class Elements:
@@ -153,13 +150,24 @@ class Layout:
             run_tasks(lambda k: found.update({factors[k]: layout(cube.enlarged(factors[k]))}), len(factors))
             return min((found[each] for each in factors), key=cost)
 
-        best = cheapest(FACTORS)
-        others = [each * best.tree.cube.edge / cube.edge for each in AROUND]
+        # edges of the root by the least one, with which leaves of all sizes are possible, then around the best of these
+        best = cheapest([1.0, 1.15, 1.3, 1.5, 1.75])
+        others = [each * best.tree.cube.edge / cube.edge for each in (0.94, 0.97, 1.03, 1.06)]
         return min([best, cheapest([each for each in others if each > 1])], key=cost)
 
     def serves(self, order: Order) -> bool:
         """Whether products of an order may use this tree."""
         return self.order.apart == order.apart and self.order.margin <= order.margin
+
+    @property
+    def centres(self) -> NDArray[np.float64]:
+        """(leaves, 3) from the centre of the tree to those of leaves, in edges of the root."""
+        return np.asarray(self.tree.centre[self.lists.leaves] - 0.5)
+
+    @property
+    def mean_edge(self) -> float:
+        """The edge of leaves on average, in m."""
+        return float(self.tree.edge[self.lists.leaves].mean()) * self.tree.cube.edge
 
     def forget(self) -> None:
         """Drop what near blocks alone need."""

@@ -18,25 +18,24 @@ class Moments(NamedTuple):
     """Runs of `rank` numbers, one after the other.
 
     numbers (runs rank,): floats, or integers with exponents (runs groups,). finer (runs GROUP,), finer_exponents
-    (runs,): where there are integers, the second ones of the first GROUP numbers of each run. powers (256,): POWERS.
+    (runs,): where there are integers, the second ones of the first GROUP numbers of each run. powers (256,): POWERS in
+    the type of products.
     """
 
     numbers: NDArray[Any]
     exponents: NDArray[np.int8]
     finer: NDArray[np.int16]
     finer_exponents: NDArray[np.int8]
-    powers: NDArray[np.float64]
+    powers: NDArray[np.floating]
     rank: int
 
     @staticmethod
-    def empty(runs: int, rank: int, real: Any) -> "Moments":
-        """Zeros; real: the type of numbers, None for 16 bits."""
+    def empty(runs: int, rank: int, real: Any, work: Any = np.float64) -> "Moments":
+        """Zeros; real: the type of numbers, None for 16 bits; work: that of products with them."""
         many = runs if real is None else 0
         numbers = aligned(runs * rank, np.int16 if real is None else real)
         exponents, others = (np.zeros(many * each, np.int8) for each in (groups_of(rank), 1))
-        return Moments(
-            numbers, exponents, np.zeros(many * GROUP, np.int16), others, POWERS.astype(np.float64), rank
-        )  # fmt: skip
+        return Moments(numbers, exponents, np.zeros(many * GROUP, np.int16), others, POWERS.astype(work), rank)
 
     @property
     def is_packed(self) -> bool:

@@ -14,11 +14,8 @@ from calderon.products.near_entries import empty_blocks, fill_blocks
 from calderon.products.near_store import NearStore
 from calderon.spaces.pieces import Pieces
 
-PAIRS, TOGETHER = 42, 128_000_000
-"""Touching and near pairs of a triangle, about, and bytes of their entries that are held at a time."""
-LINES, MANY = (2, 4), 8
-"""Leaves that are filled side by side, as one thread makes most of their lists; and with so many threads. Last digits
-of entries depend on the leaves that are filled together."""
+TOGETHER = 128_000_000
+"""Bytes of entries of touching and near pairs of triangles that are held at a time."""
 
 
 def near_store(
@@ -47,9 +44,10 @@ def near_store(
         clusters, pairs, execution.real if kind is None else kind, packs, (sides[0].dimension, sides[1].dimension),
         symmetric, components, execution.real if work is None else work,
     )  # fmt: skip
-    # leaves whose touching and near pairs are held at a time
-    held = form.test.dofs.shape[1] * form.trial.dofs.shape[1] * execution.dtype(False).itemsize * PAIRS
-    lines = LINES[thread_count() >= MANY]
+    # leaves whose touching and near pairs, about 42 of a triangle, are held at a time; several are filled side by side,
+    # as one thread makes most of their lists (last digits of entries depend on which are filled together)
+    held = form.test.dofs.shape[1] * form.trial.dofs.shape[1] * execution.dtype(False).itemsize * 42
+    lines = 4 if thread_count() >= 8 else 2
     most = (2 if symmetric else 1) * TOGETHER // lines
     share = np.cumsum(layout.rows.counts) * held // most
     waiting = iter(np.unique(share).tolist())

@@ -1,12 +1,28 @@
 """Which order of the harmonics a tolerance needs, by measurement."""
 
+import math
 from typing import NamedTuple
 
 from calderon.fmm.tables import Order
 from calderon.products.check import ACCEPT_FUNCTIONS
 
-PER_POINT, PER_BOX = 500, 9000
-"""Bytes of a point (places, charges, fields, keys), and of the lists of a box, upper bounds."""
+
+class Formats(NamedTuple):
+    """Tolerances of products from which less exact numbers are enough: near entries are computed in single precision
+    (computed), near entries and moments are stored in it (stored), or in 16 bits (packed), and far fields are computed
+    in it (far)."""
+
+    computed: float
+    stored: float
+    packed: float
+    far: float
+
+
+LAPLACE = Formats(computed=1e-4, stored=1e-4, packed=math.inf, far=1e-4)
+"""Tolerances for layers of Laplace's equation; far fields of normal derivatives cancel, and are in double
+precision always."""
+ELASTOSTATICS = Formats(computed=3e-5, stored=9e-6, packed=1e-4, far=math.inf)
+"""Tolerances for layers of elastostatics: products with a smooth displacement are a hundredth of their terms."""
 
 
 class Promise(NamedTuple):
@@ -19,9 +35,10 @@ class Promise(NamedTuple):
     leaf: int
 
     def bytes_of_sums(self, points: int) -> int:
-        """Estimated bytes of sums over points: boxes are half full on average, and those above leaves a third."""
+        """Estimated bytes of sums over points: 500 of a point (places, charges, fields, keys), 9,000 of the lists of a
+        box, both upper bounds. Boxes are half full on average, and those above leaves a third."""
         boxes = 3 * points // self.leaf + 100
-        return points * PER_POINT + boxes * (PER_BOX + 16 * self.order.r) + 8 * 250 * self.order.r**2
+        return points * 500 + boxes * (9000 + 16 * self.order.r) + 8 * 250 * self.order.r**2
 
 
 POINTS = (

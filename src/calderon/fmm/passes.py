@@ -52,33 +52,14 @@ def list_vectors(s, t, columns, begin, first, last, sources, targets):
 
 
 @kernel
-def m2m_or_l2l(matrices, rank, given, wanted, s, t, columns, runs, blocks, low, high):
-    """Add to the vectors of boxes those of their children, or of their parents, times the matrix of the octant.
-
-    matrices (8 rank rank,): of all octants, one after the other; given, wanted (boxes columns rank,): vectors,
-    `columns` of each box; s, t (pairs,): boxes that are given and wanted; runs (n, 3), blocks (m + 1,): of pairs with
-    one matrix, see `Runs`, of which the blocks low .. high are done.
-    """
-    vectors = rank // lanes(matrices)
-    sources, targets = np.empty(LISTED, np.int64), np.empty(LISTED, np.int64)
-    for q in range(blocks[low], blocks[high]):
-        count = (runs[q, 2] - runs[q, 1]) * columns
-        for first in range(0, count, LISTED):
-            last = min(count, first + LISTED)
-            list_vectors(s, t, columns, runs[q, 1], first, last, sources, targets)
-            add_products(matrices, runs[q, 0] * rank * rank, vectors, rank, given, sources, rank, wanted, targets, rank,
-                         0, last - first)  # fmt: skip
-
-
-@kernel
-def m2l(numbers, starts, vectors, rank, moments, local, s, t, columns, runs, blocks, scale, scratch, low, high):
-    """Make local expansions of the boxes of blocks low .. high from the moments of separated boxes.
+def translate(numbers, starts, vectors, rank, given, wanted, s, t, columns, runs, blocks, scale, scratch, low, high):
+    """Add to the vectors of boxes those of other boxes times a matrix, for the blocks low .. high of pairs of boxes.
 
     numbers: the matrices of all directions, one after the other from starts (directions,) on; each has two factors,
-    with vectors (directions,) whole vectors between them, or one where that is 0. moments, local (boxes columns rank,):
+    with vectors (directions,) whole vectors between them, or one where that is 0. given, wanted (boxes columns rank,):
     of all boxes, `columns` vectors of rank numbers each; s, t (pairs,): boxes that are given and wanted; runs, blocks:
-    of pairs with one direction, see `Runs`; scale (boxes,): factor of the local expansions of each. scratch: room for
-    products with a first factor.
+    of pairs with one direction, see `Runs`; scale (boxes,): factor of the vectors of each box of the blocks at the end,
+    empty for none. scratch: room for products with a first factor.
     """
     width = lanes(numbers)
     whole, per_box = rank // width, columns * rank
@@ -95,7 +76,7 @@ def m2l(numbers, starts, vectors, rank, moments, local, s, t, columns, runs, blo
                 list_vectors(s, t, columns, runs[q, 1], first, last, sources, targets)
                 # one factor
                 if n == 0:
-                    add_products(numbers, at, whole, rank, moments, sources, rank, local, targets, rank, 0,
+                    add_products(numbers, at, whole, rank, given, sources, rank, wanted, targets, rank, 0,
                                  last - first)  # fmt: skip
                     continue
                 # two factors, for as many vectors as the cache holds
@@ -103,16 +84,16 @@ def m2l(numbers, starts, vectors, rank, moments, local, s, t, columns, runs, blo
                     end = min(last - first, begin + TOGETHER)
                     for k in range((end - begin) * n * width):
                         scratch[k] = 0
-                    add_products(numbers, at, n, rank, moments, sources, rank, scratch, slots, n * width, begin, end)
+                    add_products(numbers, at, n, rank, given, sources, rank, scratch, slots, n * width, begin, end)
                     add_products(
-                        numbers, at + rank * n * width, whole, n * width, scratch, slots, n * width, local, targets,
+                        numbers, at + rank * n * width, whole, n * width, scratch, slots, n * width, wanted, targets,
                         rank, begin, end,
                     )  # fmt: skip
         # the scale of each box
         for box in range(block * BLOCK, min((block + 1) * BLOCK, len(scale))):
             f = scale[box]
             for k in range(box * per_box, (box + 1) * per_box):
-                local[k] *= f
+                wanted[k] *= f
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,10 +124,6 @@ class Translations:
         """Zero moments or local expansions of all boxes, for so many times `columns` vectors."""
         return aligned(times * self.size, self.real)
 
-    def _vectors(self, values: NDArray[Any]) -> int:
-        """How many vectors each box has."""
-        return len(values) // (len(self.tree.level) * self.tables.rank)
-
     def part(self, lists: Lists, low: int, high: int) -> "Translations":
         """The passes with local expansions of the boxes alone that have some of the leaves low .. high."""
         first, last = leaves_of_boxes(self.tree, lists, 0, len(self.tree.level))
@@ -168,27 +145,41 @@ class Translations:
     def m2m(self, moments: NDArray[Any]) -> None:
         """Add the moments of children to their parents, from the leaves on."""
         for pairs, _ in reversed(self._levels[2:]):  # boxes of the first levels have no separated ones
-            self._shift(self.tables.up, pairs, moments)
+            self._translate(self.tables.up.ravel(), *self._octants, pairs, moments, moments)
 
     def m2l(self, moments: NDArray[Any], local: NDArray[Any]) -> None:
         """Local expansions of all boxes from the moments of separated ones."""
-        table, lanes_ = self.tables, width(self.real)
-        pairs, columns, scale = self.far, self._vectors(moments), (1 / self.tree.edge).astype(self.real)
-        most = int(table.vectors.max()) * TOGETHER * lanes_
-
-        def work(low: int, high: int) -> None:
-            m2l(table.numbers, table.starts, table.vectors, table.rank, moments, local, pairs.source,
-                      pairs.target, columns, pairs.runs, pairs.blocks, scale, aligned(most, self.real), low,
-                      high)  # fmt: skip
-
-        in_parts(work, len(pairs.blocks) - 1)
+        table, scale = self.tables, (1 / self.tree.edge).astype(self.real)
+        self._translate(table.numbers, table.starts, table.vectors, self.far, moments, local, scale)
 
     def l2l(self, local: NDArray[Any]) -> None:
         """Add the local expansions of parents to those of their children."""
         for _, pairs in self._levels[2:]:
-            self._shift(self.tables.down, pairs, local)
+            self._translate(self.tables.down.ravel(), *self._octants, pairs, local, local)
 
-    def _shift(self, matrices: NDArray[Any], pairs: Runs, values: NDArray[Any]) -> None:
-        flat, rank = matrices.ravel(), self.tables.rank
-        arguments = pairs.source, pairs.target, self._vectors(values), pairs.runs, pairs.blocks
-        in_parts(lambda low, high: m2m_or_l2l(flat, rank, values, values, *arguments, low, high), len(pairs.blocks) - 1)
+    @property
+    def _octants(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """starts and vectors of the matrices of the eight children, which are whole."""
+        return np.arange(8) * self.tables.rank**2, np.zeros(8, np.int64)
+
+    def _translate(
+        self,
+        numbers: NDArray[Any],
+        starts: NDArray[np.int64],
+        vectors: NDArray[np.int64],
+        pairs: Runs,
+        given: NDArray[Any],
+        wanted: NDArray[Any],
+        scale: NDArray[Any] | None = None,
+    ) -> None:
+        """Add to wanted vectors (boxes columns r,) those given, by the matrices of pairs; arguments as in `translate`,
+        scale: None for none."""
+        columns = len(given) // (len(self.tree.level) * self.tables.rank)
+        own = np.zeros(0, self.real) if scale is None else scale
+        most = int(vectors.max()) * TOGETHER * width(self.real)
+
+        def work(low: int, high: int) -> None:
+            translate(numbers, starts, vectors, self.tables.rank, given, wanted, pairs.source, pairs.target, columns,
+                      pairs.runs, pairs.blocks, own, aligned(most, self.real), low, high)  # fmt: skip
+
+        in_parts(work, len(pairs.blocks) - 1)

@@ -20,6 +20,7 @@ from calderon.fmm.harmonics import Basis
 from calderon.products.direct_sums import padded
 
 
+@functools.lru_cache(maxsize=16)
 def inverse_products(p: int, real: Any) -> NDArray[np.floating]:
     """1 / ((n + m) (n - m)) for m = 0 .. p and n = m + 1 .. p, in this order."""
     return np.array([1 / ((n + m) * (n - m)) for m in range(p + 1) for n in range(m + 1, p + 1)], real)
@@ -166,13 +167,26 @@ def value_kernel(fields: int) -> Callable[..., None]:
     return values
 
 
+def basis_moments(places: NDArray[Any], weights: NDArray[Any], starts: NDArray[np.int64], p: int) -> NDArray[Any]:
+    """(n, f, pitch) moments of n groups of points with all basis functions, whose number (p + 1)^2 is filled up to
+    whole vectors.
+
+    places (3, points): relative to the centre of each group; weights (f, points): 1, 3 or 4 numbers of each point; both
+    with a vector more than there are points (`padded`), in the precision of the result; starts (n + 1,): the first
+    point of each group.
+    """
+    (fields, apart), real, count = weights.shape, weights.dtype, len(starts) - 1
+    lanes = width(real)
+    pitch = -(-((p + 1) ** 2) // lanes) * lanes
+    out, room = aligned(count * fields * pitch, real), aligned((4 * pitch + 4) * lanes, real)
+    moment_kernel(fields)(
+        *places, weights.ravel(), apart, starts, p, inverse_products(p, real), pitch, room, out, 0, count
+    )
+    return out.reshape(count, fields, pitch)
+
+
 def regular(points: NDArray[np.float64], p: int) -> NDArray[np.float64]:
     """(n, K) regular basis functions of harmonics.py, with their factors, at points (n, 3)."""
-    count, size, lanes = len(points), (p + 1) ** 2, width(np.float64)
-    pitch = -(-size // lanes) * lanes
-    ones, (x, y, z) = padded(np.ones((1, count)), np.float64), padded(points.T, np.float64)
-    out, room = aligned(count * pitch, np.float64), aligned((4 * pitch + 4) * lanes, np.float64)
-    starts = np.arange(count + 1)
-    moment_kernel(1)(x, y, z, ones.ravel(), ones.size, starts, p, inverse_products(p, np.float64), pitch, room, out, 0,
-                     count)  # fmt: skip
-    return np.asarray(out.reshape(count, pitch)[:, :size] * Basis.of(p).factor)
+    ones, places = padded(np.ones((1, len(points))), np.float64), padded(points.T, np.float64)
+    found = basis_moments(places, ones, np.arange(len(points) + 1), p)
+    return np.asarray(found[:, 0, : (p + 1) ** 2] * Basis.of(p).factor)

@@ -11,7 +11,7 @@ from calderon.backends.threads import in_parts
 from calderon.backends.vectors import aligned, width
 from calderon.fmm.orders import Promise
 from calderon.fmm.passes import Translations, multiply
-from calderon.fmm.point_expansions import inverse_products, moment_kernel, value_kernel
+from calderon.fmm.point_expansions import basis_moments, inverse_products, value_kernel
 from calderon.fmm.tables import Tables, tables
 from calderon.products.direct_sums import Kinds, direct_kernel, in_two, padded, scaled_near
 from calderon.products.lists import Lists, lists_of
@@ -116,21 +116,17 @@ class PointTree:
     def _p2m(self, numbers: Array, moments: NDArray[Any]) -> None:
         """Moments of all leaves: in the basis, then of the combinations."""
         table, side, kinds = self.table, self.sources, self.kinds
-        real, leaves, pitch = side.far.dtype, self.lists.leaves, table.functions
+        real, leaves = side.far.dtype, self.lists.leaves
         charges = padded(numbers, real)
         if kinds.dipoles:  # derivatives by places in edges of the leaf
             charges[-3:, : len(side.order)] /= self.tree.edge[leaves][side.leaf]
         matrix = np.ascontiguousarray(table.expand[kinds.rows]).ravel()
-        inverse, lanes, size = inverse_products(table.order.p, real), width(real), kinds.numbers * pitch
-        run, (x, y, z) = moment_kernel(kinds.numbers), side.far
+        vectors, size = table.rank // width(real), kinds.numbers * table.functions
 
         def work(low: int, high: int) -> None:
-            found = aligned((high - low) * size, real)
-            room = aligned((4 * pitch + 4) * lanes, real)
-            run(x, y, z, charges.ravel(), charges.shape[1], side.starts[low : high + 1], table.order.p, inverse, pitch,
-                room, found, 0, high - low)  # fmt: skip
-            multiply(matrix, table.rank // lanes, size, found, np.arange(high - low), size, moments,
-                     leaves[low:high], table.rank, 0, high - low)  # fmt: skip
+            found = basis_moments(side.far, charges, side.starts[low : high + 1], table.order.p).ravel()
+            multiply(matrix, vectors, size, found, np.arange(high - low), size, moments, leaves[low:high], table.rank,
+                     0, high - low)  # fmt: skip
 
         in_parts(work, len(leaves))
 

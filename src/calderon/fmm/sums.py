@@ -20,13 +20,6 @@ from calderon.solvers.iteration import tolerance
 
 FEW = 2e7
 """Pairs of points that are summed one by one: the tree would take as long."""
-SINGLE = 1e-5
-"""Tolerance from which potentials of charges are summed in single precision."""
-TWICE = 6
-"""Errors of gradients of dipoles by those of gradients of charges."""
-CANCELLED = 1e-3, 3e-2
-"""Parts of the sums of |q| / r and of |d| / r^2 (for gradients one power more) with which errors of a smaller sum are
-compared: what cancels further, as dipoles on a closed surface do outside, is not resolved."""
 ADVICE = "split the targets into parts, or increase rtol"
 
 
@@ -60,9 +53,11 @@ def laplace_sums(
         found = _direct(given, given.at) if given.pairs else np.zeros((len(given.at), 1, given.kinds.fields))
         return given.result(found, SumsInfo.direct(wanted, given.kinds.gradient, time.perf_counter() - started))
     # the first order that should hold, or higher ones, by the checked errors
-    times = TWICE if given.kinds.gradient and given.kinds.dipoles else 1.0
+    times = 6.0 if given.kinds.gradient and given.kinds.dipoles else 1.0  # errors by those of gradients of charges
     orders = first_order(POINTS, wanted, given.kinds.gradient or given.kinds.dipoles, times)
-    check = PointCheck.of(given, partial(_direct, given), ROWS, CANCELLED, wanted)
+    # errors of sums below these parts of those of |q| / r and of |d| / r^2 (for gradients one power more) are compared
+    # with them: what cancels further, as dipoles on a closed surface do outside, is not resolved
+    check = PointCheck.of(given, partial(_direct, given), ROWS, (1e-3, 3e-2), wanted)
     _, sums, _ = first_that_holds(  # few targets may have none of the largest gradients, and so a larger error
         orders,
         prepare=lambda promise: _Sums.of(given, promise, wanted, check),
@@ -104,11 +99,11 @@ class _Sums(NamedTuple):
 
     @staticmethod
     def of(given: Arguments, promise: Promise, rtol: float, check: PointCheck) -> "_Sums":
-        """The sums by this order; in single precision where the tolerance and potentials of charges allow it."""
+        """The sums by this order; in single precision where potentials of charges are summed to 1e-5 or worse."""
         kinds, numbers = given.kinds, _rows(given)
         count = len(given.sources) + (0 if given.targets is None else len(given.targets))
         require_memory(promise.bytes_of_sums(count), f"the sum over {count} points", ADVICE)
-        single = rtol >= SINGLE and kinds == Kinds(True, False, False)
+        single = rtol >= 1e-5 and kinds == Kinds(True, False, False)
         tree = PointTree.of(given.sources, given.targets, promise, kinds, (single, single))
         edge = tree.tree.cube.edge  # places are in edges of the root
         if kinds.dipoles:

@@ -24,21 +24,9 @@ from calderon.fmm.point_expansions import regular
 from calderon.products.lists import offsets
 from calderon.quadrature.sphere import sphere_rule
 
-OCTANTS = np.array([(i, j, k) for i in (0, 1) for j in (0, 1) for k in (0, 1)])
-"""(8, 3) the children of a box."""
-SAMPLES, PER_BOX = 8, 12
-"""Random sources for each harmonic, and targets in each of the boxes."""
-ENDS, SLACK = 0.02, 1.3
-"""Part of the sources that is everywhere alike, as few of the others are in the corners of the margin; and the margin
-over how far sources lie outside: where they reach its end, products have three to eight times the error."""
-HIGHEST = 26
-"""Degree from which sources are not in the corners: with them, (26, 320) misses 1e-6 (1.05e-6)."""
-KEPT = 1 << 29
-"""Bytes of tables that are kept."""
-FULL = 40
-"""Random vectors up to which the whole matrix is decomposed."""
-EXTRA = 16
-"""Random vectors more than are expected to matter."""
+SLACK = 1.3
+"""The margin over how far sources lie outside: where they reach its end, products have three to eight times the
+error."""
 
 
 class Order(NamedTuple):
@@ -103,22 +91,25 @@ class Compression(NamedTuple):
         p, r, _, margin, apart = order
         random, size = np.random.default_rng(0), (p + 1) ** 2
 
+        # of random points in a box and its margin one in fifty is everywhere alike, as few others are in the corners;
+        # not of the degree 26 and above: with them, (26, 320) misses 1e-6 (1.05e-6)
         def inside(count: int) -> Array:
             found = random.uniform(-0.5, 0.5, (count, 3)) + margin * random.uniform(-1, 1, (count, 3))
-            if margin and p < HIGHEST:
-                reach, chosen = 0.5 + margin / SLACK, random.uniform(size=count) < ENDS
+            if margin and p < 26:
+                reach, chosen = 0.5 + margin / SLACK, random.uniform(size=count) < 0.02
                 found[chosen] = random.uniform(-reach, reach, (int(chosen.sum()), 3))
             return found
 
-        triangle: Array = np.asarray(np.linalg.qr(regular(inside(SAMPLES * size), p), mode="r"))
+        # eight sources for each harmonic, and twelve targets in each of the boxes
+        triangle: Array = np.asarray(np.linalg.qr(regular(inside(8 * size), p), mode="r"))
         boxes = offsets(apart)
-        targets = (inside(len(boxes) * PER_BOX).reshape(PER_BOX, -1, 3) + boxes).reshape(-1, 3)
+        targets = (inside(12 * len(boxes)).reshape(12, -1, 3) + boxes).reshape(-1, 3)
         seen = np.linalg.qr(irregular(targets, p), mode="r") @ triangle.T
         kept = np.linalg.svd(seen)[2][:r]
         return Compression(np.linalg.solve(triangle, kept.T).T, triangle.T @ kept.T)
 
 
-@bounded_cache(KEPT)
+@bounded_cache(1 << 29)
 def tables(order: Order, single: bool) -> Tables:
     """The tables of an order, in single or double precision."""
     real = np.dtype(np.float32 if single else np.float64)
@@ -126,7 +117,8 @@ def tables(order: Order, single: bool) -> Tables:
     order = order._replace(r=-(-order.r // lanes) * lanes)
     with one_thread:  # these matrices are small
         C, D = Compression.of(order)
-        up = C @ shifts(order.p, (OCTANTS - 0.5) / 2, 0.5) @ D
+        children = np.indices((2, 2, 2)).reshape(3, 8).T  # places in their parent, x first
+        up = C @ shifts(order.p, (children - 0.5) / 2, 0.5) @ D
     numbers, starts, vectors = _between_boxes(order, D, lanes)
     return Tables(
         order, _stored(_expanding(order.p, C, lanes), real), _stored(up.transpose(0, 2, 1), real), _stored(up, real),
@@ -189,12 +181,13 @@ def leading_values(D: Array, T: Array, bound: float) -> tuple[Array, Array, Arra
     """U, s, V of D^T T D, at least for all singular values s above the bound, through random vectors (N. Halko, P. G.
     Martinsson, J. A. Tropp, SIAM Rev. 53 (2011) 217, algorithm 4.1)."""
     rank, random = D.shape[1], np.random.default_rng(0)
-    count = rank // 4 + EXTRA
-    while FULL < count < rank:
+    extra = 16  # random vectors more than are expected to matter; up to 40 the whole matrix takes as long
+    count = rank // 4 + extra
+    while 40 < count < rank:
         seen = D.T @ (T @ (D @ random.standard_normal((rank, count))))
         basis = np.linalg.qr(seen)[0]
         u, values, v = np.linalg.svd((basis.T @ D.T) @ T @ D, full_matrices=False)
-        if values[-EXTRA // 2] < bound / 10:
+        if values[-extra // 2] < bound / 10:
             return basis @ u, values, v
         count *= 2
     u, values, v = np.linalg.svd(D.T @ T @ D)

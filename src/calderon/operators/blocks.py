@@ -14,8 +14,6 @@ from calderon.operators.sparse_factors import SparseFactors, Unknowns, checked_f
 from calderon.operators.tree import Index, Term
 from calderon.validation import describe
 
-TOGETHER = 64
-"""Unit vectors that a given LinearOperator multiplies at a time."""
 Block = Any
 """A lazy operator, a sparse matrix of SciPy, an array (rows, columns), a LinearOperator of SciPy, or None for zero."""
 
@@ -68,8 +66,7 @@ class GivenMatrix(BoundaryOperator):
             np.arange(size) if each is None else each for size, each in zip(self.shape, (rows, columns), strict=True)
         )
         with place.on_host(repr(self)) as out:
-            for first in range(0, len(j), TOGETHER):
-                some = slice(first, first + TOGETHER)
+            for some in (slice(first, first + 64) for first in range(0, len(j), 64)):  # so many unit vectors at a time
                 if isinstance(self.matrix, np.ndarray):
                     entries = self.matrix[np.ix_(i, j[some])]
                 else:

@@ -25,9 +25,6 @@ from calderon.validation import describe, truth
 
 METHODS, ON_DEVICES = ("dense", "hmatrix", "fft"), ("dense",)
 """Methods that have tables of Green's functions, and those of them that "auto" stands for on devices."""
-TABLES, FUNCTION, UPRIGHT_ENTRY = 2.5e10, 1.7e7, 3.5e5
-"""Flops, in estimates by measurement, of the tables of one pair of heights, of touching and near pairs of a function,
-and of an entry with vertical metal (its tables among them)."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -72,11 +69,13 @@ class LayeredElectricField(BoundaryOperator):
 
     @cached_property
     def special_flops(self) -> float:
-        """Flops, in estimates, of all that is not an entry of distant functions of horizontal metal."""
+        """Flops, in estimates, of all that is not an entry of distant functions of horizontal metal: by measurement
+        2.5e10 for the tables of a pair of heights, 1.7e7 for touching and near pairs of a function, 3.5e5 for an entry
+        with vertical metal, its tables among them."""
         heights, upright = self.horizontal_metal.heights, self.trial.dofs[self.parts.vertical]
         vertical = len(np.unique(upright[upright >= 0]))
-        own = TABLES * len(heights) * (len(heights) + 1) / 2 + FUNCTION * self.trial.dimension
-        return own + UPRIGHT_ENTRY * vertical * self.trial.dimension
+        own = 2.5e10 * len(heights) * (len(heights) + 1) / 2 + 1.7e7 * self.trial.dimension
+        return own + 3.5e5 * vertical * self.trial.dimension
 
     @property
     def horizontal_metal(self) -> LayeredMetal:

@@ -11,16 +11,6 @@ from calderon.operators.tree import integrals_of, terms_of
 from calderon.pairs.rules import fibre_points
 from calderon.spaces import VectorSpace
 
-PER_PRODUCT, PER_STRETCH, PER_TRIANGLE = 3_000_000, 6_000_000, 2_000
-"""Upper bound in bytes, by measurement: for each point on a fibre and each product of local functions, with its points,
-in the tables of the rules of touching pairs; for each unit of the largest stretch, the ratio of a triangle's longest
-edge to the root of its area, 1.5 for equal edges (pieces of near pairs); and for each triangle of both sides (the lists
-of those pairs)."""
-MOST_STRETCHED = 32.0
-"""Larger ratios take no more memory: only so many pairs are cut at a time, and pieces become no smaller."""
-MANY_RULES = 4.0
-"""Largest stretch from which touching pairs have all rules there are; below they have fewer."""
-
 
 def preparation_bytes(operator: BoundaryOperator) -> int:
     """Bytes of tables and lists of pairs of the largest integral operator; they are computed one after the other."""
@@ -33,7 +23,13 @@ def held_bytes(operator: BoundaryOperator) -> int:
 
 
 def _bytes_of(leaf: Any) -> int:
-    """Bytes of tables and lists of pairs of one integral operator."""
+    """Bytes of tables and lists of pairs of one integral operator, an upper bound by measurement.
+
+    Tables of the rules of touching pairs take 3 MB for each point on a fibre and each product of local functions, with
+    its points. The stretch of a triangle is the ratio of its longest edge to the root of its area, 1.5 for equal edges:
+    from 4 on, touching pairs have all rules there are; pieces of near pairs take 6 MB for each unit, up to 32, as only
+    so many pairs are cut at a time and pieces become no smaller. Lists of pairs take 2 kB for each triangle.
+    """
     sides = leaf.test, leaf.trial
     edge = max(float(side.mesh.diameters.max()) for side in sides)
     degrees = [side.element.degree for side in sides]
@@ -42,5 +38,5 @@ def _bytes_of(leaf: Any) -> int:
     products = 4 + math.prod(side.element.size for side in sides)
     stretch = max(float((side.mesh.diameters / np.sqrt(side.mesh.areas)).max()) for side in sides)
     triangles = sum(len(side.support if isinstance(side, VectorSpace) else side.triangles) for side in sides)
-    tables = nodes * products * PER_PRODUCT * min(1.0, stretch / MANY_RULES)
-    return int(tables + PER_STRETCH * min(stretch, MOST_STRETCHED)) + PER_TRIANGLE * triangles
+    tables = nodes * products * 3_000_000 * min(1.0, stretch / 4.0)
+    return int(tables + 6_000_000 * min(stretch, 32.0)) + 2_000 * triangles

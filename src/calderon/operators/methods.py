@@ -17,8 +17,6 @@ AUTO = "auto"
 """Stands for the method of the table that is expected to be fastest, of those that there is memory for."""
 PRODUCTS = 30
 """Products for which a method is chosen."""
-THRIFTY, SLOWER = 10, 3
-"""A method that takes less memory by the first factor is taken though it takes longer by the second one."""
 DENSE_BYTES = 1 << 30
 """Bytes of all that a dense solution holds, entries and factors, up to which "auto" takes one without a comparison. A
 hundred products read them in 13 seconds at 8 GB/s, and plans of other methods, which sort triangles into trees, take up
@@ -225,7 +223,7 @@ def fastest(operator: Any, rtol: float | None, backend: str = "numba", precision
 def _is_thriftier(one: Plan, other: Plan) -> bool:
     """Whether one takes a tenth of the memory of the other, and at most three times its time: of bodies far from each
     other plane waves would take gigabytes for a few hundred unknowns."""
-    return THRIFTY * one.nbytes <= other.nbytes and one.expected_seconds <= SLOWER * other.expected_seconds
+    return 10 * one.nbytes <= other.nbytes and one.expected_seconds <= 3 * other.expected_seconds
 
 
 def first_that(ability: str) -> Method:

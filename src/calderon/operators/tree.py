@@ -23,10 +23,6 @@ from calderon.backends.vectors import aligned
 from calderon.galerkin.symmetry import symmetrise
 
 Index = NDArray[np.int64]
-CACHE = 1_000_000
-"""Bytes of the rows of a block that are added at a time."""
-
-
 Region = tuple[int, int, tuple[int, int]]
 """A part of a matrix: its first row and column, and its shape."""
 
@@ -184,7 +180,8 @@ class ArrayPlace:
         block = other.array.T if transposed else other.array
         kind = self.dtype if np.imag(factor) else self.array.real.dtype
         scale = np.asarray(factor if np.imag(factor) else np.real(factor), kind)
-        step = max(1, CACHE // max(1, block.shape[1] * block.itemsize))
+        # rows that stay in the cache
+        step = max(1, 1_000_000 // max(1, block.shape[1] * block.itemsize))
         for n in range(0, len(block), step):
             piece = block[n : n + step].conj() if conjugated else block[n : n + step]
             self.array[n : n + step] += scale * piece

@@ -15,17 +15,8 @@ from calderon.quadrature import triangle_rule
 
 EFFICIENCY = 0.6
 """Rate of kernels by that of matrix products: reciprocal roots and reductions have no fused additions."""
-REAL, WAVE, VECTOR, ELASTIC = 16, 70, 1.5, 100
-"""Flops of an evaluation: of 1 / r (3 differences, 5 for the square of r, 6 for its reciprocal root, 2 to add it with
-its weight); of exp(i k r) / r (44 more for sine and cosine by polynomials, 10 for derivatives); how many times as many
-with the three components of fields; of the 9 components of both tensors of elastostatics."""
 SINGLE = 0.5
 """Seconds in single precision by those in double precision: twice as many numbers fit into a vector."""
-TOUCHING = 35_000 * 45
-"""Flops for the touching and near pairs of a triangle, both orders together: points by those of a point. With n = 5
-points in each of the four directions, the pair of a triangle with itself takes 3 n^4 of them, three pairs with a common
-edge 5 n^4 each, and nine with a common vertex 2 n^4; 40 near pairs take 12 x 25. Each point has coordinates of its own,
-which take more than most kernels."""
 HALO = 2
 """Triangles of the functions of a cluster by those that would be its own, if clusters did not overlap."""
 BLOCKS = 2
@@ -78,9 +69,15 @@ def entry_flops(form: Any) -> float:
 
 def touching_flops(form: Any) -> float:
     """Flops of all touching and near pairs of triangles of an integral operator, in double precision; twice as many for
-    tensors."""
+    tensors.
+
+    A triangle has 35,000 points with 45 flops each, both orders together. With n = 5 points in each of the four
+    directions, the pair of a triangle with itself takes 3 n^4 of them, three pairs with a common edge 5 n^4 each, and
+    nine with a common vertex 2 n^4; 40 near pairs take 12 x 25. Each point has coordinates of its own, which take more
+    than most kernels.
+    """
     sides = (getattr(side, "scalar", side) for side in (form.test, form.trial))
-    return (2 if form.is_elastic else 1) * TOUCHING * max(len(each.triangles) for each in sides)
+    return (2 if form.is_elastic else 1) * 35_000 * 45 * max(len(each.triangles) for each in sides)
 
 
 def lu_flops(unknowns: int, is_complex: bool) -> float:
@@ -89,8 +86,13 @@ def lu_flops(unknowns: int, is_complex: bool) -> float:
 
 
 def _evaluation_flops(form: Any) -> float:
-    """Flops of one evaluation of the kernel of an integral operator."""
+    """Flops of one evaluation of the kernel of an integral operator.
+
+    1 / r takes 3 differences, 5 for the square of r, 6 for its reciprocal root, 2 to add it with its weight; exp(i k r)
+    / r 44 more for sine and cosine by polynomials, 10 for derivatives; the three components of fields half as many
+    more.
+    """
     if form.is_elastic:
-        return ELASTIC
+        return 100  # the 9 components of both tensors
     fields = form.integrand in (ELECTRIC_FIELD, MAGNETIC_FIELD, VECTOR_POTENTIAL)
-    return (WAVE if form.is_complex else REAL) * (VECTOR if fields else 1)
+    return (70 if form.is_complex else 16) * (1.5 if fields else 1)

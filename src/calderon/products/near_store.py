@@ -22,12 +22,8 @@ from calderon.products.near_entries import BEYOND, NearBlocks
 from calderon.products.near_kernels import multiply_many, product_kernel
 from calderon.products.packed import GROUP, POWERS, ZERO_POWER, copy_rows, groups_of, pack_kernel, unpack_rows
 
-CHUNK, MOST = 16_000_000, 64
-"""Bytes of a chunk at least, and chunks of a region of the matrix, about, at most."""
-MANY = 8
-"""Columns from which on those of a complex vector are its lanes in products."""
-TASKS = 3
-"""Tasks of a product for each thread, where they write to places of their own."""
+CHUNK = 16_000_000
+"""Bytes of a chunk at least."""
 ADVICE = "increase rtol, or use method='matrix-free', which stores vectors only"
 
 Index = NDArray[np.int64]
@@ -139,10 +135,10 @@ class NearStore:
     @property
     def chunks(self) -> Index:
         """(chunks + 1,) the first block of each chunk: a chunk has all blocks of some row clusters, so that its numbers
-        do not depend on which chunks are computed together."""
+        do not depend on which chunks are computed together; there are about 64 at most."""
         pairs, starts = self.layout.pairs, self.layout.starts
         new = np.flatnonzero(np.diff(pairs[:, 0], prepend=-1))
-        size = max(1, CHUNK // self.kind.itemsize, int(starts[-1]) // MOST)
+        size = max(1, CHUNK // self.kind.itemsize, int(starts[-1]) // 64)
         first = np.unique(starts[new] // size, return_index=True)[1]
         return np.append(new[first], len(pairs))
 
@@ -207,9 +203,9 @@ class NearStore:
         return np.where(there, values, 0)
 
     def product(self, x: NDArray[Any], transposed: bool = False) -> NDArray[Any]:
-        """A x or A^T x of columns x (n, m)."""
+        """A x or A^T x of columns x (n, m); from eight on, columns of complex blocks are the lanes of a vector."""
         lanes, count = width(self.work) // 2, x.shape[1]
-        many = count // lanes * lanes if self.parts == 2 and count >= MANY else 0
+        many = count // lanes * lanes if self.parts == 2 and count >= 8 else 0
         found = [self._with_many(x[:, n : n + lanes], transposed) for n in range(0, many, lanes)]
         if many < count or not count:
             found.append(products([(self, x[:, many:])], transposed)[0])
@@ -288,10 +284,10 @@ class NearStore:
 
     def _tasks(self, transposed: bool) -> tuple[Index, Index]:
         """Blocks in the order in which a product reads them, and bounds of tasks in it, with about equal work and,
-        unless each task has sums of its own, no cluster that is written to in common."""
+        unless each task has sums of its own, no cluster that is written to in common: then three for each thread."""
         adds_up, threads = self._adds_up(transposed), thread_count()
         order, own, work = self._orders[int(transposed and not adds_up and threads > 1)]
-        count = max(1, min(threads if adds_up or threads == 1 else TASKS * threads, len(own)))
+        count = max(1, min(threads if adds_up or threads == 1 else 3 * threads, len(own)))
         bounds = np.searchsorted(work, np.linspace(0, work[-1], count + 1))
         bounds[-1] = len(own)
         if not adds_up and count > 1:

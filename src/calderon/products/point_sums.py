@@ -16,8 +16,6 @@ from calderon.products.direct_sums import Kinds
 from calderon.validation import points_in_space, unmasked
 
 Array = NDArray[np.float64]
-SIZED = 8
-"""Checked targets at which sums of absolute values are computed: they differ little from target to target."""
 NAMES = {"fmm": "fast multipole", "mlfmm": "multilevel fast multipole"}
 
 
@@ -153,11 +151,12 @@ class PointCheck(NamedTuple):
         """(groups,) norms of sums below which terms cancel too far: the parts `cancelled` of sums of |q| / r and of
         |d| s / r with s = |k| + 1 / r, for gradients times s once more. With waves they are at most the root of the sum
         of squares of the terms."""
-        given, found = self.given, np.zeros((2, SIZED))
+        chosen = self.check.rows[:8]  # sums of absolute values differ little from target to target
+        given, found = self.given, np.zeros((2, 8))
         numbers, kinds, none = given.numbers, given.kinds, np.zeros(len(given.sources))
         charge = np.linalg.norm(numbers[:, :, 0], axis=1) if kinds.charges else none
         dipole = np.linalg.norm(numbers[:, :, -3:], axis=(1, 2)) if kinds.dipoles else none
-        for n, x in enumerate(given.at[self.check.rows[:SIZED]]):
+        for n, x in enumerate(given.at[chosen]):
             r = np.linalg.norm(given.sources - x, axis=1)
             inverse = np.divide(1.0, r, out=np.zeros_like(r), where=r > 0)
             slope = inverse + self.k * (r > 0)
@@ -166,7 +165,7 @@ class PointCheck(NamedTuple):
                 size = sum(part * float(each.sum()) for part, each in zip(self.cancelled, terms, strict=True))
                 found[row, n] = min(size, float(np.linalg.norm(terms[0] + terms[1]))) if self.k else size
         groups = int(self.check.groups.max()) + 1
-        return np.asarray(np.linalg.norm(found, axis=1) * np.sqrt(len(self.check.rows) / SIZED) / (4 * np.pi))[:groups]
+        return np.asarray(np.linalg.norm(found, axis=1) * np.sqrt(len(self.check.rows) / 8) / (4 * np.pi))[:groups]
 
 
 def _numbers(values: Any, name: str, shape: tuple[int, ...], real: bool) -> tuple[NDArray[Any], bool]:

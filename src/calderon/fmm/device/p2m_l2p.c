@@ -1,5 +1,4 @@
-/* Between vectors of coefficients and moments or local expansions of leaves; the twin of fmm/p2m_l2p.py and of the
-   kernels of fmm/elastic_moments.py.
+/* Between vectors of coefficients and moments or local expansions of leaves; the twin of fmm/p2m_l2p.py.
 
    Vectors are pairs (n, 2) of real and imaginary parts; what is done to each of the two is the second number of a group.
    Every number of the moments of functions is read once a product, by consecutive threads: 2 operations for 4 or 8 bytes,
@@ -27,18 +26,17 @@ KERNEL take_pieces(GLOBAL const vector_type *x, int first, GLOBAL const int *who
 }
 
 /* Moments (parts, boxes, COLUMNS, RANK) of the leaves, from coefficients x (parts, pieces). A group takes GROUP_SIZE
-   numbers of one leaf. The moments of piece j for sum c begin at RANK (c apart + j step). */
-KERNEL moments_of_pieces(GLOBAL const real_type *functions, int apart, int step, GLOBAL const int *starts,
-                         GLOBAL const int *leaves, int boxes, GLOBAL const work_type *x, int pieces, int adds,
-                         GLOBAL work_type *moments)
+   numbers of one leaf. functions (pieces, COLUMNS, RANK): moments of pieces. */
+KERNEL moments_of_pieces(GLOBAL const real_type *functions, GLOBAL const int *starts, GLOBAL const int *leaves, int boxes,
+                         GLOBAL const work_type *x, int pieces, int adds, GLOBAL work_type *moments)
 {
     int groups = (SIZE + GROUP_SIZE - 1) / GROUP_SIZE, leaf = GROUP(0) / groups, part = GROUP(1);
     int q = GROUP(0) % groups * GROUP_SIZE + LOCAL_ID(0), at = q < SIZE ? q : SIZE - 1;
-    GLOBAL const real_type *own = functions + (size_t)(at / RANK) * apart * RANK + at % RANK;
+    GLOBAL const real_type *own = functions + at;
     size_t place = ((size_t)part * boxes + leaves[leaf]) * SIZE + at;
     work_type total = adds ? moments[place] : (work_type)0;
     for (int j = starts[leaf]; j < starts[leaf + 1]; j++)
-        total += own[(size_t)j * step * RANK] * x[(size_t)part * pieces + j];
+        total += own[(size_t)j * SIZE] * x[(size_t)part * pieces + j];
     if (q < SIZE)
         moments[place] = total;
 }
@@ -70,7 +68,7 @@ KERNEL moments_of_values(GLOBAL const real_type *functions, GLOBAL const int *st
 }
 
 /* Of each leaf the first three of four sums plus their arm times the last one, or the last one plus arms (leaves, 3) times
-   the first ones, as in fmm/elastic_moments.py; a thread takes one number of each sum. */
+   the first ones, as in fmm/p2m_l2p.py; a thread takes one number of each sum. */
 KERNEL move_origin(GLOBAL const work_type *arms, GLOBAL const int *leaves, int boxes, int last, GLOBAL work_type *sums)
 {
     int groups = (RANK + GROUP_SIZE - 1) / GROUP_SIZE, leaf = GROUP(0) / groups, part = GROUP(1);
@@ -103,7 +101,7 @@ DEVICE work_type sum_of_row(SHARED const work_type *sums, SHARED work_type *piec
 
 /* y (parts, pieces): local expansions (parts, boxes, COLUMNS, RANK) tested with pieces of functions. A group takes a run
    (first piece, how many, box) of at most LANES pieces of a leaf; a slice of LANES threads sums the numbers of a piece. */
-KERNEL test_pieces(GLOBAL const real_type *functions, int apart, int step, GLOBAL const int *runs, int boxes,
+KERNEL test_pieces(GLOBAL const real_type *functions, GLOBAL const int *runs, int boxes,
                    GLOBAL const work_type *expansions, GLOBAL work_type *y, int pieces)
 {
     LOCAL work_type sums[LANES * PITCH], pieces_of_sums[GROUP_SIZE];
@@ -112,12 +110,10 @@ KERNEL test_pieces(GLOBAL const real_type *functions, int apart, int step, GLOBA
     int first = run[0], count = run[1];
     GLOBAL const work_type *own = expansions + ((size_t)part * boxes + run[2]) * SIZE;
     for (int n = t / LANES; n < count; n += SLICES) {
+        GLOBAL const real_type *row = functions + (size_t)(first + n) * SIZE;
         work_type total = 0;
-        for (int c = 0; c < COLUMNS; c++) {
-            GLOBAL const real_type *row = functions + ((size_t)c * apart + (size_t)(first + n) * step) * RANK;
-            for (int k = lane; k < RANK; k += LANES)
-                total += row[k] * own[c * RANK + k];
-        }
+        for (int k = lane; k < SIZE; k += LANES)
+            total += row[k] * own[k];
         sums[n * PITCH + lane] = total;
     }
     BARRIER;

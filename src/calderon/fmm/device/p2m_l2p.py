@@ -8,11 +8,11 @@ from numpy.typing import NDArray
 
 from calderon.backends import Device, Source, real_name
 from calderon.backends.devices.device_matrix import vector_type
-from calderon.products.device.tables import indices, runs_of
-from calderon.spaces.pieces import Pieces
+from calderon.fmm.far import DIRECTIONS, Line
+from calderon.products.device.tables import GROUP, indices, runs_of
 
-GROUP, LANES, DIRECTIONS = 128, 32, 3
-"""Threads of a group, those that sum over the harmonics of one piece, and components of an elastic field."""
+LANES = 32
+"""Threads that sum over the harmonics of one piece."""
 
 
 class Leaves(NamedTuple):
@@ -32,30 +32,24 @@ class Leaves(NamedTuple):
 
 
 class DeviceLine:
-    """Functions cut into pieces, on a device, whose vectors are part of longer ones from element `first` on.
+    """One row or column of a table of operators on a device, whose vectors are part of longer ones."""
 
-    moments: (columns, n r) of n pieces, or (n columns r,), or with `values` those of functions whose values test in
-    three directions. arms: of `move_origin`, where moments are measured from leaves.
-    """
-
-    def __init__(
-        self, device: Device, leaves: Leaves, first: int, pieces: Pieces, moments: Any, values: bool, arms: Any = None
-    ) -> None:
-        self.device, self.leaves, self.first, self.values = device, leaves, first, values
+    def __init__(self, device: Device, leaves: Leaves, line: Line) -> None:
+        pieces, each = line.pieces, DIRECTIONS if line.values else 1
+        self.device, self.leaves, self.first, self.values = device, leaves, line.first, line.values
         self.count, self.dimension = len(pieces.whole), pieces.dimension
-        starts, most = pieces.starts // (DIRECTIONS if values else 1), LANES // (DIRECTIONS if values else 1)
-        self.apart, self.step = (self.count, 1) if moments.ndim == 2 else (1, leaves.columns)
-        runs = runs_of(starts, most)
+        runs = runs_of(line.starts, LANES // each)
         runs[:, 2] = leaves.here[runs[:, 2]]
         order = np.argsort(pieces.whole, kind="stable")
         of_function = np.searchsorted(pieces.whole[order], np.arange(self.dimension + 1))
         self.runs = len(runs)
-        tables = starts, runs, pieces.whole, of_function, order
+        tables = line.starts, runs, pieces.whole, of_function, order
         self._starts, self._runs, self._whole, self._of_function, self._order = (
             indices(device, each) for each in tables
         )
+        moments = line.moments.runs(0, line.sums * int(line.starts[-1])).ravel()
         self._functions = device.array(moments)
-        self._arms = None if arms is None else device.array(np.ascontiguousarray(arms, leaves.work))
+        self._arms = None if line.arms is None else device.array(np.ascontiguousarray(line.arms, leaves.work))
         self.nbytes = moments.nbytes + 4 * sum(each.size for each in tables)
         real = real_name(moments.dtype)
         defines = (
@@ -81,11 +75,9 @@ class DeviceLine:
         """Moments of the leaves from coefficients (parts, pieces), added to those that are there."""
         leaves, size = self.leaves, self.leaves.rank * (1 if self.values else self.leaves.columns)
         threads = len(leaves.here) * -(-size // GROUP) * GROUP
+        kernel = "moments_of_values" if self.values else "moments_of_pieces"
         where = self._starts, leaves.there, leaves.boxes, given, self.count, int(adds), moments
-        if self.values:
-            self._launch("moments_of_values", threads, parts, self._functions, *where)
-        else:
-            self._launch("moments_of_pieces", threads, parts, self._functions, self.apart, self.step, *where)
+        self._launch(kernel, threads, parts, self._functions, *where)
 
     def move_origin(self, sums: Any, parts: int, last: bool) -> None:
         """Move the origin of moments or local expansions of leaves, by which such functions are multiplied."""
@@ -97,9 +89,8 @@ class DeviceLine:
 
     def tested(self, expansions: Any, parts: int) -> Any:
         """(parts, pieces) local expansions tested with the pieces."""
-        out, layout = self.empty(parts), () if self.values else (self.apart, self.step)
-        kernel = "test_values" if self.values else "test_pieces"
-        given = (self._functions, *layout, self._runs, self.leaves.boxes, expansions, out, self.count)
+        out, kernel = self.empty(parts), "test_values" if self.values else "test_pieces"
+        given = self._functions, self._runs, self.leaves.boxes, expansions, out, self.count
         self._launch(kernel, self.runs * GROUP, parts, *given)
         return out
 

@@ -12,14 +12,8 @@ from calderon.fmm.tables import Tables
 from calderon.products.device.tables import indices
 from calderon.products.lists import Runs
 
-WIDEST, LANES = 256, 32
-"""Threads of a group at most, in multiples of LANES."""
-TOGETHER, FEW = 8, 4
-"""Vectors that share the numbers of a matrix, of several harmonic sums and of one."""
-LOCAL = 40_000
-"""Bytes of local memory at most."""
-GROUPS, MOST = 1024, 16
-"""Groups that translations should have, and boxes of a group at most: the more boxes, the more pairs share a matrix."""
+LANES = 32
+"""Threads that run together."""
 
 Index = NDArray[np.int64]
 
@@ -50,9 +44,10 @@ class DevicePasses:
         self.boxes, self.directions = len(tree.level), len(table.starts)
         widths = table.vectors * width(self.real)
         most = max(2 * LANES, table.rank, int(widths.max()))
-        self.group = min(WIDEST, -(-most // LANES) * LANES)
-        self.pairs = max(1, (TOGETHER if self.columns > 1 else FEW) // self.columns)
-        while self.pairs > 1 and self._local_bytes > LOCAL:
+        self.group = min(256, -(-most // LANES) * LANES)
+        # eight vectors of several harmonic sums, or four of one, share the numbers of a matrix, if there is room
+        self.pairs = max(1, (8 if self.columns > 1 else 4) // self.columns)
+        while self.pairs > 1 and self._local_bytes > 40_000:
             self.pairs //= 2
         defines = (
             ("RANK", self.rank), ("COLUMNS", self.columns), ("PAIRS", self.pairs), ("GROUP_SIZE", self.group),
@@ -74,7 +69,8 @@ class DevicePasses:
         self._places, self._scale = indices(self.device, places), array(scale.astype(self.real))
 
     def _pairs(self, far: Runs) -> Across:
-        block = int(np.clip(self.boxes // GROUPS, 2, MOST))
+        # boxes of a group: the more, the more pairs share a matrix, but there should be a thousand groups
+        block = int(np.clip(self.boxes // 1024, 2, 16))
         matrix = np.repeat(far.runs[:, 0], far.runs[:, 2] - far.runs[:, 1])
         found, count = (
             Runs.of(far.source, far.target, matrix, far.target // block, self.directions),

@@ -5,8 +5,7 @@ Near blocks, moments of leaves from coefficients, passes between boxes and sums 
 and sent once.
 """
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,77 +14,44 @@ from calderon.backends import Device, require_device_memory
 from calderon.backends.devices.device_matrix import on_device, on_host, vector_type
 from calderon.fmm.device.p2m_l2p import DeviceLine, Leaves
 from calderon.fmm.device.passes import DevicePasses
-from calderon.fmm.passes import Translations
+from calderon.fmm.product import MultipoleProduct
 from calderon.products.device.near import DeviceStrips, Strips
 from calderon.products.device.sums import DeviceTransposed
-from calderon.products.near_store import NearStore
 from calderon.products.operator import RealProducts
-from calderon.spaces.pieces import Pieces
 
 ADVICE = 'increase rtol, try a coarser mesh, or backend="numba"'
 PARTS = 2
 """Real and imaginary parts of a vector."""
 
 
-class Functions(NamedTuple):
-    """Functions of one row or column of a table of operators: its first unknown; see `DeviceLine`."""
-
-    first: int
-    pieces: Pieces
-    moments: NDArray[Any]
-    values: bool
-    arms: NDArray[np.float64] | None = None
-
-
-class Block(NamedTuple):
-    """Near blocks of the row and the column with these numbers."""
-
-    row: int
-    column: int
-    near: NearStore
-
-
-class Plan(NamedTuple):
-    """The product on the processor: rows, columns and near blocks of a table of operators, leaves, translations
-    both ways, a factor of far products; nbytes of all arrays and expansions."""
-
-    rows: Sequence[Functions]
-    columns: Sequence[Functions]
-    blocks: Sequence[Block]
-    leaves: NDArray[np.int64]
-    forward: Translations
-    backward: Translations
-    scale: float
-    nbytes: int
-
-
 class DeviceProduct(RealProducts):
-    """A table of operators on a device. host: the products of the processor, where they are still needed."""
+    """A table of operators on a device. product: on the processor; host: the same, where it is still needed."""
 
-    def __init__(self, device: Device, plan: Plan, shape: tuple[int, int], dtype: Any, host: Any = None) -> None:
-        super().__init__(dtype=dtype, shape=shape)
-        self.device, self.host, self._scale = device, host, plan.scale
-        passes = plan.forward
+    def __init__(self, device: Device, product: MultipoleProduct, host: MultipoleProduct | None) -> None:
+        super().__init__(dtype=product.dtype, shape=product.shape)
+        far = product.far
+        self.device, self.host, self._scale, passes = device, host, far.scale, far.passes
         if passes.real == np.float64 and not device.has_double:
             raise RuntimeError(
                 f"{device.name} ({device.label}) supports single precision only, and these far fields are in double: "
                 "choose rtol of 1e-4 and above for a single layer or hypersingular operator, or backend='numba'"
             )
         # memory of the device
-        near = {id(each.near): (each.near, Strips(each.near)) for each in plan.blocks}
-        sums = max((strips.sums for _, strips in near.values()), default=0)
+        strips = [Strips(each) for each in product.near]
+        sums = max((each.sums for each in strips), default=0)
         extra = (2 * (PARTS - 1) * passes.size + PARTS * sums) * passes.real.itemsize
-        self.nbytes = plan.nbytes + extra
+        self.nbytes = product.nbytes + extra
         require_device_memory(device, self.nbytes, "a fast multipole operator", ADVICE)
         # passes, and both sides of the table, once where they are the same
         boxes, self._has_far = len(passes.tree.level), len(passes.far.source) > 0
-        leaves = Leaves.of(device, plan.leaves, boxes, passes.columns, passes.tables.rank, passes.real)
-        self._passes = DevicePasses(device, plan.forward, plan.backward)
-        self._rows = [DeviceLine(device, leaves, *each) for each in plan.rows]
-        same = [id(each) for each in plan.rows] == [id(each) for each in plan.columns]
-        self._columns = self._rows if same else [DeviceLine(device, leaves, *each) for each in plan.columns]
+        leaves = Leaves.of(device, far.layout.lists.leaves, boxes, passes.columns, passes.tables.rank, passes.real)
+        self._passes = DevicePasses(device, passes, far.transposed.passes)
+        sent = {id(line): DeviceLine(device, leaves, line) for line in [*far.rows, *far.columns]}
+        self._rows, self._columns = ([sent[id(line)] for line in lines] for lines in (far.rows, far.columns))
+        tops, lefts = ([line.first for line in lines] for lines in (far.rows, far.columns))
         self._near = [
-            (row, column, DeviceStrips(device, *near[id(block)], passes.real)) for row, column, block in plan.blocks
+            (tops.index(term.top), lefts.index(term.left), DeviceStrips(device, near, each, passes.real))
+            for term, near, each in zip(product.terms, product.near, strips, strict=True)
         ]
 
     def add(

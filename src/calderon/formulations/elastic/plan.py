@@ -2,7 +2,6 @@
 
 from typing import Any, NamedTuple
 
-from calderon.fmm.plan import plan_elastic
 from calderon.operators.methods import Plan, method_named
 from calderon.products.cost import Cost, lu_flops
 
@@ -70,7 +69,7 @@ def _plans(equation: Any, method: str, rtol: Any) -> list[Plan]:
         lazy = body.columns(body.solid.quadrature)
         if chosen.joins_blocks:
             lazy = body.split(lazy)
-            found.append(plan_elastic(lazy.operator([*lazy.kept, *lazy.known]), rtol))
+            found.append(lazy.operator([*lazy.kept, *lazy.known]).plan(method, rtol))
         else:
             found.append(lazy.operator(lazy.kept).plan(method, rtol))
     return found

@@ -7,7 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from calderon.fmm.elastic import Line
+from calderon.fmm.far import Line
 from calderon.fmm.layout import Layout
 
 Index = NDArray[np.int64]

@@ -14,9 +14,10 @@ from calderon.backends.register_tiles import add_products
 from calderon.backends.threads import in_parts
 from calderon.backends.vector_loads import total
 from calderon.backends.vectors import aligned, lanes, load, width, zero
-from calderon.fmm.elastic import ElasticProduct, Line
-from calderon.fmm.elastic_moments import SUMS
+from calderon.fmm.far import Line
 from calderon.fmm.moment_store import add_run
+from calderon.fmm.p2m_l2p import SUMS
+from calderon.fmm.product import MultipoleProduct
 from calderon.fmm.tables import Tables
 from calderon.formulations.elastic.coarse.columns import REAL, Index, LeafColumns
 from calderon.products.octree import Octree
@@ -40,7 +41,7 @@ class Moments(NamedTuple):
     values: NDArray[np.float32]
 
     @staticmethod
-    def of(product: ElasticProduct, lines: Sequence[Line], columns: LeafColumns, count: int) -> "Moments":
+    def of(product: MultipoleProduct, lines: Sequence[Line], columns: LeafColumns, count: int) -> "Moments":
         """The moments of columns on the functions of a product. lines: its rows or its columns. count: the number of
         all columns."""
         far = product.far
@@ -49,7 +50,7 @@ class Moments(NamedTuple):
         values = aligned(len(numbers) * SUMS * rank, REAL)
         run = leaf_moment_kernel(lines[0].moments.is_packed)
         for line in lines:
-            arms, starts = far.centres.astype(REAL), line.pieces.starts // (3 if line.values else 1)
+            arms, starts = far.layout.centres.astype(REAL), line.starts
             rows = line.first + line.pieces.whole
 
             given = line.moments[:5], line.moments.rank, starts, line.values, arms, rows
@@ -171,7 +172,7 @@ def raise_moments(matrices, rank, parents, children, spans, numbers, values, pla
                          rank, 0, n)  # fmt: skip
 
 
-def far_sums(product: ElasticProduct, left: LeafColumns, right: LeafColumns, sums: NDArray[Any]) -> None:
+def far_sums(product: MultipoleProduct, left: LeafColumns, right: LeafColumns, sums: NDArray[Any]) -> None:
     """Add left^T A right of separated boxes to a dense matrix (k, k). product: A. left, right: columns on its rows and
     on its columns."""
     far = product.far

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from calderon.backends import return_memory, run_tasks, thread_count
-from calderon.fmm.elastic import ElasticProduct
+from calderon.fmm.product import MultipoleProduct
 from calderon.formulations.elastic.coarse.columns import REAL, Index, LeafColumns
 from calderon.formulations.elastic.coarse.far import far_sums
 from calderon.formulations.elastic.coarse.near import Blocks, Places, near_sums
@@ -31,7 +31,7 @@ class FastBody(NamedTuple):
     give.
     """
 
-    product: ElasticProduct
+    product: MultipoleProduct
     left: sp.csr_array
     right: sp.csr_array
     local: sp.csr_array
@@ -43,7 +43,7 @@ class FastBody(NamedTuple):
         for rows in equation.bodies:
             product = getattr(rows.layers.product, "product", None)
             product = getattr(product, "host", product)  # of products on a device
-            if not isinstance(product, ElasticProduct):
+            if not isinstance(product, MultipoleProduct):
                 return []
             left = sp.csr_array(rows.tests @ sp.diags_array(equation.scale))
             local = sp.csr_array(left.T @ (rows.local @ rows.fields[: rows.local.shape[1]]))

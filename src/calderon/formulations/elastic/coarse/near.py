@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.backends.numba import kernel
-from calderon.fmm.elastic import ElasticProduct
+from calderon.fmm.product import MultipoleProduct
 from calderon.formulations.elastic.coarse.columns import REAL, Index, LeafColumns
 from calderon.products.near_kernels import read_block
 
@@ -41,7 +41,7 @@ class Blocks(NamedTuple):
     symmetric: bool
 
     @staticmethod
-    def of(product: ElasticProduct) -> "list[Blocks]":
+    def of(product: MultipoleProduct) -> "list[Blocks]":
         """The near blocks of all terms of a product."""
         found = []
         for term, near in zip(product.terms, product.near, strict=True):

@@ -1,0 +1,133 @@
+"""Layers of Laplace's equation in the fast multipole method: moments of their functions, and what one needs in turn."""
+
+from collections.abc import Callable
+from functools import cached_property, partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calderon.backends import Execution, run_tasks
+from calderon.backends.vectors import width
+from calderon.fmm.check import layer_check, layer_sizes
+from calderon.fmm.far import HarmonicFar, Line
+from calderon.fmm.layout import Layout
+from calderon.fmm.moment_store import Moments
+from calderon.fmm.near import near_store
+from calderon.fmm.orders import LAPLACE, Promise, better_orders
+from calderon.fmm.passes import Translations, multiply
+from calderon.fmm.point_expansions import basis_moments
+from calderon.fmm.product import MultipoleProduct
+from calderon.fmm.tables import Tables, tables
+from calderon.operators.boundary import IntegralOperator
+from calderon.operators.tree import Term
+from calderon.products.check import Check
+from calderon.products.direct_sums import padded
+from calderon.products.near_store import NearStore
+from calderon.spaces.charges import KINDS, charges
+from calderon.spaces.pieces import Pieces
+
+SHARE = 4096
+"""Triangles of a task, about."""
+
+
+class LaplaceLayer:
+    """One layer of Laplace's equation, as `Layers` of galerkin.py.
+
+    rtol: the tolerance of its products. processor: in whose precision entries are, unless rtol allows single precision.
+    layout_of(operator, promise): its tree, which operators on the same spaces share.
+    """
+
+    def __init__(
+        self,
+        operator: IntegralOperator,
+        rtol: float,
+        processor: Execution,
+        layout_of: Callable[[IntegralOperator, Promise], Layout],
+    ) -> None:
+        self.operator, self.terms, self.rtol, self.name = operator, [Term(1.0, operator)], rtol, operator.integrand.name
+        self._layout_of, self._has_normal = layout_of, operator.integrand.normal != "none"
+        self._execution = Execution.of("numba", "single") if rtol >= LAPLACE.computed else processor
+
+    @cached_property
+    def checks(self) -> list[Check]:
+        """Random rows, and columns of a double layer."""
+        sides = (False, True) if self._has_normal else (False,)
+        return [layer_check(self.operator, self._execution, transposed) for transposed in sides]
+
+    @cached_property
+    def _sizes(self) -> list[NDArray[np.float64]]:
+        """The sizes of terms at each of the checks."""
+        return [layer_sizes(self.operator, each) for each in self.checks]
+
+    def layout(self, promise: Promise) -> Layout:
+        """The tree of both spaces."""
+        return self._layout_of(self.operator, promise)
+
+    def near(self, layout: Layout) -> list[NearStore]:
+        """Exact entries between neighbouring leaves."""
+        return [near_store(self.operator, 1.0, layout, self._execution)]
+
+    def far(self, layout: Layout, promise: Promise) -> HarmonicFar:
+        """Moments of both sides; of one where they are equal."""
+        operator, integrand = self.operator, self.operator.integrand
+        table = tables(promise.order, self.rtol >= LAPLACE.far and not self._has_normal)
+        kinds = ["curl" if integrand.curls else "normal" if integrand.normal == side else "value"
+                 for side in ("test", "trial")]  # fmt: skip
+        sides = (layout.rows, operator.test), (layout.columns, operator.trial)
+        lines: list[Line] = []
+        for (side, space), kind in zip(sides, kinds, strict=True):
+            if lines and kinds[0] == kinds[1] and operator.test is operator.trial:
+                lines.append(lines[0])
+                continue
+            pieces = side.pieces(space)
+            moments = moments_of(pieces, operator.quadrature.regular, kind, layout, table)
+            lines.append(Line(0, pieces, moments, 3 if kind == "curl" else 1))
+        passes = Translations(layout.tree, layout.lists.far, table, lines[0].sums)
+        scale = 1 / (4 * np.pi * layout.tree.cube.edge ** (1 + kinds.count("normal")))
+        return HarmonicFar(layout, lines[:1], lines[1:], passes, scale)
+
+    def errors(self, product: MultipoleProduct) -> list[float]:
+        """The errors of products at each of the checks. Where a surface lies in one plane, normal derivatives are zero:
+        errors of products below 1e-8 of the size of terms between leaves that do not touch are compared with that."""
+        scale = product.layout.mean_edge**2
+        return [float(each.errors(each.products(product), partial(np.divide, size, scale), 1e-8).max())
+                for each, size in zip(self.checks, self._sizes, strict=True)]  # fmt: skip
+
+    def following(self, orders: tuple[Promise, ...], error: float) -> tuple[Promise, ...]:
+        """The orders that are left after the first of them had this error."""
+        return better_orders(orders, error, self.rtol)
+
+
+def moments_of(pieces: Pieces, degree: int, kind: str, layout: Layout, table: Tables) -> Moments:
+    """Runs (n components) of r moments of n pieces, about the centres of their leaves.
+
+    degree: of the rule of quadrature points, which are held for some leaves of each thread at a time. kind: "value",
+    "normal" or "curl" of `Charges`; normals are dipoles.
+    """
+    tree, starts, rank, lanes = layout.tree, pieces.starts, table.rank, width(table.numbers.dtype)
+    real, normal, given = table.numbers.dtype, kind == "normal", "value" if kind == "normal" else kind
+    components, box = KINDS[given][1], np.repeat(layout.lists.leaves, np.diff(starts))
+    out = Moments.empty(components * len(box), rank, real, real)
+    matrix = np.ascontiguousarray(table.expand[1:] if normal else table.expand[:1]).ravel()
+    centre, edge, size, shares = tree.centre, tree.edge, (3 if normal else 1) * table.functions, pieces.runs(SHARE)
+
+    def work(task: int) -> None:
+        first, last, _ = shares[task]
+        low, high = int(starts[first]), int(starts[last])
+        # points of some leaves, and of each component the charges (pieces, points) there
+        found, numbers = charges(pieces.alone(*shares[task]), degree, given), np.arange(high - low)
+        points = tree.inside(found.points)
+        for component, rows in enumerate(found.gather(given)):
+            around, begin = np.repeat(box[low:high], np.diff(rows.indptr)), rows.indptr.astype(np.int64)
+            places = padded(((points[rows.indices] - centre[around]) / edge[around, None]).T, real)
+            weights = rows.data[None]
+            if normal:
+                weights = weights * found.normals[rows.indices].T / edge[around]
+            # moments with all basis functions, then with the r columns of the table
+            each = basis_moments(places, padded(weights, real), begin, table.order.p)
+            into = out.numbers[(components * low + component) * rank :]
+            multiply(matrix, rank // lanes, size, each.ravel(), numbers, size, into, numbers, components * rank, 0,
+                     high - low)  # fmt: skip
+
+    run_tasks(work, len(shares))
+    return out
