@@ -188,6 +188,7 @@ def far_lists(parent, children, position, neighbours, holds, numbers, matrices, 
     for b in range(1, len(parent)):
         if not holds[b, 1]:
             continue
+        # children of the parent's neighbours, by their offset from the box
         first, x, y, z = b // BLOCK * matrices, position[b, 0] + most, position[b, 1] + most, position[b, 2] + most
         for n in neighbours[parent[b]]:
             if n < 0:

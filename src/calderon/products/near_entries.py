@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from calderon.backends import Execution, require_memory, run_tasks
@@ -20,10 +19,6 @@ from calderon.galerkin.rows.entry_kernels import Clusters, CompiledRows, block
 from calderon.galerkin.rows.galerkin_entries import compiled_sum, go_together
 from calderon.galerkin.rows.special_pairs import FoundPairs, SpecialPairs
 
-SHARE = 16
-"""Strips of one task."""
-WIDEST = 512
-"""Columns of a strip, about: its entries should fit into the second-level cache."""
 BEYOND = 32
 """Numbers behind the last block, which loads of whole vectors may touch."""
 ADVICE = "try smaller boxes, precision='single', or fewer pairs of boxes"
@@ -44,35 +39,6 @@ class NearBlocks(NamedTuple):
         """The entries of all blocks."""
         return self.room[: self.starts[-1]]
 
-    def matrix(self) -> sp.csr_array:
-        """The sparse matrix (test, trial) of all blocks, in the order of the unknowns."""
-        places = []
-        for i, j in self.pairs.tolist():
-            run = self.rows.order[self.rows.start[i] : self.rows.stop[i]]
-            across = self.columns.order[self.columns.start[j] : self.columns.stop[j]]
-            places.append(np.stack(np.meshgrid(run, across, indexing="ij")).reshape(2, -1))
-        where = np.concatenate([np.zeros((2, 0), np.int64), *places], axis=1)
-        shape = len(self.rows.order), len(self.columns.order)
-        return sp.coo_array((self.numbers, tuple(where)), shape=shape).tocsr()
-
-
-def near_blocks(
-    terms: Sequence[tuple[complex, BilinearForm]],
-    rows: Clusters,
-    columns: Clusters,
-    pairs: NDArray[np.int64],
-    execution: Execution,
-) -> NearBlocks:
-    """The entries of sum factor * form between the boxes of each of the pairs (n, 2), as exact as a dense matrix.
-
-    terms: factors and forms on one test and one trial space; their touching and near pairs of triangles are searched
-    once. rows, columns: boxes of test and of trial functions. Raises ValueError for forms on different spaces,
-    MemoryError before the blocks are allocated if there is no room.
-    """
-    blocks = empty_blocks(terms, rows, columns, pairs, execution)
-    fill_blocks(blocks, np.arange(len(pairs)), terms, execution)
-    return blocks
-
 
 def empty_blocks(
     terms: Sequence[tuple[complex, BilinearForm]],
@@ -81,7 +47,11 @@ def empty_blocks(
     pairs: NDArray[np.int64],
     execution: Execution,
 ) -> NearBlocks:
-    """Blocks of zeros, as `near_blocks` says."""
+    """Blocks of zeros for the entries of sum factor * form between the boxes of each of the pairs (n, 2).
+
+    terms: factors and forms on one test and one trial space. rows, columns: boxes of test and of trial functions.
+    Raises MemoryError before the blocks are allocated if there is no room.
+    """
     sizes = [(clusters.stop - clusters.start)[each] for clusters, each in zip((rows, columns), pairs.T, strict=True)]
     starts = np.append(0, np.cumsum(sizes[0] * sizes[1]))
     kind = execution.dtype(any(form.is_complex or complex(factor).imag != 0 for factor, form in terms))
@@ -97,8 +67,9 @@ def fill_blocks(
     execution: Execution,
     found: FoundPairs | None = None,
 ) -> FoundPairs | None:
-    """Add sum factor * form to the blocks with these numbers; functions without triangles in the spaces of the forms
-    have zeros. found: the search for special pairs that an earlier call on the same triangles returned."""
+    """Add sum factor * form to the blocks with these numbers, as exact as a dense matrix; functions without triangles
+    in the spaces of the forms have zeros. found: the search for special pairs, once for all terms, that an earlier call
+    on the same triangles returned. ValueError for forms on different spaces."""
     strips = strips_for(terms, blocks, numbers)
     for factor, entries in compiled_terms(terms, blocks, strips, execution, found):
         found = entries.found
@@ -173,7 +144,8 @@ def strips_for(terms: Sequence[tuple[complex, BilinearForm]], blocks: NearBlocks
 
 
 def strips_of(blocks: NearBlocks, chosen: NDArray[np.int64], together: bool) -> Strips:
-    """The strips of these blocks; together: more than one block in each. The column boxes of a strip are disjoint."""
+    """The strips of these blocks; together: more than one block in each. The column boxes of a strip are disjoint, and
+    have about 512 columns at most: its entries should fit into the second-level cache."""
     columns, pairs = blocks.columns, blocks.pairs[chosen]
     numbers = chosen[np.lexsort((columns.start[pairs[:, 1]], pairs[:, 0]))]
     box, column = blocks.pairs[numbers].T
@@ -183,7 +155,7 @@ def strips_of(blocks: NearBlocks, chosen: NDArray[np.int64], together: bool) -> 
         new[:] = True
     before = np.cumsum(stop - start) - (stop - start)
     first = np.maximum.accumulate(np.where(new, np.arange(len(new)), 0))
-    new |= np.diff((before - before[first]) // WIDEST, prepend=0) != 0
+    new |= np.diff((before - before[first]) // 512, prepend=0) != 0
     offset = box * len(columns.order)
     new[1:] |= (start + offset)[1:] < np.maximum.accumulate(stop + offset)[:-1]
     joined = np.append(np.flatnonzero(new), len(new))
@@ -201,15 +173,15 @@ def add_entries(
     widest = int(np.diff(ends[joined]).max(initial=0))
     number, highest = blocks.numbers.dtype.type(factor), int((rows.stop - rows.start).max(initial=0))
 
-    def work(share: int) -> None:
+    def work(share: int) -> None:  # of 16 strips
         room = aligned(entries.scratch, entries.real), np.zeros((highest, widest), entries.dtype)
         fill_strips(
-            functions.board, low + share * SHARE, min(low + (share + 1) * SHARE, high), joined,
+            functions.board, low + 16 * share, min(low + 16 * (share + 1), high), joined,
             blocks.pairs[strips.numbers, 0], blocks.starts[strips.numbers], rows.start, rows.stop, columns.start,
             columns.stop, special.indptr, special.indices, special.data, number, *room, blocks.numbers,
         )  # fmt: skip
 
-    run_tasks(work, math.ceil((high - low) / SHARE))
+    run_tasks(work, math.ceil((high - low) / 16))
 
 
 @kernel

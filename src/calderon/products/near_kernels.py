@@ -234,12 +234,14 @@ def multiply_many(
             p2, p3 = min(a + 2, many - 1) * apart, min(a + 3, many - 1) * apart
             s0, s1, s2, s3 = zero(room), zero(room), zero(room), zero(room)
             t0, t1, t2, t3 = zero(room), zero(room), zero(room), zero(room)
+            # each given place meets the numbers of all four rows
             for b in range(inner):
                 v, q = load(x, (given + b) * w), b * step
                 s0, t0 = s0 + v * number(room, p0 + q), t0 + v * number(room, p0 + q + 1)
                 s1, t1 = s1 + v * number(room, p1 + q), t1 + v * number(room, p1 + q + 1)
                 s2, t2 = s2 + v * number(room, p2 + q), t2 + v * number(room, p2 + q + 1)
                 s3, t3 = s3 + v * number(room, p3 + q), t3 + v * number(room, p3 + q + 1)
+            # sums of the places that exist
             at = 2 * (to + a) * w
             add(y, at, s0)
             add(y, at + w, t0)

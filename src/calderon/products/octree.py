@@ -148,6 +148,7 @@ def sort_by_digits(found, spare):
         before = np.int64(0)
         if len(found) == 0 or counts[d, (found[0, 0] >> (DIGIT * d)) & ((1 << DIGIT) - 1)] == len(found):
             continue  # one digit for all
+        # where each digit begins, and rows in the order of digits
         for k in range(1 << DIGIT):
             counts[d, k], before = before, before + counts[d, k]
         for i in range(len(found)):

@@ -83,6 +83,7 @@ def pack_kernel(step: int) -> Callable[..., None]:
         for k in range(low, high):
             n, at = blocks[k], begins[k]
             to, group, width = starts[n], tops[n], widths[n]
+            # rows, each in groups with one exponent, which begin without anything left
             for _ in range(heights[n]):
                 left[:] = 0.0
                 for first in range(0, width, GROUP):
@@ -96,6 +97,7 @@ def pack_kernel(step: int) -> Callable[..., None]:
                     more = 0.0
                     for s in range(kinds):
                         more = max(more, abs(left[s]))
+                    # the unit of the group
                     exponent = exponent_of(largest + more, LARGEST - 1.0)
                     exponents[group] = exponent
                     unit, inverse = math.ldexp(1.0, exponent), math.ldexp(1.0, -exponent)
