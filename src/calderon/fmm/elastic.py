@@ -6,19 +6,17 @@ from functools import cached_property
 
 import numpy as np
 
-from calderon.backends import Execution, return_memory
-from calderon.fmm.check import elastic_check
+from calderon.backends import Execution, require_memory, return_memory, run_tasks
 from calderon.fmm.elastic_moments import Fields, elastic_moments
-from calderon.fmm.far import DIRECTIONS, HarmonicFar, Line
 from calderon.fmm.layout import Layout
 from calderon.fmm.near import near_store
 from calderon.fmm.orders import ELASTOSTATICS, Promise
 from calderon.fmm.p2m_l2p import SUMS
 from calderon.fmm.passes import Translations
-from calderon.fmm.product import MultipoleProduct
+from calderon.fmm.product import DIRECTIONS, HarmonicFar, Line, MultipoleProduct
 from calderon.fmm.tables import tables
 from calderon.operators.tree import Term
-from calderon.products.check import Check
+from calderon.products.check import ROWS, Check
 from calderon.products.near_store import NearStore
 from calderon.quadrature import NearQuadrature
 
@@ -119,3 +117,49 @@ def layout_of(terms: Sequence[Term], promise: Promise) -> Layout:
     Laplace's equation, as pairs of triangles have nine times as many numbers."""
     spaces = [space.scalar for each in terms for space in (each.atom.test, each.atom.trial)]
     return Layout.of(spaces, spaces, promise, terms[0].atom.quadrature.near, 1.0, len(terms) > 1)
+
+
+def elastic_check(terms: Sequence[Term], transposed: bool = False) -> Check:
+    """The check of a table of layers, or of its transpose, with vectors that are zero but for the columns of one layer.
+    Each layer has four random vectors with one error, and a constant one with another."""
+    random, order = np.random.default_rng(0), -1 if transposed else 1
+    many = 4  # with one random vector, a row whose errors happen to add up decides
+    # where each term begins, and its shape; of the transpose
+    ends = [((each.top, each.left)[::order], each.shape[::order]) for each in terms]
+    heights = {top: height for (top, _), (height, _) in ends}
+    columns = {left: (width, (each.factor, each.atom.green, each.atom.integrand))
+               for ((_, left), (_, width)), each in zip(ends, terms, strict=True)}  # fmt: skip
+    layers = list(dict.fromkeys(layer for _, layer in columns.values()))
+    chosen = {}  # rows of each row of the table
+    for top, height in heights.items():  # three rows of a function cost as much as one
+        functions = random.choice(height // DIRECTIONS, min(height, ROWS + 2) // DIRECTIONS, replace=False)
+        chosen[top] = (DIRECTIONS * np.sort(functions)[:, None] + np.arange(DIRECTIONS)).ravel()
+    starts = dict(zip(chosen, np.cumsum([0, *(len(each) for each in chosen.values())])[:-1], strict=True))
+    rows = np.concatenate([top + each for top, each in chosen.items()])
+    # vectors of each layer, zero in the columns of the others
+    vectors = np.zeros((max(left + n for left, (n, _) in columns.items()), (many + 1) * len(layers)))
+    exact = np.zeros((len(rows), vectors.shape[1]))
+    for left, (size, layer) in columns.items():
+        given = np.split(vectors[left : left + size], len(layers), axis=1)[layers.index(layer)]
+        given[:, :many] = random.standard_normal((size, many))
+        given[:, many] = 1.0
+    # exact products of each term, some side by side
+    products, numbers = [np.zeros(0)] * len(terms), iter(range(len(terms)))
+
+    def line(_: int) -> None:
+        for number in numbers:  # shared: each comes once
+            multiply(number)
+
+    def multiply(number: int) -> None:
+        (top, left), (_, width), each = *ends[number], terms[number]
+        own = chosen[top]
+        require_memory(8 * len(own) * width, f"{len(own)} rows of {each.atom!r}", "try a coarser mesh")
+        entries = each.atom.entries(slice(None), own).T if transposed else each.atom.entries(own, slice(None))
+        products[number] = each.factor * (entries @ vectors[left : left + width])
+
+    run_tasks(line, 2)  # side by side, as one thread makes tables of triangles
+    for ((top, _), _), each in zip(ends, products, strict=True):
+        exact[starts[top] : starts[top] + len(each)] += each
+    groups = 2 * np.repeat(np.arange(len(layers)), many + 1)
+    groups[many :: many + 1] += 1
+    return Check(rows, vectors, exact, groups, transposed=transposed)

@@ -2,25 +2,24 @@
 
 from collections.abc import Callable
 from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends import Execution, run_tasks
+from calderon.backends import Execution, require_memory, run_tasks
 from calderon.backends.vectors import width
-from calderon.fmm.check import layer_check, layer_sizes
-from calderon.fmm.far import HarmonicFar, Line
 from calderon.fmm.layout import Layout
 from calderon.fmm.moment_store import Moments
 from calderon.fmm.near import near_store
 from calderon.fmm.orders import LAPLACE, Promise, better_orders
 from calderon.fmm.passes import Translations, multiply
 from calderon.fmm.point_expansions import basis_moments
-from calderon.fmm.product import MultipoleProduct
+from calderon.fmm.product import HarmonicFar, Line, MultipoleProduct
 from calderon.fmm.tables import Tables, tables
 from calderon.operators.boundary import IntegralOperator
 from calderon.operators.tree import Term
-from calderon.products.check import Check
+from calderon.products.check import Check, random_rows
 from calderon.products.direct_sums import padded
 from calderon.products.near_store import NearStore
 from calderon.spaces.charges import KINDS, charges
@@ -131,3 +130,30 @@ def moments_of(pieces: Pieces, degree: int, kind: str, layout: Layout, table: Ta
 
     run_tasks(work, len(shares))
     return out
+
+
+def layer_check(operator: IntegralOperator, execution: Execution, transposed: bool) -> Check:
+    """The check of one integral operator, or of its transpose, with a random vector and, but for curls, which take
+    constants to zero, a constant one; each has its own error. execution: precision of the entries."""
+    random = np.random.default_rng(0)
+    count, size = operator.shape[:: -1 if transposed else 1]
+    rows = random_rows(random, count)
+    parts: tuple[Any, Any] = (slice(None), rows) if transposed else (rows, slice(None))
+    vectors = random.standard_normal((size, 1 if operator.integrand.curls else 2))
+    vectors[:, 1:] = 1.0
+    require_memory(8 * len(rows) * size, f"{len(rows)} rows of {operator!r}", "try a coarser mesh")
+    entries = operator.entries(*parts, precision="single" if execution.real == np.float32 else "double")
+    exact = (entries.T if transposed else entries) @ vectors
+    return Check(rows, vectors, exact, np.arange(vectors.shape[1]), transposed=transposed)
+
+
+def layer_sizes(operator: IntegralOperator, check: Check) -> NDArray[np.float64]:
+    """(vectors,) norms of the checked products if terms had the distance 1, of operators with a normal derivative, of
+    which a flat surface has none; else 0."""
+    if operator.integrand.normal == "none":
+        return np.zeros(check.vectors.shape[1])
+    spaces = (operator.test, operator.trial)[:: -1 if check.transposed else 1]
+    masses = [np.sqrt(np.maximum(space.mass_matrix(space).diagonal(), 0)) for space in spaces]
+    rows, columns = (mass * float(space.mesh.areas.mean()) ** 0.5 for mass, space in zip(masses, spaces, strict=True))
+    terms = np.linalg.norm(columns[:, None] * check.vectors, axis=0)
+    return np.asarray(np.linalg.norm(rows[check.rows]) * terms / (4 * np.pi))

@@ -7,10 +7,10 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from calderon.fmm.elastic import layout_of
-from calderon.fmm.far import DIRECTIONS
 from calderon.fmm.layout import Layout
 from calderon.fmm.orders import ELASTIC, ELASTOSTATICS, FUNCTIONS, Promise, first_order
 from calderon.fmm.p2m_l2p import SUMS
+from calderon.fmm.product import DIRECTIONS
 from calderon.operators.boundary import IntegralOperator
 from calderon.operators.memory_estimate import preparation_bytes
 from calderon.operators.methods import Plan

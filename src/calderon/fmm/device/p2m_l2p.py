@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from calderon.backends import Device, Source, real_name
 from calderon.backends.devices.device_matrix import vector_type
-from calderon.fmm.far import DIRECTIONS, Line
+from calderon.fmm.product import DIRECTIONS, Line
 from calderon.products.device.tables import GROUP, indices, runs_of
 
 LANES = 32

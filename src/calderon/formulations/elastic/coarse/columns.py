@@ -7,8 +7,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from calderon.fmm.far import Line
 from calderon.fmm.layout import Layout
+from calderon.fmm.product import Line
 
 Index = NDArray[np.int64]
 REAL = np.float32

@@ -14,10 +14,9 @@ from calderon.backends.register_tiles import add_products
 from calderon.backends.threads import in_parts
 from calderon.backends.vector_loads import total
 from calderon.backends.vectors import aligned, lanes, load, width, zero
-from calderon.fmm.far import Line
 from calderon.fmm.moment_store import add_run
 from calderon.fmm.p2m_l2p import SUMS
-from calderon.fmm.product import MultipoleProduct
+from calderon.fmm.product import Line, MultipoleProduct
 from calderon.fmm.tables import Tables
 from calderon.formulations.elastic.coarse.columns import REAL, Index, LeafColumns
 from calderon.products.octree import Octree
