@@ -30,6 +30,11 @@ class PieceKernels(NamedTuple):
 @functools.cache
 def piece_kernels(packed: bool) -> PieceKernels:
     """The kernels for moments in 16 bits (packed), or as floats."""
+    return PieceKernels(*_field_kernels(packed), *_value_kernels(packed))
+
+
+def _field_kernels(packed: bool) -> tuple[Callable[..., None], Callable[..., None]]:
+    """from_fields and to_fields of `PieceKernels`."""
 
     @kernel
     def from_fields(stored, rank, sums, starts, x, count, boxes, moments, low, high):
@@ -61,6 +66,12 @@ def piece_kernels(packed: bool) -> PieceKernels:
                         t = with_run(stored, packed, rank, sums * j + c, t, local, first + c * rank)
                     y[q * length + j] += total(t)
 
+    return from_fields, to_fields
+
+
+def _value_kernels(packed: bool) -> tuple[Callable[..., None], Callable[..., None]]:
+    """from_values and to_values of `PieceKernels`."""
+
     @kernel
     def from_values(stored, rank, starts, x, count, boxes, moments, low, high):
         """Add coefficients times moments to those of the leaves low .. high: those of 1 to the sum of the component, of
@@ -91,7 +102,7 @@ def piece_kernels(packed: bool) -> PieceKernels:
                         t = with_run(stored, packed, rank, SUMS * j + c + 1, t, local, first + 3 * rank)
                         y[q * length + 3 * j + c] += total(t)
 
-    return PieceKernels(from_fields, to_fields, from_values, to_values)
+    return from_values, to_values
 
 
 @kernel
