@@ -353,7 +353,7 @@ def smaller(vector, bound):
 
 @jitable
 def above(vector, bound):
-    """1 where the number is larger than the bound, else 0."""
+    """1 where a number of the vector is larger than the bound, else 0."""
     return where_less(bound, vector, 1.0, 0.0)
 
 

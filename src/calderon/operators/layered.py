@@ -39,6 +39,8 @@ class LayeredElectricField(BoundaryOperator):
     is_leaf: ClassVar[bool] = True
     is_layered: ClassVar[bool] = True
     integrand: ClassVar[Integrand] = ELECTRIC_FIELD
+    upright_flops: ClassVar[float] = 3.5e5
+    """Flops, in estimates by measurement, of an entry with vertical metal, its tables among them."""
 
     def __repr__(self) -> str:
         return with_spaces(f"electric field in {len(self.sections.eps)} layers", self)
@@ -70,12 +72,11 @@ class LayeredElectricField(BoundaryOperator):
     @cached_property
     def special_flops(self) -> float:
         """Flops, in estimates, of all that is not an entry of distant functions of horizontal metal: by measurement
-        2.5e10 for the tables of a pair of heights, 1.7e7 for touching and near pairs of a function, 3.5e5 for an entry
-        with vertical metal, its tables among them."""
+        2.5e10 for the tables of a pair of heights, 1.7e7 for touching and near pairs of a function."""
         heights, upright = self.horizontal_metal.heights, self.trial.dofs[self.parts.vertical]
         vertical = len(np.unique(upright[upright >= 0]))
         own = 2.5e10 * len(heights) * (len(heights) + 1) / 2 + 1.7e7 * self.trial.dimension
-        return own + 3.5e5 * vertical * self.trial.dimension
+        return own + self.upright_flops * vertical * self.trial.dimension
 
     @property
     def horizontal_metal(self) -> LayeredMetal:

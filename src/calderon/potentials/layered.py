@@ -143,7 +143,11 @@ def layered_fields(
             table = field_table(sections, float(z), float(level), nearest if abs(away) < nearest / 2 else 0.0, reach)
             some = tuple(np.ascontiguousarray(each[levels == level]) for each in data)
             given = away, some, rules, table.edges, np.ascontiguousarray(table.series[..., :7]), values
-            in_parts(lambda low, high, at=place, given=given: _add_fields(at, low, high, *given), len(chosen))
+
+            def add(low: int, high: int, at: Any = place, given: Any = given) -> None:
+                _add_fields(at, low, high, *given)
+
+            in_parts(add, len(chosen))
         if len(steep):
             values += upright_fields(sections, *upright, place, float(z))
         for at, current in probes:

@@ -202,7 +202,11 @@ class SurfaceField(FieldAlgebra, ABC):
         for low in range(0, count, AT_ONCE):
             some = np.arange(low, min(low + AT_ONCE, count))
             given = self._emitted(some, rule, True), self._centres[some], k
-            total += sums_at(lambda block, out, given=given: run(block, *given, out), unit, emission.values)
+
+            def add(block: NDArray[Any], out: NDArray[Any], given: Any = given) -> None:
+                run(block, *given, out)
+
+            total += sums_at(add, unit, emission.values)
         return np.asarray(total / (4 * math.pi))
 
     def _far_on_device(

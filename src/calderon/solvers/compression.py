@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 
 class CompressedSides:
-    """Right-hand sides b_j = |b_j| (Q c_j + e_j); those that `add` has not seen are not there yet.
+    """Right-hand sides b_j = |b_j| (Q c_j + e_j); `add` brings them in turn.
 
     rows (r, n): Q transposed. coefficients (r, m): c_j. sizes (m,): |b_j|. errors (m,): bounds of |e_j|.
     """

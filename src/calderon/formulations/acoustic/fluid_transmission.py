@@ -196,7 +196,7 @@ class FluidTransmission(ScatteringProblem):
         return total, self._layers(self.green, outer, total, slope)
 
     def _layers(
-        self, green: Helmholtz, sides: list[tuple[Body, float, complex]], total: Function, slope: Function
+        self, green: Helmholtz, sides: Sequence[tuple[Body, float, complex]], total: Function, slope: Function
     ) -> tuple[Potential, Potential]:
         """The layers of the field in a fluid, from the bodies next to it with the signs and ratios of `sides_of`."""
         values: Any = sum(-sign * self._on(body, total) for body, sign, _ in sides)

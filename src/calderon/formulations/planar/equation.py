@@ -25,7 +25,7 @@ from calderon.hmatrix.composed_operator import product_of
 from calderon.hmatrix.off_diagonal import Term
 from calderon.mesh import TriangleMesh
 from calderon.mesh.topology import components_by_edges
-from calderon.operators.layered import UPRIGHT_ENTRY, LayeredElectricField, layered_electric_field
+from calderon.operators.layered import LayeredElectricField, layered_electric_field
 from calderon.operators.methods import AUTO, Plan, method_named
 from calderon.products.cost import Cost
 from calderon.spaces import EdgeSpace
@@ -179,7 +179,7 @@ class MetalOperator:
             raise ValueError(f"method {method!r} is for horizontal metal, and much is vertical: use method='dense'")
         flat = self._horizontal_field
         plan = plan_fft(flat, rtol, precision, **self.grid) if method_named(method).grids else flat.plan(method, rtol)
-        seconds = plan.seconds + Cost(UPRIGHT_ENTRY * total * number).seconds
+        seconds = plan.seconds + Cost(flat.upright_flops * total * number).seconds
         return plan._replace(nbytes=plan.nbytes + 32 * total * number, seconds=seconds)
 
     def _field(self, space: EdgeSpace) -> LayeredElectricField:
