@@ -25,7 +25,7 @@ from calderon.backends.vectors import aligned
 from calderon.galerkin.rows.entry_kernels import Clusters
 from calderon.galerkin.rows.galerkin_entries import compiled_rows
 from calderon.mesh.locality import locality_order
-from calderon.products.near_entries import add_entries, near_blocks, strips_of
+from calderon.products.near_entries import add_entries, empty_blocks, strips_of
 from calderon.spaces import dual_tests
 from calderon.spaces.supports import support_boxes
 
@@ -94,7 +94,7 @@ def near_pairs(operator: Any) -> tuple[Clusters, Clusters, Any]:
 
 def _blocks(operator: Any) -> Callable[[], float]:
     execution = Execution.of("numba", "double")
-    blocks = near_blocks([(1.0, operator)], *near_pairs(operator), execution)
+    blocks = empty_blocks([(1.0, operator)], *near_pairs(operator), execution)
     strips = strips_of(blocks, np.arange(len(blocks.pairs)), operator.trial.dofs.shape[1] > 1)
     entries = compiled_rows(operator, blocks.rows, strips.columns, execution)
 

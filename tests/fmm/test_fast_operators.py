@@ -115,7 +115,7 @@ def test_near_pairs_of_some_leaves_at_a_time(layer, monkeypatch):
     operator = getattr(cal, layer)(cal.Laplace(), cal.P1(MESHES["long"]()))
     x = RANDOM.standard_normal((operator.shape[1], 1))
     whole = operator.assemble("fmm", rtol=1e-4) @ x
-    monkeypatch.setattr(near, "TOGETHER", 600_000)
+    monkeypatch.setattr(near, "SCRATCH_BYTES", 600_000)
     monkeypatch.setattr(laplace, "SHARE", 300)
     assert difference(operator.assemble("fmm", rtol=1e-4) @ x, whole) < 1e-6
 
@@ -160,10 +160,10 @@ def test_sums_blocks_and_several_columns():
     assert len(fast.info) == 3  # K and its transposed are prepared once
 
 
-@pytest.mark.parametrize("room, together", [(passes.ROOM, 8), (3000, 1)])
+@pytest.mark.parametrize("room, together", [(passes.SCRATCH_BYTES, 8), (3000, 1)])
 def test_groups_of_columns(room, together, monkeypatch):
     """Columns beyond those that are multiplied at a time, or whose expansions have no room, have the same products."""
-    monkeypatch.setattr(passes, "ROOM", room)
+    monkeypatch.setattr(passes, "SCRATCH_BYTES", room)
     fast = cal.single_layer(cal.Laplace(), cal.P1(MESHES["long"]())).assemble("fmm", rtol=1e-4)
     assert fast.product.together == together
     x = RANDOM.standard_normal((fast.shape[1], 10))

@@ -20,8 +20,8 @@ CHOICES = Choices(leaf=24, coarsen=False)
 @pytest.fixture(autouse=True)
 def small_pieces(monkeypatch):
     """So that each worker has several, however fast the others are."""
-    monkeypatch.setattr(compression, "LARGEST", 1e4)
-    monkeypatch.setattr(compression, "SMALLEST", 1e4)
+    monkeypatch.setattr(compression, "MOST_WORK", 1e4)
+    monkeypatch.setattr(compression, "LEAST_WORK", 1e4)
 
 
 def assembled(operator, backend, precision="double"):

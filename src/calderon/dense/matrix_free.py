@@ -17,7 +17,7 @@ from scipy.sparse.linalg import LinearOperator
 from calderon.backends import Execution, InOrder, Source, require_memory, run_tasks, thread_count
 from calderon.galerkin.assembly import block_of
 from calderon.galerkin.device.block import DeviceBlock
-from calderon.galerkin.device.local_matrices import GROUP
+from calderon.galerkin.device.local_matrices import SMALL_GROUP
 from calderon.operators.algebra import BoundaryOperator
 from calderon.operators.boundary import IntegralOperator
 from calderon.operators.lazy_operator import short_label
@@ -160,7 +160,7 @@ class OnDevice(Tiled):
         self._block.keep_special()
         self._device = self._block.device
         real = "double" if self._block.real == np.float64 else "float"
-        defines = ("OUT_COMPLEX", int(operator.is_complex)), ("GROUP_SIZE", GROUP)
+        defines = ("OUT_COMPLEX", int(operator.is_complex)), ("GROUP_SIZE", SMALL_GROUP)
         self._program = self._device.build(Source("dense/multiply.c", real, defines))
 
     def _product(self, x: NDArray[Any], rows: bool, columns: bool) -> NDArray[Any]:
@@ -181,12 +181,12 @@ class OnDevice(Tiled):
             matrices = block.local, block.local_i
             if rows:
                 part = device.empty((len(places), 2), block.real)
-                threads = (len(places) * GROUP,)
-                device.launch(self._program, "multiply", threads, (GROUP,), *matrices, given, len(trials), part)
+                threads = (len(places) * SMALL_GROUP,)
+                device.launch(self._program, "multiply", threads, (SMALL_GROUP,), *matrices, given, len(trials), part)
                 self._add(y, places, part)
             if columns:
                 device.launch(
-                    self._program, "multiply_transposed", (len(trials),), (GROUP,), *matrices,
+                    self._program, "multiply_transposed", (len(trials),), (SMALL_GROUP,), *matrices,
                     self._sent(local[places]), len(places), len(trials), total,
                 )  # fmt: skip
         if columns:

@@ -16,7 +16,7 @@ from calderon.backends.numba import jitable_part, kernel
 from calderon.backends.threads import run_tasks
 from calderon.spaces import EdgeSpace
 
-TILE = 32
+WAVES_PER_TILE = 32
 CLOSE = 1.0
 TERMS = 15
 """Terms of the series; its rest is below 1e-14."""
@@ -143,8 +143,8 @@ def transforms(space: EdgeSpace, waves: NDArray[np.float64], along: NDArray[np.f
     out = np.zeros((2, len(waves), space.dimension), dtype=complex)
 
     def tile(number: int) -> None:
-        part = slice(TILE * number, TILE * (number + 1))
+        part = slice(WAVES_PER_TILE * number, WAVES_PER_TILE * (number + 1))
         _transform(waves[part], along[part], *data, out[:, part])
 
-    run_tasks(tile, -(-len(waves) // TILE))
+    run_tasks(tile, -(-len(waves) // WAVES_PER_TILE))
     return out

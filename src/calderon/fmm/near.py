@@ -14,7 +14,7 @@ from calderon.products.near_entries import empty_blocks, fill_blocks
 from calderon.products.near_store import NearStore
 from calderon.spaces.pieces import Pieces
 
-TOGETHER = 128_000_000
+SCRATCH_BYTES = 128_000_000
 """Bytes of entries of touching and near pairs of triangles that are held at a time."""
 
 
@@ -48,7 +48,7 @@ def near_store(
     # as one thread makes most of their lists (last digits of entries depend on which are filled together)
     held = form.test.dofs.shape[1] * form.trial.dofs.shape[1] * execution.dtype(False).itemsize * 42
     lines = 4 if thread_count() >= 8 else 2
-    most = (2 if symmetric else 1) * TOGETHER // lines
+    most = (2 if symmetric else 1) * SCRATCH_BYTES // lines
     share = np.cumsum(layout.rows.counts) * held // most
     waiting = iter(np.unique(share).tolist())
 

@@ -22,7 +22,7 @@ from calderon.products.octree import Octree
 TOGETHER, LISTED = 24, 240
 """Vectors whose products with the first factor of a matrix are held at a time, in the first-level cache, and vectors
 of pairs whose places are listed at a time."""
-TIMES, ROOM = 8, 64_000_000
+TIMES, SCRATCH_BYTES = 8, 64_000_000
 """Columns of a matrix that are passed at once at most, and bytes of their expansions, unless one takes more."""
 
 
@@ -118,7 +118,7 @@ class Translations:
     @property
     def together(self) -> int:
         """How many times `columns` vectors of each box may be passed at once."""
-        return max(1, min(TIMES, ROOM // (2 * self.size * self.real.itemsize)))
+        return max(1, min(TIMES, SCRATCH_BYTES // (2 * self.size * self.real.itemsize)))
 
     def empty(self, times: int = 1) -> NDArray[Any]:
         """Zero moments or local expansions of all boxes, for so many times `columns` vectors."""

@@ -7,7 +7,7 @@ import scipy
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from calderon.galerkin.regular.element_tables import GROUP, groups_of
+from calderon.galerkin.regular.element_tables import FUNCTIONS_AT_ONCE, groups_of
 from calderon.mesh.locality import locality_order
 from calderon.spaces import Space
 
@@ -103,7 +103,7 @@ def sharing(table: sp.csr_array) -> list[NDArray[np.int64]]:
 def filled_rows(tile_rows: NDArray[np.int64], count: int) -> NDArray[np.int64]:
     """Rows (m, L) of the tile for whole groups of test functions (`element_tables.by_groups`), with the dummy row
     `count` for those that fill up the last group."""
-    missing = GROUP * groups_of(tile_rows.shape[1]) - tile_rows.shape[1]
+    missing = FUNCTIONS_AT_ONCE * groups_of(tile_rows.shape[1]) - tile_rows.shape[1]
     return tile_rows if missing <= 0 else np.pad(tile_rows, [(0, 0), (0, missing)], constant_values=count)
 
 

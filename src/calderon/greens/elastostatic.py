@@ -29,7 +29,7 @@ def value(r2, parameters, reference):
     return g, g, slope, slope, curvature, curvature
 
 
-RADIAL = Radial(value, no_phase, False, 0, orders=(1, 3, 5))
+KELVIN = Radial(value, no_phase, False, 0, orders=(1, 3, 5))
 
 
 @dataclass(frozen=True)
@@ -82,4 +82,4 @@ class Elastostatic:
 
     def radial(self, spread: float) -> Radial:
         """The compiled radial functions."""
-        return RADIAL
+        return KELVIN

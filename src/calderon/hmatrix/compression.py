@@ -25,7 +25,7 @@ from calderon.hmatrix.tree.places import Places
 
 Advance = Callable[[int, int], None]
 Points = tuple[NDArray[np.float64], NDArray[np.float64]]
-SMALLEST, LARGEST = 1e5, 4e6
+LEAST_WORK, MOST_WORK = 1e5, 4e6
 """Cost of a piece, in entries computed."""
 APPROXIMATION, TRUNCATION = 0.55, 0.83
 """Parts of rtol for crosses and for making them fewer; their squares add up to less than one."""
@@ -78,7 +78,8 @@ def pieces_of(tree: BlockTree, together: bool = False) -> list[tuple[int, NDArra
     # leaves by kind, or subtrees of small blocks in their place
     leaves = tree.leaves
     dense, cost = tree.kind[leaves] == DENSE, cost_of(tree, leaves)
-    target = float(np.clip(cost.sum() / (32 * thread_count()), SMALLEST, LARGEST))  # 32 pieces for each thread, about
+    # about 32 pieces for each thread
+    target = float(np.clip(cost.sum() / (32 * thread_count()), LEAST_WORK, MOST_WORK))
     groups = [(LOW_RANK, ~dense), (DENSE, dense)]
     if together:
         roots, which = leaves_below(tree, leaves)

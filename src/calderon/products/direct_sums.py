@@ -18,7 +18,7 @@ from calderon.backends.vectors import aligned, jitable, lanes, load, number, sto
 from calderon.greens.elementary import inverse_square_root, inverse_square_root_multiple, root_factor
 
 Array = NDArray[np.float64]
-BLOCK = 256
+TARGETS_PER_BLOCK = 256
 """Targets of a task of direct sums."""
 TINY = 1e-30
 """Squared distance, in edges of the root, below which points are taken for one: they add nothing."""
@@ -69,8 +69,8 @@ def direct_sums(sources: Array) -> Callable[[Array, Array, Kinds], Array]:
 
     def sums(targets: Array, numbers: Array, kinds: Kinds) -> Array:
         given, wanted = np.concatenate([places, padded(numbers, real)]), padded((targets - origin).T, real)
-        count, across = math.ceil(len(targets) / BLOCK), wanted.shape[1]
-        starts = np.minimum(np.arange(count + 1) * BLOCK, len(targets))
+        count, across = math.ceil(len(targets) / TARGETS_PER_BLOCK), wanted.shape[1]
+        starts = np.minimum(np.arange(count + 1) * TARGETS_PER_BLOCK, len(targets))
         out = np.zeros((kinds.fields, across))
         arguments = (wanted.ravel(), across, given.ravel(), given.shape[1], starts, np.array([0, len(sources)]),
                      np.arange(count + 1), np.zeros(count, np.int64), np.zeros((count, 3)), True)  # fmt: skip

@@ -20,7 +20,7 @@ from calderon.processes import refuse_held
 from calderon.products.near_entries import NearBlocks
 from calderon.products.near_store import NearStore
 
-NEAR = FileKind("calderon near blocks", "near blocks", "remove it and assemble again", version=1, former=1)
+NEAR_BLOCKS = FileKind("calderon near blocks", "near blocks", "remove it and assemble again", version=1, former=1)
 
 
 class SavedNear:
@@ -32,7 +32,7 @@ class SavedNear:
 
     def __init__(self, path: str | os.PathLike[str], operator: BoundaryOperator, rtol: float, precision: str) -> None:
         identity = fingerprint_of_all(operator) | {"rtol": f"{rtol:g}", "numbers": precision}
-        self.pieces = Pieces(path, NEAR, identity)
+        self.pieces = Pieces(path, NEAR_BLOCKS, identity)
         self.attempt: int | None = None
         self._now, self._regions, self._name, self._has_room = 0, list[NearStore](), "", True
         try:
@@ -105,10 +105,10 @@ class SavedNear:
 
 def require_near_file(path: str | os.PathLike[str]) -> None:
     """Raise what `SavedNear` raises for the name of a file, one in use, one of another kind and a damaged one."""
-    place = checked_path(path, NEAR)
+    place = checked_path(path, NEAR_BLOCKS)
     refuse_held(place.resolve(), OTHER)
     if place.exists():
-        with saved_file(place, NEAR):
+        with saved_file(place, NEAR_BLOCKS):
             pass
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from calderon.backends.numba import jitable_part, kernel
 from calderon.backends.vector_loads import load_as, total
 from calderon.backends.vectors import add, jitable, lanes, load, number, store, zero
-from calderon.products.packed import GROUP, ZERO_POWER, load_numbers, unit_of
+from calderon.products.packed import PER_EXPONENT, ZERO_POWER, load_numbers, unit_of
 
 
 @jitable_part
@@ -22,10 +22,10 @@ def read_block(stored, n, height, width, block):
     stored: (numbers, exponents, powers, starts, tops) of `NearStore.stored`; block (>= height, >= width): is written.
     """
     numbers, exponents, powers, starts, tops = stored
-    packed, groups = len(exponents) > 0, -(-width // GROUP)
+    packed, groups = len(exponents) > 0, -(-width // PER_EXPONENT)
     for r in range(height):
         for c in range(width):
-            group = tops[n] + r * groups + c // GROUP
+            group = tops[n] + r * groups + c // PER_EXPONENT
             unit = powers[exponents[group] + ZERO_POWER] if packed else powers.dtype.type(1)
             block[r, c] = numbers[starts[n] + r * width + c] * unit
 
@@ -68,8 +68,8 @@ def load_two(stored, packed, row, group, c, room):
     group, room: as in `with_one`."""
     numbers, exponents, powers = stored
     size = lanes(room)
-    one = unit_of(exponents, powers, packed, group + c // GROUP)
-    other = one if 2 * size <= GROUP else unit_of(exponents, powers, packed, group + (c + size) // GROUP)
+    one = unit_of(exponents, powers, packed, group + c // PER_EXPONENT)
+    other = one if 2 * size <= PER_EXPONENT else unit_of(exponents, powers, packed, group + (c + size) // PER_EXPONENT)
     return load_as(numbers, row + c, room) * one, load_as(numbers, row + c + size, room) * other
 
 
@@ -125,7 +125,7 @@ def add_with_eight(stored, packed, row, group, span, room, x, pitch, y, k, place
     s0, s1, s2, s3 = zero(room), zero(room), zero(room), zero(room)
     s4, s5, s6, s7 = zero(room), zero(room), zero(room), zero(room)
     for c in range(0, span, lanes(room)):
-        b = load_numbers(numbers, exponents, powers, packed, row + c, group + c // GROUP, room)
+        b = load_numbers(numbers, exponents, powers, packed, row + c, group + c // PER_EXPONENT, room)
         at = x + c
         s0, s1 = s0 + b * load(room, at), s1 + b * load(room, at + pitch)
         s2, s3 = s2 + b * load(room, at + 2 * pitch), s3 + b * load(room, at + 3 * pitch)
@@ -166,7 +166,7 @@ def product_kernel(down: bool, across: bool, parts: int, packed: bool) -> Callab
             top, left = row_start[pairs[n, 0]], column_start[pairs[n, 1]]
             height, width = row_stop[pairs[n, 0]] - top, column_stop[pairs[n, 1]] - left
             span = parts * width
-            groups, end = -(-span // GROUP), -(-span // (2 * size)) * 2 * size
+            groups, end = -(-span // PER_EXPONENT), -(-span // (2 * size)) * 2 * size
             # the vectors at the columns of the block, and no sums over its rows
             if down:
                 gather_columns(x_columns, parts, left, width, end, pitch, room)
@@ -218,12 +218,12 @@ def multiply_many(
         n = order[e]
         top, left = row_start[pairs[n, 0]], column_start[pairs[n, 1]]
         height, width = row_stop[pairs[n, 0]] - top, column_stop[pairs[n, 1]] - left
-        groups = -(-2 * width // GROUP)
+        groups = -(-2 * width // PER_EXPONENT)
         # the numbers of the block as they are
         for r in range(height):
             row, group = 2 * (starts[n] + r * width), tops[n] + r * groups
             for c in range(0, 2 * width, w):
-                b = load_numbers(numbers, exponents, powers, packed, row + c, group + c // GROUP, room)
+                b = load_numbers(numbers, exponents, powers, packed, row + c, group + c // PER_EXPONENT, room)
                 store(room, r * pitch + c, b)
         # sums over the places that are given, for four places at a time that are wanted
         to, many, apart, given, inner, step = top, height, pitch, left, width, 2

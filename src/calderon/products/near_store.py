@@ -20,7 +20,7 @@ from calderon.backends.vectors import aligned, width
 from calderon.galerkin.rows.entry_kernels import Clusters
 from calderon.products.near_entries import BEYOND, NearBlocks
 from calderon.products.near_kernels import multiply_many, product_kernel
-from calderon.products.packed import GROUP, POWERS, ZERO_POWER, copy_rows, groups_of, pack_kernel, unpack_rows
+from calderon.products.packed import PER_EXPONENT, POWERS, ZERO_POWER, copy_rows, groups_of, pack_kernel, unpack_rows
 
 CHUNK = 16_000_000
 """Bytes of a chunk at least."""
@@ -198,7 +198,7 @@ class NearStore:
         at = self.parts * np.where(there, self.layout.starts[block] + r * span + c, 0)
         values = self.numbers[at] + 1j * self.numbers[at + 1] if self.parts == 2 else self.numbers[at]
         if self.is_packed:
-            group = self.tops[block] + r * groups_of(self.parts * span) + self.parts * c // GROUP
+            group = self.tops[block] + r * groups_of(self.parts * span) + self.parts * c // PER_EXPONENT
             values = values * POWERS[self.exponents[np.where(there, group, 0)].astype(int) + ZERO_POWER]
         return np.where(there, values, 0)
 

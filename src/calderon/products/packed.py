@@ -1,4 +1,4 @@
-"""Numbers in 16 bits: rows of integers m, GROUP of which in a row have one exponent e, for the numbers m 2^e.
+"""Numbers in 16 bits: rows of integers m, PER_EXPONENT of which in a row have one exponent e, for the numbers m 2^e.
 
 What rounding leaves of a number is added to the next one of its kind in the row, so that sums of rows are kept:
 products with smooth vectors cancel to a hundredth of their terms, and rounding errors should cancel, too. Powers of
@@ -17,11 +17,11 @@ from calderon.backends.numba import jitable_part, kernel
 from calderon.backends.vector_loads import load_as
 from calderon.backends.vectors import jitable
 
-GROUP = 16
+PER_EXPONENT = 16
 """Integers with one exponent, a multiple of the numbers of a vector."""
 PACKED = 4e-4
 """Tolerance from which products of waves have near entries in 16 bits: errors with random vectors are up to 7e-5."""
-LARGEST = 2**15 - 1
+LARGEST_INTEGER = 2**15 - 1
 """Largest integer of 16 bits."""
 ZERO_POWER = 128
 """Place of 2^0 in POWERS, which exponents of 8 bits are relative to."""
@@ -31,7 +31,7 @@ POWERS = np.ldexp(np.float32(1), np.arange(-ZERO_POWER, ZERO_POWER, dtype=np.int
 
 def groups_of(width: Any) -> Any:
     """Exponents of a row of so many numbers, also elementwise for arrays of widths."""
-    return -(-width // GROUP)
+    return -(-width // PER_EXPONENT)
 
 
 @jitable_part
@@ -86,8 +86,8 @@ def pack_kernel(step: int) -> Callable[..., None]:
             # rows, each in groups with one exponent, which begin without anything left
             for _ in range(heights[n]):
                 left[:] = 0.0
-                for first in range(0, width, GROUP):
-                    count = min(GROUP, width - first)
+                for first in range(0, width, PER_EXPONENT):
+                    count = min(PER_EXPONENT, width - first)
                     # the least power of two that holds all numbers of the group, with what is left of the last one
                     largest, other = 0.0, 0.0  # two maxima, as each comparison waits for the last one
                     for c in range(0, count - 1, 2):
@@ -98,7 +98,7 @@ def pack_kernel(step: int) -> Callable[..., None]:
                     for s in range(kinds):
                         more = max(more, abs(left[s]))
                     # the unit of the group
-                    exponent = exponent_of(largest + more, LARGEST - 1.0)
+                    exponent = exponent_of(largest + more, LARGEST_INTEGER - 1.0)
                     exponents[group] = exponent
                     unit, inverse = math.ldexp(1.0, exponent), math.ldexp(1.0, -exponent)
                     # integers of one kind: differences of rounded sums, so that no rounding waits for another one
@@ -131,8 +131,8 @@ def unpack_rows(
         n, at = blocks[k], begins[k]
         place, group, width = starts[n], tops[n], widths[n]
         for _ in range(heights[n]):
-            for first in range(0, width, GROUP):
-                count, unit = min(GROUP, width - first), powers[exponents[group] + ZERO_POWER]
+            for first in range(0, width, PER_EXPONENT):
+                count, unit = min(PER_EXPONENT, width - first), powers[exponents[group] + ZERO_POWER]
                 for c in range(count):
                     values[at + c] = integers[place + c] * unit
                 at, place, group = at + count, place + count, group + 1

@@ -7,12 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.backends import Device, Source, real_name
-from calderon.backends.devices.device_matrix import vector_type
+from calderon.backends.devices.device_matrix import GROUP, vector_type
 from calderon.fmm.product import DIRECTIONS, Line
-from calderon.products.device.tables import GROUP, indices, runs_of
-
-LANES = 32
-"""Threads that sum over the harmonics of one piece."""
+from calderon.products.device.near import LANES
+from calderon.products.device.tables import indices, runs_of
 
 
 class Leaves(NamedTuple):

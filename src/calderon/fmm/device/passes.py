@@ -9,11 +9,9 @@ from calderon.backends import Device, Source, real_name
 from calderon.backends.vectors import width
 from calderon.fmm.passes import Translations
 from calderon.fmm.tables import Tables
+from calderon.products.device.near import LANES
 from calderon.products.device.tables import indices
 from calderon.products.lists import Runs
-
-LANES = 32
-"""Threads that run together."""
 
 Index = NDArray[np.int64]
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from calderon.backends import Device, Source, real_name, require_device_memory
 from calderon.galerkin.block import Block
 from calderon.galerkin.device.forms import component_defines
-from calderon.galerkin.device.local_matrices import GROUP, LocalMatrices, out_real
+from calderon.galerkin.device.local_matrices import SMALL_GROUP, LocalMatrices, out_real
 from calderon.greens import Radial
 from calderon.greens.green import green_defines
 from calderon.mesh.geometry import FlatTriangles
@@ -74,7 +74,7 @@ class DeviceBlock(LocalMatrices, Block):
     @property
     def _group_size(self) -> int:
         """Threads that integrate one touching or near pair: a thread for each moment at least."""
-        return GROUP * math.ceil(math.prod(self.moment_sizes) / GROUP)
+        return SMALL_GROUP * math.ceil(math.prod(self.moment_sizes) / SMALL_GROUP)
 
     @property
     def _moment_type(self) -> np.dtype[Any]:
@@ -154,9 +154,9 @@ class DeviceBlock(LocalMatrices, Block):
         """Compute the regular pairs of test triangles lo..hi, and clear the local matrices of idle ones."""
         width = len(self.trial.triangles)
         self.device.launch(
-            self.regular, "regular", (width, hi - lo), (GROUP, 1), self.test_points, self.tables[0], self.test_data,
-            self.trial_points, self.tables[1], self.trial_data, self.scalars, self.device_coefficients, lo, width,
-            self.local_shape[0], int(self.half), self.local, self.local_i,
+            self.regular, "regular", (width, hi - lo), (SMALL_GROUP, 1), self.test_points, self.tables[0],
+            self.test_data, self.trial_points, self.tables[1], self.trial_data, self.scalars,
+            self.device_coefficients, lo, width, self.local_shape[0], int(self.half), self.local, self.local_i,
         )  # fmt: skip
         a, b = np.searchsorted(self.idle[:, 0], [lo, hi])
         if a < b:
@@ -270,7 +270,7 @@ class DeviceBlock(LocalMatrices, Block):
         triangle `lo` on."""
         count = len(orders)
         self.device.launch(
-            self.placing, "place", (count,), (GROUP,), self.device.array(orders), moments, moments_i,
+            self.placing, "place", (count,), (SMALL_GROUP,), self.device.array(orders), moments, moments_i,
             *self.near_data, count, lo, len(self.trial.triangles), self.local_shape[0], int(self.half), self.local,
             self.local_i,
         )  # fmt: skip

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from calderon.backends import Deliver, Device, DeviceMatrix, Source, format_bytes, real_name
 from calderon.galerkin.selection import Selection, numbered_rows
 
-GROUP = 64
+SMALL_GROUP = 64
 """Threads of a group."""
 
 
@@ -141,7 +141,7 @@ class LocalMatrices:
         row_start, row_entries = _lists(places, count, self.device)
         stride = self.local_shape[1] * len(self.trial.triangles)
         self.device.launch(
-            self.gathering, "gather", (self.columns, count), (GROUP, 1), self.local, self.local_i, row_start,
+            self.gathering, "gather", (self.columns, count), (SMALL_GROUP, 1), self.local, self.local_i, row_start,
             row_entries, self.column_start, self.column_entries, self.columns, stride,
             self.device.array(targets.astype(np.int32)), left, pitch, adds, out,
         )  # fmt: skip

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from calderon.backends import Device, Source, real_name, require_device_memory
 from calderon.backends.records import Record
-from calderon.galerkin.device.local_matrices import GROUP, LocalMatrices, out_real
+from calderon.galerkin.device.local_matrices import SMALL_GROUP, LocalMatrices, out_real
 from calderon.galerkin.layered.metal import LayeredMetal
 from calderon.galerkin.selection import Selection
 from calderon.layers.tables import DEGREE, OWN, WHOLE
@@ -65,7 +65,7 @@ class DevicePairs(LocalMatrices):
     def _integrate(self, lo: int, hi: int) -> None:
         width = len(self.trial.triangles)
         self.device.launch(
-            self._program, "distant", (width, hi - lo), (GROUP, 1), *self._arguments, lo, width, int(self.half),
+            self._program, "distant", (width, hi - lo), (SMALL_GROUP, 1), *self._arguments, lo, width, int(self.half),
             self.local, self.local_i,
         )  # fmt: skip
 

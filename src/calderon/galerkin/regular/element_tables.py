@@ -14,7 +14,7 @@ from calderon.quadrature import TriangleRule, triangle_rule
 
 LANES = 128
 """Trial triangles in a block: rows of one block stay in the first-level cache. A multiple of 16."""
-GROUP = 3
+FUNCTIONS_AT_ONCE = 3
 """Test functions that a kernel applies at a time, unless there is only one."""
 
 
@@ -68,9 +68,9 @@ def in_threes(rule: TriangleRule, *tables: NDArray[np.float64]) -> bool:
     if rule.number_of_points % 3:
         return False
     for table in (rule.barycentric.T, *tables):
-        if len(table) > 1 and len(table) % GROUP:
+        if len(table) > 1 and len(table) % FUNCTIONS_AT_ONCE:
             return False
-        for group in np.split(table, max(1, len(table) // GROUP)):
+        for group in np.split(table, max(1, len(table) // FUNCTIONS_AT_ONCE)):
             values = group.reshape(len(group), -1, 3)
             beta = values[0, :, 1]
             alpha = values[0, :, 0] - beta
@@ -90,7 +90,7 @@ def _threes(table: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
 
 def groups_of(functions: int) -> int:
     """Groups of three functions; 0 for one function."""
-    return 0 if functions == 1 else -(-functions // GROUP)
+    return 0 if functions == 1 else -(-functions // FUNCTIONS_AT_ONCE)
 
 
 def by_groups(table: NDArray[np.float64], threes: bool) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -98,7 +98,7 @@ def by_groups(table: NDArray[np.float64], threes: bool) -> tuple[NDArray[np.floa
     lack. threes: see `in_threes`."""
     number = groups_of(len(table))
     if number:
-        table = np.pad(table, [(0, GROUP * number - len(table)), (0, 0)])
+        table = np.pad(table, [(0, FUNCTIONS_AT_ONCE * number - len(table)), (0, 0)])
     groups = np.split(table, max(1, number))
     if not threes:
         return np.stack(groups).reshape(len(groups), -1), np.ones(len(groups))

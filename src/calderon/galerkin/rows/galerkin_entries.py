@@ -15,7 +15,7 @@ from calderon.backends.numba import jitable_part
 from calderon.galerkin.bilinear_form import BilinearForm
 from calderon.galerkin.block import Block
 from calderon.galerkin.forms.form import Form
-from calderon.galerkin.regular.element_tables import GROUP, in_threes
+from calderon.galerkin.regular.element_tables import FUNCTIONS_AT_ONCE, in_threes
 from calderon.galerkin.rows.cluster_tables import SIDE, RowSide, positions, row_side, triangle_order
 from calderon.galerkin.rows.entries import Entries, entries_scratch, entry_loops
 from calderon.galerkin.rows.entry_kernels import Clusters, CompiledRows
@@ -165,7 +165,7 @@ def go_together(one: BilinearForm, other: BilinearForm) -> bool:
     rule = triangle_rule(one.quadrature.regular)
     tables = [space.element.values(rule.points) for space in (one.test, one.trial)]
     by_parts = (one.integrand.curls or other.integrand.curls) and one.green.wavenumber == 0
-    return not by_parts and all(len(each) <= GROUP for each in tables) and in_threes(rule, *tables)
+    return not by_parts and all(len(each) <= FUNCTIONS_AT_ONCE for each in tables) and in_threes(rule, *tables)
 
 
 class OrderedSide(NamedTuple):

@@ -6,10 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.backends import Defines, Device, Source, format_bytes, real_name
+from calderon.backends.devices.device_matrix import GROUP
 from calderon.hmatrix.tree.block_tree import BlockTree
 
-GROUP = 128
-"""Threads that work on a block."""
 BATCH = 8 << 30
 """Bytes of the numbers of blocks that are worked on together, at most."""
 SHARE = 4

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from calderon.backends.devices.device_matrix import GROUP
 from calderon.galerkin.rows.device import DeviceRows
 from calderon.galerkin.rows.entry_kernels import CompiledRows
-from calderon.hmatrix.device.batches import GROUP, batches, entries_source, in_rounds
+from calderon.hmatrix.device.batches import batches, entries_source, in_rounds
 from calderon.hmatrix.products import sorted_parts
 from calderon.hmatrix.storage import Slab, table_of
 from calderon.hmatrix.tolerances import Filling

@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.backends import Source, real_name
+from calderon.backends.devices.device_matrix import GROUP
 from calderon.galerkin.rows.device import DeviceRows
 from calderon.hmatrix.aca import FULL, NO_ROOM
 from calderon.hmatrix.compression import APPROXIMATION, TRUNCATION, Compression
-from calderon.hmatrix.device.batches import BATCH, GROUP, SHARE, Batch, batches, entries_source, in_rounds, rounds_of
+from calderon.hmatrix.device.batches import BATCH, SHARE, Batch, batches, entries_source, in_rounds, rounds_of
 from calderon.hmatrix.storage import Slab, table_of
 
 

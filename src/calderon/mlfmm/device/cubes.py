@@ -7,16 +7,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.backends import Device, Source, real_name
+from calderon.backends.devices.device_matrix import GROUP
 from calderon.mlfmm.device.p2m_l2p import DevicePoints
 from calderon.mlfmm.equivalent.cube_kernels import TURNED
 from calderon.mlfmm.equivalent.cubes import PARTS, SUMS, table_of
 from calderon.mlfmm.equivalent.lowfrequency import CubeLevel, LowFrequency
 from calderon.mlfmm.far import KINDS, parts_of
-from calderon.products.device.tables import GROUP, indices
+from calderon.products.device.near import COLUMNS_PER_READ
+from calderon.products.device.tables import indices
 from calderon.products.lists import Lists, Runs
 
-LOCAL, TOGETHER = 40_000, 4
-"""Bytes of local memory, and vectors that share the numbers of a matrix, at most."""
+LOCAL = 40_000
+"""Bytes of local memory, at most."""
 
 
 class Steps(NamedTuple):
@@ -51,7 +53,7 @@ class DeviceCubes:
         self.device, self.low, self.real, self.size, self.sums = device, low, low.real, low.cubes.size, sums
         self.turned = indices(device, low.cubes.turned)
         room = 4 * self.size * self.real.itemsize
-        self.together = max(1, min(TOGETHER if sums > 1 else 1, LOCAL // room))
+        self.together = max(1, min(COLUMNS_PER_READ if sums > 1 else 1, LOCAL // room))
         self.levels = [self._level(n, each) for n, each in enumerate(low.levels)]
         defines = ("SIZE", self.size), ("TOGETHER", self.together)
         self._program = device.build(Source("mlfmm/device/cubes.c", real_name(self.real), defines))

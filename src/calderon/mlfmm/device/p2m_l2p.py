@@ -7,10 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.backends import Device, Source, real_name
+from calderon.backends.devices.device_matrix import GROUP
 from calderon.mlfmm.far import KINDS, WavesOfLevel
 from calderon.mlfmm.levels import Level, Traversal
 from calderon.mlfmm.points import Points
-from calderon.products.device.tables import GROUP, indices, runs_of
+from calderon.products.device.tables import indices, runs_of
 
 Leaves = tuple[NDArray[np.int64], NDArray[np.int64]]
 """Groups of points of a level, and the numbers of their boxes."""

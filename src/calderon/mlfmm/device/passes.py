@@ -5,14 +5,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from calderon.backends import Device, Source, real_name
+from calderon.backends.devices.device_matrix import GROUP
 from calderon.backends.vectors import width
 from calderon.mlfmm.levels import Level, Traversal
 from calderon.mlfmm.spectrum import Interpolation, Sizes
-from calderon.products.device.tables import GROUP, indices
+from calderon.products.device.tables import indices
 
-ROWS = 4
+ROWS_PER_THREAD = 4
 """Angles theta of a thread."""
-ROOM = 256_000_000
+SCRATCH_BYTES = 256_000_000
 """Bytes of intermediate numbers, unless those of one box take more."""
 
 
@@ -156,7 +157,7 @@ class DevicePasses:
     def _pieces(self, boxes: tuple[int, int], numbers: int, columns: int) -> list[tuple[int, int]]:
         """Runs of these boxes with so many intermediate numbers each."""
         nbytes = numbers * columns * self.traversal.spectra * self.real.itemsize
-        step = max(1, ROOM // nbytes)
+        step = max(1, SCRATCH_BYTES // nbytes)
         return [(low, min(low + step, boxes[1])) for low in range(*boxes, step)]
 
     def _launch(self, kernel: str, threads: int, columns: int, *arguments: Any) -> None:
@@ -165,7 +166,7 @@ class DevicePasses:
 
 def _chunks(rows: int, across: int) -> int:
     """Groups of a box."""
-    return -(-(-(-rows // ROWS) * across) // GROUP)
+    return -(-(-(-rows // ROWS_PER_THREAD) * across) // GROUP)
 
 
 def passing_bytes(traversal: Traversal, patterns: int) -> int:
@@ -176,4 +177,4 @@ def passing_bytes(traversal: Traversal, patterns: int) -> int:
         across = 4 * level.widen.sizes.fine * level.widen.sizes.coarse + 2 * level.full.pitch(traversal.real)
         above = 4 * level.lift.sizes.fine * level.lift.sizes.coarse if level.lift else 0
         numbers = max(numbers, level.count * max(across, above))
-    return 2 * min(ROOM, numbers * patterns * traversal.real.itemsize)
+    return 2 * min(SCRATCH_BYTES, numbers * patterns * traversal.real.itemsize)

@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.backends import Device, Source, real_name
-from calderon.backends.devices.device_matrix import vector_type
+from calderon.backends.devices.device_matrix import GROUP, vector_type
 from calderon.mlfmm.channels import Listed, ListedMap
 from calderon.products.device.sums import Vectors
-from calderon.products.device.tables import GROUP, indices
+from calderon.products.device.tables import indices
 
 
 class Map(NamedTuple):

@@ -21,7 +21,7 @@ TARGETS = 64
 """Target points of one call of a field or far kernel, a multiple of 16."""
 PATCH, GROUP, SOURCE = 4, 7, 6
 """Numbers of a patch of neighbours, of a group of sources and of one source."""
-TOGETHER = 16
+PATCHES_AT_ONCE = 16
 """Patches that stay in the cache for all targets of a call."""
 
 
@@ -217,11 +217,11 @@ def field_kernel(
         x, f, g = targets.reshape(-1), patches.reshape(-1), groups.reshape(-1)
         s, t = sources.reshape(-1), out.reshape(-1)
         size, count, stride = targets.shape[1], patches.shape[0], SOURCE * sources.shape[1]
-        for first in range(0, count, TOGETHER):
+        for first in range(0, count, PATCHES_AT_ONCE):
             for v in range(0, size, lanes(t)):
                 x0, x1, x2 = load(x, v), load(x, size + v), load(x, 2 * size + v)
                 t0, t1, t2, t3, t4, t5 = zero(t), zero(t), zero(t), zero(t), zero(t), zero(t)
-                for patch in range(first, min(first + TOGETHER, count)):
+                for patch in range(first, min(first + PATCHES_AT_ONCE, count)):
                     # distances from the centre of the patch, whose phase is taken out
                     reference, i = zero(t), PATCH * patch
                     if shifts:

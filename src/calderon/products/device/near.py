@@ -10,14 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.backends import Device, Source, real_name
-from calderon.backends.devices.device_matrix import vector_type
+from calderon.backends.devices.device_matrix import GROUP, vector_type
 from calderon.galerkin.rows.entry_kernels import Clusters
 from calderon.products.device.sums import Vectors
-from calderon.products.device.tables import GROUP, WORD, counted, indices, runs_of
+from calderon.products.device.tables import WORD, counted, indices, runs_of
 from calderon.products.near_store import NearStore
 from calderon.products.packed import POWERS, groups_of
 
-LANES, TOGETHER = 32, 4
+LANES, COLUMNS_PER_READ = 32, 4
 """Threads of a row, and columns for which a number is read once, unless there is one alone."""
 TILE = 32
 """Rows of a strip, and numbers of it that are multiplied at a time."""
@@ -87,7 +87,7 @@ class DeviceNear:
         """y += factor A x or A^T x, of vectors that begin where those of the whole matrix do."""
         given, wanted = (self._rows, self._columns) if transposed else (self._columns, self._rows)
         begin, to = (self.top, self.left) if transposed else (self.left, self.top)
-        stored, together = self._stored, TOGETHER if x.columns > 1 else 1
+        stored, together = self._stored, COLUMNS_PER_READ if x.columns > 1 else 1
         program, taken = stored.program(together), self.device.empty((x.columns, 2 * given.size), stored.real)
         self.device.launch(program, "take_unknowns", (given.size, x.columns), (GROUP, 1), x.array, x.first + begin,
                            x.pitch, stored.real.type(x.sign), given.unknowns, given.size, taken)  # fmt: skip

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
 from calderon.backends import Device, Source, real_name
-from calderon.backends.devices.device_matrix import on_device, on_host, vector_type
+from calderon.backends.devices.device_matrix import GROUP, on_device, on_host, vector_type
 from calderon.operators.products import SandwichProduct, Sparse, SumOfProducts
 from calderon.operators.tree import Term
-from calderon.products.device.tables import GROUP, indices
+from calderon.products.device.tables import indices
 from calderon.products.operator import RealProducts
 
 

@@ -9,8 +9,6 @@ from calderon.backends import Device
 
 WORD = 1 << 16
 """Places beyond 32 bits are sent as quotient and remainder of this."""
-GROUP = 128
-"""Threads of a group, of all kernels of products."""
 
 
 def runs_of(starts: NDArray[np.int64], most: int) -> NDArray[np.int64]:
