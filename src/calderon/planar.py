@@ -1,6 +1,6 @@
 """Words of boards, `cal.planar`: shapes of metal, layers, ports, lumped elements and lines."""
 
-from calderon.formulations.ports.gaps import EdgePort, Lumped
+from calderon.formulations.ports.board_slots import EdgePort, Lumped
 from calderon.formulations.ports.line_port import LinePort, line_parameters
 from calderon.formulations.ports.probe import ProbePort
 from calderon.layers import Conductor, Layer, Stack, SurfaceImpedance

@@ -14,6 +14,7 @@ from calderon.formulations import (
 )
 from calderon.formulations.options import SolveOptions, largest_dense
 from calderon.greens import Helmholtz
+from calderon.hmatrix.galerkin import WORK
 from calderon.operators import single_layer
 from calderon.operators.methods import fastest, plans
 from calderon.solvers.iteration import ToleranceError
@@ -110,7 +111,8 @@ def test_auto_compresses_where_plane_waves_do_not_hold_the_tolerance(body, monke
 
     monkeypatch.setattr("calderon.operators.methods.DENSE_BYTES", 1)
     monkeypatch.setattr("calderon.mlfmm.operator.prepared", refuse)
-    monkeypatch.setattr("calderon.hmatrix.galerkin.ALGEBRA", 1e15)  # so that plane waves seem to be the fastest
+    # so that plane waves seem to be the fastest
+    monkeypatch.setattr("calderon.hmatrix.galerkin.WORK", WORK._replace(algebra=1e15))
     problem = SoundHardScattering(body, K)
     with pytest.raises(ToleranceError, match="increase rtol"):
         problem.solve(WAVE, method="mlfmm")

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import calderon as cal
+from calderon.galerkin.device import local_matrices
 
 MESH = cal.mesh.sphere(radius=1.0, h=0.3)
 P1, HELMHOLTZ = cal.P1(MESH), cal.Helmholtz(3.0)
@@ -29,7 +30,7 @@ OPERATORS = {
 )
 def test_same_numbers(two, monkeypatch, name, team):
     """Tiles so small that neighbours meet between processor and devices, and runs of several tiles."""
-    monkeypatch.setattr("calderon.galerkin.device.local_matrices.LOCAL_MATRICES", 2_000_000)
+    monkeypatch.setattr(local_matrices, "LIMITS", local_matrices.TileLimits(local_matrices=2_000_000))
     exact = OPERATORS[name].assemble().to_array()
     matrix = OPERATORS[name].assemble(backend=team)
     assert np.abs(matrix.to_array() - exact).max() < 1e-12 * np.abs(exact).max()

@@ -27,6 +27,9 @@ from calderon.layers.sommerfeld import NOTHING
 from calderon.layers.tables import Table, is_far, tabulated
 from calderon.spaces import EdgeSpace
 
+IMAGE_DISTANCE = 0.125
+"""Distance, as a fraction of the spacing of cells, below which images are taken out. Others have decayed to exp(-8)
+at the 300th wave."""
 Floats = NDArray[np.float64]
 Complex = NDArray[np.complex128]
 
@@ -78,8 +81,7 @@ class ImageParts:
     @staticmethod
     def of(functions: BlochFunctions, heights: list[float], sections: Sections) -> "ImageParts | None":
         """None where layers and distances of planes are thick enough for sums of waves."""
-        # distance below which images are taken out; others have decayed to exp(-8) at the 300th wave
-        size = 0.125 * functions.lattice.spacing
+        size = IMAGE_DISTANCE * functions.lattice.spacing
         pairs = [(z, source) for n, z in enumerate(heights) for source in heights[: n + 1]]
         if all(static_images(sections, *each, size) is NO_IMAGES for each in pairs):
             return None

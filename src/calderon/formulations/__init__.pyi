@@ -49,10 +49,10 @@ from .planar.echo import EchoPower as EchoPower, PlanarEcho as PlanarEcho
 from .planar.problem import PlanarProblem as PlanarProblem
 from .planar.solution import PlanarPower as PlanarPower, PlanarSolution as PlanarSolution
 from .ports.gaps import DeltaGap as DeltaGap
-from .ports.gaps import EdgePort as EdgePort
+from .ports.board_slots import EdgePort as EdgePort
 from .ports.line_port import LineWave as LineWave, line_parameters as line_parameters
 from .ports.line_port import LinePort as LinePort, LineWaves as LineWaves
-from .ports.gaps import Lumped as Lumped
+from .ports.board_slots import Lumped as Lumped
 from .ports.port_sweep import PortSweep as PortSweep, Resonance as Resonance
 from .ports.probe import ProbePort as ProbePort
 from .problem import Problem as Problem

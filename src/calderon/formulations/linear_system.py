@@ -311,15 +311,16 @@ class LinearSystem:
             parts = [self._iterative(iteration, rhs[:, k : k + 1], options) for k in range(rhs.shape[1])]
             return np.concatenate([x for x, _ in parts], axis=1), [info for _, infos in parts for info in infos]
         given, factorisation = options.preconditioner, 0.0
-        preconditioner = mass_preconditioner(self.spaces) if isinstance(given, str) else given
-        if options.preconditioned_by("hlu"):
+        if self.preconditioner is not None:
+            preconditioner = self.preconditioner
+        elif options.preconditioned_by("hlu"):
             if self.factors is None:
                 self.factors = options.chosen.factorise(self.matrix, HLU_RTOL)  # type: ignore[misc]
                 factorisation = self.factors.seconds
             preconditioner = self.factors.as_preconditioner()
+        else:
+            preconditioner = mass_preconditioner(self.spaces) if isinstance(given, str) else given
         matrix, scales, more = self.matrix, self.scales_for(options), {}
-        if self.preconditioner is not None:
-            preconditioner = self.preconditioner
         if self.accept is not None:
             more["accept"] = self.accept(self.matrix, preconditioner, options.rtol, rhs[:, 0])  # type: ignore[index]
         if scales is not None:

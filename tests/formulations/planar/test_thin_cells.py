@@ -64,7 +64,7 @@ def test_images_and_waves_have_one_sum(monkeypatch):
     cell = cal.PeriodicCell(mesh, PERIOD, cal.Stack(layers, below=cal.Layer(eps_r=2.0)))
     found = []
     for share, kind in ((1e-9, PlaneParts), (0.2, ImageParts)):
-        monkeypatch.setattr(images, "SHARE", share)
+        monkeypatch.setattr(images, "IMAGE_DISTANCE", share)
         assert type(cell._slow_part(cell.stack.at(FREQUENCY))) is kind
         found.append(cell.solve(FREQUENCY, THETA, PHI).reflection)
     assert np.abs(found[1] - found[0]).max() < 3e-5

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from calderon.exact.vacuum import VACUUM_IMPEDANCE
 from calderon.formulations.checks import warn_long_edges
 from calderon.formulations.planar.ends import require_ends
-from calderon.formulations.ports.gaps import DeltaGap, EdgePort, Lumped
+from calderon.formulations.ports.board_slots import EdgePort, Lumped
+from calderon.formulations.ports.gaps import DeltaGap
 from calderon.formulations.ports.line_port import LinePort
 from calderon.formulations.ports.probe import ProbePort, warn_of_planes
 from calderon.layers import Conductor, Sections, Stack, SurfaceImpedance

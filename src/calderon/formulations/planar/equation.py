@@ -130,6 +130,11 @@ class MetalOperator:
         """Unknowns, twice."""
         return (self.board.function_space.dimension,) * 2
 
+    def require_method(self, name: str, backend: str = "numba") -> None:
+        """ValueError for a method that cannot assemble the field in layers of horizontal metal on a backend."""
+        if len(self.board.horizontal):
+            self._horizontal_field.require_method(name, backend)
+
     def assemble(
         self, method: str, *, backend: str = "numba", precision: str = "double", rtol: float | None = None,
         progress: bool | None = None, **_: Any,

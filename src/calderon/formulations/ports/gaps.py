@@ -1,4 +1,4 @@
-"""Narrow slots in metal: generators across them, and resistors, coils and capacitors in them."""
+"""Generators in narrow slots of metal."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from calderon.mesh import TriangleMesh
 from calderon.spaces import EdgeSpace
-from calderon.validation import describe, positive_length, real_numbers, truth, unmasked
+from calderon.validation import real_numbers, unmasked
 
 Tags = int | str | Iterable[int | str]
 OFF_LINE = 1e-5
@@ -50,7 +50,7 @@ class DeltaGap:
         if self.between is not None and self.toward is not None:
             raise ValueError("toward is for line or edges: between=(a, b) already states the direction of the current")
         if self.line is not None:
-            _check_line(self.line, 3, "a pair of different points (2, 3) in m")
+            check_line(self.line, 3, "a pair of different points (2, 3) in m")
         if self.toward is not None:
             if not real_numbers(self.toward, (3,), "toward", "a vector (3,), not zero").any():
                 raise ValueError(f"toward is a vector (3,), not zero, got {self.toward!r}")
@@ -127,7 +127,7 @@ class DeltaGap:
         """Edges on the line that cover it from end to end."""
         start, end = np.asarray(self.line, dtype=float)
         length, close = float(np.linalg.norm(end - start)), OFF_LINE * mesh.diameter
-        edges = np.flatnonzero(_on_line(mesh.vertices[mesh.edges], start, end, close))
+        edges = np.flatnonzero(on_line(mesh.vertices[mesh.edges], start, end, close))
         covered = mesh.edge_lengths[edges].sum() if len(edges) else 0.0
         if abs(covered - length) > 2 * close:
             raise ValueError(
@@ -138,13 +138,13 @@ class DeltaGap:
         return edges
 
 
-def _check_line(given: ArrayLike, dimensions: int, needed: str) -> None:
+def check_line(given: ArrayLike, dimensions: int, needed: str) -> None:
     """ValueError for anything but two different points (2, dimensions), as the words `needed` say."""
     if np.array_equal(*real_numbers(given, (2, dimensions), "line", needed)):
         raise ValueError(f"line is {needed}, got {given!r}")
 
 
-def _on_line(
+def on_line(
     ends: NDArray[np.float64], start: NDArray[np.float64], end: NDArray[np.float64], close: float
 ) -> NDArray[np.bool_]:
     """(n,) which edges with these ends (n, 2, d) lie on the line from start to end (d,), up to the distance `close`."""
@@ -176,107 +176,3 @@ def _mean_direction(vectors: NDArray[np.float64]) -> NDArray[np.float64]:
     direction = np.linalg.svd(vectors, full_matrices=False)[2][0]
     largest = np.flatnonzero(np.abs(direction) > (1 - 1e-6) * np.abs(direction).max())[0]
     return direction * np.sign(direction[largest])
-
-
-@dataclass(frozen=True, eq=False)
-class EdgePort:
-    """A generator in an infinitely narrow slot between the ground and vertical metal that stands on it.
-
-    The edges on the ground, by one of two names. line: end points (2, 2), x and y in m, of a straight line of them, as
-    below a `planar.ribbon`. around: (x, y, radius) in m, all within that distance, as those of a `planar.via` of that
-    radius. name: for reports. Positive current flows from the ground into the metal. Other metal on the ground is
-    joined to it.
-    """
-
-    line: ArrayLike | None = None
-    around: ArrayLike | None = None
-    name: str = ""
-
-    def __post_init__(self) -> None:
-        if (self.line is None) == (self.around is None):
-            raise ValueError("an edge port is named by one of line=((x, y), (x, y)) and around=(x, y, radius)")
-        if self.line is not None:
-            _check_line(self.line, 2, "a pair of different points (x, y) in m on the ground")
-        else:
-            numbers = real_numbers(self.around, (3,), "around", "(x, y, radius) in m")  # type: ignore[arg-type]
-            positive_length(float(numbers[2]), "the radius around an edge port in m")
-
-    def weights(self, space: EdgeSpace) -> NDArray[np.float64]:
-        """(dimension,): weights @ coefficients is the current in A, of functions that flow into the ground.
-
-        Raises ValueError where the metal has no edge on the ground there, or not on the whole line.
-        """
-        mesh, feet = space.mesh, np.flatnonzero(space.sides[:, 1] < 0)
-        ends = mesh.vertices[mesh.edges[space.edges[feet]], :2]
-        if self.around is not None:
-            x, y, radius = unmasked(self.around, "around").astype(float)
-            # corners of a via lie on a circle of a little more than its radius
-            on = (np.linalg.norm(ends - [x, y], axis=2) < 1.05 * radius).all(axis=1)
-            where = f"within {1e3 * radius:g} mm of ({1e3 * x:g}, {1e3 * y:g}) mm"
-        else:
-            start, end = unmasked(self.line, "line").astype(float)
-            length, close = float(np.linalg.norm(end - start)), OFF_LINE * mesh.diameter
-            on = _on_line(ends, start, end, close)
-            where = f"on the line of {1e3 * length:g} mm from ({1e3 * start[0]:g}, {1e3 * start[1]:g}) mm"
-            covered = mesh.edge_lengths[space.edges[feet[on]]].sum()
-            if on.any() and abs(covered - length) > 2 * close:
-                raise ValueError(
-                    f"feet of vertical metal cover {1e3 * covered:g} mm {where}: name the line that they cover"
-                )
-        if not on.any():
-            raise ValueError(
-                f"no vertical metal stands on the ground {where}: join the metal to it by planar.ribbon or planar.via "
-                "down to a wall of the stack"
-            )
-        out = np.zeros(space.dimension)
-        out[feet[on]] = -mesh.edge_lengths[space.edges[feet[on]]]
-        return out
-
-
-UNITS = {"resistance": "ohm", "inductance": "H", "capacitance": "F"}
-
-
-@dataclass(frozen=True, eq=False)
-class Lumped:
-    """A resistor, a coil and a capacitor in a slot, in series, or in parallel.
-
-    gap: the slot, as of a port: a `DeltaGap`, or an `EdgePort` at the ground. resistance in ohm, inductance in H,
-    capacitance in F: positive, None for what is missing; at least one is given. parallel: False (default) for in
-    series.
-
-    With exp(-i omega t) the impedance in series is R - i omega L + i / (omega C), the admittance in parallel
-    1 / R + i / (omega L) - i omega C. The current through the slot lowers its voltage by Z I.
-    """
-
-    gap: DeltaGap | EdgePort
-    resistance: float | None = None
-    inductance: float | None = None
-    capacitance: float | None = None
-    parallel: bool = False
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.gap, DeltaGap | EdgePort):
-            raise TypeError(f"a lumped element lies in a DeltaGap or an EdgePort, got {describe(self.gap)}")
-        given = {name: getattr(self, name) for name in UNITS if getattr(self, name) is not None}
-        if not given:
-            raise ValueError("a lumped element needs a resistance in ohm, an inductance in H or a capacitance in F")
-        for name, value in given.items():
-            positive_length(value, f"the {name} of a lumped element in {UNITS[name]}")
-        truth(self.parallel, "parallel")
-
-    def impedance(self, frequency: float) -> complex:
-        """Z in ohm at `frequency` in Hz."""
-        omega = 2 * np.pi * positive_length(frequency, "frequency")
-        parts = []
-        if self.resistance is not None:
-            parts.append(complex(self.resistance))
-        if self.inductance is not None:
-            parts.append(-1j * omega * self.inductance)
-        if self.capacitance is not None:
-            parts.append(1j / (omega * self.capacitance))
-        if self.parallel and (total := sum(1 / each for each in parts)) == 0:
-            raise ValueError(
-                f"the coil and the capacitor of a lumped element resonate at {frequency:g} Hz, where no current flows: "
-                "change the frequency a little, or give a resistance"
-            )
-        return 1 / total if self.parallel else sum(parts)
