@@ -206,15 +206,19 @@ class Block(SpecialPart):
 
     def _prepare(self) -> None:
         """Find special pairs, tabulate both sides and divide the work."""
+        self._skip()
+        self._sides()
+        self.tiles, self.spans = self._ranges(TILES), self._ranges(SPANS)
+        self.neighbours = self._neighbours(self.tiles)
+
+    def _skip(self) -> None:
+        """Find touching and near pairs, and those that the regular part leaves out, increasing for each test triangle.
+        The lists of pairs end here: the tables of both sides take their room."""
         self.batches, special = self._special_pairs()
-        # what the regular part leaves out, increasing for each test triangle
         test, trial = special.T
         order = grouped(trial, len(self.trial.triangles))[1]
         self.skip_start, by_test = grouped(test[order], len(self.test.triangles))
         self.skip_position = trial[order[by_test]]
-        self._sides()
-        self.tiles, self.spans = self._ranges(TILES), self._ranges(SPANS)
-        self.neighbours = self._neighbours(self.tiles)
 
     def _ranges(self, number: int) -> NDArray[np.int64]:
         """Bounds of consecutive test triangles, at least so many ranges for each thread if the mesh is large enough."""
