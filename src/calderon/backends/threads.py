@@ -369,10 +369,10 @@ def run_tasks(
 def in_parts(work: Callable[[int, int], Any], count: int) -> None:
     """Call work(low, high) for parts of range(count) on all threads; a single thing is done at once.
 
-    Eight parts, and two more for each thread, keep all of them busy until the end where parts take unequal times, and
-    end soon after an interruption.
+    Eight parts, and two more for each thread, keep all of them busy until the end where parts take unequal times. One
+    thread works in place: ten calls on a thread of their own made products of 20 ms longer by a fifth.
     """
-    if count <= 1:
+    if count <= 1 or thread_count() == 1:
         if count:
             work(0, count)
         return
