@@ -47,9 +47,11 @@ def is_of_currents(term: Any) -> bool:
 
 
 def table_of(terms: Sequence[Any], turned: bool) -> tuple[list[Channel], list[Channel], NDArray[np.complex128]]:
-    """Tests, charges and (2, tests, charges) the factors between them of terms of integral operators. Factors of
-    currents are a + b X; the two tables have their values at the eigenvalues i and -i of X, circular polarisations.
-    turned: whether charges may be turned, else X remains with the tests, whose kind is magnetic."""
+    """The tests and the charges of terms of integral operators, and the factors between them, (2, tests, charges).
+
+    A factor of currents is a + b X, X = d x; the two tables hold its values a + i b, a - i b at the eigenvalues i, -i
+    of X, whose vectors are the circular polarisations. turned: True where X may act on charges; otherwise it stays
+    with one side, a channel whose wave is "magnetic", and b = 0."""
     entries = list[tuple[Channel, Channel, NDArray[np.complex128]]]()
     for term in terms:
         row, column, factor = _channels_of(term)
@@ -71,8 +73,10 @@ def table_of(terms: Sequence[Any], turned: bool) -> tuple[list[Channel], list[Ch
 
 
 def factorised(table: NDArray[np.complex128]) -> tuple[NDArray[np.complex128], NDArray[np.complex128]]:
-    """A (2, rows, q), B (2, columns, q) of small matrices A B^T with their larger rank q: so many traversals are
-    needed. One factor 1 is in each column of B, and what is apart in the matrices remains apart."""
+    """The factors A (2, rows, q) and B (2, columns, q) of two small matrices, table[n] = A[n] B[n]^T.
+
+    q is the larger of both ranks, and the number of traversals that the products need. Each column of B has one entry
+    1, and rows and columns that no entry joins in the matrices are joined by no column of the factors."""
     rest, scale = table.copy(), 1e-12 * abs(table).max()
     into, out = list[NDArray[np.complex128]](), list[NDArray[np.complex128]]()
     while (size := abs(rest)).max() > scale or not into:
@@ -87,8 +91,12 @@ def factorised(table: NDArray[np.complex128]) -> tuple[NDArray[np.complex128], N
 
 
 def weighted(channels: list[Channel], factors: NDArray[np.complex128]) -> tuple[list[Channel], NDArray[np.complex128]]:
-    """Channels with their weights (channels, q), of factors (2, channels, q): those of currents as they are and, with
-    d x, as the other kind."""
+    """Channels of electric and of magnetic waves, and their weights (found channels, q), from factors a + b X.
+
+    factors (2, channels, q): a + i b and a - i b of each channel (`table_of`) for each of q traversals, so that a =
+    (factors[0] + factors[1]) / 2 and b = (factors[0] - factors[1]) / (2 i). Each channel is found with its own wave and
+    the weights a, and with the wave "magnetic", which applies X = d x, and the weights b; either is left out where its
+    weights are zero but for rounding. A channel that is magnetic already has b = 0 (`table_of`)."""
     parts = (factors[0] + factors[1]) / 2, (factors[0] - factors[1]) / 2j
     least = 1e-12 * abs(factors).max()
     found = [
@@ -99,7 +107,8 @@ def weighted(channels: list[Channel], factors: NDArray[np.complex128]) -> tuple[
 
 
 def _channels_of(term: Any) -> tuple[Channel, Channel, complex]:
-    """The tests, the charges and the factor of a term of an integral operator, without d x of magnetic fields."""
+    """The tests, the charges and the factor of a term of an integral operator; X = d x of a magnetic field is left to
+    the caller."""
     if term.transposed:  # waves travel the other way, and charges and tests change sides
         charges, tests, factor = _channels_of(term._replace(transposed=False, top=term.left, left=term.top))
         return tests, charges, factor
@@ -127,10 +136,12 @@ def _unturned(first: int, space: Any, kind: str) -> tuple[Channel, float]:
 
 
 class ListedMap(NamedTuple):
-    """Coefficients of unknowns to charges at listed points: row p of a sparse matrix has the unknowns number[n] with
-    the numbers parts[n] of all components, for n in first[p] .. first[p + 1]. Points are listed for each leaf, with the
-    unknowns of this leaf alone, so that leaves can be done at once in both directions. begin: first unknown in the
-    matrix; component: of the charges, the first one."""
+    """A sparse matrix from coefficients of unknowns to charges at listed points: row p has the entries first[p] up to,
+    without, first[p + 1], of which n belongs to the unknown number[n] and has the numbers parts[n], one a component.
+
+    Points are listed for each leaf, with the unknowns of this leaf alone, so that threads can do leaves at the same
+    time in both directions. begin: the first unknown in the whole matrix; component: the first component of a charge
+    that the map has."""
 
     begin: int
     component: int
@@ -140,8 +151,10 @@ class ListedMap(NamedTuple):
 
 
 class Listed(NamedTuple):
-    """Points of a side, listed for each leaf whose unknowns have charges there: starts (leaves + 1,); maps: of each
-    channel; waves: kinds of all components."""
+    """The points of a side, listed for each leaf whose unknowns have charges there.
+
+    starts (leaves + 1,): the first point of each leaf; maps: one of each channel; waves: the kinds of waves, one after
+    the other in the components of a charge."""
 
     starts: NDArray[np.int64]
     maps: list[ListedMap]
@@ -154,7 +167,7 @@ class Listed(NamedTuple):
 
     @property
     def spans(self) -> NDArray[np.int64]:
-        """(points, 2): components of the maps that have a point, from the first number on, before the last one."""
+        """(points, 2): the first component that a map gives a point, and the end, one beyond the last component."""
         found = np.tile([self.components, 0], (int(self.starts[-1]), 1))
         for each in self.maps:
             own, end = np.diff(each.first) > 0, each.component + each.parts.shape[1]
@@ -180,7 +193,7 @@ class Listed(NamedTuple):
 
 @kernel
 def spread(starts, first, number, parts, begin, component, weights, x, out, low, high):
-    """Add to out (points, columns, rank, components) the charges at the points of the leaves low .. high.
+    """Add to out (points, columns, rank, components) the charges at the points of the leaves low up to, without, high.
 
     starts: where the points of each leaf begin; first (points + 1,): where the entries of each point begin; number
     (entries,): unknown of each, from `begin` on; parts (entries, 1 or 3): their numbers; component: the first of out;
@@ -198,8 +211,9 @@ def spread(starts, first, number, parts, begin, component, weights, x, out, low,
 
 @kernel
 def gather(starts, first, number, parts, begin, component, weights, fields, out, low, high):
-    """Add to out (unknowns, columns) the moments of fields (points, columns, rank, components) for the leaves low ..
-    high: the transposed of `spread`. starts, first, number, parts, begin, component, weights: as in `spread`."""
+    """Add to out (unknowns, columns) the moments of fields (points, columns, rank, components) for the leaves low up
+    to, without, high: the transposed of `spread`. starts, first, number, parts, begin, component, weights: as in
+    `spread`."""
     for p in range(starts[low], starts[high]):
         for n in range(first[p], first[p + 1]):
             i = begin + number[n]
@@ -254,8 +268,8 @@ def listed(
 
 
 def mixed(channels: list[Channel], weights: NDArray[np.complex128]) -> tuple[list[Channel], NDArray[np.complex128]]:
-    """Channels of scalars with their weights as one for each space: charges with dipoles along normals, and the factors
-    (channels, 2) of both."""
+    """One channel for each space from channels of scalars, with wave "mixed", and the factors (channels, 2) of its
+    charges and of its dipoles along normals."""
     found = dict.fromkeys(Channel(each.first, each.space, "value", "mixed") for each in channels)
     table = np.zeros((len(found), 2), complex)
     for each, weight in zip(channels, weights, strict=True):
@@ -267,7 +281,10 @@ def mixed(channels: list[Channel], weights: NDArray[np.complex128]) -> tuple[lis
 def _entries(
     channel: Channel, degree: int, offset: int, leaf: NDArray[np.int64], points: int, real: Any
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[Any]]:
-    """leaf * points + point, unknown, and all components of what is not zero."""
+    """The entries of a channel that are not zero: keys leaf * points + point, unknowns, and numbers of all components.
+
+    offset: the first point of the channel among all `points`; leaf: that of each unknown; other arguments as in
+    `listed`."""
     parts = []
     for share in shares(channel.space):
         given = entries_of_charges(share, degree, channel.kind)

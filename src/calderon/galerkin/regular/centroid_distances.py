@@ -26,12 +26,12 @@ RECORD = 9
 PRODUCTS = 9
 """Vectors of the products of a pair."""
 NEAR = 0.5
-"""Triangles closer than that times the longer of their longest edges would lose digits."""
+"""Squared distances lose digits between triangles closer than that times the longer of their longest edges."""
 
 
 class Spreads(NamedTuple):
-    """test (n, 9): w_0, w_1 and |w_a|^2 of each test triangle; trial (blocks, 9 * LANES): the same of the trial
-    triangles; steps (T,): s of each three points; products (T, T): -2 s s'."""
+    """The parts of squared distances. test (n, 9): w_0, w_1 and |w_a|^2 of each test triangle; trial (blocks, 9 *
+    LANES): these numbers of the trial triangles; steps (T,): s of each three points; products (T, T): -2 s s'."""
 
     test: NDArray[np.floating]
     trial: NDArray[np.floating]

@@ -21,10 +21,10 @@ FUNCTIONS_AT_ONCE = 3
 class TestSide(NamedTuple):
     """Test triangles, one after the other.
 
-    nodes (n, 3 P): coordinates of the quadrature points. weights (groups, m), the local functions times weight, those
-    of a group of F = 1 or 3 (F * P,); with points in threes (see `in_threes`) alpha, then beta, of each three points.
-    factors (groups, n): what these are to be multiplied by. normals, centres (n, 3); curls (n, 3, 3) of the linear
-    functions; data (n, k): what a form reads.
+    nodes (n, 3 P): coordinates of the quadrature points. weights (groups, m): each row has the F = 1 or 3 functions of
+    a group times the weights of the rule, (F, P) flat; with points in threes (see `in_threes`) alpha, then beta, of
+    each three points. factors (groups, n): the numbers that `weights` lack, unit times Jacobian. normals, centres (n,
+    3); curls (n, 3, 3) of the linear functions; data (n, k): what a form reads.
     """
 
     nodes: NDArray[np.floating]

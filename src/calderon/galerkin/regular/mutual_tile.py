@@ -1,9 +1,14 @@
 """Regular part of a double layer on one space, both orders of a pair of triangles from one evaluation.
 
-With h = G'/r and x in triangle s, y in t, the double layer of the pair (s, t) has the kernel -h (x - y) . n_t and that
-of (t, s), x and y exchanged, h (x - y) . n_s: the same h, and factors that depend on x or y alone. One call computes
-some consecutive test triangles with the trial triangles of some blocks that follow them: the results A of (s, t) are
-added to rows of the test triangles, and B of (t, s) to rows of the trial triangles. The adjoint double layer is the
+With the slope h = G'/r and x in triangle s, y in t, the double layer of the pair (s, t) has the kernel -h (x - y) . n_t
+and that of (t, s), x and y exchanged, h (x - y) . n_s: one slope, and factors that depend on x or y alone, the distance
+ahead, -(x - y) . n_t, of x from the plane of t, and the distance behind, (x - y) . n_s, of y from that of s. With
+functions f_a of s and g_b of t the results of a pair are
+
+    A_ab = int int f_a(x) g_b(y) ahead(x) h(x, y),    B_ab = int int f_a(x) g_b(y) behind(y) h(x, y).
+
+One call computes some consecutive test triangles s with the trial triangles t of some blocks that follow them: A is
+added to rows of the test triangles, and B, transposed, to rows of the trial triangles. The adjoint double layer is the
 transposed matrix: A and B change places.
 """
 
@@ -51,9 +56,8 @@ SLOPE = 2
 
 
 def mutual_scratch(rows: int, functions: int, points: int, complex_out: bool, real: DTypeLike) -> NDArray[Any]:
-    """Working memory of one call: for its output rows (a dummy row, and whole vectors of them) a block
-    of each trial function, of A and of B, real and imaginary; a mask; results of some rows; in vectors, of one pair:
-    distances of points from planes, sums at each trial point, squared distances (centroid_distances.py) or slopes."""
+    """Working memory of one call: for its output rows (a dummy row, and whole vectors of them) A and B with a block of
+    each trial function, real and imaginary; a mask; results of some rows; vectors of one pair (`PAIR`)."""
     step = width(real)
     rowwise = (4 if complex_out else 2) * (rows // step + 1) * step * functions * LANES
     of_pair = (SLOPES + 2 * points) * points + PRODUCTS
@@ -62,22 +66,16 @@ def mutual_scratch(rows: int, functions: int, points: int, complex_out: bool, re
 
 @functools.lru_cache(maxsize=64)
 def mutual_kernel(
-    radial: Radial,
-    linear: bool,
-    oscillates: bool,
-    complex_out: bool,
-    threes: bool,
-    close: bool,
-    points: int,
+    radial: Radial, linear: bool, oscillates: bool, complex_out: bool, threes: bool, close: bool, points: int,
     trials: int,
-) -> Callable[..., None]:
+) -> Callable[..., None]:  # fmt: skip
     """The compiled tile of one Green's function. linear: three local functions at a time (else one, a constant);
-    close: pairs may be so near that squared distances by `spreads` would lose digits; the other choices are those of
-    `regular.tile_kernel`.
+    close: pairs may be so near that squared distances by `Spreads` would lose digits; the others as in `tile.TileKind`.
 
     tile(test, trial, spread, group, skip_start, skip_position, scalars, lo, hi, first, last, adjoint, tile_rows,
-    row_ids, scratch, out): test triangles lo..hi with trial triangles of blocks first..last and larger number; spread:
-    spreads.Spreads; the rest as in `regular.tile_kernel`.
+    row_ids, scratch, out): adds to `out` test triangles lo up to, without, hi with those trial triangles of the blocks
+    first up to, without, last that have a larger number; adjoint: the adjoint double layer; scratch: `mutual_scratch`;
+    the rest (TestSide, TrialSide, Spreads, group of test functions, pairs left out, rows) as in `tile.tile_kernel`.
     """
     functions, size, triples = 3 if linear else 1, trials * LANES, points // 3
     radial_phase, shifts, parts = radial.phase, radial.shifts, 2 if complex_out else 1
@@ -108,9 +106,9 @@ def mutual_kernel(
         x, weights, factors, table = test.nodes.reshape(-1), test.weights[group], test.factors[group], trial.table
         ones, gammas = np.ones(triples, scratch.dtype), np.ones(triples, scratch.dtype)
         if linear and threes:
-            for p in range(triples):  # alpha enters the distances from planes; at points within a triangle it is not 0
+            for p in range(triples):  # the distances ahead contain alpha, which is not 0 at points within a triangle
                 gammas[p] = weights[triples + p] / weights[p]
-        pair = rest[3 * size * step :]  # of one pair of triangles
+        pair = rest[3 * size * step :]  # working memory of one pair of triangles
         shapes, around = spread.test.reshape(-1), spread.trial.reshape(-1)
         steps, products, measure, units = spread.steps, spread.products.reshape(-1), trial.measure, trial.units
         test_normals, test_centres, jacobian = test.normals, test.centres, trial.jacobian.reshape(-1)
@@ -147,7 +145,7 @@ def mutual_kernel(
                         shapes, RECORD * i, around, b * RECORD * LANES + v, steps, products, square, missing,
                         load(mask, 0), parameters, tiny, reference, pair,
                     )  # fmt: skip
-                    # of functions at the points, or of constants, to the rows of the tile
+                    # with functions at the points y, or as they are with constants, to the rows of the tile
                     if linear:
                         add_results(
                             t, begin, imaginary, other, f_re, f_im, weights, table, units, tile_rows, i - lo, slot, pair
@@ -175,21 +173,22 @@ def mutual_kernel(
 
 
 PAIR = Record("PAIR", ahead=1, back=1, sums=6, sums_i=6, at_test=1, at_trial=1, slopes=None)
-"""The working memory of a pair, in numbers of points: distances of points from planes forward and back, sums at each
-trial point, squared distances, slopes at all pairs of points; then imaginary slopes, and products."""
+"""The working memory of a pair, in parts of one vector a point: distances ahead and behind, the three sums for A and
+the three for B at each trial point, their imaginary parts, the numbers of x and of y (`put_pair`), and slopes, `points`
+parts; as many parts with imaginary slopes follow, then the products of corners."""
 _, BACK, SUMS, SUMS_I, AT_TEST, AT_TRIAL, SLOPES = PAIR.places.values()
 
 
 def storing_slopes(radial: Radial, close: bool, points: int) -> Callable[..., None]:
-    """The function that stores the complex slopes at all test points in threes for one trial point; close: as in
-    `mutual_kernel`."""
+    """The function that stores the complex slopes h(x, y) at all test points x, in threes, for one trial point y; close
+    as in `mutual_kernel`."""
     radial_value, triples = radial.multiple or radial.value, points // 3
 
     @jitable
     def slopes_at(x, o, y0, y1, y2, at_q, q, products, tiny, parameters, reference, s):
-        """Store the slopes at all test points for trial point number q: complex ones are too many numbers for the
-        registers; x, o, products, tiny, parameters, reference, s as in `sums`, (y0, y1, y2): the trial point, at_q: its
-        number (centroid_distances.py)."""
+        """Store the slopes at all test points for trial point number q, (y0, y1, y2), as complex ones are too many
+        numbers for the registers; at_q: the number of y in squared distances (`put_pair`); x, o, products, tiny,
+        parameters, reference, s: as in `mutual_sums_in_threes`."""
         step = lanes(s)
         far, corner = points * step, q % 3 * 3 * step
         for p in range(triples):
@@ -231,14 +230,15 @@ def three_slopes(radial: Radial, close: bool, points: int) -> Callable[..., Any]
 def mutual_sums_in_threes(
     radial: Radial, linear: bool, oscillates: bool, close: bool, points: int
 ) -> Callable[..., Any]:
-    """The compiled sums of points in threes, at each trial point, or results A and B over all of them for constants.
+    """The compiled sums over test points in threes. With constants they return A and B, real and imaginary; if linear,
+    they store at s[SUMS ...], for each y, sum_x f_a(x) ahead(x) h(x, y) and sum_x f_a(x) h(x, y), and return zeros.
 
     sums(x, o, c, d, e, l, n, y, there, weights, gammas, ones, measure, shapes, part, around, others, steps, products,
     square, missing, kept, parameters, tiny, reference, s): x[o:]: test points; c, e: centroids, d = c - e; l, n:
     normals of the test and of the trial triangles times all factors, three numbers each; y[there:]: trial points;
-    weights: alpha and beta of test functions, gammas: beta / alpha, ones: 1, for each triple of points; measure: of the
-    trial points; shapes[part:], around[others:], steps, products: `Spreads`; square: |d|^2; missing, kept: whether
-    pairs are left out, and 0 for those; parameters, tiny, reference: as in pair_sums.py; s: working memory of the pair.
+    weights: alpha and beta of test functions, gammas: beta / alpha, ones: 1, for each three points; measure: weights
+    of the trial points; shapes[part:], around[others:], steps, products: `Spreads`; square: |d|^2; missing, kept:
+    whether lanes are left out, and 0 in these; parameters, tiny, reference: as in pair_sums.py; s: memory of the pair.
     """
     triples = points // 3
     slopes_at, real_slopes = storing_slopes(radial, close, points), three_slopes(radial, close, points)
@@ -248,9 +248,9 @@ def mutual_sums_in_threes(
         x, o, c, d, e, l, n, y, there, weights, gammas, ones, measure, shapes, part, around, others, steps, products,
         square, missing, kept, parameters, tiny, reference, s,
     ):  # fmt: skip
-        """Sum slopes of a pair of triangles over test points: A and B of constants, else sums at trial points."""
+        """Return A and B of constants for a pair of triangles, or store the sums at each trial point."""
         step, (d0, d1, d2), (l0, l1, l2), (n0, n1, n2) = lanes(s), d, l, n
-        far = points * step
+        far = points * step  # from one part of the working memory to the next
         a_re, a_im, b_re, b_im = zero(s), zero(s), zero(s), zero(s)
         # parts of the squared distances of all pairs of points
         if not close:
@@ -270,7 +270,7 @@ def mutual_sums_in_threes(
             z0, z1, z2 = three(s, (SLOPES + 2 * points) * far + corner, step)
             y0, y1, y2 = three(y, there + 3 * q * LANES, LANES)
             sa, sa_i, sb, sb_i = zeros(s), zeros(s), zeros(s), zeros(s)
-            # sums over the test points: A with the distances ahead, B without those behind, which depend on y alone
+            # sums over the test points: for A with the distances ahead; for B without those behind, as they depend on y
             if oscillates:
                 slopes_at(x, o, y0, y1, y2, at_q, q, products, tiny, parameters, reference, s)
             for p in range(triples):
@@ -290,7 +290,7 @@ def mutual_sums_in_threes(
                     k0, k1, k2 = three(s, (SLOPES + points) * far + here, step)
                     sa_i = applied(sa_i, h0 * k0, h1 * k1, h2 * k2, 1.0, gamma)
                     sb_i = applied(sb_i, k0, k1, k2, alpha, beta)
-            # sums at this point of three functions, or their share of those over all points
+            # sums at this point of three functions, or its share of A and B
             if linear:
                 put_three(s, SUMS * far + 6 * q * step, sa)
                 put_three(s, SUMS * far + (6 * q + 3) * step, sb)
@@ -309,8 +309,10 @@ def mutual_sums_in_threes(
 
 
 def mutual_sums(radial: Radial, linear: bool, oscillates: bool, points: int) -> Callable[..., Any]:
-    """The compiled sums of any points, point by point; of linear functions the slopes at all pairs of points. Arguments
-    as in `mutual_sums_in_threes`."""
+    """The compiled sums over any points, one by one. With constants they return A and B, real and imaginary; if linear,
+    they store the distances ahead and behind and the slopes h(x_p, y_q), at s[(SLOPES + q) points + p] in vectors, and
+    return zeros. weights (points,): weights of the test points, where there are constants; the others as in
+    `mutual_sums_in_threes`, of which d, gammas, ones, shapes to square, missing and kept are not read."""
     radial_value = radial.multiple or radial.value
 
     @jitable
@@ -318,7 +320,7 @@ def mutual_sums(radial: Radial, linear: bool, oscillates: bool, points: int) -> 
         x, o, c, d, e, l, n, y, there, weights, gammas, ones, measure, shapes, part, around, others, steps, products,
         square, missing, kept, parameters, tiny, reference, s,
     ):  # fmt: skip
-        """Sum slopes of a pair of triangles over test points, or store the slopes of all pairs of points."""
+        """Return A and B of constants for a pair of triangles, or store the slopes at all pairs of points."""
         step, (c0, c1, c2), (e0, e1, e2), (l0, l1, l2), (n0, n1, n2) = lanes(s), c, e, l, n
         far = points * step
         a_re, a_im, b_re, b_im = zero(s), zero(s), zero(s), zero(s)
@@ -350,7 +352,7 @@ def mutual_sums(radial: Radial, linear: bool, oscillates: bool, points: int) -> 
                     a_q, b_q = a_q + ahead * k0, b_q + weight * k0
                     if oscillates:
                         a_qi, b_qi = a_qi + ahead * u0, b_qi + weight * u0
-            # their share of the sums over all points
+            # the share of this point y in A and B
             weight = number(measure, q)
             behind = weight * behind
             a_re, b_re = a_re + weight * a_q, b_re + behind * b_q
@@ -362,17 +364,17 @@ def mutual_sums(radial: Radial, linear: bool, oscillates: bool, points: int) -> 
 
 
 def mutual_results_in_threes(oscillates: bool, complex_out: bool, points: int, trials: int) -> Callable[..., Any]:
-    """The compiled sum over trial points of linear test functions, added to the results A and B, for points in
-    threes."""
+    """The compiled sums over trial points in threes that make A and B of linear functions from what
+    `mutual_sums_in_threes` stored."""
     triples = points // 3
 
     @jitable
     def add_results(t, begin, imaginary, other, f_re, f_im, weights, table, units, tile_rows, i, slot, s):
-        """Add A and B of linear functions to the rows of test triangle i.
+        """Add A and B of linear functions to the rows of test triangle i of the tile.
 
         A goes to t[begin:], B to t[other + begin:], imaginary parts `imaginary` further; f_re, f_im: phase times
-        coefficient; weights, table, units: functions of both sides; tile_rows (tests, L): rows of the tile; slot: the
-        first local function; s: working memory of the pair.
+        coefficient; weights: of `TestSide`; table, units: of `TrialSide`; tile_rows (tests, L): the row of each local
+        function, of which those from `slot` on are meant; s: working memory of the pair.
         """
         step = lanes(s)
         far, apart = points * step, 6 * step
@@ -396,7 +398,7 @@ def mutual_results_in_threes(oscillates: bool, complex_out: bool, points: int, t
 
 
 def mutual_results(oscillates: bool, complex_out: bool, points: int, trials: int) -> Callable[..., Any]:
-    """The compiled sum over trial points of linear test functions, added to the results A and B, for any points."""
+    """The compiled sums over any points that make A and B of linear functions from what `mutual_sums` stored."""
 
     @jitable
     def add_results(t, begin, imaginary, other, f_re, f_im, weights, table, units, tile_rows, i, slot, s):

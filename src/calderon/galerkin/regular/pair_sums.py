@@ -1,7 +1,7 @@
 """The inner sum of regular pairs: a Green's function over all pairs of points of two triangles, times test functions.
 
 One triangle is fixed, others are the lanes of vectors. Innermost is a loop over the points of the fixed triangle for
-one point of the others, where the functions of the fixed triangle are applied. Tiles of dense matrices and blocks of
+one point of the others, in which the functions of the fixed triangle are applied. Tiles of dense matrices and blocks of
 clusters share this loop, the distances through centroids and the extraction of the phase (theory, equations of "Regular
 pairs").
 """
@@ -19,13 +19,14 @@ from calderon.integrands import Component
 
 
 def held_groups(groups: int, joint: bool) -> int:
-    """Threes of sums at a point, of so many groups of functions, or of two components with one group (joint)."""
+    """How many threes of sums are held at a point: one of each group of functions, one where there is a single function
+    (groups = 0), and two where two components have one group (joint)."""
     return 2 if joint else max(1, groups)
 
 
 def pair_room(points: int, groups: int, components: int = 1) -> int:
-    """Vectors of working memory: offsets from planes, sums at each point, squared distances, and values of so many
-    components at one point for more than two groups."""
+    """Vectors of working memory: distances from planes, sums at each point, parts of squared distances (`put_pair`),
+    and, for more than two groups or two components, values of so many components at the points x for one y."""
     kept = 2 * components if groups > 2 or components > 1 else 0
     return (3 + 6 * max(1, groups) + kept) * points + PRODUCTS
 
@@ -49,22 +50,24 @@ def pair_sums(
     points: int,
     second: Component | None = None,
 ) -> Callable[..., Any]:
-    """The compiled sums of one Green's function and one component or two, without monomials.
+    """The compiled sums sum_p w_a(x_p) k(x_p, y_q) at each point y_q of one component k or two, without monomials.
 
-    component: a radial function f, f d . m with the normal m of the fixed triangle, its "test" side (d = x - y, x in
-    the fixed one), or -f d . n with the normals n of the others, its "trial" side. groups: of three functions on the
-    fixed triangle, in threes at most two; 0: one constant function. every: also the sum over all points of both sides,
-    with `measure` on that of y. stored: sums at each point y. exchanged: x and y change places in the loops, functions
-    are those of the others (not with the normal of the fixed triangle; through centroids). second: another component,
-    at most of three functions in threes, not exchanged: distances, roots and phases are found once for both. threes,
-    through_centroids: see element_tables.in_threes and centroid_distances.py. points: of a triangle.
+    component: k is a radial function f, or f d . m with the normal m of the fixed triangle, its "test" side (d = x - y,
+    x in the fixed one), or -f d . n with the normals n of the others, its "trial" side. groups: how many groups of
+    three functions w_a the fixed triangle has, at most two for points in threes; 0: one constant function. every: add
+    up the sums at all y, too, with the weights `measure`. stored: keep the sums at each point y. exchanged: x and y
+    change places in the loops, and functions are those of the others (not with the normal of the fixed triangle;
+    through centroids). second: another component, of at most three functions in threes, not exchanged: distances, roots
+    and phases are found once for both. threes: points are in threes (point_sums.py); through_centroids: distances are
+    those of centroid_distances.py. points: number of points of a triangle.
 
     sums(x, o, m, c, shapes, record, weights, y, here, pitch, e, n, around, there, steps, pairs, ones, measure,
-    parameters, tiny, missing, kept, s, w): points x[o:] of the fixed triangle, its normal m and centre c; points,
-    centres e and normals n of the others at y[here + (3 q + k) pitch]; shapes[record:] and around[there:] of
-    centroid_distances.py.
-    Returns the phase and the sum over all points of both components; at s[w:] are offsets (points), then for each y
-    3 `held_groups` real and as many imaginary sums, those of the second component last.
+    parameters, tiny, missing, kept, s, w): x[o:]: points of the fixed triangle, m, c: its normal and centroid, weights:
+    its functions; coordinate k of the points y_q of the others is at y[here + (3 q + k) pitch], e, n: their centroids
+    and normals; shapes[record:], around[there:], steps, pairs: `Spreads`; ones: 1 for each three points; missing, kept:
+    whether lanes are left out, and 0 in these; parameters, tiny: of the Green's function, and added to squares.
+    Returns the phase, and the sums over all points of both components; s[w:] then has the distances from planes
+    (points), and for each y 3 `held_groups` real and as many imaginary sums, those of the second component last.
     """
     radial_phase, shifts, triples = radial.phase, radial.shifts, points // 3
     held, joint = held_groups(groups, second is not None), second or component
@@ -81,7 +84,7 @@ def pair_sums(
 
     @jitable
     def more_sums(s, w, weights, f):
-        """The sums at one point with function f, from the values that `sums_one_by_one` left."""
+        """The real and the imaginary sum at one point y with function f, from values that `sums_one_by_one` kept."""
         step, part_i = lanes(s), zero(s)
         place = w + values * step
         if oscillates:
@@ -149,11 +152,11 @@ def pair_sums(
 
 
 def both_values(radial: Radial, component: Component, second: Component, exchanged: bool) -> Callable[..., Any]:
-    """The compiled values (r2, parameters, reference, s, place) of two components, or twice of one, without the normal
-    of the fixed triangle: pairs of a real and an imaginary part.
+    """The compiled value(r2, parameters, reference, s, place): real and imaginary part of one component, then those of
+    another one or of the first one again, without the factor d . m of the fixed triangle.
 
-    Where the normal is that of a varying triangle, the distance of x from its plane is at s[place]; exchanged: it is
-    applied later.
+    r2: squared distance; parameters: of the Green's function; reference: distance at which the phase is extracted;
+    s[place]: the factor -d . n of the other triangles for this x, unless `exchanged`, where it is applied later.
     """
     radial_value = radial.multiple or radial.value
     first, last = (value_of(each, exchanged) for each in (component, second))
@@ -168,7 +171,8 @@ def both_values(radial: Radial, component: Component, second: Component, exchang
 
 
 def value_of(component: Component, exchanged: bool) -> Callable[..., Any]:
-    """The compiled value of one component of the values of a Green's function; arguments as in `both_values`."""
+    """The compiled value(values, s, place) of one component, values: of a Green's function; the rest as in
+    `both_values`."""
     multiplied, real = component.normal == "trial" and not exchanged, 2 * component.radial
     imaginary = real + 1
 
@@ -184,8 +188,9 @@ def value_of(component: Component, exchanged: bool) -> Callable[..., Any]:
 
 
 def putting_offsets(through_centroids: bool, points: int) -> Callable[..., None]:
-    """The kernel that stores the distances of the points of the fixed triangle from the planes of the others, at s[w:];
-    arguments as in `pair_sums`, d: difference of the centroids."""
+    """The kernel that stores at s[w:] the distances of the points of the fixed triangle from the planes of the others.
+
+    put_offsets(x, o, shapes, record, d, e, n, steps, ones, s, w): d = c - e; other arguments as in `pair_sums`."""
     triples = points // 3
 
     @jitable
@@ -208,13 +213,16 @@ def sums_in_threes(
     value: Callable[..., Any], groups: int, held: int, exchanged: bool, oscillates: bool, through_centroids: bool,
     points: int,
 ) -> Callable[..., Any]:  # fmt: skip
-    """The compiled sums at one point y, three points of the fixed triangle at a time; of two groups, the second one has
-    further functions, or the second component with the same ones.
+    """The compiled sums at one point y, three points of the fixed triangle at a time, of one or two groups.
+
+    value: of `both_values`; held: groups of sums. Where held is 2, the second group has three further functions
+    (groups = 2), or the second component with the first three (groups = 1); with groups = 0 the first of the three sums
+    is that of one function. The others are as in `pair_sums`.
 
     at_one_point(x, o, weights, y0, y1, y2, pairs, q, parameters, tiny, reference, s, w): y = (y0, y1, y2), point number
     q of the others, not read where distances come through centroids; reference: distance at which the phase is
-    extracted, 0 for none; others as in `pair_sums`. Returns real and imaginary sums of the first group, then of the
-    second.
+    extracted, 0 for none; others as in `pair_sums`. Returns four triples of sums: real and imaginary ones of the first
+    group, then those of the second.
     """
     triples, functions = points // 3, 3 * held
 
@@ -264,8 +272,15 @@ def sums_in_threes(
 
 
 def sums_one_by_one(value: Callable[..., Any], groups: int, oscillates: bool, points: int) -> Callable[..., Any]:
-    """The compiled sums at one point y, point by point; of more than two groups the values are kept (`value_place`).
-    Arguments and results as in `sums_in_threes`."""
+    """The compiled sums s_a = sum_p w_a(x_p) k(x_p, y) at one point y, one point x_p of the fixed triangle at a time.
+
+    groups: 0 one function a, 1 three, 2 and more six. With more than two, the values k(x_p, y) are kept as well, real
+    then imaginary ones from vector `value_place` of s[w:] on, with which `pair_sums` applies further functions.
+
+    at_one_point(x, o, weights, y0, y1, y2, pairs, q, parameters, tiny, reference, s, w): weights (functions, points):
+    w_a(x_p); pairs and q are not read; the rest as in `sums_in_threes`. Returns four triples: (s_0, s_1, s_2), their
+    imaginary parts, (s_3, s_4, s_5), and theirs; sums of functions that there are not are zero.
+    """
     values = value_place(points, groups)
 
     @jitable
@@ -303,8 +318,10 @@ def sums_one_by_one(value: Callable[..., Any], groups: int, oscillates: bool, po
 
 
 def putting_sums(groups: int, held: int, oscillates: bool) -> Callable[..., None]:
-    """The kernel that stores the sums at one point, from s[place] on; one, two: three sums each of the first and the
-    second group, one_i, two_i: their imaginary parts."""
+    """The kernel put_sums(s, place, one, one_i, two, two_i) that stores the sums at one point y from s[place] on.
+
+    one, two: three sums each of the first and the second group, one_i, two_i: their imaginary parts; only the first of
+    `one` where groups is 0, and `two` where `held` is 2."""
     functions = 3 * held
 
     @jitable

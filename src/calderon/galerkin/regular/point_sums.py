@@ -2,6 +2,15 @@
 
 Values and sums lie in an array, `stride` numbers apart from point to point; tables of functions are those of
 element_tables.py.
+
+Points in threes: the points 3 p, 3 p + 1 and 3 p + 2 are images of each other under rotations of the triangle, p <
+triples. There the functions a = 0, 1, 2 have the values alpha_p delta_ac + beta_p at the point 3 p + c, so that sums
+of values k_pc with three functions are
+
+    sum_p alpha_p k_pa + sum_p beta_p (k_p0 + k_p1 + k_p2),    a = 0, 1, 2.
+
+The second sum is the same for all a. Running sums are tuples (s_0, s_1, s_2, every) of the first three and the second.
+A table holds all alpha_p, then all beta_p, divided by alpha_0, so that alpha_0 = 1 is not read.
 """
 
 from calderon.backends.vectors import complex_product, jitable, lanes, load, number, store, zero
@@ -16,20 +25,20 @@ def squared(x, p, y0, y1, y2, tiny):
 
 @jitable
 def zeros(like):
-    """Sums to begin with, of three functions and of all of them together, as vectors like those of an array."""
+    """The running sums (s_0, s_1, s_2, every) = 0, vectors like those of an array."""
     return zero(like), zero(like), zero(like), zero(like)
 
 
 @jitable
 def applied(sums, k0, k1, k2, alpha, beta):
-    """The sums and three functions, of alpha and beta, times the values k0, k1, k2 at three more points."""
+    """The running sums with the values k0, k1, k2 at three more points, where the functions have alpha and beta."""
     s0, s1, s2, every = sums
     return s0 + alpha * k0, s1 + alpha * k1, s2 + alpha * k2, every + beta * (k0 + k1 + k2)
 
 
 @jitable
 def totals(sums):
-    """The sums of three functions, each with the part that all of them get."""
+    """The sums s_a + every with the three functions a = 0, 1, 2, from running sums."""
     s0, s1, s2, every = sums
     return s0 + every, s1 + every, s2 + every
 
@@ -42,7 +51,7 @@ def three(values, place, stride):
 
 @jitable
 def put_three(out, place, sums):
-    """Store the totals of sums of three functions one after the other at out[place:]."""
+    """Store the `totals` of running sums one after the other, three vectors at out[place:]."""
     step, (s0, s1, s2) = lanes(out), totals(sums)
     store(out, place, s0)
     store(out, place + step, s1)
@@ -51,8 +60,8 @@ def put_three(out, place, sums):
 
 @jitable
 def folded(sums, place, stride, triples, table, weight):
-    """The sums at 3 * triples points in threes, the first at `place`, `stride` numbers apart, times three functions,
-    whose alpha and beta begin at table[weight], the first alpha being 1."""
+    """The sums with three functions of the values k_pc = sums[place + (3 p + c) stride], at points in threes; alpha_p =
+    table[weight + p] and beta_p = table[weight + triples + p] (see the head of this file)."""
     total = zeros(sums)
     for p in range(triples):
         k0, k1, k2 = three(sums, place + 3 * p * stride, stride)
@@ -63,8 +72,8 @@ def folded(sums, place, stride, triples, table, weight):
 
 @jitable
 def folded_times(sums, place, stride, triples, offsets, table, weight):
-    """The sums at points in threes times an offset at each point, which begin at sums[offsets], and three functions;
-    the other arguments as in `folded`."""
+    """The sums of `folded` with h_pc k_pc instead of k_pc, where the factors h_pc follow each other from sums[offsets]
+    on, one vector a point; other arguments as in `folded`."""
     total, step = zeros(sums), lanes(sums)
     for p in range(triples):
         k0, k1, k2 = three(sums, place + 3 * p * stride, stride)
@@ -76,8 +85,7 @@ def folded_times(sums, place, stride, triples, offsets, table, weight):
 
 @jitable
 def combined(sums, place, stride, points, table, weight):
-    """The sums at points, the first at `place`, `stride` numbers apart, times one function, whose values begin at
-    table[weight]."""
+    """sum_p table[weight + p] k_p, p < points, with k_p = sums[place + p stride]: the sum with one function."""
     total = zero(sums)
     for p in range(points):
         total = total + number(table, weight + p) * load(sums, place + p * stride)
@@ -86,9 +94,9 @@ def combined(sums, place, stride, points, table, weight):
 
 @jitable
 def one_applied(s, place, stride, across, offsets, points, table, weight, out):
-    """Sums (P,) at s[out:] of values at all pairs of points, from s[place] on: with one function, values
-    table[weight:], of the points that are `stride` apart, at each of those that are `across` apart, times the offset
-    there, from s[offsets] on."""
+    """Store at s[out:] (P,) the sums f_p sum_q table[weight + q] k_pq, p and q < points, of the values k_pq = s[place +
+    p across + q stride] at pairs of points with one function on the side of q; f_p, vectors from s[offsets] on: factors
+    of the points p."""
     step = lanes(s)
     for p in range(points):
         total = combined(s, place + p * across, stride, points, table, weight)
@@ -97,7 +105,8 @@ def one_applied(s, place, stride, across, offsets, points, table, weight, out):
 
 @jitable
 def combined_three(sums, place, stride, points, table, weight):
-    """The sums at points times three functions, whose values follow each other; arguments as in `combined`."""
+    """The three sums with functions whose values (3, points) follow each other from table[weight] on; sums, place,
+    stride, points as in `combined`."""
     return (
         combined(sums, place, stride, points, table, weight),
         combined(sums, place, stride, points, table, weight + points),

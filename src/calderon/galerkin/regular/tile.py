@@ -120,12 +120,14 @@ def inner_loops(kind: TileKind) -> tuple[Callable[..., Any], Callable[..., Any]]
 @functools.lru_cache(maxsize=256)
 def tile_kernel(kind: TileKind) -> Callable[..., None]:
     """The compiled tile(test, trial, spread, group, skip_start, skip_position, scalars, lo, hi, upper, tile_rows,
-    row_ids, scratch, out), which adds test triangles lo..hi, one group of local test functions, to the matrix `out`.
+    row_ids, scratch, out), which adds test triangles lo up to, without, hi to the matrix `out` with one group of local
+    test functions.
 
-    test, trial: element_tables.TestSide and TrialSide; spread: centroid_distances.Spreads; skip_start (tests + 1,),
-    skip_position: increasing trial triangles to leave out of each test triangle; scalars: forms.form.SCALARS, the
-    coefficients times what `Radial.multiple` lacks; upper: only pairs with trial number > test number; tile_rows
-    (hi - lo, L) numbers the rows of the tile, row_ids are their rows in the output; scratch: `tile_scratch`.
+    test, trial: element_tables.TestSide and TrialSide; spread: centroid_distances.Spreads; group: number of the group
+    of test functions in `test`; skip_start (tests + 1,), skip_position: increasing trial triangles to leave out of each
+    test triangle; scalars: forms.form.SCALARS, the coefficients times what `Radial.multiple` lacks; upper: only pairs
+    with trial number > test number; tile_rows (hi - lo, L): the row in the tile of each local function, row_ids: the
+    row in `out` of each row of the tile; scratch: `tile_scratch`.
     """
     radial, linear, curls, trials = kind.radial, kind.linear, kind.curls, kind.trials
     complex_out, points, has_form = kind.complex_out, kind.points, kind.form is not None
@@ -142,7 +144,7 @@ def tile_kernel(kind: TileKind) -> Callable[..., None]:
         test, trial, spread, group, skip_start, skip_position, scalars, lo, hi, upper, tile_rows, row_ids,
         scratch, out,
     ):  # fmt: skip
-        """Add test triangles lo..hi with all trial triangles to the matrix."""
+        """Add test triangles lo up to, without, hi with all trial triangles to the matrix."""
         tiny, parameters = scalars[0], parameters_of(scalars, PARAMETERS)
         blocks = trial.centres.shape[0]
         rows, step = row_ids.size, lanes(scratch)
@@ -255,9 +257,9 @@ def add_curls(t, place, imaginary, total, total_i, f_re, f_im, curls, i, tile_ro
 def taking_results(curls: bool, has_mass: bool, trials: int) -> Callable[..., None]:
     """The kernel that takes the results of a block of trial triangles out of a tile, real or imaginary ones.
 
-    take_results(t, begin, curl_base, kept, top, trial_curls, first, side, work): of as many rows as a vector has
-    numbers, from `top` on, to `side` (trials * LANES, width); begin, curl_base: places of values and of components of
-    curls in t; kept, trial_curls[first:], work: as in regular/flush.py."""
+    take_results(t, begin, curl_base, kept, top, trial_curls, first, side, work): put the results of as many rows as a
+    vector has numbers, from row `top` on, into `side` (trials * LANES, width); begin, curl_base: places of values and
+    of components of curls in t; kept, trial_curls[first:], work: as in regular/flush.py."""
 
     @jitable
     def take_results(t, begin, curl_base, kept, top, trial_curls, first, side, work):
@@ -276,9 +278,9 @@ def taking_results(curls: bool, has_mass: bool, trials: int) -> Callable[..., No
 def add_of_functions(
     by_threes: bool, exchanged: bool, oscillates: bool, complex_out: bool, points: int, trials: int, functions: int
 ) -> Callable[..., Any]:
-    """The compiled sum over trial points: products of local functions are entries, but for a factor. by_threes: points
-    and functions in threes; exchanged: the sums are those of trial functions; functions: test functions at a time; the
-    rest as in `TileKind`."""
+    """The compiled sums over the points of the outer loop, sum_q w_f(y_q) s_a(y_q), of the sums s_a that `pair_sums`
+    stored: entries of pairs of local functions a and f, but for a factor. by_threes: points and functions in threes;
+    exchanged: s_a are sums with trial functions a; functions: test functions at a time; the rest as in `TileKind`."""
     triples = points // 3
 
     @jitable
@@ -293,7 +295,6 @@ def add_of_functions(
         for f in range(0, trials, 3 if by_threes else 1):
             unit = number(units, f // 3)
             g_re, g_im = unit * f_re, unit * f_im
-            # sums with a function of one side, times those of the other side at its points
             # sums with a function of one side, times those of the other side at its points
             for a in range(3 if exchanged else functions):
                 here, there = at + a * step, at + (a + 3) * step
