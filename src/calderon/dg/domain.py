@@ -71,8 +71,8 @@ class Domain:
     def values_at(
         self, mesh: TetrahedralMesh, vectors: NDArray[np.inexact], points: NDArray[np.float64]
     ) -> NDArray[np.inexact]:
-        """(q, 3) a field of all ranks at points (q, 3) of the whole mesh, from the vectors (elements, n, 3) at the
-        nodes of this rank's part."""
+        """(q, 3) a field at points (q, 3) of the whole mesh, on all ranks, from the vectors (elements, n, 3) at the
+        nodes of this rank's part. All ranks call it; each adds the points in its elements."""
         elements, local = locate(mesh, points)
         values = self.element_blocks.reference.interpolation(local)
         own, here = self.own_elements(elements)

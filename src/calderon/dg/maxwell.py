@@ -231,16 +231,16 @@ class MaxwellDG:
         keep_checkpoint: bool = False,
     ) -> None:
         """Advance both fields to the time `until`, in equal steps of at most `time_step`. A MeshWarning reports
-        elements of conductors that are too long for the fields of the sources, or those that were set.
+        elements of conductors that are too long for the fields of the sources, or for initial fields that were set.
 
         progress: show a bar with the time left; or a function that is called with the steps done and all steps.
-        checkpoint: an HDF5 file that holds the state of the run about every `checkpoint_seconds`; if it exists
-        already, the run continues from it and ends with the same numbers as without the interruption, those of probes
-        included; one of another run is refused. SIGINT (Ctrl-C), SIGTERM and SIGHUP take effect when the present step
-        is done and written to it; a second signal at once. One that cannot be written, since the disk is full, is
-        reported by a warning and tried again. It is removed when the run is done, unless keep_checkpoint: then it holds
-        the last state, and the same call ends there at once. Errors as for `read_checkpoint`; RuntimeError after a run
-        that was not finished and left no checkpoint.
+        checkpoint: an HDF5 file, written about every `checkpoint_seconds`. If it exists already, the run continues
+        from it and ends with the same numbers as without the interruption, those of probes included; the file of
+        another run is refused. SIGINT (Ctrl-C), SIGTERM and SIGHUP take effect when the present step is done and
+        written to the file; a second signal at once. If the file cannot be written, since the disk is full, a warning
+        reports it, the run goes on, and a later state is tried. The file is removed when the run is done, unless
+        keep_checkpoint: then it holds the last state, and the same call ends there at once. Raises the errors of
+        `read_checkpoint`, and RuntimeError after a run that was not finished and left no checkpoint.
         """
         span, count = steps_until(until, self.time, self.time_step)
         if count:
@@ -307,7 +307,7 @@ class MaxwellDG:
         """Advance by `periods` periods and return the complex amplitudes of the last one.
 
         The step is shortened so that a whole number of them makes a period; at least 24 of these enter the
-        discrete Fourier transform. progress, checkpoint, keep_checkpoint: as for `run`.
+        discrete Fourier transform. progress, checkpoint, keep_checkpoint: as in `run`.
         """
         # steps that divide the period, and what would make its amplitudes wrong
         plan = sampling(frequency, self.time_step)
@@ -331,12 +331,12 @@ class MaxwellDG:
         )
 
     def require_surface(self) -> None:
-        """ValueError where there is no closed surface for far fields, which would otherwise be reported after the
-        run."""
+        """Raise ValueError, before a run, where the mesh has no closed surface for far fields."""
         enclosed(self._domain, self.mesh, None, None)
 
     def require_tissue(self, mass: float, voxel: float) -> None:
-        """ValueError or MemoryError where `PeriodicFields.averaged_sar` would have too little tissue or memory."""
+        """Raise ValueError or MemoryError, before a run, where `PeriodicFields.averaged_sar` would have too little
+        tissue or memory."""
         require_tissue(self.mesh, self._densities, mass, voxel)
 
     def steps_per_period(self, frequency: float) -> int:
@@ -369,6 +369,7 @@ class MaxwellDG:
         return math.sqrt(self._domain.communicator.total(np.float64(total)))
 
     def _at(self, points: ArrayLike, name: str) -> NDArray[np.float64]:
+        """(n, 3) values of "electric" or "magnetic" at points, as the user has them."""
         values = self._domain.values_at(self.mesh, self._vectors(name), one_or_more_points(points))
         return np.asarray(values / self._scales[name], np.float64)
 
@@ -387,7 +388,8 @@ class MaxwellDG:
 
 
 def _values(name: str, function: Field, points: NDArray[np.float64], time: float) -> NDArray[np.float64]:
-    """A field (..., 3) at points (..., 3)."""
+    """Values (..., 3) of a user's function f(points (n, 3), time) at points (..., 3). ValueError for others than real
+    numbers of this shape; name: of the field in messages."""
     if not callable(function):
         raise ValueError(f"{name}={function!r}: a function f(points (n, 3), t) -> (n, 3) is needed")
     values = unmasked(function(points.reshape(-1, 3), time), f"the {name} field")
@@ -399,8 +401,7 @@ def _values(name: str, function: Field, points: NDArray[np.float64], time: float
 
 
 def check_stepping(flux: str, courant: float, local: bool, execution: Execution, backend: str) -> None:
-    """ValueError for an unknown flux, an invalid fraction of the limit, and for local steps where they are not
-    available."""
+    """Raise ValueError for an unknown flux, an invalid fraction of the limit, or local steps where there are none."""
     one_of(flux, FLUXES, "flux")
     if isinstance(courant, bool) or not (isinstance(courant, Real) and 0 < courant <= 1):
         raise ValueError(f"courant={courant!r}: a fraction of the stability limit, above 0 and at most 1, is needed")

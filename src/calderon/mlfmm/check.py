@@ -93,7 +93,8 @@ class WaveCheck(NamedTuple):
 
 
 def errors_of_rows(terms: Sequence[tuple[Term, Any]], count: int) -> Array:
-    """(count,) `Medium.likely_errors` of all terms with their products, added where they stand."""
+    """(count,) expected squared errors of the rows of a sum of terms, up to a common factor; terms: each with its
+    product. Errors of terms are independent, so that their squares add; transposed terms are left out."""
     found = np.zeros(count)
     for term, value in terms:
         if not term.transposed:
@@ -103,8 +104,11 @@ def errors_of_rows(terms: Sequence[tuple[Term, Any]], count: int) -> Array:
 
 
 def _row_errors(value: Any) -> Array:
-    """(rows,) the likely errors of products: those of a medium, of sums of them, and of these between sparse matrices;
-    none of others."""
+    """(rows,) expected squared errors v of the rows of a product, up to a common factor (`Medium.likely_errors`).
+
+    value: a medium; a sum of products; or sum_d L_d^T A R_d, where v_i = sum_d sum_j |L_d|_ji^2 v_j with those of A.
+    Any other product, which has no plane waves, gives an empty array.
+    """
     if isinstance(value, Medium):
         return value.likely_errors()
     if isinstance(value, SumOfProducts):
@@ -117,7 +121,8 @@ def _row_errors(value: Any) -> Array:
 
 
 def plane_wave(operator: BoundaryOperator) -> NDArray[np.complex128]:
-    """(n,) values at the middles of supports of a wave with the largest wavenumber of the operator."""
+    """(n,) values exp(i k d . x) of a plane wave at the middles of the supports of all unknowns, on which products are
+    checked; k: the largest |wavenumber| of the operator. Unknowns without a place get 1."""
     places, direction = np.zeros((operator.shape[1], 3)), np.array([0.36, 0.48, 0.8])
     for term in terms_of(operator):
         space: Any = term.atom.test if term.transposed else term.atom.trial

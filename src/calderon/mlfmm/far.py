@@ -33,8 +33,8 @@ def is_vector(kinds: Sequence[str]) -> bool:
 
 
 def factors_of(kinds: Sequence[str], grid: Grid, k: complex, outward: bool) -> NDArray[np.complex128]:
-    """(spectra, components, count): what the components of sources contribute to patterns; the factors of fields are
-    the same with i k d instead of -i k d."""
+    """(spectra, components, count) factors of the components of sources in outgoing patterns, or, unless `outward`, of
+    incoming patterns in the components of fields: i k d instead of -i k d."""
     directions, (theta, phi) = grid.directions, grid.frame
     one = np.ones((1, 1, grid.count))
     slope = (-1j if outward else 1j) * k * directions[None]
@@ -44,9 +44,9 @@ def factors_of(kinds: Sequence[str], grid: Grid, k: complex, outward: bool) -> N
 
 
 class WavesOfLevel(NamedTuple):
-    """Between numbers at points and the plane waves of a level: along, Re k times directions (3, pitch); growth, Im k
-    times the radius within which all points of a box are, at least; factors, times exp(growth), of emission (spectra,
-    components, part, pitch) or of reception (components, spectra, part, pitch)."""
+    """Tables between numbers at points and the plane waves of a level. along: Re k times directions (3, pitch); growth:
+    Im k times a radius about the centre of a box within which all its points are; factors: those of `factors_of` times
+    exp(growth), of emission (spectra, components, part, pitch) or of reception (components, spectra, part, pitch)."""
 
     along: NDArray[np.float64]
     growth: float
@@ -54,6 +54,7 @@ class WavesOfLevel(NamedTuple):
 
     @staticmethod
     def of(level: Level, kinds: Sequence[str], k: complex, spectra: int, real: Any, outward: bool) -> "WavesOfLevel":
+        """The tables of a level for components of these kinds; real: type of numbers; outward: of emission."""
         grid, pitch = level.half, level.half.pitch(real)
         growth = float(np.imag(k) * 1.75 * level.edge)
         along, table = np.zeros((3, pitch)), np.zeros((spectra, sum(KINDS[kind] for kind in kinds), 2, pitch))
@@ -64,8 +65,8 @@ class WavesOfLevel(NamedTuple):
 
 
 class Sent(NamedTuple):
-    """Outgoing or incoming patterns of so many columns: those of plane waves for each level, and of the levels below
-    them equivalent sources, or the fields of these at the points of cubes."""
+    """All that boxes send or receive. columns: how many vectors; patterns: plane waves of each level; numbers: of each
+    level below them the equivalent sources, or the potentials of these at the points of cubes."""
 
     columns: int
     patterns: Patterns
@@ -74,11 +75,12 @@ class Sent(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Far:
-    """The far field (`FarField`) of waves between separated leaves, times 1 where charges give fields; `traversal` and
-    `low`, the levels below it, are shared.
+    """The far field (`FarField`): waves between separated leaves, with the factor 1 from charges to fields.
 
-    source_kinds, target_kinds: of the components of charges and fields, all of scalars or all of currents. run: the
-    leaves low .. high that have fields; None for all of them.
+    k: wavenumber; tree, lists: boxes, and which are separated; traversal: the levels with plane waves; low: those below
+    them, with equivalent sources, None without; both may be shared with other far fields. sources, targets: points.
+    source_kinds, target_kinds: kinds (`KINDS`) of the components of charges and fields, all of scalars or all of
+    currents. run: the leaves run[0] up to, without, run[1] have fields; None for all of them.
     """
 
     k: complex
@@ -93,7 +95,7 @@ class Far:
     run: tuple[int, int] | None = None
 
     def part(self, low: int, high: int) -> "Far":
-        """The far field at the points of the leaves low .. high alone, of all charges, for devices."""
+        """The far field of all charges at the points of the leaves low up to, without, high alone, for devices."""
 
         def some(levels: Sequence[Any]) -> list[Any]:
             found = []
@@ -108,7 +110,7 @@ class Far:
 
     @property
     def receiving(self) -> tuple[int, int]:
-        """The leaves low .. high that have fields."""
+        """The first leaf that has fields, and the end, one beyond the last."""
         return self.run or (0, len(self.lists.leaves))
 
     @cached_property
@@ -160,7 +162,7 @@ class Far:
         return Sent(columns, patterns, numbers)
 
     def across(self, outgoing: Sent) -> Sent:
-        """Incoming patterns, and fields at the points of cubes, of all boxes from outgoing ones."""
+        """Incoming patterns, and potentials at the points of cubes, of all boxes from outgoing ones (M2L)."""
         columns = outgoing.columns
         patterns = self.traversal.empty(columns)
         self.traversal.m2l(outgoing.patterns, patterns, columns)
@@ -168,8 +170,8 @@ class Far:
         return Sent(columns, patterns, numbers)
 
     def receive(self, incoming: Sent) -> NDArray[Any]:
-        """Fields (targets, columns, components), complex, from incoming patterns, which are added to those of
-        children."""
+        """Fields (targets, columns, components), complex, from what boxes receive; `incoming` is changed: patterns of
+        parents are added to those of their children (L2L)."""
         columns, patterns, numbers = incoming
         count, real = sum(KINDS[kind] for kind in self.target_kinds), self.traversal.real
         fields = np.zeros((len(self.targets.local), columns, 2 * count), real)
@@ -179,7 +181,8 @@ class Far:
         return fields.view(np.result_type(real, np.complex64))
 
     def _points(self, patterns: Patterns, numbers: NDArray[Any], columns: int, outward: bool) -> None:
-        """P2M of charges, or L2P of fields."""
+        """P2M from charges, `numbers`, to patterns if outward, else L2P from patterns to fields, which are added to
+        `numbers`."""
         points, kinds = (self.sources, self.source_kinds) if outward else (self.targets, self.target_kinds)
         for level, (leaves, boxes), x in zip(self.traversal.levels, self.leaves, patterns, strict=True):
             self._waves(level, leaves, boxes, x, points, numbers, kinds, columns, outward)
@@ -188,7 +191,8 @@ class Far:
         self, level: Level, leaves: NDArray[np.int64], boxes: NDArray[np.int64], x: NDArray[Any], points: Points,
         numbers: NDArray[Any], kinds: Sequence[str], columns: int, outward: bool,
     ) -> None:  # fmt: skip
-        """Between points of leaves, with numbers of so many kinds, and patterns of the boxes of these leaves."""
+        """P2M or L2P between `numbers` at the points of `leaves`, of these kinds, and the patterns x of their
+        `boxes`."""
         if not len(leaves):
             return
         real, spectra, k = self.traversal.real, self.traversal.spectra, complex(self.k)
@@ -211,7 +215,8 @@ class Far:
         return SUMS if self.traversal.vector else 1
 
     def _sources(self, outgoing: Patterns, numbers: NDArray[Any], columns: int) -> list[NDArray[Any]]:
-        """Equivalent sources of all levels with them; those of the coarsest one are sent to the plane waves above."""
+        """Equivalent sources of all levels that have them, from charges `numbers`; those of the coarsest of these
+        levels are added to the outgoing patterns of its parents."""
         if self.low is None:
             return []
         vector, count = self.traversal.vector, columns * self.sums
@@ -255,14 +260,16 @@ class Far:
 
 
 def parts_of(kinds: Sequence[str]) -> NDArray[np.int64]:
-    """Which part each component of scalars is: 0 values, 1 .. 3 derivatives; equivalent sources know no others."""
+    """The part that each component of scalars is: 0 for values, 1, 2, 3 for derivatives; equivalent sources know no
+    others."""
     known = {"value": (0,), "mixed": (0,), "gradient": (1, 2, 3)}
     return np.array([n for kind in kinds for n in known[kind]])
 
 
 class Found(NamedTuple):
-    """Levels with plane waves, and those below them with equivalent sources on cubes, the first of which has that
-    number; None where there are none. pairs: of all levels."""
+    """The levels of a far field. pairs: separated boxes of all levels; degrees: of the levels with plane waves, by
+    their numbers; cubes: those of the levels below them, which have equivalent sources, None without such levels;
+    first: the number of the first of these."""
 
     pairs: list[Pairs]
     degrees: dict[int, Degrees]
@@ -272,14 +279,21 @@ class Found(NamedTuple):
     def levels(
         self, tree: Octree, lists: Lists, k: complex, real: Any, vector: bool = False, green: Any = None
     ) -> tuple[Traversal, LowFrequency | None]:
-        """Tables of all levels. MemoryError before there is no room for them and for the patterns of one column."""
+        """The tables of all levels with plane waves, and those of the levels below them, None without.
+
+        Raises MemoryError, before anything is allocated, if there is no room for the tables and for the patterns of one
+        vector. k: wavenumber; real: type of numbers; vector: True for currents, whose patterns have two components;
+        green: the Green's function of functions that are no waves, None for waves.
+        """
         runs = tree.runs_of_levels()
-        numbers, widest = 0, 0
+        # real numbers of the tables and half-grid patterns, and of one level's patterns on the full grid
+        numbers, widest, components = 0, 0, 2 if vector else 1
         for n, each in self.degrees.items():
             boxes = runs[n][1] - runs[n][0]
             full, half = 2 * Grid.of(each.full).pitch(real), Grid.of(each.half).pitch(real)
-            numbers += len(self.pairs[n].used) * full + 4 * (2 if vector else 1) * boxes * half
-            widest = max(widest, (2 if vector else 1) * boxes * full)
+            # factors of the offsets that occur; patterns out and in, twice, which leaves a margin
+            numbers += len(self.pairs[n].used) * full + 4 * components * boxes * half
+            widest = max(widest, components * boxes * full)
         nbytes = (numbers + widest) * np.dtype(real).itemsize
         require_memory(
             nbytes, f"a sum by plane waves on {len(self.degrees)} levels", "increase rtol, or divide the problem"

@@ -28,10 +28,11 @@ nothing: double and single."""
 
 
 class Points(NamedTuple):
-    """Points sorted by leaves: starts (leaves + 1,), local (n, 3) relative to the centres of the leaves in m, which are
-    formed in double precision. normals (n, 4), mix (rows, 2) complex: where charges are a times as large and have
-    dipoles b along normals, whose last number is the row of a and b; empty where charges are plain. spans (n, 2):
-    components that fields have from the first number on, before the last one; empty where all have all of them."""
+    """Points sorted by leaves: starts (leaves + 1,): the first of each leaf; local (n, 3): places relative to the
+    centres of their leaves in m, subtracted in double precision. normals (n, 4), mix (rows, 2) complex: a unit charge
+    counts as a charge a and a dipole b along the normal, where normals[:, 3] is the row of (a, b) in mix; empty where
+    charges are plain. spans (n, 2): the first component of a field at each point, and one beyond the last; empty where
+    all points have all components."""
 
     starts: NDArray[np.int64]
     local: NDArray[Any]
@@ -56,8 +57,8 @@ class Points(NamedTuple):
 
 
 class PointsOfLevel(NamedTuple):
-    """Points of the boxes of one level. first, last (boxes,): their leaves; apart (leaves, 3): from the centres of the
-    boxes to those of their leaves."""
+    """Points of the boxes of one level. first, last (boxes,): box b has the leaves first[b] up to, without, last[b];
+    apart (leaves, 3): from the centre of the box of a leaf to that of the leaf, in m, 0 for leaves in no box."""
 
     points: Points
     first: NDArray[np.int64]
@@ -66,7 +67,7 @@ class PointsOfLevel(NamedTuple):
 
     @staticmethod
     def of(points: Points, tree: Octree, lists: Lists, low: int, high: int) -> "PointsOfLevel":
-        """low, high: the boxes of the level in the tree."""
+        """Points of the level whose boxes are low up to, without, high in the tree."""
         first, last = leaves_of_boxes(tree, lists, low, high)
         centres, apart = centres_of(tree), np.zeros((len(lists.leaves), 3))
         inside = inside_runs(first, last, len(apart))
@@ -81,7 +82,8 @@ class PointsOfLevel(NamedTuple):
 
     @property
     def radius(self) -> float:
-        """The largest distance of a point from the centre of its box."""
+        """The largest distance in m of a point from the centre of its box, 0 without points; points of leaves that are
+        in no box of the level do not count."""
         count = np.diff(self.points.starts)
         inside = inside_runs(self.first, self.last, len(count))
         own = self.points.local + np.repeat(self.apart, count, axis=0)
@@ -97,7 +99,7 @@ class PointsOfLevel(NamedTuple):
 
 
 def centres_of(tree: Octree) -> Array:
-    """(boxes, 3) in m."""
+    """(boxes, 3) centres of all boxes in m."""
     return np.asarray(tree.cube.low + tree.cube.edge * tree.centre, np.float64)
 
 
@@ -173,11 +175,10 @@ def near_kernel(charges: bool, dipoles: bool, gradient: bool, lossy: bool, split
         out, low, high,
     ):  # fmt: skip
         """out[f across + j] += field f (value: re, im; gradient: re x y z, im x y z) at the points j of the target
-        leaves low .. high. targets: rows x, y, z of `across` numbers each, sources: the same of `apart`, then charges,
-        re and im, and dipoles, re and im of x, y, z; places relative to the centres (leaves, 3). target_starts,
-        source_starts (leaves + 1,): where the points of each leaf begin; near_start, near: neighbouring leaves; k,
-        loss,
-        tiny: as in `interact`; room: eight vectors."""
+        leaves low up to, without, high. targets: rows x, y, z of `across` numbers each; sources: rows x, y, z of
+        `apart` numbers each, then charges, re and im, and dipoles, re and im of x, y, z; places relative to the centres
+        (leaves, 3). target_starts, source_starts (leaves + 1,): where the points of each leaf begin; near_start, near:
+        neighbouring leaves; k, loss, tiny: as in `interact`; room: eight vectors."""
         width = lanes(room)
         for i in range(low, high):
             for s in range(target_starts[i], target_starts[i + 1], width):
@@ -210,10 +211,10 @@ def mutual_kernel(lossy: bool, split: bool, short: bool) -> Callable[..., None]:
     def sums(
         targets, across, sources, apart, starts, near_start, near, centres, k, loss, tiny, room, out, begin, low, high,
     ):  # fmt: skip
-        """out (2, points) += fields at the points from `begin` on: those of the leaves low .. high from these and
-        later leaves, and those of the latter from the former; room: six vectors, and two for each point of a leaf.
-        starts (leaves + 1,): where the points of each leaf begin. targets, across, sources, apart, near_start, near,
-        centres, k, loss and tiny: as in `near_kernel`."""
+        """out (2, points) += fields, re and im, at the points from `begin` on: in the leaves low up to, without, high
+        from charges in these and later leaves, and in the later leaves from charges in these. room: six vectors, and
+        two for each point of a leaf. starts (leaves + 1,): where leaves begin; targets, across, sources, apart,
+        near_start, near, centres, k, loss and tiny: as in `near_kernel`."""
         w, size = lanes(room), len(out) // 2
         back = 6 * w
         for i in range(low, high):

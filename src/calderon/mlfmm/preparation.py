@@ -54,16 +54,17 @@ class Setting(NamedTuple):
 class Parts(Products):
     """The products of one attempt: the terms of one wavenumber are those of one medium, also between sparse factors.
 
-    product: of the whole expression; terms: of the expression, with their products. media: the wavenumber groups.
-    share: part of the tolerance that degrees of plane waves are for. last: the error before the last improvement.
-    known: products of the checked rows, where they are known already. error: the estimated one at so many checked rows,
-    once they hold the tolerance.
+    product: the product of the whole expression; terms: its terms, each with its product; media: one for each
+    wavenumber. share: part of the tolerance that degrees of plane waves are for. last: the error before the last
+    improvement. known: products of the checked rows, None where they are not known yet. error, rows: the estimated
+    error and the number of checked rows, once the tolerance is held.
     """
 
     def __init__(
         self, operator: BoundaryOperator, setting: Setting, rtol: float, execution: Execution, made: dict[Any, Medium]
     ) -> None:
-        """made: groups that are there, by their keys; they are taken out."""
+        """made: media that the plan of this attempt has made already, by the keys of their groups; those that are
+        needed are taken out."""
         super().__init__(execution, lambda leaf: self._medium(Group([Term(1.0, leaf)], leaf.shape)))
         self.setting, self.rtol, self.made = setting, rtol, made
         self.share, self.last, self.error, self.rows = setting.attempt.share, math.inf, math.inf, 0
@@ -80,10 +81,15 @@ class Parts(Products):
         return SumOfProducts(terms, operator.shape, self.execution.dtype(True))
 
     def _medium(self, group: Group) -> Medium:
-        """The products of a group of terms, the same ones wherever it stands."""
+        """The medium of a group of terms of one wavenumber: one object for all groups of one key, however often the
+        expression has them.
+
+        It is taken from `made`, if there, where it was built for this attempt, or built with the attempt's least edge
+        of leaves, type of real numbers and choice whether boxes may have equivalent sources (`Attempt`).
+        """
         if group.key not in self._media:
-            edge, real, _, mixed = self.setting.attempt
-            medium = self.made.pop(group.key, None) or Medium(*group, edge, real, mixed)
+            attempt = self.setting.attempt
+            medium = self.made.pop(group.key, None) or Medium(*group, attempt.edge, attempt.real, attempt.mixed)
             medium.dtype = self.execution.dtype(True)
             self._media[group.key] = medium
         return self._media[group.key]
@@ -115,16 +121,16 @@ class Parts(Products):
         return self if all(improve) else None
 
     def sent(self, device: Device) -> LinearOperator:
-        """The products on a device; those that are composed are joined by the processor. MemoryError before there is no
-        room."""
+        """The products on a device; the processor joins those that are composed. Raises MemoryError, before anything is
+        sent, if the device has no room."""
         require_room(device, self.media)
         for each in self.media:
             each.there = DeviceMedium(device, each, each.dtype)
         return DeviceSum.of(device, self.terms, self.product.shape, self.product.dtype) or self.product
 
     def shared(self, devices: Sequence[Device]) -> None:
-        """Let several devices have parts of each group; the processor joins the terms. MemoryError before there is no
-        room on one of them."""
+        """Give each of several devices a part of each medium; the processor adds their products. Raises MemoryError,
+        before anything is sent, if one of them has no room."""
         media = list[list[Medium]]()
         for each in self.media:
             parts, work = each.parts(len(devices))
@@ -185,7 +191,7 @@ class Preparation:
 
     def held(self) -> Parts:
         """The products of the first attempt that holds the tolerance. Raises ToleranceError where none does,
-        MemoryError before there is no room."""
+        and MemoryError, before anything is computed, if there is no room."""
         plan = self.choice.plan
         require_memory(plan.nbytes, f"the multilevel fast multipole operator ({plan.details})", ADVICE)
         setting, parts, error = first_that_holds(

@@ -123,12 +123,15 @@ def curl_stage(target, source, residual, a, b, driver, jumps, base, gains, m, me
 
 @cache
 def stage_kernel(order: int) -> Any:
-    """Compiled stage for both fields: targets new_e and new_h, sources e and h, residuals residual_e and residual_h as
-    flat arrays; a, b: coefficients of the stage, see `staged`; gains (blocks, 2, lanes): dt / epsilon and -dt / mu;
-    riemann (blocks, 4, 5, lanes) as `UpwindRungeKutta` makes them; in blocks from `begin` to before `end`.
+    """Compiled stage of both fields: residual = a residual + gain curl, new field = field + b residual, each in all
+    blocks from `begin` up to, without, `end`. A block has `width` elements, two vectors.
 
-    conditions, factors_e, factors_h, ghosts_e, ghosts_h, first, places, starts, own, nodes: as `gather` reads them, for
-    both fields; metric (blocks, 6, lanes); volume, lift: of `upwind_tables`.
+    new_e, new_h, e, h, residual_e, residual_h: flat (blocks, 3, nodes, width); the new fields must lie apart from the
+    old ones, whose traces the neighbours read. a, b: coefficients A_i, B_i of the stage; gains (blocks, 2, width): dt /
+    epsilon and -dt / mu; riemann (blocks, 4 faces, 5, width): Y+ / (Y+ + Y), a weight Y Y+, and three numbers r11, r12,
+    r21 of the rotation n x over Y+ + Y (`upwinded`); metric (blocks, 6, width); volume, lift: of `upwind_tables`.
+    conditions, factors_e, factors_h, ghosts_e, ghosts_h, first, places, starts, own, nodes: those of both fields as in
+    `gather` of gather.py.
     """
     face_size = (order + 1) * (order + 2) // 2
     size = face_size * (order + 3) // 3
@@ -136,10 +139,10 @@ def stage_kernel(order: int) -> Any:
     @team_kernel
     def stage(new_e, new_h, e, h, residual_e, residual_h, a, b, conditions, factors_e, factors_h, ghosts_e, ghosts_h,
               first, places, starts, own, nodes, metric, gains, riemann, volume, lift, begin, end):  # fmt: skip
-        vector = lanes(e)
+        vector = lanes(e)  # numbers of a vector
         width = 2 * vector
         stride = size * width
-        further, nearer = ahead(size, stride)
+        further, nearer = ahead(size, stride)  # how far ahead sources and targets are prefetched
         jumps_e = np.empty(4 * face_size * 2 * width, e.dtype)
         jumps_h = np.empty(4 * face_size * 2 * width, e.dtype)
         for block in range(begin, end):
@@ -163,6 +166,6 @@ def stage_kernel(order: int) -> Any:
 
 
 def upwind_tables(reference: ReferenceTetrahedron, real: Any) -> tuple[NDArray[np.floating], NDArray[np.floating]]:
-    """Derivatives [i][j][axis] and the whole lift [face][i][m]."""
+    """The tables of `row_pair`: derivatives [i][j][axis] and the whole lift [face][i][m]."""
     volume = np.moveaxis(reference.derivatives, 0, -1).reshape(reference.size, -1)
     return padded_rows(volume, real), padded_rows(reference.lift, real)

@@ -44,13 +44,18 @@ def _wavenumber(domain: Domain, fields: tuple[Real, ...]) -> float:
 
 
 def _squares(domain: Domain, values: NDArray[np.float64], part: NDArray[np.int64]) -> tuple[Real, Real]:
-    """(elements,) integrals of the squares of a field (elements, 3, n) and of its curl within each element."""
+    """(elements,) integrals of the squares of a field and of its curl within each element.
+
+    part (elements,): numbers of the elements; values (elements, 3, n): components along the three edges from the first
+    vertex (covariant ones, v_i = E . e_i) at the n nodes. With G = (e_i . e_j) and J = det(e_1, e_2, e_3), E^2 = v .
+    G^-1 v, and curl E has the contravariant components c / J, so that its square is c . G c / J^2.
+    """
     blocks, reference = domain.element_blocks, domain.element_blocks.reference
-    frames, volumes = blocks.frames[part], np.abs(blocks.determinants[part])
+    frames, jacobians = blocks.frames[part], np.abs(blocks.determinants[part])
     gram = frames @ np.swapaxes(frames, 1, 2)
     slopes = np.einsum("lij,nkj->nlki", reference.derivatives, values)
     curl = np.stack([slopes[:, k - 2, k - 1] - slopes[:, k - 1, k - 2] for k in range(3)], axis=1)
     raised = np.linalg.solve(gram, values)
-    squares = volumes * np.einsum("nki,ij,nkj->n", raised, reference.mass, values, optimize=True)
-    curls = np.einsum("nki,ij,nkj->n", gram @ curl, reference.mass, curl, optimize=True) / volumes
+    squares = jacobians * np.einsum("nki,ij,nkj->n", raised, reference.mass, values, optimize=True)
+    curls = np.einsum("nki,ij,nkj->n", gram @ curl, reference.mass, curl, optimize=True) / jacobians
     return squares, curls

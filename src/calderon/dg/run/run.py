@@ -23,7 +23,7 @@ Listener = Callable[[int, int], None]
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """courant: the step as a fraction of the limit."""
+    """Time steps of a system with observers and ports. courant: the step as a fraction of the stability limit."""
 
     system: System
     domain: Domain
@@ -124,17 +124,21 @@ class Run:
         return Expected(self.system.electric.dtype, shape, ranks.gather(shapes)[0])
 
     def _save(self, checkpoints: Checkpoints, steps: int) -> None:
+        """Write a checkpoint after so many steps; all ranks call it, rank 0 writes."""
         self.system.fetch()
         fields = self.domain.collected(self.system.electric), self.domain.collected(self.system.magnetic)
         checkpoints.write(Moment(steps, *fields, [each.state() for each in self._recorders]))
 
     def _check(self, n: int) -> None:
-        """Stops a run whose fields are no longer finite."""
+        """Raise FloatingPointError on all ranks, with the first tetrahedron, where E or H is not finite after n steps.
+
+        All ranks call it. Finite fields whose sum alone overflows pass.
+        """
         if not self.domain.communicator.total(np.int64(not self.system.finite())):
             return
         self.system.fetch()
-        values = self.domain.collected(self.system.electric)
-        elements = np.flatnonzero(~np.isfinite(values).all(axis=(1, 2)))
+        fields = [self.domain.collected(each) for each in (self.system.electric, self.system.magnetic)]
+        elements = np.flatnonzero(~np.isfinite(fields).all(axis=(0, 2, 3)))
         if len(elements):
             raise FloatingPointError(
                 f"the field is no longer finite at step {n}, first in tetrahedron {elements[0]}: take a smaller step "

@@ -35,9 +35,10 @@ SIZES = Sizes()
 
 
 class OnDevice(System):
-    """The place of E and H and of their tables, for both fluxes; the stability limit is computed on the processor.
+    """A system whose fields E and H, and all tables of a step, are on a device while time advances, for both fluxes;
+    the stability limit is computed on the processor.
 
-    source: the file with the steps. copies: arrays on the device that are as large as a field.
+    source: the file with the kernels of a step. copies: number of arrays on the device that are as large as a field.
 
     Raises ValueError for a degree or a number of elements that devices do not support, MemoryError for fields that do
     not fit.
@@ -82,6 +83,7 @@ class OnDevice(System):
         return (*layout, ("ROWS", self._rows), ("LIFT_ROWS", reference.size + reference.size % 2))
 
     def advance(self, steps: Steps) -> None:
+        """Send both fields, do the steps there, and fetch the fields, which are freed on the device at any exit."""
         self._fields = [self._device.array(field) for field in (self.electric, self.magnetic)]
         try:
             self._advance_on_device(steps)
@@ -98,12 +100,15 @@ class OnDevice(System):
             self.electric[:], self.magnetic[:] = (self._device.to_host(field).ravel() for field in self._fields)
 
     def finite(self) -> bool:
-        """One number of each group is copied to the host."""
+        """Whether all values of E and of H on this rank are finite; one number of each group is copied to the host."""
         if not self._fields:
             return super().finite()
         threads = SIZES.group * SIZES.checks
-        self._launch(self._between, "not_finite", threads, self._fields[0], self.electric.size, threads, self._found)
-        return not self._device.to_host(self._found).any()
+        for field in self._fields:
+            self._launch(self._between, "not_finite", threads, field, self.electric.size, threads, self._found)
+            if self._device.to_host(self._found).any():
+                return False
+        return True
 
     def voltage(self, load: Load) -> float:
         return load.voltage(self.values_at(load.places)) if self._fields else super().voltage(load)
@@ -122,7 +127,8 @@ class OnDevice(System):
         return self._device.to_host(room).reshape(places.shape)
 
     def _driven(self, load: Load, drive: NDArray[np.floating]) -> tuple[Any, Any]:
-        """The places of a load, and its contribution there for a unit of its signal, on the device."""
+        """The places of a load in the field, and the change of E there in a step for a unit of its signal, both
+        sent."""
         return self._device.array(load.places.ravel().astype(np.int32)), self._device.array(drive.ravel())
 
     def _add(self, field: Any, driven: tuple[Any, Any], factor: float, count: int) -> None:
@@ -146,6 +152,7 @@ class OnDevice(System):
         self._on_blocks(kernel, self.outer_blocks, *arguments)
 
     def _on_blocks(self, kernel: str, blocks: tuple[int, int], *arguments: Any) -> None:
+        """A kernel for the blocks blocks[0] up to, without, blocks[1] of elements, a group of threads each."""
         group = self.element_blocks.lanes * self._rows
         threads = (blocks[1] - blocks[0]) * group
         self._device.launch(self._program, kernel, (threads,), (group,), blocks[0], *arguments)
@@ -178,9 +185,12 @@ class View:
 
 @dataclass(frozen=True)
 class Step:
-    """Arguments of a step of one field: medium (blocks, 2, lanes), and for the open faces turn, raised, and groups of
-    elements with as many of them (count, elements, numbers, inverse); drives: places and the contribution of a current
-    there."""
+    """Arguments on the device of a step of one field, E or H, as `Coefficients` has them.
+
+    medium (blocks, 2, lanes): factor of the field, and gain of the curl. turn, raised: of the open faces
+    (`SilverMueller`); groups: elements with the same number of open faces, as (that number, how many elements, numbers
+    of their faces, inverse matrices). drives: of each load the places in E and the change there; empty for H.
+    """
 
     medium: Any
     turn: Any = None
@@ -191,8 +201,9 @@ class Step:
 
 @dataclass(frozen=True)
 class OpenFaces:
-    """The open faces on the device: where their elements begin, which side they are, amplitudes of what enters for E
-    and for H, and memory for traces before the step, ghost traces, and solved ones."""
+    """The open faces on the device. starts: where their elements begin in a field; sides: which face of the element
+    each is; entering: amplitudes of incident waves for E and for H; before, ghosts, solved: memory for traces before a
+    step, for ghost traces, and for solved ones."""
 
     starts: Any
     sides: Any
@@ -233,6 +244,11 @@ class DeviceLeapFrog(OnDevice, CentredLeapFrog):
         self._leap(steps, coefficients, self._half_step)
 
     def _half_step(self, field: int, step: Step, time: float) -> None:
+        """Advance E (field 0) or H (1) by one leap-frog step, driven by the curl of the other field, in place.
+
+        Blocks first (keep * field + gain * curl), then the currents of loads, then the open faces, which need their
+        traces before the step. time: c t in m at the middle of the step.
+        """
         target, source, faces = self._fields[field], self._fields[1 - field], self._open
         if self.open.number:
             self._traces(target, faces.starts, faces.sides, self.open.number, faces.before)
@@ -240,13 +256,14 @@ class DeviceLeapFrog(OnDevice, CentredLeapFrog):
             "half_step", {1 - field: source}, target, source, self._ghost_rows, self._mirrors[1 - field],
             self._ghosts[1 - field], self._codes, self._nodes, self._metric, step.medium, *self._matrices,
         )  # fmt: skip
-        for load, driven in zip(self.loads, step.drives, strict=False):
+        for load, driven in zip(self.loads, step.drives, strict=False):  # H has no drives
             self._add(target, driven, load.at(time / self.medium.speed), load.places.size)
         if self.open.number:
             self._absorb(field, step, time)
 
     def _absorb(self, field: int, step: Step, time: float) -> None:
-        """Add what the open faces contribute to a step, as `SilverMueller.finish`."""
+        """Add to the field, after its step, the contribution of the open faces (`SilverMueller.finish`); time as in
+        `_half_step`."""
         target, faces, reference = self._fields[field], self._open, self.element_blocks.reference
         places = faces.starts, faces.sides
         self._launch(
@@ -283,6 +300,7 @@ class DeviceRungeKutta(OnDevice, UpwindRungeKutta):
         return (*super()._defines, ("OWN_IS_SHARED", int(shared <= SIZES.memory)))
 
     def _advance_on_device(self, steps: Steps) -> None:
+        """Do the steps by stages of both fields, which alternate between two places."""
         step = steps.step
         # room for the new fields and the residuals, and coefficients of the step
         array, empty = self._device.array, np.zeros_like(self.electric)

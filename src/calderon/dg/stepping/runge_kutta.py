@@ -54,7 +54,7 @@ class UpwindRungeKutta(System):
         return self.domain.incident.amplitudes
 
     def _riemann_tables(self) -> NDArray[np.floating]:
-        """(blocks, 4, 5, lanes), see upwind.upwinded."""
+        """(blocks, 4, 5, lanes) the five numbers of the Riemann problem at each face, as in `upwinded` of upwind.py."""
         mesh, inside = self.element_blocks.mesh, self.element_blocks.mesh.neighbours >= 0
         if self.domain.halo is not None:
             inside[self.domain.halo.sides] = True
@@ -72,6 +72,11 @@ class UpwindRungeKutta(System):
         return self.element_blocks.in_lanes(np.stack(rows, axis=2)).ravel()
 
     def _stage(self, a: float, b: float, gains: NDArray[np.floating]) -> None:
+        """One stage of both fields q, with residuals r: r = a r + gains * curl, then q = q + b r.
+
+        gains (blocks, 2, lanes): dt / epsilon of curl H and -dt / mu of curl E. The new fields are in other arrays than
+        the old ones, which serve as room for the next stage.
+        """
         # traces leave for other ranks; inner blocks do not need theirs
         new, halo = self._spare, self.domain.halo
         if halo is not None:
@@ -103,8 +108,10 @@ class UpwindRungeKutta(System):
         gains = self.lanes_of(unit / self.medium.permittivity, -unit / self.medium.permeability)
 
         def apply() -> float:
+            """A step of the power method: replace the field q = (E, H) by L q / |L q|, L the operator of the curls, and
+            return |L q|, over all ranks; |q| = 1 after the first step."""
             report()
-            self._stage(0.0, 0.0, gains)
+            self._stage(0.0, 0.0, gains)  # with a = b = 0 the residuals are L q, and q stays
             square = sum(float(np.dot(each, each)) for each in self._residuals)
             norm = float(np.sqrt(self.domain.communicator.total(np.float64(square))))
             for field, image in zip((self.electric, self.magnetic), self._residuals, strict=True):
@@ -118,6 +125,7 @@ class UpwindRungeKutta(System):
         return RADIUS * unit / (radius * SEARCH.margin)
 
     def advance(self, steps: Steps) -> None:
+        """Do the steps; loads add to the residual of E and to E in each stage."""
         gains, drives, decay = self._gains(steps.step), self._drives(steps.step), self._decay(steps.step)
 
         def stage(a: float, b: float, values: list[float]) -> None:

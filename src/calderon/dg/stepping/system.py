@@ -167,9 +167,9 @@ class System(ABC):
         return self.electric, self.magnetic
 
     def finite(self) -> bool:
-        """Whether the sum of E on this rank is a number, also while `advance` runs."""
+        """Whether the sums of E and of H on this rank are finite, also while `advance` runs."""
         with np.errstate(over="ignore", invalid="ignore"):
-            return bool(np.isfinite(self.electric.sum()))
+            return bool(np.isfinite(self.electric.sum()) and np.isfinite(self.magnetic.sum()))
 
     def received(self, which: int) -> None:
         """Wait for the traces of E (0) or H (1) from other ranks."""

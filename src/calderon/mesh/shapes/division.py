@@ -11,7 +11,7 @@ from calderon.mesh.topology import edge_table
 def quartered(
     vertices: NDArray[np.float64], triangles: NDArray[np.int64], times: int
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Vertices and triangles, the 4^times parts of each one after another; MemoryError before there is no room."""
+    """Vertices and triangles, the 4^times parts of each one after another; MemoryError if there is no room."""
     number = len(triangles) * 4**times
     require_memory(PEAK_BYTES.triangle * number, f"a mesh of {number} triangles", "divide fewer times")
     for _ in range(times):

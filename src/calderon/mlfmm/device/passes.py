@@ -18,7 +18,8 @@ SCRATCH_BYTES = 256_000_000
 
 
 class Matrices(NamedTuple):
-    """The matrices of an interpolation, on the device."""
+    """The matrices of an `Interpolation` on the device: theta and phi to the finer grid, theta_back and phi_back, their
+    transposes, to the coarser one."""
 
     sizes: Sizes
     theta: Any
@@ -28,8 +29,13 @@ class Matrices(NamedTuple):
 
 
 class LevelThere(NamedTuple):
-    """Tables of a level: widen, lift (None for the first); first, source, offset of pairs; children, parents (from the
-    first box of their level with fields on), octants."""
+    """Tables of a level on the device, as `Level` has them on the processor.
+
+    widen: from the grid of patterns to the full one of M2L; lift: to the grid of the level above, None for the first
+    level. factors, first, source, offset: of the pairs of separated boxes. shifts, octants: phases between the centres
+    of a child and its parent, and which child a box is. children: first child of each box; parents: that of each box,
+    counted from the first box of their level that has fields.
+    """
 
     host: Level
     widen: Matrices
@@ -45,7 +51,7 @@ class LevelThere(NamedTuple):
 
 
 class DevicePasses:
-    """From outgoing patterns (box, column, spectrum, part, pitch) to incoming ones."""
+    """M2M, M2L and L2L on a device: from outgoing patterns (box, column, spectrum, part, pitch) to incoming ones."""
 
     def __init__(self, device: Device, traversal: Traversal) -> None:
         self.device, self.traversal, self.real = device, traversal, traversal.real
@@ -55,6 +61,7 @@ class DevicePasses:
         self.levels = [self._level(level, above[n]) for n, level in enumerate(traversal.levels)]
 
     def _level(self, level: Level, above: Level | None) -> LevelThere:
+        """Send the tables of a level; above: the next coarser level, None for the first one."""
         array, pairs = self.device.array, level.pairs
         children = above.children if above else np.zeros(1, np.int64)
         parents = np.repeat(np.arange(len(children) - 1), np.diff(children)) - (above.receiving[0] if above else 0)
@@ -68,13 +75,14 @@ class DevicePasses:
         return Matrices(each.sizes, *(self.device.array(table) for table in tables))
 
     def empty(self, columns: int, incoming: bool) -> list[Any]:
-        """Patterns of all levels."""
+        """Room for the outgoing or incoming patterns of all levels, not cleared."""
         count = columns * self.traversal.spectra
         sizes = [each.incoming if incoming else each.patterns for each in self.traversal.levels]
         return [self.device.empty((each * count,), self.real) for each in sizes]
 
     def run(self, outgoing: list[Any], incoming: list[Any], columns: int) -> None:
-        """Outgoing patterns of leaves are given, those of their parents and all incoming ones found."""
+        """Fill the outgoing patterns of parents, from those of leaves, and all incoming patterns. columns: vectors that
+        are multiplied at the same time."""
         for n in range(len(self.levels) - 1, 0, -1):
             self._up(n, outgoing, columns)
         for n, level in enumerate(self.levels):
@@ -86,16 +94,21 @@ class DevicePasses:
                 self._down(n, incoming, columns)
 
     def _up(self, n: int, x: list[Any], columns: int) -> None:
+        """M2M: the outgoing patterns x[n - 1] of parents from those of their children, x[n]: interpolated to the finer
+        angles of level n - 1, shifted to the centre of the parent, and summed. Boxes without children keep theirs."""
         level, above = self.levels[n], self.levels[n - 1]
         lift, first = level.lift, above.host.children
         assert lift is not None
-        fine, coarse = lift.sizes.fine, lift.sizes.coarse
-        for low, high in self._pieces((0, above.host.count), 8 * 4 * fine * coarse, columns):
+        # between both passes a child has a real and an imaginary part of two parities at (fine theta) x (coarse phi)
+        numbers = 8 * 4 * lift.sizes.fine * lift.sizes.coarse
+        for low, high in self._pieces((0, above.host.count), numbers, columns):
             children = int(first[low]), int(first[high])
-            mid = self._theta(level, lift, False, x[n], children, columns)
+            mid = self._theta(level, lift, False, x[n], children, columns)  # False: to the finer grid
             self._phi(level, lift, False, mid, children[0], (low, high), x[n - 1], columns, above)
 
     def _down(self, n: int, x: list[Any], columns: int) -> None:
+        """L2L, the transpose of `_up`: the incoming patterns x[n - 1] of parents, shifted and brought to the coarser
+        angles of level n, are added to those of their children, x[n], or stored where M2L has left none."""
         level = self.levels[n]
         assert level.lift is not None
         numbers, adds = 4 * level.lift.sizes.fine * level.lift.sizes.coarse, len(level.host.pairs.source) > 0
@@ -105,7 +118,8 @@ class DevicePasses:
             self._phi(level, level.lift, True, mid, part[0], part, x[n], columns, None, adds, None, -own[0])
 
     def _across(self, level: LevelThere, x: Any, y: Any, columns: int) -> None:
-        """Patterns y from those x of separated boxes, on the full grid of the level."""
+        """M2L: store the incoming patterns y from the outgoing ones x of separated boxes, interpolated to the full grid
+        of the level, where each is multiplied by the factor of its offset, and back."""
         host, pitch = level.host, level.host.full.pitch(self.real)
         numbers = 4 * level.widen.sizes.fine * level.widen.sizes.coarse
         full = self.device.empty((host.count * columns * self.traversal.spectra * 2 * pitch,), self.real)
@@ -127,7 +141,13 @@ class DevicePasses:
         self, level: LevelThere, matrices: Matrices, back: bool, x: Any, part: tuple[int, int], columns: int,
         above: LevelThere | None = None, pitch: int | None = None,
     ) -> Any:  # fmt: skip
-        """Matrices in theta times the patterns x of boxes, or of their parents on the level above."""
+        """First pass of an interpolation, in theta; returns the numbers (box, pattern, parity, part, theta, phi)
+        between both passes.
+
+        back: to the coarser grid, by the transposed matrices; x: patterns of the boxes part[0] up to, without, part[1]
+        of the level or, if `above` is given, of all boxes there, of which that of the parent is taken, times its shift;
+        pitch: of the patterns, that of half grids unless it is given.
+        """
         sizes, patterns = matrices.sizes, columns * self.traversal.spectra
         rows, inner = (sizes.coarse, sizes.fine) if back else (sizes.fine, sizes.coarse)
         pitch = pitch or (above or level).host.half.pitch(self.real)
@@ -142,8 +162,12 @@ class DevicePasses:
         self, level: LevelThere, matrices: Matrices, back: bool, mid: Any, begin: int, part: tuple[int, int], y: Any,
         columns: int, above: LevelThere | None = None, adds: bool = False, pitch: int | None = None, to: int = 0,
     ) -> None:  # fmt: skip
-        """Patterns y of boxes, or of boxes of the level above from their children, from what `_theta` leaves; to: the
-        number of box 0."""
+        """Second pass of an interpolation, in phi: store patterns y of the boxes part[0] up to, without, part[1], or
+        add to them if `adds`, from the numbers `mid` of the boxes from `begin` on (`_theta`, as are the others).
+
+        above: the boxes of `part` are those of this level, and get the sums of the shifted patterns of their children;
+        to: the number of box 0 in y.
+        """
         sizes, patterns = matrices.sizes, columns * self.traversal.spectra
         rows, wide, table = ((sizes.coarse, sizes.coarse_pitch, matrices.phi_back) if back else
                              (sizes.fine, sizes.fine_pitch, matrices.phi))  # fmt: skip
@@ -155,7 +179,8 @@ class DevicePasses:
         self._launch("phi_pass", (part[1] - part[0]) * _chunks(rows, rows) * GROUP, patterns, *given, *rest)
 
     def _pieces(self, boxes: tuple[int, int], numbers: int, columns: int) -> list[tuple[int, int]]:
-        """Runs of these boxes with so many intermediate numbers each."""
+        """Runs (low, high) of the boxes boxes[0] up to, without, boxes[1], so that `numbers` intermediate numbers of
+        each box and pattern fit into SCRATCH_BYTES."""
         nbytes = numbers * columns * self.traversal.spectra * self.real.itemsize
         step = max(1, SCRATCH_BYTES // nbytes)
         return [(low, min(low + step, boxes[1])) for low in range(*boxes, step)]
@@ -165,12 +190,12 @@ class DevicePasses:
 
 
 def _chunks(rows: int, across: int) -> int:
-    """Groups of a box."""
+    """How many groups of threads a box takes, where a thread does ROWS_PER_THREAD of the rows at one place across."""
     return -(-(-(-rows // ROWS_PER_THREAD) * across) // GROUP)
 
 
 def passing_bytes(traversal: Traversal, patterns: int) -> int:
-    """Bytes of the intermediate numbers of so many patterns of a box, at most: those between the two passes, and sums
+    """Bytes of intermediate numbers, at most, if a box has so many patterns: numbers between the two passes, and sums
     over separated boxes."""
     numbers = 0
     for level in traversal.levels:

@@ -28,12 +28,13 @@ ADVICE = 'increase rtol, try a coarser mesh, or backend="numba"'
 
 
 class _Side:
-    """Points of one side of a medium with their maps, and their waves and cubes as charges or as fields."""
+    """One side of a medium on the device, charges or tests: its points with their maps, plane waves and cubes."""
 
     def __init__(
         self, device: Device, medium: Medium, far: Far, cubes: DeviceCubes | None, other: "_Side | None" = None
     ) -> None:
-        """Charges, or tests if there is another side, that of charges."""
+        """Send the side of charges, or, if `other` is given, that of tests, which shares what it can with `other`, the
+        side of charges. cubes: equivalent sources of the far field, None without them."""
         tests = other is not None
         assert medium.waves is not None
         listed, _, weights = medium.waves.tests if tests else medium.waves.charges
@@ -48,7 +49,11 @@ class _Side:
 
 
 class DeviceFar:
-    """The waves between separated leaves of a medium on a device."""
+    """The far field of a medium on a device: plane waves and, in smaller boxes, equivalent sources on cubes.
+
+    sides: charges, then tests. below: plane waves at the points of the coarsest cubes, of all boxes, which send, and of
+    those that have fields, last; empty unless there are levels of both.
+    """
 
     def __init__(self, device: Device, medium: Medium, far: Far) -> None:
         self.rank, self.vector, self.low = medium.rank, far.traversal.vector, far.low
@@ -66,7 +71,7 @@ class DeviceFar:
                 self.below.append(DeviceWaves(device, own, far.below, complex(far.k), far.traversal, there, every))
 
     def add(self, x: Vectors, y: Vectors, factor: complex, transposed: bool) -> None:
-        """y += factor times the product, or the transposed one, with x."""
+        """y += factor times the product with x of the far field, or of its transpose."""
         given, wanted = self.sides[::-1] if transposed else self.sides
         columns = x.columns * self.rank
         charges, fields = given.maps.spread(x), wanted.maps.cleared(x.columns)
@@ -80,7 +85,8 @@ class DeviceFar:
         wanted.maps.gather(fields, factor, y)
 
     def _sources(self, side: _Side, charges: Any, outgoing: list[Any], columns: int) -> list[Any]:
-        """Equivalent sources of all levels with them; those of the coarsest one are sent to the plane waves above."""
+        """Upward pass of the levels with cubes (P2M, M2M): equivalent sources of all these levels from the charges.
+        Plane waves of those of the coarsest level are added to `outgoing`. columns: vectors times `rank`."""
         if self.cubes is None or side.cubes is None:
             return []
         numbers = side.cubes.to_sums(charges, columns) if self.vector else charges
@@ -92,11 +98,18 @@ class DeviceFar:
     def _fields(
         self, cubes: DeviceCubes, side: _Side, sources: list[Any], incoming: list[Any], fields: Any, columns: int
     ) -> None:
-        """Fields at the points of boxes with equivalent sources, of these and of the plane waves above."""
+        """Downward pass of the levels with cubes (M2L, L2L, L2P): add to `fields` at points of their leaves.
+
+        sources: equivalent sources of each level (`_sources`); incoming: patterns of plane waves of the levels above
+        the cubes; columns: vectors times `rank`.
+        """
         assert side.cubes is not None
+        # M2L: potentials on the cubes of each level from the sources of separated boxes
         found = cubes.across(sources, columns * cubes.sums)
+        # plane waves from above are added on the coarsest cubes, times 4 pi, which the last step divides all fields by
         if self.below:
-            self.below[-1].receive(incoming, columns, found[0], cubes.sums, 4 * np.pi, True)
+            self.below[-1].receive(incoming, columns, found[0], cubes.sums, scale=4 * np.pi, adds=True)
+        # L2L and L2P: potentials of children, then fields at points, of currents from sums of scalars
         values = side.cubes.empty(columns) if self.vector else fields
         cubes.incoming(side.cubes, found, values, columns * cubes.sums)
         if self.vector:
@@ -116,10 +129,12 @@ class DeviceMedium(LinearOperator):
         self, x: Any, left: int, y: Any, top: int, factor: complex, transposed: bool, parts: int,
         conjugated: bool = False,
     ) -> None:  # fmt: skip
-        """y += factor A x or A^T x, or with the conjugate of A, for vectors that begin at elements of x and y."""
+        """y += factor A x, or A^T x if transposed, or with the conjugate of A, for vectors that begin at x[left] and
+        y[top]; parts is not read."""
         self._add(Vectors(x, left, 0, 1, conjugated), Vectors(y, top, 0, 1, conjugated), factor, transposed)
 
     def _add(self, x: Vectors, y: Vectors, factor: complex, transposed: bool) -> None:
+        """y += factor A x or A^T x: near entries, those of mirrored regions also transposed, and the far field."""
         for near, mirrored in self._near:
             near.add(x, y, factor, transposed)
             if mirrored:
@@ -134,7 +149,7 @@ class DeviceMedium(LinearOperator):
         return self._columns(x, True)
 
     def _columns(self, x: NDArray[Any], adjoint: bool) -> NDArray[Any]:
-        """Products with columns, some at a time."""
+        """A x, or A^H x if adjoint, for x (n, k), `together` columns at a time."""
         kind, size = vector_type(self.device), self.shape[1 if adjoint else 0]
         out = np.empty((size, x.shape[1]), self.dtype)
         for low in range(0, x.shape[1], self.together):
@@ -163,6 +178,7 @@ class SharedMedium(LinearOperator):
         return self._sum([partial(each.rmatmat, x) for each in self.parts])
 
     def _sum(self, products: Sequence[Callable[[], NDArray[Any]]]) -> NDArray[Any]:
+        """The sum of products that are computed at the same time, added in their order."""
         found: dict[int, NDArray[Any]] = {}
 
         def work(n: int) -> None:
@@ -173,7 +189,8 @@ class SharedMedium(LinearOperator):
 
 
 def require_room(device: Device, media: Sequence[Medium]) -> None:
-    """MemoryError for media that a device has no room for, RuntimeError for numbers that it does not know."""
+    """Raise MemoryError where a device has no room for the media, RuntimeError where it has no double precision and
+    they need it."""
     if not device.has_double and any(each.real == np.float64 for each in media):
         raise RuntimeError(
             f"{device.name} ({device.label}) supports single precision only, and these plane waves are in double: "
