@@ -82,6 +82,7 @@ class ElasticTable:
         real, edge = None if self.rtol >= ELASTOSTATICS.packed else np.dtype(stored), layout.tree.cube.edge
 
         def line(first: int, fields: Fields) -> Line:
+            """The moments of the functions of one row or column of the table, from unknown `first` on."""
             pieces = layout.rows.pieces(fields.space)
             own = fields._replace(space=pieces.space.scalar)
             moments = elastic_moments(own, layout, pieces.starts // DIRECTIONS, table, real)

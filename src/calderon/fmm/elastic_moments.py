@@ -54,8 +54,9 @@ class Fields(NamedTuple):
 def elastic_moments(
     fields: Fields, layout: Layout, leaf_starts: NDArray[np.int64], table: Tables, real: Any
 ) -> Moments:
-    """Runs (n 3 4) of r moments, of the four sums for three components of each of n pieces, those of each leaf from
-    leaf_starts on; of values those of 1 and y, (n 4). real: the type of numbers, None for 16 bits."""
+    """Moments of n pieces of functions, those of each leaf from leaf_starts on: for each piece, three components and
+    the four harmonic sums a run of r moments, or, where fields are values, for each piece and sum one, with the charges
+    1 and y. real: the type of numbers, None for 16 bits."""
     tree = layout.tree
     found, p = charges(fields.space, fields.degree, "value"), table.order.p
     places, rows = tree.inside(found.points), sp.csr_array(found.gather("value")[0])
@@ -68,6 +69,7 @@ def elastic_moments(
     combine = _Combination.of(table, fields._replace(factor=unit * fields.factor), real)
 
     def work(task: int) -> None:
+        """Store the moments of SHARE pieces."""
         low, high = task * SHARE, min((task + 1) * SHARE, count)
         # points of some functions, in units of their boxes
         points, weights = rows.indices[starts[low] : starts[high]], rows.data[starts[low] : starts[high]] / unit

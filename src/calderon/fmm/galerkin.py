@@ -207,6 +207,7 @@ class _Composition:
         return _plain(operator, self._kept)
 
     def _kept(self, operator: IntegralOperator) -> LinearOperator:
+        """The products of an operator, made once; with a smaller tolerance where it stands between surface curls."""
         if operator.key not in self._products:
             # errors of products of surface curls, at most, by those of the single layer between them
             curls = 5 if operator.is_elastic else 3
@@ -229,6 +230,7 @@ class _Composition:
         near, worst = layers.near(layout), layers.checks[0]
 
         def prepare(promise: Promise) -> MultipoleProduct:
+            """The products with an order; the layout and near blocks are made anew only where they do not serve it."""
             nonlocal layout, near
             if not layout.serves(promise.order):
                 near = []
@@ -244,6 +246,7 @@ class _Composition:
             return error
 
         def better(product: MultipoleProduct, error: float) -> MultipoleProduct | None:
+            """The products with the next order for that error, None where there is none; `product` is used up."""
             nonlocal left
             left = layers.following(left, error)
             if not left:
@@ -276,6 +279,7 @@ class _Composition:
         self.info.append(Info(layers.name, held.error, order, levels, leaves, nbytes, checked, rows))
 
     def _layout(self, operator: IntegralOperator, promise: Promise) -> Layout:
+        """The tree of the functions of an operator for an order, made once for both spaces."""
         key = id(operator.test), id(operator.trial), promise.order.margin, promise.order.apart
         if key not in self._trees:
             spaces = [operator.test], [operator.trial]
@@ -284,7 +288,8 @@ class _Composition:
 
 
 def _plain(operator: IntegralOperator, products: Callable[[IntegralOperator], LinearOperator]) -> LinearOperator:
-    """The adjoint double layer is the transposed double layer. ValueError for what is not Laplace's equation."""
+    """The products of an operator, by `products` of it or, if it is an adjoint double layer, by those of the transposed
+    double layer. ValueError as in `_require_laplace`."""
     _require_laplace(operator)
     if operator.integrand.normal != "test":
         return products(operator)
@@ -292,6 +297,7 @@ def _plain(operator: IntegralOperator, products: Callable[[IntegralOperator], Li
 
 
 def _require_laplace(operator: IntegralOperator) -> None:
+    """Raise ValueError unless the operator is elastic, or of Laplace's equation on scalar functions."""
     spaces = operator.test, operator.trial
     if operator.is_elastic:
         return

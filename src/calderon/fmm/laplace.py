@@ -98,10 +98,10 @@ class LaplaceLayer:
 
 
 def moments_of(pieces: Pieces, degree: int, kind: str, layout: Layout, table: Tables) -> Moments:
-    """Runs (n components) of r moments of n pieces, about the centres of their leaves.
+    """Moments of n pieces of functions about the centres of their leaves: a run of r for each piece and component.
 
-    degree: of the rule of quadrature points, which are held for some leaves of each thread at a time. kind: "value",
-    "normal" or "curl" of `Charges`; normals are dipoles.
+    degree: of the quadrature rule, whose points each thread holds for some leaves at a time; kind: "value", "normal" or
+    "curl" of `Charges`, where normals are dipoles; table: of the basis and its r combinations.
     """
     tree, starts, rank, lanes = layout.tree, pieces.starts, table.rank, width(table.numbers.dtype)
     real, normal, given = table.numbers.dtype, kind == "normal", "value" if kind == "normal" else kind
@@ -111,6 +111,7 @@ def moments_of(pieces: Pieces, degree: int, kind: str, layout: Layout, table: Ta
     centre, edge, size, shares = tree.centre, tree.edge, (3 if normal else 1) * table.functions, pieces.runs(SHARE)
 
     def work(task: int) -> None:
+        """Store the moments of the pieces of some leaves."""
         first, last, _ = shares[task]
         low, high = int(starts[first]), int(starts[last])
         # points of some leaves, and of each component the charges (pieces, points) there

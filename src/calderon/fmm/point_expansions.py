@@ -27,8 +27,9 @@ def inverse_products(p: int, real: Any) -> NDArray[np.floating]:
 
 
 def through_functions(visit: Callable[..., Any]) -> Callable[..., Any]:
-    """The compiled loop that passes t through visit(s, t, function, k, data) for the function of each number k, at
-    vectors of points."""
+    """The compiled loop through(s, t, x, y, z, p, inverse, data) over all basis functions (head of this file) up to
+    degree p at a vector of points: t = visit(s, t, values of function k, k, data) for each number k; it returns the
+    last t."""
 
     @jitable
     def through(s, t, x, y, z, p, inverse, data):
@@ -67,7 +68,8 @@ def through_functions(visit: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def adding_moments(fields: int) -> Callable[..., None]:
-    """The kernel that adds to room the functions of a vector of points, times so many numbers of each; data: pitch."""
+    """The loop of `through_functions` that adds to `room` all functions at a vector of points, times `fields` numbers
+    of each point; data: pitch."""
 
     @jitable
     def add(room, q, function, k, pitch):
@@ -87,15 +89,16 @@ def adding_moments(fields: int) -> Callable[..., None]:
 
 @functools.lru_cache(maxsize=8)
 def moment_kernel(fields: int) -> Callable[..., None]:
-    """Moments of 1 (charge), 3 (dipole) or 4 numbers a point, each with all basis functions."""
+    """Compiled moments sum_j q_fj R_k(x_j) of `fields` = 1 (charge), 3 (dipole) or 4 numbers q_fj a point with all
+    basis functions R_k (head of this file)."""
 
     add_all = adding_moments(fields)
 
     @kernel
     def moments(x, y, z, charges, apart, starts, p, inverse, pitch, room, out, low, high):
-        """out[i fields pitch ...] of the points starts[i] .. starts[i + 1], low <= i < high. x, y, z and the rows of
-        charges, `apart` numbers each, have a vector more than there are points. p, inverse: degree, and of
-        `inverse_products`; room: sums, and a vector of each field."""
+        """Store at out[(i fields + f) pitch + k] the moments of the points starts[i] up to, without, starts[i + 1] of
+        the boxes low <= i < high. x, y, z: points; charges: rows of `apart` numbers, both with a vector more than there
+        are points; p: degree; inverse: of `inverse_products`; room: sums, and a vector of each field."""
         width = lanes(room)
         last = 4 * pitch * width
         for i in range(low, high):
@@ -128,12 +131,13 @@ def moment_kernel(fields: int) -> Callable[..., None]:
 
 @functools.lru_cache(maxsize=8)
 def value_kernel(fields: int) -> Callable[..., None]:
-    """Values of expansions in the basis at points: 1 field, or 4 (potential and three derivatives)."""
+    """Compiled values sum_k c_fk R_k(x) of local expansions at points: of 1 field f, the potential, or of 4, the
+    potential and its three derivatives, each with coefficients of its own in the basis R_k (head of this file)."""
 
     @jitable
     def add(local, t, function, k, places):
-        """The four sums t plus a function times coefficient k of each field, at local[first:], `pitch` apart,
-        (first, pitch) = places."""
+        """The four sums t plus a function times coefficient k of each field; places = (first, pitch): those of field f
+        begin at local[first + f pitch]."""
         first, pitch = places
         t0, t1, t2, t3 = t
         t0 = t0 + function * number(local, first + k)
@@ -147,8 +151,12 @@ def value_kernel(fields: int) -> Callable[..., None]:
 
     @kernel
     def values(x, y, z, starts, p, inverse, pitch, local, room, out, apart, low, high):
-        """out[f apart + j] = field f at the points j in starts[i] .. starts[i + 1], from local[i fields pitch ...],
-        low <= i < high; x, y, z, p, inverse: as in `through`; room: four vectors."""
+        """Store at out[f apart + j] field f at the points j of the boxes low <= i < high: from starts[i] up to,
+        without, starts[i + 1], with c_fk = local[(i fields + f) pitch + k].
+
+        x, y, z: places relative to the centre of the box over its edge, with a vector more than there are points; p:
+        degree; inverse: of `inverse_products`; room: four vectors.
+        """
         width = lanes(room)
         for i in range(low, high):
             for s in range(starts[i], starts[i + 1], width):

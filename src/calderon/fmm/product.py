@@ -217,6 +217,7 @@ class MultipoleProduct(RealProducts):
         return MultipoleProduct(terms, near, self.far.first(columns), self.promise, self.dtype)
 
     def _products(self, x: NDArray[Any], transposed: bool) -> NDArray[Any]:
+        """A x, or A^T x if transposed, for x (n, k): near blocks, and the far field if there are separated boxes."""
         out = np.zeros((self.shape[1 if transposed else 0], x.shape[1]), np.result_type(self.dtype, x.dtype))
         # near blocks of all terms, whose tasks are distributed together
         rows, columns = ({each.first: each for each in lines} for lines in (self.far.rows, self.far.columns))

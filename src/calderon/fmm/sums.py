@@ -152,6 +152,8 @@ class Side(NamedTuple):
     @staticmethod
     def of(tree: Octree, lists: Lists, points: Array, order: NDArray[np.int64], runs: NDArray[np.int64], near: Any,
            far: Any) -> "Side":  # fmt: skip
+        """The points (n, 3) of one side, sorted by the leaves of the lists; order: that of the tree; runs (boxes, 2):
+        the points of each box in it; near, far: types of numbers of near and of far sums."""
         starts = np.append(runs[lists.leaves, 0], len(points))
         leaf = np.repeat(np.arange(len(lists.leaves)), np.diff(starts))
         boxes = lists.leaves[leaf]
@@ -199,8 +201,8 @@ class PointTree:
         return Translations(self.tree, self.lists.far, self.table)
 
     def sums(self, numbers: Array) -> Array:
-        """(fields, m) potentials, and gradients if so, at the targets, times 4 pi edge (edge^2), from charges and
-        dipoles per edge (numbers, n) of the sources."""
+        """(fields, m) potentials times 4 pi edge, and gradients, if kinds has them, times 4 pi edge^2, at the targets,
+        from charges and dipoles over the edge, (numbers, n), of the sources."""
         given = numbers[:, self.sources.order]
         result = self._near(given)
         if len(self.lists.far.source):
@@ -210,6 +212,7 @@ class PointTree:
         return out
 
     def _near(self, numbers: Array) -> Array:
+        """(fields, m) sums over the points of neighbouring leaves, in the order of the tree."""
         real, lists, kinds = self.sources.near.dtype, self.lists, self.kinds
         places = self.sources.near
         sources = np.concatenate([places[:3], padded(numbers, real), places[3:]])
@@ -224,6 +227,7 @@ class PointTree:
         return scaled_near(out[:, : len(self.targets.order)], kinds)
 
     def _far(self, numbers: Array) -> Array:
+        """(fields, m) sums over the points of separated boxes, in the order of the tree, by all five passes."""
         moments, local = self.translations.empty(), self.translations.empty()
         self._p2m(numbers, moments)
         self.translations.m2m(moments)
@@ -232,7 +236,7 @@ class PointTree:
         return self._l2p(local)
 
     def _p2m(self, numbers: Array, moments: NDArray[Any]) -> None:
-        """Moments of all leaves: in the basis, then of the combinations."""
+        """P2M: store the moments of all leaves, in the basis of point_expansions.py, then of its r combinations."""
         table, side, kinds = self.table, self.sources, self.kinds
         real, leaves = side.far.dtype, self.lists.leaves
         charges = padded(numbers, real)
@@ -249,7 +253,7 @@ class PointTree:
         in_parts(work, len(leaves))
 
     def _l2p(self, local: NDArray[Any]) -> Array:
-        """Fields of the local expansions at the targets."""
+        """L2P: (fields, m) values of the local expansions, and gradients, at the targets in the order of the tree."""
         table, side, kinds, leaves = self.table, self.targets, self.kinds, self.lists.leaves
         real, pitch, fields = side.far.dtype, table.functions, kinds.fields
         lanes, inverse = width(real), inverse_products(table.order.p, real)

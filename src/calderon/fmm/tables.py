@@ -81,13 +81,14 @@ class Tables(NamedTuple):
 
 
 class Compression(NamedTuple):
-    """C (r, K): moments of the harmonics to those of the combinations. D (K, r): back, in the least squares sense."""
+    """C (r, K): from moments of the K harmonics to those of r combinations. D (K, r): back, by least squares."""
 
     C: Array
     D: Array
 
     @staticmethod
     def of(order: Order) -> "Compression":
+        """The r combinations that targets in separated boxes see most of, by the singular values of random points."""
         p, r, _, margin, apart = order
         random, size = np.random.default_rng(0), (p + 1) ** 2
 
@@ -156,8 +157,8 @@ def _between_boxes(order: Order, D: Array, lanes: int) -> tuple[Array, NDArray[n
     bound = order.cut * float(np.linalg.norm(D.T @ make.matrix(parts[nearest]) @ D, 2))
     factors: list[list[Array]] = [[]] * half
 
-    # two factors where these are smaller than the matrix
     def decompose(n: int) -> None:
+        """The matrix of offset n, or two factors of it where these are smaller."""
         T = make.matrix(parts[n])
         u, values, v = leading_values(D, T, bound)
         kept = -(-max(1, int((values > bound).sum())) // lanes) * lanes

@@ -179,11 +179,12 @@ def failing_row(
 @jitable_part
 def skeleton(functions, r, c, row_start, column_start, m, n, limits, zero2, noise2, part, rows_used, columns_used,
              known, points, scratch):  # fmt: skip
-    """Fill `part` with the crosses (u, v) of the block of clusters r and c, m x n from row_start and column_start on;
-    return their number, FULL or NO_ROOM.
-
-    zero2, noise2: squared errors that the block may have, and that rounding has; rows_used (m,), columns_used (n,):
-    bool; known (2 (m + n),), limits, points: see `approximate`; functions, scratch: as in `failing_row`."""
+    """Fill `part` with the crosses (u, v) of the m x n block of clusters r and c from row_start and column_start on;
+    return their number, FULL if low rank saves no memory, or NO_ROOM if `part` is too short.
+    limits[0]: relative tolerance; zero2, noise2: squared errors, in the Frobenius norm, that the block may have if that
+    is larger, and of rounding. rows_used (m,), columns_used (n,): False at first; known: reached (m + n), 0 at first,
+    and apart (m + n), FARTHEST at first, of rows, then columns; points: `Places` of rows, then of columns; functions,
+    scratch: as in `failing_row`."""
     size, most, tolerance2 = m + n, m * n // (m + n), limits[0] * limits[0]
     rows_reached, columns_reached = known[:m], known[m:size]
     rows_apart, columns_apart = known[size : size + m], known[size + m :]
@@ -199,10 +200,10 @@ def skeleton(functions, r, c, row_start, column_start, m, n, limits, zero2, nois
         row(functions, row_start + i, c, scratch, v)
         v2, j = residual_row(part, m, n, rank, i)
         see(row_points, row_scale, row_start, i, rows_used, rows_apart)
-        bound = max(tolerance2 * norm2, zero2)
+        bound = max(tolerance2 * norm2, zero2)  # of m times the square of a row: the block if all rows were like it
         # a small row: judge another one, then columns; a row or column that fails is the next pivot row
         if v2 * m <= bound:
-            judged += 1
+            judged += 1  # consecutive small rows; `deceived` counts tests that failed after others had passed
             if judged < needed:
                 i = least_known(rows_used, rows_reached, rows_apart)
                 if i >= 0:
@@ -240,7 +241,7 @@ def skeleton(functions, r, c, row_start, column_start, m, n, limits, zero2, nois
 
 @kernel
 def approximate(functions, places, points, blocks, first, limits, errors, work, ranks, flags, known, scratch):
-    """From number `first` on, approximate blocks (b, 2) of row and column clusters until `work` is full; returns the
+    """Approximate blocks (b, 2) of row and column clusters, from number `first` on, until `work` is full; return the
     number of the next block.
 
     functions: the board of `CompiledRows.functions`. places: start and stop of the row clusters, then of the column

@@ -168,9 +168,11 @@ class Compression:
         self.free.append(arena)
 
     def _pairs(self, blocks: NDArray[np.int64]) -> NDArray[np.int64]:
+        """(b, 2) row and column clusters of blocks."""
         return np.stack([self.tree.row[blocks], self.tree.column[blocks]], axis=1)
 
     def _dense(self, arena: Arena, blocks: NDArray[np.int64]) -> None:
+        """Compute all entries of blocks and keep them in the arena."""
         m, n = self.tree.sizes(blocks)
         count = int((m * n).sum())
         numbers, start = arena.room(count)
@@ -179,6 +181,8 @@ class Compression:
         arena.keep(table, count)
 
     def _low_rank(self, arena: Arena, blocks: NDArray[np.int64]) -> None:
+        """Approximate blocks by crosses, as many as the work memory holds at a time, recompress and keep them in the
+        arena; blocks that have no low rank are kept dense."""
         pairs, errors = self._pairs(blocks), APPROXIMATION * self.errors[blocks]
         ranks = np.zeros(len(blocks), np.int64)
         first = 0

@@ -255,6 +255,7 @@ class _Composition:
         return found
 
     def _computed(self, operator: IntegralOperator | LayeredElectricField) -> HMatrix:
+        """The H-matrix of an operator, computed and checked; raises MemoryError if a device has no room for it."""
         # which blocks are compressed
         rows, columns = self._tree(operator.test), self._tree(operator.trial)
         wavenumber = operator.wavenumber

@@ -131,7 +131,7 @@ class HMatrix(LinearOperator):
         return y
 
     def _in_cluster_order(self, x: NDArray[Any], transposed: bool) -> NDArray[Any]:
-        """The product with x (k, n), all in the order of the clusters."""
+        """(k, m) products with x (k, n), or (k, n) transposed ones with x (k, m), in the order of the clusters."""
         y = self._on_processor(x, transposed) if self.on_device is None else self.on_device.product(x, transposed)
         if self.correction is not None:
             y += ((self.correction.T if transposed else self.correction) @ x.T).T
@@ -152,8 +152,10 @@ class HMatrix(LinearOperator):
         return found if self.correction is None else found + self.correction[rows] @ vectors.T
 
     def _on_processor(self, x: NDArray[Any], transposed: bool) -> NDArray[Any]:
-        """The product of the blocks with x."""
+        """The product of the blocks, without the correction, with x (k, n): rows are vectors in cluster order, k of
+        them. Each task sums its share of the blocks by itself; the sums are added in the order of the tasks."""
         symmetric = self.tree.symmetric
+        # down: A x is wanted, across: A^T x; both where half of a symmetric matrix is stored
         down, across = symmetric or not transposed, symmetric or transposed
         sums = np.zeros((len(self._shares), len(x), self.shape[1 if transposed else 0]), x.dtype)
 

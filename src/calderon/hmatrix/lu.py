@@ -54,6 +54,7 @@ class HierarchicalLU(Factorisation):
         return norm_estimate(self._matrix, columns) * norm_estimate(self.as_preconditioner(), columns)
 
     def _solve(self, columns: NDArray[Any], adjoint: bool) -> NDArray[Any]:
+        """Solve A x = b, or A^H x = b if adjoint, for the columns b (n, k)."""
         order = self._tree.order
         dtype = np.result_type(self.dtype, columns.dtype)
         b = np.asarray(columns[order], dtype)
@@ -173,6 +174,7 @@ def factorise(
     rng = np.random.default_rng(0)
 
     def factors(cluster: int) -> Node:
+        """The factors of the diagonal block of a cluster, from those of its children."""
         if division.undivided[cluster]:
             # a cluster that is not divided: a dense block
             block = parts[cluster, WITHIN].dense()

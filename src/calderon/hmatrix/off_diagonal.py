@@ -140,6 +140,7 @@ def parts_of(terms: list[Term], division: Division, dtype: np.dtype[Any]) -> dic
 
 
 def _add_hmatrix(parts: dict[tuple[int, int], Part], term: Term, matrix: HMatrix, division: Division) -> None:
+    """Add a term, whose matrix is an H-matrix over the tree of the division, to the parts that its blocks lie in."""
     blocks = matrix.tree
     for slab in matrix.slabs:
         numbers, table = slab

@@ -158,6 +158,7 @@ class SavedParts:
         self.identities = self._identities()
 
     def _identities(self) -> list[Identity]:
+        """The identities of the matrices in the file, in their order; none without a file."""
         if not self.path.exists():
             return []
         with saved_matrix_file(self.path, PARTS) as file:

@@ -73,8 +73,8 @@ class Sample(NamedTuple):
 
 
 def block_errors(sample: Sample, tree: BlockTree, rtol: float, scales: Scales) -> NDArray[np.float64]:
-    """(blocks,) errors in the Frobenius norm, those of all leaves together half of rtol of what the matrix does to
-    smooth and to rough vectors; 0 for blocks on the diagonal."""
+    """(blocks,) errors that blocks may have in the Frobenius norm: those of all leaves together change products with
+    smooth and with rough vectors by rtol / 2; 0 for blocks on the diagonal."""
     m, n = tree.sizes(np.arange(len(tree.row)))
     leaves = tree.leaves
     twice = 1 + (tree.symmetric & (tree.row != tree.column)[leaves])
@@ -94,7 +94,7 @@ def _squares(clusters: ClusterTree, weights: NDArray[np.float64]) -> NDArray[np.
 
 
 def filling_of(rows: CompiledRows, tree: BlockTree) -> Filling:
-    """On the processor."""
+    """The function that computes entries of pairs of clusters on the processor; rows: of the matrix."""
     functions, sparse = rows.functions(), sorted_parts(rows.special)
 
     def numbers_of(pairs: NDArray[np.int64]) -> NDArray[Any]:
@@ -111,7 +111,8 @@ def filling_of(rows: CompiledRows, tree: BlockTree) -> Filling:
 
 
 def sampled(filling: Filling, tree: BlockTree, scales: Scales, real: np.dtype[Any]) -> Sample:
-    """The rows of four leaves of the tree of rows; real: type of the vectors."""
+    """The rows of four leaves of the tree of rows, computed whole; filling: entries of pairs of clusters; real: type of
+    the vectors."""
     # leaves of rows, evenly spaced, with strips of leaves of about 16,000 columns
     leaves = [np.flatnonzero(side.is_leaf) for side in (tree.rows, tree.columns)]
     leaves = [each[np.argsort(side.start[each])] for each, side in zip(leaves, (tree.rows, tree.columns), strict=True)]
@@ -156,8 +157,13 @@ def least_product(sample: Sample, scales: Scales) -> float:
 
 
 def checked(made: Callable[[float], HMatrix], sample: Sample, rtol: float, label: str) -> HMatrix:
-    """The first matrix of a falling tolerance whose rows have the error rtol, or that of rounding where it is larger;
-    AccuracyWarning where none has. made(rtol): the matrix of a tolerance."""
+    """The first of the matrices made(rtol), made(FINER[0] rtol), made(FINER[1] rtol) whose sampled rows have at most
+    the error rtol, or four times that of rounding where this is larger; otherwise the last one, with an
+    AccuracyWarning.
+
+    made(tolerance): the matrix whose blocks are approximated for that tolerance; one is held at a time. label: the name
+    of the matrix in the warning. Sets `rtol` and `error`, the measured one, of the result.
+    """
     last = list[HMatrix]()
 
     def prepare(tolerance: float) -> HMatrix:
@@ -172,9 +178,9 @@ def checked(made: Callable[[float], HMatrix], sample: Sample, rtol: float, label
         allowed = np.maximum(rtol, 4.0 * sample.rounding(float(np.finfo(matrix.dtype).eps)))
         return float((errors * rtol / allowed).max())
 
-    settings = (part * rtol for part in (1.0, *FINER))
+    tolerances = (part * rtol for part in (1.0, *FINER))
     try:
-        return first_that_holds(settings, prepare, error_of, rtol, ACCEPT_BLOCKS, lambda error: label).product
+        return first_that_holds(tolerances, prepare, error_of, rtol, ACCEPT_BLOCKS, lambda error: label).product
     except ToleranceError:
         warn_of_accuracy(
             f"the H-matrix of {label} has an error of {last[0].error:.1e} on {len(sample.rows)} rows, and rtol={rtol:g}"

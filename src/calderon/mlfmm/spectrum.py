@@ -90,8 +90,9 @@ class Sizes(NamedTuple):
 
 @dataclass(frozen=True)
 class Interpolation:
-    """From a grid to one of at least its degree. theta (2 parities, fine, coarse), phi (2, coarse, fine_pitch), which
-    both act on halves of u + v and u - v, and their transposes, flat and aligned."""
+    """The matrices of an interpolation from a grid to one of at least its degree. theta (2 parities, fine, coarse), phi
+    (2, coarse, fine_pitch) both act on (u + v) / 2 and (u - v) / 2 of the values u, v on the two half circles;
+    theta_back, phi_back: their transposes. All are flat and aligned."""
 
     sizes: Sizes
     theta: NDArray[Any]
@@ -101,6 +102,7 @@ class Interpolation:
 
     @staticmethod
     def of(coarse: Grid, fine: Grid, real: Any) -> "Interpolation":
+        """The matrices between two grids, in this type of numbers."""
         lanes, n, m = width(real), coarse.rows, fine.rows
         sizes = Sizes(n, -(-n // lanes) * lanes, m, -(-m // lanes) * lanes)
         theta = theta_matrices(coarse, fine) / 2

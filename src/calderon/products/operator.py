@@ -73,6 +73,7 @@ class RealProducts(LinearOperator):
         return self._both(x, True)
 
     def _both(self, x: NDArray[Any], transposed: bool) -> NDArray[Any]:
+        """A x, or A^T x if transposed, for real or complex x (n, k), `together` real columns at a time."""
         if x.dtype.kind == "c":
             both = self._both(np.concatenate([x.real, x.imag], axis=1), transposed)
             return both[:, : x.shape[1]] + 1j * both[:, x.shape[1] :]
@@ -82,4 +83,5 @@ class RealProducts(LinearOperator):
         return np.concatenate(parts, axis=1)
 
     def _products(self, x: NDArray[Any], transposed: bool) -> NDArray[Any]:
+        """A x, or A^T x if transposed, for real x (n, k) of at most `together` columns."""
         raise NotImplementedError

@@ -67,6 +67,7 @@ class DevicePasses:
         self._places, self._scale = indices(self.device, places), array(scale.astype(self.real))
 
     def _pairs(self, far: Runs) -> Across:
+        """The pairs of separated boxes by groups of target boxes, each with the runs of pairs that share a matrix."""
         # boxes of a group: the more, the more pairs share a matrix, but there should be a thousand groups
         block = int(np.clip(self.boxes // 1024, 2, 16))
         matrix = np.repeat(far.runs[:, 0], far.runs[:, 2] - far.runs[:, 1])

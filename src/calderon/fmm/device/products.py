@@ -80,6 +80,7 @@ class DeviceProduct(RealProducts):
             line.add(one, other, scale, factor, parts, y, top)
 
     def _products(self, x: NDArray[Any], transposed: bool) -> NDArray[Any]:
+        """A x, or A^T x if transposed, for x (n, k), one column at a time on the device."""
         size = self.shape[1 if transposed else 0]
         out = np.empty((size, x.shape[1]), np.result_type(self.dtype, x.dtype))
         for number, column in enumerate(x.T):

@@ -30,12 +30,13 @@ Pieces = tuple[NDArray[np.int32], list[NDArray[Any]]]
 
 
 class DeviceBlock(LocalMatrices, Block):
-    """One call of add_block on a device. kept: by first triangle of a tile what `_special` gave, or None."""
+    """One call of add_block on a device. kept: the results of `_special` by the first triangle of their tile, None
+    where they are computed anew each time."""
 
     kept: dict[int, list[tuple[NDArray[np.int32], Any, Any]]] | None = None
 
     def __init__(self, device: Device, *arguments: Any) -> None:
-        """Prepare a block on a device; arguments as of `Block`."""
+        """Prepare a block on a device; arguments: those of `Block`."""
         self.device = device
         super().__init__(*arguments)
 
@@ -50,7 +51,7 @@ class DeviceBlock(LocalMatrices, Block):
         return self.device_form.sizes
 
     def _compile(self, radial: Radial, factor: complex) -> None:
-        """Coefficients, and the programs that are built for the device."""
+        """Set the coefficients and build the programs for the device."""
         self.coefficients = self._coefficients(factor)
         self.device_form = self.device_form_of(self.integrand, self.test_space, self.trial_space)
         self.stored = np.empty(0, self.out.dtype).real.dtype
@@ -58,7 +59,8 @@ class DeviceBlock(LocalMatrices, Block):
         self.regular, self.singular, self.placing = map(self.device.build, sources)
 
     def _sources(self, real: str, moment: str, stored: str) -> tuple[Source, Source, Source]:
-        """The regular part, the moments of other pairs, and where they go. stored: type of local matrices."""
+        """The sources of the regular part, of the moments of touching and near pairs, and of the kernel that places
+        these in local matrices. real, moment, stored: types of numbers in each of the three."""
         green, out = green_defines(self.green), ("OUT_COMPLEX", int(self.is_complex))
         form, special = self.device_form.defines, component_defines(self.device_form.special)
         regular = component_defines(self.device_form.regular)
@@ -82,7 +84,7 @@ class DeviceBlock(LocalMatrices, Block):
         return np.dtype(np.float64) if self.device.has_double else self.real
 
     def _sides(self) -> None:
-        """Both sides on the device, in the order that tile.c describes."""
+        """Send points, functions and data of both sides to the device, in the order that tile.c describes."""
         rule, array = triangle_rule(self.quadrature.regular), self._array
         self.tables = [array(table * rule.weights) for table in self.device_form.functions(rule)]
         self.test_points = array(self.test_surface.points(rule.points))
@@ -96,11 +98,11 @@ class DeviceBlock(LocalMatrices, Block):
             self.near_data = tuple(self.device.array(np.ascontiguousarray(each, self.stored)) for each in data)
 
     def _array(self, values: NDArray[Any]) -> Any:
-        """On the device in the working precision."""
+        """Values sent to the device in the working precision."""
         return self.device.array(np.ascontiguousarray(values, self.real))
 
     def _require_memory(self, number: int, what: str) -> None:
-        """MemoryError where the device has no room for so many bytes."""
+        """Raise MemoryError, which names `what`, if the device has no room for so many bytes."""
         advice = "try precision='single', a coarser mesh, or backend='numba'"
         require_device_memory(self.device, number, what, advice)
 
@@ -126,17 +128,19 @@ class DeviceBlock(LocalMatrices, Block):
             self.kept = {}
 
     def _integrate(self, lo: int, hi: int) -> None:
-        """Compute the local matrices of test triangles lo..hi with all trial triangles."""
-        # integrated first: sending may wait for what is queued, the long regular part
+        """Compute the local matrices of the test triangles lo up to, without, hi with all trial triangles: regular ones
+        first, of which those of touching and near pairs are then replaced. Moments of these stay if `kept` is there."""
+        # touching and near pairs first: sending them may wait for queued kernels, and the regular part takes long
         special = self._special(lo, hi) if self.kept is None or lo not in self.kept else self.kept[lo]
         if self.kept is not None:
             self.kept[lo] = special
         self._regular(lo, hi)
-        for each in special:
-            self._place(*each, lo)
+        for orders, real, imaginary in special:
+            self._place(orders, real, imaginary, lo)
 
     def _special(self, lo: int, hi: int) -> list[tuple[NDArray[np.int32], Any, Any]]:
-        """The touching and near pairs of a tile, and their moments on the device."""
+        """The touching and near pairs with test triangles lo up to, without, hi: a list of (orders, real moments,
+        imaginary moments), moments on the device, orders as in `_orders`."""
         found = []
         for batch in self.batches:
             part = batch.between(lo, hi)
@@ -151,7 +155,8 @@ class DeviceBlock(LocalMatrices, Block):
         return found
 
     def _regular(self, lo: int, hi: int) -> None:
-        """Compute the regular pairs of test triangles lo..hi, and clear the local matrices of idle ones."""
+        """Compute the regular pairs of the test triangles lo up to, without, hi, and clear the local matrices of idle
+        touching pairs, whose integrals vanish."""
         width = len(self.trial.triangles)
         self.device.launch(
             self.regular, "regular", (width, hi - lo), (SMALL_GROUP, 1), self.test_points, self.tables[0],
@@ -196,8 +201,8 @@ class DeviceBlock(LocalMatrices, Block):
         return out, out_i
 
     def _on_device(self, given: RuleTable | ProductTable) -> tuple[Any, ...]:
-        """Points and products of rules, parameters, where each rule begins, and all points: sent once, for all
-        tiles."""
+        """Points and products of rules, parameters, and starts of the rules on the device, sent once for all tiles, and
+        the number of points of all rules."""
         for known, sent in self._tables:
             if known is given:
                 return sent

@@ -98,8 +98,8 @@ def _primitives(w, p, s, r, log, t, ratio, wave):
 
 @jitable_part
 def _put_along(values, w1, w2, p, s):
-    """Store in values (10,) the integrals from w1 to w2 of the functions whose primitives are those of `_primitives`;
-    p, s: as there."""
+    """Store in values (10,) the integrals from w1 to w2 of the functions that `_primitives` has primitives of; p, s: as
+    in `_primitives`."""
     r1, log1, sum1, t1, ratio1 = _bound(w1, p, s)
     r2, log2, sum2, t2, ratio2 = _bound(w2, p, s)
     wave = math.log(sum2 / sum1) if sum1 > 0.0 and sum2 > 0.0 else 0.0
@@ -238,14 +238,16 @@ def put_moments(m, first, second, dx, dy, s, centres, rule):
 
 @kernel
 def image_products(pairs, low, high, flat, images, rule, factor, charge, out):
-    """Add the products of the local functions of pairs (n, 2), low to high, with the static images between their
-    heights to out (n, 9).
+    """Add to out (n, 9) the part of static images in the electric field of pairs of horizontal triangles (n, 2), from
+    pair `low` up to, without, `high`: factor int int (G_xx f_a . g_b - charge K / 4 div f_a div g_b).
 
-    flat: `metal.Flat`; images: `metal.TakenImages`, with factors of 1 / R and of R in G_xx and K; rule: `panel_rules`;
-    factor, charge: i k0 and 4 / k0^2.
+    The functions are f_a = s (x - v_a), of divergence 2 s; G_xx and K are sums over the images between the heights of
+    both triangles of (xx + next_xx R^2) / (4 pi R) and (K + next_K R^2) / (4 pi R), R^2 = rho^2 + distance^2. flat:
+    `metal.Flat`; images: `metal.TakenImages`; rule: `panel_rules`; factor, charge: i k0 and 4 / k0^2.
     """
     centres, vertices, factors, areas, radii, heights = flat
     number, starts, distances, xx, K, next_xx, next_K = images
+    # moments of 1 / R (6) and of R (6), and room (10); then Re and Im of six moments of G_xx and of int int K
     moments, m, e = np.empty(22), np.empty(14), np.empty(9, np.complex128)
     first, second, places = np.empty((3, 7)), np.empty((3, 7)), np.empty((4, 2))
     for n in range(low, high):
@@ -254,7 +256,7 @@ def image_products(pairs, low, high, flat, images, rule, factor, charge, out):
         dx, dy = centres[2 * i] - centres[2 * j], centres[2 * i + 1] - centres[2 * j + 1]
         put_edges(first, vertices, i)
         put_edges(second, vertices, j)
-        # moments of G_xx, and the integral of K
+        # moments of G_xx, and the integral of K, over all images
         m[:] = 0.0
         for k in range(starts[table], starts[table + 1]):
             put_moments(moments, first, second, dx, dy, distances[k], places, rule)
@@ -265,6 +267,7 @@ def image_products(pairs, low, high, flat, images, rule, factor, charge, out):
             value = (K[k] * moments[0] + next_K[k] * moments[6]) / (4.0 * math.pi)
             m[12] += value.real
             m[13] += value.imag
+        # entries of the three functions of each triangle
         put_products(e, m, i, j, vertices, factors, charge)
         for c in range(9):
             out[n, c] += factor * e[c]

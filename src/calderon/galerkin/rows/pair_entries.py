@@ -212,9 +212,9 @@ def adding_rows(form: Form, oscillates: bool) -> Callable[..., None]:
     """The function that adds the entries of the functions of a fixed test triangle with a vector of trial triangles.
 
     add(near, t, row, some, functions, s, at, own, flat, here, pitch, result, results, apart): of triangle t of the
-    fixed side, with integers `near`, to rows row .. row + some; functions: of a trial triangle; s[at:]: fields,
-    s[own:]: data of the fixed triangle, flat[here:]: of the others, rows of `pitch` numbers; s[result:]: room for
-    entries of one function; s[results:]: results, `apart` numbers for each function and part.
+    fixed side, with integers `near`, to the rows `row` up to, without, row + some; functions: of a trial triangle;
+    s[at:]: fields, s[own:]: data of the fixed triangle, flat[here:]: of the others, rows of `pitch` numbers;
+    s[result:]: room for entries of one function; s[results:]: results, `apart` numbers for each function and part.
     """
     entries, head, function = form.entries, form.head, form.function
 

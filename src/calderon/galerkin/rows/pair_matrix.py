@@ -18,8 +18,9 @@ ROWS = 1024
 
 
 class Neighbours(NamedTuple):
-    """Pairs of triangles by their first: those of triangle t stand at starts[t] .. starts[t + 1], with the second
-    triangle, increasing, and the number of the pair; -1 - number where its triangles are exchanged."""
+    """Pairs of triangles by their first triangle: those of triangle t stand from starts[t] up to, without, starts[t +
+    1]. triangles: the second triangle, increasing; pairs: the number of the pair, -1 - number if its triangles are
+    exchanged."""
 
     starts: Numbers
     triangles: Numbers
@@ -27,7 +28,8 @@ class Neighbours(NamedTuple):
 
 
 def neighbours(first: Numbers, second: Numbers, counts: tuple[int, int], half: bool) -> Neighbours:
-    """Pairs (n,), (n,) of triangles below `counts`; half: also with their triangles exchanged, if these differ."""
+    """The pairs of triangles (first[n], second[n]) by their first triangle; counts: numbers of triangles of both sides;
+    half: list pairs of different triangles also with these exchanged. ValueError for 2^31 pairs and more."""
     total = 2 * len(first) - int((first == second).sum()) if half else len(first)
     if total >= 2**31:
         raise ValueError(f"{total} touching and near pairs of triangles are too many: at most 2^31")
@@ -101,13 +103,19 @@ def summed(
     shape: tuple[int, int],
     weights: tuple[int, int] = (0, 0),
 ) -> sp.csr_array:
-    """The matrix of the local matrices values (n, A, B) of the pairs; pairs with numbers from n on have none. weights:
-    how many numbers of a test function the A rows of a local matrix are summed with, and where in the record of a
-    triangle those of its functions begin; (0, 0) where each row is that of a function."""
+    """The sparse matrix of this shape that sums the local matrices of pairs of triangles.
+
+    around: pairs by their test triangle; values (n, A, B): local matrices by the number of the pair; pairs with numbers
+    from n on have none and add nothing. rows, columns: unknowns of both sides. weights = (size, begin): a local matrix
+    has rows for A = size parts k of a test function a, whose row is sum_k w_ak values[n, k]; the weights w_ak of the
+    functions of a triangle stand in its record (`RowSide`) from place begin + size a on. weights = (0, 0): the A rows
+    of local matrices are those of the local functions.
+    """
     chunks = range(0, shape[0], ROWS)
     found: list[tuple[Numbers, Numbers, NDArray[Any]]] = [(np.zeros(0, np.int32),) * 3] * len(chunks)
 
     def work(number: int) -> None:
+        """Sum the rows of a chunk: the first pass, without room, counts the entries that they can have at most."""
         low, high = chunks[number], min(chunks[number] + ROWS, shape[0])
         given = around, values, rows.numbers, rows.integers, columns.integers, *weights, low, high
         most = _add_rows(*given, *_room(0, high - low, shape[1], values))
@@ -126,7 +134,7 @@ def summed(
 
 
 def _room(most: int, rows: int, columns: int, values: NDArray[Any]) -> tuple[Numbers, Numbers, Numbers, NDArray[Any]]:
-    """Lengths of rows, where each column was seen last, columns and entries."""
+    """Room for lengths of rows, the place where each column was seen last, columns and values of `most` entries."""
     seen = np.zeros(columns if most else 0, np.int32)
     return np.zeros(rows, np.int32), seen, np.empty(most, np.int32), np.empty(most, values.dtype)
 
@@ -135,8 +143,8 @@ def _room(most: int, rows: int, columns: int, values: NDArray[Any]) -> tuple[Num
 def _add_rows(
     around, values, weights, near, far, size, begin, low, high, lengths, seen, keys, data
 ):  # fmt: skip
-    """Store rows low .. high of a matrix from local matrices; return the number of their entries, or, if keys is empty,
-    the most they can have.
+    """Store the rows low up to, without, high of a matrix from local matrices; return the number of their entries, or,
+    if keys is empty, the most that they can have, and store nothing.
 
     around: the pairs (`Neighbours`); values (n, A, B): local matrices; near, far: integers of the row and of the column
     side (`RowSide`), weights: numbers of the row side, where those of the functions of a triangle, `size` of each

@@ -30,9 +30,10 @@ from calderon.spaces.element import Element
 LEVELS = 41
 """Scales 1, 1/2, ... of graded rules: the finest is 1e-12 of the size."""
 CONE = 11
-"""Vectors of one of the six triangles: q - a, end - q, their reference coordinates, twice the area."""
+"""Vectors of one of the six triangles (a, q, end): q - a (3), end - q (3), both in reference coordinates (2 + 2), and
+twice the area."""
 HEAD = 5
-"""Vectors of a point: x - a and the reference coordinates of a."""
+"""Vectors of a point x: x - a (3) and the reference coordinates of a (2)."""
 ROOM = HEAD + 6 * CONE
 """Vectors of a point and its six triangles."""
 SIDES = 9
@@ -59,8 +60,7 @@ def graded_lines(first: int, slope: float) -> Lines:
 
 @jitable_part
 def _level(square):
-    """The level of the rule on a line whose length over the scale of the singularity next to it is the root of
-    `square`."""
+    """The level of the rule on a line; square: (its length over the scale of the singularity next to it)^2."""
     if square <= 1.0:
         return 0
     return min(LEVELS - 1, int(math.ceil(0.5 * math.log2(square))))
@@ -112,11 +112,13 @@ def _place(corners, u, v):
 
 @jitable_part
 def _prepare(x, corners, lane, step, s, ratios):
-    """Fill one lane of s, vectors of `step` numbers, with the six triangles of the inner triangle with corners (3, 3)
-    for the point x (3,).
+    """Fill one lane of `s`, vectors of `step` numbers, with the six parts (a, q, end) of the inner triangle with these
+    corners (3, 3) for the point x (3,): HEAD vectors of x, CONE of each part, SIDES of the points q.
 
-    ratios (6, 2): of the coordinates s and t of each of the six, squared length over scale, become the largest of all
-    lanes; they remain -1 where a triangle has no area.
+    A point of a triangle is y = a + t (q - a + sigma (end - q)), sigma the s of the head of this file. ratios (6, 2),
+    updated to the largest of all lanes: squared length of a line over squared scale of the kernel there, |end - q|^2 /
+    |x - q|^2 along sigma and max(|q - a|, |end - a|)^2 / |x - a|^2 along t; they remain -1 where a triangle has no
+    area.
     """
     # reference coordinates au, av of the foot of x in the plane of the triangle
     e, f, w = _less(corners[1], corners[0]), _less(corners[2], corners[0]), _less(x, corners[0])
@@ -138,15 +140,14 @@ def _prepare(x, corners, lane, step, s, ratios):
         s[(ROOM + 6 + side) * step + lane] = away
         if not inside and away < nearest:
             nearest, au, av = away, u, v
-    # x - a and a
     a = _place(corners, au, av)
     offset = _less(x, a)
     distance = _dot(offset, offset)
-    if distance < 1e-26 * ee:  # x lies on the inner triangle: what is left of the kernel does not depend on t
+    if distance < 1e-26 * ee:  # x = a: the kernel times the Jacobian t is smooth along t, which needs no graded rule
         distance = 1e300
     s[lane], s[step + lane], s[2 * step + lane] = offset
     s[3 * step + lane], s[4 * step + lane] = au, av
-    # two triangles a, q, end for each side: vectors, reference coordinates, area, ratios
+    # two triangles (a, q, end) for each side
     for side in range(3):
         u, v = s[(ROOM + side) * step + lane], s[(ROOM + 3 + side) * step + lane]
         away = s[(ROOM + 6 + side) * step + lane]
@@ -158,15 +159,15 @@ def _prepare(x, corners, lane, step, s, ratios):
             end = corners[number]
             h = _less(end, q)
             c0, c1, c2 = g[1] * h[2] - g[2] * h[1], g[2] * h[0] - g[0] * h[2], g[0] * h[1] - g[1] * h[0]
-            area = c0 * c0 + c1 * c1 + c2 * c2
+            normal2 = c0 * c0 + c1 * c1 + c2 * c2  # (twice the area)^2
             at = (HEAD + CONE * (2 * side + half)) * step + lane
             s[at], s[at + step], s[at + 2 * step] = g
             s[at + 3 * step], s[at + 4 * step], s[at + 5 * step] = h
             s[at + 6 * step], s[at + 7 * step] = u - au, v - av
             s[at + 8 * step] = (1.0 if number == 1 else 0.0) - u
             s[at + 9 * step] = (1.0 if number == 2 else 0.0) - v
-            s[at + 10 * step] = math.sqrt(area)
-            if area > 1e-26 * determinant:
+            s[at + 10 * step] = math.sqrt(normal2)
+            if normal2 > 1e-26 * determinant:
                 r, k = _less(end, a), 2 * side + half
                 ratios[k, 0] = max(ratios[k, 0], _dot(h, h) / max(away, 1e-300))
                 ratios[k, 1] = max(ratios[k, 1], max(gg, _dot(r, r)) / distance)

@@ -32,8 +32,8 @@ from calderon.pairs.tables import ProductTable
 
 @functools.lru_cache(maxsize=64)
 def product_kernel(radial: Radial, components: Components, oscillates: bool) -> Callable[..., None]:
-    """Compiled moments(test, trial, pairs, rules, table, numbers, scratch, out), as `touching_pairs.moment_kernel`, for
-    a ProductTable; scratch: `product_scratch`."""
+    """Compiled moments(test, trial, pairs, rules, table, numbers, scratch, out) by products of two rules; table:
+    ProductTable, scratch: `product_scratch`, the rest as in `touching_pairs.moment_kernel`."""
     radial_phase, shifts, parameters_of = radial.phase, radial.shifts, parameter_reader(radial.parameters)
     kernels, stride, later = len(components), 2 if oscillates else 1, trial_planes(components)
     parts, planes = kernels * stride, later * stride

@@ -28,12 +28,12 @@ PAIR, JACOBIAN = DATA.length, DATA["jacobian"]
 @functools.lru_cache(maxsize=64)
 def moment_kernel(radial: Radial, components: Components, oscillates: bool) -> Callable[..., None]:
     """Compiled moments(test, trial, pairs, rules, table, numbers, scratch, out): out[k, 0 or 1, n, a, b] gets the real
-    and imaginary parts of int int k phi_a psi_b over the triangles of the n-th pair, where k is the k-th component.
+    and imaginary parts of int int c_k phi_a psi_b over the triangles of the n-th pair, with the k-th component c_k.
 
-    test, trial: surfaces (mesh.geometry.FlatTriangles) in which pairs number their triangles; pairs: Pairs; rules (n,):
-    the rule of each pair in the table, a RuleTable, in whose order local functions are numbered. Pairs of one rule
-    should follow each other. numbers: parameters of the Green's function; scratch: `moment_scratch`.
-    """
+    test, trial: FlatTriangles of both sides; pairs: Pairs, with the orders of vertices in which a and b are numbered;
+    rules (n,): the rule of each pair in the table, a RuleTable: points, and weights times phi_a psi_b; pairs of one
+    rule follow each other. numbers: of the Green's function; scratch: `moment_scratch`. If not oscillates, imaginary
+    parts of out are not written."""
     radial_phase, shifts, parameters_of = radial.phase, radial.shifts, parameter_reader(radial.parameters)
     kernels, stride = len(components), 2 if oscillates else 1
     put_values = component_values(radial, components, oscillates, 8)
@@ -77,7 +77,7 @@ def moment_kernel(radial: Radial, components: Components, oscillates: bool) -> C
                     d2 = o2 + u1 * e2 + u2 * f2 - t1 * g2 - t2 * h2
                     square = d0 * d0 + 1e-37 + d1 * d1 + d2 * d2
                     put_values(s, values + q * step, d0, d1, d2, square, m, n, parameters, reference)
-                # sums with all products of local functions
+                # sums with all products of local functions; values have imaginary parts in any case
                 for part in range(kernels * stride):
                     here = values + 8 * (part if oscillates else 2 * part) * step
                     add_products(s, sums + part * sizes * step, here, products, chunk, all_points, sizes)

@@ -59,6 +59,7 @@ def compress_on_devices(
     prepared: dict[str, DeviceCompression] = {}
 
     def on_device(each: DeviceRows, run: range, _: Deliver) -> None:
+        """Compress a run of tasks on one device; HandedOver where it fails, so that others take them."""
         device = each.device
         try:
             if device.name not in prepared:

@@ -92,6 +92,10 @@ class DeviceSkeletons:
             yield self._combined(blocks[where], given, crosses, room)
 
     def _combined(self, blocks: NDArray[np.int64], given: NDArray[np.int64], crosses: Any, tables: Any) -> Slab:
+        """Recompress the crosses of blocks and bring the results to the host.
+
+        given (b, 5): where the crosses of each block begin, m, n, rank, and where its small matrices begin in `tables`,
+        room on the device."""
         device, ranks = self.device, given[:, 3].copy()
         several = np.flatnonzero(ranks > 1)
         kept = device.empty((len(several),), np.int32)

@@ -59,6 +59,7 @@ class DeviceCubes:
         self._program = device.build(Source("mlfmm/device/cubes.c", real_name(self.real), defines))
 
     def _level(self, number: int, level: CubeLevel) -> CubesOfLevel:
+        """Send the tables of a level; number: of the level among those with cubes."""
         array, into = self.device.array, level.receiving
         up = down = None
         if level.up is not None and level.down is not None:
@@ -71,7 +72,8 @@ class DeviceCubes:
         return CubesOfLevel(level, large, across, raised, lowered, (a, b), (c, d), pairs, own, up, down)
 
     def _steps(self, runs: Runs, targets: tuple[int, int], begin: int = 0) -> Steps:
-        """To a run of targets, from sources that are counted from `begin` on."""
+        """The steps of pairs of boxes, sorted by targets, for the targets[0] up to, without, targets[1]; sources are
+        counted from `begin` on."""
         matrix = np.repeat(runs.runs[:, 0], runs.runs[:, 2] - runs.runs[:, 1])
         order = np.argsort(runs.target, kind="stable")
         first = np.searchsorted(runs.target[order], np.arange(targets[0], targets[1] + 1))
@@ -80,10 +82,11 @@ class DeviceCubes:
         return Steps(len(first) - 1, indices(self.device, first - first[0]), indices(self.device, steps))
 
     def empty(self, boxes: Steps, columns: int) -> Any:
-        """Sources or potentials of the targets of these steps."""
+        """Room for sources or potentials of the targets of these steps."""
         return self.device.empty((boxes.targets * self.size * columns * 2,), self.real)
 
     def _multiplied(self, matrices: Any, steps: Steps, x: Any, columns: int, y: Any, adds: int = 0) -> Any:
+        """y, the sums over the steps of each target of a matrix times the sources x; adds: as in cubes.c."""
         given = matrices, self.low.pitch, self.turned, steps.first, steps.steps, columns, adds, x, y
         groups = steps.targets * GROUP, -(-columns // self.together)
         self.device.launch(self._program, "multiply_cubes", groups, (GROUP, 1), *given)
@@ -95,7 +98,7 @@ class DeviceCubes:
         return x
 
     def outgoing(self, side: "PointsOfCubes", numbers: Any, columns: int) -> list[Any]:
-        """Sources on the smaller cubes of the boxes of each level, from charges and dipoles at points."""
+        """P2M and M2M: sources on the smaller cubes of the boxes of each level, from charges and dipoles at points."""
         found = [self.empty(level.own[0], columns) for level in self.levels]
         for n in range(len(self.levels) - 1, -1, -1):
             level = self.levels[n]
@@ -106,12 +109,13 @@ class DeviceCubes:
         return found
 
     def across(self, sources: list[Any], columns: int) -> list[Any]:
-        """Potentials on the smaller cubes from the sources of separated boxes."""
+        """M2L: potentials on the smaller cubes of each level from the sources of separated boxes."""
         return [self._multiplied(level.across, level.pairs, x, columns, self.empty(level.pairs, columns))
                 for level, x in zip(self.levels, sources, strict=True)]  # fmt: skip
 
     def incoming(self, side: "PointsOfCubes", given: list[Any], numbers: Any, columns: int) -> None:
-        """Values and gradients at points from potentials on the smaller cubes of each level."""
+        """L2L and L2P: add to `numbers` values and gradients at points, over 4 pi, from potentials `given` on the
+        smaller cubes of each level, to which those of parents are added."""
         above: Any = None
         for n, (level, y) in enumerate(zip(self.levels, given, strict=True)):
             if level.down is not None:
@@ -180,7 +184,7 @@ class PointsOfCubes:
         return self._combined(self._given, self._sent, rows, self._kinds, currents, columns, self.empty(columns))
 
     def from_sums(self, sums: Any, columns: int, fields: Any) -> None:
-        """Fields of the points in these leaves that have some, likewise."""
+        """Store the fields of the points in these leaves that have some, from values and gradients of their sums."""
         self._combined(self._wanted, self._received, self._kinds, SUMS * len(PARTS), sums, columns, fields)
 
     def empty(self, columns: int) -> Any:

@@ -50,6 +50,7 @@ class DeviceMaps:
         return self.device.array(np.ascontiguousarray(weights).view(float).astype(self.real))
 
     def _sent(self, each: ListedMap, weights: Any) -> Map:
+        """The tables of a map on the device: its entries by points, to spread, and by unknowns, to gather."""
         point = np.repeat(np.arange(len(each.first) - 1), np.diff(each.first))
         low, high = each.first[self._own]  # numbers of points with fields
         order, unknowns = low + np.argsort(each.number[low:high], kind="stable"), int(each.number.max(initial=-1)) + 1

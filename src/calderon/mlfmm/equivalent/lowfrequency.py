@@ -155,6 +155,7 @@ class LowFrequency:
             self._points(level, level.large, points, numbers, parts, columns, above, False)
 
     def _solved(self, level: CubeLevel, factors: Any, x: NDArray[Any], columns: int) -> NDArray[Any]:
+        """The sources on one cube of each box that have the potentials x on the other cube, by both factors."""
         for each in factors:
             y = np.zeros_like(x)
             self._multiply(each, level.own, x, y, columns)
@@ -164,6 +165,7 @@ class LowFrequency:
     def _multiply(
         self, matrices: NDArray[Any], pairs: Runs, x: NDArray[Any], y: NDArray[Any], columns: int
     ) -> None:  # fmt: skip
+        """Add to y the products of matrices with the sources x, for all pairs (target, source, matrix, turn)."""
         size, pitch, turned = self.cubes.size, self.pitch, self.cubes.turned
         places = np.arange(3 * TOGETHER)
 
@@ -198,6 +200,8 @@ def _level(
     tree: Octree, number: int, runs: list[tuple[int, int]], pairs: Pairs, k: complex, cubes: Cubes, pitch: int,
     real: Any, first: bool, green: Any,
 ) -> CubeLevel:  # fmt: skip
+    """The tables of level `number`, whose boxes are runs[number] in the tree; pairs: separated boxes; pitch: numbers of
+    the points of a cube, padded to vectors; first: whether it is the first level with cubes."""
     low, high = runs[number]
     edge, count, pad = 0.5**number * tree.cube.edge, high - low, (0, pitch - cubes.size)
 

@@ -76,6 +76,7 @@ class DeviceNear:
         self._columns = self._side(layout.columns, layout.pairs[:, 1], LANES)
 
     def _side(self, clusters: Clusters, own: Index, most: int) -> Side:
+        """Tables of one side; own: its cluster in each block; most: unknowns in a run at most."""
         order = np.argsort(own, kind="stable")
         first = np.searchsorted(own[order], np.arange(len(clusters.start) + 1))
         runs = runs_of(np.append(clusters.start, clusters.stop[-1:]), most)
