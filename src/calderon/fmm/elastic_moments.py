@@ -101,7 +101,7 @@ class _Combination(NamedTuple):
 
     @staticmethod
     def of(table: Tables, fields: Fields, real: Any) -> "_Combination":
-        """In a precision, with rows and columns up to whole vectors."""
+        """The tables in a precision, with rows and columns filled up to whole vectors."""
         lanes, (_, *sizes) = width(real), table.expand.shape
         size, rank = (-(-each // lanes) * lanes for each in sizes)
         expand = np.zeros((4, size, rank), real)

@@ -38,7 +38,7 @@ def _field_kernels(packed: bool) -> tuple[Callable[..., None], Callable[..., Non
 
     @kernel
     def from_fields(stored, rank, sums, starts, x, count, boxes, moments, low, high):
-        """Add coefficients times moments to those of the leaves low .. high.
+        """Add coefficients times moments to those of the leaves low up to, without, high.
 
         stored: the first five fields of `Moments`, with `sums` runs of `rank` numbers for each piece; starts
         (leaves + 1,): where the pieces of each leaf begin; x (count n,): coefficients of `count` vectors; boxes
@@ -56,7 +56,7 @@ def _field_kernels(packed: bool) -> tuple[Callable[..., None], Callable[..., Non
     @kernel
     def to_fields(stored, rank, sums, starts, local, boxes, y, count, low, high):
         """Add local expansions (boxes count sums rank,) times moments to the vectors y (count n,), for the leaves
-        low .. high; stored, rank, sums, starts, boxes: as in `from_fields`."""
+        low up to, without, high; stored, rank, sums, starts, boxes: as in `from_fields`."""
         length = starts[len(starts) - 1]
         for i in range(low, high):
             for j in range(starts[i], starts[i + 1]):
@@ -74,9 +74,9 @@ def _value_kernels(packed: bool) -> tuple[Callable[..., None], Callable[..., Non
 
     @kernel
     def from_values(stored, rank, starts, x, count, boxes, moments, low, high):
-        """Add coefficients times moments to those of the leaves low .. high: those of 1 to the sum of the component, of
-        y_c to the last sum. starts (leaves + 1,): where the functions of each leaf begin, with three pieces each;
-        stored, rank, x, count, boxes, moments: as in `from_fields`."""
+        """Add coefficients times moments to those of the leaves low up to, without, high: those of 1 to the sum of the
+        component, of y_c to the last sum. starts (leaves + 1,): where the functions of each leaf begin, with three
+        pieces each; stored, rank, x, count, boxes, moments: as in `from_fields`."""
         lanes(moments)
         length = 3 * starts[len(starts) - 1]
         for i in range(low, high):
@@ -90,8 +90,8 @@ def _value_kernels(packed: bool) -> tuple[Callable[..., None], Callable[..., Non
 
     @kernel
     def to_values(stored, rank, starts, local, boxes, y, count, low, high):
-        """Add local expansions times moments to the vectors y (count n,), for the leaves low .. high; stored, rank,
-        starts, local, boxes: as in `from_values` and `to_fields`."""
+        """Add local expansions times moments to the vectors y (count n,), for the leaves low up to, without, high;
+        stored, rank, starts, local, boxes: as in `from_values` and `to_fields`."""
         length = 3 * starts[len(starts) - 1]
         for i in range(low, high):
             for j in range(starts[i], starts[i + 1]):
@@ -107,7 +107,8 @@ def _value_kernels(packed: bool) -> tuple[Callable[..., None], Callable[..., Non
 
 @kernel
 def move_origin(sums, boxes, arms, count, rank, last, low, high):
-    """Move the origin from which points are measured, in sums (boxes count SUMS rank,) of boxes low .. high.
+    """Move the origin from which points are measured, in sums (boxes count SUMS rank,) of boxes low up to, without,
+    high.
 
     Each box has `count` vectors of SUMS sums with `rank` numbers. The first three sums receive their arm times the last
     one, or, where `last` is True, the last one receives arms times the first three. boxes (n,): the box of each leaf;

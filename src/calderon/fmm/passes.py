@@ -31,7 +31,8 @@ def multiply(matrix, vectors, count, given, s, apart, wanted, t, pitch, low, hig
     """Add products with one matrix A (columns, rows of whole vectors): wanted[t_i pitch ...] += A given[s_i apart ...].
 
     matrix: the columns of A, `count` of them, with `vectors` whole vectors each; given, wanted: numbers; s, t (n,):
-    numbers of vectors there, `apart` and `pitch` numbers from one to the next, of which low .. high are done.
+    numbers of vectors there, `apart` and `pitch` numbers from one to the next, of which low up to, without, high are
+    done.
     """
     lanes(matrix)
     add_products(matrix, 0, vectors, count, given, s, apart, wanted, t, pitch, low, high)
@@ -39,7 +40,8 @@ def multiply(matrix, vectors, count, given, s, apart, wanted, t, pitch, low, hig
 
 @jitable_part
 def list_vectors(s, t, columns, begin, first, last, sources, targets):
-    """Write the places of the vectors first .. last of the pairs from number `begin` on to sources and targets (n,).
+    """Write the places of the vectors first up to, without, last of the pairs from number `begin` on to sources and
+    targets (n,).
 
     s, t (pairs,): boxes, which have `columns` vectors each.
     """
@@ -53,7 +55,8 @@ def list_vectors(s, t, columns, begin, first, last, sources, targets):
 
 @kernel
 def translate(numbers, starts, vectors, rank, given, wanted, s, t, columns, runs, blocks, scale, scratch, low, high):
-    """Add to the vectors of boxes those of other boxes times a matrix, for the blocks low .. high of pairs of boxes.
+    """Add to the vectors of boxes those of other boxes times a matrix, for the blocks low up to, without, high of pairs
+    of boxes.
 
     numbers: the matrices of all directions, one after the other from starts (directions,) on; each has two factors,
     with vectors (directions,) whole vectors between them, or one where that is 0. given, wanted (boxes columns rank,):
@@ -125,7 +128,7 @@ class Translations:
         return aligned(times * self.size, self.real)
 
     def part(self, lists: Lists, low: int, high: int) -> "Translations":
-        """The passes with local expansions of the boxes alone that have some of the leaves low .. high."""
+        """The passes with local expansions of the boxes alone that have some of the leaves low up to, without, high."""
         first, last = leaves_of_boxes(self.tree, lists, 0, len(self.tree.level))
         return replace(self, far=self.far.to_boxes((last > low) & (first < high)))
 

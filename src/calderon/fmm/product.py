@@ -53,8 +53,8 @@ class Line(NamedTuple):
         return self.pieces.starts // (DIRECTIONS if self.values else 1)
 
     def gather(self, x: NDArray[Any], boxes: NDArray[np.int64], moments: NDArray[Any], low: int, high: int) -> None:
-        """P2M: add coefficients x (m, pieces) to the moments (boxes m sums r,) of the leaves low .. high; boxes
-        (leaves,): of all leaves."""
+        """P2M: add coefficients x (m, pieces) to the moments (boxes m sums r,) of the leaves low up to, without, high;
+        boxes (leaves,): of all leaves."""
         kernels, places = piece_kernels(self.moments.is_packed), (self.starts, x.ravel(), len(x), boxes)
         if self.values:
             kernels.from_values(self.moments[:5], self.moments.rank, *places, moments, low, high)
@@ -62,8 +62,8 @@ class Line(NamedTuple):
             kernels.from_fields(self.moments[:5], self.moments.rank, self.sums, *places, moments, low, high)
 
     def spread(self, local: NDArray[Any], boxes: NDArray[np.int64], y: NDArray[Any], low: int, high: int) -> None:
-        """L2P: add local expansions (boxes m sums r,) of the leaves low .. high, tested with pieces, to y (m, pieces);
-        boxes (leaves,): of all leaves."""
+        """L2P: add local expansions (boxes m sums r,) of the leaves low up to, without, high, tested with pieces, to y
+        (m, pieces); boxes (leaves,): of all leaves."""
         kernels, places = piece_kernels(self.moments.is_packed), (self.starts, local, boxes, y.ravel(), len(y))
         if self.values:
             kernels.to_values(self.moments[:5], self.moments.rank, *places, low, high)
@@ -77,7 +77,7 @@ class HarmonicFar:
 
     layout: the tree of all functions. rows, columns: the lines of the table. passes: from columns to rows. scale: a
     factor of all fields. most: columns of a product at most, where `passes` has room for more. run: the leaves
-    low .. high that have fields, None for all of them.
+    low up to, without, high that have fields, None for all of them.
     """
 
     layout: Layout
@@ -116,7 +116,7 @@ class HarmonicFar:
         return replace(self, columns=[each for each in self.columns if each.first < columns])
 
     def part(self, low: int, high: int) -> "HarmonicFar":
-        """The far field in the leaves low .. high alone, of all charges."""
+        """The far field in the leaves low up to, without, high alone, of all charges."""
         return replace(self, passes=self.passes.part(self.layout.lists, low, high), run=(low, high))
 
     @cached_property

@@ -276,7 +276,7 @@ class Block(SpecialPart):
                 self.out[target, :columns] += row
 
     def rows(self, lo: int, hi: int) -> Rows:
-        """The rows of the matrix that test triangles lo..hi add to."""
+        """The rows of the matrix that test triangles lo up to, without, hi add to."""
         return Rows(self.out, *self._rows(lo, hi), self.test.places)
 
     def rows_apart(self, number: int, buffer: NDArray[Any]) -> tuple[Rows, NDArray[np.int64]]:

@@ -75,7 +75,7 @@ class SpecialPart:
         raise NotImplementedError
 
     def rows(self, lo: int, hi: int) -> Rows:
-        """The rows of the matrix that test triangles lo..hi add to."""
+        """The rows of the matrix that test triangles lo up to, without, hi add to."""
         raise NotImplementedError
 
     def _moment_kernels(self, components: Components) -> tuple[Callable[..., None], Callable[..., None]]:

@@ -22,8 +22,8 @@ def symmetrise(matrix: NDArray[Any]) -> None:
 
 @kernel
 def _add_mirror_images(matrix, lo, hi):
-    """Add mirror images to rows lo..hi of a square matrix right of the diagonal, and the sums to the mirrored
-    places, square by square through two buffers."""
+    """Add mirror images to rows lo up to, without, hi of a square matrix right of the diagonal, and the sums to the
+    mirrored places, square by square through two buffers."""
     mirrored, total = np.empty((TILE, TILE), matrix.dtype), np.empty((TILE, TILE), matrix.dtype)
     step = entries(matrix)
     for start in range(lo, matrix.shape[0], TILE):

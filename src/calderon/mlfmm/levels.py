@@ -54,7 +54,7 @@ class Degrees(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Level:
-    """A level with plane waves: boxes low .. high of the tree, all numbers of boxes counted from `low`.
+    """A level with plane waves: boxes low up to, without, high of the tree, all numbers of boxes counted from `low`.
 
     children (boxes + 1,): where those of each box begin on the next level, octant: which of the children of its parent
     each box is. widen: from the stored patterns to the full grid; lift: to those of the level above, None for the

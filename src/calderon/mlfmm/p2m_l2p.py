@@ -91,8 +91,8 @@ def p2m_kernel(lossy: bool, mixed: bool) -> Callable[..., None]:
     row of mix (rows, 4), which is a and b in two parts; starts (leaves + 1,): where the points of each leaf begin;
     charges (points, columns, components, 2). along (3 pitch,): Re k times the directions; loss: Im k / Re k; growth: Im
     k times the radius of a box; factors (spectra, components, 2, pitch): from sums over charges to patterns. leaves,
-    boxes (n,): leaves of one level, of which low .. high are done, and their numbers in the level; x (boxes, columns,
-    spectra, 2, pitch): patterns. room: for the waves of POINTS points and the sums of one leaf.
+    boxes (n,): leaves of one level, of which low up to, without, high are done, and their numbers in the level; x
+    (boxes, columns, spectra, 2, pitch): patterns. room: for the waves of POINTS points and the sums of one leaf.
     """
     wave = waves(lossy, mixed)
 

@@ -141,7 +141,8 @@ def anterpolate(room, sizes, theta_back, phi_back, vector, spare, y, y0, pitch):
 def m2m(
     x, pitch, y, pitch_up, first, octant, columns, vector, sizes, theta, phi, shifts, room, spare, low, high,
 ):  # fmt: skip
-    """Make outgoing patterns of the parents low .. high: sums over their children on the grid of the parent.
+    """Make outgoing patterns of the parents low up to, without, high: sums over their children on the grid of the
+    parent.
 
     x (boxes, columns, 2, pitch), y (parents, columns, 2, pitch_up): patterns of children, which are first[parent] ..
     first[parent + 1], and of parents; octant (boxes,): of each child; shifts (8, 2, pitch_up): exp(-i k d.(c - C)) for
@@ -181,7 +182,8 @@ def add_shifted(x, x0, factors, s, y, y0, pitch):
 def l2l(
     y, pitch_up, x, pitch, first, octant, columns, vector, sizes, theta_back, phi_back, shifts, room, spare, low, high,
 ):  # fmt: skip
-    """Add the incoming patterns y of the parents low .. high to those x of their children: the transposed of `m2m`.
+    """Add the incoming patterns y of the parents low up to, without, high to those x of their children: the transposed
+    of `m2m`.
 
     y, x, pitch_up, pitch, first, octant, columns, shifts: as in `m2m`, where the shift of a child is that of the
     opposite octant; sizes, theta_back, phi_back, vector, room, spare: as in `anterpolate`.
@@ -207,7 +209,8 @@ def l2l(
 def expand(
     x, pitch, y, pitch_full, boxes, begin, end, across, vector, sizes, theta, phi, room, spare, low, high,
 ):  # fmt: skip
-    """Write outgoing patterns of the boxes low .. high of a level to its full grid, in blocks of directions.
+    """Write outgoing patterns of the boxes low up to, without, high of a level to its full grid, in blocks of
+    directions.
 
     x (boxes, across, 2, pitch): patterns, of which the columns begin .. end are taken; y (block, boxes, columns, part,
     two vectors), with pitch_full directions in all blocks. sizes, theta, phi, vector, room: as in `interpolate`; spare:
@@ -234,7 +237,7 @@ def m2l(
     theta_back, phi_back, room, spare, sums, low, high,
 ):  # fmt: skip
     """Add the outgoing patterns of separated boxes, times the translators of their offsets, to the incoming patterns of
-    the boxes low .. high.
+    the boxes low up to, without, high.
 
     y: patterns on the full grid, as in `expand`; factors (block, offsets, part, two vectors): translators; first (boxes
     + 1,), source, offset (pairs,): the pairs of each box, which are first[box] .. first[box + 1], with their source and

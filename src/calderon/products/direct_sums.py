@@ -187,11 +187,11 @@ def direct_kernel(charges: bool, dipoles: bool, gradient: bool, split: bool = Fa
         targets, across, sources, apart, target_starts, source_starts, near_start, near, centres, same, room, out, low,
         high,
     ):  # fmt: skip
-        """out[f across + j] += field f at the points j of the target leaves low .. high. targets: rows x, y, z, of
-        `across` numbers each, sources: the same of `apart`, with those of charges and dipoles. Places are relative to
-        the centres (leaves, 3) of their leaves. same: whether points of different leaves may coincide. target_starts,
-        source_starts (leaves + 1,): where the points of each leaf begin; near_start, near: neighbouring leaves; room:
-        four vectors."""
+        """out[f across + j] += field f at the points j of the target leaves low up to, without, high. targets: rows x,
+        y, z, of `across` numbers each, sources: the same of `apart`, with those of charges and dipoles. Places are
+        relative to the centres (leaves, 3) of their leaves. same: whether points of different leaves may coincide.
+        target_starts, source_starts (leaves + 1,): where the points of each leaf begin; near_start, near: neighbouring
+        leaves; room: four vectors."""
         width = lanes(room)
         for i in range(low, high):
             for s in range(target_starts[i], target_starts[i + 1], width):

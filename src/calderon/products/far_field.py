@@ -34,7 +34,7 @@ class FarField(Protocol):
         ...
 
     def part(self, low: int, high: int) -> Self:
-        """The far field in the leaves low .. high alone, of all charges, in the same memory."""
+        """The far field in the leaves low up to, without, high alone, of all charges, in the same memory."""
         ...
 
     @property

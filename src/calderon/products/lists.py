@@ -51,7 +51,7 @@ class Runs(NamedTuple):
         return Runs(source, target, runs, blocks)
 
     def of_targets(self, low: int, high: int) -> "Runs":
-        """The pairs with targets low .. high alone, in the same runs."""
+        """The pairs with targets low up to, without, high alone, in the same runs."""
         return self._of((self.target >= low) & (self.target < high))
 
     def to_boxes(self, chosen: NDArray[np.bool_]) -> "Runs":
@@ -205,7 +205,7 @@ def far_lists(parent, children, position, neighbours, holds, numbers, matrices, 
 
 
 def leaves_of_boxes(tree: Octree, lists: Lists, low: int, high: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The first leaf in each of the boxes low .. high, and one beyond the last."""
+    """The first leaf in each of the boxes low up to, without, high, and one beyond the last."""
     key = tree.first_key
     ends = key[low:high] + 8 ** (DEEPEST - tree.level[low:high].astype(np.int64))
     first, last = (np.searchsorted(key[lists.leaves], each) for each in (key[low:high], ends))

@@ -189,7 +189,7 @@ def fill_strips(
     functions, low, high, joined, boxes, places, row_start, row_stop, column_start, column_stop, indptr, indices,
     values, factor, scratch, room, numbers,
 ):  # fmt: skip
-    """Add `factor` times the entries of a form to the blocks of the strips low .. high.
+    """Add `factor` times the entries of a form to the blocks of the strips low up to, without, high.
 
     functions: board of the compiled entries of the form, see `block`; joined (strips + 1,): the first block of each
     strip; boxes, places (blocks,): the row box of each block, and where its entries begin in `numbers`, which is

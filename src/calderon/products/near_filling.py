@@ -22,7 +22,7 @@ Terms = Sequence[tuple[complex, BilinearForm]]
 
 
 def inside_runs(first: NDArray[np.int64], last: NDArray[np.int64], count: int) -> NDArray[np.bool_]:
-    """(count,) whether each number is in one of the disjoint runs first .. last."""
+    """(count,) whether each number is in one of the disjoint runs first up to, without, last."""
     steps = np.bincount(first, minlength=count + 1) - np.bincount(last, minlength=count + 1)
     return np.asarray(np.cumsum(steps[:count]) > 0)
 

@@ -123,7 +123,7 @@ class NearStore:
         return self.layout.pairs, rows.start, rows.stop, columns.start, columns.stop
 
     def part(self, low: int, high: int) -> "NearStore":
-        """The blocks of the row clusters low .. high alone, in the same memory."""
+        """The blocks of the row clusters low up to, without, high alone, in the same memory."""
         first, last = np.searchsorted(self.layout.pairs[:, 0], (low, high)).tolist()
         starts, tops = (each[first : last + 1] for each in (self.layout.starts, self.tops))
         begin, end = self.parts * starts[[0, -1]]

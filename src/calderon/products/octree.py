@@ -203,7 +203,7 @@ def box_keys(position, level, keys):
 
 @jitable_part
 def shallowest(limits, lo, hi):
-    """The smallest of the limits of the run lo .. hi; one limit stands for all."""
+    """The smallest of the limits of the run lo up to, without, hi; one limit stands for all."""
     if len(limits) == 1:
         return limits[0]
     least = np.int64(DEEPEST)

@@ -168,11 +168,11 @@ def raised(target, at, stride, medium, m, metric, g, width, c1, c2, c3):
 
 @cache
 def half_step_kernel(order: int) -> Any:
-    """Compiled half step for fields as flat arrays: target = keep * target + gain * curl(source), in the blocks of
-    elements from `begin` to before `end`; keep, gain = medium (blocks, 2, lanes).
+    """Compiled half step of leap-frog, target = keep target + gain curl source, in the blocks from `begin` up to,
+    without, `end`. A block has `width` elements, two vectors; fields are flat (blocks, 3, nodes, width).
 
-    conditions, factors, ghosts, first, places, starts, own and nodes as `gather` reads them; metric (blocks, 6, lanes);
-    volume, lift: of `centred_tables`.
+    medium (blocks, 2, width): keep and gain; metric (blocks, 6, width); volume, lift: of `centred_tables`; conditions,
+    factors, ghosts, first, places, starts, own, nodes: as in `gather` of gather.py.
     """
     face_size = (order + 1) * (order + 2) // 2
     size = face_size * (order + 3) // 3

@@ -141,6 +141,7 @@ class PeriodicFields:
         interpolation = self._domain.element_blocks.reference.interpolation
 
         def sample(points: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+            """Density and power density at points, zero where there is no tissue; all ranks call it together."""
             density, power = np.zeros(len(points)), np.zeros(len(points))
             elements, local = search.find(points)
             number = np.flatnonzero((elements >= 0) & (rho[elements] > 0))

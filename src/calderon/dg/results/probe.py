@@ -59,6 +59,7 @@ class Probe(Observer):
         return step % self.stride == 0 or (step + 1) % self.stride == 0
 
     def record(self, now: Instant) -> None:
+        """Record E and H at the time of E; in leap-frog H is the mean of half a step before and after."""
         here = self._at(now.magnetic)
         if now.step % self.stride == 0:
             mean = (here + self._before) / 2 if now.staggered else here

@@ -45,6 +45,7 @@ class Snapshots(Observer):
         return step >= self._first and (step - self._first) % self._stride == 0
 
     def record(self, now: Instant) -> None:
+        """Write one file of both fields at this time, by rank 0; all ranks call it."""
         fields = {
             "E (V/m)": self._at_corners(now.electric),
             f"H ({self._domain.medium.magnetic_unit})": self._at_corners(now.magnetic) / self._domain.medium.impedance,

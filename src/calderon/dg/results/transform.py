@@ -49,6 +49,7 @@ class LastPeriods(Observer):
         return step % self._stride == 0 and self._period(step) < 2
 
     def record(self, now: Instant) -> None:
+        """Add the sample to the sums of the last period, or of E in the one before it."""
         factor = self._kind.type(2 / self._samples * np.exp(2j * np.pi * self._frequency * now.time))
         if self._period(now.step):
             add_multiple(self.before, factor, now.electric)
@@ -115,6 +116,8 @@ class RunningTransform(Observer):
         return f"transform at {', '.join(map(repr, self.frequencies.tolist()))} Hz, every {self._stride} steps"
 
     def begin(self, span: Span, now: Instant) -> None:
+        """Begin a run or go on with it: samples keep their stride over several runs, and the last sample of the run
+        before gets the weight that its real distance to the next one asks for."""
         before, self._span = self._span, span
         if now.step:
             return
@@ -136,6 +139,7 @@ class RunningTransform(Observer):
         return step >= self._left and (step - self._left) % self._stride == 0
 
     def record(self, now: Instant) -> None:
+        """Add the sample with half of the time from the sample before it to the next one as its weight."""
         times, self._next = self._times(now.step), self._times(now.step + self._stride)
         self._add(now, times, (self._next - self._last) / 2)
         self._last = times
@@ -165,6 +169,7 @@ class RunningTransform(Observer):
         return self._result(float(self.frequencies[number]), self.electric[number], self.magnetic[number], per)
 
     def state(self) -> State:
+        """The sums of all ranks, and what the next sample needs; all ranks call it."""
         fields = {
             f"{name}_{n}": self._domain.collected(getattr(self, name)[n])
             for name in ("electric", "magnetic")

@@ -59,7 +59,7 @@ class Sampling:
 
     @property
     def step(self) -> float:
-        """In s."""
+        """The length of a step in s."""
         return 1 / (self.frequency * self.steps)
 
 

@@ -69,6 +69,7 @@ class Checkpoints:
         self._last = time.monotonic()
 
     def _failure(self, steps: int, error: OSError) -> str:
+        """The warning of a checkpoint that could not be written."""
         reason = error.strerror or error
         there = "the last one stays" if Path(str(self.path)).is_file() else "there is none yet"
         return (

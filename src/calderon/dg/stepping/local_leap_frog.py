@@ -92,6 +92,7 @@ class LocalLeapFrog(CentredLeapFrog):
         self._slopes = {}
 
         def apply(vector: NDArray[Any]) -> NDArray[Any]:
+            """dt^2 A times a field E, by a step of H from zero and the curl of it."""
             report()
             self.electric = vector
             self._gain(levels, 0, self.magnetic, 0)
@@ -150,6 +151,8 @@ class LocalLeapFrog(CentredLeapFrog):
         electric[:] = kept
 
     def _curl(self, field: int, step: Coefficients, time: float) -> None:
+        """The effect of the other field in a step on E (0) or H (1), which takes the shorter steps of small elements
+        within it; time: c t in m at the middle of the step."""
         if field == 0:
             super()._curl(field, step, time)
             return

@@ -2,7 +2,7 @@
 
 skip_position[skip_start[i] : skip_start[i + 1]] are the trial triangles, in increasing order, that test triangle i
 leaves out. A tile goes through blocks of LANES trial triangles, keeps a cursor into this list for each of its test
-triangles lo..hi, and marks what it leaves out of a block by one bit for each pair.
+triangles lo up to, without, hi, and marks what it leaves out of a block by one bit for each pair.
 
 Inside the loops arrays are only read and written by `number` and `put`: Numba counts references to arrays that are
 indexed or passed on, which would take longer than all the rest.
@@ -21,8 +21,8 @@ WORDS = LANES // BITS
 
 @jitable
 def first_left_out(skip_start, skip_position, lo, hi, block):
-    """For each test triangle lo..hi the place in skip_position of the first trial triangle to leave out that is in
-    `block` or beyond; skip_start, skip_position: see above."""
+    """For each test triangle lo up to, without, hi the place in skip_position of the first trial triangle to leave out
+    that is in `block` or beyond; skip_start, skip_position: see above."""
     cursors = skip_start[lo:hi].copy()
     for i in range(lo, hi):
         while cursors[i - lo] < skip_start[i + 1] and skip_position[cursors[i - lo]] < block * LANES:
@@ -32,15 +32,15 @@ def first_left_out(skip_start, skip_position, lo, hi, block):
 
 @jitable
 def words_for(lo, hi):
-    """Memory of `mark` for test triangles lo..hi."""
+    """Memory of `mark` for test triangles lo up to, without, hi."""
     return np.zeros((hi - lo) * WORDS, np.int64)
 
 
 @jitable
 def mark(words, cursors, skip_start, skip_position, lo, hi, block, upper):
-    """Set bits in `words` for the trial triangles of a block that test triangles lo..hi leave out. upper: only trial
-    triangles of larger number remain. cursors (hi - lo,) move to the next block; skip_start, skip_position: see
-    above."""
+    """Set bits in `words` for the trial triangles of a block that test triangles lo up to, without, hi leave out.
+    upper: only trial triangles of larger number remain. cursors (hi - lo,) move to the next block; skip_start,
+    skip_position: see above."""
     begin = block * LANES
     for i in range(lo, hi):
         here = (i - lo) * WORDS

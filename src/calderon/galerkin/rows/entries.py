@@ -316,8 +316,8 @@ def gathering(points: int, barycentric: int, with_points: bool, copied: int) -> 
 
     @jitable_part
     def gathered(side, low, high, scratch):
-        """Gather triangles low..high of the lists of a side into rows of a chunk, in the order of a record: number c of
-        triangle low + k goes to scratch[c * PITCH + k]."""
+        """Gather triangles low up to, without, high of the lists of a side into rows of a chunk, in the order of a
+        record: number c of triangle low + k goes to scratch[c * PITCH + k]."""
         numbers, index, step = side.numbers, side.integers, lanes(scratch)
         rows = number(index, SIDE.length) - 3 * points
         length, begin = number(index, SIDE.length), number(index, SIDE.records)

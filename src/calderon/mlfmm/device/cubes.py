@@ -114,8 +114,8 @@ class DeviceCubes:
                 for level, x in zip(self.levels, sources, strict=True)]  # fmt: skip
 
     def incoming(self, side: "PointsOfCubes", given: list[Any], numbers: Any, columns: int) -> None:
-        """L2L and L2P: add to `numbers` values and gradients at points, over 4 pi, from potentials `given` on the
-        smaller cubes of each level, to which those of parents are added."""
+        """L2L and L2P: store in `numbers` values and gradients, over 4 pi, at the points of leaves with cubes, from
+        potentials `given` on the smaller cubes of each level, to which those of parents are added."""
         above: Any = None
         for n, (level, y) in enumerate(zip(self.levels, given, strict=True)):
             if level.down is not None:
@@ -131,7 +131,7 @@ class PointsOfCubes:
         self, device: Device, cubes: DeviceCubes, points: DevicePoints, kinds: Sequence[str], lists: Lists,
         receiving: tuple[int, int],
     ) -> None:  # fmt: skip
-        """receiving: the leaves low .. high that have fields."""
+        """receiving: the leaves low up to, without, high that have fields."""
         self.device, self.cubes, self.points = device, cubes, points
         parts = PARTS if cubes.sums > 1 else parts_of(kinds)
         self.components = len(parts)

@@ -68,7 +68,7 @@ class DeviceWaves:
         leaves: dict[int, Leaves],
         receiving: tuple[int, int],
     ) -> None:  # fmt: skip
-        """receiving: the leaves low .. high that have fields."""
+        """receiving: the leaves low up to, without, high that have fields."""
         self.device, self.points, self.real, self.k = device, points, traversal.real, k
         self.spectra, self.levels = traversal.spectra, dict[int, Waves]()
         for number, (own, boxes) in leaves.items():

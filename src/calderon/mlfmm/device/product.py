@@ -98,7 +98,7 @@ class DeviceFar:
     def _fields(
         self, cubes: DeviceCubes, side: _Side, sources: list[Any], incoming: list[Any], fields: Any, columns: int
     ) -> None:
-        """Downward pass of the levels with cubes (M2L, L2L, L2P): add to `fields` at points of their leaves.
+        """Downward pass of the levels with cubes (M2L, L2L, L2P): store `fields` at the points of their leaves.
 
         sources: equivalent sources of each level (`_sources`); incoming: patterns of plane waves of the levels above
         the cubes; columns: vectors times `rank`.

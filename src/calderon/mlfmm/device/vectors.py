@@ -31,8 +31,8 @@ class DeviceMaps:
         self, device: Device, listed: Listed, weights: NDArray[np.complex128], real: np.dtype[Any],
         receiving: tuple[int, int], other: "DeviceMaps | None" = None,
     ) -> None:  # fmt: skip
-        """receiving: the leaves low .. high that have fields; other: whose tables are taken where the maps are the
-        same."""
+        """receiving: the leaves low up to, without, high that have fields; other: whose tables are taken where the maps
+        are the same."""
         self.device, self.real, self.vector = device, real, vector_type(device)
         self.points, self.components, self.rank = int(listed.starts[-1]), listed.components, weights.shape[1]
         defines = (("VECTOR_REAL", real_name(self.vector)),)

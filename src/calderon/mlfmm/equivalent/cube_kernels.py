@@ -24,7 +24,7 @@ TURNED = 48
 def multiply(
     matrices, size, pitch, turned, x, y, source, target, columns, runs, blocks, room, out, s, t, low, high,
 ):  # fmt: skip
-    """y[target] += P A P^T x[source] for the pairs of blocks low .. high, with complex matrices A.
+    """y[target] += P A P^T x[source] for the pairs of blocks low up to, without, high, with complex matrices A.
 
     x, y (box, column, part, pitch). matrices (n, 3 size, pitch): columns of the real part R of A, of its imaginary part
     I, of R + I: as (R + i I)(u + i v) = R u - I v + i ((R + I)(u + v) - R u - I v), three real products are enough.
@@ -216,10 +216,10 @@ def sending_kernel(derivatives: str, lossy: bool, form: Form | None = None) -> C
         places, normals, mix, starts, charges, parts, cube, pitch, k, loss, leaves, boxes, x, columns, scale, room, low,
         high,
     ):  # fmt: skip
-        """x (box, columns, part, pitch) += of leaves[low .. high], from places (points, 3), normals and mix as of
-        `patterns.emit`, and charges (points, columns, parts, 2); parts: 0 charges (with dipoles, if these are
-        mixed), 1 .. 3 dipoles; boxes: the numbers of these leaves in their level. starts: where the points of each
-        leaf begin; cube, k, loss, room: as in `row` of `rows`; scale: not read here."""
+        """x (box, columns, part, pitch) += of leaves[low : high], from places (points, 3), normals and
+        mix as of `patterns.emit`, and charges (points, columns, parts, 2); parts: 0 charges (with dipoles, if these are
+        mixed), 1 .. 3 dipoles; boxes: the numbers of these leaves in their level. starts: where the points of each leaf
+        begin; cube, k, loss, room: as in `row` of `rows`; scale: not read here."""
         w = lanes(room)
         count = len(parts)
         for own in range(low, high):
@@ -249,8 +249,8 @@ def receiving_kernel(derivatives: str, lossy: bool, form: Form | None = None) ->
         places, normals, mix, starts, fields, parts, cube, pitch, k, loss, leaves, boxes, x, columns, scale, room, low,
         high,
     ):  # fmt: skip
-        """fields (points, columns, parts, 2) of leaves[low .. high], times scale; parts: 0 values, 1 .. 3 gradients;
-        starts, cube, k, loss, room and all else: as in `send` of `sending_kernel`."""
+        """fields (points, columns, parts, 2) of leaves[low : high], times scale; parts: 0 values, 1 .. 3
+        gradients; starts, cube, k, loss, room and all else: as in `send` of `sending_kernel`."""
         w = lanes(room)
         count = len(parts)
         for own in range(low, high):

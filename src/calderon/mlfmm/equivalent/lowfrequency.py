@@ -24,10 +24,10 @@ from calderon.products.octree import Octree
 
 @dataclass(frozen=True, eq=False)
 class CubeLevel:
-    """Boxes low .. high of the tree. pairs: of separated boxes, with `across`; up and down: between these boxes and
-    those of the level above, None for the first one, with matrices `raised` and `lowered`; out, into: factors of both
-    systems. small, large: points of the cubes, rows x, y, z of `pitch` numbers, relative to the centre of a box.
-    receiving: as in `Level`."""
+    """Boxes low up to, without, high of the tree. pairs: of separated boxes, with `across`; up and down: between these
+    boxes and those of the level above, None for the first one, with matrices `raised` and `lowered`; out, into: factors
+    of both systems. small, large: points of the cubes, rows x, y, z of `pitch` numbers, relative to the centre of a
+    box. receiving: as in `Level`."""
 
     low: int
     high: int
