@@ -139,8 +139,8 @@ def _absorbing(mesh: TetrahedralMesh, conditions: NDArray[np.str_]) -> NDArray[n
 
 
 def _warn_of_media(mesh: TetrahedralMesh, medium: Medium, lit: NDArray[np.bool_]) -> None:
-    """MeshWarning where waves are faster than light, which no medium without dispersion is, and where plane waves,
-    which are those of free space, enter something else. lit (tetrahedra,): where they enter."""
+    """Warn with a MeshWarning where waves are faster than light, which no medium without dispersion is, and where plane
+    waves, which are those of free space, enter something else. lit (tetrahedra,): where they enter."""
     product = medium.permittivity * medium.permeability
     fast, entered = product < 1 - 1e-12, lit & medium.matter
     too_fast = (

@@ -249,8 +249,8 @@ class MaxwellDG:
         self.time = float(until)
 
     def _warn_of_conductors(self, span: Span) -> None:
-        """MeshWarning where elements are too long for waves and their skin in conductors, at the frequencies of a
-        run: of its sources, and of fields that were set before it."""
+        """Warn with a MeshWarning where elements are too long for waves and their skin in conductors, at the
+        frequencies of a run: of its sources, and of fields that were set before it."""
         system, fresh, self._fresh = self._system, self._fresh, False
         if self.medium.speed == 1 or not self._domain.communicator.total(np.int64(self.medium.loss.any())):
             return

@@ -189,7 +189,7 @@ class _Composition:
 
     @property
     def processor(self) -> Execution:
-        """The processor, which makes blocks and moments, in the same precision."""
+        """The processor in this precision, which makes blocks and moments."""
         return replace(self.execution, device=None)
 
     def plan(self, operator: BoundaryOperator) -> Plan:

@@ -54,7 +54,7 @@ class Elements:
         return Elements(meshes, triangles, first, (low + high) / 2, least)
 
     def is_of(self, other: "Elements") -> bool:
-        """Whether both are the same triangles."""
+        """Whether both sides have the same triangles."""
         same = [id(each) for each in self.meshes] == [id(each) for each in other.meshes]
         return same and all(map(np.array_equal, self.triangles, other.triangles))
 
@@ -75,7 +75,7 @@ class Side:
 
     @staticmethod
     def of(elements: Elements, tree: Octree, lists: Lists, order: NDArray[np.int64], runs: NDArray[np.int64]) -> "Side":
-        """order, runs: those of the tree for this side."""
+        """order, runs: of the tree, for the points of this side."""
         leaf = np.empty(len(order), np.int64)
         leaf[order] = np.repeat(np.arange(len(lists.leaves)), np.diff(runs[lists.leaves])[:, 0])
         return Side(elements, leaf, len(lists.leaves))
@@ -161,7 +161,7 @@ class Layout:
 
     @property
     def centres(self) -> NDArray[np.float64]:
-        """(leaves, 3) from the centre of the tree to those of leaves, in edges of the root."""
+        """(leaves, 3) vectors from the centre of the tree to the centres of leaves, in edges of the root."""
         return np.asarray(self.tree.centre[self.lists.leaves] - 0.5)
 
     @property

@@ -124,7 +124,7 @@ class Translations:
         return max(1, min(TIMES, SCRATCH_BYTES // (2 * self.size * self.real.itemsize)))
 
     def empty(self, times: int = 1) -> NDArray[Any]:
-        """Zero moments or local expansions of all boxes, for so many times `columns` vectors."""
+        """Zero moments or local expansions of all boxes, for a multiple of `columns` vectors."""
         return aligned(times * self.size, self.real)
 
     def part(self, lists: Lists, low: int, high: int) -> "Translations":
@@ -156,7 +156,7 @@ class Translations:
         self._translate(table.numbers, table.starts, table.vectors, self.far, moments, local, scale)
 
     def l2l(self, local: NDArray[Any]) -> None:
-        """Add the local expansions of parents to those of their children."""
+        """L2L: add the local expansions of parents to those of their children."""
         for _, pairs in self._levels[2:]:
             self._translate(self.tables.down.ravel(), *self._octants, pairs, local, local)
 

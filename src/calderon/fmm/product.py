@@ -44,7 +44,7 @@ class Line(NamedTuple):
 
     @property
     def part(self) -> slice:
-        """The unknowns of the line, of those of the table."""
+        """The slice of the unknowns of the table that the line has."""
         return slice(self.first, self.first + self.pieces.dimension)
 
     @property
@@ -158,7 +158,8 @@ class HarmonicFar:
         return local
 
     def receive(self, incoming: NDArray[Any]) -> NDArray[Any]:
-        """Columns (n, m) of the product from local expansions, which are added to those of children."""
+        """Columns (n, m) of the product from local expansions; those of parents are added to those of their
+        children."""
         self.passes.l2l(incoming)
         boxes, count, first = self.layout.lists.leaves, len(incoming) // self.passes.size, self.rows[0]
         results = [np.zeros((count, len(line.pieces.whole)), incoming.dtype) for line in self.rows]

@@ -97,8 +97,8 @@ class Block(SpecialPart):
         self._prepare()
 
     def _check_range(self, coefficients: NDArray[np.float64]) -> None:
-        """ValueError where the entries between the largest triangles, at the distance of the size of the surface, leave
-        the range of the working precision: then all do. Coefficients are given to kernels as they are."""
+        """Raise ValueError where the entries between the largest triangles, at the distance of the size of the surface,
+        leave the range of the working precision: then all do. Coefficients are given to kernels as they are."""
         alpha = math.hypot(*coefficients[:2])
         areas = [float(side.jacobian.max(initial=0.0)) for side in (self.test_surface, self.trial_surface)]
         entry = alpha * areas[0] * areas[1]

@@ -30,8 +30,8 @@ PHASES = Phases()
 
 
 def resolved_triangles(green: Green, *spaces: Any) -> None:
-    """ValueError where a Green's function oscillates or decays too often along an edge for the rules of touching pairs,
-    which is nearly always a mistake of units; MemoryError where there is no room for these rules; MeshError for
+    """Raise ValueError where a Green's function oscillates or decays too often along an edge for the rules of touching
+    pairs, which is nearly always a mistake of units; MemoryError where there is no room for these rules; MeshError for
     needles."""
     for space in spaces:
         _refuse_needles(space)
@@ -73,7 +73,7 @@ def _refuse_needles(space: Any) -> None:
 
 
 def checked_range(real: DTypeLike, smallest: float, largest: float, what: str) -> None:
-    """ValueError where numbers between the two, not zero, leave the range of a precision."""
+    """Raise ValueError where numbers between the two, not zero, leave the range of a precision."""
     limits = np.finfo(real)
     least, most = float(limits.tiny), float(limits.max)
     if smallest < least or not largest <= most:

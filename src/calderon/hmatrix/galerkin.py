@@ -114,7 +114,7 @@ def plan_hmatrix(operator: BoundaryOperator, rtol: float | None = None, precisio
 
 
 def _growth_of_ranks(form: IntegralOperator) -> float:
-    """Ranks of blocks of an operator by those of a scalar one that does not oscillate."""
+    """Ranks of blocks of an operator over the ranks of a scalar operator that does not oscillate."""
     vertices = np.concatenate([space.mesh.vertices for space in (form.test, form.trial)])
     area = max(float(space.mesh.areas.sum()) for space in (form.test, form.trial))
     x = form.wavenumber * min(float(np.ptp(vertices, axis=0).max()), 2 * math.sqrt(area / math.pi))
@@ -204,7 +204,7 @@ class _Composition:
         self._products = Products(execution, self.compressed, layered=True)
 
     def product(self, operator: BoundaryOperator) -> LinearOperator:
-        """The products of an operator by those of its parts."""
+        """The products of an operator, from the products of its parts."""
         for each in integrals_of(operator):
             if isinstance(each.test, DualTests):
                 self._tree(each.test)  # before that of the functions that they stand for

@@ -57,7 +57,7 @@ def new_matrix_file(path: str | os.PathLike[str], kind: FileKind) -> Iterator[h5
 
 
 def check_ending(path: str | os.PathLike[str]) -> None:
-    """ValueError for a file that does not end in .h5 or .hdf5, TypeError for what is no path."""
+    """Raise ValueError for a file that does not end in .h5 or .hdf5, TypeError for what is no path."""
     if file_path(path, "an H-matrix", "matrix.h5").suffix not in (".h5", ".hdf5"):
         raise ValueError(f"an H-matrix is saved in HDF5: {str(path)!r} should end in .h5 or .hdf5")
 

@@ -128,7 +128,8 @@ def _channels_of(term: Any) -> tuple[Channel, Channel, complex]:
 
 
 def _unturned(first: int, space: Any, kind: str) -> tuple[Channel, float]:
-    """Currents of a space of functions n x f as those of f, and their sign: n x (n x f) = -f."""
+    """The channel of currents of a space, where functions n x f are replaced by those of f, and its sign, as n x (n x
+    f) = -f."""
     if not space.base.rotated:
         return Channel(first, space, kind, "electric"), 1.0
     other, sign = ("current", -1.0) if kind == "rotated" else ("rotated", 1.0)

@@ -127,13 +127,13 @@ class Far:
         return self.nbytes_of(1)
 
     def nbytes_of(self, columns: int) -> int:
-        """Bytes of all levels, and of the patterns of so many columns."""
+        """Bytes of all levels, and of the patterns of `columns` vectors."""
         total = sum(level.nbytes(columns * self.traversal.spectra) for level in self.traversal.levels)
         return total + (self.low.nbytes(columns * self.sums) if self.low else 0)
 
     @property
     def cost(self) -> NDArray[np.float64]:
-        """(leaves,) numbers of target points times those of directions, or of points of cubes."""
+        """(leaves,) work of each leaf: number of target points times number of directions, or of points of cubes."""
         found, points = np.zeros(len(self.lists.leaves)), np.diff(self.targets.starts)
         for level, (own, _) in zip(self.traversal.levels, self.leaves, strict=True):
             found[own] = points[own] * level.half.count

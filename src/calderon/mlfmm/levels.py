@@ -162,12 +162,12 @@ class Traversal:
         return aligned(2 * grid.pitch(self.real) + 2 * width(self.real), self.real)
 
     def m2m(self, outgoing: Patterns, columns: int) -> None:
-        """Outgoing patterns of parents from those of their children, from the leaves on."""
+        """M2M: outgoing patterns of parents from those of their children, level by level from the leaves up."""
         for n in range(len(self.levels) - 1, 0, -1):
             self._between(n, outgoing, columns * self.spectra, upward=True)
 
     def l2l(self, incoming: Patterns, columns: int) -> None:
-        """Add the incoming patterns of parents to those of their children, from the root on."""
+        """L2L: add the incoming patterns of parents to those of their children, level by level from the root down."""
         for n in range(1, len(self.levels)):
             self._between(n, incoming, columns * self.spectra, upward=False)
 
@@ -184,7 +184,7 @@ class Traversal:
                 )
 
     def _between(self, n: int, x: Patterns, count: int, upward: bool) -> None:
-        """Patterns of the parents of level n from those of this level, or the other way."""
+        """M2M from level n to its parents, or L2L from these to level n."""
         level, above, lift = self.levels[n], self.levels[n - 1], self.levels[n].lift
         assert lift is not None
         # patterns that are given and those that are wanted, with matrices that way

@@ -101,7 +101,7 @@ class Multipole(FastOperator):
         return self._of_type(self.product.rmatmat(x), x)
 
     def _of_type(self, found: NDArray[Any], x: NDArray[Any]) -> NDArray[Any]:
-        """Products with x, which are computed with complex numbers; those of a real operator with real x are real."""
+        """Products with x, computed with complex numbers; the product of a real operator with real x is real."""
         is_real = self.dtype.kind == "f" and not np.iscomplexobj(x)
         return np.asarray(found.real if is_real else found, np.result_type(self.dtype, 0.0 if is_real else 0j))
 

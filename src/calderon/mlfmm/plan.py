@@ -153,7 +153,7 @@ class Group(NamedTuple):
 
     @property
     def key(self) -> Any:
-        """Equal for groups with the same matrix."""
+        """A key that is equal for groups with the same matrix."""
         return self.shape, terms_key(self.terms)
 
 
@@ -227,7 +227,7 @@ def estimate(operator: BoundaryOperator, rtol: float, attempt: Attempt) -> tuple
 
 
 def _plan(operator: BoundaryOperator, rtol: float, attempt: Attempt, media: dict[Any, Medium]) -> Plan:
-    """The plan of these media, with the plane waves that they have, or else likely ones."""
+    """The plan of these media, from the plane waves that they have, or from likely ones where they have none yet."""
     parts = [_part(medium, rtol) for medium in media.values()]
     nbytes = (
         sum(each.near + each.waves for each in parts)
@@ -339,7 +339,7 @@ def local_of(operator: BoundaryOperator) -> sp.csr_array | None:
 
 
 def require_waves(operator: BoundaryOperator) -> None:
-    """ValueError for an expression with other equations, or without an integral."""
+    """Raise ValueError for an expression with other equations, or without an integral."""
     integrals = integrals_of(operator)
     for each in integrals:
         k = complex(getattr(each.green, "wavenumber", 0))
@@ -362,7 +362,7 @@ def is_radial(integral: Any) -> bool:
 
 
 def require_device_waves(operator: BoundaryOperator) -> None:
-    """ValueError for functions of the distance that are no waves, which devices do not multiply."""
+    """Raise ValueError for functions of the distance that are no waves, which devices do not multiply."""
     for each in integrals_of(operator):
         if other_green(each.green) is not None:
             raise ValueError(

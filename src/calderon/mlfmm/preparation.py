@@ -44,7 +44,8 @@ ALL_NEAR = 4e8
 
 
 class Setting(NamedTuple):
-    """An attempt, its number, and the tolerance that rules of near entries suit, 0 for those of a dense matrix."""
+    """An attempt, its number, and the tolerance that the rules of near entries are for, 0 for rules of a dense
+    matrix."""
 
     number: int
     attempt: Attempt

@@ -21,7 +21,7 @@ class Sites:
 
     @staticmethod
     def of(terms: Sequence[Term], shape: tuple[int, int]) -> "Sites":
-        """Row and column i are one site where the blocks on both sides have the same sizes."""
+        """Sites of both sides: one for row i and column i if the blocks on both sides have the same sizes."""
         ends = [(t.atom.trial, t.atom.test) if t.transposed else (t.atom.test, t.atom.trial) for t in terms]
         sides = [{(t.top, rows) for t, (rows, _) in zip(terms, ends, strict=True)},
                  {(t.left, columns) for t, (_, columns) in zip(terms, ends, strict=True)}]  # fmt: skip

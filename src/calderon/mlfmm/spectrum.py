@@ -129,7 +129,7 @@ def flat(values: Array, real: Any) -> NDArray[Any]:
 
 
 def theta_matrices(coarse: Grid, fine: Grid) -> Array:
-    """(2, fine, coarse): polynomials in cos(theta), and the same times sin(theta)."""
+    """(2, fine, coarse) matrices for polynomials in cos(theta), and for polynomials times sin(theta)."""
     x, y = coarse.nodes[0], fine.nodes[0]
     if coarse.rows == fine.rows:
         even = np.eye(len(x))

@@ -122,7 +122,7 @@ class _Sums(NamedTuple):
         return _Sums(attempt, tree, fields, check.errors(fields))
 
     def info(self, rtol: float, checked: int, gradient: bool, seconds: float) -> SumsInfo:
-        """The record of these sums; checked: at how many targets."""
+        """The record of these sums; checked: number of checked targets."""
         far = self.tree.far
         levels, low = (far.traversal.levels, far.low) if far else ([], None)
         return SumsInfo(
@@ -215,7 +215,7 @@ class PointTree:
     def of(
         sources: Array, targets: Array | None, k: complex, rtol: float, kinds: Kinds, attempt: Attempt
     ) -> "PointTree | None":
-        """None where plane waves cannot hold the tolerance with these leaves."""
+        """The sums with these leaves, None where plane waves cannot hold the tolerance with them."""
         cube = Cube.around(sources) if targets is None else Cube.around(sources, targets)
         least = shortest(k, attempt.edge)
         depth = max(0, math.ceil(math.log2(cube.edge / least))) if math.isfinite(least) else 0
@@ -288,7 +288,7 @@ class PointTree:
         return min(1 / abs(self.k), self.tree.cube.edge * 0.5 ** float(self.tree.level[-1]))
 
     def _near(self, numbers: NDArray[Any]) -> NDArray[Any]:
-        """From neighbouring leaves, times 4 pi."""
+        """The sums over neighbouring leaves, times 4 pi."""
         real, k, count = self.real, self.k, len(self.lists.leaves)
         places, at = (in_two(each.local.T, real) for each in (self.sources, self.targets))
         given = padded(np.array([*places[:3], *np.ascontiguousarray(numbers).view(float).T, *places[3:]]), real)

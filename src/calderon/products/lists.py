@@ -35,7 +35,7 @@ class Runs(NamedTuple):
     @staticmethod
     def of(source: NDArray[np.int64], target: NDArray[np.int64], matrix: NDArray[np.int64], block: NDArray[np.int64],
            matrices: int) -> "Runs":  # fmt: skip
-        """From pairs with matrices and blocks (pairs,), counted from 0 on."""
+        """The runs of pairs whose matrices and blocks (pairs,) are counted from 0 on."""
         key = block * matrices + matrix
         each = np.bincount(key, minlength=(int(block.max(initial=-1)) + 1) * matrices)
         order = np.empty(len(key), np.int64)
@@ -51,7 +51,7 @@ class Runs(NamedTuple):
         return Runs(source, target, runs, blocks)
 
     def of_targets(self, low: int, high: int) -> "Runs":
-        """The pairs with targets low up to, without, high alone, in the same runs."""
+        """The pairs with targets low up to, without, high alone; runs and blocks stay in number and order."""
         return self._of((self.target >= low) & (self.target < high))
 
     def to_boxes(self, chosen: NDArray[np.bool_]) -> "Runs":

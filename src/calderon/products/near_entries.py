@@ -118,7 +118,7 @@ class Search(NamedTuple):
 
 
 def in_twos(terms: Sequence[tuple[complex, BilinearForm]]) -> Iterator[list[tuple[complex, BilinearForm]]]:
-    """Terms that are computed in one pass, and each of the others alone."""
+    """Groups of terms: those that are computed in one pass together, and each of the others alone."""
     left = list(terms)
     while left:
         factor, form = left.pop(0)

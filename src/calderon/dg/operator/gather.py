@@ -31,7 +31,7 @@ class SortedFaces(NamedTuple):
 
 
 def sorted_faces(codes: NDArray[np.int32], size: int, face_size: int) -> SortedFaces:
-    """From the codes (blocks, 4, lanes) of an ElementBlocks."""
+    """The faces sorted by kind, from the codes (blocks, 4, lanes) of an ElementBlocks."""
     blocks, _, width = codes.shape
     # where the traces of each face go
     face, lane = np.indices((4, width))

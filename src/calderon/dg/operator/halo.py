@@ -49,7 +49,7 @@ class Halo:
         self._pending[which] = self._communicator.exchange(sent, received)
 
     def finish(self, which: int) -> NDArray[np.floating]:
-        """(f, 2, m) the others' traces."""
+        """(f, 2, m) traces of other ranks."""
         self._communicator.finish(self._pending[which])
         return np.asarray(self._received[which])
 

@@ -159,7 +159,7 @@ class ReferenceTetrahedron:
 
     @cached_property
     def face_mass(self) -> NDArray[np.float64]:
-        """(m, m) integrals of products over a unit triangle (area 1/2): the same for all faces."""
+        """(m, m) integrals of products of two functions over the unit triangle of area 1/2, for every face."""
         on = self.nodes[self.face_nodes[3]]  # the face z = 0
         values = _triangle_basis(on[:, :2], self.order)
         inverse = np.linalg.inv(values)

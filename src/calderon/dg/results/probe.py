@@ -55,7 +55,7 @@ class Probe(Observer):
             self._before = self._at(now.magnetic)
 
     def wanted(self, step: int) -> bool:
-        """Also one step before a record, for the mean of H."""
+        """Whether to record this step, or H one step before a record, for its mean."""
         return step % self.stride == 0 or (step + 1) % self.stride == 0
 
     def record(self, now: Instant) -> None:

@@ -216,7 +216,7 @@ def cube_averages(
 
 
 def require_mass(total: float, mass: float) -> None:
-    """ValueError if tissue of that weight in kg is lighter than a cube of that mass."""
+    """Raise ValueError if tissue of that weight in kg is lighter than a cube of that mass."""
     if total < mass:
         raise ValueError(f"the tissue weighs {total:.4g} kg, less than one cube of {mass:.4g} kg: use a smaller mass")
 

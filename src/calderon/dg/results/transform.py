@@ -103,7 +103,7 @@ class RunningTransform(Observer):
         self.electric, self.magnetic = np.zeros(shape, kind), np.zeros(shape, kind)
 
     def require_samples(self, longest: float) -> None:
-        """ValueError for less than two samples of a period, with steps of up to `longest` s."""
+        """Raise ValueError for less than two samples of a period, with steps of up to `longest` s."""
         highest = 1 / (2 * self._stride * longest)
         if self.frequencies.max() > highest:
             raise ValueError(
@@ -117,7 +117,7 @@ class RunningTransform(Observer):
 
     def begin(self, span: Span, now: Instant) -> None:
         """Begin a run or go on with it: samples keep their stride over several runs, and the last sample of the run
-        before gets the weight that its real distance to the next one asks for."""
+        before gets the weight that its real distance to the next one requires."""
         before, self._span = self._span, span
         if now.step:
             return

@@ -48,7 +48,7 @@ class Sampling:
         return self.samples * self.stride
 
     def steps_in(self, periods: int) -> int:
-        """ValueError for more than NEEDED.most_steps."""
+        """Raise ValueError for more than NEEDED.most_steps."""
         if periods * self.steps > NEEDED.most_steps:
             raise ValueError(
                 f"frequency={self.frequency!r}, periods={periods}: that takes {periods * self.steps:.2g} steps of "
@@ -76,7 +76,7 @@ def sampling(frequency: float, longest: float) -> Sampling:
 
 
 def require_period(sources: Iterable[Any], frequency: float) -> None:
-    """ValueError for a source that does not repeat after a period."""
+    """Raise ValueError for a source that does not repeat after a period."""
     for each in sources:
         signal = each if isinstance(each, TransientPlaneWave) else each.signal
         if isinstance(signal, (TransientPlaneWave, RampedSine)):

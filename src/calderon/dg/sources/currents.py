@@ -135,7 +135,7 @@ def _load(
     element_blocks: ElementBlocks,
     impedance: float,
 ) -> Load:
-    """From j (e, n or 1, 3) in elements (e,) of the blocks' mesh."""
+    """The load of j (e, n or 1, 3) in elements (e,) of the blocks' mesh."""
     frames = element_blocks.frames[rows]
     covariant = np.einsum("eqk,eik->eiq", vectors, frames)
     covariant = np.ascontiguousarray(np.broadcast_to(covariant, (len(rows), 3, element_blocks.reference.size)))

@@ -17,7 +17,7 @@ Index = NDArray[np.int64]
 
 
 class Shifts(NamedTuple):
-    """Pairs of one level: targets of so many tasks, starts, steps as in passes.c, on the device."""
+    """Pairs of one level on the device: the number of tasks, and targets, starts and steps as in passes.c."""
 
     tasks: int
     targets: Any
@@ -26,7 +26,7 @@ class Shifts(NamedTuple):
 
 
 class Across(NamedTuple):
-    """Pairs of boxes in so many blocks of `block` targets: source, target, runs, blocks on the device."""
+    """Pairs of boxes: the number of blocks of `block` targets, and source, target, runs and blocks on the device."""
 
     blocks: int
     block: int
@@ -106,7 +106,8 @@ class DevicePasses:
         return self.device.empty((parts, self.boxes, self.columns * self.rank), self.real)
 
     def run(self, moments: Any, parts: int, transposed: bool) -> Any:
-        """Local expansions of the leaves from their moments, to which those of their parents are added."""
+        """Local expansions of the leaves from the moments of all leaves; those of parents are added to their
+        children."""
         expansions = self.empty(parts)
         for level in self._up:
             self._shift(level, self._above, moments, parts, False)

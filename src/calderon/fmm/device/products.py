@@ -25,7 +25,8 @@ PARTS = 2
 
 
 class DeviceProduct(RealProducts):
-    """A table of operators on a device. product: on the processor; host: the same, where it is still needed."""
+    """A table of operators on a device. product: its product on the processor; host: that product if it is still
+    needed, else None."""
 
     def __init__(self, device: Device, product: MultipoleProduct, host: MultipoleProduct | None) -> None:
         super().__init__(dtype=product.dtype, shape=product.shape)

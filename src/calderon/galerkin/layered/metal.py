@@ -145,7 +145,7 @@ class LayeredMetal:
         return [float(size[self.flat.heights == n].max()) for n in range(len(self.heights))]
 
     def refuse_conductors(self) -> None:
-        """ValueError for metal on a layer whose skin depth is much less than its triangles."""
+        """Raise ValueError for metal on a layer whose skin depth is much less than its triangles."""
         sections = self.sections
         bottom, top = sections.spans
         for z, size in zip(self.heights.tolist(), self.sizes, strict=True):

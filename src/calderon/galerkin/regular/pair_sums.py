@@ -228,7 +228,7 @@ def sums_in_threes(
 
     @jitable
     def at_one_point(x, o, weights, y0, y1, y2, pairs, q, parameters, tiny, reference, s, w):
-        """The sums at point number q of the others, three points of the fixed triangle at a time."""
+        """Return the sums at point y number q of the others, over three points x of the fixed triangle at a time."""
         # where the parts of squared distances are, and those of this point
         step = lanes(s)
         inside, outside = w + (functions * 2 + 1) * points * step, w + (functions * 2 + 2) * points * step
@@ -285,7 +285,7 @@ def sums_one_by_one(value: Callable[..., Any], groups: int, oscillates: bool, po
 
     @jitable
     def at_one_point(x, o, weights, y0, y1, y2, pairs, q, parameters, tiny, reference, s, w):
-        """The sums at point number q of the others, one point of the fixed triangle after the other."""
+        """Return the sums at point y number q of the others, over one point x of the fixed triangle after the other."""
         z = zero(s)
         s0, s1, s2, s3, s4, s5, i0, i1, i2, i3, i4, i5 = z, z, z, z, z, z, z, z, z, z, z, z
         for p in range(points):

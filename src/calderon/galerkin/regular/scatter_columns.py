@@ -31,7 +31,7 @@ class Columns(NamedTuple):
 
 
 def columns_of(columns: NDArray[np.int64]) -> Columns:
-    """From the column (blocks, L * LANES) of each result, -1 for none."""
+    """The tables of columns for the column (blocks, L * LANES) of each result, -1 for none."""
     blocks, size = columns.shape
     order = np.argsort(columns, axis=1, kind="stable")
     ordered = np.take_along_axis(columns, order, axis=1)

@@ -28,7 +28,7 @@ class DeviceRows(NamedTuple):
 
 
 def device_rows(operator: BilinearForm, rows: CompiledRows, device: Device) -> DeviceRows:
-    """The rows of an operator on a device; rows: the same on the processor, whose tables are sent."""
+    """The rows of an operator on a device; rows: those on the processor, whose tables are sent."""
     assert rows.device_data is not None
     row_side, column_side, scalars = rows.device_data()
     sides = [row_side] if row_side is column_side else [row_side, column_side]

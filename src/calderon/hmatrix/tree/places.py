@@ -19,7 +19,8 @@ class Places(NamedTuple):
 
     @classmethod
     def of(cls, tree: ClusterTree, points: NDArray[np.float64] | None, real: np.dtype[Any]) -> "Places":
-        """From points (n, 3) in the order of the unknowns; without points, unknowns stand in line in cluster order."""
+        """The places of points (n, 3) in the order of the unknowns; without points unknowns stand in line in cluster
+        order."""
         count = len(tree.order)
         if points is None:
             line = np.zeros((count, 3))

@@ -188,7 +188,7 @@ class PointsOfCubes:
         self._combined(self._wanted, self._received, self._kinds, SUMS * len(PARTS), sums, columns, fields)
 
     def empty(self, columns: int) -> Any:
-        """Charges, or values and gradients, of the sums of so many columns."""
+        """Room for charges and dipoles, or values and gradients, of all sums of `columns` vectors."""
         return self.device.empty((int(self.points.host.starts[-1]) * columns * SUMS * len(PARTS) * 2,), self.cubes.real)
 
     def _combined(self, points: Any, table: Any, rows: int, inner: int, x: Any, columns: int, y: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Between numbers at points and plane waves of their boxes on a device (p2m_l2p.c)."""
+"""P2M and L2P on a device: between numbers at points and plane waves of their boxes (p2m_l2p.c)."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -36,7 +36,7 @@ class DevicePoints:
             self.starts = indices(device, points.starts)
 
     def runs(self, leaves: NDArray[np.int64]) -> Any:
-        """(n, 3) first point, how many, and which of these leaves."""
+        """(n, 3) runs of points of these leaves: first point, number of points, and place of the leaf among them."""
         runs = runs_of(self.host.starts, GROUP)
         place = np.full(len(self.host.starts), -1)
         place[leaves] = np.arange(len(leaves))

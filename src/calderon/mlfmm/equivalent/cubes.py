@@ -66,7 +66,7 @@ PARTS = np.arange(4)
 
 
 class Factors(NamedTuple):
-    """From potentials on one cube to sources on the other one: last @ first, square ones."""
+    """Two square matrices whose product, last @ first, takes potentials on one cube to sources on the other one."""
 
     first: NDArray[np.complex128]
     last: NDArray[np.complex128]
@@ -231,7 +231,7 @@ def to_sums(numbers: NDArray[Any], kinds: Sequence[str], k: complex) -> NDArray[
 
 
 def from_sums(numbers: NDArray[Any], kinds: Sequence[str], k: complex) -> NDArray[Any]:
-    """Fields (points, columns, components) from values and gradients of the sums, likewise."""
+    """Fields (points, columns, components) of currents from values and gradients of the scalar sums."""
     table = table_of(kinds, k, False)
     given = numbers.view(np.result_type(numbers, np.complex64)).reshape(-1, len(table))
     return (given @ table.astype(given.dtype)).view(numbers.dtype).ravel()

@@ -57,7 +57,7 @@ class CubeLevel:
         return self.high - self.low
 
     def nbytes(self, columns: int) -> int:
-        """Bytes of matrices, lists, and of the sources of both directions, for so many columns."""
+        """Bytes of matrices and lists, and of the sources of both directions for `columns` vectors."""
         lists = [each for runs in (self.pairs, self.own, self.up, self.down) if runs is not None for each in runs]
         own = (*lists, self.across, self.raised, self.lowered, *self.out, *self.into)
         return sum(each.nbytes for each in own) + self.sources * columns * self.small.itemsize
@@ -102,7 +102,7 @@ class LowFrequency:
         return LowFrequency(k, real, cubes, pitch, levels, lists, green)
 
     def nbytes(self, columns: int) -> int:
-        """Bytes of all levels with so many columns, and of the turned cubes."""
+        """Bytes of all levels with `columns` vectors, and of the turned cubes."""
         return sum(each.nbytes(columns) for each in self.levels) + self.cubes.turned.nbytes
 
     def outgoing(self, points: Points, numbers: NDArray[Any], parts: NDArray[np.int64], columns: int) -> Any:
