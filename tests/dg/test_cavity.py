@@ -170,6 +170,13 @@ def test_a_run_that_blows_up_stops_and_says_where(backend, value, request):
         result.run(0.5)
 
 
+def test_a_magnetic_field_alone_that_is_not_finite_is_seen():
+    result = simulation(2, 1)
+    assert result._system.finite()
+    result._system.magnetic[7] = np.nan
+    assert np.isfinite(result._system.electric).all() and not result._system.finite()
+
+
 def test_fields_that_are_large_but_finite_go_on():
     """Their sum is not."""
     result = simulation(2, 1)

@@ -40,10 +40,9 @@ def multiply(matrix, vectors, count, given, s, apart, wanted, t, pitch, low, hig
 
 @jitable_part
 def list_vectors(s, t, columns, begin, first, last, sources, targets):
-    """Write the places of the vectors first up to, without, last of the pairs from number `begin` on to sources and
-    targets (n,).
-
-    s, t (pairs,): boxes, which have `columns` vectors each.
+    """Write to sources and targets (last - first,) the places of the vectors first up to, without, last of the pairs of
+    boxes from number `begin` on: vector v belongs to pair begin + v // columns, and is the one of number v % columns
+    of the `columns` that each box has. s, t (pairs,): source and target boxes.
     """
     pair, column = begin + first // columns, first % columns
     for k in range(last - first):

@@ -42,10 +42,11 @@ def multiply_low_rank(part, m, n, rank, x_here, x_there, y_here, y_there, down, 
 
 @kernel
 def multiply(numbers, table, x, rows, columns, down, across):
-    """Products of some stored blocks, numbers described by table (blocks, 7), with vectors.
+    """Add products of some stored blocks with vectors; table (blocks, 7): where each block and its `numbers` are.
 
-    rows (k, m) += A x (down) with x (k, n), columns (k, n) += A^T x (across) with x (k, m); with both, x, rows and
-    columns have one numbering and blocks on the diagonal count once.
+    down: rows (k, M) += A x with x (k, N); across: columns (k, N) += A^T x with x (k, M), for k vectors and a matrix A
+    of M x N that has these blocks alone. With both, A is symmetric, one half of it is stored, x, rows and columns have
+    one numbering, rows and columns may be one array, and blocks on the diagonal count once.
     """
     for b in range(len(table)):
         r, m, c, n = table[b, ROW], table[b, HEIGHT], table[b, COLUMN], table[b, WIDTH]

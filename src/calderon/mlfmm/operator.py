@@ -107,7 +107,8 @@ class Multipole(FastOperator):
 
     @property
     def details(self) -> str:
-        """Numbers of levels, and the precision of waves."""
+        """How many levels each medium has, how many of all are low-frequency ones, with points on cubes instead of
+        plane waves, and the precision of waves."""
         levels = " and ".join(str(len(each)) for each in self.levels)
         levels += " levels" if any(self.levels) else " levels (all entries are near ones)"
         low = sum(level.points > 0 for each in self.levels for level in each)

@@ -257,7 +257,8 @@ class _Cubes:
         return self.middle - half, self.middle + half
 
     def valid(self, tables: "_Tables") -> NDArray[np.bool_]:
-        """(n,) whether at most a tenth of the cube is air, and no face lies entirely in air."""
+        """(n,) whether at most a tenth of each averaging cube is air, and no face lies entirely in air; False where no
+        cube holds the mass (its half edge is not finite)."""
         low, high = self.box
         full = tables.tissue.over(low, high) >= 0.9 * (2 * self.half) ** 3
         thin = 1e-3  # voxels

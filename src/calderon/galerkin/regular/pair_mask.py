@@ -21,8 +21,8 @@ WORDS = LANES // BITS
 
 @jitable
 def first_left_out(skip_start, skip_position, lo, hi, block):
-    """For each test triangle lo up to, without, hi the place in skip_position of the first trial triangle to leave out
-    that is in `block` or beyond; skip_start, skip_position: see above."""
+    """(hi - lo,) for each test triangle lo up to, without, hi the place in skip_position of the first trial triangle to
+    leave out that is in `block` or beyond; skip_start, skip_position: see the head of this file."""
     cursors = skip_start[lo:hi].copy()
     for i in range(lo, hi):
         while cursors[i - lo] < skip_start[i + 1] and skip_position[cursors[i - lo]] < block * LANES:
@@ -40,7 +40,7 @@ def words_for(lo, hi):
 def mark(words, cursors, skip_start, skip_position, lo, hi, block, upper):
     """Set bits in `words` for the trial triangles of a block that test triangles lo up to, without, hi leave out.
     upper: only trial triangles of larger number remain. cursors (hi - lo,) move to the next block; skip_start,
-    skip_position: see above."""
+    skip_position: see the head of this file."""
     begin = block * LANES
     for i in range(lo, hi):
         here = (i - lo) * WORDS

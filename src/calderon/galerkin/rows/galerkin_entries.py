@@ -69,10 +69,10 @@ def compiled_rows(
 ) -> CompiledRows:
     """The matrix of an integral operator by rows, columns and blocks, on the processor.
 
-    row_clusters, column_clusters: of the test and the trial functions. The numbers are those of the dense matrix, but
-    for rounding. found: the search for special pairs of another operator on the same spaces. with_columns: False where
-    only rows and blocks are called, as columns of unsymmetric matrices have code of their own. Raises TypeError for
-    operators that are sums, products or tables of others.
+    row_clusters, column_clusters: of the test and the trial functions. Entries are those of the dense matrix, but for
+    rounding. found: the search for touching and near pairs of triangles that another operator on the same spaces made.
+    with_columns: False where only rows and blocks are called, as columns of unsymmetric matrices have code of their
+    own. Raises TypeError for operators that are sums, products or tables of others.
     """
     if not isinstance(operator, BilinearForm):
         raise TypeError(f"{operator!r} has no compiled rows, integral operators have: assemble its parts")

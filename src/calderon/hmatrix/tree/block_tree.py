@@ -97,7 +97,12 @@ def block_tree(rows: ClusterTree, columns: ClusterTree, admissible: Admissible, 
 
 
 def _children(rows: ClusterTree, columns: ClusterTree, row: Index, column: Index) -> tuple[Index, Index, Index]:
-    """Clusters of the children of blocks, row by row of each block, and the number of the block."""
+    """The children of blocks (b,) with these row and column clusters: their row and column clusters, those of each
+    block row by row, and the number of the block in the input.
+
+    The larger of both clusters is cut, both if neither is more than twice as large as the other, and the other one if
+    one is a leaf. A block of two leaves is its own child.
+    """
     large, wide = rows.diameter[row], columns.diameter[column]
     cut_row = ~rows.is_leaf[row] & (columns.is_leaf[column] | (large >= 0.5 * wide))
     cut_column = ~columns.is_leaf[column] & (rows.is_leaf[row] | (wide >= 0.5 * large))
