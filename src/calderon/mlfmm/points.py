@@ -190,6 +190,7 @@ def near_kernel(charges: bool, dipoles: bool, gradient: bool, lossy: bool, split
                     place = moved(own, centres[i], centres[c], room)
                     for j in range(source_starts[c], source_starts[c + 1]):
                         t = interact(t, place, sources, j, apart, k, loss, tiny)
+                # their sums, number by number
                 for f in range(8 if gradient else 2):
                     store(room, f * width, t[f])
                 # added to those targets that exist

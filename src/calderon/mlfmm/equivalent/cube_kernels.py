@@ -123,6 +123,7 @@ def wave_rows(derivatives: str, lossy: bool) -> Callable[..., None]:
                 fr, fi = fr * slope, fi * slope
                 ar, ai = fr * mix[g, 2] - fi * mix[g, 3] + mix[g, 0], fr * mix[g, 3] + fi * mix[g, 2] + mix[g, 1]
                 re, im = re * ar - im * ai, re * ai + im * ar
+            # values, then the gradient (g' / r) d
             store(room, i, re)
             store(room, pitch + i, im)
             if gradient:
