@@ -77,9 +77,9 @@ def test_double_precision_and_losses(layer, k):
     assert 1e-8 < distance(fast @ x, dense @ x) <= 1e-5
 
 
-@pytest.mark.parametrize("green", cases([cal.Helmholtz(6j), cal.ModifiedHelmholtz(30.0)], [cal.Helmholtz(6j)]))
-def test_waves_that_decay_alone_have_equivalent_sources_at_all_levels(green):
-    operator = cal.hypersingular(green, P1) + cal.identity(P1)
+@pytest.mark.variant
+def test_waves_that_decay_alone_have_equivalent_sources_at_all_levels():
+    operator = cal.hypersingular(cal.ModifiedHelmholtz(30.0), P1) + cal.identity(P1)
     fast, dense = operator.assemble("mlfmm", rtol=1e-3), operator.assemble("dense")
     assert fast.dtype == dense.dtype and all(level.points for level in fast.levels[0])
     x = vectors(P1.dimension)
