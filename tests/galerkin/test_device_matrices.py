@@ -5,6 +5,7 @@ import pytest
 
 import calderon as cal
 from calderon.backends import DeviceMatrix
+from calderon.galerkin.device import local_matrices
 
 MESH = cal.mesh.sphere(radius=1.0, h=0.6)
 P0, P1, P2, RWG = cal.P0(MESH), cal.P1(MESH), cal.P2(MESH), cal.RWG(MESH)
@@ -41,7 +42,7 @@ def test_rows_that_go_to_the_device_in_slices(opencl, monkeypatch):
 
 
 def test_small_tiles_add_to_the_same_rows(opencl, monkeypatch):
-    monkeypatch.setattr("calderon.galerkin.device.local_matrices.LOCAL_MATRICES", 100_000)
+    monkeypatch.setattr(local_matrices, "LIMITS", local_matrices.TileLimits(local_matrices=100_000))
     test_entries_are_those_of_the_processor(opencl, "sum")
 
 

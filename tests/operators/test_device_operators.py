@@ -8,6 +8,7 @@ import pytest
 
 import calderon as cal
 from calderon.backends import Execution
+from calderon.galerkin.device import local_matrices
 from calderon.galerkin.selection import select
 from calderon.operators.tree import ArrayPlace
 from catalogue import PRECISIONS
@@ -135,7 +136,7 @@ def test_too_little_memory(opencl, mesh, monkeypatch):
     monkeypatch.setattr(type(opencl), "memory", lambda self: 500_000)
     with pytest.raises(MemoryError, match="the rules of touching pairs needs .* opencl:0 .* 500.0 kB free"):
         operator.assemble(backend="opencl")
-    monkeypatch.setattr("calderon.galerkin.device.local_matrices.SHARE", 1 << 20)
+    monkeypatch.setattr(local_matrices, "LIMITS", local_matrices.TileLimits(share=1 << 20))
     monkeypatch.setattr(type(opencl), "memory", lambda self: 100_000_000)
     with pytest.raises(MemoryError, match="opencl:0 .* 100.0 MB free, .* those of one triangle need"):
         operator.assemble(backend="opencl")

@@ -152,7 +152,7 @@ def test_sums_do_not_depend_on_parts_and_fit_the_memory(opencl, memory):
     device = SmallDevice(opencl, memory)
     expected, values = random_sums(device)
     assert np.abs(values - expected).max() < 1e-5 * np.abs(expected).max()
-    assert max(device.taken) <= memory / device_field.SHARE
+    assert max(device.taken) <= memory / device_field.LAUNCHES.share
     assert (device.launches > 1) == (memory < 1 << 30)
 
 

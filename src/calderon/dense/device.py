@@ -20,6 +20,9 @@ from calderon.operators.algebra import BoundaryOperator
 from calderon.operators.memory_estimate import held_bytes, preparation_bytes
 from calderon.operators.tree import fill
 
+SLICE = 256_000_000
+"""Bytes of rows that are sent at a time."""
+
 
 def assemble_on_device(operator: BoundaryOperator, execution: Execution) -> DeviceMatrix:
     """The matrix of an operator, which stays on the device. MemoryError, before anything is computed, where it does not
@@ -89,7 +92,7 @@ class DevicePlace:
         require_memory(math.prod(self.shape) * matrix.dtype.itemsize, f"{what}, put together on the host,", advice)
         whole = np.zeros(self.shape, matrix.dtype)
         yield whole
-        step = max(1, 256_000_000 // (width * matrix.dtype.itemsize))  # 256 MB at a time
+        step = max(1, SLICE // (width * matrix.dtype.itemsize))
         for lo in range(0, rows, step):
             piece = whole[lo : lo + step]
             matrix.add_block(matrix.device.array(piece), piece.shape, 1.0, self.top + lo, self.left)

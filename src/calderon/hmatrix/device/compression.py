@@ -24,8 +24,8 @@ from calderon.hmatrix.storage import Slab
 from calderon.hmatrix.tolerances import Sample, Scales, sampled
 from calderon.hmatrix.tree.block_tree import DENSE, LOW_RANK, BlockTree
 
-ROUNDS = 8
-"""Rounds of a device alone, at most."""
+ROUND, ROUNDS = 1e9, 8
+"""Entries of a round of a device alone, about, and rounds at most."""
 
 
 def compress_on_devices(
@@ -48,7 +48,7 @@ def compress_on_devices(
     weights = np.array([cost_of(tree, blocks).sum() for _, blocks in pieces])
     tasks = [[piece] for piece in pieces]
     if len(devices) == 1 and not with_processor:
-        rounds = int(np.clip(weights.sum() / 1e9, 1, ROUNDS))  # a billion entries in each, about
+        rounds = int(np.clip(weights.sum() / ROUND, 1, ROUNDS))
         tasks = [pieces[first::rounds] for first in range(rounds)]
         weights = np.array([weights[first::rounds].sum() for first in range(rounds)])
 

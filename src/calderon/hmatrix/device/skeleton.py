@@ -17,6 +17,9 @@ from calderon.hmatrix.compression import APPROXIMATION, TRUNCATION, Compression
 from calderon.hmatrix.device.batches import BATCH, SHARE, Batch, batches, entries_source, in_rounds, rounds_of
 from calderon.hmatrix.storage import Slab, table_of
 
+CROSSES, CROSSES_PER_DIGIT = 12, 8
+"""Crosses for which a block has room, and so many more for each digit of the tolerance."""
+
 
 def recompression_source(dtype: np.dtype[Any], wide: np.dtype[Any]) -> Source:
     """The variant of recompression.c for numbers of that type and small matrices with such reals."""
@@ -38,7 +41,7 @@ class DeviceSkeletons:
         self.points = [self.device.array(each) for each in (*work.points, counts)]
         self.truncation = self.device.array(np.array([work.truncation], self.wide))
         self.errors = APPROXIMATION * work.errors, TRUNCATION * work.errors
-        self.room = int(12 + 8 * max(1.0, -float(np.log10(work.rtol))))  # crosses that a block has room for
+        self.room = int(CROSSES + CROSSES_PER_DIGIT * max(1.0, -float(np.log10(work.rtol))))
 
     def approximate(self, blocks: NDArray[np.int64], full: list[int]) -> Iterator[Slab]:
         """The blocks, as many at a time as there is room for; those of no low rank are appended to `full` instead."""
