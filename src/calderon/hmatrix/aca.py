@@ -194,7 +194,6 @@ def skeleton(functions, r, c, row_start, column_start, m, n, limits, zero2, nois
     norm2 = least2 = limits[0] * 0
     waiting, i = -1, m // 2
     while i >= 0:
-        # the pivot row less all crosses so far, and its largest number
         if (rank + 1) * size > part.size:
             return NO_ROOM
         u, v = part[rank * size : rank * size + m], part[rank * size + m : (rank + 1) * size]

@@ -140,7 +140,6 @@ def _prepare(x, corners, lane, step, s, ratios):
         s[(ROOM + 6 + side) * step + lane] = away
         if not inside and away < nearest:
             nearest, au, av = away, u, v
-    # the point a, from which all six parts are seen
     a = _place(corners, au, av)
     offset = _less(x, a)
     distance = _dot(offset, offset)
