@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from calderon.backends import InOrder, at_once, one_thread, run_tasks
-from calderon.backends.threads import OrderedQueue, TaskQueue, linear_algebra, schedule
+from calderon.backends.threads import OrderedQueue, TaskQueue, in_parts, linear_algebra, schedule
 
 CLIQUE = [4, 5, 6, 7]
 NEIGHBOURS = [[0], [1], [2], [3], CLIQUE, CLIQUE, CLIQUE, CLIQUE]
@@ -106,6 +106,32 @@ def test_linear_algebra_in_tasks_has_one_thread():
             seen.append(counts())
         assert seen == [{1}] * 4
         assert counts() == {2}
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_parts_cover_all_things_once_and_are_as_small_as_wanted(threads, monkeypatch):
+    monkeypatch.setattr("calderon.backends.threads.thread_count", lambda: threads)
+    for count in (0, 1, 7, 1000):
+        for most in (None, 3):
+            found = []
+            in_parts(lambda low, high, to=found: to.append((low, high)), count, most)
+            assert [n for low, high in sorted(found) for n in range(low, high)] == list(range(count))
+            assert most is None or all(high - low <= most for low, high in found)
+
+
+def test_an_error_ends_long_loops_in_parts_on_one_thread(monkeypatch):
+    """Parts that have not begun do not begin; an interruption ends loops in the same way."""
+    monkeypatch.setattr("calderon.backends.threads.thread_count", lambda: 1)
+    begun = []
+
+    def work(low, high):
+        begun.append(low)
+        if len(begun) == 2:
+            raise ValueError("enough")
+
+    with pytest.raises(ValueError, match="enough"):
+        in_parts(work, 1000, most=10)
+    assert len(begun) == 2
 
 
 def test_two_functions_run_at_once(monkeypatch):

@@ -11,6 +11,7 @@ import calderon as cal
 from calderon.files import put, put_texts
 from calderon.files.hdf5_contents import DIGEST, file_digest
 from calderon.formulations import ElasticSolution, PlanarSolution
+from calderon.formulations.saving.encoding import decoded
 from calderon.formulations.solution_info import SolutionInfo
 from catalogue import cases
 
@@ -192,6 +193,15 @@ def test_currents_between_layers_are_the_same_to_the_last_bit(solve, tmp_path):
 
 
 @pytest.mark.filterwarnings("ignore::calderon.AccuracyWarning")
+@pytest.mark.parametrize("number", ["-1", "1", "true", "0.0", "null", '"0"', "[0]"])
+def test_functions_that_a_file_does_not_have_are_refused(number):
+    """Values name functions by their places in a list; a negative place is none, and neither is a truth value."""
+    functions = [cal.P0(BALL).interpolation(1.0)]
+    assert decoded('{"function": 0}', (), functions) is functions[0]
+    with pytest.raises((ValueError, TypeError)):
+        decoded('{"function": ' + number + "}", (), functions)
+
+
 def test_tables_of_functions_and_layers_that_someone_made_up_are_refused(tmp_path):
     import h5py
 

@@ -83,8 +83,7 @@ def test_equivalent_sources_of_the_function_itself(green):
     wavenumber, whose equivalent sources are its own."""
     space = cal.P1(cal.mesh.sphere(1.0, 0.09))
     rows, x = np.arange(0, space.dimension, 100), np.random.default_rng(0).standard_normal(space.dimension)
-    operator, rtol = cal.single_layer(green, space), 1e-3
-    operator = operator + 0.5 * cal.single_layer(cal.ModifiedHelmholtz(1.5), space)
+    rtol, operator = 1e-3, cal.single_layer(green, space) + 0.5 * cal.single_layer(cal.ModifiedHelmholtz(1.5), space)
     fast = operator.assemble("mlfmm", rtol=rtol)
     assert len(fast.media) == 2 and fast.dtype == float
     assert all(levels and all(level.points for level in levels) for levels in fast.levels)

@@ -366,16 +366,19 @@ def run_tasks(
         queue.run([independent if neighbours is None and advance is None else loop] * min(thread_count(), count))
 
 
-def in_parts(work: Callable[[int, int], Any], count: int) -> None:
+def in_parts(work: Callable[[int, int], Any], count: int, most: int | None = None) -> None:
     """Call work(low, high) for parts of range(count) on all threads; a single thing is done at once.
 
     Eight parts, and two more for each thread, keep all of them busy until the end where parts take unequal times. One
-    thread works in place: ten calls on a thread of their own made products of 20 ms longer by a fifth.
+    thread works in place: ten calls on a thread of their own made products of 20 ms longer by a fifth. most: things in
+    a part at most, for loops that take long: an interruption ends them after the parts that have begun, on one thread,
+    too.
     """
-    if count <= 1 or thread_count() == 1:
+    parts = 2 * thread_count() + 8 if thread_count() > 1 else 1
+    parts = min(count, max(parts, -(-count // most) if most else 1))
+    if parts <= 1:
         if count:
             work(0, count)
         return
-    parts = min(count, 2 * thread_count() + 8)
     bounds = np.linspace(0, count, parts + 1).astype(np.int64).tolist()
     run_tasks(lambda n: work(bounds[n], bounds[n + 1]), parts)

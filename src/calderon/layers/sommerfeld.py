@@ -287,5 +287,5 @@ def _evaluated(
     out = np.empty((len(flat), components), dtype=complex)
     given = *(complex(each) for each in direct), images
     numbers = end, depths, places, given, points, weights, out
-    in_parts(lambda low, high: _integrals(flat, low, high, *numbers), len(flat))
+    in_parts(lambda low, high: _integrals(flat, low, high, *numbers), len(flat), most=16)
     return out.T.reshape(components, *rho.shape)

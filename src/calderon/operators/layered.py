@@ -66,7 +66,7 @@ class LayeredElectricField(BoundaryOperator):
         able = METHODS if backend == "numba" else ON_DEVICES
         if not (is_automatic(name) or (isinstance(name, str) and name in able)):
             raise ValueError(
-                f"the electric field in layers is assembled by method='dense', 'hmatrix' or 'fft', got {name!r}"
+                f"the electric field in layers is assembled by method={' or '.join(map(repr, able))}, got {name!r}"
             )
 
     @cached_property

@@ -65,7 +65,7 @@ def _summed(mesh: Any, tables: tuple[Array, Array], constants: Array, points: Ar
     rules, limits = [_rule(degree) for degree in LIMITS.degrees], np.array(LIMITS.limits)
     out = np.zeros((len(x), (3, 9)[kind]))
     given = corners, normals, mesh.diameters, *tables, *rules, limits, constants, kind
-    in_parts(lambda low, high: _integrate(x[low:high], *given, out[low:high]), len(x))
+    in_parts(lambda low, high: _integrate(x[low:high], *given, out[low:high]), len(x), most=32)
     return out
 
 

@@ -147,7 +147,7 @@ def layered_fields(
             def add(low: int, high: int, at: Any = place, given: Any = given) -> None:
                 _add_fields(at, low, high, *given)
 
-            in_parts(add, len(chosen))
+            in_parts(add, len(chosen), most=64)
         if len(steep):
             values += upright_fields(sections, *upright, place, float(z))
         for at, current in probes:

@@ -273,7 +273,7 @@ def paired_sums(
         scratch = aligned((3 + 2 * values) * width(float), float)
         run(x, numbers, groups, sources, scalars, low, high, scratch, out)
 
-    in_parts(work, len(x))
+    in_parts(work, len(x), most=4096)
     re, im = np.moveaxis(out, (1, 2), (0, 1))
     return np.asarray(re + 1j * im)
 

@@ -81,6 +81,8 @@ def _decoded(value: Any, classes: Mapping[str, type], functions: Sequence[Surfac
     if name == "complex":
         return complex(float(content[0]), float(content[1]))
     if name == "function":
+        if type(content) is not int or not 0 <= content < len(functions):
+            raise ValueError(f"function {content!r} of {len(functions)}")
         return functions[content]
     if name == "table":
         return {_decoded(key, classes, functions): _decoded(each, classes, functions) for key, each in content}

@@ -141,7 +141,7 @@ def _of_images(metal: LayeredMetal, pairs: NDArray[np.int32]) -> NDArray[np.comp
     def work(low: int, high: int) -> None:
         image_products(pairs, low, high, metal.flat, metal.images, panel_rules(), 1j * k0, metal.charge, values)
 
-    in_parts(work, len(pairs))
+    in_parts(work, len(pairs), most=64)
     return values.reshape(-1, 3, 3)
 
 
@@ -151,7 +151,7 @@ def products_of_pairs(
     """(n, 3, 3) the same by one rule; whole: with the direct part."""
     k0, values = metal.sections.k0, np.empty((len(pairs), 9), complex)
     given = whole, metal.flat, points, weights, metal.joined, 1j * k0, metal.charge, values
-    in_parts(lambda low, high: near_products(pairs, low, high, *given), len(pairs))
+    in_parts(lambda low, high: near_products(pairs, low, high, *given), len(pairs), most=64)
     return values.reshape(-1, 3, 3)
 
 

@@ -187,7 +187,7 @@ class VerticalMatrix:
             given = corners, scales, places, weights, part, self.sections.k0, cross_scratch()
             cross_products(pairs, orders, low, high, *given, out)
 
-        in_parts(work, len(pairs))
+        in_parts(work, len(pairs), most=256)
         return out
 
     def _rest(self, test: Side, trial: Side) -> sp.csr_array:
@@ -226,7 +226,7 @@ class VerticalMatrix:
         weights, out = 2 * rule.weights, np.empty((len(pairs), 9), complex)
 
         numbers = points, functions, weights, charges, areas, heights, given, self.sections.k0, out
-        in_parts(lambda low, high: rest_products(local, low, high, *numbers), len(pairs))
+        in_parts(lambda low, high: rest_products(local, low, high, *numbers), len(pairs), most=256)
         return self._scattered(test.rows, trial.rows, pairs, out)
 
     def _data(self, side: Side, rule: Any, numbers: Index) -> tuple[Any, ...]:

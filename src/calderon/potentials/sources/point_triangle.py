@@ -414,6 +414,6 @@ def point_triangle_integrals(
         scratch = aligned((ROOM + 2 * values * count + 3) * width(float), float)
         run(points, numbers, plane, smooth, rule, float(side), low, high, scratch, out)
 
-    in_parts(work, len(points))
+    in_parts(work, len(points), most=4096)
     re, im = np.moveaxis(out.reshape(count, values, 2, len(points)), (2, 3), (0, 1))
     return np.asarray(re + 1j * im)
