@@ -4,9 +4,9 @@
 each step. Here the other threads wait in compiled code for up to `PATIENCE` rounds before they sleep, and tasks are
 distributed by atomic counters on a board in memory, without the interpreter and its lock.
 
-The tasks of all calls are numbered consecutively. A thread owns a task once it has raised NEXT from its number; a call
-ends when DONE has reached LIMIT. So no thread can hold a task of a call that has ended. What a task writes does not
-depend on the thread, so results have the same bits on any number of threads.
+The tasks of all calls are numbered consecutively. A thread owns a task once it has raised `next` from its number; a
+call ends when `done` has reached `limit`. So no thread can hold a task of a call that has ended. What a task writes
+does not depend on the thread, so results have the same bits on any number of threads.
 """
 
 import os
@@ -14,8 +14,7 @@ import platform
 import threading
 import weakref
 from collections.abc import Callable
-from enum import IntEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from llvmlite import ir
@@ -28,18 +27,29 @@ from calderon.backends.numba import jitable_part, kernel, thread_count
 from calderon.backends.vectors import place_of
 
 
-class Place(IntEnum):
+class Places(NamedTuple):
     """Places on the board, each in a cache line of its own; the data of the function, which are the arguments of the
     call, begin behind them (`by_address.DATA`).
 
-    NEXT, LIMIT, DONE: numbers of the next task, after the last one and of those done. STOP: whether threads should end.
-    FAILED: whether a task failed. FIRST, BEGIN, END, PARTS, FUNCTION: of the call: number of its first task, range of
+    next, limit, done: numbers of the next task, after the last one and of those done. stop: whether threads should end.
+    failed: whether a task failed. first, begin, end, parts, function: of the call: number of its first task, range of
     its blocks, number of its parts, address of its function.
     """
 
-    NEXT, LIMIT, DONE, STOP, FAILED, FIRST, BEGIN, END, PARTS, FUNCTION = range(0, 80, 8)
+    next: int
+    limit: int
+    done: int
+    stop: int
+    failed: int
+    first: int
+    begin: int
+    end: int
+    parts: int
+    function: int
 
 
+AT = Places(*range(0, 8 * len(Places._fields), 8))
+"""The places; not an enumeration, whose members Numba 0.62 does not take as indices."""
 PATIENCE = 10_000
 """Rounds without a task before a thread sleeps, of some 20 to 50 ns each."""
 
@@ -110,17 +120,17 @@ else:
 def do_task(board):
     """Do the next task of the board (places as above); whether there was one."""
     while True:
-        task = load(board, Place.NEXT)
-        if task >= load(board, Place.LIMIT):
+        task = load(board, AT.next)
+        if task >= load(board, AT.limit):
             return False
-        if replace(board, Place.NEXT, task, task + 1):
+        if replace(board, AT.next, task, task + 1):
             break
     # its blocks
-    part, parts = task - board[Place.FIRST], board[Place.PARTS]
-    begin, count = board[Place.BEGIN], board[Place.END] - board[Place.BEGIN]
-    if call_function(board, Place.FUNCTION, (begin + count * part // parts, begin + count * (part + 1) // parts)) != 0:
-        store(board, Place.FAILED, 1)
-    increase(board, Place.DONE)
+    part, parts = task - board[AT.first], board[AT.parts]
+    begin, count = board[AT.begin], board[AT.end] - board[AT.begin]
+    if call_function(board, AT.function, (begin + count * part // parts, begin + count * (part + 1) // parts)) != 0:
+        store(board, AT.failed, 1)
+    increase(board, AT.done)
     return True
 
 
@@ -130,7 +140,7 @@ def await_others(board):
     references of, only until the kernel returns, so this is part of it. A processor with too many threads is left to
     another one."""
     rounds = 0
-    while load(board, Place.DONE) != load(board, Place.LIMIT):
+    while load(board, AT.done) != load(board, AT.limit):
         pause()
         rounds += 1
         if rounds > PATIENCE:
@@ -141,7 +151,7 @@ def await_others(board):
 def attend(board, patience):
     """Do tasks of the board until none came for `patience` rounds."""
     idle = 0
-    while idle < patience and load(board, Place.STOP) == 0:
+    while idle < patience and load(board, AT.stop) == 0:
         if do_task(board):
             idle = 0
         else:
@@ -160,10 +170,10 @@ def team_kernel(function: Callable[..., None]) -> Callable[..., None]:
     def lead(board, begin, end, parts, *arguments):
         """Call part(begin, end, *arguments) for the blocks begin to end in so many parts, as tasks of the board, and
         wait for all of them."""
-        write_function(part, arguments, (begin, end), board, Place.FUNCTION)
-        board[Place.FIRST], board[Place.PARTS] = board[Place.LIMIT], parts
-        board[Place.BEGIN], board[Place.END] = begin, end
-        store(board, Place.LIMIT, board[Place.LIMIT] + parts)
+        write_function(part, arguments, (begin, end), board, AT.function)
+        board[AT.first], board[AT.parts] = board[AT.limit], parts
+        board[AT.begin], board[AT.end] = begin, end
+        store(board, AT.limit, board[AT.limit] + parts)
         while do_task(board):
             pass
         await_others(board)
@@ -193,8 +203,8 @@ class Team:
                 self._start()
             self._sleep.wake()
         kernel(self._board, *blocks, parts, *arguments)
-        if self._board[Place.FAILED]:
-            self._board[Place.FAILED] = 0
+        if self._board[AT.failed]:
+            self._board[AT.failed] = 0
             raise MemoryError("no memory is left for the intermediate results of a time step")
 
     def _start(self) -> None:
@@ -213,7 +223,7 @@ class _Sleep:
 
     def wait(self, board: NDArray[np.int64]) -> None:
         with self._lock:
-            if board[Place.STOP]:
+            if board[AT.stop]:
                 return
             self._sleepers += 1
         self._signal.acquire()
@@ -227,12 +237,12 @@ class _Sleep:
 
 
 def _serve(board: NDArray[np.int64], sleep: _Sleep) -> None:
-    while not board[Place.STOP]:
+    while not board[AT.stop]:
         attend(board, PATIENCE)
-        if board[Place.NEXT] >= board[Place.LIMIT]:
+        if board[AT.next] >= board[AT.limit]:
             sleep.wait(board)
 
 
 def _stop(board: NDArray[np.int64], sleep: _Sleep) -> None:
-    board[Place.STOP] = 1
+    board[AT.stop] = 1
     sleep.wake()
