@@ -35,8 +35,8 @@ CALLED_BY_EQUATIONS = {
 """Classes whose methods equations call, with points, spaces and materials that they have checked."""
 WITHOUT_METHODS = {
     "Board.local_part", "Board.warn_of_coarse_meshes", "ElasticMaterial.required", "LoadCase.of",
-    "ElasticSolid.surface_fields", "ElasticSolid.temperature", "Exchange.from_gmsh", "Exchange.from_pyvista", "Exchange.from_trimesh", "TriangleMesh.flat_triangles",
-    "TriangleMesh.geometry", "Viewable.show", "Viewable.view",
+    "ElasticSolid.surface_fields", "ElasticSolid.temperature", "Exchange.from_gmsh", "Exchange.from_pyvista",
+    "Exchange.from_trimesh", "TriangleMesh.flat_triangles", "TriangleMesh.geometry", "Viewable.show", "Viewable.view",
 }  # fmt: skip
 """Further ones, those that need other packages, and those that open a window."""
 
