@@ -63,6 +63,7 @@ ON_DEVICES = (
     "galerkin/test_shared_matrices.py::test_refusals",
     "hmatrix/test_device_hmatrix.py::test_every_layer_holds_the_tolerance[double_layer-Laplace",
     "hmatrix/test_shared_hmatrices.py::test_the_processor_has_the_small_blocks",
+    "fft/test_grid_operator.py::test_devices_multiply_alike[mixed-1e-06-1]",
     "fmm/test_device_products.py::test_layers_of_laplace[0.001]",
     "mlfmm/test_waves_on_devices.py::test_sound_by_plane_waves_and_equivalent_sources",
     "mlfmm/test_waves_on_two_devices.py::test_refusals",

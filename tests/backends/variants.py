@@ -9,6 +9,7 @@ import pytest
 
 import calderon as cal
 from calderon.backends import Execution, Source
+from calderon.backends.devices.fourier import DeviceFourier
 from calderon.galerkin.rows.device import row_defines
 from calderon.hmatrix import Admissibility, Choices, assemble_hmatrix
 from calderon.hmatrix.device.batches import entries_source
@@ -189,11 +190,20 @@ def wave_cases() -> dict[str, Case]:
 
 
 def layered_cases() -> dict[str, Case]:
-    """The matrix of metal on two interfaces of a stack."""
+    """The matrix of metal on two interfaces of a stack, and its products by grids, of lengths 2^a 3^b 5^c."""
     plate = cal.mesh.plate((0.4, 0.1), 0.05)
     space = cal.RWG(cal.mesh.merge([plate.translated([0.0, 0.0, z]) for z in (0.03, 0.05)]))
     stack = cal.Stack([cal.Layer(0.03, 2.2), cal.Layer(0.02, 4.0)], below="pec")
-    return {"layered field": partial(_matrix, cal.layered_electric_field(stack, 3e8, space))}
+    field = cal.layered_electric_field(stack, 3e8, space)
+    return {"layered field": partial(_matrix, field), "grids": partial(_grids, field)}
+
+
+def _grids(operator: Any, backend: str, precision: str) -> None:
+    """Products in double precision, or with spectra in single; transforms of passes of all lengths."""
+    mixed = "double" if precision == "double" else "mixed"
+    device = Execution.of(backend, "double").devices[0]
+    DeviceFourier(device, np.float64 if precision == "double" else np.float32, 120)
+    operator.assemble("fft", backend=backend, precision=mixed) @ np.ones(operator.shape[1])
 
 
 def simulation_cases() -> dict[str, Case]:

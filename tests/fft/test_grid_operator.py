@@ -7,6 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 import calderon as cal
+from calderon.backends.devices.fourier import DeviceFourier
 
 FREQUENCY, PITCH = 12e9, 12.5e-3
 ONE = cal.Stack([cal.Layer(3.175e-3, eps_r=2.2)], below="pec")
@@ -113,11 +114,42 @@ def test_impossible_requests_are_refused():
     assert "pre-corrected FFT" in str(find("fft")) and "mm" in str(find("fft"))
 
 
-def test_devices_are_refused():
-    board = cal.Stack([cal.Layer(3e-3, eps_r=2.3)], below="pec")
-    field = cal.layered_electric_field(board, 2e9, cal.RWG(cal.planar.patch(40e-3, 30e-3, h=15e-3, z=board.top)))
-    with pytest.raises(ValueError, match="on the processor, got backend='opencl': leave it out"):
-        field.assemble("fft", backend="opencl")
+@pytest.mark.parametrize("length", [2, 8, 45, 300])
+@pytest.mark.parametrize("inverse", [False, True])
+def test_transforms_on_a_device_are_those_of_numpy(opencl, length, inverse):
+    """Also of arrays with zeros at the end, of which the first numbers alone are wanted."""
+    x = np.random.default_rng(0).standard_normal((2, 3, length - 1, 7)).transpose(1, 2, 3, 0)
+    given, kept = opencl.array(x), length // 2
+    work = tuple(opencl.empty((3 * length * 7, 2), float) for _ in range(2))
+    found = DeviceFourier(opencl, float, length).transform(given, work, 3, 7, length - 1, kept, inverse)
+    numbers = opencl.to_host(found)[: 3 * kept * 7].reshape(3, kept, 7, 2) @ [1, 1j]
+    transform = np.fft.ifft if inverse else np.fft.fft
+    exact = transform(x @ [1, 1j], length, axis=1)[:, :kept] * (length if inverse else 1)
+    assert np.abs(numbers - exact).max() < 1e-14 * length
+    with pytest.raises(ValueError, match="lengths 2\\^a 3\\^b 5\\^c of at least 2, got 14"):
+        DeviceFourier(opencl, float, 14)
+
+
+@pytest.mark.parametrize("interfaces", [1, 2])
+@pytest.mark.parametrize(("precision", "accuracy"), [("double", 1e-12), ("mixed", 1e-6)])
+def test_devices_multiply_alike(opencl, interfaces, precision, accuracy):
+    """Products, adjoint ones, those with sparse factors around the field, and the iterations of GMRES there."""
+    field, x = operator(interfaces), np.random.default_rng(1).standard_normal((2, len(dense(interfaces))))
+    x, combine = x[0] + 1j * x[1], 2j * sp.eye_array(len(dense(interfaces))).tocsc()[:, ::2]
+    for each, vector in ((field, x), (combine.T @ field @ combine, x[::2])):
+        own, there = (each.assemble("fft", backend=name, precision=precision) for name in ("numba", "opencl"))
+        assert there.backend == "opencl:0" and own.error < 1e-4 and there.error < 1e-4
+        for found, exact in ((there @ vector, own @ vector), (there.H @ vector, own.H @ vector)):
+            assert np.linalg.norm(found - exact) < accuracy * np.linalg.norm(exact)
+        currents, infos = zip(*(cal.gmres(matrix, vector, rtol=1e-4) for matrix in (own, there)), strict=True)
+        assert np.linalg.norm(np.subtract(*currents)) < 1e-2 * np.linalg.norm(currents[0])
+        assert abs(infos[0].iterations - infos[1].iterations) <= 1 and "GMRES on opencl:0" in str(infos[1])
+
+
+def test_devices_without_room_are_refused(opencl, monkeypatch):
+    monkeypatch.setattr(opencl, "memory", lambda: 10_000)
+    with pytest.raises(MemoryError, match="a pre-corrected FFT operator needs .* larger spacing"):
+        operator(1).assemble("fft", backend="opencl")
 
 
 def test_sparse_factors_stand_around_the_field():

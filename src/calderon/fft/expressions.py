@@ -11,7 +11,8 @@ from calderon.backends import Execution
 from calderon.fft.operator import GridOperator, grid_operator
 from calderon.operators.lazy_operator import short_label
 from calderon.operators.products import Products, near_entries
-from calderon.operators.tree import terms_of
+from calderon.operators.tree import Term, terms_of
+from calderon.products.device.sums import DeviceSum, OnOneDevice
 from calderon.products.operator import FastOperator
 
 
@@ -26,7 +27,7 @@ class GridProducts(FastOperator):
 
     def __init__(self, product: LinearOperator, grids: list[GridOperator], label: str, seconds: float) -> None:
         super().__init__(product.shape, complex, label)
-        self.product, self.grids, self.seconds = product, grids, seconds
+        self.product, self.grids, self.seconds, self.backend = product, grids, seconds, grids[0].backend
         self.error, self.checked = max(each.error for each in grids), min(each.checked for each in grids)
 
     @property
@@ -50,11 +51,17 @@ class GridProducts(FastOperator):
         return np.asarray(self.product.rmatmat(x))
 
 
+class DeviceGridProducts(OnOneDevice, GridProducts):
+    """Products of grids with sparse factors around them on a device, where vectors of `gmres` stay."""
+
+    product: DeviceSum
+
+
 class _Grids(Products):
     """Products of expressions, of which those without sparse factors are one grid each."""
 
     def __init__(self, options: dict[str, Any]) -> None:
-        super().__init__(Execution.of("numba", "double"), self._grid, layered=True)
+        super().__init__(Execution.of(options.get("backend", "numba"), "double"), self._grid, layered=True)
         self.options, self.grids = options, list[GridOperator]()
 
     def of(self, operator: Any) -> LinearOperator:
@@ -89,4 +96,8 @@ def assemble_fft(operator: Any, **options: Any) -> GridOperator | GridProducts:
         return grid_operator(operator, **options)
     began, grids = time.perf_counter(), _Grids(options)
     product = grids.of(operator)
-    return GridProducts(product, grids.grids, short_label(operator), time.perf_counter() - began)
+    label, devices = short_label(operator), grids.execution.devices
+    there = DeviceSum.of(devices[0], [(Term(1.0, None), product)], product.shape, complex) if devices else None
+    if there is None:
+        return GridProducts(product, grids.grids, label, time.perf_counter() - began)
+    return DeviceGridProducts(there, grids.grids, label, time.perf_counter() - began)

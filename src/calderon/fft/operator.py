@@ -10,8 +10,9 @@ import scipy
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from calderon.backends import require_memory, run_tasks, thread_count
+from calderon.backends import Device, Execution, require_memory, run_tasks, thread_count
 from calderon.backends.threads import in_parts
+from calderon.fft.device import DeviceGrid
 from calderon.fft.grid import SPACINGS, Grid
 from calderon.fft.kernels import add_rows, gather, scatter
 from calderon.fft.near import both_orders, boxes, exact_entries, near_pairs, subtract_grid
@@ -21,6 +22,7 @@ from calderon.galerkin.layered.metal import LayeredMetal
 from calderon.operators.layered import LayeredElectricField
 from calderon.operators.tree import terms_of
 from calderon.products.check import Check, random_rows
+from calderon.products.device.sums import DeviceSum, OnOneDevice, Part
 from calderon.products.operator import FastOperator
 from calderon.solvers.live_bar import assembly_progress
 from calderon.validation import one_of, positive_length
@@ -163,6 +165,31 @@ class GridOperator(FastOperator):
         )
 
 
+class DeviceGridOperator(OnOneDevice, GridOperator):
+    """A grid operator whose products are on a device, where vectors of `gmres` stay; see `OnDevice`.
+
+    Near entries stay on the processor, too, for preconditioners.
+    """
+
+    def __init__(self, device: Device, *given: Any) -> None:
+        """Send the tables of a grid operator; given: the arguments of `GridOperator`."""
+        super().__init__(*given)
+        self.backend = device.name
+        there = DeviceGrid(device, self.grid, self.spectra, self.near, self.factors)
+        self.product: DeviceSum = DeviceSum(device, [Part(1.0, there, False, False, 0, 0)], self.shape, self.dtype)
+
+    @property
+    def there(self) -> DeviceSum:
+        """The products that sums on the device are made of."""
+        return self.product
+
+    def _matvec(self, x: NDArray[Any]) -> NDArray[Any]:
+        return np.asarray(self.product.matvec(x.ravel()), complex)
+
+    def _rmatvec(self, x: NDArray[Any]) -> NDArray[Any]:
+        return np.asarray(self.product.rmatvec(x.ravel()), complex)
+
+
 def grid_operator(
     operator: Any,
     backend: str = "numba",
@@ -184,8 +211,7 @@ def grid_operator(
     if local is not None:
         parts = replace(parts, sparse=parts.sparse + local)
     one_of(precision, ("double", "mixed"), "precision of method 'fft'")
-    if backend != "numba":
-        raise ValueError(f"method='fft' computes on the processor, got backend={backend!r}: leave it out")
+    devices = Execution.of(backend, precision, mixed=True).devices
     if isinstance(order, bool) or not isinstance(order, Integral) or order not in range(1, 7):
         raise ValueError(f"order = {order!r}: the degree of interpolation on the grid is a whole number from 1 to 6")
     if len(upright := parts.field.parts.vertical):
@@ -216,7 +242,8 @@ def grid_operator(
     subtract_grid(exact, grid, greens, factors)
     # transforms for the products, and the error in random rows
     spectra = transformed(greens, np.complex64 if precision == "mixed" else complex, thread_count())
-    found = GridOperator(matrix, parts, grid, spectra, (touching, both_orders(exact) + parts.sparse), factors)
+    given: Any = matrix, parts, grid, spectra, (touching, sp.csr_array(both_orders(exact) + parts.sparse)), factors
+    found = DeviceGridOperator(devices[0], *given) if devices else GridOperator(*given)
     check = _check_of(found, matrix)
     found.error, found.checked = check.error(found), len(check.rows)
     found.seconds = time.perf_counter() - began

@@ -28,7 +28,7 @@ def node_greens(metal: LayeredMetal, grid: Grid) -> NDArray[np.complex128]:
 def transformed(greens: NDArray[np.complex128], dtype: Any, workers: int) -> NDArray[Any]:
     """Spectra (planes, planes, 2, Nx, Ny) of the even continuation to periodic grids, so large that nothing wraps."""
     nx, ny = greens.shape[-2:]
-    size = [scipy.fft.next_fast_len(2 * n - 1) for n in (nx, ny)]
+    size = [scipy.fft.next_fast_len(2 * n - 1, real=True) for n in (nx, ny)]  # 2^a 3^b 5^c, as devices transform
     out = np.empty((*greens.shape[:3], *size), dtype=dtype)
     periodic = np.zeros(size, dtype=complex)
     for index in np.ndindex(*greens.shape[:3]):

@@ -23,7 +23,7 @@ from calderon.quadrature import Quadrature
 from calderon.spaces import EdgeSpace
 from calderon.validation import describe, truth
 
-METHODS, ON_DEVICES = ("dense", "hmatrix", "fft"), ("dense",)
+METHODS, ON_DEVICES = ("dense", "hmatrix", "fft"), ("dense", "fft")
 """Methods that have tables of Green's functions, and those of them that "auto" stands for on devices."""
 
 

@@ -79,7 +79,6 @@ class Method:
     factorise(matrix, rtol) gives rough factors, for preconditioner="hlu". grids: spacing=, order=, near= are supported.
     joins_blocks: the blocks of an operator are one product, not one each.
     ranks: the ranks of MPI may share one matrix. devices: devices assemble it, so that "auto" may stand for it there.
-    multiplies_on_devices: backends other than "numba" are supported.
     matrix: a description of what is stored. plan(operator, rtol, precision): its Plan; ValueError for an operator that
     the method does not support.
     """
@@ -102,7 +101,6 @@ class Method:
     joins_blocks: bool = False
     ranks: bool = False
     devices: bool = True
-    multiplies_on_devices: bool = True
     matrix: str = "matrix"
     plan: Callable[..., Plan] | None = None
 
@@ -119,8 +117,6 @@ ABILITIES = {
     "compression_rtol": ("compresses", "compresses nothing"),
     **dict.fromkeys(("spacing", "order", "near"), ("grids", "has no grid")),
     "keep_on_device": ("keeps_on_device", "keeps no matrix on a device"),
-    "backend": ("multiplies_on_devices", "computes on the processor"),
-    "compare": ("multiplies_on_devices", "computes on the processor"),
     "matrix_file": ("saves", "saves nothing"),
     "solver='lu'": ("stores_entries", "keeps no entries of a matrix (preconditioner='hlu' factorises an H-matrix)"),
     "preconditioner='hlu'": ("factorise", "has no hierarchical factors"),

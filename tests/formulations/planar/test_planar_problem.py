@@ -233,6 +233,18 @@ def test_large_boards_by_fft_and_hmatrices(antenna):
             antenna.solve(2.39e9, **options)
 
 
+def test_grids_on_a_device_solve_boards(opencl, antenna):
+    """A plate without columns, whose vectors stay there, and a patch with a probe."""
+    plate = cal.PlanarProblem(BOARD, PATCH)
+    options = ({"method": "fft", "backend": name, "rtol": 1e-5} for name in ("numba", "opencl"))
+    own, there = (
+        [plate.monostatic_rcs(2.39e9, [0.2, 0.4], 0.3, **each), antenna.solve(2.39e9, **each)] for each in options
+    )
+    assert np.allclose(own[0], there[0], rtol=1e-3)
+    assert there[1].input_impedances[0] == pytest.approx(own[1].input_impedances[0], rel=1e-4)
+    assert "backend opencl" in there[1].info.matrix
+
+
 def test_auto_compresses_large_boards(monkeypatch):
     """Without dense matrices: a large plate by FFT, as its near pairs are few, a small one as an H-matrix, and a board
     with much vertical metal by a dense matrix all the same."""

@@ -12,7 +12,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from calderon.backends import require_memory
 from calderon.dense import DenseMatrix
-from calderon.fft import GridOperator, cell_inverse, grid_operator, near_inverse, plan_fft
+from calderon.fft import DeviceGridOperator, GridOperator, cell_inverse, grid_operator, near_inverse, plan_fft
 from calderon.formulations.linear_system import HLU_RTOL, LinearSystem
 from calderon.formulations.loops.splitting import SPLIT_BELOW, LowFrequencySystem
 from calderon.formulations.options import PAIR_BYTES, PlanChoices, SolveChoices, SolveOptions
@@ -28,6 +28,7 @@ from calderon.mesh.topology import components_by_edges
 from calderon.operators.layered import LayeredElectricField, layered_electric_field
 from calderon.operators.methods import AUTO, Plan, method_named
 from calderon.products.cost import Cost
+from calderon.products.device.sums import DeviceSum, OnOneDevice
 from calderon.spaces import EdgeSpace
 from calderon.validation import one_of
 
@@ -100,6 +101,22 @@ class Bordered(LinearOperator):
         return f"{self.operator}" + (f", and {number} dense columns" if number else "")
 
 
+class DeviceBordered(OnOneDevice, Bordered):
+    """A matrix without columns on a device, where vectors of `gmres` stay; see `OnDevice`."""
+
+    operator: DeviceGridOperator
+
+    @property
+    def product(self) -> DeviceSum:  # type: ignore[override]
+        """The products on the device."""
+        return self.operator.product
+
+    @property
+    def backend(self) -> str:
+        """The name of the device."""
+        return self.operator.backend
+
+
 def inverse_of(operator: GridOperator | ComposedOperator) -> LinearOperator:
     """An approximate inverse: hierarchical factors of H-matrices; of grids `cell_inverse` of pieces of metal that are
     all small, or `near_inverse`."""
@@ -156,8 +173,10 @@ class MetalOperator:
         own = sp.csr_array(local[flat][:, flat])
         order = np.concatenate([flat, others])
         if method_named(method).grids:
-            found = grid_operator(operator, local=own, precision=precision, progress=progress, **self.grid)
-            return Bordered(found, columns, order, found.touching)
+            found = grid_operator(operator, backend, precision, progress, local=own, **self.grid)
+            whole = not len(others) and np.array_equal(flat, np.arange(space.dimension))
+            stays = isinstance(found, DeviceGridOperator) and whole
+            return (DeviceBordered if stays else Bordered)(found, columns, order, found.touching)
         part = operator.assemble(method, rtol=rtol, progress=progress)
         terms = [Term(1.0, part), Term(1.0, own)] if own.nnz else [Term(1.0, part)]
         composed = ComposedOperator(product_of(terms), [part], repr(operator), part.seconds, part.rtol, terms)
@@ -285,7 +304,7 @@ class BoardEquation(Equation):
                 f"precision={options.precision!r}: metal in layers is solved in precision='double', and by "
                 "method='fft' in 'mixed', too"
             )
-        if options.backend != "numba" and not method.stores_entries:
+        if options.backend != "numba" and not (method.stores_entries or method.grids):
             raise ValueError(
                 f"backend={options.backend!r}: method {method.name!r} of metal in layers computes on the processor"
             )

@@ -160,12 +160,10 @@ class Solver(Table):
 
     @model_validator(mode="after")
     def _fits_together(self) -> "Solver":
-        for option in ("compression_rtol", "matrix_file", "compare"):
+        for option in ("compression_rtol", "matrix_file"):
             if getattr(self, option) is not None:
                 require(self.method, option)
         require_tolerance(self.method, self.rtol, self.compression_rtol, self.precision)
-        if self.backend != "numba":
-            require(self.method, "backend")
         if self.preconditioner == "hlu":
             require(self.method, "preconditioner='hlu'")
         if self.matrix_file is not None and not self.matrix_file.endswith((".h5", ".hdf5")):
