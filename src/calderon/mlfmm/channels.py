@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 from calderon.backends.numba import kernel
 from calderon.backends.threads import in_parts
 from calderon.mlfmm.far import KINDS
+from calderon.pairs.grouping import grouped
 from calderon.spaces.charges import entries_of_charges, places_of_charges, shares
 
 
@@ -250,22 +251,31 @@ def listed(
         offsets.append(sum(len(points) for points in groups[:same]))
     # entries by leaf and point, in this order
     points = np.concatenate(groups)
-    entries = [_entries(each, degree, offset, leaf_of(each), len(points), real)
+    entries = [_entries(each, degree, offset, leaf_of(each), (leaves, len(points)), real)
                for each, offset in zip(channels, offsets, strict=True)]  # fmt: skip
-    orders = [np.argsort(key, kind="stable") for key, _, _ in entries]
-    keys = [key[order] for (key, _, _), order in zip(entries, orders, strict=True)]
-    used = np.unique(np.concatenate(keys))
+    begins = [np.flatnonzero(np.diff(keys, prepend=-1)) for keys, _, _ in entries]
+    used = _united([keys[begin] for (keys, _, _), begin in zip(entries, begins, strict=True)])
     # components of all waves, and the map of each channel
     waves = tuple(dict.fromkeys(each.wave for each in channels))
-    begin = dict(zip(waves, np.cumsum([0, *(KINDS[each] for each in waves)])[:-1].tolist(), strict=True))
+    places = dict(zip(waves, np.cumsum([0, *(KINDS[each] for each in waves)])[:-1].tolist(), strict=True))
     maps = []
-    for each, (_, unknown, parts), key, order in zip(channels, entries, keys, orders, strict=True):
-        first = np.searchsorted(key, np.append(used, used[-1:] + 1)).astype(np.int32)
-        maps.append(ListedMap(each.first, begin[each.wave], first, unknown[order], parts[order]))
+    for each, (keys, unknown, parts), begin in zip(channels, entries, begins, strict=True):
+        first = begin if len(begin) == len(used) else np.searchsorted(keys, used)
+        first = np.append(first, len(keys)).astype(np.int32)
+        maps.append(ListedMap(each.first, places[each.wave], first, unknown, parts))
     # where the points of each leaf begin
     of_leaf, point = np.divmod(used, len(points))
     starts = np.searchsorted(of_leaf, np.arange(leaves + 1))
     return Listed(starts, maps, waves), points[point], np.concatenate(normals)[point]
+
+
+def _united(sorted_keys: list[NDArray[np.int64]]) -> NDArray[np.int64]:
+    """The different ones of increasing keys of several lists, increasing."""
+    first, *others = sorted_keys
+    if all(np.array_equal(each, first) for each in others):
+        return first
+    merged = np.sort(np.concatenate(sorted_keys), kind="stable")  # runs that are sorted are merged
+    return merged[np.flatnonzero(np.diff(merged, prepend=-1))]
 
 
 def mixed(channels: list[Channel], weights: NDArray[np.complex128]) -> tuple[list[Channel], NDArray[np.complex128]]:
@@ -280,17 +290,22 @@ def mixed(channels: list[Channel], weights: NDArray[np.complex128]) -> tuple[lis
 
 
 def _entries(
-    channel: Channel, degree: int, offset: int, leaf: NDArray[np.int64], points: int, real: Any
+    channel: Channel, degree: int, offset: int, leaf: NDArray[np.int64], counts: tuple[int, int], real: Any
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[Any]]:
-    """The entries of a channel that are not zero: keys leaf * points + point, unknowns, and numbers of all components.
+    """The entries of a channel that are not zero, sorted by leaf and point: increasing keys leaf * points + point,
+    unknowns, and numbers of all components.
 
-    offset: the first point of the channel among all `points`; leaf: that of each unknown; other arguments as in
-    `listed`."""
-    parts = []
+    offset: the first point of the channel among all points; leaf: that of each unknown; counts: of leaves and of all
+    points; other arguments as in `listed`."""
+    found, sums = list[tuple[NDArray[Any], ...]](), offset
     for share in shares(channel.space):
         given = entries_of_charges(share, degree, channel.kind)
-        key = leaf[given.unknowns] * points + given.points + offset
-        parts.append((key, given.unknowns.astype(np.int32), given.numbers.astype(real)))
-        offset += given.total
-    keys, unknowns, all_numbers = zip(*parts, strict=True)
-    return np.concatenate(keys), np.concatenate(unknowns), np.concatenate(all_numbers)
+        points = given.points + sums
+        # by points, unless they are already, then by leaves
+        order = slice(None) if (np.diff(points) >= 0).all() else grouped(given.points, given.total)[1]
+        found.append((points[order], given.unknowns.astype(np.int32)[order], given.numbers.astype(real)[order]))
+        sums += given.total
+    points, unknowns, numbers = (np.concatenate(each) for each in zip(*found, strict=True))
+    of_leaf = leaf[unknowns]
+    order = grouped(of_leaf, counts[0])[1]
+    return (of_leaf * counts[1] + points)[order], unknowns[order], numbers[order]

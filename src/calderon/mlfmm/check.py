@@ -4,16 +4,19 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from calderon.mlfmm.medium import Medium
+from calderon.mlfmm.points import centres_of
 from calderon.mlfmm.spectrum import Array
 from calderon.operators.algebra import BoundaryOperator
 from calderon.operators.products import SandwichProduct, SumOfProducts
 from calderon.operators.sparse_factors import boxes_of, has_places
 from calderon.operators.tree import Term, integrals_of, terms_of
 from calderon.products.check import ROWS, Check
+from calderon.products.near_filling import inside_runs
 
 SMALL = 2e-5
 """Tolerance below which half of the checked rows are those with the largest expected errors, not random ones."""
@@ -104,13 +107,13 @@ def errors_of_rows(terms: Sequence[tuple[Term, Any]], count: int) -> Array:
 
 
 def _row_errors(value: Any) -> Array:
-    """(rows,) expected squared errors v of the rows of a product, up to a common factor (`Medium.likely_errors`).
+    """(rows,) expected squared errors v of the rows of a product, up to a common factor (`likely_errors`).
 
     value: a medium; a sum of products; or sum_d L_d^T A R_d, where v_i = sum_d sum_j |L_d|_ji^2 v_j with those of A.
     Any other product, which has no plane waves, gives an empty array.
     """
     if isinstance(value, Medium):
-        return value.likely_errors()
+        return likely_errors(value)
     if isinstance(value, SumOfProducts):
         return errors_of_rows(value.terms, value.shape[0])
     if isinstance(value, SandwichProduct):
@@ -118,6 +121,33 @@ def _row_errors(value: Any) -> Array:
         squares = [abs(each).multiply(abs(each)) for each in value.left or [sp.eye_array(len(errors))]]
         return np.asarray(sum((each.T @ errors for each in squares), np.zeros(value.shape[0])))
     return np.zeros(0)
+
+
+def likely_errors(medium: Medium) -> Array:
+    """(rows,) squared, up to a factor: the field at a function x in a leaf, of one y in a leaf at a distance R, has
+    an error like (|x - y| / R)^12 / R for the points of their supports that are farthest apart, both from the
+    centre of their leaf."""
+    # middles of functions from the centres of their leaves, and their reach
+    used = np.flatnonzero(np.isfinite(medium.sites.boxes[:, 0, 0]))
+    centres, found = centres_of(medium.tree)[medium.lists.leaves], np.zeros(len(medium.sites.boxes))
+    local, leaf = np.zeros((len(found), 3)), medium.leaf
+    local[used] = medium.sites.boxes[used].mean(axis=1) - centres[leaf[used]]
+    reach = np.zeros(len(found))
+    reach[used] = np.linalg.norm(np.diff(medium.sites.boxes[used], axis=1)[:, 0], axis=1) / 2
+    rows, columns = (medium.clusters(leaf[each]) for each in (medium.sites.rows, medium.sites.columns))
+    targets, sources = medium.sites.rows[rows.order], medium.sites.columns[columns.order]
+    edges = medium.tree.cube.edge * 0.5 ** medium.tree.level[medium.lists.leaves].astype(float)
+    # sums over the functions of leaves that are close to a leaf, but no neighbours
+    for n in np.flatnonzero(rows.stop > rows.start):
+        distance = np.linalg.norm(centres - centres[n], axis=1)
+        apart = distance < 4 * edges[n]  # within which such errors matter
+        apart[medium.lists.near[medium.lists.near_start[n] : medium.lists.near_start[n + 1]]] = False
+        own, other = targets[rows.start[n] : rows.stop[n]], sources[inside_runs(
+            columns.start[apart], columns.stop[apart], len(sources))]  # fmt: skip
+        square = distance[leaf[other]] ** 2
+        gaps = scipy.spatial.distance.cdist(local[own], local[other]) + reach[own][:, None] + reach[other]
+        found[own] = ((gaps**2 / square) ** 12 / square).sum(axis=1)
+    return found[medium.sites.rows]
 
 
 def plane_wave(operator: BoundaryOperator) -> NDArray[np.complex128]:

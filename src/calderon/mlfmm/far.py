@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends import require_memory
+from calderon.backends import require_memory, run_tasks
 from calderon.backends.threads import in_parts
 from calderon.backends.vectors import aligned, width
 from calderon.mlfmm.degrees import Degrees, Samples, Search
@@ -310,34 +310,46 @@ def find_degrees(
     """Degrees of the levels with separated boxes, and of those between them and the leaves, that hold a tolerance; None
     where numbers cannot hold it. derivatives: of the kernel, at targets and at sources. Boxes with edges below `least`
     (in m) have equivalent sources; once: for a single product."""
-    pairs, runs, found = pairs_of_levels(tree, lists), tree.runs_of_levels(), dict[int, Degrees]()
+    pairs, runs, found = pairs_of_levels(tree, lists), tree.runs_of_levels(), dict[int, Degrees | None]()
     search, cubes, lowest = Search(k, real, *derivatives, once, green), None, len(runs)
     values = search._replace(inward=False, outward=False)
     first = next((n for n, each in enumerate(pairs) if len(each.source)), len(runs))
-    # from the leaves up, as degrees do not decrease
-    for n in range(len(runs) - 1, first - 1, -1):
-        edge = 0.5**n * tree.cube.edge
-        # waves decay before they are received; errors of other functions are of one sign
-        share = rtol * np.exp(np.imag(k) * edge) if green is None else rtol / 6
-        if share >= 1:  # waves have decayed before they reach separated boxes of this size
-            break
-        low, high = runs[n]
-        near = PointsOfLevel.of(targets, tree, lists, low, high)
-        far = near if sources.local is targets.local else PointsOfLevel.of(sources, tree, lists, low, high)
-        samples = Samples.of(pairs[n], edge, near, far)
-        # small boxes: points of cubes, found by values; derivatives have the errors of nearby points
-        if edge < least:
-            few, lowest = cubes.p if cubes else EDGE.least, n
-            cubes = find_points(values, samples, edge, few, share * 0.7 ** sum(derivatives))
-            if cubes is None:
-                return None
-            continue
+    edges = 0.5 ** np.arange(len(runs)) * tree.cube.edge
+    # waves decay before they are received; errors of other functions are of one sign
+    shares = rtol * np.exp(np.minimum(np.imag(k) * edges, 700.0)) if green is None else np.full(len(runs), rtol / 6)
+    # from the leaves up; up to the first level whose waves have decayed before they reach separated boxes
+    levels = np.arange(len(runs) - 1, first - 1, -1)
+    levels = levels[np.logical_and.accumulate(shares[levels] < 1)]
+
+    def sampled(n: int) -> tuple[Samples | None, float]:
+        """Samples of a level, and the largest distance of its points from the centres of boxes."""
+        near = PointsOfLevel.of(targets, tree, lists, *runs[n])
+        far = near if sources.local is targets.local else PointsOfLevel.of(sources, tree, lists, *runs[n])
         radius = near.radius if far is near else max(near.radius, far.radius)
-        # boxes without separated ones of their level still give patterns to the level above, and get some from it
-        degrees = search.likely(radius, share) if samples is None else search.degrees(samples, radius, share)
-        if degrees is None:
+        return Samples.of(pairs[n], edges[n], near, far), radius
+
+    # small boxes: points of cubes, found by values; derivatives have the errors of nearby points
+    for n in levels[edges[levels] < least].tolist():
+        few, lowest = cubes.p if cubes else EDGE.least, n
+        cubes = find_points(values, sampled(n)[0], edges[n], few, shares[n] * 0.7 ** sum(derivatives))
+        if cubes is None:
             return None
-        # at least the degrees of the level below
-        below = found.get(n + 1, Degrees(1, 1))
-        found[n] = Degrees(max(degrees.half, below.half), max(degrees.full, below.half))
-    return Found(pairs, found, cubes, lowest)
+    # degrees of each other level; boxes without separated ones give patterns to the level above, and get some from it
+    waves = levels[edges[levels] >= least].tolist()
+
+    def work(task: int) -> None:
+        n = waves[task]
+        if None in found.values():  # one level that does not hold the tolerance is enough
+            return
+        samples, radius = sampled(n)
+        found[n] = search.likely(radius, shares[n]) if samples is None else search.degrees(samples, radius, shares[n])
+
+    run_tasks(work, len(waves))
+    # at least those of the level below
+    degrees, below = dict[int, Degrees](), Degrees(1, 1)
+    for n in waves:
+        each = found.get(n)
+        if each is None:
+            return None
+        degrees[n] = below = Degrees(max(each.half, below.half), max(each.full, below.half))
+    return Found(pairs, degrees, cubes, lowest)

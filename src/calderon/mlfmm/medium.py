@@ -7,16 +7,16 @@ are small against the wavelength.
 
 import copy
 import math
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
-from calderon.backends import Execution
+from calderon.backends import Execution, run_tasks
 from calderon.galerkin.rows.entry_kernels import Clusters
 from calderon.integrands import MAGNETIC_FIELD
 from calderon.mlfmm.channels import Channel, Listed, factorised, is_of_currents, listed, mixed, table_of, weighted
@@ -32,11 +32,11 @@ from calderon.operators.tree import Term
 from calderon.products.far_field import far_product
 from calderon.products.lists import Lists, lists_of
 from calderon.products.near_file import SavedNear
-from calderon.products.near_filling import fill, inside_runs
+from calderon.products.near_filling import fill
 from calderon.products.near_store import NearStore
 from calderon.products.octree import DEEPEST, Cube, Octree, octree
 from calderon.products.packed import PACKED
-from calderon.quadrature import NearQuadrature, Quadrature
+from calderon.quadrature import NearQuadrature, Quadrature, triangle_rule
 
 
 class LeafRules(NamedTuple):
@@ -113,7 +113,8 @@ class Medium(LinearOperator):
     tree, lists: of the unknowns, leaf (sites,): of each. near: the first row and column of each region of the matrix
     with plain terms, and its blocks; mirrored: of these, the regions whose transposed blocks are in the mirror image,
     too, with all their terms. waves: charges and tests, and far: fields between separated leaves; both None where all
-    leaves are neighbours. there: the products of devices, once they have them.
+    leaves are neighbours. refused: by type of real numbers, the largest tolerance that they did not hold. there: the
+    products of devices, once they have them.
     """
 
     def __init__(
@@ -130,50 +131,56 @@ class Medium(LinearOperator):
         used = np.isfinite(self.sites.boxes[:, 0, 0])
         low, high = self.sites.boxes[used].transpose(1, 0, 2)
         centres, reach = (low + high) / 2, (high - low).max(axis=1) / 2
-        # the tree with the least work of near entries and of products
-        self.cost = math.inf
         # functions that are no waves have equivalent sources in boxes of all sizes
         shortest_edge = edge and (shortest(self.k, edge) if self.green is None else math.inf)
-        for tree, lists, least in self._trees(centres, reach, shortest_edge, mixed):
-            leaf = np.empty(len(centres), np.int64)
+        divisions = list(self._divisions(Cube.around(centres), reach, shortest_edge, mixed))
+        best, lock = (math.inf, 0), threading.Lock()
+
+        def work(number: int) -> None:
+            """Make a tree, and keep it if it has the least work of near entries and of products so far."""
+            nonlocal best
+            cube, most, edges, least = divisions[number]
+            deepest = np.clip(np.log2(cube.edge / edges) + 1e-9, 0, DEEPEST).astype(np.int64)
+            tree = octree(centres, None, most, (deepest, deepest), cube)
+            lists, every = lists_of(tree), np.full(len(used), -1)
             counts = np.diff(np.append(tree.sources[lists.leaves, 0], len(centres)))
-            leaf[tree.source_order] = np.repeat(np.arange(len(counts)), counts)
-            every = np.full(len(used), -1)
-            every[used] = leaf
+            every[np.flatnonzero(used)[tree.source_order]] = np.repeat(np.arange(len(counts)), counts)
             near = sum(entries * terms for entries, terms in self.near_counts(lists, every))
-            if (cost := LEAVES.near * near + self._cost(tree, lists, len(centres), least)) < self.cost:
-                self.cost, self.tree, self.lists, self.leaf, self.least = cost, tree, lists, every, least
+            cost = LEAVES.near * near + self._cost(tree, lists, len(centres), least)
+            with lock:
+                if (cost, number) < best:
+                    best = cost, number
+                    self.cost, self.tree, self.lists, self.leaf, self.least = cost, tree, lists, every, least
+
+        run_tasks(work, len(divisions))
         self.near: list[tuple[int, int, NearStore]] = []
         self.mirrored = {(term.left, term.top) for term in terms if term.transposed}
         self.waves: Waves | None = None
-        self.rtol = math.inf
+        self.rtol, self.refused = math.inf, dict[np.dtype[Any], float]()
         self.far: Far | None = None
         self.there: LinearOperator | None = None
 
-    def _trees(self, centres: Array, reach: Array, edge: float, mixed: bool) -> Iterator[tuple[Octree, Lists, float]]:
-        """Some trees, with the edge in m below which their boxes have equivalent sources; for 0 of one leaf."""
-        low, cube = reach / LEAVES.low_outside, Cube.around(centres)
-
-        def found(cube: Cube, most: int, need: Array, least: float) -> tuple[Octree, Lists, float]:
-            deepest = np.clip(np.log2(cube.edge / need) + 1e-9, 0, DEEPEST).astype(np.int64)
-            tree = octree(centres, None, most, (deepest, deepest), cube)
-            return tree, lists_of(tree), least
-
-        # one leaf of all unknowns
+    def _divisions(
+        self, cube: Cube, reach: Array, edge: float, mixed: bool
+    ) -> Iterator[tuple[Cube, int, Array, float]]:
+        """Some ways to divide a cube: a larger one, the unknowns of a leaf at most, the least edge in m of the leaf of
+        each function (n,), and that below which boxes have equivalent sources. For `edge` 0 one leaf of all unknowns;
+        reach (n,): of the functions."""
         if not edge:
-            yield found(cube, len(centres), np.full(len(centres), cube.edge), 0.0)
+            yield cube, len(reach), np.full(len(reach), cube.edge), 0.0
             return
         # plane waves alone, whose smallest leaves have the least edge or a little more
         for factor in LEAVES.factors if math.isfinite(edge) else ():
             least = factor * edge
             depth = max(0, math.ceil(math.log2(cube.edge / least)))
             wider = cube.enlarged(least * 2.0**depth / cube.edge) if depth else cube
-            yield found(wider, LEAVES.most, np.maximum(least, reach / LEAVES.outside), 0.0)
+            yield wider, LEAVES.most, np.maximum(least, reach / LEAVES.outside), 0.0
         # equivalent sources in smaller boxes, too
+        low = reach / LEAVES.low_outside
         loops = is_of_currents(self.terms[0]) and abs(self.k) * np.median(reach) < LEAVES.loops
         if (mixed or math.isinf(edge)) and (low < 0.5 * edge).any() and not loops:
             for most in LEAVES.low:
-                yield found(cube, most, np.where(low < edge, low, np.maximum(edge, reach / LEAVES.outside)), edge)
+                yield cube, most, np.where(low < edge, low, np.maximum(edge, reach / LEAVES.outside)), edge
 
     def _cost(self, tree: Octree, lists: Lists, unknowns: int, least: float) -> float:
         """Work of PRODUCTS products with plane waves and equivalent sources, in units of LEAVES.pair."""
@@ -223,7 +230,7 @@ class Medium(LinearOperator):
             terms = [loosened(each, rtol) for each in exact]
             sides = (top, terms[0].shape[0], self.sites.rows), (left, terms[0].shape[1], self.sites.columns)
             # clusters of unknowns by leaf, and the pairs of them that have blocks
-            rows, columns = (self._clusters(self.leaf[site[first : first + count]]) for first, count, site in sides)
+            rows, columns = (self.clusters(self.leaf[site[first : first + count]]) for first, count, site in sides)
             pairs = self.lists.near_pairs
             kept = (rows.stop > rows.start)[pairs[:, 0]] & (columns.stop > columns.start)[pairs[:, 1]]
             near = NearStore.empty((rows, columns), pairs[kept], execution.dtype(True), packs)
@@ -248,33 +255,8 @@ class Medium(LinearOperator):
                 found[own] += near.entries(i[own] - top, j[own] - left)
         return found
 
-    def likely_errors(self) -> Array:
-        """(rows,) squared, up to a factor: the field at a function x in a leaf, of one y in a leaf at a distance R, has
-        an error like (|x - y| / R)^12 / R for the points of their supports that are farthest apart, both from the
-        centre of their leaf."""
-        # middles of functions from the centres of their leaves, and their reach
-        used = np.flatnonzero(np.isfinite(self.sites.boxes[:, 0, 0]))
-        centres, found = centres_of(self.tree)[self.lists.leaves], np.zeros(len(self.sites.boxes))
-        local, leaf = np.zeros((len(found), 3)), self.leaf
-        local[used] = self.sites.boxes[used].mean(axis=1) - centres[leaf[used]]
-        reach = np.zeros(len(found))
-        reach[used] = np.linalg.norm(np.diff(self.sites.boxes[used], axis=1)[:, 0], axis=1) / 2
-        rows, columns = (self._clusters(leaf[each]) for each in (self.sites.rows, self.sites.columns))
-        targets, sources = self.sites.rows[rows.order], self.sites.columns[columns.order]
-        edges = self.tree.cube.edge * 0.5 ** self.tree.level[self.lists.leaves].astype(float)
-        # sums over the functions of leaves that are close to a leaf, but no neighbours
-        for n in np.flatnonzero(rows.stop > rows.start):
-            distance = np.linalg.norm(centres - centres[n], axis=1)
-            apart = distance < 4 * edges[n]  # within which such errors matter
-            apart[self.lists.near[self.lists.near_start[n] : self.lists.near_start[n + 1]]] = False
-            own, other = targets[rows.start[n] : rows.stop[n]], sources[inside_runs(
-                columns.start[apart], columns.stop[apart], len(sources))]  # fmt: skip
-            square = distance[leaf[other]] ** 2
-            gaps = scipy.spatial.distance.cdist(local[own], local[other]) + reach[own][:, None] + reach[other]
-            found[own] = ((gaps**2 / square) ** 12 / square).sum(axis=1)
-        return found[self.sites.rows]
-
-    def _clusters(self, leaf: NDArray[np.int64]) -> Clusters:
+    def clusters(self, leaf: NDArray[np.int64]) -> Clusters:
+        """The unknowns of each leaf, those in leaf[n] (n,)."""
         order = np.argsort(leaf, kind="stable")
         bounds = np.searchsorted(leaf[order], np.arange(len(self.lists.leaves) + 1))
         return Clusters(order, bounds[:-1], bounds[1:])
@@ -282,19 +264,27 @@ class Medium(LinearOperator):
     def fill_far(self, rtol: float, degree: int) -> bool:
         """Prepare plane waves and equivalent sources; where numbers do not hold the tolerance nothing is changed, and
         the answer is False. degree: of the quadrature of charges."""
-        if not len(self.lists.far.source) or (self.waves and (rtol, degree) == (self.rtol, self.waves.degree)):
+        if not len(self.lists.far.source):
             return True
-        # charges of that degree, and degrees of all levels that hold the tolerance
-        waves = self.waves if self.waves is not None and self.waves.degree == degree else self._charges(degree)
+        if rtol <= self.refused.get(self.real, 0.0):
+            return False
+        # charges of that degree, some of which share a rule, and degrees of all levels that hold the tolerance
+        waves = self.waves
+        if waves is None or not np.array_equal(*(triangle_rule(each).points for each in (waves.degree, degree))):
+            waves = self._charges(degree)
+        elif rtol == self.rtol:
+            self.waves = waves._replace(degree=degree)
+            return True
         sides, derivatives = (waves.charges.points, waves.tests.points), (waves.slopes, False)
         degrees = find_degrees(self.tree, self.lists, self.k, rtol, self.real, *sides, derivatives, self.least,
                                green=self.green)  # fmt: skip
         if degrees is None:
+            self.refused[self.real] = rtol
             return False
         kinds = waves.charges.listed.waves, waves.tests.listed.waves
         # tables of these levels
         levels = degrees.levels(self.tree, self.lists, self.k, self.real, is_vector(kinds[0]), self.green)
-        self.waves, self.rtol = waves, rtol
+        self.waves, self.rtol = waves._replace(degree=degree), rtol
         self.far = Far(self.k, self.tree, self.lists, levels[0], *sides, *kinds, levels[1])
         return True
 
