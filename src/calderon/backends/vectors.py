@@ -8,6 +8,7 @@ Functions of numbers (Green's functions, integrands) work on vectors unchanged a
 functions of this file or of greens/elementary.py.
 """
 
+import math
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -36,7 +37,7 @@ def aligned(shape: int | tuple[int, ...], real: Any) -> NDArray[Any]:
     """An array of zeros that is aligned for vectors: NumPy's begin at multiples of 16 bytes, and vectors that cross
     a cache line take twice as long to load."""
     kind = np.dtype(real)
-    size = int(np.prod(shape)) * kind.itemsize
+    size = (math.prod(shape) if isinstance(shape, tuple) else shape) * kind.itemsize
     raw = np.zeros(size + BYTES, np.uint8)
     first = -raw.ctypes.data % BYTES
     return raw[first : first + size].view(kind).reshape(shape)

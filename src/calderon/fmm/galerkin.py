@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
-from calderon.backends import Device, Execution, require_memory, return_memory
+from calderon.backends import Device, Execution, at_once, require_memory, return_memory
 from calderon.fmm.device.products import DeviceProduct
 from calderon.fmm.elastic import ElasticTable, is_joint
 from calderon.fmm.laplace import LaplaceLayer
@@ -227,7 +227,9 @@ class _Composition:
         has_normals = any(each.atom.integrand.normal != "none" for each in terms)
         left = orders = first_order(ELASTIC if elastic else FUNCTIONS, rtol, has_normals)
         layout = layers.layout(orders[0])
-        near, worst = layers.near(layout), layers.checks[0]
+        # one thread tabulates the surface for the checks, while others compute blocks
+        checks, near = at_once(lambda: layers.checks, lambda: layers.near(layout))
+        worst = checks[0]
 
         def prepare(promise: Promise) -> MultipoleProduct:
             """The products with an order; the layout and near blocks are made anew only where they do not serve it."""

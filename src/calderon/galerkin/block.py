@@ -4,6 +4,7 @@ A dense matrix is the block of all rows and all columns. The work is distributed
 share output rows never run side by side (backends.run_tasks), so everything is added in place.
 """
 
+import functools
 import math
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
@@ -153,9 +154,9 @@ class Block(SpecialPart):
             )
         return scalar_device_form(integrand, test, trial)
 
-    @property
+    @functools.cached_property
     def form(self) -> Form:
-        """The form, which makes local matrices of moments."""
+        """The form, which makes local matrices of moments; loops over special pairs ask for it a thousand times."""
         if self.integrand.curls:
             return curl_form(3, self.green.wavenumber != 0)
         return scalar_form(self.integrand.component, self.test_space.element.size, self.trial_space.element.size)

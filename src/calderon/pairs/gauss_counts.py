@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends.numba import kernel
+from calderon.backends.numba import jitable_part, kernel
 from calderon.backends.vectors import aligned, lanes, load, number, put, square_root, store, where_less, width, zero
 
 COUNTS = np.array([3, 4, 5, 6, 8, 12, 20, 36, 60])
@@ -53,12 +53,37 @@ def sample_lines(
     return Lines(distinct, np.stack([np.array(coordinates), *places.reshape(2, -1)], axis=1))
 
 
+class Steps(NamedTuple):
+    """Numbers of Gauss points in steps: points[k] where k of the increasing bounds are at most E."""
+
+    bounds: NDArray[np.float64]
+    points: NDArray[np.int64]
+
+    @staticmethod
+    def of(accuracy: float, counts: NDArray[np.int64]) -> "Steps":
+        """Those of `counts` for an error of exp(-accuracy); 99 where they do not reach that."""
+        return Steps(np.cosh(accuracy / (2 * counts[::-1])), np.append(99, counts[::-1]))
+
+
 def points_needed(
     ellipses: NDArray[np.float64], accuracy: float, counts: NDArray[np.int64] = COUNTS
 ) -> NDArray[np.int64]:
     """The numbers of Gauss points, of `counts`, for an error of exp(-accuracy); 99 where COUNTS does not reach that."""
-    bounds = np.cosh(accuracy / (2 * counts[::-1]))  # increasing
-    return np.append(99, counts[::-1])[np.searchsorted(bounds, ellipses, side="right")]
+    steps = Steps.of(accuracy, counts)
+    return np.asarray(steps.points[np.searchsorted(steps.bounds, ellipses, side="right")])
+
+
+@jitable_part
+def put_points(ellipses, steps, counts):
+    """Store the numbers of points (`Steps`) for ellipses (m,) in counts (>= m,); return their product."""
+    product = 1
+    for axis in range(ellipses.size):
+        k = 0
+        while k < steps.bounds.size and steps.bounds[k] <= ellipses[axis]:
+            k += 1
+        counts[axis] = steps.points[k]
+        product *= counts[axis]
+    return product
 
 
 def ellipse_scratch(lines: Lines) -> NDArray[np.float64]:

@@ -6,6 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.backends.numba import kernel
+from calderon.backends.threads import in_parts
+
+MANY = 100_000
+"""Rows from which on several threads arrange them: fewer take as long as it takes to wake a thread, 0.2 ms."""
 
 
 def grouped(keys: NDArray[np.integer], count: int) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
@@ -34,7 +38,14 @@ def _group(keys, starts, order):
 def arranged(table: NDArray[Any], order: NDArray[np.integer]) -> NDArray[Any]:
     """table[order] for rows (n, m) of a few small numbers, ten times as fast."""
     out = np.empty((len(order), table.shape[1]), table.dtype)
-    _arrange(table, order, out)
+
+    def work(low: int, high: int) -> None:
+        _arrange(table, order[low:high], out[low:high])
+
+    if len(order) < MANY:
+        work(0, len(order))
+    else:
+        in_parts(work, len(order))
     return out
 
 

@@ -7,20 +7,21 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from calderon.backends.memory import bounded_cache
+from calderon.backends.threads import in_parts
 from calderon.pairs.classes import Numbers, Pairs, TouchingPairs, joined_orders, unchanged_orders
 from calderon.pairs.close import CLOSE, ClosePairs, in_order, warn_of_closest
 from calderon.pairs.grouping import arranged, grouped, numbered
 from calderon.pairs.near import accuracy_for, degree_for, subdivided
-from calderon.pairs.search import extents
+from calderon.pairs.search import Extents, extents
 from calderon.pairs.tables import ProductTable, RuleTable
-from calderon.pairs.touching import TOUCH, angular_points
+from calderon.pairs.touching import Limits, touching_codes
 from calderon.quadrature.options import Quadrature
 from calderon.quadrature.singular import Side, condensed_rule, points_on_side
 from calderon.spaces.element import Element
 
 Array = NDArray[np.float64]
 COUNTED = 8192
-"""Touching pairs whose rules are found at a time."""
+"""Touching pairs whose rules are found at a time: many numbers for each."""
 EXCHANGED = 1 << 40
 """Added to the code of a rule: its test and trial triangles change places."""
 TABLE_BYTES = 1 << 28
@@ -224,23 +225,33 @@ def _touching_rules(
     touching: TouchingPairs, test: Array, trial: Array, wanted: Wanted
 ) -> tuple[list[Assigned], NDArray[np.int64]]:
     """Rules for touching pairs, and the numbers of those that need too many points."""
-    one, two = extents(test).size, extents(trial).size
+    sides = (test, extents(test)), (trial, extents(trial))
     assigned, many = [], [np.zeros(0, np.int64)]
     for shared in (3, 2, 1):
         chosen = np.flatnonzero(touching.shared == shared)
-        for part in np.split(chosen, range(COUNTED, len(chosen), COUNTED)):  # many numbers for each pair
-            columns = touching.pairs, touching.test_order, touching.trial_order
-            pairs = Pairs(*(arranged(each, part) for each in columns))
-            counts = angular_points(shared, test, trial, pairs, wanted.singular)
-            if shared == 3 and wanted.mirrored:
-                counts = np.minimum(counts, TOUCH.points_of_region[3])
-            few = counts.prod(axis=1) <= TOUCH.points_of_region[shared]
-            many.append(part[~few])
-            i, j = pairs.triangles.T
-            nodes = fibre_points(wanted.wavenumber * np.maximum(one[i], two[j]), wanted.degree)
-            codes = _code([np.full(few.sum(), shared), nodes[few], *counts[few].T])
-            assigned.append(Assigned.of(codes, pairs if few.all() else pairs.part(few)))
+        columns = touching.pairs, touching.test_order, touching.trial_order
+        pairs = Pairs(*(arranged(each, chosen) for each in columns))
+        codes = _touching_codes(*sides, pairs, Limits.of(shared, wanted.singular, wanted.mirrored), wanted)
+        few = codes >= 0
+        many.append(chosen[~few])
+        assigned.append(Assigned.of(codes, pairs) if few.all() else Assigned.of(codes[few], pairs.part(few)))
     return assigned, np.concatenate(many)
+
+
+def _touching_codes(
+    test: tuple[Array, Extents], trial: tuple[Array, Extents], pairs: Pairs, limits: Limits, wanted: Wanted
+) -> NDArray[np.int64]:
+    """(n,) codes of the rules of pairs as in `touching_codes`, for |k| and the degree that are wanted."""
+    codes = np.empty(len(pairs.triangles), np.int64)
+
+    def work(low: int, high: int) -> None:
+        some = pairs.part(slice(low, high))
+        i, j = some.triangles.T
+        nodes = fibre_points(wanted.wavenumber * np.maximum(test[1].size[i], trial[1].size[j]), wanted.degree)
+        codes[low:high] = touching_codes(test, trial, some, nodes, limits)
+
+    in_parts(work, len(codes), COUNTED)
+    return codes
 
 
 def fibre_points(phase: Array, degree: int) -> NDArray[np.int64]:

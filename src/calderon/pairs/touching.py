@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends.threads import in_parts
+from calderon.backends.numba import kernel
 from calderon.pairs.classes import Pairs
-from calderon.pairs.gauss_counts import COUNTS, Lines, ellipse_scratch, points_needed, put_ellipses, sample_lines
-from calderon.pairs.search import extents
+from calderon.pairs.gauss_counts import COUNTS, Lines, Steps, ellipse_scratch, put_ellipses, put_points, sample_lines
+from calderon.pairs.search import Extents
 from calderon.quadrature.singular import ROLES, angular_maps
 
 Array = NDArray[np.float64]
@@ -37,24 +37,63 @@ class TouchingRules(NamedTuple):
 TOUCH = TouchingRules()
 
 
-def angular_points(shared: int, test: Array, trial: Array, pairs: Pairs, singular: int) -> NDArray[np.int64]:
-    """(n, 3) Gauss points along the angular coordinates of pairs that share so many vertices, of triangles with corners
-    (m, 3, 3); 99 where COUNTS has not enough, 1 for coordinates that there are not."""
-    ellipses = np.empty((len(pairs.triangles), 1 + max(max(each) for each in ROLES[shared])))
-    lines = _angular_lines(shared)
+class Limits(NamedTuple):
+    """What codes of rules of touching pairs depend on: the accuracy and the smaller choice of numbers of points
+    (`Steps`); numbers of shared vertices; points of a region up to which all numbers are in use, and at most; points
+    along a coordinate at most; stretch of triangles from which on the smaller choice is used."""
 
-    def work(low: int, high: int) -> None:
-        some = pairs.part(slice(low, high))
-        put_ellipses(test, trial, some, lines, ellipse_scratch(lines), ellipses[low:high])
+    usual: Steps
+    coarse: Steps
+    shared: int
+    large: int
+    most: int
+    most_along: int
+    stretched: float
 
-    in_parts(work, len(ellipses))
-    counts = np.ones((len(ellipses), 3), np.int64)
-    counts[:, : ellipses.shape[1]] = points_needed(ellipses, TOUCH.accuracy * singular, COUNTS)
-    large = np.flatnonzero(counts[:, 0] * counts[:, 1] * counts[:, 2] > TOUCH.large)
-    i, j = pairs.triangles[large].T
-    large = large[(extents(test[i]).stretch > TOUCH.stretched) | (extents(trial[j]).stretch > TOUCH.stretched)]
-    counts[large, : ellipses.shape[1]] = points_needed(ellipses[large], TOUCH.accuracy * singular, TOUCH.coarse)
-    return counts
+    @staticmethod
+    def of(shared: int, singular: int, mirrored: bool) -> "Limits":
+        """singular: of `Quadrature`; mirrored: whether integrals over a triangle and itself need points in mirrored
+        pairs, so that they never have too many."""
+        usual, coarse = (Steps.of(TOUCH.accuracy * singular, counts) for counts in (COUNTS, TOUCH.coarse))
+        most = TOUCH.points_of_region[shared]
+        along = most if mirrored and shared == 3 else int(np.iinfo(np.int64).max)
+        return Limits(usual, coarse, shared, TOUCH.large, most, along, TOUCH.stretched)
+
+
+def touching_codes(
+    test: tuple[Array, Extents], trial: tuple[Array, Extents], pairs: Pairs, nodes: NDArray[np.int64], limits: Limits
+) -> NDArray[np.int64]:
+    """(n,) codes of the rules (rules.py) of pairs that share so many vertices, -1 where they need too many points.
+
+    test, trial: corners (m, 3, 3) and extents of the triangles; nodes (n,): points on a fibre of each pair.
+    """
+    ellipses = np.empty((len(pairs.triangles), 1 + max(max(each) for each in ROLES[limits.shared])))
+    codes, lines = np.empty(len(ellipses), np.int64), _angular_lines(limits.shared)
+    put_ellipses(test[0], trial[0], pairs, lines, ellipse_scratch(lines), ellipses)
+    _put_codes(ellipses, pairs.triangles, test[1].stretch, trial[1].stretch, nodes, limits, codes)
+    return codes
+
+
+@kernel
+def _put_codes(ellipses, triangles, stretch, other_stretch, nodes, limits, codes):
+    """Store the codes (n,) of touching pairs, see `touching_codes`.
+
+    ellipses (n, coordinates): least E along the angular coordinates of each pair; triangles (n, 2); stretch,
+    other_stretch (m,): of the test and of the trial triangles; nodes (n,): points on a fibre; limits: `Limits`.
+    """
+    counts = np.ones(3, np.int64)
+    for n in range(codes.size):
+        product = put_points(ellipses[n], limits.usual, counts)
+        i, j = triangles[n, 0], triangles[n, 1]
+        if product > limits.large and max(stretch[i], other_stretch[j]) > limits.stretched:
+            put_points(ellipses[n], limits.coarse, counts)
+        product = 1
+        for axis in range(ellipses.shape[1]):
+            counts[axis] = min(counts[axis], limits.most_along)
+            product *= counts[axis]
+        # the digits of a code, as `rules._code` joins them
+        code = limits.shared + (nodes[n] << 3) + (counts[0] << 11) + (counts[1] << 19) + (counts[2] << 27)
+        codes[n] = code if product <= limits.most else -1
 
 
 @functools.lru_cache(maxsize=3)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.backends import Execution, require_memory, run_tasks
-from calderon.backends.numba import kernel
+from calderon.backends.numba import first_at_least, kernel
 from calderon.backends.vectors import aligned
 from calderon.galerkin.bilinear_form import BilinearForm
 from calderon.galerkin.rows.entry_kernels import Clusters, CompiledRows, block
@@ -206,10 +206,11 @@ def fill_strips(
         for n in range(joined[k], joined[k + 1]):
             left, width, place = column_start[n], column_stop[n] - column_start[n], places[n]
             for r in range(height):
-                for at in range(indptr[top + r], indptr[top + r + 1]):
-                    column = indices[at] - left
-                    if 0 <= column < width:
-                        room[r, begin + column] += values[at]
+                at, end = indptr[top + r], indptr[top + r + 1]
+                at = first_at_least(indices, at, end, left)  # columns of a row increase
+                while at < end and indices[at] < left + width:
+                    room[r, begin + indices[at] - left] += values[at]
+                    at += 1
                 for c in range(width):
                     numbers[place + r * width + c] += factor * room[r, begin + c]
             begin += width

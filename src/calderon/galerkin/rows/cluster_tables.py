@@ -5,7 +5,8 @@ each side is tabulated twice: unknown by unknown, as the triangles, points and w
 cluster, as the triangles on which functions of a cluster live.
 """
 
-from typing import NamedTuple
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -43,6 +44,7 @@ class Header(NamedTuple):
 
 
 SIDE = Header(*range(len(Header._fields)))
+TOO_MANY = "{} triangles are too many for compiled rows: at most some 30 million"
 
 
 class RowSide(NamedTuple):
@@ -84,26 +86,43 @@ def row_side(
     count, functions = places.shape
     starts, triangles, local = _incidence(places, len(clusters.order))
     own = functions == 1 and np.array_equal(places[:, 0], np.arange(count))
-    # triangles by cluster, unless each has its own function
-    list_starts: NDArray[np.int64] = np.zeros(1, np.int64)
-    lists: NDArray[np.int32] = np.zeros(0, np.int32)
     rows = np.zeros((chunk.shape[1], 0))
     if own:  # the last vectors are read beyond the end; rows should not lie a multiple of 4096 bytes apart
         rows = np.pad(chunk.T, [(0, 0), (0, -(count + 16) % 512 + 32)])
-    else:
-        list_starts, lists = _lists(starts, triangles, clusters)
-    # all numbers in one array, all integers in another with a header of places
     numbers = np.concatenate([table.ravel(), records.ravel(), rows.ravel()], dtype=real, casting="same_kind")
+    sizes = functions, own, records.shape[1], chunk.shape[1], table.size + records.size, rows.shape[1], table.size
+    if numbers.size >= 2**31:
+        raise ValueError(TOO_MANY.format(count))
+    return RowSide(numbers, _integers(sizes, (starts, triangles, local), places.ravel(), clusters))
+
+
+def regrouped(side: RowSide, clusters: Clusters) -> RowSide:
+    """The unknowns of a side in other clusters, which have the same order of all unknowns; the numbers are shared."""
+    index = side.integers
+    begins = [*index[SIDE.starts : len(SIDE)].tolist(), len(index)]
+    parts = dict(zip(Header._fields[SIDE.starts :], (index[a:b] for a, b in pairwise(begins)), strict=True))
+    incidence = parts["starts"], parts["triangles"], parts["locals"]
+    return RowSide(side.numbers, _integers(tuple(index[: SIDE.starts].tolist()), incidence, parts["places"], clusters))
+
+
+def _integers(
+    sizes: tuple[int, ...], incidence: tuple[NDArray[Any], ...], places: NDArray[Any], clusters: Clusters
+) -> NDArray[np.int32]:
+    """RowSide.integers: sizes, FUNCTIONS to RECORDS, in the header; then STARTS, TRIANGLES and LOCALS, the clusters,
+    and PLACES, flat."""
+    # triangles by cluster, unless each has its own function
+    list_starts: NDArray[np.int64] = np.zeros(1, np.int64)
+    lists: NDArray[np.int32] = np.zeros(0, np.int32)
+    if not sizes[SIDE.own]:
+        list_starts, lists = _lists(*incidence[:2], clusters)
     parts = (
-        starts, triangles, local, clusters.start, clusters.stop - clusters.start, list_starts, lists, places.ravel(),
-        clusters.run_starts,
+        *incidence, clusters.start, clusters.stop - clusters.start, list_starts, lists, places, clusters.run_starts,
     )  # fmt: skip
     begins = len(SIDE) + np.cumsum([0, *(each.size for each in parts)])
-    if max(begins[-1], numbers.size) >= 2**31:
-        raise ValueError(f"{count} triangles are too many for compiled rows: at most some 30 million")
-    sizes = functions, own, records.shape[1], chunk.shape[1], table.size + records.size, rows.shape[1], table.size
+    if begins[-1] >= 2**31:
+        raise ValueError(TOO_MANY.format(len(places) // max(1, sizes[SIDE.functions])))
     header = np.array([*sizes, *begins[:-1]])
-    return RowSide(numbers, np.concatenate([header, *parts], dtype=np.int32, casting="same_kind"))
+    return np.concatenate([header, *parts], dtype=np.int32, casting="same_kind")
 
 
 def positions(places: NDArray[np.int64], clusters: Clusters) -> NDArray[np.int64]:

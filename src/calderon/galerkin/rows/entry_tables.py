@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.backends.records import Record
+from calderon.backends.threads import in_parts
 from calderon.galerkin.regular.centroid_distances import spread_records
 from calderon.galerkin.regular.element_tables import by_groups, jointly
 from calderon.mesh.geometry import FlatTriangles
@@ -16,6 +17,8 @@ TRIANGLE = Record("TRIANGLE", centre=3, normal=3, jacobian=1, spread=9, data=Non
 """The record of a triangle, and the rows of a chunk: centroid, normal, twice the area, corners (see
 centroid_distances.py), what the form reads; then come the quadrature points."""
 CENTRE, NORMAL, JACOBIAN, SPREAD, DATA = TRIANGLE.places.values()
+TOGETHER = 2048
+"""Triangles whose records are made together: they have half a megabyte."""
 
 
 class Layout(NamedTuple):
@@ -53,9 +56,17 @@ def side_table(
 
 def side_records(surface: FlatTriangles, data: NDArray[np.float64], rule: TriangleRule) -> NDArray[np.float64]:
     """(n, DATA + k + 3 P) records of the triangles, with what the form reads (n, k)."""
-    count = len(surface.corners)
-    columns = (
-        surface.centroids, surface.normals, surface.jacobian, spread_records(surface, np.float64), data,
-        surface.points(rule.points),
-    )  # fmt: skip
-    return np.concatenate([each.reshape(count, -1) for each in columns], axis=1)
+    count, width = len(surface.corners), DATA + data.shape[1] + 3 * rule.number_of_points
+    out = np.empty((count, width))
+
+    def work(low: int, high: int) -> None:
+        """Fill the records of some triangles, whose numbers stay in the second-level cache."""
+        some = FlatTriangles(*(each[low:high] for each in surface))
+        columns = (
+            some.centroids, some.normals, some.jacobian, spread_records(some, np.float64), data[low:high],
+            some.points(rule.points),
+        )  # fmt: skip
+        np.concatenate([each.reshape(high - low, -1) for each in columns], axis=1, out=out[low:high])
+
+    in_parts(work, count, TOGETHER)
+    return out

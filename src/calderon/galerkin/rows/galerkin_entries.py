@@ -16,7 +16,7 @@ from calderon.galerkin.bilinear_form import BilinearForm
 from calderon.galerkin.block import Block
 from calderon.galerkin.forms.form import Form
 from calderon.galerkin.regular.element_tables import FUNCTIONS_AT_ONCE, in_threes
-from calderon.galerkin.rows.cluster_tables import SIDE, RowSide, positions, row_side, triangle_order
+from calderon.galerkin.rows.cluster_tables import SIDE, RowSide, positions, regrouped, row_side, triangle_order
 from calderon.galerkin.rows.entries import Entries, entries_scratch, entry_loops
 from calderon.galerkin.rows.entry_kernels import Clusters, CompiledRows
 from calderon.galerkin.rows.entry_tables import DATA, Layout, side_records, side_table
@@ -97,12 +97,17 @@ def compiled_sum(
     tables = _side_tables(pairs, forms)
     one_space, symmetric = pairs.test_space is pairs.trial_space, all(each.is_symmetric for _, each in terms)
     same = pairs.form.direct and one_space and row_clusters is column_clusters
-    test_side, trial_side = (
-        functools.partial(_side, pairs, True, row_clusters, tables[0][1]),
-        functools.partial(_side, pairs, False, column_clusters, tables[1][1]),
-    )
-    # both sides, once where they are the same
-    rows, columns = (test_side(),) * 2 if same else at_once(test_side, trial_side)
+    # both sides; what they share is made once
+    if same:
+        rows = columns = _side(pairs, True, row_clusters, tables[0][1])
+    elif pairs.form.direct and one_space and np.array_equal(row_clusters.order, column_clusters.order):
+        rows = _side(pairs, True, row_clusters, tables[0][1])
+        columns = rows._replace(side=regrouped(rows.side, column_clusters), clusters=column_clusters)
+    else:
+        rows, columns = at_once(
+            functools.partial(_side, pairs, True, row_clusters, tables[0][1]),
+            functools.partial(_side, pairs, False, column_clusters, tables[1][1]),
+        )
     test, trial = (layouts for layouts, _ in tables)
     many_tests = pairs.numbers_of_tests > 0
 

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from calderon.backends import run_tasks
 from calderon.backends.numba import jitable_part, kernel
+from calderon.backends.threads import in_parts
 from calderon.galerkin.rows.cluster_tables import SIDE, RowSide, item
 from calderon.galerkin.rows.sorting import sort
 
@@ -33,10 +34,11 @@ def neighbours(first: Numbers, second: Numbers, counts: tuple[int, int], half: b
     total = 2 * len(first) - int((first == second).sum()) if half else len(first)
     if total >= 2**31:
         raise ValueError(f"{total} touching and near pairs of triangles are too many: at most 2^31")
-    starts, by_second = np.zeros(counts[0] + 1, np.int64), np.zeros(counts[1] + 1, np.int64)
-    lists = np.empty((4, total), np.int32)
-    _list_neighbours(first, second, half, starts, by_second, lists)
-    return Neighbours(starts.astype(np.int32), lists[2], lists[3])
+    starts, keys = np.zeros(counts[0] + 1, np.int64), np.empty(total, np.int64)
+    _list_neighbours(first, second, half, starts, keys)
+    found = Neighbours(starts.astype(np.int32), *np.empty((2, total), np.int32))
+    in_parts(lambda low, high: _sort_neighbours(starts, keys, found, low, high), counts[0])
+    return found
 
 
 @jitable_part
@@ -56,43 +58,41 @@ def shift(starts):
 
 
 @kernel
-def _list_neighbours(first, second, half, starts, by_second, lists):
-    """List the pairs of `neighbours` by their first triangle, with increasing second ones.
+def _list_neighbours(first, second, half, starts, keys):
+    """List the pairs of `neighbours` by their first triangle, in their order.
 
-    first, second (n,): triangles of each pair; half: whether (j, i) is listed with (i, j); starts, by_second: zeros,
-    one more than there are triangles, where the lists of each first and each second triangle begin afterwards;
-    lists (4, pairs): the first triangle and the pair by the second in lists[:2], then, by running through these, the
-    second and the pair by the first in lists[2:].
+    first, second (n,): triangles of each pair; half: whether (j, i) is listed with (i, j); starts: zeros, one more than
+    there are triangles, where the list of each begins afterwards; keys (pairs,): 2^32 times the second triangle, and
+    twice the number of the pair, and 1 if its triangles are exchanged.
     """
     # how long the lists are
     for n in range(first.size):
         i, j = first[n], second[n]
         starts[i + 1] += 1
-        by_second[j + 1] += 1
         if half and i != j:
             starts[j + 1] += 1
-            by_second[i + 1] += 1
     cumulate(starts)
-    cumulate(by_second)
-    # by the second triangle
+    # the lists
     for n in range(first.size):
         i, j = first[n], second[n]
-        at = by_second[j]
-        by_second[j] += 1
-        lists[0, at], lists[1, at] = i, n
+        keys[starts[i]] = (np.int64(j) << 32) + 2 * n
+        starts[i] += 1
         if half and i != j:
-            at = by_second[i]
-            by_second[i] += 1
-            lists[0, at], lists[1, at] = j, -1 - n
-    shift(by_second)
-    # by the first: the second ones come in increasing order
-    for j in range(by_second.size - 1):
-        for at in range(by_second[j], by_second[j + 1]):
-            i = lists[0, at]
-            here = starts[i]
-            starts[i] += 1
-            lists[2, here], lists[3, here] = j, lists[1, at]
+            keys[starts[j]] = (np.int64(i) << 32) + 2 * n + 1
+            starts[j] += 1
     shift(starts)
+
+
+@kernel
+def _sort_neighbours(starts, keys, found, low, high):
+    """Store the lists of the triangles low up to, without, high in found (`Neighbours`), with increasing second
+    triangles; starts, keys: of `_list_neighbours`, which are sorted."""
+    for t in range(low, high):
+        sort(keys, keys, starts[t], starts[t + 1])
+        for at in range(starts[t], starts[t + 1]):
+            pair = (keys[at] & 0xFFFFFFFF) >> 1
+            found.triangles[at] = keys[at] >> 32
+            found.pairs[at] = -1 - pair if keys[at] & 1 else pair
 
 
 def summed(
