@@ -13,6 +13,7 @@ from calderon.backends.devices.fourier import DeviceFourier
 from calderon.galerkin.rows.device import row_defines
 from calderon.hmatrix import Admissibility, Choices, assemble_hmatrix
 from calderon.hmatrix.device.batches import entries_source
+from calderon.hmatrix.device.dense_blocks import dense_source
 from calderon.hmatrix.device.products import products_source
 from calderon.hmatrix.device.skeleton import recompression_source
 from calderon.mlfmm import medium
@@ -233,8 +234,8 @@ def _approximation(operator: Any, backend: str, precision: str) -> None:
     if execution.device is not None:
         defines, numbers = row_defines(operator), execution.dtype(operator.is_complex)
         execution.device.build(entries_source("aca", defines, execution.real))
-        execution.device.build(entries_source("dense", defines, execution.real))
         for wide in {execution.real, np.dtype(np.float64)}:  # single where a device has no double precision
+            execution.device.build(dense_source(defines, execution.real, wide))
             execution.device.build(products_source(numbers, wide))
             execution.device.build(recompression_source(numbers, wide))
 

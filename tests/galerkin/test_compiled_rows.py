@@ -20,7 +20,7 @@ from calderon.integrands.component import Component
 from calderon.mesh.locality import locality_order
 from calderon.quadrature import triangle_rule
 from calderon.spaces import dual_tests
-from calderon.spaces.supports import support_boxes
+from calderon.spaces.supports import supports_of
 
 
 def clusters_of(points, leaf):
@@ -48,7 +48,7 @@ class Compared:
 
     def __init__(self, operator, precision="double", leaf=24):
         test, trial = operator.test, operator.trial
-        self.rows, self.columns = (clusters_of(support_boxes(each).mean(axis=1), leaf) for each in (test, trial))
+        self.rows, self.columns = (clusters_of(supports_of(each).boxes.mean(axis=1), leaf) for each in (test, trial))
         if test is trial:
             self.columns = self.rows
         self.matrix = compiled_rows(operator, self.rows, self.columns, Execution.of("numba", precision))
@@ -175,7 +175,7 @@ def test_what_has_no_rows_is_refused():
 def test_boxes_of_supports():
     """A function is zero at all points outside of its box, and the box touches its support on all sides."""
     for space in (spaces()["P1"], spaces()["P0"], spaces()["cap"], cal.RWG(spaces()["P0"].mesh)):
-        boxes, mesh = support_boxes(space), space.mesh
+        boxes, mesh = supports_of(space).boxes, space.mesh
         corners = mesh.vertices[mesh.triangles]
         for function, (low, high) in enumerate(boxes):
             support = space.triangles[(space.dofs == function).any(axis=1)]

@@ -10,11 +10,11 @@ from calderon.galerkin.rows.galerkin_entries import compiled_rows
 from calderon.hmatrix import Choices, assemble_hmatrix, compression
 from calderon.hmatrix.device import batches as device_batches
 from calderon.hmatrix.device import compression as device_compression
-from calderon.hmatrix.device import dense_blocks as device_dense_blocks
 from calderon.hmatrix.device import skeleton as device_skeleton
+from calderon.hmatrix.device.dense_blocks import DeviceDenseBlocks
 from calderon.hmatrix.galerkin import _Composition, smooth_vectors
 from calderon.hmatrix.products import RANK
-from calderon.hmatrix.tolerances import filling_of
+from calderon.hmatrix.tolerances import sums_of
 from calderon.spaces import dual_tests
 
 MESH = cal.mesh.sphere(1.0, 0.13)
@@ -221,11 +221,19 @@ def test_many_batches_make_one_matrix(monkeypatch):
     monkeypatch.setattr(compression, "MOST_WORK", 2e4)
     monkeypatch.setattr(device_compression, "ROUND", 1e4)
     monkeypatch.setattr(device_compression, "ROUNDS", 12)
-    shown = []
+    shown, launches = [], []
+    execution = Execution.of("opencl", "double")
+    launch = execution.device.launch
+
+    def noted(program, kernel, *arguments):
+        launches.append(kernel)
+        launch(program, kernel, *arguments)
+
+    monkeypatch.setattr(execution.device, "launch", noted)
     choices = Choices(rtol=1e-4, leaf=24)
-    composition = _Composition(Execution.of("opencl", "double"), choices, None, lambda *done: shown.append(done))
+    composition = _Composition(execution, choices, None, lambda *done: shown.append(done))
     found = composition.compressed(operator)
-    assert len(found.slabs) > 20 > len(whole.slabs)
+    assert min(launches.count(kernel) for kernel in ("dense", "approximate", "combine")) > 5
     assert len(found.statistics.levels) == len(whole.statistics.levels)
     assert shown[-1] == (len(shown), len(shown)) and len(shown) > 10
     assert deviation(found, whole) < 1e-12
@@ -257,15 +265,21 @@ def test_blocks_that_are_small_beside_the_matrix_have_fewer_crosses():
     assert single.statistics.total.mean_rank < 1.1 * double.statistics.total.mean_rank
 
 
-def test_the_errors_of_blocks_are_those_of_the_processor():
+@pytest.mark.parametrize(("precision", "bound"), [("double", 1e-12), ("single", 1e-5)])
+def test_sums_of_rows_are_those_of_the_processor(monkeypatch, precision, bound):
+    """In one batch and in many, which cut the rows."""
     operator = cal.electric_field(3.0, EDGES)
     matrix = assembled(operator, 1e-3)
-    execution = Execution.of("opencl", "double")
+    execution, rng = Execution.of("opencl", precision), np.random.default_rng(2)
     rows = compiled_rows(operator, matrix.tree.rows.clusters, matrix.tree.columns.clusters, execution)
-    pairs = np.stack([matrix.tree.row[matrix.tree.leaves], matrix.tree.column[matrix.tree.leaves]], axis=1)[::7]
-    there = device_dense_blocks.device_filling(device_rows(operator, rows, execution.device), rows, matrix.tree)
-    here = filling_of(rows, matrix.tree)
-    assert relative(there(pairs), here(pairs)) < 1e-12
+    clusters, vectors = np.flatnonzero(matrix.tree.rows.is_leaf)[::7], rng.standard_normal((EDGES.dimension, 3))
+    here = sums_of(rows, matrix.tree)(clusters, vectors)
+    on_device = device_rows(operator, rows, execution.device)
+    for batch in (device_batches.BATCH, 40_000):
+        monkeypatch.setattr(device_batches, "BATCH", batch)
+        there = DeviceDenseBlocks(on_device, rows, matrix.tree).row_sums(clusters, vectors)
+        assert relative(there.squares, here.squares) < bound
+        assert relative(there.products, here.products) < bound
 
 
 def test_dense_blocks_are_those_of_the_dense_matrix():
@@ -295,7 +309,7 @@ def test_errors_of_a_device_are_raised(monkeypatch):
             raise error
 
         with monkeypatch.context() as patch:
-            patch.setattr(device_dense_blocks.DeviceDenseBlocks, "fill", fail)
+            patch.setattr(DeviceDenseBlocks, "fill", fail)
             with pytest.raises(type(error), match=str(error)):
                 operator.assemble("hmatrix", backend="opencl")
 

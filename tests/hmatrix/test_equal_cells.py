@@ -9,7 +9,7 @@ from calderon.hmatrix import cluster_tree
 from calderon.hmatrix.tolerances import FINER, Sample, checked
 from calderon.hmatrix.tree.places import Places
 from calderon.mesh.errors import AccuracyWarning
-from calderon.spaces.supports import support_boxes, support_middles
+from calderon.spaces.supports import supports_of
 
 
 def tube(around, rows, length, radius, taper=0.0):
@@ -77,7 +77,7 @@ def test_middles_of_supports_tell_the_edges_of_a_bar_apart():
     """Functions on its edges lie on two faces each, and boxes around them have one middle."""
     space = cal.P1(tube(4, 40, 2.0, 0.035))
     inner = np.abs(space.mesh.vertices[:, 2] - 1) < 0.9
-    middles, boxes = support_middles(space)[inner, :2], support_boxes(space).mean(axis=1)[inner, :2]
+    middles, boxes = supports_of(space).middles[inner, :2], supports_of(space).boxes.mean(axis=1)[inner, :2]
     assert len(np.unique(np.round(boxes, 6), axis=0)) == 1
     assert len(np.unique(np.sign(np.round(middles, 6)), axis=0)) == 4
 

@@ -11,14 +11,14 @@ from calderon.galerkin.rows.galerkin_entries import go_together
 from calderon.mesh.locality import locality_order
 from calderon.products.near_entries import empty_blocks, fill_blocks
 from calderon.quadrature import NearQuadrature, Quadrature
-from calderon.spaces.supports import support_boxes
+from calderon.spaces.supports import supports_of
 
 EXECUTION = Execution.of("numba", "double")
 
 
 def boxes(space, size):
     """Runs of neighbouring unknowns."""
-    order = locality_order(support_boxes(space).mean(axis=1), size).astype(np.int64)
+    order = locality_order(supports_of(space).boxes.mean(axis=1), size).astype(np.int64)
     starts = np.arange(0, len(order), size)
     return Clusters(order, starts, np.append(starts[1:], len(order)))
 

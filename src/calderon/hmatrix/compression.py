@@ -5,7 +5,7 @@ stored in the order of the pieces, not of the threads, so that products are summ
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,12 +16,14 @@ from calderon.backends import InOrder, counted, require_memory, run_tasks, threa
 from calderon.galerkin.rows.entry_kernels import CompiledRows
 from calderon.hmatrix.aca import FULL, approximate
 from calderon.hmatrix.coarsening import Coarsening, coarsened, leaves_below
+from calderon.hmatrix.device.products import DeviceProducts
+from calderon.hmatrix.device.store import DeviceStore
 from calderon.hmatrix.hmatrix import HMatrix
 from calderon.hmatrix.products import BLOCK, RANK, entries_inside, fill, sorted_parts
 from calderon.hmatrix.recompression import recompress
-from calderon.hmatrix.storage import ADVICE, Arena, Slab, Store, table_of
+from calderon.hmatrix.storage import ADVICE, Arena, Store, shares_of, table_of
 from calderon.hmatrix.tree.block_tree import DENSE, LOW_RANK, SPLIT, BlockTree
-from calderon.hmatrix.tree.places import Places
+from calderon.hmatrix.tree.places import places_of
 
 Advance = Callable[[int, int], None]
 Points = tuple[NDArray[np.float64], NDArray[np.float64]]
@@ -108,7 +110,7 @@ def cost_of(tree: BlockTree, leaves: NDArray[np.int64]) -> NDArray[np.float64]:
 
 class Compression:
     """State shared by the pieces of work. together: blocks are put together where that costs no more than their errors.
-    MemoryError where there is no room for the matrix."""
+    on_processor: whether it has a part; MemoryError where there is no room for the matrix then."""
 
     def __init__(
         self,
@@ -118,13 +120,16 @@ class Compression:
         errors: NDArray[np.float64] | None = None,
         together: bool = False,
         points: Points | None = None,
+        on_processor: bool = True,
     ) -> None:
-        require_memory(expected_bytes(tree, rtol, rows.dtype), f"H-matrix of {tree.shape[0]} x {tree.shape[1]}", ADVICE)
+        if on_processor:
+            name = f"H-matrix of {tree.shape[0]} x {tree.shape[1]}"
+            require_memory(expected_bytes(tree, rtol, rows.dtype), name, ADVICE)
+            self.functions = rows.functions()
         self.started = time.perf_counter()
         self.rows, self.tree, self.rtol = rows, tree, rtol
         self.errors = np.zeros(len(tree.row)) if errors is None else errors
         self.coarsening = Coarsening(rows, tree, self.errors) if together else None
-        self.functions = rows.functions()
         self.places = tree.rows.start, tree.rows.stop, tree.columns.start, tree.columns.stop
         real = np.zeros(0, rows.dtype).real.dtype
         largest = np.abs(rows.special.data).max(initial=0.0)
@@ -132,15 +137,12 @@ class Compression:
         # clusters side by side is 0.15 rounding units of the largest entry (measured, double and hypersingular layers)
         self.limits = np.array([APPROXIMATION * rtol, 0.15 * largest * np.finfo(real).eps]).astype(real)
         self.truncation = TRUNCATION * rtol
-        given = points or (None, None)
-        self.sides = tuple(Places.of(each, p, real) for each, p in zip((tree.rows, tree.columns), given, strict=True))
-        self.points = (*self.sides[0], *self.sides[1])
+        self.points = places_of(tree, points, real)
         # numbers of finished blocks, and working memory that threads share
         self.store = Store(rows.dtype)
         self.free: list[Arena] = []
         self.full: list[int] = []
         self.approximated: list[NDArray[np.int64]] = []
-        self.added: list[Slab] = []
         self.special = sorted_parts(rows.special)
 
     def run(self, kind: int, blocks: NDArray[np.int64]) -> Arena:
@@ -167,23 +169,19 @@ class Compression:
         arena.clear()
         self.free.append(arena)
 
-    def _pairs(self, blocks: NDArray[np.int64]) -> NDArray[np.int64]:
-        """(b, 2) row and column clusters of blocks."""
-        return np.stack([self.tree.row[blocks], self.tree.column[blocks]], axis=1)
-
     def _dense(self, arena: Arena, blocks: NDArray[np.int64]) -> None:
         """Compute all entries of blocks and keep them in the arena."""
         m, n = self.tree.sizes(blocks)
         count = int((m * n).sum())
         numbers, start = arena.room(count)
         table = table_of(self.tree, blocks, np.full(len(blocks), -1), start)
-        fill(self.functions.board, self._pairs(blocks), table, *self.special, arena.scratch, numbers)
+        fill(self.functions.board, self.tree.pairs(blocks), table, *self.special, arena.scratch, numbers)
         arena.keep(table, count)
 
     def _low_rank(self, arena: Arena, blocks: NDArray[np.int64]) -> None:
         """Approximate blocks by crosses, as many as the work memory holds at a time, recompress and keep them in the
         arena; blocks that have no low rank are kept dense."""
-        pairs, errors = self._pairs(blocks), APPROXIMATION * self.errors[blocks]
+        pairs, errors = self.tree.pairs(blocks), APPROXIMATION * self.errors[blocks]
         ranks = np.zeros(len(blocks), np.int64)
         first = 0
         while first < len(blocks):
@@ -198,13 +196,9 @@ class Compression:
             first = done
         self.keep_full(arena, blocks[ranks == FULL])
 
-    def add(self, slabs: list[Slab], full: NDArray[np.int64]) -> None:
-        """Keep blocks that were computed elsewhere; full: those of them that should have had a low rank and have
-        none."""
-        for slab in slabs:
-            self.approximated.append(slab.table[slab.table[:, RANK] >= 0])
-        self.added += slabs
-        self.full.append(self._unexpected(full))
+    def note_full(self, blocks: NDArray[np.int64]) -> None:
+        """Count blocks that were found elsewhere to have no low rank, although they should."""
+        self.full.append(self._unexpected(blocks))
 
     def _unexpected(self, full: NDArray[np.int64]) -> int:
         """How many blocks of full rank should have had a low one; those that could hardly have one do not count,
@@ -214,7 +208,7 @@ class Compression:
     def keep_full(self, arena: Arena, blocks: NDArray[np.int64]) -> None:
         """Keep admissible blocks that have no low rank as dense ones."""
         if len(blocks):
-            self.full.append(self._unexpected(blocks))
+            self.note_full(blocks)
             self._dense(arena, blocks)
 
     def keep_recompressed(
@@ -232,17 +226,24 @@ class Compression:
         self.approximated.append(table)
         arena.keep(table, used)
 
-    def result(self, label: str, backend: str = "numba") -> HMatrix:
-        """The matrix of all that was kept; nothing can be added afterwards."""
-        slabs = self.store.slabs() + self.added
-        correction, tree = self.correction(), self.tree
+    def result(self, label: str, backend: str = "numba", stores: Sequence[DeviceStore] = ()) -> HMatrix:
+        """The matrix of all that was kept here and in the stores of devices, which hold it then, if there are any;
+        nothing can be added afterwards."""
+        slabs, tree = self.store.slabs(), self.tree
+        if stores:
+            self.approximated += [table[table[:, RANK] >= 0] for store in stores for table in store.tables]
+        correction = self.correction()
         if self.coarsening is not None:
             tree, number = coarsened(tree, [slab.table for slab in slabs])
             for slab in slabs:
                 slab.table[:, BLOCK] = number[slab.table[:, BLOCK]]
+        if stores and slabs:
+            for store, share in zip(stores, shares_of(slabs, len(stores)), strict=False):
+                store.add(share)
         return HMatrix(
-            tree, slabs, self.rows.dtype, self.rtol, correction=correction, full=sum(self.full), label=label,
-            seconds=time.perf_counter() - self.started, backend=backend,
+            tree, None if stores else slabs, self.rows.dtype, self.rtol, correction=correction, full=sum(self.full),
+            label=label, seconds=time.perf_counter() - self.started, backend=backend,
+            on_device=DeviceProducts(stores, tree) if stores else None,
         )  # fmt: skip
 
     def correction(self) -> sp.csr_array | None:

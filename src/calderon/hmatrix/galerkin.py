@@ -17,21 +17,20 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
-from calderon.backends import Execution, require_device_memory
+from calderon.backends import Execution
 from calderon.galerkin.layered.rows import layered_rows
 from calderon.galerkin.limits import checked_range
 from calderon.galerkin.rows.device import device_rows
 from calderon.galerkin.rows.entry_kernels import Clusters, CompiledRows
 from calderon.galerkin.rows.galerkin_entries import compiled_rows
 from calderon.hmatrix.composed_operator import ComposedOperator
-from calderon.hmatrix.compression import Advance, expected_bytes, hmatrix
-from calderon.hmatrix.device.compression import compress_on_devices, sampled_on_devices
-from calderon.hmatrix.device.products import ADVICE as ON_PROCESSOR
+from calderon.hmatrix.compression import Advance, hmatrix
+from calderon.hmatrix.device.compression import DeviceTeam, compress_on_devices
 from calderon.hmatrix.device.products import DeviceProducts
 from calderon.hmatrix.hmatrix import HMatrix
 from calderon.hmatrix.off_diagonal import Term
 from calderon.hmatrix.saving import SavedParts, with_shared_trees
-from calderon.hmatrix.tolerances import Scales, block_errors, checked, filling_of, sampled
+from calderon.hmatrix.tolerances import Scales, block_errors, checked, sampled, sums_of
 from calderon.hmatrix.tree.block_tree import Admissibility, BlockTree, block_tree
 from calderon.hmatrix.tree.cluster_tree import ClusterTree, cluster_tree
 from calderon.integrands.integrand import ELECTRIC_FIELD, MAGNETIC_FIELD, VECTOR_POTENTIAL
@@ -48,7 +47,7 @@ from calderon.products.cost import BLOCKS, Cost, row_flops
 from calderon.solvers.iteration import tolerance
 from calderon.solvers.live_bar import assembly_progress
 from calderon.spaces import DualTests, Space, numbering
-from calderon.spaces.supports import support_boxes, support_middles
+from calderon.spaces.supports import Supports, supports_of
 
 DEFAULT_RTOL = 1e-4
 
@@ -201,6 +200,7 @@ class _Composition:
         self.devices = execution.devices
         self.parts: list[HMatrix] = []
         self._trees: dict[int, tuple[Any, ClusterTree]] = {}
+        self._places: dict[int, tuple[Any, Supports]] = {}
         self._products = Products(execution, self.compressed, layered=True)
 
     def product(self, operator: BoundaryOperator) -> LinearOperator:
@@ -251,7 +251,7 @@ class _Composition:
         for space, tree in ((operator.test, found.tree.rows), (operator.trial, found.tree.columns)):
             self._trees.setdefault(id(space), (space, tree))
         if self.devices:
-            found.on_device = DeviceProducts(self.devices, found.tree, found.slabs, found.dtype)
+            found.on_device = DeviceProducts.of(self.devices, found.tree, found.slabs, found.dtype)
         return found
 
     def _computed(self, operator: IntegralOperator | LayeredElectricField) -> HMatrix:
@@ -267,36 +267,40 @@ class _Composition:
         if square := float(np.abs(entries.special.data).max(initial=0.0)) ** 2:
             what = f"compression, which squares the entries of the {operator.integrand.name} on this surface,"
             checked_range(entries.real, rtol * square, square, what)
-        # the devices that help, where the matrix fits into their memory
-        for device in self.devices:
-            share = expected_bytes(blocks, rtol, entries.dtype) // len(self.devices)
-            require_device_memory(device, share, f"H-matrix of {blocks.shape[0]} x {blocks.shape[1]}", ON_PROCESSOR)
-        form: Any = operator  # those in layers have no devices
-        on_devices = [device_rows(form, entries, device) for device in self.devices]
-        with_processor = len(on_devices) < len(execution.team or (execution,))
+        # the devices that help; forms in layers have none
+        form: Any = operator
+        on_devices = DeviceTeam([device_rows(form, entries, device) for device in self.devices], entries, blocks)
+        with_processor = len(self.devices) < len(execution.team or (execution,))
         # a sample of entries, for the errors of blocks and for the check of the matrix
-        scales = scales_of(operator, blocks, wavenumber)
+        supports = self._supports(operator.test), self._supports(operator.trial)
+        scales = scales_of(operator, blocks, wavenumber, supports)
         if with_processor:
-            sample = sampled(filling_of(entries, blocks), blocks, scales, entries.real)
+            sample = sampled(sums_of(entries, blocks), blocks, scales, entries.real)
         else:
-            sample = sampled_on_devices(on_devices, entries, blocks, scales)
-        points = support_middles(operator.test), support_middles(operator.trial)
+            sample = on_devices.sampled(scales)
+        points = supports[0].middles, supports[1].middles
 
         # compressed with smaller tolerances until the sample agrees
         def made(finer: float) -> HMatrix:
             errors = block_errors(sample, blocks, finer, scales) if self.choices.coarsen else None
-            given = blocks, finer, repr(operator), self.advance, errors, points
-            if not on_devices:
-                return hmatrix(entries, *given)
-            return compress_on_devices(on_devices, execution, entries, *given)
+            given = finer, repr(operator), self.advance, errors, points
+            if not self.devices:
+                return hmatrix(entries, blocks, *given)
+            return compress_on_devices(on_devices, execution, *given)
 
         return checked(made, sample, rtol, repr(operator))
+
+    def _supports(self, space: Any) -> Supports:
+        """Where the functions of a space are."""
+        if id(space) not in self._places:
+            self._places[id(space)] = (space, supports_of(space))
+        return self._places[id(space)][1]
 
     def _tree(self, space: Any) -> ClusterTree:
         """The clusters of a space, or of another one with the same functions on the same triangles."""
         if id(space) not in self._trees:
             if isinstance(space, DualTests):  # wider than those that they stand for, whose tree it is, too
-                tree = cluster_tree(support_boxes(space), self._leaf(space))
+                tree = cluster_tree(self._supports(space).boxes, self._leaf(space))
                 self._trees[id(space)], self._trees[id(space.primal)] = (space, tree), (space.primal, tree)
                 return tree
             for other, tree in self._trees.values():
@@ -304,7 +308,7 @@ class _Composition:
                 if same and (other.dofs == space.dofs).all() and (other.triangles == space.triangles).all():
                     self._trees[id(space)] = (space, tree)
                     return tree
-            self._trees[id(space)] = (space, cluster_tree(support_boxes(space), self._leaf(space)))
+            self._trees[id(space)] = (space, cluster_tree(self._supports(space).boxes, self._leaf(space)))
         return self._trees[id(space)][1]
 
     def _leaf(self, space: Any) -> int:
@@ -341,11 +345,16 @@ def is_sum(operator: BoundaryOperator) -> bool:
     return all(each.atom.is_leaf and each.shape == operator.shape for each in terms) and all(a is b for a, b in between)
 
 
-def scales_of(operator: IntegralOperator | LayeredElectricField, blocks: BlockTree, wavenumber: float) -> Scales:
-    """Areas of supports, and smooth functions."""
+def scales_of(
+    operator: IntegralOperator | LayeredElectricField,
+    blocks: BlockTree,
+    wavenumber: float,
+    supports: tuple[Supports, Supports],
+) -> Scales:
+    """Areas of supports of test and trial functions, and smooth functions."""
     rows, columns = (
-        (np.diff(support_boxes(space), axis=1) ** 2).sum(axis=(1, 2))[tree.order]
-        for space, tree in ((operator.test, blocks.rows), (operator.trial, blocks.columns))
+        (np.diff(each.boxes, axis=1) ** 2).sum(axis=(1, 2))[tree.order]
+        for each, tree in zip(supports, (blocks.rows, blocks.columns), strict=True)
     )
     return Scales(rows, columns, smooth_vectors(operator.trial, wavenumber)[blocks.columns.order])
 

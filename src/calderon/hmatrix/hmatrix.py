@@ -1,6 +1,7 @@
 """The H-matrix as a SciPy linear operator, and what it is made of, level by level."""
 
 import os
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -49,15 +50,15 @@ class HMatrix(LinearOperator):
     Works wherever SciPy takes a LinearOperator: products with vectors and matrices, `.T`, `.H`; in the order of the
     unknowns, not of the clusters. tree: the blocks. rtol: relative error of each block in the Frobenius norm. nbytes:
     of the stored numbers. seconds: of the assembly. full: blocks that should have had a low rank, had none, and are
-    kept dense. on_device: the blocks on devices, which do the products. error: relative, of products of some
-    rows with smooth vectors and a random one, the largest; None if it was not measured. Products of a matrix in single
-    precision with a vector in double precision are summed in double.
+    kept dense. on_device: the blocks on devices, which do the products; slabs may be None then. error: relative, of
+    products of some rows with smooth vectors and a random one, the largest; None if it was not measured. Products of a
+    matrix in single precision with a vector in double precision are summed in double.
     """
 
     def __init__(
         self,
         tree: BlockTree,
-        slabs: list[Slab],
+        slabs: list[Slab] | None,
         dtype: np.dtype[Any],
         rtol: float,
         *,
@@ -70,22 +71,40 @@ class HMatrix(LinearOperator):
         error: float | None = None,
     ) -> None:
         super().__init__(dtype=dtype, shape=tree.shape)
-        self.tree, self.slabs, self.rtol, self.correction, self.full = tree, slabs, rtol, correction, full
+        self.tree, self._slabs, self.rtol, self.correction, self.full = tree, slabs, rtol, correction, full
         self.label, self.seconds, self.backend = label, seconds, backend
         self.on_device, self.error = on_device, error
-        self._shares = shares_of(slabs, thread_count())
+
+    @property
+    def slabs(self) -> list[Slab]:
+        """The blocks in memory of the host, to which devices copy them when they are first requested."""
+        if self._slabs is None:
+            assert self.on_device is not None
+            self._slabs = self.on_device.slabs()
+        return self._slabs
+
+    @property
+    def table(self) -> NDArray[np.int64]:
+        """(blocks, 7) all stored blocks: see products.py."""
+        if self._slabs is None and self.on_device is not None:
+            return np.concatenate(self.on_device.tables)
+        return np.concatenate([slab.table for slab in self.slabs])
+
+    @cached_property
+    def _shares(self) -> list[list[Slab]]:
+        return shares_of(self.slabs, thread_count())
 
     @property
     def nbytes(self) -> int:
         """Memory of the numbers of all blocks, with the tables that describe them."""
         sparse = 0 if self.correction is None else self.correction.data.nbytes + self.correction.indices.nbytes
-        numbers = sum(int(stored(slab.table).sum()) for slab in self.slabs)
-        return numbers * self.dtype.itemsize + sum(slab.table.nbytes for slab in self.slabs) + sparse
+        table = self.table
+        return int(stored(table).sum()) * self.dtype.itemsize + table.nbytes + sparse
 
     @property
     def statistics(self) -> Statistics:
         """Numbers of blocks, ranks and memory by level of the block tree (the deeper one of the two clusters)."""
-        table, tree = np.concatenate([slab.table for slab in self.slabs]), self.tree
+        table, tree = self.table, self.tree
         blocks, nbytes = table[:, BLOCK], stored(table) * self.dtype.itemsize
         depth = np.maximum(tree.rows.level[tree.row[blocks]], tree.columns.level[tree.column[blocks]])
 
@@ -139,8 +158,10 @@ class HMatrix(LinearOperator):
 
     def products_of(self, rows: NDArray[np.int64], x: NDArray[Any]) -> NDArray[Any]:
         """(r, k) products of some rows with x (n, k), all in cluster order, by the blocks that hold these rows."""
-        before = np.searchsorted(np.sort(rows), np.arange(self.shape[0] + 1))
         vectors = np.ascontiguousarray(x.T, self.dtype)
+        if self.on_device is not None:  # all products take less time there than the blocks to the host
+            return self._in_cluster_order(vectors, False).T[rows]
+        before = np.searchsorted(np.sort(rows), np.arange(self.shape[0] + 1))
         sums, symmetric = np.zeros((x.shape[1], self.shape[0]), self.dtype), self.tree.symmetric
         for numbers, table in self.slabs:
             low, high = table[:, ROW], table[:, ROW] + table[:, HEIGHT]

@@ -1,4 +1,4 @@
-"""Kernels on stored blocks: products with vectors, dense blocks filled, entries in them found and moved."""
+"""Kernels on stored blocks: products with vectors, dense blocks filled, entries in them found."""
 
 from typing import Any
 
@@ -81,14 +81,6 @@ def entries_inside(indptr, indices, table, out):
                 count += 1
                 at += 1
     return count
-
-
-@kernel
-def move(given, starts, places, counts, out):
-    """Copy runs of counts (b,) numbers from their starts (b,) in `given` to their places (b,) in out."""
-    for b in range(len(starts)):
-        for k in range(counts[b]):
-            out[places[b] + k] = given[starts[b] + k]
 
 
 @kernel

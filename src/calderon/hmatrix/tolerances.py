@@ -46,8 +46,15 @@ class Scales(NamedTuple):
     smooth: NDArray[np.float64]
 
 
-Filling = Callable[[NDArray[np.int64]], NDArray[Any]]
-"""The entries of pairs (b, 2) of clusters, those of one pair after the other."""
+class RowSums(NamedTuple):
+    """Sums over whole rows of a matrix: squares (r,) of absolute values, products (r, s) with vectors."""
+
+    squares: NDArray[np.float64]
+    products: NDArray[np.complex128]
+
+
+SumRows = Callable[[NDArray[np.int64], NDArray[np.float64]], RowSums]
+"""The sums of the rows of some clusters, with vectors (n, s) in cluster order."""
 
 
 class Sample(NamedTuple):
@@ -93,58 +100,55 @@ def _squares(clusters: ClusterTree, weights: NDArray[np.float64]) -> NDArray[np.
     return np.asarray(squares[clusters.stop] - squares[clusters.start])
 
 
-def filling_of(rows: CompiledRows, tree: BlockTree) -> Filling:
-    """The function that computes entries of pairs of clusters on the processor; rows: of the matrix."""
+def sums_of(rows: CompiledRows, tree: BlockTree) -> SumRows:
+    """The function that computes and sums rows on the processor; rows: of the matrix."""
     functions, sparse = rows.functions(), sorted_parts(rows.special)
+    leaves = np.flatnonzero(tree.columns.is_leaf)
+    leaves = leaves[np.argsort(tree.columns.start[leaves])]
+    # strips of leaves of about 16,000 columns
+    strips = np.split(leaves, np.flatnonzero(np.diff(np.cumsum(tree.columns.size[leaves]) // 16_384)) + 1)
 
-    def numbers_of(pairs: NDArray[np.int64]) -> NDArray[Any]:
-        m, n = tree.rows.size[pairs[:, 0]], tree.columns.size[pairs[:, 1]]
-        table = np.zeros((len(pairs), 7), np.int64)
-        table[:, ROW], table[:, HEIGHT] = tree.rows.start[pairs[:, 0]], m
-        table[:, COLUMN], table[:, WIDTH] = tree.columns.start[pairs[:, 1]], n
-        table[:, OFFSET] = np.cumsum(m * n) - m * n
-        numbers = np.empty(int((m * n).sum()), rows.dtype)
-        fill(functions.board, pairs, table, *sparse, np.zeros(rows.scratch, rows.real), numbers)
-        return numbers
+    def sums(clusters: NDArray[np.int64], vectors: NDArray[np.float64]) -> RowSums:
+        tasks = [(cluster, strip) for cluster in clusters for strip in strips]
+        found: list[Any] = [None] * len(tasks)
 
-    return numbers_of
+        def work(task: int) -> None:
+            cluster, strip = tasks[task]
+            pairs = np.stack([np.full(len(strip), cluster), strip], axis=1)
+            m, n = int(tree.rows.size[cluster]), tree.columns.size[strip]
+            table = np.zeros((len(pairs), 7), np.int64)
+            table[:, ROW], table[:, HEIGHT] = tree.rows.start[cluster], m
+            table[:, COLUMN], table[:, WIDTH] = tree.columns.start[strip], n
+            table[:, OFFSET] = m * (np.cumsum(n) - n)
+            numbers = np.empty(m * int(n.sum()), rows.dtype)
+            fill(functions.board, pairs, table, *sparse, np.zeros(rows.scratch, rows.real), numbers)
+            # one row of the whole strip for each row of the cluster
+            columns = slice(int(tree.columns.start[strip[0]]), int(tree.columns.stop[strip[-1]]))
+            cut = np.split(numbers, table[1:, OFFSET])
+            part = np.concatenate([each.reshape(m, -1) for each in cut], axis=1)
+            found[task] = (np.abs(part) ** 2).sum(axis=1), part @ vectors[columns]
+
+        run_tasks(work, len(tasks))
+        # sums over the strips of each cluster
+        each = [found[first : first + len(strips)] for first in range(0, len(tasks), len(strips))]
+        squares, products = (np.concatenate([sum(one[k] for one in strip) for strip in each]) for k in (0, 1))
+        return RowSums(squares, products.astype(np.complex128))
+
+    return sums
 
 
-def sampled(filling: Filling, tree: BlockTree, scales: Scales, real: np.dtype[Any]) -> Sample:
-    """The rows of four leaves of the tree of rows, computed whole; filling: entries of pairs of clusters; real: type of
-    the vectors."""
-    # leaves of rows, evenly spaced, with strips of leaves of about 16,000 columns
-    leaves = [np.flatnonzero(side.is_leaf) for side in (tree.rows, tree.columns)]
-    leaves = [each[np.argsort(side.start[each])] for each, side in zip(leaves, (tree.rows, tree.columns), strict=True)]
-    count = min(4, len(leaves[0]))
-    chosen = leaves[0][(np.arange(count) * len(leaves[0]) + len(leaves[0]) // 2) // count]
-    widths = tree.columns.size[leaves[1]]
-    strips = np.split(leaves[1], np.flatnonzero(np.diff(np.cumsum(widths) // 16_384)) + 1)
-    tasks = [(number, row, strip) for number, row in enumerate(chosen) for strip in strips]
+def sampled(sums: SumRows, tree: BlockTree, scales: Scales, real: np.dtype[Any]) -> Sample:
+    """The rows of four leaves of the tree of rows, computed whole by `sums`; real: type of the vectors."""
+    # leaves of rows, evenly spaced
+    leaves = np.flatnonzero(tree.rows.is_leaf)
+    leaves = leaves[np.argsort(tree.rows.start[leaves])]
+    count = min(4, len(leaves))
+    chosen = leaves[(np.arange(count) * len(leaves) + len(leaves) // 2) // count]
     # products with smooth vectors and a random one
     random = np.random.default_rng(0).standard_normal((len(scales.smooth), 1))
     vectors = np.concatenate([scales.smooth, random], axis=1).astype(real).astype(float)
-    found: list[Any] = [None] * len(tasks)
-
-    def work(task: int) -> None:
-        _, row, strip = tasks[task]
-        m, widths = int(tree.rows.size[row]), tree.columns.size[strip]
-        numbers = filling(np.stack([np.full(len(strip), row), strip], axis=1))
-        squares, products = np.zeros(m), np.zeros((m, vectors.shape[1]), np.complex128)
-        begins = m * (np.cumsum(widths) - widths)
-        for start, width, at in zip(tree.columns.start[strip], widths, begins, strict=True):
-            block = numbers[at : at + m * width].reshape(m, width)
-            squares += (np.abs(block) ** 2).sum(axis=1)
-            products += block @ vectors[start : start + width]
-        found[task] = squares, products
-
-    run_tasks(work, len(tasks))
-    # sums over the strips of each leaf
-    sums = [[sum(each[k] for each, task in zip(found, tasks, strict=True) if task[0] == number) for k in (0, 1)]
-            for number in range(count)]  # fmt: skip
     rows = np.concatenate([np.arange(tree.rows.start[row], tree.rows.stop[row]) for row in chosen])
-    squares, products = (np.concatenate([each[k] for each in sums]) for k in (0, 1))
-    return Sample(rows, vectors, squares, products)
+    return Sample(rows, vectors, *sums(chosen, vectors))
 
 
 def least_product(sample: Sample, scales: Scales) -> float:

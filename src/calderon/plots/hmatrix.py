@@ -69,7 +69,7 @@ def hmatrix(matrix: "HMatrix", file: str | os.PathLike[str] | None = None, *, ti
 
 def _blocks(matrix: "HMatrix") -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """First and last row and column (n, 4) of each block, in both halves of a symmetric matrix; ranks, -1 for dense."""
-    table = np.concatenate([slab.table for slab in matrix.slabs])
+    table = matrix.table
     first_row, height, first_column, width, ranks = table[:, :5].T
     corners = np.stack([first_row, first_row + height, first_column, first_column + width], axis=1)
     if matrix.tree.symmetric:

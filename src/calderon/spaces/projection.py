@@ -16,7 +16,7 @@ from calderon.mesh.geometry import FlatTriangles
 from calderon.quadrature import triangle_rule
 from calderon.spaces.coefficients import function_in
 from calderon.spaces.element import Element
-from calderon.spaces.supports import support_boxes
+from calderon.spaces.supports import supports_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,8 +104,8 @@ class ProjectionSpace(ABC):
 
     @cached_property
     def boxes(self) -> NDArray[np.float64]:
-        """(dimension, 2, 3) boxes around the triangles of each function, as `support_boxes` gives them."""
-        return support_boxes(self)
+        """(dimension, 2, 3) boxes around the triangles of each function, as `supports_of` gives them."""
+        return supports_of(self).boxes
 
     @abstractmethod
     def mass_matrix(self, test: Any = None) -> sp.csr_array:

@@ -5,33 +5,51 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from calderon.backends.numba import kernel
 
-def support_boxes(space: Any) -> NDArray[np.float64]:
-    """(dimension, 2, 3) lower and upper corners of the boxes around the triangles of each function, in m.
 
-    space: a Space, an EdgeSpace or DualTests, with triangles (n,) and dofs (n, L).
+class Supports(NamedTuple):
+    """Where the functions of a space are, in m. boxes (dimension, 2, 3): lower and upper corners of the boxes around
+    the triangles of each function. middles (dimension, 3): means of the centroids of these; on a body of flat faces
+    they tell functions on different edges and faces apart, which middles of boxes do not."""
+
+    boxes: NDArray[np.float64]
+    middles: NDArray[np.float64]
+
+
+def supports_of(space: Any) -> Supports:
+    """The supports of a Space, an EdgeSpace or DualTests, with triangles (n,) and dofs (n, L)."""
+    if not space.mesh.is_flat:
+        space.mesh.flat_triangles(space.triangles, "a box around functions")  # says that there is none
+    boxes, middles = np.empty((space.dimension, 2, 3)), np.zeros((space.dimension, 3))
+    boxes[:, 0], boxes[:, 1] = np.inf, -np.inf
+    triangles = np.ascontiguousarray(space.mesh.triangles[space.triangles], np.int64)
+    numbers = np.zeros(space.dimension, np.int64)
+    _put_supports(space.mesh.vertices, triangles, np.ascontiguousarray(space.dofs, np.int64), boxes, middles, numbers)
+    return Supports(boxes, middles)
+
+
+@kernel
+def _put_supports(vertices, triangles, dofs, boxes, middles, numbers):
+    """Store boxes (d, 2, 3) and middles (d, 3) of functions, which are empty boxes and zeros at first.
+
+    vertices (V, 3); triangles (n, 3): vertices of each; dofs (n, L): functions of each, -1 for none; numbers (d,):
+    zeros, then how many triangles each function has.
     """
-    corners = space.mesh.flat_triangles(space.triangles, "a box around functions").corners
-    boxes = np.stack([corners.min(axis=1), corners.max(axis=1)], axis=1)  # of the triangles
-    local, size = space.dofs.ravel(), space.dofs.shape[1]
-    if size == 1 and np.array_equal(local, np.arange(space.dimension)):
-        return boxes
-    order = np.argsort(local, kind="stable")
-    order = order[np.searchsorted(local[order], 0) :]  # without the local functions numbered -1
-    sides, starts = boxes[order // size], np.searchsorted(local[order], np.arange(space.dimension))
-    parts = [least.reduceat(sides[:, side], starts, axis=0) for side, least in enumerate((np.minimum, np.maximum))]
-    return np.stack(parts, axis=1)
-
-
-def support_middles(space: Any) -> NDArray[np.float64]:
-    """(dimension, 3) means of the centroids of the triangles of each function, in m; of a space as above. On a body of
-    flat faces they tell functions on different edges and faces apart, which middles of boxes do not."""
-    local, size = space.dofs.ravel(), space.dofs.shape[1]
-    own = np.flatnonzero(local >= 0)
-    middles = space.mesh.vertices[space.mesh.triangles[space.triangles]].mean(axis=1)[own // size]
-    counts = np.bincount(local[own], minlength=space.dimension)
-    sums = [np.bincount(local[own], middles[:, axis], space.dimension) for axis in range(3)]
-    return np.stack(sums, axis=1) / counts[:, None]
+    for t in range(len(triangles)):
+        one, two, three = triangles[t]
+        for axis in range(3):
+            a, b, c = vertices[one, axis], vertices[two, axis], vertices[three, axis]
+            low, high, middle = min(a, b, c), max(a, b, c), (a + b + c) / 3
+            for function in dofs[t]:
+                if function >= 0:
+                    boxes[function, 0, axis] = min(boxes[function, 0, axis], low)
+                    boxes[function, 1, axis] = max(boxes[function, 1, axis], high)
+                    middles[function, axis] += middle
+                    numbers[function] += axis == 0
+    for function in range(len(numbers)):
+        for axis in range(3):
+            middles[function, axis] /= numbers[function]
 
 
 class Carriers(NamedTuple):

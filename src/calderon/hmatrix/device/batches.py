@@ -15,9 +15,15 @@ SHARE = 4
 """Numbers of a batch, and what else it takes, are at most this part of the memory of the device each."""
 
 
-def entries_source(name: str, defines: Defines, real: np.dtype[Any]) -> Source:
-    """The variant of a source that computes entries of a matrix, for one with these definitions."""
-    return Source(f"hmatrix/device/{name}.c", real_name(real), (*defines, ("GROUP_SIZE", GROUP)))
+def entries_source(name: str, defines: Defines, real: np.dtype[Any], more: Defines = ()) -> Source:
+    """The variant of a source that computes entries of a matrix, for one with these definitions, and more of its
+    own."""
+    return Source(f"hmatrix/device/{name}.c", real_name(real), (*defines, ("GROUP_SIZE", GROUP), *more))
+
+
+def wide_real(device: Device) -> np.dtype[Any]:
+    """The type of sums on a device: double precision, where it has that."""
+    return np.dtype(np.float64 if device.has_double else np.float32)
 
 
 class Batch(NamedTuple):

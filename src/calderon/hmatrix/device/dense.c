@@ -2,6 +2,8 @@
    with COMPLEX numbers or real ones; numbers of the matrix are PARTS reals. */
 #include ROWS
 
+typedef SUM_REAL sum_type;
+
 /* The first of indices[low] .. indices[high - 1], which increase, that is not below `bound`, or `high`. */
 DEVICE int first_at_least(GLOBAL const int *indices, int low, int high, int bound)
 {
@@ -51,5 +53,49 @@ KERNEL dense(GLOBAL const real_type *row_numbers, GLOBAL const int *row_integers
 #if COMPLEX
         entries[(size_t)PARTS * k + 1] = im;
 #endif
+    }
+}
+
+/* Sums over the entries of whole rows of the matrix, one group of GROUP_SIZE threads for each row and sum: of their squares,
+   then of their products with `count` vectors (count, columns). rows (r, 3): row within its blocks, and the first and the
+   end of these in `blocks`, which are those of `dense`, with their entries in `out`. sums (r, 1 + count, 2): real and
+   imaginary parts, of type SUM_REAL like the vectors. */
+KERNEL row_sums(GLOBAL const int *row_integers, GLOBAL const int *column_integers, GLOBAL const int *blocks,
+                GLOBAL const real_type *out, GLOBAL const int *rows, GLOBAL const sum_type *vectors, int count,
+                int columns, GLOBAL sum_type *sums)
+{
+    LOCAL sum_type parts[2 * GROUP_SIZE];
+    int t = LOCAL_ID(0), which = GROUP(1);
+    GLOBAL const int *row = rows + 3 * GROUP(0);
+    GLOBAL const sum_type *vector = vectors + (size_t)columns * (which > 0 ? which - 1 : 0);
+    sum_type re = 0, im = 0;
+    for (int b = row[1] + t; b < row[2]; b += GROUP_SIZE) {
+        GLOBAL const int *block = blocks + 4 * b;
+        int n = cluster_size(column_integers, block[1]), low = cluster_first(column_integers, block[1]);
+        GLOBAL const real_type *entry = out + PARTS * ((size_t)block[2] + (size_t)row[0] * n);
+        for (int j = 0; j < n; j++) {
+            sum_type a = entry[PARTS * j];
+            re += a * (which ? vector[low + j] : a);
+#if COMPLEX
+            sum_type b = entry[PARTS * j + 1];
+            re += which ? 0 : b * b;
+            im += which ? b * vector[low + j] : 0;
+#endif
+        }
+    }
+    parts[t] = re;
+    parts[GROUP_SIZE + t] = im;
+    WIDE_BARRIER;
+    for (int half_way = GROUP_SIZE / 2; half_way > 0; half_way /= 2) {
+        if (t < half_way) {
+            parts[t] += parts[t + half_way];
+            parts[GROUP_SIZE + t] += parts[GROUP_SIZE + t + half_way];
+        }
+        BARRIER;
+    }
+    if (t == 0) {
+        size_t at = (size_t)GROUP(0) * (1 + count) + which;
+        sums[2 * at] = parts[0];
+        sums[2 * at + 1] = parts[GROUP_SIZE];
     }
 }

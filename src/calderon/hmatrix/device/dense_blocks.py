@@ -1,31 +1,25 @@
 """Dense blocks of an H-matrix on a device (dense.c)."""
 
-import threading
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from calderon.backends import Defines, Source, real_name
 from calderon.backends.devices.device_matrix import GROUP
 from calderon.galerkin.rows.device import DeviceRows
 from calderon.galerkin.rows.entry_kernels import CompiledRows
-from calderon.hmatrix.device.batches import batches, entries_source, in_rounds
+from calderon.hmatrix.device.batches import Batch, batches, entries_source, in_rounds, wide_real
+from calderon.hmatrix.device.store import DeviceStore
 from calderon.hmatrix.products import sorted_parts
-from calderon.hmatrix.storage import Slab, table_of
-from calderon.hmatrix.tolerances import Filling
+from calderon.hmatrix.storage import table_of
+from calderon.hmatrix.tolerances import RowSums
 from calderon.hmatrix.tree.block_tree import BlockTree
 
 
-def device_filling(on_device: DeviceRows, rows: CompiledRows, tree: BlockTree) -> Filling:
-    """The entries of pairs of clusters, as `block_errors` needs them from several threads."""
-    blocks, lock = DeviceDenseBlocks(on_device, rows, tree), threading.Lock()
-
-    def numbers_of(pairs: NDArray[np.int64]) -> NDArray[Any]:
-        with lock:
-            return np.concatenate([numbers for _, numbers in blocks.between(pairs)])
-
-    return numbers_of
+def dense_source(defines: Defines, real: np.dtype[Any], wide: np.dtype[Any]) -> Source:
+    """The variant of dense.c for a matrix with these definitions, and sums of such reals."""
+    return entries_source("dense", defines, real, (("SUM_REAL", real_name(wide)),))
 
 
 class DeviceDenseBlocks:
@@ -33,29 +27,57 @@ class DeviceDenseBlocks:
 
     def __init__(self, on_device: DeviceRows, rows: CompiledRows, tree: BlockTree) -> None:
         self.rows, self.tree, self.device, self.dtype = on_device, tree, on_device.device, rows.dtype
-        self.program = self.device.build(entries_source("dense", on_device.defines, rows.real))
+        self.real, self.wide = rows.real, wide_real(on_device.device)
+        self.program = self.device.build(dense_source(on_device.defines, self.real, self.wide))
         starts, columns, values = sorted_parts(rows.special)
         parts = rows.data[2], starts.astype(np.int32), columns.astype(np.int32), values
         self.special = [self.device.array(each) for each in parts]
 
-    def fill(self, blocks: NDArray[np.int64]) -> Iterator[Slab]:
-        """The blocks, as many at a time as there is room for."""
+    def fill(self, blocks: NDArray[np.int64], store: DeviceStore) -> None:
+        """Keep blocks in a store, as many at a time as there is room for."""
         blocks = in_rounds(self.tree, blocks)
-        pairs = np.stack([self.tree.row[blocks], self.tree.column[blocks]], axis=1)
-        for part, numbers in self.between(pairs):
-            chosen = blocks[part]
-            yield Slab(numbers, table_of(self.tree, chosen, np.full(len(chosen), -1), 0))
+        for batch in self._batches(pairs := self.tree.pairs(blocks)):
+            numbers, start = store.room(batch.numbers)
+            self._compute(pairs[batch.chosen], batch, numbers, start)
+            chosen = blocks[batch.chosen]
+            store.keep(table_of(self.tree, chosen, np.full(len(chosen), -1), start))
 
-    def between(self, pairs: NDArray[np.int64]) -> Iterator[tuple[slice, NDArray[Any]]]:
-        """The entries of pairs (b, 2) of clusters: so many of these at a time, and their numbers."""
-        tree, device, real = self.tree, self.device, np.empty(0, self.dtype).real.dtype
-        m, n = tree.rows.size[pairs[:, 0]], tree.columns.size[pairs[:, 1]]
-        reals = m * self.rows.column_room[pairs[:, 1]]
-        for batch in batches(m * n, reals, self.dtype, device, "a dense block"):
-            table = np.concatenate([pairs[batch.chosen], np.stack([batch.begins, batch.scratch], axis=1)], axis=1)
-            scratch, out = device.empty((batch.reals,), real), device.empty((batch.numbers,), self.dtype)
+    def row_sums(self, clusters: NDArray[np.int64], vectors: NDArray[np.float64]) -> RowSums:
+        """The sums of some clusters of rows, computed whole; see `tolerances.RowSums`."""
+        tree, device = self.tree, self.device
+        columns, count = np.flatnonzero(tree.columns.is_leaf), vectors.shape[1]
+        pairs = np.stack([np.repeat(clusters, len(columns)), np.tile(columns, len(clusters))], axis=1)
+        sizes = tree.rows.size[clusters]
+        which = np.repeat(np.arange(len(clusters)), sizes)  # of the clusters each row is in
+        within = np.arange(len(which)) - (np.cumsum(sizes) - sizes)[which]
+        total = np.zeros((len(which), 1 + count, 2))
+        sent = device.array(np.ascontiguousarray(vectors.T, self.wide))
+        for batch in self._batches(pairs):
+            out = device.empty((batch.numbers,), self.dtype)
+            blocks = self._compute(pairs[batch.chosen], batch, out, 0)
+            first, stop = batch.chosen.start, batch.chosen.stop
+            ends = [(which + more) * len(columns) for more in (0, 1)]
+            rows = np.stack([within, *(np.clip(each, first, stop) - first for each in ends)], axis=1)
+            sums = device.empty(total.shape, self.wide)
             device.launch(
-                self.program, "dense", (len(table) * GROUP,), (GROUP,), *self.rows.arguments, *self.special,
-                device.array(table.astype(np.int32)), scratch, out,
+                self.program, "row_sums", (len(rows) * GROUP, 1 + count), (GROUP, 1), self.rows.arguments[1],
+                self.rows.arguments[3], blocks, out, device.array(rows.astype(np.int32)), sent, count, len(vectors),
+                sums,
             )  # fmt: skip
-            yield batch.chosen, device.to_host(out)
+            total += device.to_host(sums)
+        return RowSums(total[:, 0, 0], total[:, 1:, 0] + 1j * total[:, 1:, 1])
+
+    def _batches(self, pairs: NDArray[np.int64]) -> list[Batch]:
+        """Pairs (b, 2) of clusters in parts whose entries and working memory fit."""
+        m, n = self.tree.rows.size[pairs[:, 0]], self.tree.columns.size[pairs[:, 1]]
+        return batches(m * n, m * self.rows.column_room[pairs[:, 1]], self.dtype, self.device, "a dense block")
+
+    def _compute(self, pairs: NDArray[np.int64], batch: Batch, out: Any, start: int) -> Any:
+        """The entries of the pairs of a batch, in `out` from `start` on; returns their table on the device."""
+        table = np.concatenate([pairs, np.stack([batch.begins + start, batch.scratch], axis=1)], axis=1)
+        scratch, blocks = self.device.empty((batch.reals,), self.real), self.device.array(table.astype(np.int32))
+        self.device.launch(
+            self.program, "dense", (len(table) * GROUP,), (GROUP,), *self.rows.arguments, *self.special, blocks,
+            scratch, out,
+        )  # fmt: skip
+        return blocks

@@ -1,8 +1,8 @@
 /* Products with the blocks of an H-matrix; the twin of products.py. What has to be summed for a place of the result is
    gathered, so nothing is added by two threads to one place.
 
-   Tables of blocks as in products.py: first row, rows, first column, columns, rank (-1 for a dense block), then which of
-   `starts` says where its numbers begin, and where its coefficients begin. COMPLEX: whether numbers and vectors are.
+   Tables of blocks as in products.py: first row, rows, first column, columns, rank (-1 for a dense block), then where its
+   numbers begin in a page, and where its coefficients begin. A page is an array of numbers (store.py). COMPLEX: whether numbers and vectors are.
    VECTOR_REAL: type of vectors and sums, (k, n) numbers, one after the other. */
 #include "backends/prelude.h"
 
@@ -32,7 +32,7 @@ KERNEL coefficients(GLOBAL const real_type *numbers, GLOBAL const int *table, GL
     int t = LOCAL_ID(0), c = GROUP(0), vector = GROUP(1);
     GLOBAL const int *block = table + (size_t)COLUMNS * crosses[2 * c];
     int m = block[1], n = block[3], from = side ? block[0] : block[2], many = side ? m : n;
-    size_t begin = (size_t)block[5] * RUN + (size_t)crosses[2 * c + 1] * (m + n) + (side ? 0 : m);
+    size_t begin = (size_t)block[5] + (size_t)crosses[2 * c + 1] * (m + n) + (side ? 0 : m);
     GLOBAL const vector_type *given = x + PARTS * ((size_t)vector * length + from);
     vector_type total = 0, total_i = 0;
     for (int k = t; k < many; k += RUN)
@@ -55,11 +55,11 @@ KERNEL coefficients(GLOBAL const real_type *numbers, GLOBAL const int *table, GL
 
 /* The result at runs of at most RUN places, one group of SLICES * RUN threads for each: what all blocks there add. runs (r,
    2): first place and how many; starts (r + 1,): the entries of a run, each 2 * block + side; side 0: the block's rows are
-   here, 1: its columns. here, there: coefficients for side 0 and 1. */
+   here, 1: its columns. here, there: coefficients for side 0 and 1. more: whether y has the sums of other pages. */
 KERNEL gather_product(GLOBAL const real_type *numbers, GLOBAL const int *table, GLOBAL const int *runs,
                       GLOBAL const int *starts, GLOBAL const int *entries, GLOBAL const vector_type *here,
                       GLOBAL const vector_type *there, int count, GLOBAL const vector_type *x, int length,
-                      GLOBAL vector_type *y, int places)
+                      int more, GLOBAL vector_type *y, int places)
 {
     LOCAL vector_type sums[SLICES * RUN], sums_i[SLICES * RUN];
     int t = LOCAL_ID(0), run = GROUP(0), vector = GROUP(1), lane = t % RUN, size = runs[2 * run + 1];
@@ -69,7 +69,7 @@ KERNEL gather_product(GLOBAL const real_type *numbers, GLOBAL const int *table, 
         int side = entries[e] & 1;
         GLOBAL const int *block = table + (size_t)COLUMNS * (entries[e] >> 1);
         int m = block[1], n = block[3], rank = block[4], i = place - (side ? block[2] : block[0]);
-        GLOBAL const real_type *part = numbers + PARTS * ((size_t)block[5] * RUN);
+        GLOBAL const real_type *part = numbers + PARTS * (size_t)block[5];
         int dense = rank < 0, many = dense ? (side ? m : n) : rank;
         size_t begin = dense ? (side ? i : (size_t)i * n) : (side ? m : 0) + (size_t)i;
         size_t step = dense ? (side ? n : 1) : (size_t)(m + n);
@@ -87,9 +87,9 @@ KERNEL gather_product(GLOBAL const real_type *numbers, GLOBAL const int *table, 
             total_i += sums_i[k * RUN + t];
         }
         size_t at = (size_t)vector * places + place;
-        y[PARTS * at] = total;
+        y[PARTS * at] = more ? y[PARTS * at] + total : total;
 #if COMPLEX
-        y[2 * at + 1] = total_i;
+        y[2 * at + 1] = more ? y[2 * at + 1] + total_i : total_i;
 #endif
     }
 }

@@ -1,33 +1,50 @@
-"""Products of an H-matrix on a device, where its blocks stay (products.c).
+"""Products with H-matrices on devices, where the blocks stay (products.c).
 
 First the coefficients v^T x of all crosses, then each run of places of the result gathers what all blocks there add.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends import Device, Source, real_name, require_device_memory, run_tasks
-from calderon.hmatrix.products import COLUMN, HEIGHT, OFFSET, RANK, ROW, WIDTH, move
-from calderon.hmatrix.storage import Slab, shares_of, stored
+from calderon.backends import Device, Source, real_name
+from calderon.hmatrix.device.store import DeviceStore
+from calderon.hmatrix.products import COLUMN, HEIGHT, OFFSET, RANK, ROW, WIDTH
+from calderon.hmatrix.storage import Slab, shares_of
 from calderon.hmatrix.tree.block_tree import BlockTree
+from calderon.hmatrix.tree.cluster_tree import ClusterTree
 
 RUN = 32
-"""Places that are gathered together; blocks begin at multiples of so many numbers, so that 32 bits count them."""
+"""Places that are gathered together."""
 SLICES = 4
 """Groups of RUN threads that share the blocks at a run."""
-ADVICE = 'try precision="single", a larger rtol, or backend="numba"'
 
 
 class DeviceProducts:
     """The blocks of an H-matrix on devices, each of which has a part of them, and products with them in the order of
     clusters."""
 
-    def __init__(self, devices: Sequence[Device], tree: BlockTree, slabs: list[Slab], dtype: np.dtype[Any]) -> None:
+    def __init__(self, stores: Sequence[DeviceStore], tree: BlockTree) -> None:
+        self.parts = [DeviceBlocks(each, tree) for each in stores]
+
+    @classmethod
+    def of(
+        cls, devices: Sequence[Device], tree: BlockTree, slabs: list[Slab], dtype: np.dtype[Any]
+    ) -> "DeviceProducts":
+        """Blocks from the host, sent to the devices."""
         shares = shares_of(slabs, len(devices))
-        self.parts = [DeviceBlocks(*each, tree, dtype) for each in zip(devices, shares, strict=False)]
+        return cls([DeviceStore.of(*each, dtype) for each in zip(devices, shares, strict=False)], tree)
+
+    @property
+    def tables(self) -> list[NDArray[np.int64]]:
+        """The tables of all pages, with all blocks."""
+        return [table for part in self.parts for table in part.store.tables]
+
+    def slabs(self) -> list[Slab]:
+        """All blocks, copied to the host."""
+        return [slab for part in self.parts for slab in part.store.slabs()]
 
     def product(self, x: NDArray[Any], transposed: bool) -> NDArray[Any]:
         """A x or A^T x for x (k, n), in the order of clusters; sums have the precision of x, where the devices have
@@ -39,32 +56,49 @@ class DeviceProducts:
         return first
 
 
-class DeviceBlocks:
-    """Some blocks of an H-matrix on a device."""
+class PageTables(NamedTuple):
+    """The blocks of a page on the device: numbers, table, crosses (c, 2) and their count, and for the rows and the
+    columns of the matrix which blocks are at each run: starts and entries, see products.c."""
 
-    def __init__(self, device: Device, slabs: list[Slab], tree: BlockTree, dtype: np.dtype[Any]) -> None:
-        self.device, self.tree, self.dtype = device, tree, dtype
-        self.real = np.empty(0, dtype).real.dtype
-        table, numbers = _united(device, slabs, dtype)
-        self.numbers = device.array(numbers)
+    numbers: Any
+    table: Any
+    crosses: Any
+    count: int
+    rows: tuple[Any, Any]
+    columns: tuple[Any, Any]
+
+
+class DeviceBlocks:
+    """Some blocks of an H-matrix on a device, those of a store."""
+
+    def __init__(self, store: DeviceStore, tree: BlockTree) -> None:
+        self.store, self.device, self.tree, self.dtype = store, store.device, tree, store.dtype
+        sides = [_runs(self.tree.rows)]
+        if tree.rows is not tree.columns:
+            sides.append(_runs(self.tree.columns))
+        self.runs = [(len(runs), self.device.array(runs.astype(np.int32))) for runs in sides]
+        starts = [runs[:, 0] for runs in sides]
+        tables = zip(store.pages, store.tables, strict=True)
+        self.pages = [self._page(page.numbers, table, (starts[0], starts[-1])) for page, table in tables]
+
+    def _page(
+        self, numbers: Any, table: NDArray[np.int64], starts: tuple[NDArray[np.int64], NDArray[np.int64]]
+    ) -> PageTables:
+        """The tables of a page; starts: of the runs of rows and of columns."""
         rank = np.maximum(table[:, RANK], 0)
-        first, self.count = np.cumsum(rank) - rank, int(rank.sum())
         crosses = np.stack([np.repeat(np.arange(len(table)), rank), _counted(rank)], axis=1)
         columns = ROW, HEIGHT, COLUMN, WIDTH, RANK, OFFSET
-        described = np.concatenate([table[:, columns], first[:, None]], axis=1)
-        self.crosses, self.table = (device.array(each.astype(np.int32)) for each in (crosses, described))
-        self.rows = self._places(table, True)
-        self.columns = self.rows if tree.symmetric else self._places(table, False)
+        described = np.concatenate([table[:, columns], (np.cumsum(rank) - rank)[:, None]], axis=1)
+        rows = self._places(table, starts[0], True)
+        columns_too = rows if self.tree.symmetric else self._places(table, starts[1], False)
+        return PageTables(numbers, *map(self._sent, (described, crosses)), len(crosses), rows, columns_too)
 
-    def _places(self, table: NDArray[np.int64], rows: bool) -> tuple[int, Any, Any, Any]:
-        """Runs of places of a side, and for each run the blocks there: 2 * block, one more for its columns."""
-        side, both = self.tree.rows if rows else self.tree.columns, self.tree.symmetric
-        # runs of at most RUN places within leaves
-        leaves = np.sort(side.start[side.is_leaf])
-        sizes = np.diff(np.append(leaves, len(side.order)))
-        pieces = -(-sizes // RUN)
-        starts = np.repeat(leaves, pieces) + RUN * _counted(pieces)
-        runs = np.stack([starts, np.diff(np.append(starts, len(side.order)))], axis=1)
+    def _sent(self, table: NDArray[np.int64]) -> Any:
+        return self.device.array(table.astype(np.int32))
+
+    def _places(self, table: NDArray[np.int64], starts: NDArray[np.int64], rows: bool) -> tuple[Any, Any]:
+        """For each run of places of a side the blocks there: 2 * block, one more for its columns."""
+        both = self.tree.symmetric
         # for each block the runs that it covers, on this side, and on the other one of a symmetric matrix
         found = []
         for column, first, height in ((0, ROW, HEIGHT), (1, COLUMN, WIDTH)):
@@ -78,34 +112,45 @@ class DeviceBlocks:
                 found.append(np.stack([run, 2 * np.repeat(kept, many) + column], axis=1))
         entries = np.concatenate(found)
         entries = entries[np.argsort(entries[:, 0], kind="stable")]
-        begins = np.searchsorted(entries[:, 0], np.arange(len(runs) + 1))
-        arrays = (self.device.array(np.ascontiguousarray(each, np.int32)) for each in (runs, begins, entries[:, 1]))
-        return len(runs), *arrays
+        begins = np.searchsorted(entries[:, 0], np.arange(len(starts) + 1))
+        return self._sent(begins), self._sent(entries[:, 1])
 
     def product(self, x: NDArray[Any], transposed: bool) -> Callable[[], NDArray[Any]]:
         """Begin to multiply; call what is returned to wait for the product of these blocks with x."""
         device, vectors, length = self.device, len(x), x.shape[1]
+        places, runs = self.tree.shape[1 if transposed else 0], self.runs[-1 if transposed else 0]
+        if not self.pages:
+            return lambda: np.zeros((vectors, places), x.dtype)
         if not device.has_double:
             x = x.astype(self.dtype)
         real = np.empty(0, x.dtype).real.dtype
         program = device.build(products_source(self.dtype, real))
         given = device.array(np.ascontiguousarray(x))
         sides = {0, 1} if self.tree.symmetric else {1 if transposed else 0}
-        # coefficients of all crosses, then sums at each run of places over its blocks
-        coefficients = [device.empty((vectors, self.count if side in sides else 0), x.dtype) for side in (0, 1)]
-        for side in sides:
-            device.launch(
-                program, "coefficients", (self.count * RUN, vectors), (RUN, 1), self.numbers, self.table, self.crosses,
-                self.count, side, given, length, coefficients[side],
-            )  # fmt: skip
-        runs, *tables = self.columns if transposed else self.rows
-        places = self.tree.shape[1 if transposed else 0]
         out = device.empty((vectors, places), x.dtype)
-        device.launch(
-            program, "gather_product", (runs * SLICES * RUN, vectors), (SLICES * RUN, 1), self.numbers, self.table,
-            *tables, *coefficients, self.count, given, length, out, places,
-        )  # fmt: skip
+        for number, page in enumerate(self.pages):
+            # coefficients of all crosses, then sums at each run of places over its blocks
+            coefficients = [device.empty((vectors, page.count if side in sides else 0), x.dtype) for side in (0, 1)]
+            for side in sides:
+                device.launch(
+                    program, "coefficients", (page.count * RUN, vectors), (RUN, 1), page.numbers, page.table,
+                    page.crosses, page.count, side, given, length, coefficients[side],
+                )  # fmt: skip
+            device.launch(
+                program, "gather_product", (runs[0] * SLICES * RUN, vectors), (SLICES * RUN, 1), page.numbers,
+                page.table, runs[1], *(page.columns if transposed else page.rows), *coefficients, page.count, given,
+                length, int(number > 0), out, places,
+            )  # fmt: skip
         return device.fetch(out)
+
+
+def _runs(side: ClusterTree) -> NDArray[np.int64]:
+    """(runs, 2) runs of at most RUN places within leaves: first place and length."""
+    leaves = np.sort(side.start[side.is_leaf])
+    sizes = np.diff(np.append(leaves, len(side.order)))
+    pieces = -(-sizes // RUN)
+    starts = np.repeat(leaves, pieces) + RUN * _counted(pieces)
+    return np.stack([starts, np.diff(np.append(starts, len(side.order)))], axis=1)
 
 
 def _counted(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -118,23 +163,3 @@ def products_source(dtype: np.dtype[Any], vector: np.dtype[Any]) -> Source:
     real = np.empty(0, dtype).real.dtype
     defines = (("COMPLEX", int(dtype.kind == "c")), ("VECTOR_REAL", real_name(vector)), ("SLICES", SLICES))
     return Source("hmatrix/device/products.c", real_name(real), defines)
-
-
-def _united(device: Device, slabs: list[Slab], dtype: np.dtype[Any]) -> tuple[NDArray[np.int64], NDArray[Any]]:
-    """The table of all blocks, whose offsets count RUN numbers, and their numbers."""
-    tables = [slab.table for slab in slabs] or [np.zeros((0, 7), np.int64)]
-    lengths = [-(-stored(table) // RUN) for table in tables]
-    total = int(sum(each.sum() for each in lengths))
-    require_device_memory(device, total * RUN * dtype.itemsize, "an H-matrix", ADVICE)
-    numbers = np.zeros(total * RUN, dtype)
-    united, place, tasks = [], 0, []
-    for (given, table), length in zip(slabs, lengths, strict=False):
-        moved = table.copy()
-        moved[:, OFFSET] = place + np.cumsum(length) - length
-        runs = table[:, OFFSET], moved[:, OFFSET] * RUN, stored(table)
-        step = 10_000  # blocks that a thread puts in their places at a time
-        tasks += [(given, *(each[first : first + step] for each in runs)) for first in range(0, len(table), step)]
-        united.append(moved)
-        place += int(length.sum())
-    run_tasks(lambda task: move(*tasks[task], numbers), len(tasks))
-    return np.concatenate(united or tables), numbers

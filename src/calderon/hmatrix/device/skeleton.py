@@ -3,7 +3,6 @@
 Many blocks advance together, a group of threads each.
 """
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -14,8 +13,18 @@ from calderon.backends.devices.device_matrix import GROUP
 from calderon.galerkin.rows.device import DeviceRows
 from calderon.hmatrix.aca import FULL, NO_ROOM
 from calderon.hmatrix.compression import APPROXIMATION, TRUNCATION, Compression
-from calderon.hmatrix.device.batches import BATCH, SHARE, Batch, batches, entries_source, in_rounds, rounds_of
-from calderon.hmatrix.storage import Slab, table_of
+from calderon.hmatrix.device.batches import (
+    BATCH,
+    SHARE,
+    Batch,
+    batches,
+    entries_source,
+    in_rounds,
+    rounds_of,
+    wide_real,
+)
+from calderon.hmatrix.device.store import DeviceStore
+from calderon.hmatrix.storage import table_of
 
 CROSSES, CROSSES_PER_DIGIT = 12, 8
 """Crosses for which a block has room, and so many more for each digit of the tolerance."""
@@ -33,7 +42,7 @@ class DeviceSkeletons:
     def __init__(self, rows: DeviceRows, work: Compression) -> None:
         self.rows, self.tree, self.dtype, self.device = rows, work.tree, work.rows.dtype, rows.device
         self.real = np.empty(0, self.dtype).real.dtype
-        self.wide = np.dtype(np.float64 if self.device.has_double else np.float32)
+        self.wide = wide_real(self.device)
         self.approximation = self.device.build(entries_source("aca", rows.defines, self.real))
         self.recompression = self.device.build(recompression_source(self.dtype, self.wide))
         self.limits = self.device.array(work.limits)
@@ -43,9 +52,9 @@ class DeviceSkeletons:
         self.errors = APPROXIMATION * work.errors, TRUNCATION * work.errors
         self.room = int(CROSSES + CROSSES_PER_DIGIT * max(1.0, -float(np.log10(work.rtol))))
 
-    def approximate(self, blocks: NDArray[np.int64], full: list[int]) -> Iterator[Slab]:
-        """The blocks, as many at a time as there is room for; those of no low rank are appended to `full` instead."""
-        room = self.room
+    def approximate(self, blocks: NDArray[np.int64], store: DeviceStore) -> NDArray[np.int64]:
+        """Keep blocks in a store, as many at a time as there is room for; the others, which have no low rank."""
+        room, full = self.room, [blocks[:0]]
         while len(blocks):
             left: list[NDArray[np.int64]] = []
             total = int(room * np.sum(self.tree.sizes(blocks)))
@@ -57,11 +66,12 @@ class DeviceSkeletons:
             for batch in batches(rooms * (m + n), reals, self.dtype, self.device, "a block of low rank"):
                 chosen = blocks[batch.chosen]
                 ranks, crosses = self._skeletons(chosen, rooms[batch.chosen], batch)
-                full += chosen[ranks == FULL].tolist()
+                full.append(chosen[ranks == FULL])
                 left.append(chosen[ranks == NO_ROOM])
                 done = ranks >= 0
-                yield from self._recompressed(chosen[done], ranks[done], batch.begins[done], crosses)
+                self._recompress(chosen[done], ranks[done], batch.begins[done], crosses, store)
             blocks, room = np.concatenate(left), 4 * room
+        return np.concatenate(full)
 
     def _skeletons(
         self, blocks: NDArray[np.int64], room: NDArray[np.int64], batch: Batch
@@ -78,24 +88,31 @@ class DeviceSkeletons:
         )  # fmt: skip
         return device.to_host(ranks).astype(np.int64), crosses
 
-    def _recompressed(
-        self, blocks: NDArray[np.int64], ranks: NDArray[np.int64], begins: NDArray[np.int64], crosses: Any
-    ) -> Iterator[Slab]:
-        """The blocks with as many crosses as the tolerance requires, in parts whose small matrices fit."""
+    def _recompress(
+        self, blocks: NDArray[np.int64], ranks: NDArray[np.int64], begins: NDArray[np.int64], crosses: Any,
+        store: DeviceStore,
+    ) -> None:  # fmt: skip
+        """Keep blocks with as many crosses as the tolerance requires, in parts whose small matrices fit."""
         small = np.dtype(np.result_type(self.dtype, self.wide))
         sizes = 4 * ranks**2 + 2 * ranks  # four matrices of rank x rank numbers, and two vectors, for a block
         most = min(BATCH, self.device.memory() // SHARE) // small.itemsize
         part = np.cumsum(sizes) // max(1, most)
+        m, n = self.tree.sizes(blocks)
         for first, stop in zip(*_runs(part), strict=True):
             where = slice(first, stop)
             tables = np.cumsum(sizes[where]) - sizes[where]
-            m, n = self.tree.sizes(blocks[where])
-            given = np.stack([begins[where], m, n, ranks[where], tables], axis=1)
+            given = np.stack([begins[where], m[where], n[where], ranks[where], tables], axis=1)
             room = self.device.empty((int(sizes[where].sum()),), small)
-            yield self._combined(blocks[where], given, crosses, room)
+            kept = self._kept(blocks[where], given, crosses, room)
+            if not store.rank:  # as many crosses of every block, and as many of every cross
+                fewer = float((kept * (m + n)[where]).sum() / max(1, (ranks * (m + n))[where].sum()))
+                store.rank = fewer * float((ranks * (m + n)).sum() / (m + n).sum())
+            self._combine(blocks[where], given, kept, crosses, room, store)
 
-    def _combined(self, blocks: NDArray[np.int64], given: NDArray[np.int64], crosses: Any, tables: Any) -> Slab:
-        """Recompress the crosses of blocks and bring the results to the host.
+    def _kept(
+        self, blocks: NDArray[np.int64], given: NDArray[np.int64], crosses: Any, tables: Any
+    ) -> NDArray[np.int64]:
+        """(b,) how many of the crosses of blocks are needed, with their weights in `tables`.
 
         given (b, 5): where the crosses of each block begin, m, n, rank, and where its small matrices begin in `tables`,
         room on the device."""
@@ -108,15 +125,21 @@ class DeviceSkeletons:
             device.array(self.errors[1][blocks[several]].astype(self.wide)), tables, kept,
         )  # fmt: skip
         ranks[several] = device.to_host(kept)
-        table = table_of(self.tree, blocks, ranks, 0)
-        counts = ranks * (given[:, 1] + given[:, 2])
-        described = np.concatenate([given, ranks[:, None], (np.cumsum(counts) - counts)[:, None]], axis=1)
-        out = device.empty((int(counts.sum()),), self.dtype)
-        device.launch(
+        return ranks
+
+    def _combine(
+        self, blocks: NDArray[np.int64], given: NDArray[np.int64], kept: NDArray[np.int64], crosses: Any, tables: Any,
+        store: DeviceStore,
+    ) -> None:  # fmt: skip
+        """Keep in the store so many crosses of blocks, combined of those given; arguments as in `_kept`."""
+        counts = kept * (given[:, 1] + given[:, 2])
+        out, start = store.room(int(counts.sum()))
+        described = np.concatenate([given, kept[:, None], (start + np.cumsum(counts) - counts)[:, None]], axis=1)
+        self.device.launch(
             self.recompression, "combine", (len(blocks) * GROUP if counts.any() else 0,), (GROUP,), crosses,
-            device.array(described.astype(np.int32)), tables, out,
+            self.device.array(described.astype(np.int32)), tables, out,
         )  # fmt: skip
-        return Slab(device.to_host(out), table)
+        store.keep(table_of(self.tree, blocks, kept, start))
 
 
 def _runs(numbers: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

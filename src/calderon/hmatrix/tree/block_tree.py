@@ -58,6 +58,10 @@ class BlockTree:
         """Heights and widths of blocks."""
         return self.rows.size[self.row[blocks]], self.columns.size[self.column[blocks]]
 
+    def pairs(self, blocks: Index) -> Index:
+        """(b, 2) row and column clusters of blocks."""
+        return np.stack([self.row[blocks], self.column[blocks]], axis=1)
+
     def __repr__(self) -> str:
         counts = [int((self.kind == kind).sum()) for kind in (LOW_RANK, DENSE)]
         half = ", lower half" if self.symmetric else ""

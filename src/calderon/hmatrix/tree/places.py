@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from calderon.hmatrix.tree.block_tree import BlockTree
 from calderon.hmatrix.tree.cluster_tree import ClusterTree
 
 FLAT = 1e-2
@@ -32,6 +33,15 @@ class Places(NamedTuple):
         extents = np.maximum(extents, FLAT * extents.max(axis=1, keepdims=True))
         scales = 1 / np.where(extents > 0, extents, 1.0)
         return cls(np.ascontiguousarray((line - line.mean(axis=0)).T, real), scales.astype(real))
+
+
+def places_of(
+    tree: BlockTree, points: tuple[NDArray[np.float64], NDArray[np.float64]] | None, real: np.dtype[Any]
+) -> tuple[NDArray[Any], ...]:
+    """Points and scales of the rows, then of the columns of a block tree; points: of both, None for none."""
+    one, other = points or (None, None)
+    rows = Places.of(tree.rows, one, real)
+    return (*rows, *(rows if tree.rows is tree.columns and one is other else Places.of(tree.columns, other, real)))
 
 
 def _over_clusters(tree: ClusterTree, values: NDArray[np.float64], least: np.ufunc) -> NDArray[np.float64]:

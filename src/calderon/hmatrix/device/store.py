@@ -1,0 +1,113 @@
+"""Blocks that stay on a device: pages of memory, each with the table of the blocks in it (see products.py)."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calderon.backends import Device, require_device_memory
+from calderon.hmatrix.products import OFFSET
+from calderon.hmatrix.storage import Slab, stored
+from calderon.hmatrix.tree.block_tree import DENSE, BlockTree
+
+ADVICE = 'try precision="single", a larger rtol, or backend="numba"'
+LEAST_PAGE = 16
+"""A further page has this part of the numbers that are there at least, so that pages stay few."""
+
+
+class Ahead(NamedTuple):
+    """Blocks that a store will hold: numbers of the dense ones, and of one cross of each of low rank."""
+
+    dense: int = 0
+    crosses: int = 0
+
+    @classmethod
+    def of(cls, tree: BlockTree, blocks: NDArray[np.int64]) -> "Ahead":
+        """Those of some leaves of a tree."""
+        m, n = tree.sizes(blocks)
+        dense = tree.kind[blocks] == DENSE
+        return cls(int((m * n)[dense].sum()), int((m + n)[~dense].sum()))
+
+    def and_also(self, other: "Ahead") -> "Ahead":
+        """These blocks and others."""
+        return Ahead(self.dense + other.dense, self.crosses + other.crosses)
+
+
+class Page(NamedTuple):
+    """numbers: an array of the device; tables: of the blocks in it, in the order of their numbers."""
+
+    numbers: Any
+    tables: list[NDArray[np.int64]]
+
+    @property
+    def table(self) -> NDArray[np.int64]:
+        """(blocks, 7) all blocks of the page."""
+        return np.concatenate([np.zeros((0, 7), np.int64), *self.tables])
+
+
+class DeviceStore:
+    """Pages of a device, filled one after the other. ahead: the blocks that it will hold in all; rank: mean one of
+    those of low rank, as soon as that is known; a page has room for all that is expected by these."""
+
+    def __init__(self, device: Device, dtype: np.dtype[Any]) -> None:
+        self.device, self.dtype = device, dtype
+        self.pages: list[Page] = []
+        self.ahead, self.rank = Ahead(), 0.0
+        self._kept = self._used = 0
+
+    @classmethod
+    def of(cls, device: Device, slabs: list[Slab], dtype: np.dtype[Any]) -> "DeviceStore":
+        """A store of blocks from the host."""
+        store = cls(device, dtype)
+        store.add(slabs)
+        return store
+
+    @property
+    def expected(self) -> int:
+        """Numbers of all blocks ahead."""
+        return self.ahead.dense + int(self.rank * self.ahead.crosses)
+
+    @property
+    def tables(self) -> list[NDArray[np.int64]]:
+        """The table of each page."""
+        return [page.table for page in self.pages]
+
+    def room(self, count: int) -> tuple[Any, int]:
+        """An array with room for so many more numbers, and the place of the first. MemoryError where the device has
+        none."""
+        if not self.pages or self._used + count > self.pages[-1].numbers.shape[0]:
+            # 32 bits count the numbers of a page, and some drivers limit an allocation
+            most = min(self.device.memory() // self.dtype.itemsize, 2**31 - 1)
+            wanted = max(self.expected - self._kept, self._kept // LEAST_PAGE)
+            size = max(count, min(wanted, most))
+            require_device_memory(self.device, size * self.dtype.itemsize, "an H-matrix", ADVICE)
+            self.pages.append(Page(self.device.empty((size,), self.dtype), []))
+            self._used = 0
+        return self.pages[-1].numbers, self._used
+
+    def keep(self, table: NDArray[np.int64]) -> None:
+        """Enter blocks whose numbers have been written to the room given last."""
+        count = int(stored(table).sum())
+        self.pages[-1].tables.append(table)
+        self._used += count
+        self._kept += count
+
+    def add(self, slabs: list[Slab]) -> None:
+        """Send blocks from the host, to one page if there is room."""
+        self.ahead, self.rank = Ahead(self._kept + sum(int(stored(slab.table).sum()) for slab in slabs)), 0.0
+        for numbers, table in slabs:
+            first = int(table[:, OFFSET].min(initial=len(numbers)))  # of a slab that several devices share
+            place, start = self.room(count := int(stored(table).sum()))
+            self.device.put(np.ascontiguousarray(numbers[first : first + count]), place, start)
+            moved = table.copy()
+            moved[:, OFFSET] += start - first
+            self.keep(moved)
+
+    def slabs(self) -> list[Slab]:
+        """The blocks, copied to the host."""
+        tables = self.tables
+        counts = [int(stored(table).sum()) for table in tables]
+        return [
+            Slab(self.device.to_host(page.numbers)[:count], table)
+            for page, table, count in zip(self.pages, tables, counts, strict=True)
+        ]
