@@ -6,6 +6,7 @@ adds to the matrix (local_matrices.py). What is integrated how is decided as on 
 (galerkin/block.py); what sources read of a form is in forms.py.
 """
 
+import itertools
 import math
 from typing import Any
 
@@ -25,6 +26,10 @@ from calderon.pairs.rules import Batch
 from calderon.pairs.tables import ProductTable, RuleTable
 from calderon.quadrature import triangle_rule
 
+INVERSES = np.zeros((3, 3, 3), np.int8)
+"""The inverse of each permutation of three, by its first two numbers."""
+for _each in itertools.permutations(range(3)):
+    INVERSES[_each[:2]] = np.argsort(_each)
 Pieces = tuple[NDArray[np.int32], list[NDArray[Any]]]
 """Pairs (n, 2 + A + B) by numbers and orders of functions, and real and imaginary moments (components, n, A * B)."""
 
@@ -94,6 +99,7 @@ class DeviceBlock(LocalMatrices, Block):
         data = test, trial.T, self.coefficients
         self.test_data, self.trial_data, self.device_coefficients = map(array, data)
         self.near_data = self.test_data, self.trial_data, self.device_coefficients
+        self._sent_records: list[tuple[FlatTriangles, Any]] = []
         if self.stored != self.real:  # for touching and near pairs
             self.near_data = tuple(self.device.array(np.ascontiguousarray(each, self.stored)) for each in data)
 
@@ -182,23 +188,31 @@ class DeviceBlock(LocalMatrices, Block):
     def _device_moments(self, batch: Batch, test: FlatTriangles, trial: FlatTriangles) -> tuple[Any, Any]:
         """(components, n, A * B) real and imaginary moments of the pairs of a batch, numbered in the order of its
         rule."""
-        kind, (i, j) = self._moment_type, batch.pairs.triangles.T
-        sides = []
-        for side, chosen, order in ((test, i, batch.pairs.test_order), (trial, j, batch.pairs.trial_order)):
-            corners = side.corners.reshape(-1, 3).take(3 * chosen[:, None].astype(np.int64) + order, axis=0)
-            sides.append(np.concatenate([corners.reshape(-1, 9), side.normals[chosen]], axis=1))
-        jacobians = test.jacobian[i] * trial.jacobian[j]
+        kind, count = self._moment_type, len(batch.rules)
+        orders = [np.ascontiguousarray(each, np.int8) for each in batch.pairs[1:]]
+        given = np.ascontiguousarray(batch.pairs.triangles, np.int32), *orders, batch.rules.astype(np.int32)
+        pairs, test_orders, trial_orders, rules = map(self.device.array, given)
         points, products, parameters, starts, all_points = self._on_device(batch.tables)
-        shape = (len(self.device_form.special), len(i), math.prod(self.moment_sizes))
+        shape = (len(self.device_form.special), count, math.prod(self.moment_sizes))
         out = self.device.empty(shape, kind)
         out_i = self.device.empty(shape if self.green.is_complex else (1,), kind)
         self.device.launch(
-            self.singular, "moments", (shape[0] * len(i) * self._group_size,), (self._group_size,),
-            *(self.device.array(np.ascontiguousarray(each, kind)) for each in (*sides, jacobians)), points, products,
-            parameters, self.device.array(batch.rules.astype(np.int32)), starts,
-            all_points, len(i), out, out_i,
+            self.singular, "moments", (shape[0] * count * self._group_size,), (self._group_size,),
+            self._records(test), self._records(trial), pairs, test_orders, trial_orders, points, products, parameters,
+            rules, starts, all_points, count, out, out_i,
         )  # fmt: skip
         return out, out_i
+
+    def _records(self, surface: FlatTriangles) -> Any:
+        """The records of triangles that moments read; those of both sides are sent once."""
+        for known, sent in self._sent_records:
+            if known is surface:
+                return sent
+        columns = surface.corners.reshape(-1, 9), surface.normals, surface.jacobian[:, None]
+        sent = self.device.array(np.concatenate(columns, axis=1, dtype=self._moment_type))
+        if surface is self.test_surface or surface is self.trial_surface:
+            self._sent_records.append((surface, sent))
+        return sent
 
     def _on_device(self, given: RuleTable | ProductTable) -> tuple[Any, ...]:
         """Points and products of rules, parameters, and starts of the rules on the device, sent once for all tiles, and
@@ -265,9 +279,8 @@ class DeviceBlock(LocalMatrices, Block):
     def _orders(self, pairs: Pairs) -> NDArray[np.int32]:
         """(n, 2 + A + B) numbers of both triangles, and where their functions are in the order of the rule."""
         elements = self.test_space.element, self.trial_space.element
-        places = [
-            element.permuted(np.argsort(order, axis=1)) for element, order in zip(elements, pairs[1:], strict=True)
-        ]
+        inverse = (INVERSES[order[:, 0], order[:, 1]] for order in pairs[1:])
+        places = [element.permuted(order) for element, order in zip(elements, inverse, strict=True)]
         return np.concatenate([pairs.triangles, *places], axis=1).astype(np.int32)
 
     def _place(self, orders: NDArray[np.int32], moments: Any, moments_i: Any, lo: int) -> None:

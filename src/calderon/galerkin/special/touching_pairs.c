@@ -5,24 +5,39 @@
 #include FORM
 #include "galerkin/forms/component.h"
 
-/* Moments (number, MOMENTS), real and imaginary. test_corners, trial_corners (n, 12): corners in the order of the rule,
-   then the normal, of the triangles of each pair; jacobians (number,) products of both; rules (number,): the rule of each
+/* A record of a triangle: three corners, the normal, twice the area. */
+#define NORMAL 9
+#define JACOBIAN 12
+#define RECORD 13
+
+/* The corners of a triangle, in the order (3,) of the rule. */
+DEVICE void read_corners(GLOBAL const real_type *record, GLOBAL const signed char *order, real_type *corners)
+{
+    for (int k = 0; k < 9; k++)
+        corners[k] = record[3 * order[k / 3] + k % 3];
+}
+
+/* Moments (number, MOMENTS), real and imaginary. test_triangles, trial_triangles (n, RECORD); pairs (number, 2): of these;
+   test_orders, trial_orders (number, 3): their vertices in the order of the rule; rules (number,): the rule of each
    pair, whose points stand from starts[rule] to starts[rule + 1] in points (4, size) as u1, u2, v1, v2 and in products
    (MOMENTS, size) of local functions, weights included; parameters of the Green's function. A group
    integrates one component: out (COMPONENTS, number, MOMENTS). */
-KERNEL moments(GLOBAL const real_type *test_corners, GLOBAL const real_type *trial_corners,
-               GLOBAL const real_type *jacobians, GLOBAL const real_type *points, GLOBAL const real_type *products,
-               GLOBAL const real_type *given, GLOBAL const int *rules, GLOBAL const int *starts, int size,
+KERNEL moments(GLOBAL const real_type *test_triangles, GLOBAL const real_type *trial_triangles, GLOBAL const int *pairs,
+               GLOBAL const signed char *test_orders, GLOBAL const signed char *trial_orders,
+               GLOBAL const real_type *points, GLOBAL const real_type *products, GLOBAL const real_type *given, GLOBAL const int *rules, GLOBAL const int *starts, int size,
                int number, GLOBAL real_type *out, GLOBAL real_type *out_i)
 {
     LOCAL real_type values[PARTS * GROUP_SIZE], sums[PARTS * GROUP_SIZE];
     int c = GROUP(0) % COMPONENTS, pair = GROUP(0) / COMPONENTS, t = LOCAL_ID(0);
-    GLOBAL const real_type *x = test_corners + (size_t)pair * 12, *y = trial_corners + (size_t)pair * 12;
-    real_type m[3], n[3], parameters[PARAMETERS + 1];
+    GLOBAL const real_type *test = test_triangles + (size_t)pairs[2 * pair] * RECORD;
+    GLOBAL const real_type *trial = trial_triangles + (size_t)pairs[2 * pair + 1] * RECORD;
+    real_type x[9], y[9], m[3], n[3], parameters[PARAMETERS + 1];
     read_parameters(given, parameters);
+    read_corners(test, test_orders + 3 * (size_t)pair, x);
+    read_corners(trial, trial_orders + 3 * (size_t)pair, y);
     for (int k = 0; k < 3; k++) {
-        m[k] = x[9 + k];
-        n[k] = y[9 + k];
+        m[k] = test[NORMAL + k];
+        n[k] = trial[NORMAL + k];
     }
     int slices = MOMENTS < GROUP_SIZE ? GROUP_SIZE / MOMENTS : 1;
     int moment = t % MOMENTS, slice = t / MOMENTS;
@@ -61,9 +76,9 @@ KERNEL moments(GLOBAL const real_type *test_corners, GLOBAL const real_type *tri
         for (int part = 0; part < PARTS; part++)
             for (int k = 1; k < slices; k++)
                 total[part] += sums[part * GROUP_SIZE + k * MOMENTS + t];
-        out[place] = jacobians[pair] * total[0];
+        out[place] = test[JACOBIAN] * trial[JACOBIAN] * total[0];
 #if COMPLEX
-        out_i[place] = jacobians[pair] * total[1];
+        out_i[place] = test[JACOBIAN] * trial[JACOBIAN] * total[1];
 #endif
     }
 }
