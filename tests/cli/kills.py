@@ -164,8 +164,8 @@ def start_both(folder: Path, rounds: int, seed: int = 0) -> tuple[float, list[st
             codes[os.waitstatus_to_exitcode(status)] = case
             if not len(codes) > 1:
                 longest = max(longest, time.monotonic() - began)
-        if sorted(codes) != [0, 4]:
-            wrong.append(f"round {number}: exit status {sorted(codes)}")
+        if list(codes) != [4, 0]:
+            wrong.append(f"round {number}: exit status {list(codes)}, the one that ended first before the other")
         elif bits(folder / "out") != wanted[codes[0]]:
             wrong.append(f"round {number}: not the result of the one that was not refused")
         if left := sorted({path.name for path in folder.iterdir()} - {"case.toml", "other.toml", "out"}):
