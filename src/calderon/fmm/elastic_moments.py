@@ -14,6 +14,7 @@ What is added to x and y at once cancels. Points are measured from the centre of
 that of their leaf in moments, which need fewer digits then: `move_origin` adds what is between these centres.
 """
 
+import functools
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -106,12 +107,8 @@ class _Combination(NamedTuple):
         size, rank = (-(-each // lanes) * lanes for each in sizes)
         expand = np.zeros((4, size, rank), real)
         expand[:, : sizes[0], : sizes[1]] = table.expand
-        factor = Basis.of(table.order.p).factor
-        spread = sp.eye_array(len(factor), size, format="csr")
-        moves = [spread.T @ (sp.diags_array(factor) @ each.T @ sp.diags_array(1 / factor)) @ spread
-                 for each in gradients(table.order.p)]  # fmt: skip
         derivatives = np.concatenate(list(expand[1:]), axis=1)
-        return _Combination(fields, expand[0], derivatives, [each.astype(real) for each in moves])
+        return _Combination(fields, expand[0], derivatives, _moves(table.order.p, size, real))
 
     def enter(self, into: NDArray[Any], raw: list[Array], edge: Array) -> None:
         """into (n, 3, 4, r), of values (n, 1, 4, r), from the moments (n, 4, K') of 1 and y, times the components of
@@ -150,3 +147,12 @@ class _Combination(NamedTuple):
         numbers, vectors = np.arange(count), width_ // width(matrix.dtype)
         multiply(matrix.ravel(), vectors, size, given.ravel(), numbers, size, out, numbers, width_, 0, count)
         return out.reshape(*raw.shape[:-1], width_)
+
+
+@functools.lru_cache(maxsize=4)
+def _moves(p: int, size: int, real: Any) -> list[sp.csr_array]:
+    """The `moves` of `_Combination` for a degree and so many basis functions, with zeros behind them."""
+    factor = Basis.of(p).factor
+    spread = sp.eye_array(len(factor), size, format="csr")
+    scaled = (sp.diags_array(factor) @ each.T @ sp.diags_array(1 / factor) for each in gradients(p))
+    return [(spread.T @ each @ spread).astype(real) for each in scaled]

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.backends import Execution, require_memory, run_tasks
+from calderon.backends.numba import kernel
 from calderon.backends.vectors import width
 from calderon.fmm.layout import Layout
 from calderon.fmm.moment_store import Moments
@@ -20,7 +21,7 @@ from calderon.fmm.tables import Tables, tables
 from calderon.operators.boundary import IntegralOperator
 from calderon.operators.tree import Term
 from calderon.products.check import Check, random_rows
-from calderon.products.direct_sums import padded
+from calderon.products.direct_sums import padded_zeros
 from calderon.products.near_store import NearStore
 from calderon.spaces.charges import KINDS, charges
 from calderon.spaces.pieces import Pieces
@@ -118,19 +119,39 @@ def moments_of(pieces: Pieces, degree: int, kind: str, layout: Layout, table: Ta
         found, numbers = charges(pieces.alone(*shares[task]), degree, given), np.arange(high - low)
         points = tree.inside(found.points)
         for component, rows in enumerate(found.gather(given)):
-            around, begin = np.repeat(box[low:high], np.diff(rows.indptr)), rows.indptr.astype(np.int64)
-            places = padded(((points[rows.indices] - centre[around]) / edge[around, None]).T, real)
-            weights = rows.data[None]
-            if normal:
-                weights = weights * found.normals[rows.indices].T / edge[around]
+            places = padded_zeros(3, rows.nnz, real)
+            weights = padded_zeros(3 if normal else 1, rows.nnz, real)
+            begin = rows.indptr.astype(np.int64)
+            put_charges(points, found.normals, begin, rows.indices, rows.data, box[low:high], centre, edge, normal,
+                        places, weights)  # fmt: skip
             # moments with all basis functions, then with the r columns of the table
-            each = basis_moments(places, padded(weights, real), begin, table.order.p)
+            each = basis_moments(places, weights, begin, table.order.p)
             into = out.numbers[(components * low + component) * rank :]
             multiply(matrix, rank // lanes, size, each.ravel(), numbers, size, into, numbers, components * rank, 0,
                      high - low)  # fmt: skip
 
     run_tasks(work, len(shares))
     return out
+
+
+@kernel
+def put_charges(points, normals, begin, indices, data, box, centre, edge, dipoles, places, weights):
+    """Store where charges of pieces are, relative to the centres of their leaves over their edges, and the charges.
+
+    points, normals (m, 3): of all points; piece n has the charges data at the points `indices` from begin[n] up to,
+    without, begin[n + 1]; box (n,): its leaf, among centre (boxes, 3) and edge (boxes,); dipoles: whether charges are
+    dipoles along normals, over the edges. places (3, charges), weights (1 or 3, charges): are written.
+    """
+    for n in range(begin.size - 1):
+        b = box[n]
+        for e in range(begin[n], begin[n + 1]):
+            point = indices[e]
+            for c in range(3):
+                places[c, e] = (points[point, c] - centre[b, c]) / edge[b]
+                if dipoles:
+                    weights[c, e] = data[e] * normals[point, c] / edge[b]
+            if not dipoles:
+                weights[0, e] = data[e]
 
 
 def layer_check(operator: IntegralOperator, execution: Execution, transposed: bool) -> Check:

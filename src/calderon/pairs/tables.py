@@ -71,15 +71,16 @@ class SideTable(NamedTuple):
     def of(rules: list[Side], element: Element, multiple: int) -> "SideTable":
         """The table of the points (n, 2) and weights (n,) of each rule, padded with points of no weight to
         multiples."""
-        padding = [-len(weights) % multiple for _, weights in rules]
-        points = [np.pad(x.T, [(0, 0), (0, n)], mode="edge") for (x, _), n in zip(rules, padding, strict=True)]
-        products = [
-            np.pad(element.values(x) * weights, [(0, 0), (0, n)])
-            for (x, weights), n in zip(rules, padding, strict=True)
-        ]
-        starts = np.cumsum([0, *(each.shape[1] for each in points)])
-        x, values = (np.ascontiguousarray(np.concatenate(each, axis=1)) for each in (points, products))
-        return SideTable(x, values, starts)
+        sizes = np.array([len(weights) for _, weights in rules])
+        room = sizes + -sizes % multiple
+        ends, starts = np.cumsum(sizes), np.append(0, np.cumsum(room))
+        # which of all points each place has: those of padding the last one of the rule
+        place = np.arange(starts[-1]) - np.repeat(starts[:-1], room)
+        which = np.repeat(ends - sizes, room) + np.minimum(place, np.repeat(sizes - 1, room))
+        points = np.concatenate([x for x, _ in rules])
+        values = element.values(points) * np.concatenate([weights for _, weights in rules])
+        products = np.where(place < np.repeat(sizes, room), values[:, which], 0.0)
+        return SideTable(np.ascontiguousarray(points[which].T), np.ascontiguousarray(products), starts)
 
     def to(self, real: DTypeLike) -> "SideTable":
         """In that floating-point type."""

@@ -49,10 +49,15 @@ class Kinds(NamedTuple):
 
 def padded(rows: NDArray[Any], real: Any) -> NDArray[Any]:
     """Rows (m, n) with a vector of zeros and more at their ends, aligned."""
-    lanes = width(real)
-    out = aligned((len(rows), (rows.shape[1] // lanes + 2) * lanes), real)
+    out = padded_zeros(*rows.shape, real)
     out[:, : rows.shape[1]] = rows
     return out
+
+
+def padded_zeros(rows: int, count: int, real: Any) -> NDArray[Any]:
+    """Zeros for so many rows of `count` numbers, with a vector and more at their ends, aligned."""
+    lanes = width(real)
+    return aligned((rows, (count // lanes + 2) * lanes), real)
 
 
 def scaled_near(out: NDArray[Any], kinds: Kinds) -> Array:
