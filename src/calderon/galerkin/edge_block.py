@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from calderon.backends.threads import in_parts
 from calderon.galerkin.block import Block
 from calderon.galerkin.device.forms import DeviceForm, edge_device_form
 from calderon.galerkin.forms.edge import test_data, trial_data
@@ -13,8 +14,12 @@ from calderon.galerkin.forms.form import Form
 from calderon.galerkin.forms.magnetic import MAGNETIC
 from calderon.galerkin.regular.element_tables import barycentric_functions
 from calderon.integrands import MAGNETIC_FIELD, VECTOR_POTENTIAL, Integrand
+from calderon.mesh.geometry import FlatTriangles
 from calderon.pairs.classes import TouchingPairs
 from calderon.quadrature import NearQuadrature, TriangleRule
+
+TOGETHER = 4096
+"""Test triangles whose numbers are made together: what they are made of has some megabytes."""
 
 
 class EdgeBlock(Block):
@@ -51,15 +56,16 @@ class EdgeBlock(Block):
         """Barycentric coordinates, or products of them, at the points of a rule on both sides."""
         return barycentric_functions(rule, self.form.tests), barycentric_functions(rule, 3)
 
-    def fields(self, test: bool) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Values (n, L, 3, 3) of the local functions of one side at the vertices, and divergences (n, L).
-        The cross product of the magnetic field with the normal goes with test functions: f . (n x e) = (f x n) . e."""
+    def fields(self, test: bool, which: slice = slice(None)) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Values (n, L, 3, 3) of the local functions of one side at the vertices, and divergences (n, L), of some of
+        its triangles. The cross product of the magnetic field with the normal goes with test functions: f . (n x e) =
+        (f x n) . e."""
         space, chosen = (self.test_space, self.test) if test else (self.trial_space, self.trial)
-        values: NDArray[np.float64] = space.corner_values[chosen.triangles]
+        values: NDArray[np.float64] = space.corner_values[chosen.triangles[which]]
         if self.electric:
-            return values, 2 * space.scale[chosen.triangles] / self.scale
+            return values, 2 * space.scale[chosen.triangles[which]] / self.scale
         if test:
-            values = np.cross(values, self.test_surface.normals[:, None, None])
+            values = np.cross(values, self.test_surface.normals[which, None, None])
         return values, np.zeros(values.shape[:2])
 
     @property
@@ -70,9 +76,19 @@ class EdgeBlock(Block):
 
     def _form_data(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Numbers that the form reads of the triangles of both sides (forms/edge.py)."""
-        values, divergences = self.fields(True)
-        charges = 0.5 * divergences if self.electric else None
-        return test_data(self.test_surface, values, charges), trial_data(self.trial_surface, self.trial_scales)
+        parts = dict[int, NDArray[np.float64]]()
+
+        def work(low: int, high: int) -> None:
+            """Make the numbers of some test triangles."""
+            which = slice(low, high)
+            values, divergences = self.fields(True, which)
+            surface = FlatTriangles(*(each[which] for each in self.test_surface))
+            parts[low] = test_data(surface, values, 0.5 * divergences if self.electric else None)
+
+        count = len(self.test.triangles)
+        in_parts(work, count, TOGETHER) if count else work(0, 0)
+        tests = np.concatenate([parts[low] for low in sorted(parts)])
+        return tests, trial_data(self.trial_surface, self.trial_scales)
 
     def _coarse(self) -> bool:
         """Whether special pairs need fewer digits."""

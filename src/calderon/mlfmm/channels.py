@@ -26,9 +26,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.backends.numba import kernel
-from calderon.backends.threads import in_parts
+from calderon.backends.threads import in_parts, run_tasks
 from calderon.mlfmm.far import KINDS
-from calderon.pairs.grouping import grouped
+from calderon.pairs.grouping import arranged, grouped
 from calderon.spaces.charges import entries_of_charges, places_of_charges, shares
 
 
@@ -297,15 +297,21 @@ def _entries(
 
     offset: the first point of the channel among all points; leaf: that of each unknown; counts: of leaves and of all
     points; other arguments as in `listed`."""
-    found, sums = list[tuple[NDArray[Any], ...]](), offset
-    for share in shares(channel.space):
-        given = entries_of_charges(share, degree, channel.kind)
-        points = given.points + sums
-        # by points, unless they are already, then by leaves
-        order = slice(None) if (np.diff(points) >= 0).all() else grouped(given.points, given.total)[1]
-        found.append((points[order], given.unknowns.astype(np.int32)[order], given.numbers.astype(real)[order]))
-        sums += given.total
-    points, unknowns, numbers = (np.concatenate(each) for each in zip(*found, strict=True))
+    parts = shares(channel.space)
+    found, totals = dict[int, tuple[NDArray[Any], ...]](), np.zeros(len(parts), np.int64)
+
+    def work(number: int) -> None:
+        """Find the entries of a share of the triangles, by points, unless they are already."""
+        given = entries_of_charges(parts[number], degree, channel.kind)
+        is_sorted = (np.diff(given.points) >= 0).all()
+        order = slice(None) if is_sorted else grouped(given.points, given.total)[1]
+        own, numbers = given.unknowns.astype(np.int32), given.numbers.astype(real)
+        found[number], totals[number] = (given.points[order], own[order], numbers[order]), given.total
+
+    run_tasks(work, len(parts))
+    begins = offset + np.cumsum(totals) - totals
+    points = np.concatenate([found[n][0] + begin for n, begin in enumerate(begins)])
+    unknowns, numbers = (np.concatenate([found[n][k] for n in range(len(parts))]) for k in (1, 2))
     of_leaf = leaf[unknowns]
     order = grouped(of_leaf, counts[0])[1]
-    return (of_leaf * counts[1] + points)[order], unknowns[order], numbers[order]
+    return (of_leaf * counts[1] + points)[order], unknowns[order], arranged(numbers, order)

@@ -57,8 +57,8 @@ class LayerBlock(EdgeBlock):
         charge = complex(4 * green.charge / green.current / (green.k0 / self.scale) ** 2)
         return np.array([alpha.real, alpha.imag, charge.real, charge.imag])
 
-    def fields(self, test: bool) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        values, charges = super().fields(test)
+    def fields(self, test: bool, which: slice = slice(None)) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        values, charges = super().fields(test, which)
         across, along, charge = self.green.test if test else (1.0, 1.0, 1.0)
         return values * np.array([across, across, along]), charges * charge
 
