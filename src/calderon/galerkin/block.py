@@ -156,7 +156,7 @@ class Block(SpecialPart):
 
     @functools.cached_property
     def form(self) -> Form:
-        """The form, which makes local matrices of moments; loops over special pairs ask for it a thousand times."""
+        """The form, which makes local matrices of moments; loops over special pairs read it a thousand times."""
         if self.integrand.curls:
             return curl_form(3, self.green.wavenumber != 0)
         return scalar_form(self.integrand.component, self.test_space.element.size, self.trial_space.element.size)

@@ -61,7 +61,7 @@ class Steps(NamedTuple):
 
     @staticmethod
     def of(accuracy: float, counts: NDArray[np.int64]) -> "Steps":
-        """Those of `counts` for an error of exp(-accuracy); 99 where they do not reach that."""
+        """Steps to the numbers `counts` for an error of exp(-accuracy); 99 where they do not reach that."""
         return Steps(np.cosh(accuracy / (2 * counts[::-1])), np.append(99, counts[::-1]))
 
 
@@ -75,7 +75,7 @@ def points_needed(
 
 @jitable_part
 def put_points(ellipses, steps, counts):
-    """Store the numbers of points (`Steps`) for ellipses (m,) in counts (>= m,); return their product."""
+    """Store the numbers of points for ellipses (m,) in counts (>= m,), and return their product; steps: `Steps`."""
     product = 1
     for axis in range(ellipses.size):
         k = 0

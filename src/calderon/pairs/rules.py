@@ -198,7 +198,8 @@ def _forward_rules(
     nearest = ratio < CLOSE
     warn_of_closest(near[nearest], ratio[nearest], test, trial)
     close_pairs = in_order(np.concatenate([near[nearest], touching.pairs[many]]), test, trial)
-    near, ratio = near[~nearest], ratio[~nearest]
+    if nearest.any():
+        near, ratio = near[~nearest], ratio[~nearest]
     degree = degree_for(ratio, wanted.digits)
     even = degree > 0
     cut = near[~even]
@@ -218,7 +219,7 @@ def _even_rules(near: Numbers, degree: NDArray[np.int8]) -> Assigned:
     rules = number.take(chosen)
     order = np.broadcast_to(np.arange(3, dtype=np.int8), (len(rules), 3))
     codes = _code([np.zeros(len(distinct), np.int64), distinct])
-    return Assigned(codes, rules, Pairs(arranged(near, np.flatnonzero(even)), order, order))
+    return Assigned(codes, rules, Pairs(near if even.all() else arranged(near, np.flatnonzero(even)), order, order))
 
 
 def _touching_rules(

@@ -38,9 +38,11 @@ TOUCH = TouchingRules()
 
 
 class Limits(NamedTuple):
-    """What codes of rules of touching pairs depend on: the accuracy and the smaller choice of numbers of points
-    (`Steps`); numbers of shared vertices; points of a region up to which all numbers are in use, and at most; points
-    along a coordinate at most; stretch of triangles from which on the smaller choice is used."""
+    """Limits of the rules of touching pairs that share so many vertices (`shared`).
+
+    usual, coarse: numbers of points, and the smaller choice of them; large, stretched: points of a region and stretch
+    of triangles above which that is taken. most: points of a region at most; most_along: those of one coordinate.
+    """
 
     usual: Steps
     coarse: Steps

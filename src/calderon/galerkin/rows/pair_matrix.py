@@ -126,8 +126,15 @@ def summed(
     run_tasks(work, len(chunks))
     if not found:
         return sp.csr_array(shape, dtype=values.dtype)
-    ends, indices, data = (np.concatenate(each) for each in zip(*found, strict=True))
-    starts = np.append(0, np.cumsum(ends, dtype=np.int64))
+    starts = np.append(0, np.cumsum(np.concatenate([each[0] for each in found]), dtype=np.int64))
+    indices, data = np.empty(starts[-1], np.int32), np.empty(starts[-1], values.dtype)
+
+    def join(number: int) -> None:
+        """Copy the entries of a chunk to those of all."""
+        place = slice(starts[chunks[number]], starts[min(chunks[number] + ROWS, shape[0])])
+        indices[place], data[place] = found[number][1:]
+
+    run_tasks(join, len(chunks))
     matrix = sp.csr_array((data, indices, starts.astype(np.int32)), shape=shape)
     matrix.has_sorted_indices = matrix.has_canonical_format = True
     return matrix

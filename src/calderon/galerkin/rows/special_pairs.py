@@ -12,6 +12,7 @@ from calderon.galerkin.block import Block
 from calderon.galerkin.limits import resolved_triangles
 from calderon.greens import Radial
 from calderon.pairs.classes import Pairs, TouchingPairs
+from calderon.pairs.grouping import arranged
 from calderon.pairs.rules import Batch
 from calderon.pairs.tables import ProductTable
 from calderon.quadrature.singular import points_on_side
@@ -194,15 +195,16 @@ class FoundPairs(NamedTuple):
             return triangles[pairs[:, 0]] | triangles[pairs[:, 1]] if same else triangles[pairs[:, 0]]
 
         touching, near, ratio = self.pairs
-        kept = chosen(near)
-        return FoundPairs(self.key, self.sides, (touching.part(chosen(touching.pairs)), near[kept], ratio[kept]))
+        kept = np.flatnonzero(chosen(near))
+        pairs = touching.part(chosen(touching.pairs)), arranged(near, kept), ratio[kept]
+        return FoundPairs(self.key, self.sides, pairs)
 
     def by_half(self) -> "FoundPairs":
         """The pairs that a search by half finds, from a search of all pairs on one side."""
         touching, near, ratio = self.pairs
-        kept = near[:, 0] < near[:, 1]
+        kept = np.flatnonzero(near[:, 0] < near[:, 1])
         upper = touching.part(touching.pairs[:, 0] <= touching.pairs[:, 1])
-        return FoundPairs((True, self.key[1]), self.sides, (upper, near[kept], ratio[kept]))
+        return FoundPairs((True, self.key[1]), self.sides, (upper, arranged(near, kept), ratio[kept]))
 
 
 @functools.lru_cache(maxsize=16)
