@@ -261,8 +261,8 @@ def listed(
     maps = []
     for each, (keys, unknown, parts), begin in zip(channels, entries, begins, strict=True):
         first = begin if len(begin) == len(used) else np.searchsorted(keys, used)
-        first = np.append(first, len(keys)).astype(np.int32)
-        maps.append(ListedMap(each.first, places[each.wave], first, unknown, parts))
+        first = np.append(first, len(keys))
+        maps.append(ListedMap(each.first, places[each.wave], first.astype(np.int32), unknown, parts))
     # where the points of each leaf begin
     of_leaf, point = np.divmod(used, len(points))
     starts = np.searchsorted(of_leaf, np.arange(leaves + 1))

@@ -270,7 +270,7 @@ class Medium(LinearOperator):
             return False
         # charges of that degree, some of which share a rule, and degrees of all levels that hold the tolerance
         waves = self.waves
-        if waves is None or not np.array_equal(*(triangle_rule(each).points for each in (waves.degree, degree))):
+        if waves is None or not np.array_equal(triangle_rule(waves.degree).points, triangle_rule(degree).points):
             waves = self._charges(degree)
         elif rtol == self.rtol:
             self.waves = waves._replace(degree=degree)

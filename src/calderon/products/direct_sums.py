@@ -49,7 +49,7 @@ class Kinds(NamedTuple):
 
 def padded(rows: NDArray[Any], real: Any) -> NDArray[Any]:
     """Rows (m, n) with a vector of zeros and more at their ends, aligned."""
-    out = padded_zeros(*rows.shape, real)
+    out = padded_zeros(rows.shape[0], rows.shape[1], real)
     out[:, : rows.shape[1]] = rows
     return out
 

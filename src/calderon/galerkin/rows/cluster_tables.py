@@ -114,7 +114,7 @@ def _integers(
     list_starts: NDArray[np.int64] = np.zeros(1, np.int64)
     lists: NDArray[np.int32] = np.zeros(0, np.int32)
     if not sizes[SIDE.own]:
-        list_starts, lists = _lists(*incidence[:2], clusters)
+        list_starts, lists = _lists(incidence[0], incidence[1], clusters)
     parts = (
         *incidence, clusters.start, clusters.stop - clusters.start, list_starts, lists, places, clusters.run_starts,
     )  # fmt: skip
