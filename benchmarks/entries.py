@@ -27,7 +27,7 @@ from calderon.galerkin.rows.galerkin_entries import compiled_rows
 from calderon.mesh.locality import locality_order
 from calderon.products.near_entries import add_entries, empty_blocks, strips_of
 from calderon.spaces import dual_tests
-from calderon.spaces.supports import support_boxes
+from calderon.spaces.supports import supports_of
 
 BLOCK, NEIGHBOURS, RUN = 60, 9, 180
 WAVENUMBER = 2.0
@@ -84,7 +84,7 @@ def near_pairs(operator: Any) -> tuple[Clusters, Clusters, Any]:
     """Boxes of test and of trial functions, and the pairs of those that are near each other."""
     sides, centres = [], []
     for space in (operator.test, operator.trial):
-        side, points = _clusters(space, BLOCK), support_boxes(space).mean(axis=1)
+        side, points = _clusters(space, BLOCK), supports_of(space).boxes.mean(axis=1)
         sides.append(side)
         centres.append(np.add.reduceat(points[side.order], side.start) / (side.stop - side.start)[:, None])
     rows, columns = centres
@@ -115,7 +115,7 @@ def _rate(run: Callable[[], int]) -> float:
 
 def _clusters(space: Any, size: int) -> Clusters:
     """Runs of neighbouring unknowns."""
-    order = locality_order(support_boxes(space).mean(axis=1), size).astype(np.int64)
+    order = locality_order(supports_of(space).boxes.mean(axis=1), size).astype(np.int64)
     starts = np.arange(0, len(order), size)
     return Clusters(order, starts, np.append(starts[1:], len(order)))
 

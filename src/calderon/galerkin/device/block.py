@@ -190,8 +190,9 @@ class DeviceBlock(LocalMatrices, Block):
         rule."""
         kind, count = self._moment_type, len(batch.rules)
         orders = [np.ascontiguousarray(each, np.int8) for each in batch.pairs[1:]]
-        given = np.ascontiguousarray(batch.pairs.triangles, np.int32), *orders, batch.rules.astype(np.int32)
-        pairs, test_orders, trial_orders, rules = map(self.device.array, given)
+        triangles = np.ascontiguousarray(batch.pairs.triangles, np.int32)
+        given: list[NDArray[Any]] = [triangles, *orders, batch.rules.astype(np.int32)]
+        pairs, test_orders, trial_orders, rules = (self.device.array(each) for each in given)
         points, products, parameters, starts, all_points = self._on_device(batch.tables)
         shape = (len(self.device_form.special), count, math.prod(self.moment_sizes))
         out = self.device.empty(shape, kind)

@@ -57,13 +57,13 @@ class DeviceProducts:
 
 
 class PageTables(NamedTuple):
-    """The blocks of a page on the device: numbers, table, crosses (c, 2) and their count, and for the rows and the
-    columns of the matrix which blocks are at each run: starts and entries, see products.c."""
+    """The blocks of a page on the device: numbers, table, crosses (c, 2) and how many, and for the rows and the columns
+    of the matrix which blocks are at each run: starts and entries, see products.c."""
 
     numbers: Any
     table: Any
     crosses: Any
-    count: int
+    many: int
     rows: tuple[Any, Any]
     columns: tuple[Any, Any]
 
@@ -91,7 +91,7 @@ class DeviceBlocks:
         described = np.concatenate([table[:, columns], (np.cumsum(rank) - rank)[:, None]], axis=1)
         rows = self._places(table, starts[0], True)
         columns_too = rows if self.tree.symmetric else self._places(table, starts[1], False)
-        return PageTables(numbers, *map(self._sent, (described, crosses)), len(crosses), rows, columns_too)
+        return PageTables(numbers, self._sent(described), self._sent(crosses), len(crosses), rows, columns_too)
 
     def _sent(self, table: NDArray[np.int64]) -> Any:
         return self.device.array(table.astype(np.int32))
@@ -130,15 +130,15 @@ class DeviceBlocks:
         out = device.empty((vectors, places), x.dtype)
         for number, page in enumerate(self.pages):
             # coefficients of all crosses, then sums at each run of places over its blocks
-            coefficients = [device.empty((vectors, page.count if side in sides else 0), x.dtype) for side in (0, 1)]
+            coefficients = [device.empty((vectors, page.many if side in sides else 0), x.dtype) for side in (0, 1)]
             for side in sides:
                 device.launch(
-                    program, "coefficients", (page.count * RUN, vectors), (RUN, 1), page.numbers, page.table,
-                    page.crosses, page.count, side, given, length, coefficients[side],
+                    program, "coefficients", (page.many * RUN, vectors), (RUN, 1), page.numbers, page.table,
+                    page.crosses, page.many, side, given, length, coefficients[side],
                 )  # fmt: skip
             device.launch(
                 program, "gather_product", (runs[0] * SLICES * RUN, vectors), (SLICES * RUN, 1), page.numbers,
-                page.table, runs[1], *(page.columns if transposed else page.rows), *coefficients, page.count, given,
+                page.table, runs[1], *(page.columns if transposed else page.rows), *coefficients, page.many, given,
                 length, int(number > 0), out, places,
             )  # fmt: skip
         return device.fetch(out)

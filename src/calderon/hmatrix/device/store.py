@@ -23,7 +23,7 @@ class Ahead(NamedTuple):
 
     @classmethod
     def of(cls, tree: BlockTree, blocks: NDArray[np.int64]) -> "Ahead":
-        """Those of some leaves of a tree."""
+        """The numbers of some leaves of a tree."""
         m, n = tree.sizes(blocks)
         dense = tree.kind[blocks] == DENSE
         return cls(int((m * n)[dense].sum()), int((m + n)[~dense].sum()))
