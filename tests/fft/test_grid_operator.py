@@ -147,7 +147,7 @@ def test_devices_multiply_alike(opencl, interfaces, precision, accuracy):
 
 
 def test_devices_without_room_are_refused(opencl, monkeypatch):
-    monkeypatch.setattr(opencl, "memory", lambda: 10_000)
+    monkeypatch.setattr(type(opencl), "memory", lambda self: 10_000)
     with pytest.raises(MemoryError, match="a pre-corrected FFT operator needs .* larger spacing"):
         operator(1).assemble("fft", backend="opencl")
 
