@@ -74,16 +74,25 @@ def load_two(stored, packed, row, group, c, room):
 
 
 @jitable
+def load_one(stored, packed, row, group, c, room):
+    """Return the vector of a row of a block from its number c on, a multiple of a vector; stored, packed, row, group,
+    room: as in `with_one`."""
+    numbers, exponents, powers = stored
+    return load_numbers(numbers, exponents, powers, packed, row + c, group + c // PER_EXPONENT, room)
+
+
+@jitable
 def with_one(stored, packed, down, across, row, group, span, room, x, sums, f):
     """Return the product of a row of a block with one vector (down), and add f times the row to sums (across).
 
     stored: (numbers, exponents, powers) see `load_numbers`; packed, down, across: constants; row, group: where the
     numbers and the exponents of the row begin; span: its numbers. room: the vector is room[x : x + span], ended by
-    zeros up to two whole vectors, as the row is read to there; the sums are room[sums : sums + span].
+    zeros up to a whole vector, as the row is read to there; the sums are room[sums : sums + span].
     """
     size = lanes(room)
     s, t = zero(room), zero(room)  # two sums, as each addition waits for the last one
-    for c in range(0, span, 2 * size):
+    pairs = (span + size - 1) // (2 * size) * 2 * size
+    for c in range(0, pairs, 2 * size):
         a, b = load_two(stored, packed, row, group, c, room)
         if down:
             s, t = s + a * load(room, x + c), t + b * load(room, x + c + size)
@@ -91,6 +100,13 @@ def with_one(stored, packed, down, across, row, group, span, room, x, sums, f):
             at, next = sums + c, sums + c + size
             store(room, at, load(room, at) + a * f)
             store(room, next, load(room, next) + b * f)
+    # the last vector of an odd number
+    for c in range(pairs, span, size):
+        a, at = load_one(stored, packed, row, group, c, room), sums + c
+        if down:
+            s = s + a * load(room, x + c)
+        if across:
+            store(room, at, load(room, at) + a * f)
     return total(s + t)
 
 
@@ -100,7 +116,8 @@ def with_two(stored, packed, down, across, row, group, span, room, x, sums, pitc
     of both; stored, packed, down, across, row, group, span, room, x, sums: as in `with_one`."""
     size = lanes(room)
     s, t, u, v = zero(room), zero(room), zero(room), zero(room)
-    for c in range(0, span, 2 * size):
+    pairs = (span + size - 1) // (2 * size) * 2 * size
+    for c in range(0, pairs, 2 * size):
         a, b = load_two(stored, packed, row, group, c, room)
         if down:
             at, next = x + c, x + c + size
@@ -112,6 +129,14 @@ def with_two(stored, packed, down, across, row, group, span, room, x, sums, pitc
             store(room, at + pitch, load(room, at + pitch) + a * g)
             store(room, next, load(room, next) + b * f)
             store(room, next + pitch, load(room, next + pitch) + b * g)
+    # the last vector of an odd number
+    for c in range(pairs, span, size):
+        a, at = load_one(stored, packed, row, group, c, room), sums + c
+        if down:
+            s, t = s + a * load(room, x + c), t + a * load(room, x + c + pitch)
+        if across:
+            store(room, at, load(room, at) + a * f)
+            store(room, at + pitch, load(room, at + pitch) + a * g)
     return total(s + u), total(t + v)
 
 
@@ -154,7 +179,7 @@ def product_kernel(down: bool, across: bool, parts: int, packed: bool) -> Callab
         row_stop, column_start, column_stop) of all blocks; order (b,). x_rows, y_rows (v, rows), x_columns, y_columns
         (v, columns): vectors, in the order of places; those that are not needed have no rows. half: whether one block
         of each pair is stored, so that those on the diagonal are multiplied down alone. pitch: numbers of a row of
-        the widest block, up to two whole vectors; room (v pitch (down + across),).
+        the widest block, up to whole vectors; room (v pitch (down + across),).
         """
         numbers, exponents, powers, starts, tops = stored
         pairs, row_start, row_stop, column_start, column_stop = clusters
@@ -166,7 +191,7 @@ def product_kernel(down: bool, across: bool, parts: int, packed: bool) -> Callab
             top, left = row_start[pairs[n, 0]], column_start[pairs[n, 1]]
             height, width = row_stop[pairs[n, 0]] - top, column_stop[pairs[n, 1]] - left
             span = parts * width
-            groups, end = -(-span // PER_EXPONENT), -(-span // (2 * size)) * 2 * size
+            groups, end = -(-span // PER_EXPONENT), -(-span // size) * size
             # the vectors at the columns of the block, and no sums over its rows
             if down:
                 gather_columns(x_columns, parts, left, width, end, pitch, room)
