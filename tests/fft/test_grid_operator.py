@@ -7,7 +7,9 @@ import pytest
 import scipy.sparse as sp
 
 import calderon as cal
+from calderon.backends.devices.device_matrix import on_device
 from calderon.backends.devices.fourier import DeviceFourier
+from calderon.fft.device import DeviceGrid
 
 FREQUENCY, PITCH = 12e9, 12.5e-3
 ONE = cal.Stack([cal.Layer(3.175e-3, eps_r=2.2)], below="pec")
@@ -147,6 +149,17 @@ def test_devices_multiply_alike(opencl, interfaces, precision, accuracy):
 
 
 def test_devices_without_room_are_refused(opencl, monkeypatch):
+    """The memory that is asked for is what is allocated, to 10 %, of tables and of a product."""
+    own, taken = operator(1).assemble("fft"), []
+    for name in ("array", "empty"):
+        allocate = getattr(type(opencl), name)
+        monkeypatch.setattr(
+            type(opencl), name, lambda self, *given, do=allocate: taken.append(found := do(self, *given)) or found
+        )
+    there = DeviceGrid(opencl, own.grid, own.spectra, own.near, own.factors)
+    vectors = [on_device(opencl, np.ones(own.shape[0], complex)) for _ in range(2)]
+    there.add(vectors[0], 0, vectors[1], 0, 1.0, False, 2)
+    assert sum({id(each): each.nbytes for each in taken}.values()) == pytest.approx(there.nbytes, rel=0.1)
     monkeypatch.setattr(type(opencl), "memory", lambda self: 10_000)
     with pytest.raises(MemoryError, match="a pre-corrected FFT operator needs .* larger spacing"):
         operator(1).assemble("fft", backend="opencl")

@@ -39,6 +39,11 @@ class DeviceGrid:
         self.planes, self.size, self.m = len(spectra), spectra.shape[-2:], grid.order + 1
         self.nx, self.ny = grid.shape
         self._waves = 3 * self.planes * self.size[0] * self.size[1]
+        if self._waves > np.iinfo(np.int32).max:
+            raise MemoryError(
+                f"a pre-corrected FFT operator has {self._waves} numbers on its grids, kernels count to 2147483647: "
+                "use a larger spacing, or backend='numba'"
+            )
         self._weights = device.array(grid.weights.astype(self.vector))
         self._first, self._plane = indices(device, grid.first), indices(device, grid.plane)
         self._nodes = [indices(device, each) for each in functions_of_nodes(grid, self.planes)]

@@ -29,7 +29,7 @@ def indices(device: Device, numbers: NDArray[Any]) -> Any:
     """Integers on the device; MemoryError for those beyond 32 bits."""
     if numbers.size and int(numbers.max()) > np.iinfo(np.int32).max:
         raise MemoryError(
-            f"a table of the fast multipole operator counts to {int(numbers.max())}, and {device.name} counts to "
+            f"a table of the operator counts to {int(numbers.max())}, and {device.name} counts to "
             '2147483647: try a coarser mesh, or backend="numba"'
         )
     return device.array(np.ascontiguousarray(numbers, np.int32))
