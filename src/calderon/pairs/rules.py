@@ -14,7 +14,7 @@ from calderon.pairs.grouping import arranged, grouped, numbered
 from calderon.pairs.near import accuracy_for, degree_for, subdivided
 from calderon.pairs.search import Extents, extents
 from calderon.pairs.tables import ProductTable, RuleTable
-from calderon.pairs.touching import Limits, touching_codes
+from calderon.pairs.touching import Limits, code_of, touching_codes
 from calderon.quadrature.options import Quadrature
 from calderon.quadrature.singular import Side, condensed_rule, points_on_side
 from calderon.spaces.element import Element
@@ -218,7 +218,7 @@ def _even_rules(near: Numbers, degree: NDArray[np.int8]) -> Assigned:
     distinct, number = np.flatnonzero(used), np.cumsum(used, dtype=np.int32) - 1
     rules = number.take(chosen)
     order = np.broadcast_to(np.arange(3, dtype=np.int8), (len(rules), 3))
-    codes = _code([np.zeros(len(distinct), np.int64), distinct])
+    codes = code_of(0, distinct, 0, 0, 0)
     return Assigned(codes, rules, Pairs(near if even.all() else arranged(near, np.flatnonzero(even)), order, order))
 
 
@@ -272,15 +272,7 @@ def _side_codes(counts: NDArray[np.int64]) -> NDArray[np.int64]:
     along, across = counts.reshape(-1, 2, 2)[:, :, 0], counts.reshape(-1, 2, 2)[:, :, 1]
     even = across >= along  # a symmetric rule has fewer points
     sides = np.stack([np.where(even, across, along), across], axis=2).reshape(-1, 4)
-    return _code([np.full(len(counts), 4), *sides.T])
-
-
-def _code(digits: list[NDArray[np.int64]]) -> NDArray[np.int64]:
-    """Small numbers, the first below 8, as one: the first in the lowest place."""
-    code = np.zeros(len(digits[0]), dtype=np.int64)
-    for place, digit in enumerate(digits):
-        code += digit << (3 + 8 * (place - 1) if place else 0)
-    return code
+    return np.asarray(code_of(4, *sides.T))
 
 
 def _digits(code: int) -> tuple[int, list[int]]:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends.numba import kernel
+from calderon.backends.numba import jitable_part, kernel
 from calderon.pairs.classes import Pairs
 from calderon.pairs.gauss_counts import COUNTS, Lines, Steps, ellipse_scratch, put_ellipses, put_points, sample_lines
 from calderon.pairs.search import Extents
@@ -76,6 +76,13 @@ def touching_codes(
     return codes
 
 
+@jitable_part
+def code_of(kind: Any, first: Any, second: Any, third: Any, fourth: Any) -> Any:
+    """The code of a rule of a kind below 8 with four numbers below 256 (rules.py), which `rules._digits` takes apart;
+    also of arrays of numbers."""
+    return kind + (first << 3) + (second << 11) + (third << 19) + (fourth << 27)
+
+
 @kernel
 def _put_codes(ellipses, triangles, stretch, other_stretch, nodes, limits, codes):
     """Store the codes (n,) of touching pairs, see `touching_codes`.
@@ -93,8 +100,7 @@ def _put_codes(ellipses, triangles, stretch, other_stretch, nodes, limits, codes
         for axis in range(ellipses.shape[1]):
             counts[axis] = min(counts[axis], limits.most_along)
             product *= counts[axis]
-        # the digits of a code, as `rules._code` joins them
-        code = limits.shared + (nodes[n] << 3) + (counts[0] << 11) + (counts[1] << 19) + (counts[2] << 27)
+        code = code_of(limits.shared, nodes[n], counts[0], counts[1], counts[2])
         codes[n] = code if product <= limits.most else -1
 
 

@@ -167,6 +167,7 @@ def add_entries(
 ) -> None:
     """Add a multiple of one form, whose entries have the columns of the strips, to the strips of a part."""
     functions, rows, columns, special = entries.functions(), blocks.rows, strips.columns, entries.special
+    special.sort_indices()  # `fill_strips` searches the columns of a row
     joined = columns.run_starts
     low, high, _ = part.indices(len(joined) - 1)
     ends = np.append(0, np.cumsum(columns.stop - columns.start))
