@@ -149,7 +149,7 @@ def test_devices_multiply_alike(opencl, interfaces, precision, accuracy):
 
 
 def test_devices_without_room_are_refused(opencl, monkeypatch):
-    """The memory that is asked for is what is allocated, to 10 %, of tables and of a product."""
+    """The memory that is requested is what tables and a product allocate, to 10 %."""
     own, taken = operator(1).assemble("fft"), []
     for name in ("array", "empty"):
         allocate = getattr(type(opencl), name)

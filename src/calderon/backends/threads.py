@@ -252,9 +252,10 @@ class OrderedQueue(TaskQueue):
 
 
 def counted(advance: Callable[[int, int], None] | None, total: int) -> Callable[[], None]:
-    """A function for `run_tasks` that calls advance(done, total) after each of so many tasks; None for nothing."""
+    """A function for `run_tasks` that calls advance(done, total) after each of so many tasks; None for nothing. Tasks
+    that are done again, as a device failed, do not count."""
     done = itertools.count(1)
-    return (lambda: None) if advance is None else lambda: advance(next(done), total)
+    return (lambda: None) if advance is None else lambda: advance(min(next(done), total), total)
 
 
 def at_once(work: Callable[[], Any], other: Callable[[], Any]) -> tuple[Any, Any]:

@@ -24,7 +24,7 @@ from calderon.spaces import EdgeSpace
 from calderon.validation import describe, truth
 
 METHODS, ON_DEVICES = ("dense", "hmatrix", "fft"), ("dense", "fft")
-"""Methods that have tables of Green's functions, and those of them that "auto" stands for on devices."""
+"""Methods that have tables of Green's functions, and those of them whose products devices compute."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -78,8 +78,10 @@ def touching_codes(
 
 @jitable_part
 def code_of(kind: Any, first: Any, second: Any, third: Any, fourth: Any) -> Any:
-    """The code of a rule of a kind below 8 with four numbers below 256 (rules.py), which `rules._digits` takes apart;
-    also of arrays of numbers."""
+    """The code of a rule, which `rules._digits` takes apart: kind + 2^3 first + 2^11 second + 2^19 third + 2^27 fourth.
+
+    kind: below 8; first, second, third, fourth: numbers below 256, or arrays of such (n,).
+    """
     return kind + (first << 3) + (second << 11) + (third << 19) + (fourth << 27)
 
 
