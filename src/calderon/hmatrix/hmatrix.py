@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
-from calderon.backends import format_bytes, run_tasks, thread_count
+from calderon.backends import format_bytes, require_memory, run_tasks, thread_count
 from calderon.hmatrix.device.products import DeviceProducts
 from calderon.hmatrix.products import BLOCK, COLUMN, HEIGHT, OFFSET, RANK, ROW, WIDTH, multiply
 from calderon.hmatrix.saving import HMATRIX, get_hmatrix, new_matrix_file, put_hmatrix, saved_matrix_file
@@ -77,9 +77,12 @@ class HMatrix(LinearOperator):
 
     @property
     def slabs(self) -> list[Slab]:
-        """The blocks in memory of the host, to which devices copy them when they are first requested."""
+        """The blocks in memory of the host, to which devices copy them when they are first requested; MemoryError
+        before, where there is no room."""
         if self._slabs is None:
             assert self.on_device is not None
+            advice = "keep to products, which devices compute"
+            require_memory(self.nbytes, "a copy of an H-matrix that devices hold", advice)
             self._slabs = self.on_device.slabs()
         return self._slabs
 
