@@ -65,6 +65,7 @@ ON_DEVICES = (
     "hmatrix/test_shared_hmatrices.py::test_the_processor_has_the_small_blocks",
     "fft/test_grid_operator.py::test_devices_multiply_alike[mixed-1e-06-1]",
     "fmm/test_device_products.py::test_layers_of_laplace[0.001]",
+    "products/test_near_filling.py::test_numbers_do_not_depend",
     "mlfmm/test_waves_on_devices.py::test_sound_by_plane_waves_and_equivalent_sources",
     "mlfmm/test_waves_on_two_devices.py::test_refusals",
     "solvers/test_device_solves.py::test_products[complex128]",

@@ -30,6 +30,7 @@ import calderon as cal
 from calderon.backends import Source, backend, survey
 from calderon.dg.stepping.leap_frog import CentredLeapFrog
 from calderon.dg.stepping.runge_kutta import UpwindRungeKutta
+from calderon.products.check import Check
 
 LOCAL_MEMORY = {
     ("regular", "POINTS=1"): 48,  # a rule of one point, which is for tests
@@ -48,11 +49,13 @@ KERNELS = {
 
 @pytest.fixture(scope="module")
 def taker():
-    """A device that takes notes, as "cuda". The largest stable step, which the processor searches, is given."""
+    """A device that takes notes, as "cuda". The largest stable step, which the processor searches, is given, and so are
+    the errors of products, which are all zero."""
     device = NoteTaker()
     with pytest.MonkeyPatch.context() as patch:
         for scheme in (CentredLeapFrog, UpwindRungeKutta):
             patch.setattr(scheme, "limit", lambda *given: 1.0)
+        patch.setattr(Check, "errors", lambda *given: np.zeros(1))
         patch.setitem(backend._DRIVERS, "cuda", lambda: [device])
         survey.cache_clear()
         yield device

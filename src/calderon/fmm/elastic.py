@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from calderon.backends import Execution, require_memory, return_memory, run_tasks
+from calderon.backends import Device, Execution, require_memory, return_memory, run_tasks
 from calderon.fmm.elastic_moments import Fields, elastic_moments
 from calderon.fmm.layout import Layout
 from calderon.fmm.near import near_store
@@ -40,10 +40,13 @@ class ElasticTable:
     """A table of layers (see `is_joint`), as `Layers` of galerkin.py.
 
     rtol: the tolerance of its products. processor: in whose precision entries are, unless rtol allows single precision.
+    devices: the one where near blocks are made, if there is one.
     """
 
-    def __init__(self, terms: Sequence[Term], rtol: float, processor: Execution) -> None:
-        self.terms, self.rtol, self._processor = terms, rtol, processor
+    def __init__(
+        self, terms: Sequence[Term], rtol: float, processor: Execution, devices: Sequence[Device] = ()
+    ) -> None:
+        self.terms, self.rtol, self._processor, self._devices = terms, rtol, processor, devices
         self.name = "elastic " + " and ".join(dict.fromkeys(each.atom.integrand.name for each in terms))
 
     @cached_property
@@ -66,10 +69,11 @@ class ElasticTable:
         kind = np.dtype(np.float32) if self.rtol >= ELASTOSTATICS.stored else execution.real
         packs, found = self.rtol >= ELASTOSTATICS.packed, []
         for term in self.terms:
-            form, given = term.atom, term.atom.quadrature
+            form, rules = term.atom, term.atom.quadrature
             if packs and max(space.scalar.element.degree for space in (form.test, form.trial)) < 2:
-                form = replace(form, quadrature=NearQuadrature(given.regular, given.singular, 0.67 * given.near))
-            found.append(near_store(form, term.factor, layout, execution, kind, np.dtype(np.float64), packs))
+                form = replace(form, quadrature=NearQuadrature(rules.regular, rules.singular, 0.67 * rules.near))
+            given = kind, np.dtype(np.float64), packs, self._devices
+            found.append(near_store(form, term.factor, layout, execution, *given))
             return_memory()
         layout.forget()
         return found

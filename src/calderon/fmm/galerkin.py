@@ -133,8 +133,8 @@ def assemble_fmm(
     blocks are computed in single precision for rtol of 1e-4 and above, and for precision="single". Raises ValueError
     for other equations and spaces.
 
-    backend: a device gets trees, blocks and moments of functions, which the processor makes and checks, and multiplies;
-    MemoryError where it has no room for them.
+    backend: a device makes near blocks, gets trees and moments of functions, which the processor makes, and multiplies,
+    also where products are checked; MemoryError where it has no room.
     """
     started = time.perf_counter()
     execution = Execution.of(backend, precision)
@@ -147,7 +147,7 @@ def assemble_fmm(
             require_memory(plan.nbytes, f"the fast multipole operator ({plan.details})", ADVICE)
         products = Products(execution, parts.leaf)
         if len(terms) > 1 and is_joint(terms):
-            product = parts.product(ElasticTable(terms, wanted, parts.processor))
+            product = parts.product(ElasticTable(terms, wanted, parts.processor, execution.devices))
             values = [(Term(1.0, operator), product)]
         else:
             product, values = products.of(operator), products.values(operator)
@@ -213,9 +213,9 @@ class _Composition:
             curls = 5 if operator.is_elastic else 3
             rtol = self.rtol / curls if operator.key in self.under_curls else self.rtol
             layers = (
-                ElasticTable([Term(1.0, operator)], rtol, self.processor)
+                ElasticTable([Term(1.0, operator)], rtol, self.processor, self.execution.devices)
                 if operator.is_elastic
-                else LaplaceLayer(operator, rtol, self.processor, self._layout)
+                else LaplaceLayer(operator, rtol, self.processor, self._layout, self.execution.devices)
             )
             self._products[operator.key] = self.product(layers)
         return self._products[operator.key]
@@ -231,23 +231,27 @@ class _Composition:
         checks, near = at_once(lambda: layers.checks, lambda: layers.near(layout))
         worst = checks[0]
 
-        def prepare(promise: Promise) -> MultipoleProduct:
-            """The products with an order; the layout and near blocks are made anew only where they do not serve it."""
+        def prepare(promise: Promise) -> MultipoleProduct | DeviceProduct:
+            """The products with an order, where they multiply; the layout and near blocks are made anew only where they
+            do not serve it."""
             nonlocal layout, near
             if not layout.serves(promise.order):
                 near = []
                 layout = layers.layout(promise)
                 near = layers.near(layout)
             return_memory()
-            return MultipoleProduct(terms, near, layers.far(layout, promise), promise, self.execution.real)
+            product = MultipoleProduct(terms, near, layers.far(layout, promise), promise, self.execution.real)
+            for device in self.execution.devices:  # preconditioners of solids read the blocks, which are fetched then
+                return DeviceProduct(device, product, product if elastic else None)
+            return product
 
-        def error_of(product: MultipoleProduct) -> float:
+        def error_of(product: MultipoleProduct | DeviceProduct) -> float:
             nonlocal worst
             error, number = max((each, n) for n, each in enumerate(layers.errors(product)))
             worst = layers.checks[number]
             return error
 
-        def better(product: MultipoleProduct, error: float) -> MultipoleProduct | None:
+        def better(product: MultipoleProduct | DeviceProduct, error: float) -> MultipoleProduct | DeviceProduct | None:
             """The products with the next order for that error, None where there is none; `product` is used up."""
             nonlocal left
             left = layers.following(left, error)
@@ -265,14 +269,12 @@ class _Composition:
         held = first_that_holds(orders[:1], prepare, error_of, rtol, ACCEPT_FUNCTIONS, refusal, better)
         return_memory()
         found: MultipoleProduct | DeviceProduct = held.product
-        for device in self.execution.devices:  # preconditioners of solids read the blocks of the processor
-            found = DeviceProduct(device, held.product, held.product if elastic else None)
         if elastic and found.nbytes > 1e8:
             forget_rules()  # of triangles: others make them again sooner than there is room for both
         self._enter(layers, held, found.nbytes)
         return found
 
-    def _enter(self, layers: Layers, held: Held[Promise, MultipoleProduct], nbytes: int) -> None:
+    def _enter(self, layers: Layers, held: Held[Promise, MultipoleProduct | DeviceProduct], nbytes: int) -> None:
         """Add the record of products that hold their tolerance; nbytes: where they multiply."""
         layout, order, checks = held.product.layout, held.product.promise.order[:2], layers.checks
         order = order if len(layout.lists.far.source) else (0, 0)

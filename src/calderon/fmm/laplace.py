@@ -1,13 +1,13 @@
 """Layers of Laplace's equation in the fast multipole method: moments of their functions, and what one needs in turn."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends import Execution, require_memory, run_tasks
+from calderon.backends import Device, Execution, require_memory, run_tasks
 from calderon.backends.numba import kernel
 from calderon.backends.vectors import width
 from calderon.fmm.layout import Layout
@@ -34,7 +34,8 @@ class LaplaceLayer:
     """One layer of Laplace's equation, as `Layers` of galerkin.py.
 
     rtol: the tolerance of its products. processor: in whose precision entries are, unless rtol allows single precision.
-    layout_of(operator, promise): its tree, which operators on the same spaces share.
+    layout_of(operator, promise): its tree, which operators on the same spaces share. devices: the one where its near
+    blocks are made, if there is one.
     """
 
     def __init__(
@@ -43,9 +44,10 @@ class LaplaceLayer:
         rtol: float,
         processor: Execution,
         layout_of: Callable[[IntegralOperator, Promise], Layout],
+        devices: Sequence[Device] = (),
     ) -> None:
         self.operator, self.terms, self.rtol, self.name = operator, [Term(1.0, operator)], rtol, operator.integrand.name
-        self._layout_of, self._has_normal = layout_of, operator.integrand.normal != "none"
+        self._devices, self._layout_of, self._has_normal = devices, layout_of, operator.integrand.normal != "none"
         self._execution = Execution.of("numba", "single") if rtol >= LAPLACE.computed else processor
 
     @cached_property
@@ -65,7 +67,7 @@ class LaplaceLayer:
 
     def near(self, layout: Layout) -> list[NearStore]:
         """Exact entries between neighbouring leaves."""
-        return [near_store(self.operator, 1.0, layout, self._execution)]
+        return [near_store(self.operator, 1.0, layout, self._execution, devices=self._devices)]
 
     def far(self, layout: Layout, promise: Promise) -> HarmonicFar:
         """Moments of both sides; of one where they are equal."""

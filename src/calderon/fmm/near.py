@@ -1,15 +1,17 @@
 """Entries between the pieces of functions in neighbouring leaves, as a near store."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends import Execution, run_tasks, thread_count
+from calderon.backends import Device, Execution, run_tasks, thread_count
 from calderon.fmm.layout import Layout
 from calderon.galerkin.bilinear_form import BilinearForm
 from calderon.galerkin.rows.entry_kernels import Clusters
+from calderon.products.device.near_filling import DeviceNumbers, NearFilling, memory_for
 from calderon.products.near_entries import empty_blocks, fill_blocks
 from calderon.products.near_store import NearStore
 from calderon.spaces.pieces import Pieces
@@ -26,12 +28,14 @@ def near_store(
     kind: Any = None,
     work: Any = None,
     packs: bool = False,
+    devices: Sequence[Device] = (),
 ) -> NearStore:
     """Entries of factor * form between the pieces in neighbouring leaves, of symmetric forms one block of two.
 
     Touching and near pairs of triangles are held for some leaves at a time. execution: what computes entries, in its
     precision; kind, work: real types of stored entries and of sums, those of the execution unless given; packs: whether
-    entries are kept in 16 bits.
+    entries are kept in 16 bits. devices: the one that computes entries, where they stay, if there is one and the form
+    has kernels for it.
     """
     sides = layout.rows.pieces(form.test), layout.columns.pieces(form.trial)
     pairs, symmetric = layout.lists.near_pairs, form.is_symmetric
@@ -40,14 +44,17 @@ def near_store(
     pairs = pairs[(np.diff(sides[0].starts)[pairs[:, 0]] > 0) & (np.diff(sides[1].starts)[pairs[:, 1]] > 0)]
     clusters = _clusters(sides[0]), _clusters(sides[0] if symmetric else sides[1])
     components = getattr(form.trial, "components", 1)
+    # bytes of local matrices of touching and near pairs, about 42 of a triangle
+    held = form.test.dofs.shape[1] * form.trial.dofs.shape[1] * execution.dtype(False).itemsize * 42
+    more = min(SCRATCH_BYTES, held * len(form.test.triangles))
+    take = memory_for(devices, [form], execution.real, "a fast multipole operator", more)
     store = NearStore.empty(
         clusters, pairs, execution.real if kind is None else kind, packs, (sides[0].dimension, sides[1].dimension),
-        symmetric, components, execution.real if work is None else work,
+        symmetric, components, execution.real if work is None else work, take,
     )  # fmt: skip
-    # leaves whose touching and near pairs, about 42 of a triangle, are held at a time; several are filled side by side,
+    # leaves whose touching and near pairs are held at a time; several are filled side by side,
     # as one thread makes most of their lists (last digits of entries depend on which are filled together)
-    held = form.test.dofs.shape[1] * form.trial.dofs.shape[1] * execution.dtype(False).itemsize * 42
-    lines = 4 if thread_count() >= 8 else 2
+    lines = 1 if take is not None else 4 if thread_count() >= 8 else 2  # a device is asked by one thread
     most = (2 if symmetric else 1) * SCRATCH_BYTES // lines
     share = np.cumsum(layout.rows.counts) * held // most
     waiting = iter(np.unique(share).tolist())
@@ -94,8 +101,12 @@ def _fill(
     # entries between pieces, which are the unknowns here
     rows = Clusters(np.arange(sides[0].starts[-1]), *store.layout.rows[1:3])
     columns = rows if store.half else Clusters(np.arange(sides[1].starts[-1]), *store.layout.columns[1:3])
-    blocks = empty_blocks([(factor, form)], rows, columns, pairs[numbers], execution)
-    found = fill_blocks(blocks, np.arange(len(numbers)), [(factor, part)], execution, layout.searches.get(key))
+    if isinstance(store.memory, DeviceNumbers):
+        terms = [[(factor, part)]]
+        found = NearFilling(store, execution).fill(numbers, terms, (rows, columns), [layout.searches.get(key)])
+    else:
+        blocks = empty_blocks([(factor, form)], rows, columns, pairs[numbers], execution)
+        found = fill_blocks(blocks, np.arange(len(numbers)), [(factor, part)], execution, layout.searches.get(key))
+        store.enter(numbers, blocks.numbers, blocks.starts[:-1])
     if layout.several and found is not None:
         layout.searches[key] = found
-    store.enter(numbers, blocks.numbers, blocks.starts[:-1])

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
-from calderon.backends import Execution, run_tasks
+from calderon.backends import Device, Execution, run_tasks
 from calderon.galerkin.rows.entry_kernels import Clusters
 from calderon.integrands import MAGNETIC_FIELD
 from calderon.mlfmm.channels import Channel, Listed, factorised, is_of_currents, listed, mixed, table_of, weighted
@@ -29,10 +29,10 @@ from calderon.mlfmm.sites import Sites
 from calderon.mlfmm.spectrum import Array, Grid
 from calderon.operators.methods import PRODUCTS
 from calderon.operators.tree import Term
+from calderon.products.device.near_filling import filled_store
 from calderon.products.far_field import far_product
 from calderon.products.lists import Lists, lists_of
 from calderon.products.near_file import SavedNear
-from calderon.products.near_filling import fill
 from calderon.products.near_store import NearStore
 from calderon.products.octree import DEEPEST, Cube, Octree, octree
 from calderon.products.packed import PACKED
@@ -222,9 +222,11 @@ class Medium(LinearOperator):
         rtol: float,
         saved: SavedNear | None = None,
         advance: Callable[[int, int], None] | None = None,
+        devices: Sequence[Device] = (),
     ) -> None:
         """Compute the entries between unknowns of neighbouring leaves, with rules and numbers that suit the tolerance,
-        or take them from what is saved. advance(done, total): called after each chunk of a region of the matrix."""
+        or take them from what is saved. advance(done, total): called after each chunk of a region of the matrix.
+        devices: the first one computes entries, where they stay, if it has kernels for all terms and nothing is saved."""
         packs = self.real == np.float32 and rtol >= PACKED
         for (top, left), exact in self.regions().items():
             terms = [loosened(each, rtol) for each in exact]
@@ -233,17 +235,11 @@ class Medium(LinearOperator):
             rows, columns = (self.clusters(self.leaf[site[first : first + count]]) for first, count, site in sides)
             pairs = self.lists.near_pairs
             kept = (rows.stop > rows.start)[pairs[:, 0]] & (columns.stop > columns.start)[pairs[:, 1]]
-            near = NearStore.empty((rows, columns), pairs[kept], execution.dtype(True), packs)
-            # terms on the same spaces together, chunk by chunk
+            # terms on the same spaces together
             spaces = dict.fromkeys((t.atom.test, t.atom.trial) for t in terms)
             groups = [[(t.factor, t.atom) for t in terms if (t.atom.test, t.atom.trial) == pair] for pair in spaces]
-            missing = list(range(len(near.chunks) - 1)) if saved is None else saved.restore(near)
-            for done, (chunk, numbers) in enumerate(fill(near, missing, groups, execution), start=1):
-                if saved is not None:
-                    saved.keep(chunk, numbers)
-                if advance is not None:
-                    advance(done, len(missing))
-            self.near.append((top, left, near))
+            given = (rows, columns), pairs[kept], packs, groups, execution
+            self.near.append((top, left, filled_store(*given, saved, advance, devices)))
 
     def near_entries(self, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> NDArray[np.complex128]:
         """(n,) the entries in these rows and columns, zero between unknowns of leaves that are no neighbours."""

@@ -110,7 +110,7 @@ class Parts(Products):
         `Medium.fill_near`."""
         numbers = Execution.of("numba", "single" if self.setting.attempt.real == np.float32 else "double")
         for each in self.media:
-            each.fill_near(numbers, self.setting.near_rtol, saved, advance)
+            each.fill_near(numbers, self.setting.near_rtol, saved, advance, self.execution.devices)
 
     def better(self, error: float) -> "Parts | None":
         """These products with higher degrees for a checked error that is too large, and with a finer quadrature of

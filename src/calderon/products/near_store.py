@@ -29,6 +29,26 @@ ADVICE = "increase rtol, or use method='matrix-free', which stores vectors only"
 Index = NDArray[np.int64]
 
 
+class Numbers:
+    """The numbers of a store, and the exponents of groups of them, in the memory of the processor.
+
+    kind: type of the numbers; here: both arrays.
+    """
+
+    def __init__(self, numbers: NDArray[Any], exponents: NDArray[np.int8]) -> None:
+        self.kind, self._arrays = numbers.dtype, (numbers, exponents)
+
+    @property
+    def here(self) -> tuple[NDArray[Any], NDArray[np.int8]]:
+        """Numbers and exponents in the memory of the processor."""
+        return self._arrays
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of both."""
+        return sum(each.nbytes for each in self._arrays)
+
+
 @dataclass(frozen=True, eq=False)
 class NearStore:
     """Dense blocks between clusters of unknowns.
@@ -48,8 +68,7 @@ class NearStore:
     step: int
     work: np.dtype[Any]
     tops: Index
-    numbers: NDArray[Any]
-    exponents: NDArray[np.int8]
+    memory: Numbers
 
     @staticmethod
     def empty(
@@ -61,30 +80,45 @@ class NearStore:
         half: bool = False,
         step: int | None = None,
         work: Any = None,
+        take: Callable[[int, int, "np.dtype[Any]"], Numbers] | None = None,
     ) -> "NearStore":
         """Blocks of zeros between row and column clusters.
 
         pairs: by row cluster; kind: type of entries; packs: whether they are kept in 16 bits. shape: as many unknowns
         as places unless given; step: 2 for complex entries, else 1, unless given; work: that of entries unless given.
-        Raises MemoryError where there is no room.
+        take(count, exponents, type): the memory of so many numbers, that of the processor unless given. Raises
+        MemoryError where there is no room.
         """
         height, span = ((each.stop - each.start)[own] for each, own in zip(clusters, pairs.T, strict=True))
         kind, parts = np.dtype(kind), 2 if np.dtype(kind).kind == "c" else 1
         starts, tops = (np.append(0, np.cumsum(height * each)) for each in (span, groups_of(parts * span)))
         count, exponents = parts * int(starts[-1]), int(tops[-1]) + 1 if packs else 0
         real = np.dtype(np.int16) if packs else np.zeros(0, kind).real.dtype
-        require_memory(real.itemsize * count + exponents, f"{len(pairs)} near blocks", ADVICE)
         layout = NearBlocks(*clusters, np.ascontiguousarray(pairs), starts, np.zeros(0, kind))
         sizes = shape or (len(clusters[0].order), len(clusters[1].order))
         work = np.dtype(np.zeros(0, kind).real.dtype if work is None else work)
-        numbers = np.zeros(count + BEYOND, real)
         own = parts if step is None else step
-        return NearStore(layout, sizes, half, own, work, tops, numbers, np.zeros(exponents, np.int8))
+        if take is None:
+            require_memory(real.itemsize * count + exponents, f"{len(pairs)} near blocks", ADVICE)
+            memory = Numbers(np.zeros(count + BEYOND, real), np.zeros(exponents, np.int8))
+        else:
+            memory = take(count + BEYOND, exponents, real)
+        return NearStore(layout, sizes, half, own, work, tops, memory)
+
+    @property
+    def numbers(self) -> NDArray[Any]:
+        """The numbers, in the memory of the processor."""
+        return self.memory.here[0]
+
+    @property
+    def exponents(self) -> NDArray[np.int8]:
+        """The exponents, in the memory of the processor."""
+        return self.memory.here[1]
 
     @property
     def is_packed(self) -> bool:
         """Whether numbers are kept in 16 bits."""
-        return self.numbers.dtype == np.int16
+        return self.memory.kind == np.int16
 
     @property
     def kind(self) -> np.dtype[Any]:
@@ -99,8 +133,7 @@ class NearStore:
     @property
     def nbytes(self) -> int:
         """Bytes of numbers and lists."""
-        lists = self.tops, self.exponents, self.layout.pairs, self.layout.starts
-        return self.numbers.nbytes + sum(each.nbytes for each in lists)
+        return self.memory.nbytes + sum(each.nbytes for each in (self.tops, self.layout.pairs, self.layout.starts))
 
     @cached_property
     def sizes(self) -> tuple[Index, Index]:
@@ -130,7 +163,8 @@ class NearStore:
         layout = self.layout._replace(pairs=self.layout.pairs[first:last], starts=starts - starts[0])
         exponents = self.exponents[tops[0] : tops[-1]] if self.is_packed else self.exponents
         numbers = self.numbers[begin : end + BEYOND]
-        return NearStore(layout, self.shape, self.half, self.step, self.work, tops - tops[0], numbers, exponents)
+        memory = Numbers(numbers, exponents)
+        return NearStore(layout, self.shape, self.half, self.step, self.work, tops - tops[0], memory)
 
     @property
     def chunks(self) -> Index:

@@ -1,8 +1,8 @@
 """Fast multipole products on a device, where blocks, moments of functions, lists and tables stay.
 
 Near blocks, moments of leaves from coefficients, passes between boxes and sums with functions run there
-(products/device/near.c, p2m_l2p.c, passes.c); trees, blocks and moments of functions are made by the processor
-and sent once.
+(products/device/near.c, p2m_l2p.c, passes.c). Blocks are made there, too (products/device/near_filling.py); trees and
+moments of functions are made by the processor and sent once.
 """
 
 from typing import Any
@@ -16,21 +16,22 @@ from calderon.fmm.device.p2m_l2p import DeviceLine, Leaves
 from calderon.fmm.device.passes import DevicePasses
 from calderon.fmm.product import MultipoleProduct
 from calderon.products.device.near import DeviceStrips, Strips
+from calderon.products.device.near_filling import ADVICE, DeviceNumbers
 from calderon.products.device.sums import DeviceTransposed
 from calderon.products.operator import RealProducts
 
-ADVICE = 'increase rtol, try a coarser mesh, or backend="numba"'
 PARTS = 2
 """Real and imaginary parts of a vector."""
 
 
 class DeviceProduct(RealProducts):
-    """A table of operators on a device. product: its product on the processor; host: that product if it is still
-    needed, else None."""
+    """A table of operators on a device. product: its parts, blocks of which may be on the device already; host: that
+    product if the processor still needs it, else None. layout, promise: as of `MultipoleProduct`."""
 
     def __init__(self, device: Device, product: MultipoleProduct, host: MultipoleProduct | None) -> None:
         super().__init__(dtype=product.dtype, shape=product.shape)
         far = product.far
+        self.layout, self.promise = product.layout, product.promise
         self.device, self.host, self._scale, passes = device, host, far.scale, far.passes
         if passes.real == np.float64 and not device.has_double:
             raise RuntimeError(
@@ -42,7 +43,8 @@ class DeviceProduct(RealProducts):
         sums = max((each.sums for each in strips), default=0)
         extra = (2 * (PARTS - 1) * passes.size + PARTS * sums) * passes.real.itemsize
         self.nbytes = product.nbytes + extra
-        require_device_memory(device, self.nbytes, "a fast multipole operator", ADVICE)
+        there = sum(each.memory.nbytes for each in product.near if isinstance(each.memory, DeviceNumbers))
+        require_device_memory(device, self.nbytes - there, "a fast multipole operator", ADVICE)
         # passes, and both sides of the table, once where they are the same
         boxes, self._has_far = len(passes.tree.level), len(passes.far.source) > 0
         leaves = Leaves.of(device, far.layout.lists.leaves, boxes, passes.columns, passes.tables.rank, passes.real)
@@ -54,6 +56,12 @@ class DeviceProduct(RealProducts):
             (tops.index(term.top), lefts.index(term.left), DeviceStrips(device, near, each, passes.real))
             for term, near, each in zip(product.terms, product.near, strips, strict=True)
         ]
+
+    def forget(self) -> None:
+        """Free what products of another order do not need, and let blocks go."""
+        del self._near, self._passes, self._rows, self._columns
+        if self.host is not None:
+            self.host.forget()
 
     def add(
         self, x: Any, left: int, y: Any, top: int, factor: complex, transposed: bool, parts: int,

@@ -1,8 +1,8 @@
 /* Lists of triangles, one for each triangle. */
 #include "backends/prelude.h"
 
-/* Whether triangle s is among those of t: skips[skips[t]] .. skips[skips[t + 1] - 1], which increase. */
-DEVICE int listed(GLOBAL const int *skips, int t, int s)
+/* The place of triangle s among those of t, skips[skips[t]] .. skips[skips[t + 1] - 1], which increase; -1 for none. */
+DEVICE int listed_at(GLOBAL const int *skips, int t, int s)
 {
     int low = skips[t], high = skips[t + 1], end = high;
     while (low < high) {
@@ -12,5 +12,8 @@ DEVICE int listed(GLOBAL const int *skips, int t, int s)
         else
             high = middle;
     }
-    return low < end && skips[low] == s;
+    return low < end && skips[low] == s ? low : -1;
 }
+
+/* Whether triangle s is among those of t. */
+DEVICE int listed(GLOBAL const int *skips, int t, int s) { return listed_at(skips, t, s) >= 0; }

@@ -3,7 +3,7 @@
    summed with which TESTS and TRIALS functions, and what the local matrix of the moments is. POINTS: of either rule. */
 #include GREEN
 #include FORM
-#include "galerkin/forms/component.h"
+#include "galerkin/regular/pair_moments.h"
 
 /* test_points (n, POINTS, 3), test_table (TESTS, POINTS), test_data (n, TEST_LENGTH); trial_points (POINTS, 3, count),
    trial_table (TRIALS, POINTS), trial_data (numbers, count): as the form reads them; scalars: tiny, then parameters of the Green's function. functions:
@@ -25,39 +25,8 @@ KERNEL regular(GLOBAL const real_type *test_points, GLOBAL const real_type *test
     int inside = j < count;
     int at = inside ? j : count - 1; /* every thread computes: uniform loops, one guarded store */
     GLOBAL const real_type *test = test_data + (size_t)i * TEST_LENGTH(functions), *trial = trial_data + at;
-    real_type sums[PARTS * COMPONENTS * MOMENTS], m[3], n[3], tiny = scalars[0], parameters[PARAMETERS + 1];
-    read_parameters(scalars + 1, parameters);
-    for (int k = 0; k < PARTS * COMPONENTS * MOMENTS; k++)
-        sums[k] = R(0.0);
-    for (int c = 0; c < 3; c++) {
-        m[c] = n[c] = R(0.0);
-#if READS_TEST
-        m[c] = test[DATA_NORMAL + c];
-#endif
-#if READS_TRIAL
-        n[c] = trial[(size_t)(DATA_NORMAL + c) * count];
-#endif
-    }
-    NO_UNROLL
-    for (int q = 0; q < points; q++) {
-        size_t first = (size_t)q * 3 * count + at;
-        real_type y[3] = {trial_points[first], trial_points[first + count], trial_points[first + 2 * (size_t)count]};
-        real_type s[PARTS * COMPONENTS * TESTS];
-        for (int k = 0; k < PARTS * COMPONENTS * TESTS; k++)
-            s[k] = R(0.0);
-        NO_UNROLL
-        for (int p = 0; p < POINTS; p++) {
-            real_type d[3] = {x[3 * p] - y[0], x[3 * p + 1] - y[1], x[3 * p + 2] - y[2]};
-            real_type value[PARTS * COMPONENTS];
-            component_values(d, m, n, parameters, tiny, value);
-            for (int a = 0; a < TESTS; a++)
-                for (int k = 0; k < PARTS * COMPONENTS; k++)
-                    s[k * TESTS + a] += test_table[a * POINTS + p] * value[k];
-        }
-        for (int k = 0; k < PARTS * COMPONENTS * TESTS; k++)
-            for (int b = 0; b < TRIALS; b++)
-                sums[k * TRIALS + b] += trial_table[b * POINTS + q] * s[k];
-    }
+    real_type sums[PARTS * COMPONENTS * MOMENTS];
+    pair_moments(x, test_table, test, trial_points, trial_table, trial, scalars, at, count, points, sums);
     if (inside) {
         real_type factor = upper && j <= i ? R(0.0) : test[DATA_JACOBIAN] * trial[(size_t)DATA_JACOBIAN * count];
         local_matrix(sums, test, trial, coefficients, functions, factor, (size_t)(i - lo) * functions * WIDTH * count + j,

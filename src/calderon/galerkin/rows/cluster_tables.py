@@ -84,7 +84,7 @@ def row_side(
     """Tabulate a side. places (T, L): the position of each local function, -1 for none; records (T, LENGTH); chunk
     (T, WIDTH)."""
     count, functions = places.shape
-    starts, triangles, local = _incidence(places, len(clusters.order))
+    starts, triangles, local = incidence(places, len(clusters.order))
     own = functions == 1 and np.array_equal(places[:, 0], np.arange(count))
     rows = np.zeros((chunk.shape[1], 0))
     if own:  # the last vectors are read beyond the end; rows should not lie a multiple of 4096 bytes apart
@@ -101,12 +101,12 @@ def regrouped(side: RowSide, clusters: Clusters) -> RowSide:
     index = side.integers
     begins = [*index[SIDE.starts : len(SIDE)].tolist(), len(index)]
     parts = dict(zip(Header._fields[SIDE.starts :], (index[a:b] for a, b in pairwise(begins)), strict=True))
-    incidence = parts["starts"], parts["triangles"], parts["locals"]
-    return RowSide(side.numbers, _integers(tuple(index[: SIDE.starts].tolist()), incidence, parts["places"], clusters))
+    incident = parts["starts"], parts["triangles"], parts["locals"]
+    return RowSide(side.numbers, _integers(tuple(index[: SIDE.starts].tolist()), incident, parts["places"], clusters))
 
 
 def _integers(
-    sizes: tuple[int, ...], incidence: tuple[NDArray[Any], ...], places: NDArray[Any], clusters: Clusters
+    sizes: tuple[int, ...], incident: tuple[NDArray[Any], ...], places: NDArray[Any], clusters: Clusters
 ) -> NDArray[np.int32]:
     """RowSide.integers: sizes, FUNCTIONS to RECORDS, in the header; then STARTS, TRIANGLES and LOCALS, the clusters,
     and PLACES, flat."""
@@ -114,9 +114,9 @@ def _integers(
     list_starts: NDArray[np.int64] = np.zeros(1, np.int64)
     lists: NDArray[np.int32] = np.zeros(0, np.int32)
     if not sizes[SIDE.own]:
-        list_starts, lists = _lists(incidence[0], incidence[1], clusters)
+        list_starts, lists = triangle_lists(incident[0], incident[1], clusters)
     parts = (
-        *incidence, clusters.start, clusters.stop - clusters.start, list_starts, lists, places, clusters.run_starts,
+        *incident, clusters.start, clusters.stop - clusters.start, list_starts, lists, places, clusters.run_starts,
     )  # fmt: skip
     begins = len(SIDE) + np.cumsum([0, *(each.size for each in parts)])
     if begins[-1] >= 2**31:
@@ -138,8 +138,8 @@ def triangle_order(places: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.argsort(np.where(places >= 0, places, np.iinfo(np.int64).max).min(axis=1), kind="stable")
 
 
-def _incidence(local: NDArray[np.int64], count: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """STARTS, TRIANGLES and LOCALS of a RowSide from the positions (T, L)."""
+def incidence(local: NDArray[np.int64], count: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """STARTS, TRIANGLES and LOCALS of a RowSide from the positions `local` (T, L), of `count` in all."""
     triangle, function = np.nonzero(local >= 0)
     position = local[triangle, function]
     order = np.argsort(position, kind="stable")
@@ -147,10 +147,10 @@ def _incidence(local: NDArray[np.int64], count: int) -> tuple[NDArray[np.int64],
     return starts, triangle[order], function[order]
 
 
-def _lists(
+def triangle_lists(
     starts: NDArray[np.int64], triangles: NDArray[np.int64], clusters: Clusters
 ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """LIST_STARTS and LISTS of a RowSide."""
+    """LIST_STARTS and LISTS of a RowSide from STARTS and TRIANGLES."""
     seen = np.full(int(triangles.max(initial=-1)) + 1, -1)
     runs = [each.astype(np.int64) for each in (clusters.start, clusters.stop, clusters.run_starts)]
     ends = np.zeros(len(runs[2]), np.int64)

@@ -1,5 +1,6 @@
 /* The local matrices of touching and near pairs take their places among those of a tile; the twin of `scatter_kernel` in
-   scatter.py. MOMENT_REAL: the type of their moments, double wherever there is double. */
+   scatter.py. MOMENT_REAL: the type of their moments, double wherever there is double. LISTED: one after the other, in
+   layers of `count` pairs, instead. */
 #define SPECIAL 1
 #include FORM
 
@@ -7,7 +8,7 @@ typedef MOMENT_REAL moment_type;
 
 /* pairs (number, 2 + TESTS + TRIALS): test triangle, trial triangle, the places of the functions of either in the order of
    the rule; moments as in touching_pairs.c; data and functions as in tile.c. upper: pairs of a triangle with itself count
-   half. */
+   half. lo: the first test triangle of the tile, or if LISTED the number of the first pair. */
 KERNEL place(GLOBAL const int *pairs, GLOBAL const moment_type *moments, GLOBAL const moment_type *moments_i,
              GLOBAL const real_type *test_data, GLOBAL const real_type *trial_data,
              GLOBAL const real_type *coefficients, int number, int lo, int count, int functions, int upper,
@@ -30,6 +31,11 @@ KERNEL place(GLOBAL const int *pairs, GLOBAL const moment_type *moments, GLOBAL 
                 sums[COMPONENTS * MOMENTS + to] = (real_type)moments_i[from];
 #endif
             }
+#if LISTED
+    size_t first = (size_t)((lo + pair) / count) * functions * WIDTH * count + (lo + pair) % count;
+#else
+    size_t first = (size_t)(i - lo) * functions * WIDTH * count + j;
+#endif
     local_matrix(sums, test_data + (size_t)i * TEST_LENGTH(functions), trial_data + j, coefficients, functions,
-                 upper && i == j ? R(0.5) : R(1.0), (size_t)(i - lo) * functions * WIDTH * count + j, count, out, out_i);
+                 upper && i == j ? R(0.5) : R(1.0), first, count, out, out_i);
 }

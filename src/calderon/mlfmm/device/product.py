@@ -22,9 +22,8 @@ from calderon.mlfmm.equivalent.cubes import SUMS
 from calderon.mlfmm.far import Far
 from calderon.mlfmm.medium import Medium
 from calderon.products.device.near import DeviceNear
+from calderon.products.device.near_filling import ADVICE, WAVES, DeviceNumbers
 from calderon.products.device.sums import Vectors
-
-ADVICE = 'increase rtol, try a coarser mesh, or backend="numba"'
 
 
 class _Side:
@@ -196,7 +195,9 @@ def require_room(device: Device, media: Sequence[Medium]) -> None:
             f"{device.name} ({device.label}) supports single precision only, and these plane waves are in double: "
             "choose rtol of 1e-4 and above, or backend='numba'"
         )
-    require_device_memory(device, sum(map(device_bytes, media)), "a multilevel fast multipole operator", ADVICE)
+    stores = [near.memory for each in media for _, _, near in each.near]
+    there = sum(each.nbytes for each in stores if isinstance(each, DeviceNumbers) and each.device is device)
+    require_device_memory(device, sum(map(device_bytes, media)) - there, WAVES, ADVICE)
 
 
 def device_bytes(medium: Medium) -> int:

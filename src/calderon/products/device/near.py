@@ -1,7 +1,7 @@
 """The blocks of a near store on a device, and products with them (near.c).
 
-Numbers and exponents are sent as they are. Complex blocks add to the vectors of unknowns; real blocks, of symmetric
-matrices one of each pair, give the numbers of the places of clusters.
+Numbers and exponents are sent as they are, unless they are there. Complex blocks add to the vectors of unknowns; real
+blocks, of symmetric matrices one of each pair, give the numbers of the places of clusters.
 """
 
 from typing import Any, NamedTuple
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from calderon.backends import Device, Source, real_name
 from calderon.backends.devices.device_matrix import GROUP, vector_type
 from calderon.galerkin.rows.entry_kernels import Clusters
+from calderon.products.device.near_filling import DeviceNumbers
 from calderon.products.device.sums import Vectors
 from calderon.products.device.tables import WORD, counted, indices, runs_of
 from calderon.products.near_store import NearStore
@@ -32,9 +33,11 @@ class _Stored:
         """table: records of blocks for near.c; work: type of sums."""
         self.device, self.real, self.vector = device, work, vector_type(device)
         powers = POWERS.astype(work) if near.is_packed else np.zeros(0, work)
-        self.numbers = tuple(device.array(each) for each in (near.numbers, near.exponents, powers))
-        self.table, self.nbytes = indices(device, table), near.numbers.nbytes + near.exponents.nbytes + 4 * table.size
-        stored = real_name(work if near.is_packed else near.numbers.dtype)
+        memory = near.memory
+        there = memory.there if isinstance(memory, DeviceNumbers) and memory.device is device else None
+        self.numbers = *(there or (device.array(each) for each in memory.here)), device.array(powers)
+        self.table, self.nbytes = indices(device, table), memory.nbytes + 4 * table.size
+        stored = real_name(work if near.is_packed else memory.kind)
         self._defines = (("PACKED", int(near.is_packed)), ("PARTS", near.parts), ("STORED_REAL", stored),
                          ("VECTOR_REAL", real_name(self.vector)))  # fmt: skip
         self.program(1)

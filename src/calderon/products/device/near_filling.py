@@ -1,0 +1,306 @@
+"""Blocks of a near store that a device computes, where their numbers stay (near_filling.c).
+
+Blocks are computed some at a time: the local matrices of all their pairs of triangles (pairs_in_blocks.c), in which
+touching and near ones are those of a list; then entries, each of which gathers what its row and column share; then
+the numbers in the form in which they are stored. While a device works on some blocks the processor lists the next ones.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calderon.backends import Device, Execution, Source, format_bytes, real_name, require_device_memory
+from calderon.backends.devices.device_matrix import vector_type
+from calderon.galerkin.bilinear_form import BilinearForm
+from calderon.galerkin.device.local_matrices import LIMITS, SMALL_GROUP
+from calderon.galerkin.device.special_pairs import DeviceSpecialPairs
+from calderon.galerkin.rows.cluster_tables import incidence, positions, triangle_lists
+from calderon.galerkin.rows.entry_kernels import Clusters
+from calderon.galerkin.rows.special_pairs import FoundPairs
+from calderon.products.device.tables import WORD, counted, indices
+from calderon.products.near_entries import Search
+from calderon.products.near_file import SavedNear
+from calderon.products.near_filling import BATCH, fill, inside_runs
+from calderon.products.near_store import NearStore, Numbers
+
+Index = NDArray[np.int64]
+ADVICE = 'increase rtol, try a coarser mesh, or backend="numba"'
+WAVES = "a multilevel fast multipole operator"
+MOST = 2**31 - SMALL_GROUP
+"""Pairs, groups and entries of blocks that are computed together, at most: 32 bits count them."""
+
+
+class DeviceNumbers(Numbers):
+    """The numbers of a store in the memory of a device; they are fetched where the processor wants them."""
+
+    def __init__(self, device: Device, what: str, more: int, count: int, exponents: int, kind: np.dtype[Any]) -> None:
+        """Room for so many numbers and exponents of `what`. MemoryError where there is none for these and for `more`
+        bytes, which filling takes for a while."""
+        require_device_memory(device, kind.itemsize * count + exponents + more, what, ADVICE)
+        self.device, self.kind = device, kind
+        self.there = device.empty((count,), kind), device.empty((max(1, exponents),), np.int8)
+        self.count, self._here = (count, exponents), None
+
+    @property
+    def here(self) -> tuple[NDArray[Any], NDArray[np.int8]]:
+        """Numbers and exponents in the memory of the processor."""
+        if self._here is None:
+            numbers, exponents = (self.device.to_host(each) for each in self.there)
+            self._here = numbers, exponents[: self.count[1]]
+        return self._here
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of numbers and exponents on the device."""
+        return self.kind.itemsize * self.count[0] + self.count[1]
+
+
+def memory_for(
+    devices: Sequence[Device], forms: Sequence[BilinearForm], real: "np.dtype[Any]", what: str, more: int = 0
+) -> Callable[[int, int, "np.dtype[Any]"], DeviceNumbers] | None:
+    """The memory of the first of some devices for `NearStore.empty`, as in `DeviceNumbers`; None if there is no device,
+    or none that computes all forms in that precision."""
+    for device in devices:
+        if (device.has_double or real == np.float32) and all(map(_has_header, forms)):
+            return partial(DeviceNumbers, device, what, more)
+    return None
+
+
+def _has_header(form: BilinearForm) -> bool:
+    """Whether a form has a header in C for the kernels of devices."""
+    try:
+        form.block.device_form_of(form.integrand, form.test, form.trial)
+    except NotImplementedError:
+        return False
+    return True
+
+
+def filled_store(
+    clusters: tuple[Clusters, Clusters],
+    pairs: Index,
+    packs: bool,
+    groups: Sequence[Sequence[tuple[complex, BilinearForm]]],
+    execution: Execution,
+    saved: SavedNear | None = None,
+    advance: Callable[[int, int], None] | None = None,
+    devices: Sequence[Device] = (),
+) -> NearStore:
+    """The complex blocks of a sum of terms between row and column clusters, on a device if one computes all of them and
+    nothing is to be saved.
+
+    clusters, pairs, packs: as in `NearStore.empty`. groups: factors and forms, those of one group on one test and one
+    trial space. execution: the processor, in the precision of entries. saved: takes blocks that are there, and keeps
+    the others. advance(done, total): called after each chunk.
+    """
+    forms = [form for terms in groups for _, form in terms]
+    take = memory_for(devices, forms, execution.real, WAVES) if saved is None else None
+    store = NearStore.empty(clusters, pairs, execution.dtype(True), packs, take=take)
+    there = isinstance(store.memory, DeviceNumbers)
+    done = NearFilling(store, execution).fill_all(groups) if there else _filled_here(store, groups, execution, saved)
+    for each in done:
+        if advance is not None:
+            advance(*each)
+    return store
+
+
+def _filled_here(
+    store: NearStore,
+    groups: Sequence[Sequence[tuple[complex, BilinearForm]]],
+    execution: Execution,
+    saved: SavedNear | None,
+) -> Iterator[tuple[int, int]]:
+    """Compute the blocks of a store on the processor, and yield how many of the missing chunks are done."""
+    missing = list(range(len(store.chunks) - 1)) if saved is None else saved.restore(store)
+    for done, (chunk, numbers) in enumerate(fill(store, missing, groups, execution), start=1):
+        if saved is not None:
+            saved.keep(chunk, numbers)
+        yield done, len(missing)
+
+
+class _Side(NamedTuple):
+    """The functions of one side by their positions, and the triangles of each cluster: those of position p are
+    triangles[starts[p] : starts[p + 1]], whose local function `locals` it is; those of cluster c are
+    lists[list_starts[c] : list_starts[c + 1]], which increase."""
+
+    starts: Index
+    triangles: Index
+    locals: Index
+    list_starts: Index
+    lists: NDArray[np.int32]
+
+    @staticmethod
+    def of(places: Index, clusters: Clusters) -> "_Side":
+        """The side of triangles whose local functions (T, L) are these unknowns."""
+        own = incidence(positions(places, clusters), len(clusters.order))
+        return _Side(*own, *triangle_lists(*own[:2], clusters))
+
+    def in_lists(self, clusters: Clusters) -> Index:
+        """The place of each of `triangles` in the list of its cluster, 0 for those of functions in none."""
+        cluster, every = np.full(len(self.starts) - 1, -1), np.arange(len(clusters.start))
+        for_positions = np.repeat(every, clusters.stop - clusters.start)
+        cluster[np.repeat(clusters.start, clusters.stop - clusters.start) + counted(clusters.stop - clusters.start)] = (
+            for_positions
+        )
+        own, count = np.repeat(cluster, np.diff(self.starts)), int(self.triangles.max(initial=0)) + 1
+        keys = np.repeat(every, np.diff(self.list_starts)) * count + self.lists
+        places = np.searchsorted(keys, own * count + self.triangles) - self.list_starts[own]
+        return np.where(own < 0, 0, places)
+
+
+class _Group:
+    """Terms on one test and one trial space: their special pairs, and the tables of both sides on the device."""
+
+    def __init__(self, parts: list[DeviceSpecialPairs], rows: Clusters, columns: Clusters) -> None:
+        first = parts[0]
+        self.parts, self.device, self.columns = parts, first.device, columns
+        self.row = _Side.of(first.test.places, rows)
+        self.column = self.row
+        if first.test is not first.trial or rows is not columns:
+            self.column = _Side.of(first.trial.places, columns)
+        sent = [self.row.starts, self.row.in_lists(rows), self.row.locals, *self.column[:3], self.row.lists]
+        *self.tables, self.row_lists = (indices(self.device, each) for each in sent)
+        self.numbers = int(np.prod(first.local_shape))
+
+    def pairs_of(self, pairs: Index) -> Index:
+        """(n,) pairs of triangles of blocks between clusters (n, 2)."""
+        sides = zip((self.row, self.column), pairs.T, strict=True)
+        first, second = (np.diff(each.list_starts)[own] for each, own in sides)
+        return first * second
+
+
+class _Strips(NamedTuple):
+    """The strips of some blocks: records (see strips.h), triangles of their columns, and in all how many pairs and
+    groups of threads."""
+
+    records: Index
+    lists: NDArray[np.int32]
+    pairs: int
+    groups: int
+
+    @staticmethod
+    def of(group: _Group, rows: Clusters, first: Index, pairs: Index) -> "_Strips":
+        """The strips of blocks between clusters (n, 2); first (strips + 1,): the first block of each."""
+        own, row, columns = pairs[first[:-1], 0], group.row, group.columns
+        joined = Clusters(columns.order, columns.start[pairs[:, 1]], columns.stop[pairs[:, 1]], first)
+        starts, lists = triangle_lists(group.column.starts, group.column.triangles, joined)
+        heights, widths = np.diff(row.list_starts)[own], np.diff(starts)
+        many = np.stack([heights * widths, heights * -(-widths // SMALL_GROUP)], axis=1)
+        ends = np.cumsum(many, axis=0)
+        records = [row.list_starts[own], heights, starts[:-1], widths, *(ends - many).T, rows.start[own],
+                   rows.stop[own] - rows.start[own]]  # fmt: skip
+        return _Strips(np.stack(records, axis=1), lists, *ends[-1].tolist())
+
+
+class NearFilling:
+    """Fills blocks of a store on a device; execution: in whose precision entries are computed."""
+
+    def __init__(self, store: NearStore, execution: Execution) -> None:
+        assert isinstance(store.memory, DeviceNumbers)
+        self.store, self.execution, self.memory, self.device = store, execution, store.memory, store.memory.device
+        self.dtype = execution.dtype(store.parts == 2)
+        real = real_name(execution.real)
+        defines = (
+            ("PACKED", int(store.is_packed)), ("PARTS", store.parts), ("STEP", store.step),
+            ("STORED_REAL", real if store.is_packed else real_name(self.memory.kind)),
+            ("WIDE_REAL", real_name(vector_type(self.device))),
+        )  # fmt: skip
+        self._program = self.device.build(Source("products/device/near_filling.c", real, defines))
+
+    def fill(
+        self,
+        numbers: Index,
+        groups: Sequence[Sequence[tuple[complex, BilinearForm]]],
+        sides: tuple[Clusters, Clusters],
+        found: Sequence[FoundPairs | None],
+    ) -> FoundPairs | None:
+        """Compute the blocks with these numbers: the sum of all terms, those of one group on the same spaces.
+
+        sides: the clusters of rows and columns, with unknowns of the forms. found: for each group a search for special
+        pairs, taken where it fits; that of the last group is returned.
+        """
+        made = []
+        for terms, search in zip(groups, found, strict=True):
+            parts: list[DeviceSpecialPairs] = []
+            for factor, form in sorted(terms, key=lambda term: term[1].is_symmetric):  # which need half of the pairs
+                given = self.device, form, self.execution, parts[0].found if parts else search, factor, self.dtype
+                parts.append(DeviceSpecialPairs.on(*given))
+            made.append(_Group(parts, *sides))
+        for chosen in self._chunks(numbers, made):
+            self._fill(chosen, made, sides[0])
+        return made[-1].parts[0].found
+
+    def fill_all(self, groups: Sequence[Sequence[tuple[complex, BilinearForm]]]) -> Iterator[tuple[int, int]]:
+        """Compute all blocks as in `fill`, for so few at a time that there is room for the lists of their pairs of
+        triangles, and yield how many are done, and how many there are; clusters are those of the store."""
+        store = self.store
+        batch, done = store.layout.starts[1:] // BATCH, 0
+        searches = Search.of(groups, self.execution)
+        for numbers in np.split(np.arange(len(batch)), np.flatnonzero(np.diff(batch)) + 1):
+            own, clusters = np.unique(store.layout.pairs[numbers, 0]), store.layout.rows
+            functions = np.zeros(len(clusters.order), bool)
+            inside = inside_runs(clusters.start[own], clusters.stop[own], len(functions))
+            functions[clusters.order[inside]] = True
+            sides = store.layout.rows, store.layout.columns
+            self.fill(numbers, groups, sides, [each.around(functions) for each in searches])
+            done += len(numbers)
+            yield done, len(batch)
+
+    def _chunks(self, numbers: Index, groups: Sequence[_Group]) -> Iterator[Index]:
+        """The numbers of blocks that are computed together, in the order of row clusters. MemoryError where one alone
+        does not fit."""
+        pairs = self.store.layout.pairs[numbers]
+        order = np.lexsort((self.store.layout.columns.start[pairs[:, 1]], pairs[:, 0]))
+        numbers, pairs = numbers[order], pairs[order]
+        sizes = np.max([each.pairs_of(pairs) * each.numbers for each in groups], axis=0)
+        bytes_of = sizes * self.dtype.itemsize
+        free = self.device.memory()
+        most = max(1, min(LIMITS.local_matrices, free // LIMITS.few))
+        if len(numbers) and LIMITS.share * int(bytes_of.max()) > free:
+            raise MemoryError(
+                f"{self.device.name} ({self.device.label}) has {format_bytes(free)} free, of which 1/{LIMITS.share} "
+                f"are for local matrices, and those of two leaves need {format_bytes(int(bytes_of.max()))}: try "
+                "precision='single', or backend='numba'"
+            )
+        ends = np.cumsum(bytes_of)
+        yield from np.split(numbers, np.flatnonzero(np.diff((ends - bytes_of) // most)) + 1)
+
+    def _fill(self, numbers: Index, groups: Sequence[_Group], rows: Clusters) -> None:
+        """Compute blocks together: local matrices and sums of each term, then the numbers that are stored."""
+        store, device, real = self.store, self.device, self.execution.real
+        pairs = store.layout.pairs[numbers]
+        new = np.flatnonzero(np.diff(pairs[:, 0], prepend=-1))
+        first = np.append(new, len(pairs))
+        table, count, heights = self._records(numbers, np.repeat(np.arange(len(new)), np.diff(first)))
+        blocks, threads = indices(device, table), int(store.sizes[1][numbers].sum())
+        entries = device.empty((store.parts * count,), real)
+        self._launch("clear_entries", store.parts * count, entries, store.parts * count)
+        for group in groups:
+            strips = _Strips.of(group, rows, first, pairs)
+            records, lists = indices(device, strips.records), device.array(strips.lists)
+            width = max(1, len(group.parts[0].trial.triangles))
+            room = (-(-strips.pairs // width), group.numbers, width)
+            matrices = [device.empty(room, real), device.empty(room if store.parts == 2 else (1,), real)]
+            for part in group.parts:
+                part.integrate(strips.groups, (records, len(new), group.row_lists, lists), *matrices)
+                self._launch("gather_blocks", threads, *matrices, records, blocks, len(numbers), *group.tables, lists,
+                             group.numbers, part.local_shape[1], width, threads, entries)  # fmt: skip
+        self._launch("store_blocks", heights, entries, blocks, len(numbers), heights, *self.memory.there)
+
+    def _records(self, numbers: Index, strip: Index) -> tuple[Index, int, int]:
+        """Records of blocks (see near_filling.c), and how many entries and rows they have; strip: that of each."""
+        layout = self.store.layout
+        height, span = (each[numbers] for each in self.store.sizes)
+        many = np.stack([height * span, span, height], axis=1)
+        ends = np.cumsum(many, axis=0)
+        if len(ends) and int(ends[-1].max()) > MOST:
+            raise MemoryError(f"blocks with {int(ends[-1, 0])} entries are too many to be computed together")
+        begins = [part for each in (layout.starts, self.store.tops) for part in np.divmod(each[numbers], WORD)]
+        columns = layout.columns.start[layout.pairs[numbers, 1]]
+        table = np.stack([strip, columns, span, *(ends - many).T, *begins], axis=1)
+        return table, int(ends[-1, 0]), int(ends[-1, 2])
+
+    def _launch(self, kernel: str, threads: int, *arguments: Any) -> None:
+        self.device.launch(self._program, kernel, (threads,), (SMALL_GROUP,), *arguments)

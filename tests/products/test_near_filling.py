@@ -1,0 +1,130 @@
+"""Blocks that a device computes where they stay are those of the processor, for every form and in every precision."""
+
+import numpy as np
+import pytest
+
+import calderon as cal
+from calderon.backends import Execution, get
+from calderon.fmm.layout import Layout
+from calderon.fmm.near import near_store
+from calderon.fmm.orders import FUNCTIONS, first_order
+from calderon.galerkin.device import local_matrices
+from calderon.mlfmm.medium import Medium
+from calderon.mlfmm.plan import Group, media_of
+from calderon.products.device.near_filling import DeviceNumbers, NearFilling
+from calderon.products.near_entries import BEYOND
+from calderon.quadrature import NearQuadrature
+
+BODY = cal.mesh.ellipsoid([2.5, 0.3, 0.3], 0.2)
+GREEN, WAVES, SOLID = cal.Laplace(), cal.Helmholtz(8.0), cal.Elastostatic(2.5, 0.3)
+LINEAR, CONSTANT = cal.P1(BODY), cal.P0(BODY)
+FIELDS, FORCES = cal.P1(BODY, components=3), cal.P0(BODY, components=3)
+SPHERE = cal.mesh.sphere(radius=1.0, h=0.2)
+NODES, EDGES = cal.P1(SPHERE), cal.RWG(SPHERE)
+STATIC = {
+    "linear": cal.single_layer(GREEN, LINEAR),
+    "curls": cal.hypersingular(GREEN, LINEAR),
+    "two spaces": cal.double_layer(GREEN, LINEAR, CONSTANT),
+    "quadratic": cal.single_layer(GREEN, cal.P2(BODY)),
+    "tractions": cal.double_layer(SOLID, FIELDS, FORCES),
+    "forces": cal.single_layer(SOLID, FORCES),
+}
+WAVE = {
+    "scalars": cal.double_layer(WAVES, NODES) + 1j * cal.hypersingular(WAVES, NODES),
+    "currents": cal.electric_field(WAVES, EDGES) - 0.5 * cal.magnetic_field(WAVES, EDGES),
+    "dual tests": cal.magnetic_field(WAVES, EDGES, cal.dual_tests(EDGES)),
+    "losses": cal.single_layer(cal.Helmholtz(8.0 + 0.5j), NODES),
+}
+BOUNDS = {"double": 1e-12, "single": 1e-5}
+QUANTUM = 2.0**-15
+"""Unit of numbers of 16 bits, relative to the largest of a group."""
+
+
+def distance(found, expected):
+    return np.linalg.norm(found - expected) / np.linalg.norm(expected)
+
+
+def entries(store):
+    return store.entries_of(np.arange(len(store.layout.pairs)))
+
+
+def static_stores(form, precision, packs=False, leaf=25):
+    """The stores of the processor and of the device."""
+    orders = tuple(each._replace(leaf=leaf) for each in FUNCTIONS)
+    spaces = [form.test.scalar], [form.trial.scalar]
+    layout = Layout.of(*spaces, first_order(orders, 1e-4, False)[0], form.quadrature.near, worth=8.0)
+    given = form, 0.5, layout, Execution.of("numba", precision), None, None, packs
+    here, there = near_store(*given), near_store(*given, [get("opencl")])
+    assert isinstance(there.memory, DeviceNumbers) and there.nbytes == here.nbytes and len(here.layout.pairs) > 30
+    return here, there
+
+
+def wave_stores(operator, precision, rtol=0.0):
+    """Stores of all regions."""
+    (terms,) = media_of(operator)[0].values()
+    found = []
+    for devices in ([], [get("opencl")]):
+        medium = Medium(*Group(terms, operator.shape), 0.5, np.float32 if precision == "single" else np.float64, False)
+        medium.fill_near(Execution.of("numba", precision), rtol, devices=devices)
+        found.append(medium.near[0][2])
+    assert isinstance(found[1].memory, DeviceNumbers) and len(found[0].layout.pairs) > 50
+    return found
+
+
+@pytest.mark.parametrize("precision", BOUNDS)
+@pytest.mark.parametrize("name", STATIC)
+def test_forms_of_statics(opencl, name, precision):
+    here, there = static_stores(STATIC[name], precision)
+    assert distance(entries(there), entries(here)) < BOUNDS[precision]
+
+
+@pytest.mark.parametrize("precision", BOUNDS)
+@pytest.mark.parametrize("name", WAVE)
+def test_forms_of_waves(opencl, name, precision):
+    here, there = wave_stores(WAVE[name], precision)
+    assert distance(entries(there), entries(here)) < BOUNDS[precision]
+
+
+def test_numbers_of_16_bits(opencl):
+    """Equal entries, in double precision, are rounded to equal integers."""
+    here, there = static_stores(STATIC["linear"], "double", True)
+    assert np.array_equal(there.numbers[:-BEYOND], here.numbers[:-BEYOND])
+    assert np.array_equal(there.exponents[:-1], here.exponents[:-1])
+    for name in ("tractions", "forces"):
+        here, there = static_stores(STATIC[name], "single", True)
+        assert distance(entries(there), entries(here)) < QUANTUM
+    here, there = wave_stores(WAVE["losses"], "single", 5e-4)
+    assert here.is_packed and distance(entries(there), entries(here)) < QUANTUM
+
+
+def test_numbers_do_not_depend_on_how_many_blocks_are_computed_together(opencl, monkeypatch):
+    form = STATIC["linear"]
+    whole = entries(static_stores(form, "double")[1])
+    monkeypatch.setattr(local_matrices.LIMITS.__class__, "local_matrices", 1)
+    calls = []
+    fill = NearFilling._fill
+    monkeypatch.setattr(NearFilling, "_fill", lambda *given: (calls.append(1), fill(*given))[1])
+    here, there = static_stores(form, "double")
+    assert len(calls) >= len(here.layout.pairs) // 2
+    assert np.array_equal(entries(there), whole)
+
+
+def test_near_and_almost_touching_surfaces(opencl):
+    """Pairs that are integrated in parts, and close ones."""
+    plates = [cal.mesh.plate((1.0, 1.0), h=0.1).translated([0.0, 0.0, z]) for z in (0.0, 0.02, 0.0201)]
+    space = cal.P1(cal.mesh.merge(plates))
+    here, there = static_stores(cal.single_layer(GREEN, space), "double")
+    assert distance(entries(there), entries(here)) < 1e-12
+
+
+def test_rules_of_distant_pairs(opencl):
+    """Devices take the rule of all other pairs, which is more accurate, for distant ones, too."""
+    form = STATIC["linear"]
+    loose = cal.single_layer(GREEN, LINEAR, quadrature=NearQuadrature())
+    assert distance(entries(static_stores(loose, "double")[1]), entries(static_stores(form, "double")[0])) < 1e-12
+
+
+def test_there_is_room_or_a_refusal(opencl, monkeypatch):
+    monkeypatch.setattr(opencl, "memory", lambda: 1_000_000)
+    with pytest.raises(MemoryError, match=r"a fast multipole operator needs .* has 1.0 MB free: increase rtol"):
+        static_stores(STATIC["linear"], "double")
