@@ -11,7 +11,7 @@ from calderon.backends import Device, Execution, run_tasks, thread_count
 from calderon.fmm.layout import Layout
 from calderon.galerkin.bilinear_form import BilinearForm
 from calderon.galerkin.rows.entry_kernels import Clusters
-from calderon.products.device.near_filling import DeviceNumbers, NearFilling, memory_for
+from calderon.products.device.near_filling import DeviceNumbers, NearFilling, memory_for, special_bytes
 from calderon.products.near_entries import empty_blocks, fill_blocks
 from calderon.products.near_store import NearStore
 from calderon.spaces.pieces import Pieces
@@ -44,9 +44,8 @@ def near_store(
     pairs = pairs[(np.diff(sides[0].starts)[pairs[:, 0]] > 0) & (np.diff(sides[1].starts)[pairs[:, 1]] > 0)]
     clusters = _clusters(sides[0]), _clusters(sides[0] if symmetric else sides[1])
     components = getattr(form.trial, "components", 1)
-    # bytes of local matrices of touching and near pairs, about 42 of a triangle
-    held = form.test.dofs.shape[1] * form.trial.dofs.shape[1] * execution.dtype(False).itemsize * 42
-    more = min(SCRATCH_BYTES, held * len(form.test.triangles))
+    special = special_bytes(form, execution.dtype(False))
+    more = min(SCRATCH_BYTES, special)
     take = memory_for(devices, [form], execution.real, "a fast multipole operator", more)
     store = NearStore.empty(
         clusters, pairs, execution.real if kind is None else kind, packs, (sides[0].dimension, sides[1].dimension),
@@ -56,7 +55,7 @@ def near_store(
     # as one thread makes most of their lists (last digits of entries depend on which are filled together)
     lines = 1 if take is not None else 4 if thread_count() >= 8 else 2  # a device is asked by one thread
     most = (2 if symmetric else 1) * SCRATCH_BYTES // lines
-    share = np.cumsum(layout.rows.counts) * held // most
+    share = np.cumsum(layout.rows.counts) * (special // max(1, len(form.test.triangles))) // most
     waiting = iter(np.unique(share).tolist())
 
     def line(_: int) -> None:

@@ -226,7 +226,7 @@ class Medium(LinearOperator):
     ) -> None:
         """Compute the entries between unknowns of neighbouring leaves, with rules and numbers that suit the tolerance,
         or take them from what is saved. advance(done, total): called after each chunk of a region of the matrix.
-        devices: the first one computes entries, where they stay, if it has kernels for all terms and nothing is saved."""
+        devices: the first one computes entries, where they stay, if it has kernels for all terms and saves nothing."""
         packs = self.real == np.float32 and rtol >= PACKED
         for (top, left), exact in self.regions().items():
             terms = [loosened(each, rtol) for each in exact]

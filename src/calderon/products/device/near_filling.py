@@ -28,6 +28,8 @@ from calderon.products.near_store import NearStore, Numbers
 
 Index = NDArray[np.int64]
 ADVICE = 'increase rtol, try a coarser mesh, or backend="numba"'
+SPECIAL = 42
+"""Touching and near pairs of a triangle, about, on surfaces with triangles of like size."""
 WAVES = "a multilevel fast multipole operator"
 MOST = 2**31 - SMALL_GROUP
 """Pairs, groups and entries of blocks that are computed together, at most: 32 bits count them."""
@@ -69,6 +71,11 @@ def memory_for(
     return None
 
 
+def special_bytes(form: BilinearForm, kind: "np.dtype[Any]") -> int:
+    """Bytes of local matrices of touching and near pairs, about 42 of a triangle."""
+    return SPECIAL * len(form.test.triangles) * form.test.dofs.shape[1] * form.trial.dofs.shape[1] * kind.itemsize
+
+
 def _has_header(form: BilinearForm) -> bool:
     """Whether a form has a header in C for the kernels of devices."""
     try:
@@ -96,7 +103,8 @@ def filled_store(
     the others. advance(done, total): called after each chunk.
     """
     forms = [form for terms in groups for _, form in terms]
-    take = memory_for(devices, forms, execution.real, WAVES) if saved is None else None
+    more = sum(special_bytes(each, execution.dtype(True)) for each in forms)
+    take = memory_for(devices, forms, execution.real, WAVES, more) if saved is None else None
     store = NearStore.empty(clusters, pairs, execution.dtype(True), packs, take=take)
     there = isinstance(store.memory, DeviceNumbers)
     done = NearFilling(store, execution).fill_all(groups) if there else _filled_here(store, groups, execution, saved)
