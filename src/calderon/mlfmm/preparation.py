@@ -109,8 +109,9 @@ class Parts(Products):
         """Compute the near entries of all groups, or take them from what is saved. advance: as in
         `Medium.fill_near`."""
         numbers = Execution.of("numba", "single" if self.setting.attempt.real == np.float32 else "double")
+        devices = self.execution.devices  # several take parts of what the processor makes
         for each in self.media:
-            each.fill_near(numbers, self.setting.near_rtol, saved, advance, self.execution.devices)
+            each.fill_near(numbers, self.setting.near_rtol, saved, advance, devices if len(devices) == 1 else ())
 
     def better(self, error: float) -> "Parts | None":
         """These products with higher degrees for a checked error that is too large, and with a finer quadrature of
