@@ -17,6 +17,7 @@ from calderon.fmm.product import DIRECTIONS, HarmonicFar, Line, MultipoleProduct
 from calderon.fmm.tables import tables
 from calderon.operators.tree import Term
 from calderon.products.check import ROWS, Check
+from calderon.products.device.near_filling import able
 from calderon.products.near_store import NearStore
 from calderon.quadrature import NearQuadrature
 
@@ -53,7 +54,10 @@ class ElasticTable:
     def checks(self) -> list[Check]:
         """Random rows, and columns of one double layer alone."""
         alone = len(self.terms) == 1 and self.terms[0].atom.integrand.normal != "none"
-        found = [elastic_check(self.terms, transposed) for transposed in ((False, True) if alone else (False,))]
+        found = [
+            elastic_check(self.terms, transposed, self._devices)
+            for transposed in ((False, True) if alone else (False,))
+        ]
         return_memory()
         return found
 
@@ -124,9 +128,10 @@ def layout_of(terms: Sequence[Term], promise: Promise) -> Layout:
     return Layout.of(spaces, spaces, promise, terms[0].atom.quadrature.near, 1.0, len(terms) > 1)
 
 
-def elastic_check(terms: Sequence[Term], transposed: bool = False) -> Check:
+def elastic_check(terms: Sequence[Term], transposed: bool = False, devices: Sequence[Device] = ()) -> Check:
     """The check of a table of layers, or of its transpose, with vectors that are zero but for the columns of one layer.
-    Each layer has four random vectors with one error, and a constant one with another."""
+    Each layer has four random vectors with one error, and a constant one with another. devices: the first one
+    computes entries, if there is one."""
     random, order = np.random.default_rng(0), -1 if transposed else 1
     many = 4  # with one random vector, a row whose errors happen to add up decides
     # where each term begins, and its shape; of the transpose
@@ -149,6 +154,8 @@ def elastic_check(terms: Sequence[Term], transposed: bool = False) -> Check:
         given[:, :many] = random.standard_normal((size, many))
         given[:, many] = 1.0
     # exact products of each term, some side by side
+    double = np.dtype(np.float64)
+    backend = next((each.name for each in able(devices, [term.atom for term in terms], double)), "numba")
     products, numbers = [np.zeros(0)] * len(terms), iter(range(len(terms)))
 
     def line(_: int) -> None:
@@ -159,7 +166,9 @@ def elastic_check(terms: Sequence[Term], transposed: bool = False) -> Check:
         (top, left), (_, width), each = *ends[number], terms[number]
         own = chosen[top]
         require_memory(8 * len(own) * width, f"{len(own)} rows of {each.atom!r}", "try a coarser mesh")
-        entries = each.atom.entries(slice(None), own).T if transposed else each.atom.entries(own, slice(None))
+        parts = (slice(None), own) if transposed else (own, slice(None))
+        found = each.atom.entries(*parts, backend=backend)
+        entries = found.T if transposed else found
         products[number] = each.factor * (entries @ vectors[left : left + width])
 
     run_tasks(line, 2)  # side by side, as one thread makes tables of triangles

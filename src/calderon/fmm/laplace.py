@@ -21,7 +21,8 @@ from calderon.fmm.tables import Tables, tables
 from calderon.operators.boundary import IntegralOperator
 from calderon.operators.tree import Term
 from calderon.products.check import Check, random_rows
-from calderon.products.direct_sums import padded_zeros
+from calderon.products.device.near_filling import able
+from calderon.products.direct_sums import padded, padded_zeros
 from calderon.products.near_store import NearStore
 from calderon.spaces.charges import KINDS, charges
 from calderon.spaces.pieces import Pieces
@@ -54,7 +55,7 @@ class LaplaceLayer:
     def checks(self) -> list[Check]:
         """Random rows, and columns of a double layer."""
         sides = (False, True) if self._has_normal else (False,)
-        return [layer_check(self.operator, self._execution, transposed) for transposed in sides]
+        return [layer_check(self.operator, self._execution, transposed, self._devices) for transposed in sides]
 
     @cached_property
     def _sizes(self) -> list[NDArray[np.float64]]:
@@ -156,9 +157,12 @@ def put_charges(points, normals, begin, indices, data, box, centre, edge, dipole
                 weights[0, e] = data[e]
 
 
-def layer_check(operator: IntegralOperator, execution: Execution, transposed: bool) -> Check:
+def layer_check(
+    operator: IntegralOperator, execution: Execution, transposed: bool, devices: Sequence[Device] = ()
+) -> Check:
     """The check of one integral operator, or of its transpose, with a random vector and, but for curls, which take
-    constants to zero, a constant one; each has its own error. execution: precision of the entries."""
+    constants to zero, a constant one; each has its own error. execution: precision of the entries;
+    devices: the first one computes them, if there is one."""
     random = np.random.default_rng(0)
     count, size = operator.shape[:: -1 if transposed else 1]
     rows = random_rows(random, count)
@@ -166,7 +170,9 @@ def layer_check(operator: IntegralOperator, execution: Execution, transposed: bo
     vectors = random.standard_normal((size, 1 if operator.integrand.curls else 2))
     vectors[:, 1:] = 1.0
     require_memory(8 * len(rows) * size, f"{len(rows)} rows of {operator!r}", "try a coarser mesh")
-    entries = operator.entries(*parts, precision="single" if execution.real == np.float32 else "double")
+    backend = next((each.name for each in able(devices, [operator], execution.real)), "numba")
+    precision = "single" if execution.real == np.float32 else "double"
+    entries = operator.entries(*parts, precision=precision, backend=backend)
     exact = (entries.T if transposed else entries) @ vectors
     return Check(rows, vectors, exact, np.arange(vectors.shape[1]), transposed=transposed)
 

@@ -8,6 +8,7 @@ import scipy
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from calderon.backends import Device
 from calderon.mlfmm.medium import Medium
 from calderon.mlfmm.points import centres_of
 from calderon.mlfmm.spectrum import Array
@@ -16,6 +17,7 @@ from calderon.operators.products import SandwichProduct, SumOfProducts
 from calderon.operators.sparse_factors import boxes_of, has_places
 from calderon.operators.tree import Term, integrals_of, terms_of
 from calderon.products.check import ROWS, Check
+from calderon.products.device.near_filling import able
 from calderon.products.near_filling import inside_runs
 
 SMALL = 2e-5
@@ -42,11 +44,13 @@ class WaveCheck(NamedTuple):
 
     @staticmethod
     def of(
-        operator: BoundaryOperator, rtol: float, double: bool, terms: Sequence[Any] = (), limit: int | None = None
-    ) -> "WaveCheck":
+        operator: BoundaryOperator, rtol: float, double: bool, terms: Sequence[Any] = (), limit: int | None = None,
+        devices: Sequence[Device] = (),
+    ) -> "WaveCheck":  # fmt: skip
         """The check of rows of an operator, at most `limit` if given; double: whether their entries are in double
         precision. For tolerances below SMALL a part of them is where the errors of `terms`, see `errors_of_rows`, are
-        largest, and weights say of how many rows the others are samples."""
+        largest, and weights say of how many rows the others are samples. devices: the first
+        one computes entries, if one has kernels for all of them."""
         random, (count, size) = np.random.default_rng(0), operator.shape
         most = min(rows_checked(operator.shape), limit or count)
         extreme = np.zeros(0, np.int64)
@@ -60,7 +64,9 @@ class WaveCheck(NamedTuple):
         vectors = np.empty((size, RANDOM + 1), complex)
         vectors[:, :RANDOM] = random.standard_normal((size, RANDOM)) + 1j * random.standard_normal((size, RANDOM))
         vectors[:, RANDOM] = plane_wave(operator)
-        entries = operator.entries(rows, slice(None), precision="double" if double else "single")
+        real = np.dtype(np.float64 if double else np.float32)
+        backend = next((each.name for each in able(devices, list(integrals_of(operator)), real)), "numba")
+        entries = operator.entries(rows, slice(None), precision="double" if double else "single", backend=backend)
         groups = np.repeat([0, 1], [RANDOM, 1])
         return WaveCheck(Check(rows, vectors, entries @ vectors, groups, weights), entries)
 

@@ -179,11 +179,16 @@ class Preparation:
             )
         self.check: WaveCheck | None = None
         if rtol >= SMALL:
-            self.choice, self.check = at_once(choose, partial(WaveCheck.of, operator, rtol, precise))
+            self.choice, self.check = at_once(choose, partial(self._check_of, ()))
         else:
             self.choice = choose()
         loose = rtol >= RULES[-1][0] and not (precise or self.known)
         self.near_rtol, self.larger_leaves, self.error = rtol if loose else 0.0, True, math.inf
+
+    def _check_of(self, terms: Sequence[Any]) -> WaveCheck:
+        """The check of rows of the matrix; terms: with whose errors some are chosen."""
+        given = self.operator, self.rtol, self.precise, terms
+        return WaveCheck.of(*given, devices=self.execution.devices)
 
     @property
     def loses_digits(self) -> bool:
@@ -228,7 +233,7 @@ class Preparation:
         if parts is None:
             return None
         if self.check is None or self.rtol < SMALL:  # rows of the largest errors depend on where leaves end
-            self.check = WaveCheck.of(self.operator, self.rtol, self.precise, parts.terms)
+            self.check = self._check_of(parts.terms)
         # 2. the far field next to exact near entries of the checked rows
         near = self.check.near_part(parts.media, self.local)
         if near is not None and not self._far_holds(parts, near):

@@ -53,6 +53,7 @@ class OpenCLDevice:
         self._context = cl.Context([device])
         self._queue, self._copies = cl.CommandQueue(self._context), cl.CommandQueue(self._context)
         self._programs: dict[Source, Any] = {}
+        self._launching = threading.Lock()  # a kernel keeps its arguments until it is queued
 
     def memory(self) -> int:
         return int(self._device.max_mem_alloc_size)
@@ -115,7 +116,8 @@ class OpenCLDevice:
         if 0 in threads:
             return
         given = [each.memory if isinstance(each, Buffer) else scalar(each) for each in arguments]
-        program[kernel](self._queue, rounded(threads, group), group, *given)
+        with self._launching:
+            program[kernel](self._queue, rounded(threads, group), group, *given)
 
     def synchronize(self) -> None:
         self._queue.finish()

@@ -280,9 +280,10 @@ class DeviceBlock(LocalMatrices, Block):
     def _orders(self, pairs: Pairs) -> NDArray[np.int32]:
         """(n, 2 + A + B) numbers of both triangles, and where their functions are in the order of the rule."""
         elements = self.test_space.element, self.trial_space.element
-        inverse = (INVERSES[order[:, 0], order[:, 1]] for order in pairs[1:])
-        places = [element.permuted(order) for element, order in zip(elements, inverse, strict=True)]
-        return np.concatenate([pairs.triangles, *places], axis=1).astype(np.int32)
+        places = (element.permuted(INVERSES).astype(np.int32).reshape(9, -1) for element in elements)
+        numbers = (3 * order[:, 0] + order[:, 1] for order in pairs[1:])
+        columns = (each.take(number, axis=0) for each, number in zip(places, numbers, strict=True))
+        return np.concatenate([pairs.triangles, *columns], axis=1, dtype=np.int32)
 
     def _place(self, orders: NDArray[np.int32], moments: Any, moments_i: Any, lo: int) -> None:
         """Put local matrices of pairs with these orders (n, 2 + A + B) and moments to their places in a tile from test

@@ -65,10 +65,12 @@ def memory_for(
 ) -> Callable[[int, int, "np.dtype[Any]"], DeviceNumbers] | None:
     """The memory of the first of some devices for `NearStore.empty`, as in `DeviceNumbers`; None if there is no device,
     or none that computes all forms in that precision."""
-    for device in devices:
-        if (device.has_double or real == np.float32) and all(map(_has_header, forms)):
-            return partial(DeviceNumbers, device, what, more)
-    return None
+    return next((partial(DeviceNumbers, each, what, more) for each in able(devices, forms, real)), None)
+
+
+def able(devices: Sequence[Device], forms: Sequence[BilinearForm], real: "np.dtype[Any]") -> list[Device]:
+    """Those of some devices that compute entries of all forms in that precision."""
+    return [each for each in devices if (each.has_double or real == np.float32) and all(map(_has_header, forms))]
 
 
 def special_bytes(form: BilinearForm, kind: "np.dtype[Any]") -> int:
