@@ -22,7 +22,7 @@ from calderon.operators.boundary import IntegralOperator
 from calderon.operators.tree import Term
 from calderon.products.check import Check, random_rows
 from calderon.products.device.near_filling import able
-from calderon.products.direct_sums import padded, padded_zeros
+from calderon.products.direct_sums import padded_zeros
 from calderon.products.near_store import NearStore
 from calderon.spaces.charges import KINDS, charges
 from calderon.spaces.pieces import Pieces

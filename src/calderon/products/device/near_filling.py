@@ -69,7 +69,7 @@ def memory_for(
 
 
 def able(devices: Sequence[Device], forms: Sequence[BilinearForm], real: "np.dtype[Any]") -> list[Device]:
-    """Those of some devices that compute entries of all forms in that precision."""
+    """The devices, of some, that compute entries of all forms in that precision."""
     return [each for each in devices if (each.has_double or real == np.float32) and all(map(_has_header, forms))]
 
 
