@@ -11,6 +11,7 @@ from calderon.fmm.orders import FUNCTIONS, first_order
 from calderon.galerkin.device import local_matrices
 from calderon.mlfmm.medium import Medium
 from calderon.mlfmm.plan import Group, media_of
+from calderon.products.device import near_filling
 from calderon.products.device.near_filling import DeviceNumbers, NearFilling
 from calderon.products.near_entries import BEYOND
 from calderon.quadrature import NearQuadrature
@@ -122,6 +123,21 @@ def test_rules_of_distant_pairs(opencl):
     form = STATIC["linear"]
     loose = cal.single_layer(GREEN, LINEAR, quadrature=NearQuadrature())
     assert distance(entries(static_stores(loose, "double")[1]), entries(static_stores(form, "double")[0])) < 1e-12
+
+
+def test_what_a_device_does_not_take_is_the_processors(opencl, monkeypatch):
+    """A form without a header in C, and blocks of so many triangles that their local matrices do not fit."""
+    form = STATIC["linear"]
+    spaces = [LINEAR], [LINEAR]
+    layout = Layout.of(*spaces, first_order(FUNCTIONS, 1e-4, False)[0], form.quadrature.near, worth=8.0)
+    given = form, 0.5, layout, Execution.of("numba", "double"), None, None, False, [opencl]
+    expected = entries(near_store(*given[:-1]))
+    for name, value in (("_has_header", lambda form: False), ("LIMITS", near_filling.LIMITS._replace(share=10**9))):
+        with monkeypatch.context() as patch:
+            patch.setattr(near_filling, name, value)
+            found = near_store(*given)
+        assert not isinstance(found.memory, DeviceNumbers)
+        assert distance(entries(found), expected) == 0
 
 
 def test_there_is_room_or_a_refusal(opencl, monkeypatch):

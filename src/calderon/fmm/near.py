@@ -11,7 +11,7 @@ from calderon.backends import Device, Execution, run_tasks, thread_count
 from calderon.fmm.layout import Layout
 from calderon.galerkin.bilinear_form import BilinearForm
 from calderon.galerkin.rows.entry_kernels import Clusters
-from calderon.products.device.near_filling import DeviceNumbers, NearFilling, memory_for, special_bytes
+from calderon.products.device.near_filling import DeviceNumbers, NearFilling, TooLarge, memory_for, special_bytes
 from calderon.products.near_entries import empty_blocks, fill_blocks
 from calderon.products.near_store import NearStore
 from calderon.spaces.pieces import Pieces
@@ -34,8 +34,8 @@ def near_store(
 
     Touching and near pairs of triangles are held for some leaves at a time. execution: what computes entries, in its
     precision; kind, work: real types of stored entries and of sums, those of the execution unless given; packs: whether
-    entries are kept in 16 bits. devices: the one that computes entries, where they stay, if there is one and the form
-    has kernels for it.
+    entries are kept in 16 bits. devices: the one that computes entries, where they stay, if there is one that has room
+    and the form has kernels for it.
     """
     sides = layout.rows.pieces(form.test), layout.columns.pieces(form.trial)
     pairs, symmetric = layout.lists.near_pairs, form.is_symmetric
@@ -63,7 +63,10 @@ def near_store(
             for same in (True, False) if symmetric else (False,):
                 _fill(store, form, factor, layout, sides, execution, share == number, (number, same))
 
-    run_tasks(line, lines)
+    try:
+        run_tasks(line, lines)
+    except TooLarge:
+        return near_store(form, factor, layout, execution, kind, work, packs)
     return store
 
 

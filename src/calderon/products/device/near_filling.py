@@ -35,12 +35,17 @@ MOST = 2**31 - SMALL_GROUP
 """Pairs, groups and entries of blocks that are computed together, at most: 32 bits count them."""
 
 
+class TooLarge(MemoryError):
+    """A block of two leaves whose local matrices a device has no room for: the processor has them piece by piece."""
+
+
 class DeviceNumbers(Numbers):
     """The numbers of a store in the memory of a device; they are fetched where the processor wants them."""
 
     def __init__(self, device: Device, what: str, more: int, count: int, exponents: int, kind: np.dtype[Any]) -> None:
         """Room for so many numbers and exponents of `what`. MemoryError where there is none for these and for `more`
         bytes, which filling takes for a while."""
+        more += min(LIMITS.local_matrices, device.memory() // LIMITS.few)  # of the blocks that are computed together
         require_device_memory(device, kind.itemsize * count + exponents + more, what, ADVICE)
         self.device, self.kind = device, kind
         self.there = device.empty((count,), kind), device.empty((max(1, exponents),), np.int8)
@@ -97,8 +102,8 @@ def filled_store(
     advance: Callable[[int, int], None] | None = None,
     devices: Sequence[Device] = (),
 ) -> NearStore:
-    """The complex blocks of a sum of terms between row and column clusters, on a device if one computes all of them and
-    nothing is to be saved.
+    """The complex blocks of a sum of terms between row and column clusters: on a device if one computes all of them and
+    has room for the local matrices of the largest, and if nothing is to be saved.
 
     clusters, pairs, packs: as in `NearStore.empty`. groups: factors and forms, those of one group on one test and one
     trial space. execution: the processor, in the precision of entries. saved: takes blocks that are there, and keeps
@@ -110,9 +115,12 @@ def filled_store(
     store = NearStore.empty(clusters, pairs, execution.dtype(True), packs, take=take)
     there = isinstance(store.memory, DeviceNumbers)
     done = NearFilling(store, execution).fill_all(groups) if there else _filled_here(store, groups, execution, saved)
-    for each in done:
-        if advance is not None:
-            advance(*each)
+    try:
+        for each in done:
+            if advance is not None:
+                advance(*each)
+    except TooLarge:
+        return filled_store(clusters, pairs, packs, groups, execution, saved, advance)
     return store
 
 
@@ -247,6 +255,8 @@ class NearFilling:
         triangles, and yield how many are done, and how many there are; clusters are those of the store."""
         store = self.store
         batch, done = store.layout.starts[1:] // BATCH, 0
+        if not len(batch):
+            return
         searches = Search.of(groups, self.execution)
         for numbers in np.split(np.arange(len(batch)), np.flatnonzero(np.diff(batch)) + 1):
             own, clusters = np.unique(store.layout.pairs[numbers, 0]), store.layout.rows
@@ -259,8 +269,8 @@ class NearFilling:
             yield done, len(batch)
 
     def _chunks(self, numbers: Index, groups: Sequence[_Group]) -> Iterator[Index]:
-        """The numbers of blocks that are computed together, in the order of row clusters. MemoryError where one alone
-        does not fit."""
+        """The numbers of blocks that are computed together, in the order of row clusters. TooLarge where one alone does
+        not fit."""
         pairs = self.store.layout.pairs[numbers]
         order = np.lexsort((self.store.layout.columns.start[pairs[:, 1]], pairs[:, 0]))
         numbers, pairs = numbers[order], pairs[order]
@@ -269,7 +279,7 @@ class NearFilling:
         free = self.device.memory()
         most = max(1, min(LIMITS.local_matrices, free // LIMITS.few))
         if len(numbers) and LIMITS.share * int(bytes_of.max()) > free:
-            raise MemoryError(
+            raise TooLarge(
                 f"{self.device.name} ({self.device.label}) has {format_bytes(free)} free, of which 1/{LIMITS.share} "
                 f"are for local matrices, and those of two leaves need {format_bytes(int(bytes_of.max()))}: try "
                 "precision='single', or backend='numba'"
