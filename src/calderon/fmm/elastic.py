@@ -17,7 +17,7 @@ from calderon.fmm.product import DIRECTIONS, HarmonicFar, Line, MultipoleProduct
 from calderon.fmm.tables import tables
 from calderon.operators.tree import Term
 from calderon.products.check import ROWS, Check
-from calderon.products.device.near_filling import able
+from calderon.products.device.near_filling import checked_entries
 from calderon.products.near_store import NearStore
 from calderon.quadrature import NearQuadrature
 
@@ -155,7 +155,6 @@ def elastic_check(terms: Sequence[Term], transposed: bool = False, devices: Sequ
         given[:, many] = 1.0
     # exact products of each term, some side by side
     double = np.dtype(np.float64)
-    backend = next((each.name for each in able(devices, [term.atom for term in terms], double)), "numba")
     products, numbers = [np.zeros(0)] * len(terms), iter(range(len(terms)))
 
     def line(_: int) -> None:
@@ -167,7 +166,7 @@ def elastic_check(terms: Sequence[Term], transposed: bool = False, devices: Sequ
         own = chosen[top]
         require_memory(8 * len(own) * width, f"{len(own)} rows of {each.atom!r}", "try a coarser mesh")
         parts = (slice(None), own) if transposed else (own, slice(None))
-        found = each.atom.entries(*parts, backend=backend)
+        found = checked_entries(each.atom, [each.atom], parts, double, devices)
         entries = found.T if transposed else found
         products[number] = each.factor * (entries @ vectors[left : left + width])
 

@@ -21,7 +21,7 @@ from calderon.fmm.tables import Tables, tables
 from calderon.operators.boundary import IntegralOperator
 from calderon.operators.tree import Term
 from calderon.products.check import Check, random_rows
-from calderon.products.device.near_filling import able
+from calderon.products.device.near_filling import checked_entries
 from calderon.products.direct_sums import padded_zeros
 from calderon.products.near_store import NearStore
 from calderon.spaces.charges import KINDS, charges
@@ -170,9 +170,7 @@ def layer_check(
     vectors = random.standard_normal((size, 1 if operator.integrand.curls else 2))
     vectors[:, 1:] = 1.0
     require_memory(8 * len(rows) * size, f"{len(rows)} rows of {operator!r}", "try a coarser mesh")
-    backend = next((each.name for each in able(devices, [operator], execution.real)), "numba")
-    precision = "single" if execution.real == np.float32 else "double"
-    entries = operator.entries(*parts, precision=precision, backend=backend)
+    entries = checked_entries(operator, [operator], parts, execution.real, devices)
     exact = (entries.T if transposed else entries) @ vectors
     return Check(rows, vectors, exact, np.arange(vectors.shape[1]), transposed=transposed)
 

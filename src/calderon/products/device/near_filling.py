@@ -78,6 +78,24 @@ def able(devices: Sequence[Device], forms: Sequence[BilinearForm], real: "np.dty
     return [each for each in devices if (each.has_double or real == np.float32) and all(map(_has_header, forms))]
 
 
+def checked_entries(
+    operator: Any,
+    forms: Sequence[BilinearForm],
+    parts: tuple[Any, Any],
+    real: "np.dtype[Any]",
+    devices: Sequence[Device],
+) -> NDArray[Any]:
+    """The entries of an operator in the rows and columns `parts`, with which products are compared: by the first of
+    some devices that computes all its forms in that precision and has room, else by the processor."""
+    precision = "single" if real == np.float32 else "double"
+    for device in able(devices, forms, real)[:1]:
+        try:
+            return np.asarray(operator.entries(*parts, precision=precision, backend=device.name))
+        except MemoryError:
+            break
+    return np.asarray(operator.entries(*parts, precision=precision))
+
+
 def special_bytes(form: BilinearForm, kind: "np.dtype[Any]") -> int:
     """Bytes of local matrices of touching and near pairs, about 42 of a triangle."""
     return SPECIAL * len(form.test.triangles) * form.test.dofs.shape[1] * form.trial.dofs.shape[1] * kind.itemsize
