@@ -7,13 +7,15 @@ import calderon as cal
 from calderon.backends import Execution, get
 from calderon.galerkin.rows.device import device_rows
 from calderon.galerkin.rows.galerkin_entries import compiled_rows
-from calderon.hmatrix import Choices, assemble_hmatrix, compression
+from calderon.hmatrix import Admissibility, Choices, assemble_hmatrix, compression
 from calderon.hmatrix.device import batches as device_batches
 from calderon.hmatrix.device import compression as device_compression
 from calderon.hmatrix.device import skeleton as device_skeleton
+from calderon.hmatrix.device import store
 from calderon.hmatrix.device.dense_blocks import DeviceDenseBlocks
 from calderon.hmatrix.galerkin import _Composition, smooth_vectors
-from calderon.hmatrix.products import RANK
+from calderon.hmatrix.products import BLOCK, RANK
+from calderon.hmatrix.storage import stored
 from calderon.hmatrix.tolerances import sums_of
 from calderon.spaces import dual_tests
 
@@ -239,6 +241,50 @@ def test_many_batches_make_one_matrix(monkeypatch):
     assert deviation(found, whole) < 1e-12
 
 
+@pytest.mark.parametrize(
+    "operator",
+    [
+        cal.single_layer(LAPLACE, SPACE),
+        pytest.param(cal.hypersingular(HELMHOLTZ, SPACE), marks=pytest.mark.variant),
+        pytest.param(cal.electric_field(3.0, EDGES), marks=pytest.mark.variant),
+    ],
+    ids=lambda each: each.integrand.name,
+)
+def test_the_memory_is_known_before_it_is_taken(monkeypatch, operator):
+    """Of the whole matrix within 10 %, from the first of several batches."""
+    asked = []
+    monkeypatch.setattr(store, "require_device_memory", lambda device, needed, *text: asked.append(needed))
+    monkeypatch.setattr(device_compression, "ROUND", 2e5)
+    monkeypatch.setattr(compression, "MOST_WORK", 2e4)
+    matrix = assembled(operator, 1e-4)
+    numbers = int(stored(matrix.table).sum()) * matrix.dtype.itemsize
+    assert asked[0] == pytest.approx(numbers, rel=0.1)
+    assert sum(asked) < 1.1 * numbers
+    assert np.array_equal(np.sort(matrix.table[:, BLOCK]), np.sort(matrix.tree.leaves))
+
+
+def test_blocks_are_copied_to_the_host_where_they_are_wanted(tmp_path):
+    """For a file, once, and not for products."""
+    operator = cal.single_layer(LAPLACE, COARSE)
+    matrix, x = assembled(operator, 1e-3), np.ones(COARSE.dimension)
+    y = matrix @ x
+    assert matrix._slabs is None and matrix.nbytes > 0 and "H-matrix" in str(matrix)
+    matrix.save(tmp_path / "matrix.h5")
+    assert matrix.slabs is matrix.slabs
+    again = type(matrix).load(tmp_path / "matrix.h5")
+    assert np.linalg.norm(again @ x - y) < 1e-13 * np.linalg.norm(y)
+
+
+def test_near_pairs_in_blocks_of_low_rank_are_corrected():
+    """Clusters of few functions are admissible where triangles are near for the rules: as on the processor."""
+    operator = cal.single_layer(LAPLACE, cal.P0(COARSE.mesh))
+    choices = Choices(rtol=1e-6, leaf=4, admissibility=Admissibility(eta=6.0), coarsen=False)
+    there, here = (assemble_hmatrix(operator, backend=each, choices=choices) for each in ("opencl", "numba"))
+    assert there.correction is not None and here.correction is not None
+    assert relative(there.correction.toarray(), here.correction.toarray()) < 1e-10
+    assert deviation(there, operator.assemble("dense")) < 1e-6
+
+
 def test_as_few_crosses_as_on_the_processor():
     """Ranks and memory of both, and the errors of all blocks."""
     operator, choices = cal.single_layer(HELMHOLTZ, COARSE), Choices(leaf=24, coarsen=False)
@@ -271,13 +317,14 @@ def test_sums_of_rows_are_those_of_the_processor(monkeypatch, precision, bound):
     operator = cal.electric_field(3.0, EDGES)
     matrix = assembled(operator, 1e-3)
     execution, rng = Execution.of("opencl", precision), np.random.default_rng(2)
-    rows = compiled_rows(operator, matrix.tree.rows.clusters, matrix.tree.columns.clusters, execution)
+    sides = matrix.tree.rows.clusters, matrix.tree.columns.clusters
+    rows = compiled_rows(operator, *sides, execution)
     clusters, vectors = np.flatnonzero(matrix.tree.rows.is_leaf)[::7], rng.standard_normal((EDGES.dimension, 3))
     here = sums_of(rows, matrix.tree)(clusters, vectors)
-    on_device = device_rows(operator, rows, execution.device)
+    on_device = device_rows(operator, *sides, execution, execution.device)
     for batch in (device_batches.BATCH, 40_000):
         monkeypatch.setattr(device_batches, "BATCH", batch)
-        there = DeviceDenseBlocks(on_device, rows, matrix.tree).row_sums(clusters, vectors)
+        there = DeviceDenseBlocks(on_device, rows.dtype, matrix.tree).row_sums(clusters, vectors)
         assert relative(there.squares, here.squares) < bound
         assert relative(there.products, here.products) < bound
 

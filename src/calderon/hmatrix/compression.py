@@ -6,7 +6,7 @@ stored in the order of the pieces, not of the threads, so that products are summ
 
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -19,9 +19,9 @@ from calderon.hmatrix.coarsening import Coarsening, coarsened, leaves_below
 from calderon.hmatrix.device.products import DeviceProducts
 from calderon.hmatrix.device.store import DeviceStore
 from calderon.hmatrix.hmatrix import HMatrix
-from calderon.hmatrix.products import BLOCK, RANK, entries_inside, fill, sorted_parts
+from calderon.hmatrix.products import BLOCK, entries_inside, fill, sorted_parts
 from calderon.hmatrix.recompression import recompress
-from calderon.hmatrix.storage import ADVICE, Arena, Store, shares_of, table_of
+from calderon.hmatrix.storage import ADVICE, Arena, Slab, Store, shares_of, table_of
 from calderon.hmatrix.tree.block_tree import DENSE, LOW_RANK, SPLIT, BlockTree
 from calderon.hmatrix.tree.places import places_of
 
@@ -108,9 +108,94 @@ def cost_of(tree: BlockTree, leaves: NDArray[np.int64]) -> NDArray[np.float64]:
     return np.asarray(np.where(tree.kind[leaves] == DENSE, m * n, 12 * (m + n)), np.float64)
 
 
-class Compression:
-    """State shared by the pieces of work. together: blocks are put together where that costs no more than their errors.
-    on_processor: whether it has a part; MemoryError where there is no room for the matrix then."""
+class Matrix(NamedTuple):
+    """A matrix that is compressed: the type of its entries, about the largest one of functions that touch, and what
+    makes its rows on the processor."""
+
+    dtype: np.dtype[Any]
+    largest: float
+    rows: Callable[[], CompiledRows]
+
+    @classmethod
+    def of(cls, rows: CompiledRows) -> "Matrix":
+        """The matrix of these rows."""
+        return cls(rows.dtype, float(np.abs(rows.special.data).max(initial=0.0)), lambda: rows)
+
+
+class Blocks:
+    """The blocks of a matrix, with the errors that they may have, and what was found of them wherever they were
+    compressed.
+
+    limits: errors at which an approximation ends (see aca.py); points: places of the unknowns (see places.py).
+    approximated: tables of blocks of low rank, in which touching and near pairs are corrected; full: how many should
+    have had a low one.
+    """
+
+    def __init__(
+        self,
+        matrix: Matrix,
+        tree: BlockTree,
+        rtol: float,
+        errors: NDArray[np.float64] | None = None,
+        points: Points | None = None,
+    ) -> None:
+        self.started = time.perf_counter()
+        self.matrix, self.tree, self.rtol, self.dtype = matrix, tree, rtol, matrix.dtype
+        self.errors = np.zeros(len(tree.row)) if errors is None else errors
+        real = np.zeros(0, matrix.dtype).real.dtype
+        # errors at which an approximation ends: relative ones, and those of rounding, whose root mean square between
+        # clusters side by side is 0.15 rounding units of the largest entry (measured, double and hypersingular layers)
+        self.limits = np.array([APPROXIMATION * rtol, 0.15 * matrix.largest * np.finfo(real).eps]).astype(real)
+        self.truncation = TRUNCATION * rtol
+        self.points = places_of(tree, points, real)
+        self.approximated: list[NDArray[np.int64]] = []
+        self.full = 0
+
+    def note_full(self, blocks: NDArray[np.int64]) -> None:
+        """Count blocks that should have had a low rank and have none; those that could hardly have one do not count,
+        with less than 16 rows or columns: the last leaf of a tree may be as thin as one."""
+        self.full += int((np.minimum(*self.tree.sizes(blocks)) >= 16).sum())
+
+    def kept(self) -> tuple[BlockTree, list[Slab]]:
+        """The block tree and the slabs of the processor; none can be added afterwards."""
+        return self.tree, []
+
+    def result(self, label: str, backend: str = "numba", stores: Sequence[DeviceStore] = ()) -> HMatrix:
+        """The matrix of all blocks on the processor and in the stores of devices, which hold it then, if there are
+        any."""
+        tree, slabs = self.kept()
+        if stores and slabs:
+            for store, share in zip(stores, shares_of(slabs, len(stores)), strict=False):
+                store.add(share)
+        return HMatrix(
+            tree, None if stores else slabs, self.dtype, self.rtol, correction=self.correction(), full=self.full,
+            label=label, seconds=time.perf_counter() - self.started, backend=backend,
+            on_device=DeviceProducts(stores, tree) if stores else None,
+        )  # fmt: skip
+
+    def correction(self) -> sp.csr_array | None:
+        """Special pairs in blocks that were made of rows and columns: special - overlap there, in cluster order."""
+        table = np.concatenate([np.zeros((0, 7), np.int64), *self.approximated])
+        if not len(table):
+            return None
+        rows = self.matrix.rows()
+        special = rows.special
+        if not special.nnz or not entries_inside(*sorted_parts(special)[:2], table, np.zeros(0, np.int64)):
+            return None
+        indptr, indices, values = sorted_parts(special - rows.overlap())
+        count = entries_inside(indptr, indices, table, np.zeros(0, np.int64))
+        numbers = np.zeros(count, np.int64)
+        entries_inside(indptr, indices, table, numbers)
+        row = np.searchsorted(indptr, numbers, side="right") - 1
+        column, value = indices[numbers], values[numbers]
+        if rows.symmetric:
+            row, column, value = np.append(row, column), np.append(column, row), np.append(value, value)
+        return sp.coo_array((value, (row, column)), shape=special.shape).tocsr()
+
+
+class Compression(Blocks):
+    """The blocks that the processor compresses, and state shared by its pieces of work. together: blocks are put
+    together where that costs no more than their errors. MemoryError where there is no room for the matrix."""
 
     def __init__(
         self,
@@ -120,29 +205,16 @@ class Compression:
         errors: NDArray[np.float64] | None = None,
         together: bool = False,
         points: Points | None = None,
-        on_processor: bool = True,
     ) -> None:
-        if on_processor:
-            name = f"H-matrix of {tree.shape[0]} x {tree.shape[1]}"
-            require_memory(expected_bytes(tree, rtol, rows.dtype), name, ADVICE)
-            self.functions = rows.functions()
-        self.started = time.perf_counter()
-        self.rows, self.tree, self.rtol = rows, tree, rtol
-        self.errors = np.zeros(len(tree.row)) if errors is None else errors
+        require_memory(expected_bytes(tree, rtol, rows.dtype), f"H-matrix of {tree.shape[0]} x {tree.shape[1]}", ADVICE)
+        super().__init__(Matrix.of(rows), tree, rtol, errors, points)
+        self.rows = rows
         self.coarsening = Coarsening(rows, tree, self.errors) if together else None
+        self.functions = rows.functions()
         self.places = tree.rows.start, tree.rows.stop, tree.columns.start, tree.columns.stop
-        real = np.zeros(0, rows.dtype).real.dtype
-        largest = np.abs(rows.special.data).max(initial=0.0)
-        # errors at which an approximation ends: relative ones, and those of rounding, whose root mean square between
-        # clusters side by side is 0.15 rounding units of the largest entry (measured, double and hypersingular layers)
-        self.limits = np.array([APPROXIMATION * rtol, 0.15 * largest * np.finfo(real).eps]).astype(real)
-        self.truncation = TRUNCATION * rtol
-        self.points = places_of(tree, points, real)
         # numbers of finished blocks, and working memory that threads share
         self.store = Store(rows.dtype)
         self.free: list[Arena] = []
-        self.full: list[int] = []
-        self.approximated: list[NDArray[np.int64]] = []
         self.special = sorted_parts(rows.special)
 
     def run(self, kind: int, blocks: NDArray[np.int64]) -> Arena:
@@ -196,15 +268,6 @@ class Compression:
             first = done
         self.keep_full(arena, blocks[ranks == FULL])
 
-    def note_full(self, blocks: NDArray[np.int64]) -> None:
-        """Count blocks that were found elsewhere to have no low rank, although they should."""
-        self.full.append(self._unexpected(blocks))
-
-    def _unexpected(self, full: NDArray[np.int64]) -> int:
-        """How many blocks of full rank should have had a low one; those that could hardly have one do not count,
-        with less than 16 rows or columns: the last leaf of a tree may be as thin as one."""
-        return int((np.minimum(*self.tree.sizes(full)) >= 16).sum())
-
     def keep_full(self, arena: Arena, blocks: NDArray[np.int64]) -> None:
         """Keep admissible blocks that have no low rank as dense ones."""
         if len(blocks):
@@ -226,40 +289,11 @@ class Compression:
         self.approximated.append(table)
         arena.keep(table, used)
 
-    def result(self, label: str, backend: str = "numba", stores: Sequence[DeviceStore] = ()) -> HMatrix:
-        """The matrix of all that was kept here and in the stores of devices, which hold it then, if there are any;
-        nothing can be added afterwards."""
+    def kept(self) -> tuple[BlockTree, list[Slab]]:
+        """The block tree, without blocks that were put together, and the slabs."""
         slabs, tree = self.store.slabs(), self.tree
-        if stores:
-            self.approximated += [table[table[:, RANK] >= 0] for store in stores for table in store.tables]
-        correction = self.correction()
         if self.coarsening is not None:
             tree, number = coarsened(tree, [slab.table for slab in slabs])
             for slab in slabs:
                 slab.table[:, BLOCK] = number[slab.table[:, BLOCK]]
-        if stores and slabs:
-            for store, share in zip(stores, shares_of(slabs, len(stores)), strict=False):
-                store.add(share)
-        return HMatrix(
-            tree, None if stores else slabs, self.rows.dtype, self.rtol, correction=correction, full=sum(self.full),
-            label=label, seconds=time.perf_counter() - self.started, backend=backend,
-            on_device=DeviceProducts(stores, tree) if stores else None,
-        )  # fmt: skip
-
-    def correction(self) -> sp.csr_array | None:
-        """Special pairs in blocks that were made of rows and columns: special - overlap there, in cluster order."""
-        special = self.rows.special
-        if not self.approximated or not special.nnz:
-            return None
-        table = np.concatenate(self.approximated)
-        if not entries_inside(*self.special[:2], table, np.zeros(0, np.int64)):
-            return None
-        indptr, indices, values = sorted_parts(special - self.rows.overlap())
-        count = entries_inside(indptr, indices, table, np.zeros(0, np.int64))
-        numbers = np.zeros(count, np.int64)
-        entries_inside(indptr, indices, table, numbers)
-        row = np.searchsorted(indptr, numbers, side="right") - 1
-        column, value = indices[numbers], values[numbers]
-        if self.rows.symmetric:
-            row, column, value = np.append(row, column), np.append(column, row), np.append(value, value)
-        return sp.coo_array((value, (row, column)), shape=special.shape).tocsr()
+        return tree, slabs

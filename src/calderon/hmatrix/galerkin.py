@@ -4,6 +4,7 @@ The one file of this folder that looks at spaces, integrands and operators: whic
 matrix of an operator is recognised by in a file, and which smooth functions it is expected to be applied to.
 """
 
+import functools
 import math
 import os
 import time
@@ -17,14 +18,14 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
-from calderon.backends import Execution
+from calderon.backends import Device, Execution
 from calderon.galerkin.layered.rows import layered_rows
 from calderon.galerkin.limits import checked_range
-from calderon.galerkin.rows.device import device_rows
+from calderon.galerkin.rows.device import DeviceRows, device_rows
 from calderon.galerkin.rows.entry_kernels import Clusters, CompiledRows
 from calderon.galerkin.rows.galerkin_entries import compiled_rows
 from calderon.hmatrix.composed_operator import ComposedOperator
-from calderon.hmatrix.compression import Advance, hmatrix
+from calderon.hmatrix.compression import Advance, Matrix, hmatrix
 from calderon.hmatrix.device.compression import DeviceTeam, compress_on_devices
 from calderon.hmatrix.device.products import DeviceProducts
 from calderon.hmatrix.hmatrix import HMatrix
@@ -261,23 +262,35 @@ class _Composition:
         wavenumber = operator.wavenumber
         admissible = replace(self.choices.admissibility, wavenumber=wavenumber)
         blocks = block_tree(rows, columns, admissible, operator.is_symmetric and rows is columns)
-        # entries, whose squares must lie in the range of the precision
         rtol, execution = self.choices.rtol, self.execution
-        entries = rows_of(operator, rows.clusters, columns.clusters, execution)
-        if square := float(np.abs(entries.special.data).max(initial=0.0)) ** 2:
-            what = f"compression, which squares the entries of the {operator.integrand.name} on this surface,"
-            checked_range(entries.real, rtol * square, square, what)
-        # the devices that help; forms in layers have none
-        form: Any = operator
-        on_devices = DeviceTeam([device_rows(form, entries, device) for device in self.devices], entries, blocks)
         with_processor = len(self.devices) < len(execution.team or (execution,))
-        # a sample of entries, for the errors of blocks and for the check of the matrix
         supports = self._supports(operator.test), self._supports(operator.trial)
         scales = scales_of(operator, blocks, wavenumber, supports)
-        if with_processor:
-            sample = sampled(sums_of(entries, blocks), blocks, scales, entries.real)
+        make = functools.cache(lambda: rows_of(operator, rows.clusters, columns.clusters, execution))
+        entries = make() if with_processor or operator.is_layered else None
+        found: list[Any] = [] if entries is None else [entries.found]  # the search for touching and near pairs
+
+        def on_device(device: Device) -> DeviceRows:
+            """The rows on a device."""
+            form: Any = operator
+            given = rows.clusters, columns.clusters, execution, device, found[0] if found else None
+            made = device_rows(form, *given)
+            found.append(made.found)
+            return made
+
+        # a sample of entries, for the errors of blocks and for the check of the matrix
+        dtype = execution.dtype(operator.is_complex)
+        team = DeviceTeam(self.devices, on_device, dtype, blocks)
+        if entries is not None:
+            sample = sampled(sums_of(entries, blocks), blocks, scales, execution.real)
+            matrix = Matrix.of(entries)
         else:
-            sample = on_devices.sampled(scales)
+            sample, largest = team.sampled(scales)
+            matrix = Matrix(dtype, largest, make)
+        # squares of entries must lie in the range of the precision
+        if square := matrix.largest**2:
+            what = f"compression, which squares the entries of the {operator.integrand.name} on this surface,"
+            checked_range(execution.real, rtol * square, square, what)
         points = supports[0].middles, supports[1].middles
 
         # compressed with smaller tolerances until the sample agrees
@@ -285,8 +298,8 @@ class _Composition:
             errors = block_errors(sample, blocks, finer, scales) if self.choices.coarsen else None
             given = finer, repr(operator), self.advance, errors, points
             if not self.devices:
-                return hmatrix(entries, blocks, *given)
-            return compress_on_devices(on_devices, execution, *given)
+                return hmatrix(make(), blocks, *given)
+            return compress_on_devices(team, matrix, execution, *given)
 
         return checked(made, sample, rtol, repr(operator))
 
@@ -363,13 +376,15 @@ def smooth_vectors(space: Any, wavenumber: float) -> NDArray[np.float64]:
     """(dimension, s) coefficients of cosines with a wavelength of the size of the surface, or that of the wavenumber
     (rad/m) if it is shorter; for tangential fields of their surface gradients and, without divergence, of these turned
     by a right angle."""
-    points = space.mesh.vertices[np.unique(space.mesh.triangles[space.triangles])]
+    used = np.zeros(space.mesh.number_of_vertices, bool)
+    used[space.mesh.triangles[space.triangles]] = True
+    points = space.mesh.vertices[used]
     k = max(2 * np.pi / np.linalg.norm(np.ptp(points, axis=0)), wavenumber)
     # three directions at right angles to each other, along no axis, and three phases
     directions = np.array([[0.8, 0.48, 0.36], [-0.36, 0.8, 0.48], [0.48, -0.36, 0.8]])
     waves = [_Wave(k * direction, phase) for direction, phase in zip(directions, (0.4, 1.7, 2.9), strict=True)]
     if isinstance(space, Space):
-        return np.stack([space.interpolation(wave.value).coefficients for wave in waves], axis=1)
+        return np.stack([wave.value(space.nodes) for wave in waves], axis=1)
     fields = [field for wave in waves for field in (wave.gradient, wave.rotated)]
     return np.stack([space.interpolation(field).coefficients for field in fields], axis=1)
 

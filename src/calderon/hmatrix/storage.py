@@ -133,12 +133,14 @@ def stored(table: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def shares_of(slabs: list[Slab], count: int) -> list[list[Slab]]:
-    """The blocks of all slabs in `count` shares of like length, in one order; empty ones at the end are left out, but
-    for the first."""
+    """The blocks of all slabs in `count` shares of like length, in the order of their numbers; empty ones at the end
+    are left out, but for the first."""
     total = sum(int(stored(slab.table).sum()) for slab in slabs)
     shares: list[list[Slab]] = [[] for _ in range(count)]
     before = 0
     for numbers, table in slabs:
+        if (np.diff(table[:, OFFSET]) < 0).any():
+            table = table[np.argsort(table[:, OFFSET], kind="stable")]
         ends = before + np.cumsum(stored(table))
         share = np.minimum((ends - 1) * count // max(1, total), count - 1).clip(0)
         for number in np.unique(share):

@@ -101,9 +101,15 @@ def component_defines(components: Components, others: Components = ()) -> Define
 
 def _scalar_data(block: Any) -> Data:
     """Records of the test and of the trial triangles of a block, as scalar.h reads them."""
-    sides = (block.test_surface, block.trial_surface)
-    records = [SCALAR_DATA.packed(normal=s.normals, jacobian=s.jacobian[:, None], curls=s.curls) for s in sides]
-    return records[0], records[1]
+    sides = [block.test_surface]
+    if block.trial_surface is not block.test_surface:
+        sides.append(block.trial_surface)
+    curls = [each.curls if block.integrand.curls else np.zeros_like(each.corners) for each in sides]
+    records = [
+        SCALAR_DATA.packed(normal=each.normals, jacobian=each.jacobian[:, None], curls=own)
+        for each, own in zip(sides, curls, strict=True)
+    ]
+    return records[0], records[-1]
 
 
 def scalar_row_records(points: int) -> tuple[Record, ...]:

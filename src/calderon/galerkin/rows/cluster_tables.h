@@ -16,6 +16,14 @@ DEVICE int cluster_triangles(GLOBAL const int *side, int cluster)
     return item(side, SIDE_LIST_STARTS, cluster + 1) - item(side, SIDE_LIST_STARTS, cluster);
 }
 
+/* Triangle number k of a cluster; they increase. */
+DEVICE int triangle_of(GLOBAL const int *side, int cluster, int k)
+{
+    if (side[SIDE_OWN])
+        return cluster_first(side, cluster) + k;
+    return item(side, SIDE_LISTS, item(side, SIDE_LIST_STARTS, cluster) + k);
+}
+
 /* Which of the first 32 triangles with places from `begin` to `end` on have triangle s among their skips, as bits. */
 DEVICE unsigned int listed_first(GLOBAL const int *near, GLOBAL const int *skips, int begin, int end, int s)
 {

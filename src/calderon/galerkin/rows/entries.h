@@ -21,8 +21,7 @@ DEVICE void add_triangle(GLOBAL const real_type *x, GLOBAL const int *near, GLOB
                          GLOBAL const real_type *scalars, GLOBAL const int *skips, int masked,
                          GLOBAL real_type *out)
 {
-    int triangle = index[SIDE_OWN] ? cluster_first(index, cluster) + k
-                                   : item(index, SIDE_LISTS, item(index, SIDE_LIST_STARTS, cluster) + k);
+    int triangle = triangle_of(index, cluster, k);
     GLOBAL const real_type *varying = y + index[SIDE_RECORDS] + (size_t)index[SIDE_LENGTH] * triangle;
     int begin = item(near, SIDE_STARTS, position), end = item(near, SIDE_STARTS, position + 1);
     int functions = index[SIDE_FUNCTIONS], fixed_functions = near[SIDE_FUNCTIONS];

@@ -47,8 +47,8 @@ class CompiledRows(NamedTuple):
     overlap(): what rows and columns have instead of it, so that special - overlap() corrects blocks made of those. It
     holds near pairs alone, no entries that special does not have: rows of functions that touch mean nothing. A
     function, as few matrices have near pairs in such blocks.
-    symmetric: A[i, j] = A[j, i] in cluster order. device_data(): both sides and scalars for devices. found:
-    the search for special pairs (special_pairs.FoundPairs), for other operators on the same spaces.
+    symmetric: A[i, j] = A[j, i] in cluster order. found: the search for special pairs (special_pairs.FoundPairs), for
+    other operators on the same spaces.
     """
 
     shape: tuple[int, int]
@@ -62,7 +62,6 @@ class CompiledRows(NamedTuple):
     special: sp.csr_array
     overlap: Callable[[], sp.csr_array]
     symmetric: bool
-    device_data: Callable[[], tuple[Any, ...]] | None = None
     found: Any = None
 
     def functions(self) -> "RowFunctions":

@@ -4,7 +4,7 @@ import functools
 import operator as operators
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -134,7 +134,6 @@ def compiled_sum(
         special=functools.reduce(operators.add, special),
         overlap=lambda: sum(_matrix(each, each.regular(), rows, columns) for each in parts),
         symmetric=symmetric,
-        device_data=functools.partial(_device_data, pairs, rows, columns),
         found=parts[0].found,
     )
 
@@ -191,20 +190,6 @@ def _side(pairs: SpecialPairs, test: bool, clusters: Clusters, table: NDArray[np
     records = side_records(surface.take(order), pairs.form_data(test, order), triangle_rule(pairs.quadrature.regular))
     side = row_side(places[order], clusters, table, records, records, pairs.real)
     return OrderedSide(side, order, places, clusters)
-
-
-def _device_data(pairs: SpecialPairs, rows: OrderedSide, columns: OrderedSide) -> tuple[RowSide, RowSide, NDArray[Any]]:
-    """Both sides and scalars as sources for devices read them."""
-
-    form = pairs.device_form_of(pairs.integrand, pairs.test_space, pairs.trial_space)
-
-    def side(test: bool, each: OrderedSide) -> RowSide:
-        """The tables of a side for devices."""
-        tables = form.row_side(pairs, test, each.order)
-        return row_side(each.places[each.order], each.clusters, *tables, pairs.real)
-
-    first = side(True, rows)
-    return first, first if columns is rows else side(False, columns), pairs._scalars()
 
 
 def _neighbours(

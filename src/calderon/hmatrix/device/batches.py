@@ -36,6 +36,11 @@ class Batch(NamedTuple):
     numbers: int
     reals: int
 
+    def part(self, which: slice) -> "Batch":
+        """Some of the blocks, with numbers from 0 on, in the same working memory."""
+        begins = self.begins[which]
+        return self._replace(begins=begins - begins[0], scratch=self.scratch[which])
+
 
 def batches(
     numbers: NDArray[np.int64], reals: NDArray[np.int64], dtype: np.dtype[Any], device: Device, what: str

@@ -7,20 +7,21 @@ keeps one group of threads busy long. The blocks of a device stay there. What a 
 holds, is done by the others.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends import Deliver, Execution, HandedOver, counted, share_tasks
+from calderon.backends import Deliver, Device, Execution, HandedOver, counted, share_tasks
 from calderon.galerkin.rows.device import DeviceRows
-from calderon.galerkin.rows.entry_kernels import CompiledRows
-from calderon.hmatrix.compression import Advance, Compression, Points, cost_of, pieces_of
+from calderon.hmatrix.compression import Advance, Blocks, Compression, Matrix, Points, cost_of, pieces_of
 from calderon.hmatrix.device.dense_blocks import DeviceDenseBlocks
 from calderon.hmatrix.device.skeleton import DeviceSkeletons
 from calderon.hmatrix.device.store import Ahead, DeviceStore
 from calderon.hmatrix.hmatrix import HMatrix
+from calderon.hmatrix.products import BLOCK, RANK
 from calderon.hmatrix.tolerances import Sample, Scales, sampled
 from calderon.hmatrix.tree.block_tree import DENSE, LOW_RANK, BlockTree
 
@@ -29,28 +30,33 @@ ROUND, ROUNDS = 1e9, 8
 
 
 class DeviceTeam:
-    """The devices that compute one matrix; what each of them needs for dense blocks is sent once."""
+    """The devices that compute one matrix, with entries of type `dtype`; rows(device): its rows there, which are made
+    when they are needed, once."""
 
-    def __init__(self, devices: Sequence[DeviceRows], rows: CompiledRows, tree: BlockTree) -> None:
-        self.devices, self.rows, self.tree = devices, rows, tree
+    def __init__(
+        self, devices: Sequence[Device], rows: Callable[[Device], DeviceRows], dtype: np.dtype[Any], tree: BlockTree
+    ) -> None:
+        self.devices, self.rows, self.dtype, self.tree = devices, rows, dtype, tree
         self._dense: dict[str, DeviceDenseBlocks] = {}
 
-    def dense_blocks(self, on_device: DeviceRows) -> DeviceDenseBlocks:
-        """The dense blocks of one of the devices."""
-        name = on_device.device.name
-        if name not in self._dense:
-            self._dense[name] = DeviceDenseBlocks(on_device, self.rows, self.tree)
-        return self._dense[name]
+    def dense_blocks(self, device: Device) -> DeviceDenseBlocks:
+        """The dense blocks on one of the devices."""
+        if device.name not in self._dense:
+            self._dense[device.name] = DeviceDenseBlocks(self.rows(device), self.dtype, self.tree)
+        return self._dense[device.name]
 
-    def sampled(self, scales: Scales) -> Sample:
-        """The rows of a sample, by the first device that does not fail; the error of the last one where all do."""
-        found: list[Sample] = []
+    def sampled(self, scales: Scales) -> tuple[Sample, float]:
+        """The rows of a sample, and about the largest entry of functions that touch, by the first device that does not
+        fail; the error of the last one where all do."""
+        found: list[tuple[Sample, float]] = []
 
-        def on_device(each: DeviceRows, _: range, __: Deliver) -> None:
+        def on_device(device: Device, _: range, __: Deliver) -> None:
             try:
-                found.append(sampled(self.dense_blocks(each).row_sums, self.tree, scales, self.rows.real))
+                blocks = self.dense_blocks(device)
+                sample = sampled(blocks.row_sums, self.tree, scales, blocks.real)
+                found.append((sample, blocks.largest_special()))
             except Exception as error:  # drivers raise what they like
-                raise HandedOver(f"{each.device.name} ({each.device.label}) failed: {error}") from error
+                raise HandedOver(f"{device.name} ({device.label}) failed: {error}") from error
 
         share_tasks(None, [partial(on_device, each) for each in self.devices], np.ones(1))
         return found[0]
@@ -58,6 +64,7 @@ class DeviceTeam:
 
 def compress_on_devices(
     team: DeviceTeam,
+    matrix: Matrix,
     execution: Execution,
     rtol: float,
     label: str = "",
@@ -70,7 +77,9 @@ def compress_on_devices(
     tree, devices = team.tree, team.devices
     with_processor = len(devices) < len(execution.team)
     alone = len(devices) == 1 and not with_processor
-    work = Compression(team.rows, tree, rtol, errors, points=points, on_processor=with_processor)
+    given = tree, rtol, errors
+    here = Compression(matrix.rows(), *given, points=points) if with_processor else None
+    work = here or Blocks(matrix, *given, points)
     # pieces of work, small blocks first; one device alone takes them in rounds of mixed sizes
     pieces = sorted(pieces_of(tree), key=lambda piece: float(cost_of(tree, piece[1]).mean()))
     weights = np.array([cost_of(tree, blocks).sum() for _, blocks in pieces])
@@ -82,24 +91,25 @@ def compress_on_devices(
 
     def on_processor(numbers: list[int], number: int) -> None:
         for piece in tasks[numbers[number]]:
-            work.keep(work.run(*piece))
+            assert here is not None
+            here.keep(here.run(*piece))
 
     prepared: dict[str, DeviceCompression] = {}
-    done: dict[str, list[int]] = {each.device.name: [] for each in devices}
+    done: dict[str, list[int]] = {each.name: [] for each in devices}
     working, pending = list(devices), list(range(len(tasks)))
 
-    def on_device(each: DeviceRows, numbers: list[int], run: range, _: Deliver) -> None:
+    def on_device(device: Device, numbers: list[int], run: range, _: Deliver) -> None:
         """Compress a run of tasks on one device; HandedOver where it fails, so that others take them."""
-        name, chosen = each.device.name, [numbers[number] for number in run]
+        name, chosen = device.name, [numbers[number] for number in run]
         try:
             if name not in prepared:
-                prepared[name] = DeviceCompression(each, work, team.dense_blocks(each), alone)
+                prepared[name] = DeviceCompression(team.dense_blocks(device), work, alone)
             prepared[name].compress([piece for number in chosen for piece in tasks[number]])
         except Exception as error:  # drivers raise what they like
-            working.remove(each)
+            working.remove(device)
             prepared.pop(name, None)
             pending.extend(done[name])
-            raise HandedOver(f"{name} ({each.device.label}) failed: {error}") from error
+            raise HandedOver(f"{name} ({device.label}) failed: {error}") from error
         done[name] += chosen
 
     # the processor and the devices share the tasks, and then those that a device had done before it failed
@@ -113,16 +123,20 @@ def compress_on_devices(
     if execution.team:
         execution.parts.append(parts[0])
     # devices that have not failed hold the matrix
-    stores = [prepared[each.device.name].store for each in working if each.device.name in prepared]
+    stores = [prepared[each.name].store for each in working if each.name in prepared]
+    for device, store in zip([each for each in working if each.name in prepared], stores, strict=True):
+        for table in store.tables:
+            low = table[table[:, RANK] >= 0]
+            work.approximated.append(low[np.isin(low[:, BLOCK], team.dense_blocks(device).with_special(low[:, BLOCK]))])
     return work.result(label, execution.name, stores)
 
 
 class DeviceCompression:
     """Blocks of both kinds on one device, and the store that holds them; alone: whether the device has all blocks."""
 
-    def __init__(self, device_rows: DeviceRows, work: Compression, dense: DeviceDenseBlocks, alone: bool) -> None:
-        self.skeletons, self.dense, self.work, self.alone = DeviceSkeletons(device_rows, work), dense, work, alone
-        self.store = DeviceStore(device_rows.device, work.rows.dtype)
+    def __init__(self, dense: DeviceDenseBlocks, work: Blocks, alone: bool) -> None:
+        self.skeletons, self.dense, self.work, self.alone = DeviceSkeletons(dense.rows, work), dense, work, alone
+        self.store = DeviceStore(dense.device, work.dtype)
         if alone:
             self.store.ahead = Ahead.of(work.tree, work.tree.leaves)
 

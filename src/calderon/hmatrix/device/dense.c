@@ -1,58 +1,111 @@
 /* Dense blocks of an H-matrix, one group of GROUP_SIZE threads a block. ROWS: the file that computes rows of the matrix,
    with COMPLEX numbers or real ones; numbers of the matrix are PARTS reals. */
 #include ROWS
+#include "galerkin/rows/special.h"
 
 typedef SUM_REAL sum_type;
 
-/* The first of indices[low] .. indices[high - 1], which increase, that is not below `bound`, or `high`. */
-DEVICE int first_at_least(GLOBAL const int *indices, int low, int high, int bound)
-{
-    while (low < high) {
-        int middle = (low + high) / 2;
-        if (indices[middle] < bound)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 /* blocks (b, 4): row cluster, column cluster, where in `out` its numbers go, row by row, and where in `scratch` its memory
-   is: 2 WIDTH reals for each row and each triangle of the columns. skips: pairs of triangles that are left out (see
-   add_triangle); starts, indices, values: the sparse matrix that is added for them, by positions in cluster order. */
+   is: 2 WIDTH reals for each row and each triangle of the columns. */
 KERNEL dense(GLOBAL const real_type *row_numbers, GLOBAL const int *row_integers, GLOBAL const real_type *column_numbers,
-             GLOBAL const int *column_integers, GLOBAL const real_type *scalars, GLOBAL const int *skips,
-             GLOBAL const int *starts, GLOBAL const int *indices, GLOBAL const real_type *values,
-             GLOBAL const int *blocks, GLOBAL real_type *scratch, GLOBAL real_type *out)
+             GLOBAL const int *column_integers, GLOBAL const real_type *scalars, SPECIAL_PAIRS, GLOBAL const int *blocks,
+             GLOBAL real_type *scratch, GLOBAL real_type *out)
 {
     int t = LOCAL_ID(0);
     GLOBAL const int *block = blocks + 4 * GROUP(0);
     int r = block[0], c = block[1], m = cluster_size(row_integers, r), n = cluster_size(column_integers, c);
-    int first = cluster_first(row_integers, r), low = cluster_first(column_integers, c);
-    int triangles = cluster_triangles(column_integers, c);
+    int first = cluster_first(row_integers, r), triangles = cluster_triangles(column_integers, c);
     size_t pitch = (size_t)2 * WIDTH * triangles; /* from one row to the next */
     GLOBAL real_type *own = scratch + block[3], *entries = out + (size_t)PARTS * block[2];
     for (int k = t; k < m * triangles; k += GROUP_SIZE) {
-        int i = k / triangles;
-        add_triangle(row_numbers, row_integers, column_numbers, column_integers, first + i, c, k % triangles, triangles,
-                     1, scalars, skips, 1, own + i * pitch);
+        int i = k / triangles, s = k % triangles;
+        add_triangle(row_numbers, row_integers, column_numbers, column_integers, first + i, c, s, triangles, 1, scalars,
+                     skips, 1, own + i * pitch);
+        add_special(THESE_PAIRS, row_integers, column_integers, first + i, c, s, triangles, own + i * pitch);
     }
     WIDE_BARRIER;
     for (int k = t; k < m * n; k += GROUP_SIZE) {
-        int i = k / n, j = k % n, end = starts[first + i + 1];
         real_type re, im;
-        gather_entry(column_integers, c, j, triangles, own + i * pitch, &re, &im);
-        int at = first_at_least(indices, starts[first + i], end, low + j);
-        if (at < end && indices[at] == low + j) {
-            re += values[(size_t)PARTS * at];
-#if COMPLEX
-            im += values[(size_t)PARTS * at + 1];
-#endif
-        }
+        gather_entry(column_integers, c, k % n, triangles, own + k / n * pitch, &re, &im);
         entries[(size_t)PARTS * k] = re;
 #if COMPLEX
         entries[(size_t)PARTS * k + 1] = im;
 #endif
+    }
+}
+
+/* The column of the largest entry of the local matrices of the pairs of a place of the rows; -1 for none. */
+DEVICE int largest_column(SPECIAL_PAIRS, GLOBAL const int *near, GLOBAL const int *index, int e)
+{
+    int t = item(near, SIDE_TRIANGLES, e), found = -1;
+    real_type most = R(-1.0);
+    for (int at = skips[t]; at < skips[t + 1]; at++)
+        for (int b = 0; b < WIDTH; b++) {
+            real_type re = R(0.0), im = R(0.0);
+            int column = item(index, SIDE_PLACES, skips[at] * WIDTH + b);
+            add_local(THESE_PAIRS, at, item(near, SIDE_LOCALS, e), b, &re, &im);
+            if (column >= 0 && re * re + im * im > most) {
+                most = re * re + im * im;
+                found = column;
+            }
+        }
+    return found;
+}
+
+/* largest (rows,): about the largest absolute value of an entry of touching and near pairs in each row: of those where local
+   matrices are largest. */
+KERNEL largest_special(GLOBAL const int *row_integers, GLOBAL const int *column_integers, SPECIAL_PAIRS, int rows,
+                       GLOBAL real_type *largest)
+{
+    int row = THREAD(0);
+    if (row >= rows)
+        return;
+    int begin = item(row_integers, SIDE_STARTS, row), end = item(row_integers, SIDE_STARTS, row + 1);
+    real_type most = R(0.0);
+    for (int e = begin; e < end; e++) {
+        int column = largest_column(THESE_PAIRS, row_integers, column_integers, e);
+        real_type re = R(0.0), im = R(0.0);
+        for (int f = begin; f < (column < 0 ? begin : end); f++) {
+            int t = item(row_integers, SIDE_TRIANGLES, f);
+            for (int at = skips[t]; at < skips[t + 1]; at++)
+                for (int b = 0; b < WIDTH; b++)
+                    if (item(column_integers, SIDE_PLACES, skips[at] * WIDTH + b) == column)
+                        add_local(THESE_PAIRS, at, item(row_integers, SIDE_LOCALS, f), b, &re, &im);
+        }
+        most = fmax(most, re * re + im * im);
+    }
+    largest[row] = sqrt(most);
+}
+
+/* found (b,): set to 1 where blocks (b, 2), row and column clusters, have touching or near pairs of triangles; one group of
+   GROUP_SIZE threads for each block. */
+KERNEL special_inside(GLOBAL const int *row_integers, GLOBAL const int *column_integers, GLOBAL const int *skips,
+                      GLOBAL const int *blocks, GLOBAL int *found)
+{
+    int r = blocks[2 * GROUP(0)], c = blocks[2 * GROUP(0) + 1];
+    int rows = cluster_triangles(row_integers, r), columns = cluster_triangles(column_integers, c);
+    for (int k = LOCAL_ID(0); k < rows; k += GROUP_SIZE) {
+        int t = triangle_of(row_integers, r, k), low = triangle_of(column_integers, c, 0);
+        int high = triangle_of(column_integers, c, columns - 1), at = skips[t], end = skips[t + 1], last = end;
+        while (at < last) { /* the first one that is not below those of the columns */
+            int middle = (at + last) / 2;
+            if (skips[middle] < low)
+                at = middle + 1;
+            else
+                last = middle;
+        }
+        for (; at < end && skips[at] <= high; at++) {
+            int first = 0, beyond = columns;
+            while (beyond - first > 1) { /* the last of the columns that is not above it */
+                int middle = (first + beyond) / 2;
+                if (triangle_of(column_integers, c, middle) <= skips[at])
+                    first = middle;
+                else
+                    beyond = middle;
+            }
+            if (triangle_of(column_integers, c, first) == skips[at])
+                found[GROUP(0)] = 1;
+        }
     }
 }
 

@@ -8,10 +8,8 @@ from numpy.typing import NDArray
 from calderon.backends import Defines, Source, real_name
 from calderon.backends.devices.device_matrix import GROUP
 from calderon.galerkin.rows.device import DeviceRows
-from calderon.galerkin.rows.entry_kernels import CompiledRows
 from calderon.hmatrix.device.batches import Batch, batches, entries_source, in_rounds, wide_real
 from calderon.hmatrix.device.store import DeviceStore
-from calderon.hmatrix.products import sorted_parts
 from calderon.hmatrix.storage import table_of
 from calderon.hmatrix.tolerances import RowSums
 from calderon.hmatrix.tree.block_tree import BlockTree
@@ -25,22 +23,40 @@ def dense_source(defines: Defines, real: np.dtype[Any], wide: np.dtype[Any]) -> 
 class DeviceDenseBlocks:
     """Fills dense blocks, special pairs included."""
 
-    def __init__(self, on_device: DeviceRows, rows: CompiledRows, tree: BlockTree) -> None:
-        self.rows, self.tree, self.device, self.dtype = on_device, tree, on_device.device, rows.dtype
-        self.real, self.wide = rows.real, wide_real(on_device.device)
+    def __init__(self, on_device: DeviceRows, dtype: np.dtype[Any], tree: BlockTree) -> None:
+        self.rows, self.tree, self.device, self.dtype = on_device, tree, on_device.device, dtype
+        self.real, self.wide = np.empty(0, dtype).real.dtype, wide_real(on_device.device)
         self.program = self.device.build(dense_source(on_device.defines, self.real, self.wide))
-        starts, columns, values = sorted_parts(rows.special)
-        parts = rows.data[2], starts.astype(np.int32), columns.astype(np.int32), values
-        self.special = [self.device.array(each) for each in parts]
+        self.sides = self.rows.arguments[1], self.rows.arguments[3]
+
+    def largest_special(self) -> float:
+        """About the largest entry of touching and near pairs."""
+        count = self.tree.shape[0]
+        largest = self.device.empty((count,), self.real)
+        self.device.launch(
+            self.program, "largest_special", (count,), (GROUP,), *self.sides, *self.rows.special, count, largest
+        )
+        return float(self.device.to_host(largest).max(initial=0.0))
+
+    def with_special(self, blocks: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Those of some blocks that have touching or near pairs of triangles."""
+        found = self.device.array(np.zeros(len(blocks), np.int32))
+        pairs = self.device.array(self.tree.pairs(blocks).astype(np.int32))
+        self.device.launch(
+            self.program, "special_inside", (len(blocks) * GROUP,), (GROUP,), *self.sides, self.rows.special[0], pairs,
+            found,
+        )  # fmt: skip
+        return blocks[self.device.to_host(found) > 0]
 
     def fill(self, blocks: NDArray[np.int64], store: DeviceStore) -> None:
         """Keep blocks in a store, as many at a time as there is room for."""
         blocks = in_rounds(self.tree, blocks)
-        for batch in self._batches(pairs := self.tree.pairs(blocks)):
-            numbers, start = store.room(batch.numbers)
-            self._compute(pairs[batch.chosen], batch, numbers, start)
-            chosen = blocks[batch.chosen]
-            store.keep(table_of(self.tree, chosen, np.full(len(chosen), -1), start))
+        pairs, (m, n) = self.tree.pairs(blocks), self.tree.sizes(blocks)
+        for batch in self._batches(pairs):
+            chosen, own = blocks[batch.chosen], pairs[batch.chosen]
+            for part, numbers, start in store.parts((m * n)[batch.chosen]):
+                self._compute(own[part], batch.part(part), numbers, start)
+                store.keep(table_of(self.tree, chosen[part], np.full(len(chosen[part]), -1), start))
 
     def row_sums(self, clusters: NDArray[np.int64], vectors: NDArray[np.float64]) -> RowSums:
         """The sums of some clusters of rows, computed whole; see `tolerances.RowSums`."""
@@ -60,9 +76,8 @@ class DeviceDenseBlocks:
             rows = np.stack([within, *(np.clip(each, first, stop) - first for each in ends)], axis=1)
             sums = device.empty(total.shape, self.wide)
             device.launch(
-                self.program, "row_sums", (len(rows) * GROUP, 1 + count), (GROUP, 1), self.rows.arguments[1],
-                self.rows.arguments[3], blocks, out, device.array(rows.astype(np.int32)), sent, count, len(vectors),
-                sums,
+                self.program, "row_sums", (len(rows) * GROUP, 1 + count), (GROUP, 1), *self.sides, blocks, out,
+                device.array(rows.astype(np.int32)), sent, count, len(vectors), sums,
             )  # fmt: skip
             total += device.to_host(sums)
         return RowSums(total[:, 0, 0], total[:, 1:, 0] + 1j * total[:, 1:, 1])
@@ -77,7 +92,7 @@ class DeviceDenseBlocks:
         table = np.concatenate([pairs, np.stack([batch.begins + start, batch.scratch], axis=1)], axis=1)
         scratch, blocks = self.device.empty((batch.reals,), self.real), self.device.array(table.astype(np.int32))
         self.device.launch(
-            self.program, "dense", (len(table) * GROUP,), (GROUP,), *self.rows.arguments, *self.special, blocks,
+            self.program, "dense", (len(table) * GROUP,), (GROUP,), *self.rows.arguments, *self.rows.special, blocks,
             scratch, out,
         )  # fmt: skip
         return blocks

@@ -12,7 +12,7 @@ from calderon.backends import Source, real_name
 from calderon.backends.devices.device_matrix import GROUP
 from calderon.galerkin.rows.device import DeviceRows
 from calderon.hmatrix.aca import FULL, NO_ROOM
-from calderon.hmatrix.compression import APPROXIMATION, TRUNCATION, Compression
+from calderon.hmatrix.compression import APPROXIMATION, TRUNCATION, Blocks
 from calderon.hmatrix.device.batches import (
     BATCH,
     SHARE,
@@ -39,8 +39,8 @@ def recompression_source(dtype: np.dtype[Any], wide: np.dtype[Any]) -> Source:
 class DeviceSkeletons:
     """Approximates blocks by crosses, to the tolerances of `work`."""
 
-    def __init__(self, rows: DeviceRows, work: Compression) -> None:
-        self.rows, self.tree, self.dtype, self.device = rows, work.tree, work.rows.dtype, rows.device
+    def __init__(self, rows: DeviceRows, work: Blocks) -> None:
+        self.rows, self.tree, self.dtype, self.device = rows, work.tree, work.dtype, rows.device
         self.real = np.empty(0, self.dtype).real.dtype
         self.wide = wide_real(self.device)
         self.approximation = self.device.build(entries_source("aca", rows.defines, self.real))
@@ -133,13 +133,14 @@ class DeviceSkeletons:
     ) -> None:  # fmt: skip
         """Keep in the store so many crosses of blocks, combined of those given; arguments as in `_kept`."""
         counts = kept * (given[:, 1] + given[:, 2])
-        out, start = store.room(int(counts.sum()))
-        described = np.concatenate([given, kept[:, None], (start + np.cumsum(counts) - counts)[:, None]], axis=1)
-        self.device.launch(
-            self.recompression, "combine", (len(blocks) * GROUP if counts.any() else 0,), (GROUP,), crosses,
-            self.device.array(described.astype(np.int32)), tables, out,
-        )  # fmt: skip
-        store.keep(table_of(self.tree, blocks, kept, start))
+        for part, out, start in store.parts(counts):
+            own = counts[part]
+            described = [given[part], kept[part, None], (start + np.cumsum(own) - own)[:, None]]
+            self.device.launch(
+                self.recompression, "combine", (len(own) * GROUP if own.any() else 0,), (GROUP,), crosses,
+                self.device.array(np.concatenate(described, axis=1).astype(np.int32)), tables, out,
+            )  # fmt: skip
+            store.keep(table_of(self.tree, blocks[part], kept[part], start))
 
 
 def _runs(numbers: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -1,5 +1,6 @@
 """Blocks that stay on a device: pages of memory, each with the table of the blocks in it (see products.py)."""
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -72,36 +73,43 @@ class DeviceStore:
         """The table of each page."""
         return [page.table for page in self.pages]
 
-    def room(self, count: int) -> tuple[Any, int]:
-        """An array with room for so many more numbers, and the place of the first. MemoryError where the device has
-        none."""
-        if not self.pages or self._used + count > self.pages[-1].numbers.shape[0]:
+    def parts(self, counts: NDArray[np.int64]) -> Iterator[tuple[slice, Any, int]]:
+        """Places for blocks with so many numbers each: for some of them at a time, which are to be kept before the next
+        ones are requested, an array and where they begin in it. MemoryError where the device has no room."""
+        first = 0
+        while first < len(counts):
+            ends = np.cumsum(counts[first:])
+            free = self.pages[-1].numbers.shape[0] - self._used if self.pages else -1
+            many = int(np.searchsorted(ends, free, "right"))
+            if many:
+                yield slice(first, first + many), self.pages[-1].numbers, self._used
+                first += many
+                continue
             # 32 bits count the numbers of a page, and some drivers limit an allocation
             most = min(self.device.memory() // self.dtype.itemsize, 2**31 - 1)
-            wanted = max(self.expected - self._kept, self._kept // LEAST_PAGE)
-            size = max(count, min(wanted, most))
+            wanted = max(self.expected - self._kept, self._kept // LEAST_PAGE, int(ends[-1]))
+            size = max(int(counts[first]), min(wanted, most))
             require_device_memory(self.device, size * self.dtype.itemsize, "an H-matrix", ADVICE)
             self.pages.append(Page(self.device.empty((size,), self.dtype), []))
             self._used = 0
-        return self.pages[-1].numbers, self._used
 
     def keep(self, table: NDArray[np.int64]) -> None:
-        """Enter blocks whose numbers have been written to the room given last."""
+        """Enter blocks whose numbers have been written to the place given last."""
         count = int(stored(table).sum())
         self.pages[-1].tables.append(table)
         self._used += count
         self._kept += count
 
     def add(self, slabs: list[Slab]) -> None:
-        """Send blocks from the host, to one page if there is room."""
+        """Send blocks from the host (`shares_of`), to one page if there is room."""
         self.ahead, self.rank = Ahead(self._kept + sum(int(stored(slab.table).sum()) for slab in slabs)), 0.0
         for numbers, table in slabs:
-            first = int(table[:, OFFSET].min(initial=len(numbers)))  # of a slab that several devices share
-            place, start = self.room(count := int(stored(table).sum()))
-            self.device.put(np.ascontiguousarray(numbers[first : first + count]), place, start)
-            moved = table.copy()
-            moved[:, OFFSET] += start - first
-            self.keep(moved)
+            counts = stored(table)
+            for part, place, start in self.parts(counts):
+                moved, first, count = table[part].copy(), int(table[part][0, OFFSET]), int(counts[part].sum())
+                self.device.put(np.ascontiguousarray(numbers[first : first + count]), place, start)
+                moved[:, OFFSET] += start - first
+                self.keep(moved)
 
     def slabs(self) -> list[Slab]:
         """The blocks, copied to the host."""
