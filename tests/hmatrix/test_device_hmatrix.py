@@ -251,7 +251,7 @@ def test_many_batches_make_one_matrix(monkeypatch):
     ids=lambda each: each.integrand.name,
 )
 def test_the_memory_is_known_before_it_is_taken(monkeypatch, operator):
-    """Of the whole matrix within 10 %, from the first of several batches."""
+    """The first of several batches says it of the whole matrix, within 10 %."""
     asked = []
     monkeypatch.setattr(store, "require_device_memory", lambda device, needed, *text: asked.append(needed))
     monkeypatch.setattr(device_compression, "ROUND", 2e5)

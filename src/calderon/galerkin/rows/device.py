@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends import Defines, Device, Execution, real_name
+from calderon.backends import Defines, Device, Execution, Source, real_name
 from calderon.galerkin.bilinear_form import BilinearForm
 from calderon.galerkin.device.block import DeviceBlock
 from calderon.galerkin.device.forms import component_defines
@@ -15,7 +15,7 @@ from calderon.galerkin.forms.form import SCALARS
 from calderon.galerkin.limits import resolved_triangles
 from calderon.galerkin.rows.cluster_tables import SIDE, RowSide, positions, row_side, triangle_order
 from calderon.galerkin.rows.entry_kernels import Clusters
-from calderon.galerkin.rows.pair_matrix import neighbours
+from calderon.galerkin.rows.pair_matrix import listed_pairs
 from calderon.galerkin.rows.special_pairs import FoundPairs, SpecialPairs
 from calderon.greens import Radial
 from calderon.greens.green import green_defines
@@ -158,13 +158,20 @@ class PairsOnDevice(DeviceBlock, SpecialPairs):
     def listed(self, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> tuple[Any, ...]:
         """The pairs by test triangle, and their local matrices, as special.h reads them; rows, columns: which triangle
         of the selection each of a side is."""
+        device = self.device
         first, second = (_inverse(order)[each] for order, each in zip((rows, columns), self.together.T, strict=True))
-        around = neighbours(first, second, (len(rows), len(columns)), self.in_one_order)
-        starts = around.starts + np.int32(len(around.starts))
-        skips = self.device.array(np.concatenate([starts, around.triangles]))
+        starts, keys = listed_pairs(first, second, (len(rows), len(columns)), self.in_one_order)
+        skips = device.empty((len(starts) + len(keys),), np.int32)
+        numbers = device.empty((len(keys),), np.int32)
+        device.put((starts + len(starts)).astype(np.int32), skips)
+        program = device.build(Source("galerkin/rows/neighbours.c", "float"))
+        device.launch(
+            program, "sort_neighbours", (len(rows),), (SMALL_GROUP,), device.array(keys.view(np.int32)), len(rows),
+            skips, numbers,
+        )  # fmt: skip
         counts = int(np.prod(self.local_shape)), max(1, len(columns)), self.specials
         self.together = self.together[:0]
-        return skips, self.device.array(around.pairs), self.local, self.local_i, *counts
+        return skips, numbers, self.local, self.local_i, *counts
 
 
 def _inverse(order: NDArray[np.int64]) -> NDArray[np.int32]:

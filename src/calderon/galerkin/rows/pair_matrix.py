@@ -29,16 +29,26 @@ class Neighbours(NamedTuple):
 
 
 def neighbours(first: Numbers, second: Numbers, counts: tuple[int, int], half: bool) -> Neighbours:
-    """The pairs of triangles (first[n], second[n]) by their first triangle; counts: numbers of triangles of both sides;
-    half: list pairs of different triangles also with these exchanged. ValueError for 2^31 pairs and more."""
+    """The pairs of triangles by their first triangle, sorted; arguments and errors as of `listed_pairs`."""
+    starts, keys = listed_pairs(first, second, counts, half)
+    found = Neighbours(starts.astype(np.int32), *np.empty((2, len(keys)), np.int32))
+    in_parts(lambda low, high: _sort_neighbours(starts, keys, found, low, high), counts[0])
+    return found
+
+
+def listed_pairs(first: Numbers, second: Numbers, counts: tuple[int, int], half: bool) -> tuple[Index, Index]:
+    """The pairs of triangles (first[n], second[n]) by their first triangle: where the list of each begins, and keys, as
+    `_list_neighbours` has them.
+
+    counts: numbers of triangles of both sides; half: list pairs of different triangles also with these exchanged.
+    ValueError for 2^31 pairs and more.
+    """
     total = 2 * len(first) - int((first == second).sum()) if half else len(first)
     if total >= 2**31:
         raise ValueError(f"{total} touching and near pairs of triangles are too many: at most 2^31")
     starts, keys = np.zeros(counts[0] + 1, np.int64), np.empty(total, np.int64)
     _list_neighbours(first, second, half, starts, keys)
-    found = Neighbours(starts.astype(np.int32), *np.empty((2, total), np.int32))
-    in_parts(lambda low, high: _sort_neighbours(starts, keys, found, low, high), counts[0])
-    return found
+    return starts, keys
 
 
 @jitable_part

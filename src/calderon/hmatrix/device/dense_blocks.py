@@ -39,7 +39,7 @@ class DeviceDenseBlocks:
         return float(self.device.to_host(largest).max(initial=0.0))
 
     def with_special(self, blocks: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Those of some blocks that have touching or near pairs of triangles."""
+        """The blocks, of those given, that have touching or near pairs of triangles."""
         found = self.device.array(np.zeros(len(blocks), np.int32))
         pairs = self.device.array(self.tree.pairs(blocks).astype(np.int32))
         self.device.launch(
