@@ -189,10 +189,12 @@ class DeviceBlock(LocalMatrices, Block):
         """(components, n, A * B) real and imaginary moments of the pairs of a batch, numbered in the order of its
         rule."""
         kind, count = self._moment_type, len(batch.rules)
-        orders = [np.ascontiguousarray(each, np.int8) for each in batch.pairs[1:]]
-        triangles = np.ascontiguousarray(batch.pairs.triangles, np.int32)
-        given: list[NDArray[Any]] = [triangles, *orders, batch.rules.astype(np.int32)]
-        pairs, test_orders, trial_orders, rules = (self.device.array(each) for each in given)
+        array, given = self.device.array, batch.pairs
+        pairs = array(np.ascontiguousarray(given.triangles, np.int32))
+        test_orders, trial_orders = (
+            array(np.ascontiguousarray(each, np.int8)) for each in (given.test_order, given.trial_order)
+        )
+        rules = array(batch.rules.astype(np.int32))
         points, products, parameters, starts, all_points = self._on_device(batch.tables)
         shape = (len(self.device_form.special), count, math.prod(self.moment_sizes))
         out = self.device.empty(shape, kind)

@@ -142,7 +142,8 @@ class PairsOnDevice(DeviceBlock, SpecialPairs):
                 self._place(self._orders(part.pairs), *moments, first)
                 first += len(part.rules)
         if len(orders):
-            self._place(orders, *(self.device.array(part) for part in pieces), first)
+            real, imaginary = (self.device.array(part) for part in pieces)
+            self._place(orders, real, imaginary, first)
         self._tables.clear()
         self._sent_records.clear()
 
