@@ -80,14 +80,7 @@ def compress_on_devices(
     given = tree, rtol, errors
     here = Compression(matrix.rows(), *given, points=points) if with_processor else None
     work = here or Blocks(matrix, *given, points)
-    # pieces of work, small blocks first; one device alone takes them in rounds of mixed sizes
-    pieces = sorted(pieces_of(tree), key=lambda piece: float(cost_of(tree, piece[1]).mean()))
-    weights = np.array([cost_of(tree, blocks).sum() for _, blocks in pieces])
-    tasks = [[piece] for piece in pieces]
-    if alone:
-        rounds = int(np.clip(weights.sum() / ROUND, 1, ROUNDS))
-        tasks = [pieces[first::rounds] for first in range(rounds)]
-        weights = np.array([weights[first::rounds].sum() for first in range(rounds)])
+    tasks, weights = _tasks_of(tree, alone)
 
     def on_processor(numbers: list[int], number: int) -> None:
         for piece in tasks[numbers[number]]:
@@ -123,12 +116,22 @@ def compress_on_devices(
     if execution.team:
         execution.parts.append(parts[0])
     # devices that have not failed hold the matrix
-    stores = [prepared[each.name].store for each in working if each.name in prepared]
-    for device, store in zip([each for each in working if each.name in prepared], stores, strict=True):
-        for table in store.tables:
-            low = table[table[:, RANK] >= 0]
-            work.approximated.append(low[np.isin(low[:, BLOCK], team.dense_blocks(device).with_special(low[:, BLOCK]))])
-    return work.result(label, execution.name, stores)
+    kept = [prepared[each.name] for each in working if each.name in prepared]
+    for each in kept:
+        work.approximated += each.corrected()
+    return work.result(label, execution.name, [each.store for each in kept])
+
+
+def _tasks_of(tree: BlockTree, alone: bool) -> tuple[list[list[tuple[int, NDArray[np.int64]]]], NDArray[np.float64]]:
+    """Pieces of work, those of small blocks first, and their costs; a device alone takes them in rounds of blocks of
+    all sizes."""
+    pieces = sorted(pieces_of(tree), key=lambda piece: float(cost_of(tree, piece[1]).mean()))
+    weights = np.array([cost_of(tree, blocks).sum() for _, blocks in pieces])
+    if not alone:
+        return [[piece] for piece in pieces], weights
+    rounds = int(np.clip(weights.sum() / ROUND, 1, ROUNDS))
+    costs = np.array([weights[first::rounds].sum() for first in range(rounds)])
+    return [pieces[first::rounds] for first in range(rounds)], costs
 
 
 class DeviceCompression:
@@ -149,3 +152,8 @@ class DeviceCompression:
         full = self.skeletons.approximate(low, self.store)
         self.dense.fill(np.concatenate([dense, full]), self.store)
         self.work.note_full(full)
+
+    def corrected(self) -> list[NDArray[np.int64]]:
+        """Tables of the blocks of low rank in which touching or near pairs of triangles are to be corrected."""
+        low = [table[table[:, RANK] >= 0] for table in self.store.tables]
+        return [table[np.isin(table[:, BLOCK], self.dense.with_special(table[:, BLOCK]))] for table in low]
