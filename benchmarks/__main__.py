@@ -6,12 +6,13 @@ from typing import Any
 
 from rich.console import Console
 
-from benchmarks import assembly, entries, fmm, gpu, hmatrix, layered, mlfmm, potentials, startup
+from benchmarks import assembly, entries, fmm, hmatrix, layered, mlfmm, potentials, startup
 from benchmarks.accuracy import dg as dg_accuracy
 from benchmarks.accuracy import fmm as fmm_accuracy
 from benchmarks.accuracy import mlfmm as mlfmm_accuracy
 from benchmarks.common import results, tables
 from benchmarks.common.machine import describe, measure_floor
+from benchmarks.gpu import host, run
 from benchmarks.problems import lens, rigid_sphere, solids, solve
 from benchmarks.time_domain import dg, dg_scaling
 
@@ -33,7 +34,8 @@ MEASUREMENTS: dict[str, Callable[..., dict[str, Any]]] = {
     "dg": dg.measure,
     "dg-accuracy": dg_accuracy.measure,
     "dg-scaling": dg_scaling.measure,
-    "gpu": gpu.measure,
+    "gpu": run.measure,
+    "host": host.measure,
 }
 
 
@@ -48,9 +50,17 @@ def main() -> None:
     )
     parser.add_argument("--points", type=int, default=50_000, help="points of the potentials")
     parser.add_argument("--repeat", type=int, default=3, help="the best of so many runs counts")
-    parser.add_argument("--unknowns", type=int, help="about so many of fmm-accuracy (3000), mlfmm-accuracy (5000)")
+    parser.add_argument(
+        "--unknowns",
+        type=int,
+        help="about so many of fmm-accuracy (3000), mlfmm-accuracy (5000), totals of gpu, the largest size of host",
+    )
     parser.add_argument("--only", default="", help="only rows whose name contains this text, or these words")
-    parser.add_argument("--seconds", type=float, default=420, help="gpu begins nothing after so many")
+    parser.add_argument("--seconds", type=float, default=480, help="gpu leaves out what may take longer than that")
+    parser.add_argument(
+        "--backend", help="device of gpu and host, such as opencl:0 (default: CUDA, else OpenCL; opencl)"
+    )
+    parser.add_argument("--resume", action="store_true", help="go on with the newest record: gpu leaves out its rows")
     parser.add_argument("--no-save", action="store_true", help="print only")
     parser.add_argument("--tables", action="store_true", help="write the tables of README.md from results/*.json")
     options = parser.parse_args()
@@ -67,9 +77,14 @@ def main() -> None:
     machine, floor = describe(), measure_floor()
     screen.print(results.heading(machine, floor))
     for name in options.names:
-        record = MEASUREMENTS[name](screen, floor, options)
-        if not options.no_save:
-            screen.print(f"written to {results.save(name, {'machine': machine, 'floor': floor._asdict(), **record})}")
+        header = {"machine": machine, "floor": floor._asdict()}
+        record = (
+            results.Record.newest(name) if options.resume else results.Record.new(name, header, not options.no_save)
+        )
+        options.record = record
+        record.write(**MEASUREMENTS[name](screen, floor, options))
+        if record.path is not None:
+            screen.print(f"written to {record.path.relative_to(results.FOLDER.parent.parent)}")
 
 
 if __name__ == "__main__":

@@ -48,6 +48,7 @@ def pytest_sessionstart(session):
 
 ON_DEVICES = (
     "backends/test_devices.py::",
+    "backends/test_counters.py::",
     "greens/test_new_function.py::",
     "operators/test_every_form.py::",
     "operators/test_layered_field.py::test_devices_give_the_matrix_of_the_processor[double-",

@@ -32,13 +32,38 @@ def table(title: str, columns: Sequence[str]) -> Table:
     return made
 
 
-def save(name: str, record: dict[str, Any]) -> Path:
-    """benchmarks/results/NAME-DATE.json."""
-    FOLDER.mkdir(exist_ok=True)
-    now = datetime.datetime.now(datetime.UTC)
-    path = FOLDER / f"{name}-{now:%Y%m%d-%H%M%S}.json"
-    path.write_text(json.dumps({"benchmark": name, "time": now.isoformat(), **record}, indent=1) + "\n")
-    return path.relative_to(FOLDER.parent.parent)
+class Record:
+    """A record, benchmarks/results/NAME-DATE.json, that is written whole after each change.
+
+    content: all of it. path: its file, None for one that is not kept.
+    """
+
+    def __init__(self, path: Path | None, content: dict[str, Any]) -> None:
+        self.path, self.content = path, content
+
+    @staticmethod
+    def new(name: str, content: dict[str, Any], keeps: bool) -> "Record":
+        """An empty record, but for its name, time and content."""
+        now = datetime.datetime.now(datetime.UTC)
+        path = FOLDER / f"{name}-{now:%Y%m%d-%H%M%S}.json" if keeps else None
+        return Record(path, {"benchmark": name, "time": now.isoformat(), **content})
+
+    @staticmethod
+    def newest(name: str) -> "Record":
+        """The newest record of this name, to go on with; ValueError where there is none."""
+        found = sorted(FOLDER.glob(f"{name}-[0-9]*.json"), key=lambda path: path.stem[-15:])
+        if not found:
+            raise ValueError(f"{FOLDER} has no record {name}-DATE.json to go on with: leave --resume out")
+        return Record(found[-1], json.loads(found[-1].read_text(encoding="utf-8")))
+
+    def write(self, **values: Any) -> None:
+        """Take these values in and write the file; readers see whole files only."""
+        self.content |= values
+        if self.path is not None:
+            self.path.parent.mkdir(exist_ok=True)
+            part = self.path.with_suffix(".part")
+            part.write_text(json.dumps(self.content, indent=1) + "\n", encoding="utf-8")
+            part.replace(self.path)
 
 
 def seconds(value: float | None) -> str:

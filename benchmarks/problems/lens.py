@@ -40,11 +40,15 @@ def cross(size: float) -> cal.TriangleMesh:
     return cells_within(metal + [(*each[2:], *each[:2]) for each in metal], along, along, BOARD.top)
 
 
+def lens_of(count: int) -> cal.ReflectArray:
+    """The lens of so many crosses a side, three at least."""
+    count = max(3, count)
+    return cal.ReflectArray(cross, np.linspace(3e-3, 12e-3, 19), PITCH, (count, count), BOARD, FREQUENCY, FOCUS)
+
+
 def measure(screen: Console, floor: Floor, options: Namespace) -> dict[str, Any]:
     """Set-up, product, solution and focus; --triangles: of about so many triangles."""
-    count = COUNT if options.triangles is None else max(3, round((options.triangles / 60) ** 0.5))
-    sizes = np.linspace(3e-3, 12e-3, 19)
-    lens = cal.ReflectArray(cross, sizes, PITCH, (count, count), BOARD, FREQUENCY, FOCUS)
+    lens = lens_of(COUNT if options.triangles is None else round((options.triangles / 60) ** 0.5))
     screen.print(str(lens))
     space = cal.RWG(lens.mesh)
     operator = cal.layered_electric_field(BOARD, FREQUENCY, space)
@@ -72,9 +76,7 @@ def measure(screen: Console, floor: Floor, options: Namespace) -> dict[str, Any]
     record["peak_bytes"] = 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     moments = matrix.grid.weights.sum(axis=2)[:, :2] * current[:, None]
     record |= focus(matrix.grid.middles, moments, sections, 2 * line - 1)
-    table = results.table(
-        f"lens of {count} x {count} crosses, compilation included where it is the first run", ["", ""]
-    )
+    table = results.table(f"{lens}, compilation included where it is the first run", ["", ""])
     for name, value in record.items():
         table.add_row(name.replace("_", " "), f"{value:.4g}")
     screen.print(table)

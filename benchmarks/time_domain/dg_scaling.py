@@ -20,9 +20,9 @@ from typing import Any, NamedTuple
 from matplotlib.patches import Patch
 from rich.console import Console
 
-from benchmarks import gpu_dg
 from benchmarks.common import results
 from benchmarks.common.machine import Floor
+from benchmarks.gpu import time_stepping
 from benchmarks.time_domain import dg
 from calderon.backends import DEVICE_BACKENDS, survey
 from calderon.plots.style import CURVES, HAIRLINE, new_figure, paper, plain_axes, save
@@ -59,7 +59,7 @@ class Row(NamedTuple):
     @property
     def cells(self) -> int:
         """Along each side of a box of length 1."""
-        return (dg.CELLS if self.backend == "numba" else gpu_dg.CELLS)[self.order]
+        return (dg.CELLS if self.backend == "numba" else time_stepping.CELLS)[self.order]
 
 
 ROWS = [

@@ -1,6 +1,8 @@
 """The measurements on a device run, and tell when numbers are wrong."""
 
 import importlib
+import os
+import sys
 from argparse import Namespace
 from pathlib import Path
 
@@ -11,7 +13,7 @@ from rich.console import Console
 from calderon.backends import survey
 
 ROOT = Path(__file__).parents[2]
-OPTIONS = Namespace(triangles=288, only="", repeat=1)
+OPTIONS = Namespace(triangles=288, only="", repeat=1, points=1000)
 
 
 @pytest.fixture
@@ -26,67 +28,126 @@ def load(name, monkeypatch):
     return importlib.import_module(f"benchmarks.{name}")
 
 
-@pytest.mark.variant
-def test_hmatrices(opencl, monkeypatch, screen):
-    measure = load("gpu_hmatrix", monkeypatch)
-    monkeypatch.setattr(measure, "CHECKED", 512)
-    (row,) = measure.measure(screen, opencl, lambda what: False, OPTIONS)
-    assert row["unknowns"] == 146 and row["error"] < measure.RTOL
-    assert min(row["assembly_seconds"], row["product_seconds"], row["threads_seconds"]) > 0
-    assert "agree with the dense matrix" in screen.export_text(clear=False)
-    late = iter([False, True])
-    (row,) = measure.measure(screen, opencl, lambda what: next(late), OPTIONS)
-    assert row["threads_seconds"] is None
-    monkeypatch.setattr(measure, "RTOL", 1e-12)
-    with monkeypatch.context() as patch:
-        patch.setattr(measure, "relative", lambda found, exact: 1.0)
-        measure.measure(screen, opencl, lambda what: True, OPTIONS)
-    assert "WRONG: opencl:0, numba" in screen.export_text()
+@pytest.fixture
+def record(monkeypatch, tmp_path):
+    results = load("common.results", monkeypatch)
+    monkeypatch.setattr(results, "FOLDER", tmp_path)
+    return results.Record.new("gpu", {}, True)
 
 
-def test_fast_multipole_products(opencl, monkeypatch, screen):
-    measure = load("gpu_fmm", monkeypatch)
-    rows = measure.measure(screen, opencl, lambda what: False, OPTIONS)
-    assert [(row["operator"], row["unknowns"]) for row in rows] == [("laplace", 146), ("elastic", 114)]
-    assert all(0 < row["error"] < 10 * measure.RTOL and row["change"] < 1e-5 for row in rows)
-    assert "products agree with the processor's" in screen.export_text(clear=False)
-    monkeypatch.setattr(measure, "timed", lambda *given: rows[0] | {"change": np.nan})
-    measure.measure(screen, opencl, lambda what: False, OPTIONS)
-    assert "WRONG: laplace, elastic" in screen.export_text()
+ERRORS = {
+    "fast multipole": 1e-4,
+    "hmatrix": 1e-4,
+    "plane waves Burton-Miller": 1e-3,
+    "plane waves combined field": 1e-3,
+    "dense": 1e-12,
+}
 
 
-@pytest.mark.variant
-def test_products_by_plane_waves(opencl, monkeypatch, screen):
-    measure = load("gpu_mlfmm", monkeypatch)
-    options = Namespace(triangles=2048, only="", repeat=1)
-    rows = measure.measure(screen, opencl, lambda what: False, options)
-    assert [(row["operator"], row["unknowns"]) for row in rows] == [("sound", 1026), ("conductor", 768)]
-    assert all(0 < row["error"] <= measure.RTOL and row["change"] < measure.RTOL for row in rows)
-    monkeypatch.setattr(measure, "timed", lambda *given: rows[0] | {"change": np.nan})
-    measure.measure(screen, opencl, lambda what: False, options)
-    assert "WRONG: sound, conductor" in screen.export_text()
+@pytest.mark.parametrize("name", ERRORS)
+def test_totals_have_phases_that_add_up(name, opencl, monkeypatch):
+    rows, totals = load("gpu.rows", monkeypatch), load("gpu.totals", monkeypatch)
+    (row,) = (each for each in rows.ROWS if each.name == name)
+    found = totals.total(row, 486, opencl, 1)
+    assert found["error"] < ERRORS[name] and 100 < found["unknowns"] < 3000
+    assert sum(found["phases"].values()) == pytest.approx(found["seconds"], rel=0.2, abs=0.02)
+    assert 0 < found["host_seconds"] <= sum(found["host_phases"].values())
+    assert found["product_seconds"] > 0
 
 
-def test_time_stepping(opencl, monkeypatch, screen):
-    measure = load("gpu_dg", monkeypatch)
+def test_rows_are_written_one_by_one_and_left_out_when_time_is_up(opencl, monkeypatch, screen, record):
+    """A row that fails or is late does not take others with it, and a second run goes on with what is missing."""
+    run, results = load("gpu.run", monkeypatch), load("common.results", monkeypatch)
+    done, kept = [], []
+
+    def section(name, seconds=1.0, error=None):
+        def work():
+            done.append(name)
+            kept.append(set(results.Record.newest("gpu").content["rows"]))
+            if error:
+                raise error
+            return {"seconds": 0.1}
+
+        return run.Section(name, seconds, work)
+
+    given = [section("first"), section("second", error=MemoryError("too small")), section("third", 1000.0)]
+    monkeypatch.setattr(run, "sections", lambda *_: iter(given))
+    monkeypatch.setattr(opencl, "is_gpu", True)
+    options = Namespace(record=record, backend="opencl", seconds=60.0, only="")
+    record.write(**run.measure(screen, None, options))
+    assert done == ["first", "second"] and kept == [set(), {"first"}]
+    assert record.content["left_out"] == ["third"] and "too small" in record.content["rows"]["second"]["failed"]
+    assert "FAILED second" in screen.export_text(clear=False) and "left out" in screen.export_text(clear=False)
+    # a second run, with more time
+    given[1] = section("second")
+    options = Namespace(record=results.Record.newest("gpu"), backend="opencl", seconds=2000.0, only="")
+    options.record.write(**run.measure(screen, None, options))
+    assert done == ["first", "second", "second", "third"]
+    assert set(results.Record.newest("gpu").content["rows"]) == {"first", "second", "third"}
+
+
+def test_rows_come_in_the_order_of_worth(opencl, monkeypatch, screen, record):
+    run = load("gpu.run", monkeypatch)
+    monkeypatch.setattr(opencl, "is_gpu", True)
+    options = Namespace(only="", unknowns=None, triangles=None, repeat=1, points=100)
+    names = [each.name for each in run.sections(screen, None, opencl, options, record)]
+    kinds = ["bracket", "fast", "hmatrix", "plane", "lens", "dense", "four-million", "weak", "solutions", "potential",
+             "time", "kernels"]  # fmt: skip
+    assert list(dict.fromkeys(name.split()[0] for name in names)) == kinds and len(set(names)) == len(names)
+    options.only = "weak upwind"
+    few = [each.name for each in run.sections(screen, None, opencl, options, record)]
+    assert few == [f"weak upwind P{order} single" for order in (1, 2, 3, 4)]
+
+
+@pytest.mark.parametrize("name", ["time stepping centred P1 double", "time stepping upwind P1 double"])
+def test_time_stepping(name, opencl, monkeypatch, screen, record):
+    measure, limits = load("gpu.time_stepping", monkeypatch), load("gpu.limits", monkeypatch)
     monkeypatch.setattr(measure, "CELLS", {1: 2})
     monkeypatch.setattr(measure, "FEW", 2)
-    rows = measure.measure(screen, opencl, ["double"], 1e9, lambda what: False, OPTIONS)
-    assert [row["flux"] for row in rows] == ["centred", "upwind"]
-    for row in rows:
-        assert row["error"] < measure.BOUNDS["double"] and row["updates"] > 0 and row["tetrahedra"] == 48
-    assert [row["bytes_per_update"] for row in rows] == pytest.approx([24 + 80 / 12, 160 + 5 * (28 * 8 + 16) / 24])
+    known = limits.Limits(opencl, None, record)
+    vars(known)["copy"] = 1e9
+    sections = {each.name: each for each in measure.boxes(screen, opencl, ["double"], known, OPTIONS)}
+    row = sections[name].run()
+    assert row["error"] < measure.BOUNDS["double"] and row["updates"] > 0 and row["tetrahedra"] == 48
+    expected = 24 + 80 / 12 if "centred" in name else 160 + 5 * (28 * 8 + 16) / 24
+    assert row["bytes_per_update"] == pytest.approx(expected)
+    assert row["fraction_of_bandwidth"] == pytest.approx(row["updates"] * expected / 1e9)
     assert "WRONG" not in screen.export_text(clear=False)
     monkeypatch.setattr(measure, "difference", lambda *arguments: np.nan)
-    measure.measure(screen, opencl, ["double"], 1e9, lambda what: False, OPTIONS)
-    assert "WRONG nan" in screen.export_text()
+    sections[name].run()
+    assert "WRONG" in screen.export_text()
+
+
+def test_kernels_tell_when_numbers_are_wrong(opencl, monkeypatch, screen, record):
+    kernels, limits = load("gpu.kernels", monkeypatch), load("gpu.limits", monkeypatch)
+    monkeypatch.setattr(kernels, "CHECKED", (32,))
+    floor = Namespace(double=1e10, single=2e10)
+    sections = list(kernels.assemblies(screen, opencl, ["double"], limits.Limits(opencl, floor, record), OPTIONS))
+    assert len(sections) == 9
+    row = sections[0].run()
+    assert row["error"] < 1e-12 and row["fraction_of_flops"] > 0 and "WRONG" not in screen.export_text(clear=False)
+    monkeypatch.setitem(kernels.BOUNDS, "double", 0.0)
+    sections[0].run()
+    assert "WRONG" in screen.export_text()
+
+
+def test_host_seconds_of_a_row(opencl, monkeypatch, screen, record):
+    host = load("gpu.host", monkeypatch)
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
+    host.measure(screen, None, Namespace(only="dense", unknowns=512, repeat=1, backend="opencl", record=record))
+    assert [row["unknowns"] for row in record.content["rows"]] == [128, 288, 512]
+    pairs = [row["kernels"]["regular"]["evaluations"] / 36 for row in record.content["rows"]]
+    assert pairs == [n * n for n in (128, 288, 512)]
+    (law,) = record.content["laws"]
+    assert law["expected_seconds"] == law["host_seconds"] + law["kernel_seconds"] > 0
+    assert "a model and no measurement" in " ".join(screen.export_text().split())
 
 
 def test_time_stepping_on_ranks(opencl, monkeypatch):
     for name in ("mpi4py", "pymetis"):
         pytest.importorskip(name)
     measure = load("time_domain.dg_scaling", monkeypatch)
-    monkeypatch.setitem(load("gpu_dg", monkeypatch).CELLS, 2, 2)
+    monkeypatch.setitem(load("gpu.time_stepping", monkeypatch).CELLS, 2, 2)
     assert measure.device_rows() == [] or opencl.is_gpu
     monkeypatch.setattr(survey("opencl").devices[0], "is_gpu", True)  # earlier tests may have looked for devices again
     assert [row.name for row in measure.device_rows() if row.order == 2] == [

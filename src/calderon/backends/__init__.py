@@ -1,6 +1,7 @@
 """Where kernels run. Knows nothing of meshes or equations."""
 
 from calderon.backends.backend import DEVICE_BACKENDS, available_backends, get, real_type, survey
+from calderon.backends.devices.counters import Counters, count_work
 from calderon.backends.devices.device import BuildError, Defines, Device, LinearAlgebra, OnDevice, Source, real_name
 from calderon.backends.devices.device_matrix import DeviceMatrix, require_device_memory
 from calderon.backends.devices.sharing import Deliver, HandedOver, SharingWarning, share_tasks
@@ -15,6 +16,7 @@ available = available_backends
 __all__ = [
     "DEVICE_BACKENDS",
     "BuildError",
+    "Counters",
     "Defines",
     "Device",
     "Deliver",
@@ -28,6 +30,7 @@ __all__ = [
     "Source",
     "at_once",
     "available_backends",
+    "count_work",
     "counted",
     "format_bytes",
     "free_memory",

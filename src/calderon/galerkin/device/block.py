@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends import Device, Source, real_name, require_device_memory
+from calderon.backends import Device, Source, count_work, real_name, require_device_memory
 from calderon.galerkin.block import Block
 from calderon.galerkin.device.forms import component_defines
 from calderon.galerkin.device.local_matrices import SMALL_GROUP, LocalMatrices, out_real
@@ -169,6 +169,9 @@ class DeviceBlock(LocalMatrices, Block):
             self.test_data, self.trial_points, self.tables[1], self.trial_data, self.scalars,
             self.device_coefficients, lo, width, self.local_shape[0], int(self.half), self.local, self.local_i,
         )  # fmt: skip
+        pairs = (hi - lo) * (width - self.half * 0.5 * (lo + hi))
+        points = triangle_rule(self.quadrature.regular).number_of_points
+        count_work(self.device, "regular", lambda: pairs * points**2)
         a, b = np.searchsorted(self.idle[:, 0], [lo, hi])
         if a < b:
             shape = len(self.device_form.special), b - a, math.prod(self.moment_sizes)
@@ -204,6 +207,7 @@ class DeviceBlock(LocalMatrices, Block):
             self._records(test), self._records(trial), pairs, test_orders, trial_orders, points, products, parameters,
             rules, starts, all_points, count, out, out_i,
         )  # fmt: skip
+        count_work(self.device, "moments", lambda: shape[0] * _points_of(batch))
         return out, out_i
 
     def _records(self, surface: FlatTriangles) -> Any:
@@ -296,6 +300,12 @@ class DeviceBlock(LocalMatrices, Block):
             *self.near_data, count, lo, len(self.trial.triangles), self.local_shape[0], int(self.half), self.local,
             self.local_i,
         )  # fmt: skip
+
+
+def _points_of(batch: Batch) -> float:
+    """Points of the rules of all pairs of a batch."""
+    tables = batch.tables.in_pairs() if isinstance(batch.tables, ProductTable) else batch.tables
+    return float(np.diff(tables.starts)[batch.rules].sum())
 
 
 def in_order(triangles: NDArray[np.int32]) -> Pairs:

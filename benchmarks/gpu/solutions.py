@@ -2,6 +2,8 @@
 
 import time
 from argparse import Namespace
+from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,6 +13,7 @@ import calderon as cal
 from benchmarks.common import results
 from benchmarks.common.machine import best_of
 from benchmarks.common.spheres import octahedral_sphere
+from benchmarks.gpu.rows import Section
 from calderon.backends import Device, LinearAlgebra, format_bytes
 from calderon.quadrature import triangle_rule
 
@@ -19,28 +22,27 @@ UNKNOWNS, FEW = 32_768, 2048
 WAVENUMBER = 2.0
 
 
-def measure(screen: Console, device: Device, precisions: list[str], options: Namespace) -> list[dict[str, Any]]:
-    """A row for each precision: assembly, GMRES, LU (CUDA) and a product without the matrix, all of one operator."""
-    mesh = octahedral_sphere(options.triangles or (UNKNOWNS if device.is_gpu else FEW))
-    space = cal.P0(mesh)
-    operator = 0.5 * cal.identity(space) - cal.double_layer(cal.Helmholtz(WAVENUMBER), space)
-    columns = ["", "assembly s", "product s", "GB/s", "GMRES s", "steps", "LU s", "Tflop/s", "matrix-free s", "error"]
-    table = results.table(f"P0 double layer on {device.name}, {space.dimension} unknowns, staying there", columns)
-    found = []
-    for precision in precisions:
+def rows(screen: Console, device: Device, precisions: list[str], options: Namespace) -> Iterator[Section]:
+    """Assembly, GMRES, LU (CUDA) and a product without the matrix, all of one operator, for each precision."""
+
+    def run(precision: str) -> dict[str, Any]:
+        space = cal.P0(octahedral_sphere(options.triangles or (UNKNOWNS if device.is_gpu else FEW)))
+        operator = 0.5 * cal.identity(space) - cal.double_layer(cal.Helmholtz(WAVENUMBER), space)
         needed = 2 * space.dimension**2 * operator.dtype(precision).itemsize
         if needed > device.memory():
-            table.add_row(f"{precision}: {format_bytes(needed)} do not fit")
-            continue
+            raise MemoryError(f"{format_bytes(needed)} do not fit on {device.name}")
         one = solve(operator, device, precision, options.repeat)
-        found.append(one)
-        shown = ("seconds", "product_seconds", "gmres_seconds", "lu_seconds", "matrix_free_seconds")
-        assembly, product, gmres, lu, free = (results.seconds(one[name]) for name in shown)
-        rate = "-" if one["lu_flops"] is None else f"{one['lu_flops'] / 1e12:.3g}"
-        speed, steps, error = f"{one['bytes_per_second'] / 1e9:.3g}", str(one["steps"]), f"{one['error']:.0e}"
-        table.add_row(precision, assembly, product, speed, gmres, steps, lu, rate, free, error)
-    screen.print(table)
-    return found
+        said = {name: results.seconds(value) for name, value in one.items() if name.endswith("seconds")}
+        screen.print(
+            f"dense, {space.dimension:,} unknowns, {precision}: assembly {said['seconds']} s, product "
+            f"{said['product_seconds']} s ({one['bytes_per_second'] / 1e9:.3g} GB/s), GMRES {said['gmres_seconds']} s "
+            f"in {one['steps']} steps, LU {said['lu_seconds']} s, matrix-free {said['matrix_free_seconds']} s, error "
+            f"{one['error']:.0e}"
+        )
+        return one
+
+    for precision in precisions:
+        yield Section(f"solutions dense {precision}", 10.0, partial(run, precision))
 
 
 def solve(operator: Any, device: Device, precision: str, repeat: int) -> dict[str, Any]:

@@ -6,8 +6,8 @@ fields on a small box. Fields of the boxes are 90 MB in single precision, more t
 
 import time
 from argparse import Namespace
-from collections.abc import Callable
-from functools import cache
+from collections.abc import Iterator
+from functools import cache, partial
 from itertools import product
 from typing import Any
 
@@ -16,12 +16,16 @@ from rich.console import Console
 
 import calderon as cal
 from benchmarks.common import results
+from benchmarks.gpu.limits import Limits
+from benchmarks.gpu.rows import Section
 from calderon.backends import Device
 from calderon.dg.operator.reference import reference_tetrahedron
 from calderon.dg.stepping.system import Steps
 
 CELLS = {1: 53, 2: 40, 3: 32, 4: 26}
 """Along each side of the box, by degree, on a graphics processor."""
+LOADS = {1: 80, 2: 80, 3: 60, 4: 50}
+"""Along each side of boxes of 3,072,000, 1,296,000 and 750,000 tetrahedra."""
 FEW = 6
 """On others."""
 WARM, STEPS = 5, 50
@@ -29,40 +33,38 @@ BOUNDS = {"double": 1e-11, "single": 1e-4}
 """Bounds of the largest difference from the processor's field, relative to its largest value."""
 
 
-def measure(
-    screen: Console,
-    device: Device,
-    precisions: list[str],
-    bandwidth: float,
-    late: Callable[[str], bool],
-    options: Namespace,
-) -> list[dict[str, Any]]:
-    """A row for each flux, degree and precision; bandwidth: bytes per second of a copy on the device, read plus
-    write."""
-    columns = ["", "tetrahedra", "10^6 updates/s", "bytes/update", "of bandwidth", "set-up s", "error"]
-    table = results.table(f"time stepping on {device.name}", columns)
-    found = []
+def boxes(
+    screen: Console, device: Device, precisions: list[str], limits: Limits, options: Namespace
+) -> Iterator[Section]:
+    """Boxes of every flux, degree and precision."""
     for flux, order, precision in product(("centred", "upwind"), CELLS, precisions):
-        name = f"time stepping {flux} P{order} {precision}"
-        if options.only not in name or late(name):
-            continue
-        error = difference(flux, order, precision, device)
         cells = CELLS[order] if device.is_gpu and not options.triangles else FEW
-        one = {"error": error} | timed(flux, order, precision, cells, device)
-        one["fraction_of_bandwidth"] = one["updates"] * one["bytes_per_update"] / bandwidth
-        found.append(one)
-        table.add_row(
-            f"{flux} P{order} {precision}",
-            f"{one['tetrahedra']:,}",
-            f"{one['updates'] / 1e6:.3g}",
-            f"{one['bytes_per_update']:.0f}",
-            f"{one['fraction_of_bandwidth']:.0%}",
-            results.seconds(one["setup_seconds"]),
-            f"[bold red]WRONG {error:.0e}" if not error < BOUNDS[precision] else f"{error:.0e}",
-        )
-    if found:
-        screen.print(table)
-    return found
+        row = partial(stepped, screen, device, limits, flux, order, precision, cells)
+        yield Section(f"time stepping {flux} P{order} {precision}", 6.0, row)
+
+
+def loads(screen: Console, device: Device, limits: Limits, options: Namespace) -> Iterator[Section]:
+    """The loads that were published for one card of several, in single precision."""
+    for order, flux in product(LOADS, ("centred", "upwind")):
+        cells = LOADS[order] if device.is_gpu and not options.triangles else FEW
+        row = partial(stepped, screen, device, limits, flux, order, "single", cells)
+        yield Section(f"weak {flux} P{order} single", 40.0, row)
+
+
+def stepped(
+    screen: Console, device: Device, limits: Limits, flux: str, order: int, precision: str, cells: int
+) -> dict[str, Any]:
+    """One row, held to the processor's field; fraction_of_bandwidth: of a copy on the device."""
+    error = difference(flux, order, precision, device)
+    one = {"error": error} | timed(flux, order, precision, cells, device)
+    one["fraction_of_bandwidth"] = one["updates"] * one["bytes_per_update"] / limits.copy
+    wrong = "" if error < BOUNDS[precision] else "[bold red]WRONG[/bold red], "
+    screen.print(
+        f"time stepping {flux} P{order} {precision}, {one['tetrahedra']:,} tetrahedra: {wrong}error {error:.0e}, "
+        f"{one['updates'] / 1e6:.3g}e6 updates/s of {one['bytes_per_update']:.0f} bytes, "
+        f"{one['fraction_of_bandwidth']:.0%} of a copy, set-up {results.seconds(one['setup_seconds'])} s"
+    )
+    return one
 
 
 def difference(flux: str, order: int, precision: str, device: Device) -> float:
