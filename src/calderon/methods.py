@@ -30,8 +30,8 @@ register(
 )  # fmt: skip
 register(
     Method(
-        "fmm", assemble_fmm, compresses=True, joins_blocks=True, devices=False, matrix="fast multipole operator",
-        plan=plan_fmm,
+        "fmm", assemble_fmm, several=True, compresses=True, joins_blocks=True, devices=False,
+        matrix="fast multipole operator", plan=plan_fmm,
     )
 )  # fmt: skip
 register(

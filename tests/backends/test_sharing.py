@@ -6,7 +6,14 @@ import time
 import numpy as np
 import pytest
 
-from calderon.backends import HandedOver, SharingWarning, share_tasks
+from calderon.backends import (
+    HandedOver,
+    SharingWarning,
+    at_the_same_time,
+    balanced_share,
+    runs_of_work,
+    share_tasks,
+)
 from calderon.backends.devices.sharing import Speeds
 from calderon.backends.threads import TaskQueue
 
@@ -128,3 +135,50 @@ def test_the_first_error_ends_all(broken):
     with pytest.raises(OSError, match="gone"):
         share_tasks(processor, devices, np.ones(COUNT), NEIGHBOURS)
     assert len(ledger.done) < COUNT
+
+
+@pytest.mark.parametrize(("own", "far", "other"), [(1.0, 0.1, 1.0), (4.0, 0.5, 1.0), (1.0, 0.0, 3.0)])
+def test_the_part_of_the_processor_is_that_with_which_all_end_together(own, far, other, monkeypatch):
+    """Seconds own * share of the processor and far + other * (1 - share) of a device are equal."""
+    timed = []
+
+    def build(share):
+        timed.append([own * share, far + other * (1 - share)])
+        return []
+
+    monkeypatch.setattr("calderon.backends.devices.sharing.at_the_same_time", lambda products: ([], timed[-1]))
+    share = balanced_share(build)
+    assert share == pytest.approx((far + other) / (own + other))
+    assert len(timed) == 2
+
+
+def test_a_device_that_is_always_later_leaves_all_near_blocks(monkeypatch):
+    """A part is never above one, nor below nothing, whatever noise there is."""
+    seconds = iter([[1.0, 9.0]] * 2 + [[2.0, 8.0]] * 2 + [[3.0, 1.0]] * 2 + [[3.0, 1.0]] * 2)
+    monkeypatch.setattr("calderon.backends.devices.sharing.at_the_same_time", lambda products: ([], next(seconds)))
+    assert balanced_share(lambda share: []) == 1.0
+    assert 0.0 <= balanced_share(lambda share: []) <= 1.0
+
+
+def test_functions_run_at_the_same_time_and_keep_their_order():
+    barrier = threading.Barrier(3, timeout=10)
+
+    def meet(n):
+        barrier.wait()
+        time.sleep(0.01 * (3 - n))
+        return n
+
+    found, seconds = at_the_same_time([lambda n=n: meet(n) for n in range(3)])
+    assert found == [0, 1, 2] and min(seconds) >= 0.01
+    with pytest.raises(ZeroDivisionError):
+        at_the_same_time([lambda: 1 / 0, lambda: 1])
+
+
+def test_runs_have_their_parts_of_the_work():
+    work = np.random.default_rng(0).random(1000)
+    runs = runs_of_work(work, [0.2, 0.5, 0.3])
+    assert [low for low, _ in runs] == [0, *(high for _, high in runs[:-1])] and runs[-1][1] == 1000
+    parts = np.array([work[low:high].sum() for low, high in runs]) / work.sum()
+    assert parts == pytest.approx([0.2, 0.5, 0.3], abs=1e-3)
+    assert runs_of_work(work, [0.0, 1.0]) == [(0, 0), (0, 1000)] and runs_of_work(work, [1.0, 0.0])[1] == (1000, 1000)
+    assert runs_of_work(np.zeros(3), [0.5, 0.5])[-1][1] == 3 and runs_of_work(np.ones(1), [0.5, 0.5])[-1][1] == 1

@@ -84,6 +84,20 @@ def test_sums_of_media_with_composed_and_conjugated_parts(two):
     assert len(fast.media) == 2 and distance(fast @ x, same @ x) < 1e-4 and distance(fast.H @ x, same.H @ x) < 1e-4
 
 
+@pytest.mark.parametrize("share", [0.0, 0.3, 1.0])
+def test_the_processor_has_near_blocks_alone(two, monkeypatch, share):
+    """Whatever its part of them, products are those of the processor."""
+    monkeypatch.setattr(preparation, "balanced_share", lambda build: (build(0.5), share)[1])
+    expression = combined(MESH, 8.0)
+    shared, same = (expression.assemble("mlfmm", rtol=1e-3, backend=name) for name in (f"numba+{BOTH}", "numba"))
+    own, *devices = shared.media[0].there.parts
+    near, whole = (sum(int(each.layout.starts[-1]) for *_, each in one.near) for one in (own, shared.media[0]))
+    assert own.far is None and len(devices) == 2 and near == pytest.approx(share * whole, abs=0.1 * whole)
+    x = vectors(shared.shape[1], 2)
+    assert distance(shared @ x, same @ x) < 1e-6 and distance(shared.H @ x, same.H @ x) < 1e-6
+    assert shared.backend.startswith("numba (") and "opencl:1 (" in shared.backend
+
+
 def test_a_problem_solved_on_two_devices(two):
     wave = cal.PlaneWave(direction=[0, 0, 1], wavenumber=6.0)
     problem = cal.SoundHardScattering(MESH, 6.0)
@@ -123,9 +137,7 @@ def test_fewer_leaves_than_devices(two):
 def test_refusals(two):
     space = cal.P1(MESH)
     single = cal.single_layer(cal.Helmholtz(8.0), space)
-    with pytest.raises(ValueError, match="devices would wait for the processor: name devices alone"):
-        single.assemble("mlfmm", rtol=1e-3, backend="numba+opencl:0")
     with pytest.raises(ValueError, match="names one of 'opencl:0', 'opencl:0' twice"):
         single.assemble("mlfmm", rtol=1e-3, backend="opencl:0+opencl:0")
-    with pytest.raises(ValueError, match="only 'dense', 'hmatrix' and 'mlfmm' accept several backends"):
-        cal.single_layer(cal.Laplace(), space).assemble("fmm", rtol=1e-3, backend=BOTH)
+    with pytest.raises(ValueError, match="only 'dense', 'fmm', 'hmatrix' and 'mlfmm' accept several backends"):
+        cal.single_layer(cal.Laplace(), space).assemble("matrix-free", backend=BOTH)

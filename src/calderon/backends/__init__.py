@@ -4,7 +4,15 @@ from calderon.backends.backend import DEVICE_BACKENDS, available_backends, get, 
 from calderon.backends.devices.counters import Counters, count_work
 from calderon.backends.devices.device import BuildError, Defines, Device, LinearAlgebra, OnDevice, Source, real_name
 from calderon.backends.devices.device_matrix import DeviceMatrix, require_device_memory
-from calderon.backends.devices.sharing import Deliver, HandedOver, SharingWarning, share_tasks
+from calderon.backends.devices.sharing import (
+    Deliver,
+    HandedOver,
+    SharingWarning,
+    at_the_same_time,
+    balanced_share,
+    runs_of_work,
+    share_tasks,
+)
 from calderon.backends.execution import Execution
 from calderon.backends.memory import format_bytes, free_memory, require_memory, return_memory
 from calderon.backends.numba import thread_count
@@ -29,7 +37,9 @@ __all__ = [
     "SharingWarning",
     "Source",
     "at_once",
+    "at_the_same_time",
     "available_backends",
+    "balanced_share",
     "count_work",
     "counted",
     "format_bytes",
@@ -42,6 +52,7 @@ __all__ = [
     "require_memory",
     "return_memory",
     "run_tasks",
+    "runs_of_work",
     "share_tasks",
     "survey",
     "thread_count",

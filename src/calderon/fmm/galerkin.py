@@ -20,6 +20,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from calderon.backends import Device, Execution, at_once, require_memory, return_memory
 from calderon.fmm.device.products import DeviceProduct
+from calderon.fmm.device.shared import SharedProduct
 from calderon.fmm.elastic import ElasticTable, is_joint
 from calderon.fmm.laplace import LaplaceLayer
 from calderon.fmm.layout import Layout
@@ -134,10 +135,12 @@ def assemble_fmm(
     for other equations and spaces.
 
     backend: a device makes near blocks, gets trees and moments of functions, which the processor makes, and multiplies,
-    also where products are checked; MemoryError where it has no room.
+    also where products are checked; MemoryError where it has no room. Several, "cuda:0+cuda:1", each have the part of
+    some leaves, of blocks that the processor makes; in "numba+cuda:0" the processor multiplies by near blocks, as many
+    as it does while the device is busy.
     """
     started = time.perf_counter()
-    execution = Execution.of(backend, precision)
+    execution = Execution.of(backend, precision, several=True)
     wanted = DEFAULT_RTOL if rtol is None else tolerance(rtol, example="1e-4")
     with assembly_progress("preparing", "operators", progress) as advance:
         terms = terms_of(operator)
@@ -147,18 +150,18 @@ def assemble_fmm(
             require_memory(plan.nbytes, f"the fast multipole operator ({plan.details})", ADVICE)
         products = Products(execution, parts.leaf)
         if len(terms) > 1 and is_joint(terms):
-            product = parts.product(ElasticTable(terms, wanted, parts.processor, execution.devices))
+            product = parts.product(ElasticTable(terms, wanted, parts.processor, parts.near_devices))
             values = [(Term(1.0, operator), product)]
         else:
             product, values = products.of(operator), products.values(operator)
-        for device in execution.devices:
+        for device in parts.near_devices:
             dtype = execution.dtype(operator.is_complex)
             product = DeviceSum.of(device, values, operator.shape, dtype) or product
         if advance is not None:
             advance(1, 1)
     on_device = isinstance(product, DeviceSum)
     kind = DeviceFastMultipole if on_device else FastMultipole
-    name = f"{execution.name} and numba" if execution.devices and not on_device else execution.name
+    name = f"{execution.name} and numba" if parts.near_devices and not on_device else execution.name
     seconds = time.perf_counter() - started
     return kind(product, parts.info, short_label(operator), seconds, wanted, name)
 
@@ -169,6 +172,8 @@ def plan_fmm(operator: BoundaryOperator, rtol: float | None = None, precision: s
     return _Composition(Execution.of("numba", precision), wanted, terms_of(operator)).plan(operator)
 
 
+Product = MultipoleProduct | DeviceProduct | SharedProduct
+"""Products where they multiply."""
 Layers = LaplaceLayer | ElasticTable
 """Layers that are multiplied together: `terms`, their `name` in messages, and `rtol` of their products. In turn they
 make a `layout` (tree) and `near` blocks for an order of the harmonics and those that the tree serves, `checks`, and a
@@ -190,7 +195,12 @@ class _Composition:
     @property
     def processor(self) -> Execution:
         """The processor in this precision, which makes blocks and moments."""
-        return replace(self.execution, device=None)
+        return replace(self.execution, device=None, team=())
+
+    @property
+    def near_devices(self) -> tuple[Device, ...]:
+        """The device where near blocks are made and stay, none where several backends share them."""
+        return () if self.execution.team else self.execution.devices
 
     def plan(self, operator: BoundaryOperator) -> Plan:
         """An estimate of what all products will take; the trees of Laplace's equation stay for them."""
@@ -213,14 +223,14 @@ class _Composition:
             curls = 5 if operator.is_elastic else 3
             rtol = self.rtol / curls if operator.key in self.under_curls else self.rtol
             layers = (
-                ElasticTable([Term(1.0, operator)], rtol, self.processor, self.execution.devices)
+                ElasticTable([Term(1.0, operator)], rtol, self.processor, self.near_devices)
                 if operator.is_elastic
-                else LaplaceLayer(operator, rtol, self.processor, self._layout, self.execution.devices)
+                else LaplaceLayer(operator, rtol, self.processor, self._layout, self.near_devices)
             )
             self._products[operator.key] = self.product(layers)
         return self._products[operator.key]
 
-    def product(self, layers: Layers) -> MultipoleProduct | DeviceProduct:
+    def product(self, layers: Layers) -> Product:
         """The products of layers, checked: by the first order, or by the next ones until the largest error is small
         enough. ToleranceError where none holds the tolerance."""
         terms, rtol, elastic = layers.terms, layers.rtol, layers.terms[0].atom.is_elastic
@@ -231,7 +241,7 @@ class _Composition:
         checks, near = at_once(lambda: layers.checks, lambda: layers.near(layout))
         worst = checks[0]
 
-        def prepare(promise: Promise) -> MultipoleProduct | DeviceProduct:
+        def prepare(promise: Promise) -> Product:
             """The products with an order, where they multiply; the layout and near blocks are made anew only where they
             do not serve it."""
             nonlocal layout, near
@@ -241,17 +251,19 @@ class _Composition:
                 near = layers.near(layout)
             return_memory()
             product = MultipoleProduct(terms, near, layers.far(layout, promise), promise, self.execution.real)
+            if self.execution.team:
+                return SharedProduct(self.execution, product)
             for device in self.execution.devices:  # preconditioners of solids read the blocks, which are fetched then
                 return DeviceProduct(device, product, product if elastic else None)
             return product
 
-        def error_of(product: MultipoleProduct | DeviceProduct) -> float:
+        def error_of(product: Product) -> float:
             nonlocal worst
             error, number = max((each, n) for n, each in enumerate(layers.errors(product)))
             worst = layers.checks[number]
             return error
 
-        def better(product: MultipoleProduct | DeviceProduct, error: float) -> MultipoleProduct | DeviceProduct | None:
+        def better(product: Product, error: float) -> Product | None:
             """The products with the next order for that error, None where there is none; `product` is used up."""
             nonlocal left
             left = layers.following(left, error)
@@ -268,13 +280,13 @@ class _Composition:
 
         held = first_that_holds(orders[:1], prepare, error_of, rtol, ACCEPT_FUNCTIONS, refusal, better)
         return_memory()
-        found: MultipoleProduct | DeviceProduct = held.product
+        found: Product = held.product
         if elastic and found.nbytes > 1e8:
             forget_rules()  # of triangles: others make them again sooner than there is room for both
         self._enter(layers, held, found.nbytes)
         return found
 
-    def _enter(self, layers: Layers, held: Held[Promise, MultipoleProduct | DeviceProduct], nbytes: int) -> None:
+    def _enter(self, layers: Layers, held: Held[Promise, Product], nbytes: int) -> None:
         """Add the record of products that hold their tolerance; nbytes: where they multiply."""
         layout, order, checks = held.product.layout, held.product.promise.order[:2], layers.checks
         order = order if len(layout.lists.far.source) else (0, 0)

@@ -77,7 +77,7 @@ class HarmonicFar:
 
     layout: the tree of all functions. rows, columns: the lines of the table. passes: from columns to rows. scale: a
     factor of all fields. most: columns of a product at most, where `passes` has room for more. run: the leaves
-    low up to, without, high that have fields, None for all of them.
+    low up to, without, high that have fields, None for all of them. whole: the far field of which this is a part.
     """
 
     layout: Layout
@@ -87,6 +87,7 @@ class HarmonicFar:
     scale: float = 1.0
     most: int = 8
     run: tuple[int, int] | None = None
+    whole: "HarmonicFar | None" = None
 
     @property
     def table(self) -> Tables:
@@ -117,11 +118,14 @@ class HarmonicFar:
 
     def part(self, low: int, high: int) -> "HarmonicFar":
         """The far field in the leaves low up to, without, high alone, of all charges."""
-        return replace(self, passes=self.passes.part(self.layout.lists, low, high), run=(low, high))
+        return replace(self, passes=self.passes.part(self.layout.lists, low, high), run=(low, high), whole=self)
 
     @cached_property
     def transposed(self) -> "HarmonicFar":
-        """The far field of the transposed table: rows are columns, and pairs of boxes go the other way."""
+        """The far field of the transposed table: rows are columns, and pairs of boxes go the other way. That of a part
+        has fields in the same leaves; parts of it add up to the transposed table as those of the table do."""
+        if self.whole is not None and self.run is not None:
+            return self.whole.transposed.part(*self.run)
         return HarmonicFar(self.layout, self.columns, self.rows, self._back, self.scale, self.most)
 
     @property
@@ -211,6 +215,20 @@ class MultipoleProduct(RealProducts):
         """Bytes of blocks, moments of functions, lists, expansions and tables."""
         return sum(each.nbytes for each in self.near) + self.far.nbytes
 
+    @property
+    def work(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """(leaves,) numbers that a product reads of near blocks in the rows of each leaf, and of its moments."""
+        near = np.zeros(len(self.layout.lists.leaves))
+        for each in self.near:
+            near += np.bincount(each.layout.pairs[:, 0], np.diff(each.layout.starts), len(near))
+        return near, self.far.cost
+
+    def part(self, near: tuple[int, int], far: tuple[int, int]) -> "MultipoleProduct":
+        """The near blocks of the rows of a run of leaves, and the fields in another run of all charges; parts with all
+        leaves add up to the whole, and so do their transposed products."""
+        stores = [each.part(*near) for each in self.near]
+        return MultipoleProduct(self.terms, stores, self.far.part(*far), self.promise, self.dtype)
+
     def first(self, columns: int) -> "MultipoleProduct":
         """The first columns alone; this object keeps the memory of all."""
         terms = [each for each in self.terms if each.left < columns]
@@ -227,6 +245,7 @@ class MultipoleProduct(RealProducts):
         for (_, wanted), found in zip(sides, products(stores, transposed), strict=True):
             out[wanted.part] += found
         # what boxes receive of separated ones
-        if len(self.layout.lists.far.source):
-            out += far_product(self.far.transposed if transposed else self.far, x)
+        far = self.far.transposed if transposed else self.far
+        if len(far.passes.far.source):
+            out += far_product(far, x)
         return out

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
-from calderon.backends import Device, Execution, run_tasks
+from calderon.backends import Device, Execution, run_tasks, runs_of_work
 from calderon.galerkin.rows.entry_kernels import Clusters
 from calderon.integrands import MAGNETIC_FIELD
 from calderon.mlfmm.channels import Channel, Listed, factorised, is_of_currents, listed, mixed, table_of, weighted
@@ -399,24 +399,27 @@ class Medium(LinearOperator):
         fields = fields.reshape(*fields.shape[:1], x.shape[1], self.rank, -1)
         wanted.listed.gather(fields, wanted.weights, y)
 
-    def parts(self, count: int) -> tuple[list["Medium"], NDArray[np.float64]]:
-        """For devices: at most so many media, whose products add up to those of this one, with the near blocks of the
-        rows of a run of leaves and the fields there of all charges; and the work (count,) of each, in numbers that a
-        product reads or computes."""
-        # work of each leaf, and runs of leaves with like sums of it
-        work = np.zeros(len(self.lists.leaves)) if self.far is None else self.far.cost * self.rank
-        for _, _, near in self.near:
-            work += np.bincount(near.layout.pairs[:, 0], np.diff(near.layout.starts), len(work))
-        sums = np.append(0.0, np.cumsum(work))
-        bounds = np.unique([0, *np.searchsorted(sums, np.arange(1, count) / count * sums[-1]), len(work)])
-        shares, found = np.zeros(count), list[Medium]()
-        for n, (low, high) in enumerate(zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True)):
-            own = copy.copy(self)
-            own.near = [(top, left, near.part(low, high)) for top, left, near in self.near]
-            own.far = None if self.far is None else self.far.part(low, high)
-            shares[n] = sums[high] - sums[low]
-            found.append(own)
-        return found, shares
+    def parts(self, count: int, share: float | None = None) -> tuple[list["Medium"], NDArray[np.float64]]:
+        """For devices: so many media, whose products add up to those of this one, with the near blocks of the rows of a
+        run of leaves and the fields in a run of leaves of all charges; and the work of each, in numbers that a product
+        reads or computes. share: of the near blocks for one more medium, the first, without fields: the processor's."""
+        own = [] if share is None else [share]
+        near, far = np.zeros(len(self.lists.leaves)), np.zeros(len(self.lists.leaves))
+        for _, _, each in self.near:
+            near += np.bincount(each.layout.pairs[:, 0], np.diff(each.layout.starts), len(near))
+        if self.far is not None:
+            far = self.far.cost * self.rank
+        runs = runs_of_work(near, [*own, *[(1 - sum(own)) / count] * count])
+        fields = [(0, 0)] * len(own) + runs_of_work(far, [1 / count] * count)
+        work = [near[slice(*a)].sum() + far[slice(*b)].sum() for a, b in zip(runs, fields, strict=True)]
+        return [self._part(*each) for each in zip(runs, fields, strict=True)], np.array(work)
+
+    def _part(self, near: tuple[int, int], far: tuple[int, int]) -> "Medium":
+        """The near blocks of the rows of a run of leaves, and the fields in another run, which may be empty."""
+        own = copy.copy(self)
+        own.near = [(top, left, each.part(*near)) for top, left, each in self.near]
+        own.far = None if self.far is None or far[0] == far[1] else self.far.part(*far)
+        return own
 
     @property
     def rank(self) -> int:

@@ -145,15 +145,11 @@ def assemble_mlfmm(
     there is no room.
 
     backend: a device gets near blocks, tables and lists, which the processor makes and checks, and multiplies; of
-    several devices, "cuda:0+cuda:1", each the part of some leaves.
+    several devices, "cuda:0+cuda:1", each the part of some leaves. In "numba+cuda:0" the processor multiplies by near
+    blocks, as many as it does while the device is busy.
     """
     started = time.perf_counter()
     execution = Execution.of(backend, precision, several=True)
-    if execution.team and execution.uses_processor:
-        raise ValueError(
-            f"backend {backend!r}: parts of method 'mlfmm' are fixed, and devices would wait for the processor: name "
-            "devices alone"
-        )
     wanted = rtol_of(rtol, precision)
     require_waves(operator)
     if execution.devices:
@@ -162,12 +158,13 @@ def assemble_mlfmm(
     with assembly_progress("computing near entries", "parts", progress) as advance, saved or nullcontext():
         parts = prepared(operator, wanted, execution, saved, advance)
         product: LinearOperator = parts.product
-        if len(execution.devices) > 1:
-            parts.shared(execution.devices)
+        if execution.team:
+            parts.shared()
         elif execution.devices:
             product = parts.sent(execution.devices[0])
         on_device = isinstance(product, DeviceSum)
-        name = execution.name if on_device or len(execution.devices) != 1 else f"{execution.name} and numba"
+        shares = on_device or bool(execution.team) or not execution.devices
+        name = execution.name if shares else f"{execution.name} and numba"
     kind = DeviceMultipole if on_device else Multipole
     result = kind(product, parts.media, parts.product, short_label(operator), wanted, name)
     if not on_device:

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
-from calderon.backends import Device, Execution, at_once, format_bytes, require_memory
+from calderon.backends import Device, Execution, at_once, balanced_share, format_bytes, require_memory
 from calderon.mesh.errors import warn_of_accuracy
 from calderon.mlfmm.check import NOISE, SMALL, WaveCheck
 from calderon.mlfmm.device.product import DeviceMedium, SharedMedium, require_room
@@ -109,9 +109,9 @@ class Parts(Products):
         """Compute the near entries of all groups, or take them from what is saved. advance: as in
         `Medium.fill_near`."""
         numbers = Execution.of("numba", "single" if self.setting.attempt.real == np.float32 else "double")
-        devices = self.execution.devices  # several take parts of what the processor makes
+        devices = () if self.execution.team else self.execution.devices  # blocks that are shared are the processor's
         for each in self.media:
-            each.fill_near(numbers, self.setting.near_rtol, saved, advance, devices if len(devices) == 1 else ())
+            each.fill_near(numbers, self.setting.near_rtol, saved, advance, devices)
 
     def better(self, error: float) -> "Parts | None":
         """These products with higher degrees for a checked error that is too large, and with a finer quadrature of
@@ -130,19 +130,35 @@ class Parts(Products):
             each.there = DeviceMedium(device, each, each.dtype)
         return DeviceSum.of(device, self.terms, self.product.shape, self.product.dtype) or self.product
 
-    def shared(self, devices: Sequence[Device]) -> None:
-        """Give each of several devices a part of each medium; the processor adds their products. Raises MemoryError,
-        before anything is sent, if one of them has no room."""
-        media = list[list[Medium]]()
+    def shared(self) -> None:
+        """Give each backend of the team a part of each medium; the processor adds their products. The processor's own
+        part are near blocks, as many as measured seconds say. Raises MemoryError, before anything is sent, if a device
+        has no room."""
+        devices, share = self.execution.devices, None
         for each in self.media:
-            parts, work = each.parts(len(devices))
-            self.execution.parts.append(work)
-            media.append(parts)
-        for n, device in enumerate(devices):
-            require_room(device, [parts[n] for parts in media if n < len(parts)])
-        for whole, parts in zip(self.media, media, strict=True):
-            given = zip(devices, parts, strict=False)  # there may be fewer leaves than devices
-            whole.there = SharedMedium([DeviceMedium(device, part, whole.dtype) for device, part in given])
+            parts, _ = each.parts(len(devices))
+            for device, part in zip(devices, parts, strict=True):
+                require_room(device, [part])
+        for whole in self.media:
+            if self.execution.uses_processor:
+                share = balanced_share(partial(self._products, whole))
+            self.execution.parts.append(self._dealt(whole, share))
+
+    def _dealt(self, whole: Medium, share: float | None) -> NDArray[np.float64]:
+        """Deal a medium to the team, share: of its near blocks to the processor; the work of each."""
+        parts, work = whole.parts(len(self.execution.devices), share)
+        own = [] if share is None else parts[:1]
+        there = [
+            DeviceMedium(*each, whole.dtype) for each in zip(self.execution.devices, parts[len(own) :], strict=True)
+        ]
+        whole.there = SharedMedium([*own, *there])
+        return work
+
+    def _products(self, whole: Medium, share: float) -> list[Any]:
+        """The products of the team with one column."""
+        self._dealt(whole, share)
+        parts, whole.there = whole.there.parts, None
+        return [partial(each.matmat, np.ones((whole.shape[1], 1), whole.dtype)) for each in parts]
 
 
 def parts_of(

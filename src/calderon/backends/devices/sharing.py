@@ -1,16 +1,20 @@
-"""One list of tasks shared by the processor and devices, or by several devices, in proportion to their measured speeds.
+"""Work shared by the processor and devices, or by several devices, in proportion to their measured speeds.
 
-The processor's threads take tasks one by one from the front, each device takes runs of them from the end. A run is half
+A product is shared in fixed parts (`at_the_same_time`), of which the processor's is as large as measured seconds say
+(`balanced_share`), since its blocks stay where they are. A matrix is set up from one list of tasks (`share_tasks`):
+the processor's threads take tasks one by one from the front, each device takes runs of them from the end. A run is half
 of a device's share of what is left, by the work that each did per second until then, so that all end together whatever
 their speeds; the first run is a small one, to measure. (Static shares from a calibration would be wrong for the next
 kernel, and on a machine that runs other programs too.)
 """
 
+import functools
+import itertools
 import time
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +31,7 @@ class SharingWarning(UserWarning):
     """A device failed, and others do its work."""
 
 
+Result = TypeVar("Result")
 Deliver = Callable[[], AbstractContextManager[Any]]
 
 
@@ -126,3 +131,56 @@ def share_tasks(
                 warnings.warn(f"{failure}; the others do its work", SharingWarning, stacklevel=2)
             failures.clear()
     return speeds.work / max(float(speeds.work.sum()), 1e-300)
+
+
+TRIAL = 0.125
+"""The part of the near blocks that the processor has in the first trial of `balanced_share`."""
+
+
+def at_the_same_time(products: Sequence[Callable[[], Result]]) -> tuple[list[Result], list[float]]:
+    """Results of functions that are called at the same time, in their order, and the seconds that each took."""
+    found, seconds = dict[int, Result](), [0.0] * len(products)
+
+    def work(n: int) -> None:
+        began = time.perf_counter()
+        found[n] = products[n]()
+        seconds[n] = time.perf_counter() - began
+
+    TaskQueue(0).run([functools.partial(work, n) for n in range(len(products))])
+    return [found[n] for n in range(len(products))], seconds
+
+
+def balanced_share(build: Callable[[float], Sequence[Callable[[], Any]]]) -> float:
+    """The part of the near blocks, between 0 and 1, with which the processor ends when the last of the devices does.
+
+    build(share): the products of all with such a part, the processor's first. Two parts are tried, TRIAL and the one
+    that proportional seconds suggest; where the straight lines through the seconds of both meet, all end together.
+    """
+    tried = []
+    share = TRIAL
+    for _ in range(2):
+        products = build(share)
+        at_the_same_time(products)  # what is compiled or sent at first is not measured
+        _, (own, *others) = at_the_same_time(products)
+        tried.append((share, own, max(others)))
+        share = others_share(share, own, max(others))
+    (first, own, other), (last, own_last, other_last) = tried
+    slope = (own_last - own) - (other_last - other)
+    if last == first or (last - first) * slope <= 0:  # noise: seconds of the processor grow with its part
+        return share
+    return float(np.clip(first + (other - own) * (last - first) / slope, 0.0, 1.0))
+
+
+def others_share(share: float, own: float, other: float) -> float:
+    """The part with which both would take as long, if seconds were proportional to parts: own with `share`, other with
+    the rest."""
+    rates = share / max(own, 1e-9), (1 - share) / max(other, 1e-9)
+    return rates[0] / sum(rates)
+
+
+def runs_of_work(work: NDArray[np.float64], fractions: Sequence[float]) -> list[tuple[int, int]]:
+    """Runs (low, high) of things with these parts of all work, about; fractions: of the sum of work, 1 in all."""
+    sums = np.append(0.0, np.cumsum(work))
+    inner = np.searchsorted(sums, np.cumsum(fractions)[:-1] * sums[-1]).tolist()
+    bounds = [0, *(min(each, len(work)) for each in inner), len(work)]
+    return list(itertools.pairwise(bounds))

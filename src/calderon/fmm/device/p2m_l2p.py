@@ -32,11 +32,15 @@ class Leaves(NamedTuple):
 class DeviceLine:
     """One row or column of a table of operators on a device, whose vectors are part of longer ones."""
 
-    def __init__(self, device: Device, leaves: Leaves, line: Line) -> None:
+    def __init__(self, device: Device, leaves: Leaves, line: Line, run: tuple[int, int] | None = None) -> None:
+        """run: the leaves low up to, without, high that have fields, None for all of them."""
         pieces, each = line.pieces, DIRECTIONS if line.values else 1
         self.device, self.leaves, self.first, self.values = device, leaves, line.first, line.values
         self.count, self.dimension = len(pieces.whole), pieces.dimension
         runs = runs_of(line.starts, LANES // each)
+        if run is not None:
+            runs = runs[(runs[:, 2] >= run[0]) & (runs[:, 2] < run[1])]
+        self._zeros: dict[int, Any] | None = None if run is None else {}
         runs[:, 2] = leaves.here[runs[:, 2]]
         order = np.argsort(pieces.whole, kind="stable")
         of_function = np.searchsorted(pieces.whole[order], np.arange(self.dimension + 1))
@@ -86,11 +90,20 @@ class DeviceLine:
             )
 
     def tested(self, expansions: Any, parts: int) -> Any:
-        """(parts, pieces) local expansions tested with the pieces."""
-        out, kernel = self.empty(parts), "test_values" if self.values else "test_pieces"
+        """(parts, pieces) local expansions tested with the pieces; where some leaves alone have fields, zero in all
+        others, in memory that the next call writes to again."""
+        out, kernel = self._out(parts), "test_values" if self.values else "test_pieces"
         given = self._functions, self._runs, self.leaves.boxes, expansions, out, self.count
         self._launch(kernel, self.runs * GROUP, parts, *given)
         return out
+
+    def _out(self, parts: int) -> Any:
+        """Numbers of the pieces, zero unless all of them are written."""
+        if self._zeros is None:
+            return self.empty(parts)
+        if parts not in self._zeros:
+            self._zeros[parts] = self.device.array(np.zeros((parts, self.count), self.leaves.work))
+        return self._zeros[parts]
 
     def add(self, near: Any, far: Any, scale: float, factor: complex, parts: int, y: Any, first: int) -> None:
         """y += factor (near + scale far), sums over the pieces of each function; the vector begins at `first` of y."""

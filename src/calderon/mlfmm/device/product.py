@@ -3,7 +3,7 @@
 Trees, tables and near blocks are made and checked by the processor, and sent once.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial, reduce
 from typing import Any
 
@@ -11,9 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
-from calderon.backends import Device, require_device_memory
+from calderon.backends import Device, at_the_same_time, require_device_memory
 from calderon.backends.devices.device_matrix import pairs, vector_type
-from calderon.backends.threads import TaskQueue
 from calderon.mlfmm.device.cubes import DeviceCubes, PointsOfCubes
 from calderon.mlfmm.device.p2m_l2p import DevicePoints, DeviceWaves
 from calderon.mlfmm.device.passes import DevicePasses, passing_bytes
@@ -163,28 +162,18 @@ class DeviceMedium(LinearOperator):
 
 
 class SharedMedium(LinearOperator):
-    """All terms of a medium on several devices, which compute at once: each has a part of it, and the processor adds
-    what they find, in their order."""
+    """All terms of a medium on several devices and the processor, which compute at once: each has a part of it, and the
+    processor adds what they find, in their order."""
 
-    def __init__(self, parts: Sequence[DeviceMedium]) -> None:
+    def __init__(self, parts: Sequence[LinearOperator]) -> None:
         super().__init__(dtype=parts[0].dtype, shape=parts[0].shape)
         self.parts = parts
 
     def _matmat(self, x: NDArray[Any]) -> NDArray[Any]:
-        return self._sum([partial(each.matmat, x) for each in self.parts])
+        return reduce(np.add, at_the_same_time([partial(each.matmat, x) for each in self.parts])[0])
 
     def _rmatmat(self, x: NDArray[Any]) -> NDArray[Any]:
-        return self._sum([partial(each.rmatmat, x) for each in self.parts])
-
-    def _sum(self, products: Sequence[Callable[[], NDArray[Any]]]) -> NDArray[Any]:
-        """The sum of products that are computed at the same time, added in their order."""
-        found: dict[int, NDArray[Any]] = {}
-
-        def work(n: int) -> None:
-            found[n] = products[n]()
-
-        TaskQueue(0).run([partial(work, n) for n in range(len(products))])
-        return reduce(np.add, (found[n] for n in range(len(products))))
+        return reduce(np.add, at_the_same_time([partial(each.rmatmat, x) for each in self.parts])[0])
 
 
 def require_room(device: Device, media: Sequence[Medium]) -> None:

@@ -1,0 +1,73 @@
+"""Fast multipole products by several backends at once are those of the processor; so are transposed ones."""
+
+import numpy as np
+import pytest
+
+import calderon as cal
+from calderon.fmm.device import shared
+from calderon.solvers import gmres
+
+MESH = cal.mesh.sphere(radius=1.0, h=0.2)
+TEAMS = ["opencl:0+opencl:1", "numba+opencl:0", "numba+opencl:0+opencl:1"]
+
+
+def distance(found, exact):
+    return float(np.linalg.norm(found - exact) / np.linalg.norm(exact))
+
+
+def laplace():
+    """Different sides: columns in other pieces than rows, and transposed passes of their own."""
+    return cal.double_layer(cal.Laplace(), cal.P1(MESH), cal.P0(MESH))
+
+
+def composed():
+    space = cal.P1(MESH)
+    return 0.5 * cal.identity(space) + cal.hypersingular(cal.Laplace(), space) - cal.single_layer(cal.Laplace(), space)
+
+
+def elastic():
+    return cal.double_layer(cal.Elastostatic(1.0, 0.3), cal.P1(MESH, components=3))
+
+
+@pytest.mark.parametrize("team", TEAMS)
+@pytest.mark.parametrize(
+    ("build", "bound"), [(laplace, 1e-6), (composed, 1e-6), pytest.param(elastic, 1e-12, marks=pytest.mark.variant)]
+)
+def test_same_numbers(two, team, build, bound):
+    operator = build()
+    fast, same = (operator.assemble("fmm", rtol=1e-4, backend=name) for name in (team, "numba"))
+    assert all(each in fast.backend for each in team.split("+")) and fast.backend.count("%") >= len(team.split("+"))
+    rng = np.random.default_rng(0)
+    x, y = rng.standard_normal((operator.shape[1], 2)), rng.standard_normal(operator.shape[0]) + 0.5j
+    assert distance(fast @ x, same @ x) < bound
+    assert distance(fast.T @ y, same.T @ y) < bound and distance(fast.H @ y, same.H @ y) < bound
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3, 1.0])
+def test_near_blocks_are_dealt_by_work(two, monkeypatch, share):
+    """The processor has this part of them and no far field, devices have equal parts of the rest."""
+    monkeypatch.setattr(shared, "balanced_share", lambda build: (build(0.5), share)[1])
+    operator = cal.single_layer(cal.Laplace(), cal.P1(MESH))
+    fast, same = (operator.assemble("fmm", rtol=1e-4, backend=name) for name in (TEAMS[2], "numba"))
+    own, *others = fast.product.parts
+    entries, leaf = sum(int(each.layout.starts[-1]) for each in same.product.near), 0.1
+    assert sum(int(each.layout.starts[-1]) for each in own.near) == pytest.approx(share * entries, abs=leaf * entries)
+    assert len(own.far.passes.far.source) == 0 and len(others) == 2
+    x = np.random.default_rng(1).standard_normal(operator.shape[1])
+    assert distance(fast @ x, same @ x) < 1e-6
+
+
+def test_solutions_are_those_of_one_backend(two):
+    space = cal.P1(MESH)
+    operator, b = cal.single_layer(cal.Laplace(), space), space.load_vector(lambda x, n: x[:, 2])
+    results = [gmres(operator.assemble("fmm", rtol=1e-5, backend=name), b, rtol=1e-5) for name in (TEAMS[0], "numba")]
+    assert results[0][1].iterations == results[1][1].iterations and distance(results[0][0], results[1][0]) < 1e-4
+
+
+def test_refusals(two, monkeypatch):
+    operator = cal.single_layer(cal.Laplace(), cal.P1(MESH))
+    with pytest.raises(ValueError, match="names one of 'opencl:0', 'opencl:0' twice"):
+        operator.assemble("fmm", backend="opencl:0+opencl:0")
+    monkeypatch.setattr(two[1], "memory", lambda: 10_000)
+    with pytest.raises(MemoryError, match="opencl:1"):
+        operator.assemble("fmm", backend=TEAMS[0])
