@@ -56,3 +56,16 @@ def test_pairs_of_a_matrix_are_evaluated_once(opencl):
         assert counters.works["moments"].evaluations > 0 and counters.on_card(H100, single=False) > 0
     assert points > 0 and count["double_layer"] == 36 * n**2
     assert 18 * n**2 <= count["single_layer"] <= 18 * n * (n + 40)
+
+
+def test_compressed_methods_evaluate_less_than_a_dense_matrix(opencl):
+    """Rows of an H-matrix integrate each triangle pair for each function there, near blocks of multipoles once."""
+    mesh = cal.mesh.sphere(1.0, 0.13)
+    operator, n = cal.single_layer(cal.Laplace(), cal.P1(mesh)), mesh.number_of_triangles
+    count = {}
+    for method, kernels in (("fmm", ["pairs_in_blocks"]), ("hmatrix", ["dense", "approximate"])):
+        with Counters(opencl) as counters:
+            operator.assemble(method, rtol=1e-4, precision="single", backend="opencl")
+        count[method] = [counters.works[each].evaluations for each in kernels]
+    assert 0 < count["fmm"][0] < 36 * n**2 and min(count["hmatrix"]) > 0
+    assert sum(count["hmatrix"]) < 9 * 36 * n**2

@@ -44,7 +44,7 @@ def test_same_numbers(two, team, build, bound):
 
 
 @pytest.mark.parametrize("share", [0.0, 0.3, 1.0])
-def test_near_blocks_are_dealt_by_work(two, monkeypatch, share):
+def test_near_blocks_are_distributed_by_work(two, monkeypatch, share):
     """The processor has this part of them and no far field, devices have equal parts of the rest."""
     monkeypatch.setattr(shared, "balanced_share", lambda build: (build(0.5), share)[1])
     operator = cal.single_layer(cal.Laplace(), cal.P1(MESH))

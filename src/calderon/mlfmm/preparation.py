@@ -142,23 +142,20 @@ class Parts(Products):
         for whole in self.media:
             if self.execution.uses_processor:
                 share = balanced_share(partial(self._products, whole))
-            self.execution.parts.append(self._dealt(whole, share))
+            whole.there, work = self._distributed(whole, share)
+            self.execution.parts.append(work)
 
-    def _dealt(self, whole: Medium, share: float | None) -> NDArray[np.float64]:
-        """Deal a medium to the team, share: of its near blocks to the processor; the work of each."""
+    def _distributed(self, whole: Medium, share: float | None) -> tuple[SharedMedium, NDArray[np.float64]]:
+        """A medium distributed to the team, share: of its near blocks to the processor; and the work of each."""
         parts, work = whole.parts(len(self.execution.devices), share)
         own = [] if share is None else parts[:1]
-        there = [
-            DeviceMedium(*each, whole.dtype) for each in zip(self.execution.devices, parts[len(own) :], strict=True)
-        ]
-        whole.there = SharedMedium([*own, *there])
-        return work
+        given = zip(self.execution.devices, parts[len(own) :], strict=True)
+        return SharedMedium([*own, *(DeviceMedium(*each, whole.dtype) for each in given)]), work
 
     def _products(self, whole: Medium, share: float) -> list[Any]:
         """The products of the team with one column."""
-        self._dealt(whole, share)
-        parts, whole.there = whole.there.parts, None
-        return [partial(each.matmat, np.ones((whole.shape[1], 1), whole.dtype)) for each in parts]
+        x = np.ones((whole.shape[1], 1), whole.dtype)
+        return [partial(each.matmat, x) for each in self._distributed(whole, share)[0].parts]
 
 
 def parts_of(

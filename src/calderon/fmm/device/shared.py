@@ -21,33 +21,31 @@ class SharedProduct(RealProducts):
     """
 
     def __init__(self, execution: Execution, product: MultipoleProduct) -> None:
-        """Deal a product to a team, by measured seconds where the processor is one of it."""
+        """Distribute a product to a team, by measured seconds where the processor is one of it."""
         super().__init__(dtype=product.dtype, shape=product.shape)
         self.layout, self.promise, self.host = product.layout, product.promise, product
-        self._team, self._whole = execution.team, product
+        self._devices, self._uses_processor, self._whole = execution.devices, execution.uses_processor, product
         x = np.ones((product.shape[1], 1), product.dtype)
 
         def products(share: float) -> list[Any]:
-            self.parts = self._dealt(share)
+            self.parts = self._distributed(share)
             return [partial(each._products, x, False) for each in self.parts]
 
         share = balanced_share(products) if execution.uses_processor else 0.0
-        self.parts = self._dealt(share)
+        self.parts = self._distributed(share)
         execution.parts.append(self._work)
 
-    def _dealt(self, share: float) -> Sequence[RealProducts]:
+    def _distributed(self, share: float) -> Sequence[RealProducts]:
         """The parts of the team, with this part of the near blocks for the processor."""
         near, far = self._whole.work
-        count = sum(each.device is not None for each in self._team)
-        first = [share] * (len(self._team) - count)
-        runs = runs_of_work(near, [*first, *[(1 - share) / count] * count])
-        fields = [(0, 0)] * len(first) + runs_of_work(far, [1 / count] * count)
+        count = len(self._devices)
+        own = [share] * self._uses_processor
+        runs = runs_of_work(near, [*own, *[(1 - share) / count] * count])
+        fields = [(0, 0)] * len(own) + runs_of_work(far, [1 / count] * count)
         self._work = np.array([near[slice(*a)].sum() + far[slice(*b)].sum() for a, b in zip(runs, fields, strict=True)])
         parts = [self._whole.part(*each) for each in zip(runs, fields, strict=True)]
-        return [
-            part if each.device is None else DeviceProduct(each.device, part, None)
-            for each, part in zip(self._team, parts, strict=True)
-        ]
+        given = zip(self._devices, parts[len(own) :], strict=True)
+        return [*parts[: len(own)], *(DeviceProduct(device, part, None) for device, part in given)]
 
     @property
     def nbytes(self) -> int:

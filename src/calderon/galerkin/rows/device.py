@@ -27,9 +27,12 @@ TOGETHER = 1 << 18
 
 class DeviceRows(NamedTuple):
     """The rows and columns of a matrix for sources that include ROWS: definitions for these, and arguments of their
-    kernels on the device: numbers and integers of the row side, of the column side, scalars. special: the touching and
-    near pairs, as special.h reads them. room (clusters,) of either side: numbers of working memory that the entries of
-    a cluster take. found: the search for special pairs."""
+    kernels on the device: numbers and integers of the row side, of the column side, scalars.
+
+    special: the touching and near pairs, as special.h reads them. room (clusters,) of either side: numbers of working
+    memory that the entries of a cluster take. found: the search for special pairs. work (clusters,) of either side:
+    values of the Green's function that the entries of a cluster with one function take, on average.
+    """
 
     device: Device
     defines: Defines
@@ -38,6 +41,8 @@ class DeviceRows(NamedTuple):
     row_room: NDArray[np.int64]
     column_room: NDArray[np.int64]
     found: FoundPairs | None
+    row_work: NDArray[np.float64]
+    column_work: NDArray[np.float64]
 
 
 def device_rows(
@@ -68,9 +73,14 @@ def device_rows(
     sent = [(device.array(each.numbers), device.array(each.integers)) for each in sides]
     arguments = (*sent[0], *sent[-1], device.array(pairs._scalars()))
     sizes = operator.test.dofs.shape[1], operator.trial.dofs.shape[1]
-    room = [2 * size * _triangles(side) for side, size in zip((sides[0], sides[-1]), sizes, strict=True)]
+    triangles = [_triangles(side) for side in (sides[0], sides[-1])]
+    room = [2 * size * each for each, size in zip(triangles, sizes, strict=True)]
     special = pairs.listed(orders[0], orders[-1])
-    return DeviceRows(device, row_defines(operator), arguments, special, room[0], room[1], pairs.found)
+    # triangles of a function of the other side, on average, and pairs of points of two triangles
+    supports = (space.dofs.size / max(1, space.dimension) for space in (operator.trial, operator.test))
+    values = triangle_rule(operator.quadrature.regular).number_of_points ** 2
+    work = [values * support * each for each, support in zip(triangles, supports, strict=True)]
+    return DeviceRows(device, row_defines(operator), arguments, special, *room, pairs.found, *work)
 
 
 def row_defines(operator: BilinearForm) -> Defines:

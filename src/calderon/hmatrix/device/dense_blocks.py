@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends import Defines, Source, real_name
+from calderon.backends import Defines, Source, count_work, real_name
 from calderon.backends.devices.device_matrix import GROUP
 from calderon.galerkin.rows.device import DeviceRows
 from calderon.hmatrix.device.batches import Batch, batches, entries_source, in_rounds, wide_real
@@ -95,4 +95,6 @@ class DeviceDenseBlocks:
             self.program, "dense", (len(table) * GROUP,), (GROUP,), *self.rows.arguments, *self.rows.special, blocks,
             scratch, out,
         )  # fmt: skip
+        work = self.tree.rows.size[pairs[:, 0]] * self.rows.column_work[pairs[:, 1]]
+        count_work(self.device, "dense", lambda: float(work.sum()))
         return blocks

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends import Source, real_name
+from calderon.backends import Source, count_work, real_name
 from calderon.backends.devices.device_matrix import GROUP
 from calderon.galerkin.rows.device import DeviceRows
 from calderon.hmatrix.aca import FULL, NO_ROOM
@@ -86,7 +86,11 @@ class DeviceSkeletons:
             *self.points, device.array(table.astype(np.int32)),
             device.array(self.errors[0][blocks].astype(self.real)), crosses, scratch, ranks,
         )  # fmt: skip
-        return device.to_host(ranks).astype(np.int64), crosses
+        found = device.to_host(ranks).astype(np.int64)
+        # a row and a column for each cross, and for the one that is too small
+        work = self.rows.column_work[tree.column[blocks]] + self.rows.row_work[tree.row[blocks]]
+        count_work(device, "approximate", lambda: float(work @ np.where(found >= 0, found + 1, room)))
+        return found, crosses
 
     def _recompress(
         self, blocks: NDArray[np.int64], ranks: NDArray[np.int64], begins: NDArray[np.int64], crosses: Any,

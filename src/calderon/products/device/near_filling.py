@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends import Device, Execution, Source, format_bytes, real_name, require_device_memory
+from calderon.backends import Device, Execution, Source, count_work, format_bytes, real_name, require_device_memory
 from calderon.backends.devices.device_matrix import vector_type
 from calderon.galerkin.bilinear_form import BilinearForm
 from calderon.galerkin.device.local_matrices import LIMITS, SMALL_GROUP
@@ -25,6 +25,7 @@ from calderon.products.near_entries import Search
 from calderon.products.near_file import SavedNear
 from calderon.products.near_filling import BATCH, fill, inside_runs
 from calderon.products.near_store import NearStore, Numbers
+from calderon.quadrature import triangle_rule
 
 Index = NDArray[np.int64]
 ADVICE = 'increase rtol, try a coarser mesh, or backend="numba"'
@@ -323,6 +324,8 @@ class NearFilling:
             matrices = [device.empty(room, real), device.empty(room if store.parts == 2 else (1,), real)]
             for part in group.parts:
                 part.integrate(strips.groups, (records, len(new), group.row_lists, lists), *matrices)
+                points = triangle_rule(part.quadrature.regular).number_of_points
+                count_work(device, "pairs_in_blocks", partial(float, strips.pairs * points**2))
                 self._launch("gather_blocks", threads, *matrices, records, blocks, len(numbers), *group.tables, lists,
                              group.numbers, part.local_shape[1], width, threads, entries)  # fmt: skip
         self._launch("store_blocks", heights, entries, blocks, len(numbers), heights, *self.memory.there)
