@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 import calderon as cal
+from calderon.backends import backend, survey
+from calderon.backends.devices import opencl as opencl_driver
 from calderon.fmm.device import shared
 from calderon.solvers import gmres
 
@@ -54,6 +56,28 @@ def test_near_blocks_are_distributed_by_work(two, monkeypatch, share):
     assert sum(int(each.layout.starts[-1]) for each in own.near) == pytest.approx(share * entries, abs=leaf * entries)
     assert len(own.far.passes.far.source) == 0 and len(others) == 2
     x = np.random.default_rng(1).standard_normal(operator.shape[1])
+    assert distance(fast @ x, same @ x) < 1e-6
+
+
+def test_halves_of_one_processor(opencl, monkeypatch):
+    """Devices that the driver makes of one (clCreateSubDevices) share products as different devices do."""
+    driver = pytest.importorskip("pyopencl")
+    try:
+        units = opencl._device.max_compute_units // 2
+        halves = opencl._device.create_sub_devices([driver.device_partition_property.EQUALLY, max(1, units)])
+    except driver.Error as error:
+        pytest.skip(f"{opencl.label} cannot be divided: {error}")
+    if len(halves) < 2:
+        pytest.skip(f"{opencl.label} has one unit")
+    devices = [opencl_driver.OpenCLDevice(each, number) for number, each in enumerate(halves)]
+    monkeypatch.setitem(backend._DRIVERS, "opencl", lambda: devices)
+    survey.cache_clear()
+    try:
+        fast, same = (laplace().assemble("fmm", rtol=1e-4, backend=name) for name in (TEAMS[0], "numba"))
+    finally:
+        monkeypatch.undo()
+        survey.cache_clear()
+    x = np.random.default_rng(2).standard_normal(fast.shape[1])
     assert distance(fast @ x, same @ x) < 1e-6
 
 
