@@ -41,26 +41,20 @@ def measured(name: str, unknowns: int, backend: str, repeat: int) -> dict[str, A
     """Host seconds and counted work of one set-up, in this process, which has one thread for the package; host
     seconds are the least of `repeat` set-ups."""
     row = next(each for each in ROWS if each.name == name)
-    backend = backend if row.on_device else "numba"
     device = cal.backends.get(backend)
-    given = row.build(unknowns)
     if device is None:
-        counters: dict[str, Any] = {}
+        raise ValueError(f"backend={backend!r} has no kernels to set apart: choose a device, such as 'opencl'")
+    given = row.build(unknowns)
+    with Counters(device) as counted:
         row.set_up(given, backend)
-        expected = evaluations = 0.0
-    else:
-        with Counters(device) as counted:
-            row.set_up(given, backend)
-        expected, evaluations = counted.on_card(H100, row.single), counted.evaluations
-        counters = {key: vars(work) | {"on_h100": work.on_card(key, H100, row.single)}
-                    for key, work in counted.works.items()}  # fmt: skip
+    works = counted.works.items()
+    counters = {key: vars(work) | {"on_h100": work.on_card(key, H100, row.single)} for key, work in works}
     samplers = []
     for _ in range(max(1, repeat)):
         given = row.build(unknowns)  # nothing is kept from the set-up before
         with Sampler() as sampler:
             matrix = row.set_up(given, backend)
-            if device is not None:
-                device.synchronize()
+            device.synchronize()
         samplers.append(sampler)
     least = min(samplers, key=lambda each: each.host)
     phases = {name: value for name, value in phases_of(least.used).items() if name != TRANSFERS}
@@ -69,8 +63,8 @@ def measured(name: str, unknowns: int, backend: str, repeat: int) -> dict[str, A
     return {
         "row": name, "unknowns": size, "backend": backend, "host_seconds": least.host, "shared_seconds": least.shared,
         "transfer_seconds": least.transfers, "wall_seconds": sum(least.passed.values()), "phases": phases,
-        "places": places, "evaluations": evaluations, "kernels_on_h100": expected, "kernels": counters,
-        "label": str(getattr(matrix, "info", matrix)),
+        "places": places, "evaluations": counted.evaluations, "kernels_on_h100": counted.on_card(H100, row.single),
+        "kernels": counters, "label": str(getattr(matrix, "info", matrix)),
     }  # fmt: skip
 
 

@@ -32,8 +32,8 @@ class Row:
 
     unknowns: at the size of the published table. few: the largest at which host seconds are measured. seconds: that it
     may take on a card, from building to the last product. build: what is set up, from a number of unknowns. set_up: the
-    result on a backend. single: whether most of it is computed in single precision. on_device: whether devices set it
-    up or multiply. power: the highest power of the number of unknowns that the work of kernels grows with.
+    result on a backend. single: whether most of it is computed in single precision. power: the highest power of the
+    number of unknowns that the work of kernels grows with.
     """
 
     name: str
@@ -43,7 +43,6 @@ class Row:
     build: Callable[[int], Any]
     set_up: Callable[[Any, str], Any]
     single: bool = False
-    on_device: bool = True
     power: int = 1
 
 
@@ -102,11 +101,6 @@ def solved(problem: Any, backend: str) -> Any:
     return problem.solve(method="fmm", backend=backend)
 
 
-def on_grid(operator: Any, backend: str) -> Any:
-    """The pre-corrected FFT operator of the lens, whose set-up is the processor's."""
-    return operator.assemble("fft", spacing=lens.PITCH / 12, near=lens.PITCH / 2)
-
-
 def dense(operator: Any, backend: str) -> Any:
     """The dense matrix, which stays on a device."""
     return operator.assemble("dense", backend=backend, keep_on_device=backend != "numba")
@@ -118,7 +112,7 @@ ROWS = (
     Row("hmatrix", 262_146, 4_098, 30, laplace, assembled("hmatrix", rtol=1e-4, precision="single"), single=True),
     Row("plane waves Burton-Miller", 65_538, 4_098, 30, sound, assembled("mlfmm", rtol=1e-3), single=True),
     Row("plane waves combined field", 49_152, 3_072, 20, conductor, assembled("mlfmm", rtol=1e-3), single=True),
-    Row("lens", 90_387, 1_328, 60, crosses, on_grid, on_device=False),
+    Row("lens", 90_387, 1_328, 60, crosses, assembled("fft", spacing=lens.PITCH / 12, near=lens.PITCH / 2)),
     Row("dense", 32_768, 4_096, 10, double_layer, dense, power=2),
 )
 """The rows in the order of worth."""
