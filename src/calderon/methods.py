@@ -43,7 +43,7 @@ register(
 )  # fmt: skip
 register(
     Method(
-        "fft", assemble_fft, mixed=True, stores_near=True, grids=True, devices=False,
+        "fft", assemble_fft, several=True, mixed=True, stores_near=True, grids=True, devices=False,
         matrix="pre-corrected FFT operator", plan=plan_fft,
     )
 )  # fmt: skip

@@ -148,6 +148,17 @@ def test_devices_multiply_alike(opencl, interfaces, precision, accuracy):
         assert abs(infos[0].iterations - infos[1].iterations) <= 1 and "GMRES on opencl:0" in str(infos[1])
 
 
+@pytest.mark.parametrize("team", ["opencl:0+opencl:1", "numba+opencl:0"])
+@pytest.mark.parametrize("interfaces", [1, pytest.param(2, marks=pytest.mark.variant)])
+def test_several_backends_multiply_alike(two, team, interfaces):
+    """They share the rows of near entries, all of them once, and one has the grid."""
+    own, shared = (operator(interfaces).assemble("fft", backend=name) for name in ("numba", team))
+    x = np.random.default_rng(1).standard_normal(own.shape[1]) + 0.5j
+    assert all(f"{each} (" in shared.backend for each in team.split("+")) and shared.error < 1e-4
+    for found, exact in ((shared @ x, own @ x), (shared.H @ x, own.H @ x)):
+        assert np.linalg.norm(found - exact) < 1e-12 * np.linalg.norm(exact)
+
+
 def test_devices_without_room_are_refused(opencl, monkeypatch):
     """The memory that is requested is what tables and a product allocate, to 10 %."""
     own, taken = operator(1).assemble("fft"), []

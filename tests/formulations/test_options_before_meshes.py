@@ -32,7 +32,7 @@ def test_tolerances_below_what_a_method_holds(options, message):
     [
         ({"method": "hmatrix", "precision": "mixed"}, "precision='mixed' is for dense matrices"),
         ({"method": "mlfmm", "precision": "mixed"}, "precision='mixed' is for dense matrices"),
-        ({"method": "fmm", "backend": "numba+opencl"}, "accept several backends"),
+        ({"method": "matrix-free", "backend": "numba+opencl"}, "accept several backends"),
     ],
 )
 def test_precisions_and_backends_that_a_method_lacks(options, message):

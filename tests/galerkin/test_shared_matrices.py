@@ -68,7 +68,8 @@ def test_refusals(opencl):
         lambda: operator.entries([0], [1], backend="numba+opencl"),
     ):
         with pytest.raises(
-            ValueError, match="only 'dense', 'hmatrix' and 'mlfmm' accept several backends: choose one of 'numba', '"
+            ValueError,
+            match="'hmatrix' and 'mlfmm' accept several backends, and not for solids: choose one of 'numba', '",
         ):
             compute()
     with pytest.raises(ValueError, match="unknown backend 'gpu'"):

@@ -139,5 +139,5 @@ def test_refusals(two):
     single = cal.single_layer(cal.Helmholtz(8.0), space)
     with pytest.raises(ValueError, match="names one of 'opencl:0', 'opencl:0' twice"):
         single.assemble("mlfmm", rtol=1e-3, backend="opencl:0+opencl:0")
-    with pytest.raises(ValueError, match="only 'dense', 'fmm', 'hmatrix' and 'mlfmm' accept several backends"):
+    with pytest.raises(ValueError, match="only 'dense', 'fft', 'fmm', 'hmatrix' and 'mlfmm' accept several backends"):
         cal.single_layer(cal.Laplace(), space).assemble("matrix-free", backend=BOTH)

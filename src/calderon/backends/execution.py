@@ -45,8 +45,8 @@ class Execution:
         names = backend.split("+") if isinstance(backend, str) else [backend]
         if len(names) > 1 and not several:
             raise ValueError(
-                f"backend {backend!r}: only 'dense', 'fmm', 'hmatrix' and 'mlfmm' accept several backends: choose one "
-                f"of {', '.join(map(repr, names))}"
+                f"backend {backend!r}: only 'dense', 'fft', 'fmm', 'hmatrix' and 'mlfmm' accept several backends, and "
+                f"not for solids: choose one of {', '.join(map(repr, names))}"
             )
         team = []
         for name in names:

@@ -16,6 +16,7 @@ from calderon.fft.device import DeviceGrid
 from calderon.fft.grid import SPACINGS, Grid
 from calderon.fft.kernels import add_rows, gather, scatter
 from calderon.fft.near import both_orders, boxes, exact_entries, near_pairs, subtract_grid
+from calderon.fft.shared import SharedGrid
 from calderon.fft.spectra import node_greens, transformed
 from calderon.galerkin.layered.matrix import LayeredMatrix
 from calderon.galerkin.layered.metal import LayeredMetal
@@ -190,6 +191,19 @@ class DeviceGridOperator(OnOneDevice, GridOperator):
         return np.asarray(self.product.rmatvec(x.ravel()), complex)
 
 
+class SharedGridOperator(GridOperator):
+    """A grid operator whose products several backends share."""
+
+    def __init__(self, execution: Execution, *given: Any) -> None:
+        """Share a grid operator among a team; given: the arguments of `GridOperator`."""
+        super().__init__(*given)
+        self.shared = SharedGrid(execution, self.grid, self.spectra, self.near, self.factors)
+        self.backend = execution.name
+
+    def _matvec(self, x: NDArray[Any]) -> NDArray[Any]:
+        return self.shared.product(x)
+
+
 def grid_operator(
     operator: Any,
     backend: str = "numba",
@@ -211,7 +225,7 @@ def grid_operator(
     if local is not None:
         parts = replace(parts, sparse=parts.sparse + local)
     one_of(precision, ("double", "mixed"), "precision of method 'fft'")
-    devices = Execution.of(backend, precision, mixed=True).devices
+    execution = Execution.of(backend, precision, several=True, mixed=True)
     if isinstance(order, bool) or not isinstance(order, Integral) or order not in range(1, 7):
         raise ValueError(f"order = {order!r}: the degree of interpolation on the grid is a whole number from 1 to 6")
     if len(upright := parts.field.parts.vertical):
@@ -243,7 +257,11 @@ def grid_operator(
     # transforms for the products, and the error in random rows
     spectra = transformed(greens, np.complex64 if precision == "mixed" else complex, thread_count())
     given: Any = matrix, parts, grid, spectra, (touching, sp.csr_array(both_orders(exact) + parts.sparse)), factors
-    found = DeviceGridOperator(devices[0], *given) if devices else GridOperator(*given)
+    found: GridOperator
+    if execution.team:
+        found = SharedGridOperator(execution, *given)
+    else:
+        found = DeviceGridOperator(execution.devices[0], *given) if execution.devices else GridOperator(*given)
     check = _check_of(found, matrix)
     found.error, found.checked = check.error(found), len(check.rows)
     found.seconds = time.perf_counter() - began
