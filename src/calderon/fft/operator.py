@@ -257,15 +257,18 @@ def grid_operator(
     # transforms for the products, and the error in random rows
     spectra = transformed(greens, np.complex64 if precision == "mixed" else complex, thread_count())
     given: Any = matrix, parts, grid, spectra, (touching, sp.csr_array(both_orders(exact) + parts.sparse)), factors
-    found: GridOperator
-    if execution.team:
-        found = SharedGridOperator(execution, *given)
-    else:
-        found = DeviceGridOperator(execution.devices[0], *given) if execution.devices else GridOperator(*given)
+    found = _placed(execution, *given)
     check = _check_of(found, matrix)
     found.error, found.checked = check.error(found), len(check.rows)
     found.seconds = time.perf_counter() - began
     return found
+
+
+def _placed(execution: Execution, *given: Any) -> GridOperator:
+    """The grid operator where its products are; given: the arguments of `GridOperator`."""
+    if execution.team:
+        return SharedGridOperator(execution, *given)
+    return DeviceGridOperator(execution.devices[0], *given) if execution.devices else GridOperator(*given)
 
 
 def _check_of(found: GridOperator, matrix: LayeredMatrix) -> Check:
