@@ -75,7 +75,9 @@ class ElasticTable:
         for term in self.terms:
             form, rules = term.atom, term.atom.quadrature
             if packs and max(space.scalar.element.degree for space in (form.test, form.trial)) < 2:
-                form = replace(form, quadrature=NearQuadrature(rules.regular, rules.singular, 0.67 * rules.near))
+                form = replace(
+                    form, quadrature=NearQuadrature(rules.regular, rules.singular, 0.67 * rules.near, rules.accuracy)
+                )
             given = kind, np.dtype(np.float64), packs, self._devices
             found.append(near_store(form, term.factor, layout, execution, *given))
             return_memory()

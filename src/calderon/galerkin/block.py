@@ -18,6 +18,7 @@ from calderon.galerkin.forms.form import Form
 from calderon.galerkin.forms.scalar import curl_data, curl_form, scalar_form
 from calderon.galerkin.limits import checked_range
 from calderon.galerkin.regular.centroid_distances import NEAR, no_spreads, spreads
+from calderon.galerkin.regular.distant import distant_rule, distant_tables
 from calderon.galerkin.regular.element_tables import LANES, TestSide, TrialSide, in_threes, test_side, trial_side
 from calderon.galerkin.regular.tile import TileKind, tile_kernel, tile_scratch
 from calderon.galerkin.selection import (
@@ -36,6 +37,7 @@ from calderon.integrands import Integrand
 from calderon.mesh.geometry import FlatTriangles
 from calderon.pairs.grouping import grouped
 from calderon.pairs.search import extents
+from calderon.pairs.zones import DEGREE, USUAL, DistantKernel, DistantRule, reaches
 from calderon.quadrature import TriangleRule, triangle_rule
 
 TILE = 512
@@ -69,6 +71,8 @@ class Block(SpecialPart):
     trial_side: TrialSide
     tile_form: Form | None = None
     """The form by which tiles make entries, unless these are products of local functions."""
+    distant_rule: DistantRule | None = None
+    """The rule of distant pairs, None where pairs have one rule at any distance."""
 
     def __init__(
         self, out: NDArray[Any], green: Any, integrand: Any, test: Any, trial: Any, factor: complex, rows: Any,
@@ -132,6 +136,7 @@ class Block(SpecialPart):
         green, form = self.green, self.form
         self.coefficients = self._coefficients(factor)
         points = self.threes, self._through_centroids(), triangle_rule(self.quadrature.regular).number_of_points
+        self.distant_rule = self._distant_rule()
         self.linear = self.test_space.element.degree > 0 and form.mass
         self.single_slot = self.trial_space.element.degree == 0
         kinds: tuple[Any, ...] = (self.linear, self.single_slot, form.curls)
@@ -139,7 +144,7 @@ class Block(SpecialPart):
         if not form.direct:
             self.linear, kinds, trials = True, (True, False, False), form.width
             self.tile_form = form
-        kinds = (*kinds, green.is_complex, self.is_complex, *points, trials, self.tile_form)
+        kinds = (*kinds, green.is_complex, self.is_complex, *points, trials, self.tile_form, self.distant_rule)
         self.tile = tile_kernel(TileKind(radial, form.regular, *kinds))
         lacking = radial.lacking(form.regular[0].radial, 8 * self.real.itemsize) if form.is_plain else 1.0
         self.tile_scalars = self._scalars(lacking, form.direct)
@@ -186,12 +191,30 @@ class Block(SpecialPart):
         last = degree, self.threes, self.integrand.curls
         self.test_side = test_side(self.test_surface, test, self.data[0], *last, together, real)
         self.trial_side = trial_side(self.trial_surface, trial, self.data[1], self.trial.places, *last, real)
-        if self._through_centroids() and not self._reads_points():
+        if self._through_centroids():
             self.test_side = self.test_side._replace(nodes=np.zeros((0, 0), real))
             empty = np.zeros((len(self.trial_side.points), 0, 3 * LANES), real)
             self.trial_side = self.trial_side._replace(points=empty)
         surfaces = self.test_surface, self.trial_surface
         self.spreads = spreads(*surfaces, rule, real) if self._reads_spreads() else no_spreads(real)
+        given = self.distant_rule, self.moment_functions, self.quadrature.regular
+        self.distant = distant_tables(*given, self.reached(), together, real)
+
+    def _distant_rule(self) -> DistantRule | None:
+        """The rule of distant pairs: none where another rule than the usual one is given for all pairs."""
+        if self.quadrature.regular != USUAL or not self._through_centroids():
+            return None
+        return distant_rule(self.form, self.radial, self.moment_functions)
+
+    def reached(self) -> list[NDArray[np.float64]]:
+        """Squares of the distances from which on pairs with the triangles of both sides are distant."""
+        functions = max(len(each) for each in self.moment_functions(triangle_rule(DEGREE)))
+        degree = {1: 0, 3: 1}.get(functions, 2)
+        normal = self.form.regular[0].normal != "none"
+        kernel: DistantKernel = "curls" if self.form.curls else "normal" if normal else "value"
+        kind = self.distant_rule, kernel, degree
+        given = complex(self.green.wavenumber) / self.scale, self.quadrature
+        return [reaches(*kind, side, *given) for side in (self.test_surface, self.trial_surface)]
 
     def _through_centroids(self) -> bool:
         """Whether squared distances of points come from the centroids of their triangles (centroid_distances.py)."""
@@ -200,10 +223,6 @@ class Block(SpecialPart):
     def _reads_spreads(self) -> bool:
         """Whether tiles read corners less centroids."""
         return self._through_centroids()
-
-    def _reads_points(self) -> bool:
-        """Whether tiles read the points themselves, if not for their distances."""
-        return self.form.direct and self.form.reads_normals
 
     def _prepare(self) -> None:
         """Find special pairs, tabulate both sides and divide the work."""
@@ -300,8 +319,8 @@ class Block(SpecialPart):
             )
             for group in range(len(self.test_side.weights)):
                 self.tile(
-                    self.test_side, self.trial_side, self.spreads, group, self.skip_start, self.skip_position,
-                    self.tile_scalars, lo, hi, self.half, tile_rows, row_ids, scratch, out,
+                    self.test_side, self.trial_side, self.spreads, self.distant, group, self.skip_start,
+                    self.skip_position, self.tile_scalars, lo, hi, self.half, tile_rows, row_ids, scratch, out,
                 )  # fmt: skip
 
     def strips(self, number: int, rows: Rows | None) -> Iterator[tuple[int, int, Rows]]:

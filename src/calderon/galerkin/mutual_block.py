@@ -32,8 +32,10 @@ class MutualBlock(Block):
         self.linear = self.test_space.element.degree > 0
         self.adjoint = self.integrand.normal == "test"
         rule = triangle_rule(self.quadrature.regular)
+        self.distant_rule = self._distant_rule()
         form = (self.threes, not self._through_centroids(), rule.number_of_points, self.trial.places.shape[1])
-        self.tile = mutual_kernel(radial, self.linear, self.green.is_complex, self.is_complex, *form)
+        zones = self.distant_rule is not None
+        self.tile = mutual_kernel(radial, self.linear, self.green.is_complex, self.is_complex, *form, zones)
         self.tile_scalars = self._scalars(radial.lacking(BOTH[0].radial, 8 * self.real.itemsize))
         self.moments = self._moment_kernels(BOTH)
 
@@ -53,10 +55,6 @@ class MutualBlock(Block):
     def _reads_spreads(self) -> bool:
         """Whether tiles read corners less centroids."""
         return self.threes  # also for distances from planes
-
-    def _reads_points(self) -> bool:
-        """Whether tiles read the points themselves."""
-        return False
 
     def _cut(self) -> None:
         """Parts (n, 2), a tile and a column, and the trial triangles with which the columns begin and end."""
@@ -110,7 +108,7 @@ class MutualBlock(Block):
         first, last = max(lo, start) // LANES, -(-stop // LANES)
         for group in range(len(self.test_side.weights)):
             self.tile(
-                self.test_side, self.trial_side, self.spreads, group, self.skip_start, self.skip_position,
+                self.test_side, self.trial_side, self.spreads, self.distant, group, self.skip_start, self.skip_position,
                 self.tile_scalars, lo, hi, first, last, self.adjoint, tile_rows, row_ids, scratch, self.out,
             )  # fmt: skip
 

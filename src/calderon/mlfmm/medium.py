@@ -68,23 +68,20 @@ class LeafRules(NamedTuple):
 
 
 LEAVES = LeafRules()
-RULES = (8e-4, 0.45, (1, 2, 1, 2), 2), (9e-5, 0.67, (0, 0, 0, 0), 0)
+RULES = (8e-4, 0.45, (1, 2, 1, 2), NearQuadrature), (9e-5, 0.67, (0, 0, 0, 0), Quadrature)
 """From a tolerance on, the part of `Quadrature.near` that is enough, what `singular` is lowered by, of scalars, of
-scalars with a normal, of electric and of magnetic fields, and the degree for distant pairs, 0 where those of all pairs
-are the usual ones. Matrices in single precision lower `singular` by themselves, too, those of fields with a degree."""
+scalars with a normal, of electric and of magnetic fields, and the kind of quadrature. Matrices in single precision
+lower `singular` by themselves, too, those of fields with a `NearQuadrature`."""
 
 
 def loosened(term: Term, rtol: float) -> Term:
-    """A term with rules of near entries whose errors are about a tenth of that tolerance of products at most. Distant
-    pairs have the rule of plane waves, but for magnetic fields, whose moments of degree 2 it does not integrate."""
+    """A term with rules of near entries whose errors are about a tenth of that tolerance of products at most."""
     if rtol < RULES[-1][0]:
         return term
-    near, less, distant = next(each[1:] for each in RULES if rtol >= each[0])
+    near, less, kind = next(each[1:] for each in RULES if rtol >= each[0])
     given, integrand = term.atom.quadrature, term.atom.integrand
-    magnetic = integrand is MAGNETIC_FIELD
-    own = less[2 + magnetic if is_of_currents(term) else int(integrand.normal != "none")]
-    loose = given.regular, max(2, given.singular - own), near * given.near
-    rules = NearQuadrature(*loose, given.regular if magnetic else distant) if distant else Quadrature(*loose)
+    own = less[2 + (integrand is MAGNETIC_FIELD) if is_of_currents(term) else int(integrand.normal != "none")]
+    rules = kind(given.regular, max(2, given.singular - own), near * given.near, given.permitting(rtol).accuracy)
     return term._replace(atom=replace(term.atom, quadrature=rules))
 
 

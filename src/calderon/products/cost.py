@@ -11,7 +11,8 @@ from typing import Any
 from calderon.backends import thread_count
 from calderon.backends.rates import machine_rates
 from calderon.integrands import ELECTRIC_FIELD, MAGNETIC_FIELD, VECTOR_POTENTIAL
-from calderon.quadrature import triangle_rule
+from calderon.pairs.zones import DEGREE
+from calderon.quadrature import NearQuadrature, triangle_rule
 
 EFFICIENCY = 0.6
 """Rate of kernels by that of matrix products: reciprocal roots and reductions have no fused additions."""
@@ -49,7 +50,8 @@ class Cost:
 def pair_flops(form: Any) -> float:
     """Flops of a distant pair of triangles of an integral operator, in double precision."""
     quadrature = form.quadrature
-    points = triangle_rule(getattr(quadrature, "distant", quadrature.regular)).number_of_points
+    few = isinstance(quadrature, NearQuadrature) and quadrature.accuracy > 0  # most pairs of near blocks are distant
+    points = triangle_rule(DEGREE if few else quadrature.regular).number_of_points
     return points**2 * _evaluation_flops(form)
 
 

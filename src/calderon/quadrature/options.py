@@ -1,7 +1,7 @@
 """Options of the quadrature of boundary operators and potentials."""
 
 import numbers
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 
@@ -9,28 +9,37 @@ from typing import Any
 class Quadrature:
     """How integrals over pairs of triangles are computed.
 
-    regular: degree of the symmetric rule for distant pairs (1 to 20; 4 means 6 x 6 points).
+    regular: degree of the symmetric rule for pairs that are not near (1 to 20; 4 means 6 x 6 points).
     singular: accuracy of touching pairs (2 to 12): the exponent of the error is in proportion, and each pair takes as
     many Gauss points along each direction as that requires; 8 gives 1e-6 for the double layer of 1 on a cube, 5 about
     1e-5. near: pairs closer than this many times the longer of their diameters get a raised degree or are subdivided.
     Matrices in single precision are accurate to 1e-5 of their largest entry: double layers use `singular` - 1, single
-    layers `singular` - 2, both 0.95 `near`, except for quadratic functions and vector fields. Raises ValueError outside
-    those ranges, TypeError for what is not a number.
+    layers `singular` - 2, both 0.95 `near`, except for quadratic functions and vector fields.
+    accuracy: error of entries, over the largest one, and of products, up to which distant pairs take cheaper rules than
+    the usual one of degree 4 (pairs/zones.py; 0 to 0.1): 0 for one rule at any distance, as there is for another
+    degree. Compressed methods take what their tolerance permits. Raises ValueError outside those ranges, TypeError for
+    what is not a number.
     """
 
     regular: int = 4
     singular: int = 8
     near: float = 1.5
+    accuracy: float = 1e-5
 
     def __post_init__(self) -> None:
-        for name, low, high in (("regular", 1, 20), ("singular", 2, 12), ("near", 0.0, 10.0)):
+        limits = ("regular", 1, 20), ("singular", 2, 12), ("near", 0.0, 10.0), ("accuracy", 0.0, 0.1)
+        for name, low, high in limits:
             value: Any = getattr(self, name)
-            kinds = numbers.Real if name == "near" else numbers.Integral
+            kinds = numbers.Real if isinstance(low, float) else numbers.Integral
             if not isinstance(value, kinds) or isinstance(value, bool):
-                what = "a number" if name == "near" else "an integer"
+                what = "a number" if isinstance(low, float) else "an integer"
                 raise TypeError(f"quadrature {name}={value!r} is not {what}: choose {low} to {high}")
             if not low <= value <= high:  # type: ignore[operator]
                 raise ValueError(f"quadrature {name}={value!r} is out of range: choose {low} to {high}")
+
+    def permitting(self, error: float) -> "Quadrature":
+        """The quadrature with an accuracy of at least that error, unless it has one rule at any distance."""
+        return replace(self, accuracy=max(self.accuracy, min(error, 0.1))) if self.accuracy > 0 else self
 
     def touching(self, power: int, coarse: bool) -> int:
         """`singular` for six digits, or for five, of a kernel singular like 1/|x - y|^power."""
@@ -44,8 +53,5 @@ class Quadrature:
 
 @dataclass(frozen=True)
 class NearQuadrature(Quadrature):
-    """Quadrature of the near entries of fast methods. Pairs that are farther apart than some 2.3 times their longest
-    edges have the rule of degree `distant`, as charges of plane waves have it, in blocks of rows where that is
-    possible. Vector fields in single precision have as few digits as others."""
-
-    distant: int = 2
+    """Quadrature of the near entries of fast methods: vector fields in single precision have as few digits as
+    others."""

@@ -42,13 +42,18 @@ class Spreads(NamedTuple):
 def spreads(test: FlatTriangles, trial: FlatTriangles, rule: TriangleRule, real: DTypeLike) -> Spreads:
     """The spreads of both sides for a rule with points in threes (element_tables.in_threes), in a floating-point
     type."""
-    steps = rule.barycentric[::3, 0] - rule.barycentric[::3, 1]
+    steps = steps_of(rule)
     return Spreads(
         spread_records(test, real),
         packed(joined(blocked(spread_records(trial, real).T, 0.0)), real),
         packed(steps, real),
         packed(-2 * np.outer(steps, steps), real),
     )
+
+
+def steps_of(rule: TriangleRule) -> NDArray[np.float64]:
+    """(T,) s of each three points of a rule with points in threes."""
+    return np.asarray(rule.barycentric[::3, 0] - rule.barycentric[::3, 1])
 
 
 def no_spreads(real: DTypeLike) -> Spreads:

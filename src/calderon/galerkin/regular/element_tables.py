@@ -112,6 +112,17 @@ def jointly(table: NDArray[np.float64], threes: bool) -> tuple[NDArray[np.float6
     return (weights * (units / units[0])[:, None]).ravel(), float(units[0])
 
 
+def test_weights(
+    functions: NDArray[np.float64], rule: TriangleRule, threes: bool, together: bool
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Weights (groups, m) of test functions (F, P) at the points of a rule, in groups or all of them together, and the
+    factors (groups,) that they lack."""
+    if not together:
+        return by_groups(functions * rule.weights, threes)
+    joint, unit = jointly(functions * rule.weights, threes)
+    return joint[None], np.array([unit])
+
+
 def barycentric_functions(rule: TriangleRule, functions: int) -> NDArray[np.float64]:
     """(3, P) barycentric coordinates, or (6, P) products of two, at the points of a rule (`Form.tests`)."""
     l0, l1, l2 = rule.barycentric.T
@@ -126,11 +137,7 @@ def test_side(
 ) -> TestSide:  # fmt: skip
     """Tabulate the test triangles, of which a form reads `data` and perhaps curls, for a rule of that degree with
     functions (F, P) at its points, in groups, or all of them together."""
-    table = functions * triangle_rule(degree).weights
-    weights, units = by_groups(table, threes)
-    if together:
-        joint, unit = jointly(table, threes)
-        weights, units = joint[None], np.array([unit])
+    weights, units = test_weights(functions, triangle_rule(degree), threes, together)
     nodes = surface.points(triangle_rule(degree).points).reshape(len(surface.corners), -1)
     factors, read = units[:, None] * surface.jacobian, surface.curls if curls else np.zeros((0, 3, 3))
     parts = (nodes, weights, factors, surface.normals, surface.centroids, read, data)

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from calderon.backends.vectors import jitable, lanes, load, number, store, zero
-from calderon.galerkin.regular.centroid_distances import PRODUCTS, dot, put_pair, put_planes, three_squares
+from calderon.galerkin.regular.centroid_distances import PRODUCTS, along, dot, put_pair, put_planes, three_squares
 from calderon.galerkin.regular.point_sums import applied, combined, squared, three, totals, zeros
 from calderon.greens import Radial
 from calderon.greens.elementary import inverse_square_root
@@ -25,10 +25,11 @@ def held_groups(groups: int, joint: bool) -> int:
 
 
 def pair_room(points: int, groups: int, components: int = 1) -> int:
-    """Vectors of working memory: distances from planes, sums at each point, parts of squared distances (`put_pair`),
-    and, for more than two groups or two components, values of so many components at the points x for one y."""
+    """Vectors of working memory: distances of the points x from planes, sums at each point y, parts of squared
+    distances (`put_pair`), distances of the points y from a plane, and, for more than two groups or two components,
+    values of so many components at the points x for one y."""
     kept = 2 * components if groups > 2 or components > 1 else 0
-    return (3 + 6 * max(1, groups) + kept) * points + PRODUCTS
+    return (4 + 6 * max(1, groups) + kept) * points + PRODUCTS
 
 
 def value_place(points: int, groups: int, components: int = 1) -> int:
@@ -80,7 +81,7 @@ def pair_sums(
     if threes:
         at_one_point = sums_in_threes(value, groups, held, exchanged, oscillates, through_centroids, points)
     put_sums, put_offsets = putting_sums(groups, held, oscillates), putting_offsets(through_centroids, points)
-    values = value_place(points, held)
+    values, heights = value_place(points, held), (functions * 2 + 3) * points + PRODUCTS
 
     @jitable
     def more_sums(s, w, weights, f):
@@ -112,18 +113,27 @@ def pair_sums(
         # distances of the points of the fixed triangle from the planes of the others
         if of_varying:
             put_offsets(x, o, shapes, record, (d0, d1, d2), e, n, steps, ones, s, w)
+        # distances of the points of the others from the plane of the fixed triangle
+        if of_fixed and through_centroids:
+            w0, w1 = along(around, there, pitch, m0, m1, m2), along(around, there + 3 * pitch, pitch, m0, m1, m2)
+            put_planes(steps, triples, ones, 0, d0 * m0 + d1 * m1 + d2 * m2, w0, w1, s, w + heights * step)
         total, total_i, other, other_i = zero(s), zero(s), zero(s), zero(s)
         for q in range(points):
             y0, y1, y2 = zero(s), zero(s), zero(s)
-            if of_fixed or not through_centroids:
+            if not through_centroids:
                 y0, y1, y2 = three(y, here + 3 * q * pitch, pitch)
             # sums over the points of the fixed triangle, times the distance from its plane
             offset = zero(s)
             one, one_i, two, two_i = at_one_point(
                 x, o, weights, y0, y1, y2, pairs, q, parameters, tiny, reference, s, w
             )  # fmt: skip
-            if of_fixed or (exchanged and of_varying):  # the same factor for all points of the fixed triangle
-                offset = (c0 - y0) * m0 + (c1 - y1) * m1 + (c2 - y2) * m2 if of_fixed else load(s, w + q * step)
+            # the same factor for all points of the fixed triangle
+            if of_fixed and not through_centroids:
+                offset = (c0 - y0) * m0 + (c1 - y1) * m1 + (c2 - y2) * m2
+            elif of_fixed:
+                offset = load(s, w + (heights + q) * step)
+            elif exchanged and of_varying:
+                offset = load(s, w + q * step)
             if scaled:
                 one, one_i = times(one, offset), times(one_i, offset)
             if scaled_two:

@@ -20,6 +20,7 @@ from calderon.backends.vectors import (
     accumulate,
     add,
     aligned,
+    any_less,
     complex_product,
     jitable,
     lanes,
@@ -32,6 +33,7 @@ from calderon.backends.vectors import (
 from calderon.galerkin.forms.form import ALPHA, MASS, PARAMETERS, Form
 from calderon.galerkin.regular.centroid_distances import RECORD
 from calderon.galerkin.regular.component_sums import component_sums
+from calderon.galerkin.regular.distant import near_lanes
 from calderon.galerkin.regular.element_tables import LANES, groups_of
 from calderon.galerkin.regular.flush import take, take_curls, take_values
 from calderon.galerkin.regular.moments import moment_sums
@@ -39,8 +41,11 @@ from calderon.galerkin.regular.pair_mask import first_left_out, left_out, mark, 
 from calderon.galerkin.regular.pair_sums import pair_room, pair_sums
 from calderon.galerkin.regular.point_sums import combined, folded, three
 from calderon.galerkin.regular.scatter_columns import across, adding_results, column_scratch, fetched
+from calderon.galerkin.regular.series import POINTS, constant_series, linear_series
 from calderon.greens import Radial, parameter_reader
 from calderon.integrands import Components
+from calderon.pairs.zones import DEGREE, DistantRule
+from calderon.quadrature import triangle_rule
 
 
 def tile_scratch(
@@ -68,6 +73,7 @@ class TileKind(NamedTuple):
     threes: points and functions as `element_tables.in_threes` says. through_centroids: squared distances as in
     centroid_distances.py, for points in threes. points: quadrature points of a triangle. trials: local trial functions.
     form: what makes entries from moments with barycentric coordinates, instead of products of local functions.
+    distant: the rule of distant pairs, None where pairs have one rule at any distance.
     """
 
     radial: Radial
@@ -82,6 +88,7 @@ class TileKind(NamedTuple):
     points: int
     trials: int
     form: Form | None = None
+    distant: DistantRule | None = None
 
     @property
     def has_mass(self) -> bool:
@@ -98,6 +105,16 @@ class TileKind(NamedTuple):
         """Whether sums are those of trial functions, over trial points (pair_sums.py)."""
         of_trial = self.form is None and self.components[0].normal == "trial"
         return of_trial and self.threes and self.through_centroids and self.linear and self.trials == 3
+
+
+def distant_loops(kind: TileKind) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """The functions of `inner_loops` for distant pairs."""
+    loops = inner_loops(kind._replace(points=triangle_rule(DEGREE).number_of_points))
+    if kind.distant != "series":
+        return loops
+    if kind.linear and kind.has_mass:
+        return linear_series(kind.radial), add_of_series(kind.complex_out)
+    return constant_series(kind.radial), loops[1]
 
 
 def inner_loops(kind: TileKind) -> tuple[Callable[..., Any], Callable[..., Any]]:
@@ -119,15 +136,15 @@ def inner_loops(kind: TileKind) -> tuple[Callable[..., Any], Callable[..., Any]]
 
 @functools.lru_cache(maxsize=256)
 def tile_kernel(kind: TileKind) -> Callable[..., None]:
-    """The compiled tile(test, trial, spread, group, skip_start, skip_position, scalars, lo, hi, upper, tile_rows,
-    row_ids, scratch, out), which adds test triangles lo up to, without, hi to the matrix `out` with one group of local
-    test functions.
+    """The compiled tile(test, trial, spread, distant, group, skip_start, skip_position, scalars, lo, hi, upper,
+    tile_rows, row_ids, scratch, out), which adds test triangles lo up to, without, hi to the matrix `out` with one
+    group of local test functions.
 
-    test, trial: element_tables.TestSide and TrialSide; spread: centroid_distances.Spreads; group: number of the group
-    of test functions in `test`; skip_start (tests + 1,), skip_position: increasing trial triangles to leave out of each
-    test triangle; scalars: forms.form.SCALARS, the coefficients times what `Radial.multiple` lacks; upper: only pairs
-    with trial number > test number; tile_rows (hi - lo, L): the row in the tile of each local function, row_ids: the
-    row in `out` of each row of the tile; scratch: `tile_scratch`.
+    test, trial: element_tables.TestSide and TrialSide; spread: centroid_distances.Spreads; distant: distant.Distant;
+    group: number of the group of test functions in `test`; skip_start (tests + 1,), skip_position: increasing trial
+    triangles to leave out of each test triangle; scalars: forms.form.SCALARS, the coefficients times what
+    `Radial.multiple` lacks; upper: only pairs with trial number > test number; tile_rows (hi - lo, L): the row in the
+    tile of each local function, row_ids: the row in `out` of each row of the tile; scratch: `tile_scratch`.
     """
     radial, linear, curls, trials = kind.radial, kind.linear, kind.curls, kind.trials
     complex_out, points, has_form = kind.complex_out, kind.points, kind.form is not None
@@ -138,10 +155,12 @@ def tile_kernel(kind: TileKind) -> Callable[..., None]:
     parts, take_results = 2 if complex_out else 1, taking_results(curls, has_mass, trials)
     add_columns, _ = adding_results(complex_out)
     sums, add_entries = inner_loops(kind)
+    has_zones = kind.distant is not None
+    distant_sums, add_distant = distant_loops(kind) if has_zones else (sums, add_entries)
 
     @kernel
     def tile(
-        test, trial, spread, group, skip_start, skip_position, scalars, lo, hi, upper, tile_rows, row_ids,
+        test, trial, spread, distant, group, skip_start, skip_position, scalars, lo, hi, upper, tile_rows, row_ids,
         scratch, out,
     ):  # fmt: skip
         """Add test triangles lo up to, without, hi with all trial triangles to the matrix."""
@@ -161,6 +180,10 @@ def tile_kernel(kind: TileKind) -> Callable[..., None]:
         x, factors = test.nodes.reshape(-1), test.factors[group]
         weights, table = test.weights[group], trial.table
         inner, outer = (table, weights) if exchanged else (weights, table)
+        own, others, share = distant.own, distant.others.reshape(-1), number(distant.factors, group)
+        far_weights, far_table, far_units = distant.weights[group], distant.table, distant.units
+        far_inner, far_outer = (far_table, far_weights) if exchanged else (far_weights, far_table)
+        far_steps, far_pairs, far_measure = distant.steps, distant.products.reshape(-1), distant.measure
         test_normals, test_centres, test_curls = test.normals, test.centres, test.curls.reshape(-1)
         y, y_pitch = trial.points.reshape(-1), trial.points.shape[1] * 3 * LANES
         measure, units = trial.measure, trial.units
@@ -191,39 +214,69 @@ def tile_kernel(kind: TileKind) -> Callable[..., None]:
                         missing = left_out(words, i - lo, v, mask)
                         if missing:
                             factor = factor * load(mask, 0)
-                        # sums over pairs of points, times coefficients
-                        f_re, f_im, totals, totals_i = sums(
-                            x, 3 * points * i, m, c, shapes, RECORD * i, inner, y, b * y_pitch + v, LANES, e, n,
-                            around, b * RECORD * LANES + v, steps, pairs, ones, measure, parameters, tiny, missing,
-                            load(mask, 0), t, w,
-                        )  # fmt: skip
-                        total, total_i = totals[0], totals_i[0]
-                        f_re, f_im = f_re * factor, f_im * factor
-                        e_re, e_im = complex_product(f_re, f_im, scalars[ALPHA], scalars[ALPHA + 1])
-                        f_re, f_im = complex_product(f_re, f_im, scalars[MASS], scalars[MASS + 1])
-                        if curls:
-                            cosine = m[0] * n[0] + m[1] * n[1] + m[2] * n[2]
-                            f_re, f_im = f_re * cosine, f_im * cosine
-                        # entries of the form, products of functions, or a constant function; then curls
-                        if has_form:
-                            add_entries(
-                                t, v * kept * trials, imaginary, w, table, units, e_re, e_im, c, e, scalars, data,
-                                length * i, trial_data, b * trial_length + v, tile_rows, i - lo, rows,
-                            )  # fmt: skip
-                        elif has_mass and not at_once:
-                            add_entries(
-                                t, v * kept * trials, imaginary, w, outer, units, f_re, f_im, tile_rows, i - lo, first
-                            )
-                        elif has_mass and direct:
-                            s0, i0 = complex_product(total, total_i, f_re, f_im)
-                            accumulate(out[row_ids[row]], columns.first[b] + v, s0, i0)
-                        elif has_mass and at_once:
-                            add_product(t, v * kept + row * step, imaginary, total, total_i, f_re, f_im, complex_out)
-                        if curls:
-                            add_curls(
-                                t, curl_base + 3 * v * kept, imaginary, total, total_i, e_re, e_im, test_curls, i,
-                                tile_rows, i - lo, complex_out,
-                            )  # fmt: skip
+                        # near triangles of the vector, then distant ones: sums over pairs of points, times coefficients
+                        near, whole = zero(t) + 1.0, factor
+                        if has_zones:
+                            near = near_lanes(c, e, tiny, number(own, i), load(others, b * LANES + v))
+                        for zone in range(2 if has_zones else 1):
+                            if zone == 1:
+                                near = 1.0 - near
+                            if has_zones and not any_less(zero(t), near):
+                                continue
+                            factor = whole * near
+                            if zone == 0:
+                                f_re, f_im, totals, totals_i = sums(
+                                    x, 3 * points * i, m, c, shapes, RECORD * i, inner, y, b * y_pitch + v, LANES, e, n,
+                                    around, b * RECORD * LANES + v, steps, pairs, ones, measure, parameters, tiny,
+                                    missing, load(mask, 0), t, w,
+                                )  # fmt: skip
+                            else:
+                                f_re, f_im, totals, totals_i = distant_sums(
+                                    x, 0, m, c, shapes, RECORD * i, far_inner, y, 0, LANES, e, n, around,
+                                    b * RECORD * LANES + v, far_steps, far_pairs, ones, far_measure, parameters, tiny,
+                                    missing, load(mask, 0), t, w,
+                                )  # fmt: skip
+                                factor = factor * share
+                            total, total_i = totals[0], totals_i[0]
+                            f_re, f_im = f_re * factor, f_im * factor
+                            e_re, e_im = complex_product(f_re, f_im, scalars[ALPHA], scalars[ALPHA + 1])
+                            f_re, f_im = complex_product(f_re, f_im, scalars[MASS], scalars[MASS + 1])
+                            if curls:
+                                cosine = m[0] * n[0] + m[1] * n[1] + m[2] * n[2]
+                                f_re, f_im = f_re * cosine, f_im * cosine
+                            # entries of the form, products of functions, or a constant function; then curls
+                            if has_form and zone == 0:
+                                add_entries(
+                                    t, v * kept * trials, imaginary, w, table, units, e_re, e_im, c, e, scalars, data,
+                                    length * i, trial_data, b * trial_length + v, tile_rows, i - lo, rows,
+                                )  # fmt: skip
+                            elif has_form:
+                                add_distant(
+                                    t, v * kept * trials, imaginary, w, far_table, far_units, e_re, e_im, c, e, scalars,
+                                    data, length * i, trial_data, b * trial_length + v, tile_rows, i - lo, rows,
+                                )  # fmt: skip
+                            elif has_mass and not at_once and zone == 0:
+                                add_entries(
+                                    t, v * kept * trials, imaginary, w, outer, units, f_re, f_im, tile_rows, i - lo,
+                                    first,
+                                )  # fmt: skip
+                            elif has_mass and not at_once:
+                                add_distant(
+                                    t, v * kept * trials, imaginary, w, far_outer, far_units, f_re, f_im, tile_rows,
+                                    i - lo, first,
+                                )  # fmt: skip
+                            elif has_mass and direct:
+                                s0, i0 = complex_product(total, total_i, f_re, f_im)
+                                accumulate(out[row_ids[row]], columns.first[b] + v, s0, i0)
+                            elif has_mass and at_once:
+                                add_product(
+                                    t, v * kept + row * step, imaginary, total, total_i, f_re, f_im, complex_out
+                                )
+                            if curls:
+                                add_curls(
+                                    t, curl_base + 3 * v * kept, imaginary, total, total_i, e_re, e_im, test_curls, i,
+                                    tile_rows, i - lo, complex_out,
+                                )  # fmt: skip
             if direct:
                 continue
             # results of this block to the matrix
@@ -314,6 +367,23 @@ def add_of_functions(
                     if oscillates:
                         i0 = combined(t, there, 6 * step, points, table, f * points)
                     add_product(t, row, imaginary, s0, i0, g_re, g_im, complex_out)
+
+    return add_entries
+
+
+def add_of_series(complex_out: bool) -> Callable[..., Any]:
+    """The function that adds the entries of three test and three trial functions that `series.linear_series` stored, in
+    the place of `add_of_functions`; complex_out: as in `TileKind`."""
+
+    @jitable
+    def add_entries(t, base, imaginary, w, table, units, f_re, f_im, tile_rows, i, first):
+        """Add the entries of test triangle i of the tile with a vector of others; arguments as in
+        `add_of_functions`, of which table and units are not read."""
+        step, nothing = lanes(t), (zero(t), zero(t), zero(t))
+        at = w + POINTS * step
+        for a in range(3):
+            row = base + tile_rows[i, first + a] * 3 * step
+            add_three(t, row, imaginary, three(t, at + a * step, 6 * step), nothing, f_re, f_im, complex_out)
 
     return add_entries
 

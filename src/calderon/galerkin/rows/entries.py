@@ -14,23 +14,23 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from calderon.backends.numba import jitable_part
-from calderon.backends.vectors import any_less, jitable, lanes, load, number, put, store, where_less, width, zero
+from calderon.backends.vectors import any_less, jitable, lanes, load, number, put, store, width, zero
 from calderon.galerkin.forms.form import PARAMETERS, Form
 from calderon.galerkin.regular.component_sums import component_sums
+from calderon.galerkin.regular.distant import near_lanes
 from calderon.galerkin.regular.element_tables import groups_of
 from calderon.galerkin.regular.pair_sums import pair_room, pair_sums
 from calderon.galerkin.regular.point_sums import three
+from calderon.galerkin.regular.series import constant_series, linear_series
 from calderon.galerkin.rows.cluster_tables import CHUNK, PITCH, SIDE, columns_of, item, list_of, marking, size_of
-from calderon.galerkin.rows.entry_tables import CENTRE, DATA, JACOBIAN, NORMAL, SPREAD, Layout
+from calderon.galerkin.rows.entry_tables import CENTRE, DATA, JACOBIAN, NORMAL, REACH, SPREAD, Layout
 from calderon.galerkin.rows.pair_entries import all_functions, local_matrix, nothing_to_prepare
 from calderon.greens import Radial, parameter_reader
 from calderon.integrands import Component
+from calderon.pairs.zones import DistantRule
 
 ROWS = 64
 """Rows of a block that are computed at a time."""
-FAR = 12.0
-"""Square of the distance of centroids over that of the longer edge, from which on triangles are distant: they are some
-2.3 edges apart."""
 
 
 def entries_scratch(form: Form, points: int, tests: int, trials: int, longest: int, real: DTypeLike) -> int:
@@ -62,8 +62,9 @@ class PairLoop(NamedTuple):
     prepare(x, near, t, s, w) stores in the working memory s[w:] the numbers of triangle t that `pair` reads there; x,
     near: numbers and integers of the fixed side. tables(fixed, varying): numbers that `pair`
     reads of a rule, from those of both sides.
-    pair(x, near, t, row, some, side, flat, pitch, place, v, missing, tables, scalars, parameters, s, mask, w, results,
-    apart) adds triangle t and a vector of others to rows row .. row + some of the fixed side in the results. side: the
+    pair(x, near, t, row, some, side, flat, pitch, place, v, missing, share, tables, scalars, parameters, s, mask, w,
+    results, apart) adds triangle t and a vector of others, times `share` (1, or 0 for those that another rule serves),
+    to rows row .. row + some of the fixed side in the results. side: the
     `RowSide` of the varying side, whose triangles are the columns place.. of flat, rows of `pitch` numbers; v: the
     first of them in results and in s[mask:], which is 0 where `missing` ones are left out; scalars: `SCALARS` of each
     form; parameters: those of the Green's function; s[w:]: working memory; results: place in s, where each function of
@@ -88,8 +89,9 @@ class Kinds(NamedTuple):
     through_centroids: bool
 
 
-def pair_loop(kinds: Kinds, fixed: Layout, varying: Layout, recorded: int) -> PairLoop:
-    """The loops over pairs of points of the rules of both layouts; recorded: points of the records of triangles.
+def pair_loop(kinds: Kinds, fixed: Layout, varying: Layout, recorded: int, series: bool = False) -> PairLoop:
+    """The loops over pairs of points of the rules of both layouts; recorded: points of the records of triangles;
+    series: expand instead (series.py).
 
     tables(fixed, varying): from the numbers of both sides the tables of centroid_distances.py (steps, products, ones),
     the weights of the points of the varying triangles, and the table of the functions in the sums.
@@ -101,7 +103,9 @@ def pair_loop(kinds: Kinds, fixed: Layout, varying: Layout, recorded: int) -> Pa
     exchanged = not form.reads_normals and not form.direct and through_centroids
     exchanged = exchanged and fixed.functions > varying.functions
     inner, outer = (varying, fixed) if exchanged else (fixed, varying)
-    if not form.is_plain:
+    if series:
+        sums = constant_series(radial) if constant or form.curls else linear_series(radial)
+    elif not form.is_plain:
         sums = component_sums(radial, form.regular, fixed.functions, columns, oscillates, points)
     else:
         every, stored_sums = any(each.curls for each in forms) or constant, any(each.mass for each in forms)
@@ -123,8 +127,8 @@ def pair_loop(kinds: Kinds, fixed: Layout, varying: Layout, recorded: int) -> Pa
 
     @jitable
     def pair(
-        x, near, t, row, some, side, flat, pitch, place, v, missing, tables, scalars, parameters, s, mask, w, results,
-        apart,
+        x, near, t, row, some, side, flat, pitch, place, v, missing, share, tables, scalars, parameters, s, mask, w,
+        results, apart,
     ):  # fmt: skip
         """Add triangle t and a vector of others to the results; arguments as in `PairLoop`."""
         # records of both: normals and centroids, m and c of triangle t, n and e of the others
@@ -141,6 +145,7 @@ def pair_loop(kinds: Kinds, fixed: Layout, varying: Layout, recorded: int) -> Pa
             parameters, scalars[0], missing, kept, s, w,
         )  # fmt: skip
         factor = kept * (number(inside, unit) * number(x, base + JACOBIAN)) * load(flat, JACOBIAN * pitch + place)
+        factor = factor * share
         f_re, f_im = f_re * factor, f_im * factor
         finish(
             x, near, t, base, row, some, side, flat, pitch, place, f_re, f_im, totals, totals_i, c, e, m, n, scalars, s,
@@ -156,56 +161,41 @@ def seen_from(columns: bool, component: Component) -> Component:
     return component.exchanged() if columns else component
 
 
-def by_distance(close: PairLoop, distant: PairLoop) -> PairLoop:
-    """The loops of two rules: those of the second where all triangles of a vector are far from the fixed one.
+def by_zones(usual: PairLoop, distant: PairLoop) -> PairLoop:
+    """The loops of two rules: those of the second for triangles that are distant from the fixed one (pairs/zones.py).
 
     tables(fixed, varying): those of both rules, from the numbers of both sides.
     """
-    close_pair, distant_pair, close_tables, distant_tables = close.pair, distant.pair, close.tables, distant.tables
+    usual_pair, distant_pair, usual_tables, distant_tables = usual.pair, distant.pair, usual.tables, distant.tables
 
     @jitable
     def tables(fixed, varying):
         """The tables of both rules."""
-        return close_tables(fixed, varying), distant_tables(fixed, varying)
+        return usual_tables(fixed, varying), distant_tables(fixed, varying)
 
     @jitable
     def pair(
-        x, near, t, row, some, side, flat, pitch, place, v, missing, tables, scalars, parameters, s, mask, w, results,
-        apart,
+        x, near, t, row, some, side, flat, pitch, place, v, missing, share, tables, scalars, parameters, s, mask, w,
+        results, apart,
     ):  # fmt: skip
         """Add triangle t and a vector of others by the rule for their distance; arguments as in `pair_loop`."""
-        base, here = number(near, SIDE.records) + number(near, SIDE.length) * t, SPREAD * pitch + place
-        e0, e1, e2 = three(flat, CENTRE * pitch + place, pitch)
-        d0, d1 = number(x, base + CENTRE) - e0, number(x, base + CENTRE + 1) - e1
-        d2 = number(x, base + CENTRE + 2) - e2
-        size, other = square_of(x, base + SPREAD), squares_of(flat, here, pitch)
-        if any_less(d0 * d0 + d1 * d1 + d2 * d2, FAR * where_less(other, size, size, other)):
-            close_pair(
-                x, near, t, row, some, side, flat, pitch, place, v, missing, tables[0], scalars, parameters, s, mask, w,
-                results, apart,
+        base = number(near, SIDE.records) + number(near, SIDE.length) * t
+        c = number(x, base + CENTRE), number(x, base + CENTRE + 1), number(x, base + CENTRE + 2)
+        e = three(flat, CENTRE * pitch + place, pitch)
+        within = near_lanes(c, e, scalars[0], number(x, base + REACH), load(flat, REACH * pitch + place))
+        beyond = 1.0 - within
+        if any_less(zero(s), within):
+            usual_pair(
+                x, near, t, row, some, side, flat, pitch, place, v, missing, share * within, tables[0], scalars,
+                parameters, s, mask, w, results, apart,
             )  # fmt: skip
-        else:
+        if any_less(zero(s), beyond):
             distant_pair(
-                x, near, t, row, some, side, flat, pitch, place, v, False, tables[1], scalars, parameters, s, mask, w,
-                results, apart,
+                x, near, t, row, some, side, flat, pitch, place, v, missing, share * beyond, tables[1], scalars,
+                parameters, s, mask, w, results, apart,
             )  # fmt: skip
 
-    return PairLoop(close.prepare, pair, tables)
-
-
-@jitable
-def square_of(x, record):
-    """The sum of |w_a|^2 of the triangle whose spread begins at x[record] (centroid_distances.py), the square of the
-    edge if all are as long."""
-    return number(x, record + 6) + number(x, record + 7) + number(x, record + 8)
-
-
-@jitable
-def squares_of(flat, place, pitch):
-    """The sum of |w_a|^2 of each of a vector of triangles, whose spreads begin at flat[place], rows of `pitch`
-    numbers."""
-    w0, w1, w2 = three(flat, place + 6 * pitch, pitch)
-    return w0 + w1 + w2
+    return PairLoop(usual.prepare, pair, tables)
 
 
 @functools.lru_cache(maxsize=64)
@@ -219,22 +209,21 @@ def entry_loops(
     varying: Layout,
     through_centroids: bool,
     second: Form | None = None,
+    rule: DistantRule | None = None,
     distant: tuple[Layout, Layout] | None = None,
 ) -> Entries:
     """The compiled loops of one Green's function and form; columns: the trial side is the fixed one; many_tests: a
     triangle has more test functions than each of them has numbers. second: another form whose entries are added, of
     products of the same functions, direct as the first one is; its coefficients follow all scalars of the first.
-    distant: fixed and varying layout of a rule for distant triangles, where distances come through centroids and
-    kernels read no points."""
+    rule, distant: the rule for distant triangles, and the fixed and the varying layout of its points."""
     forms, points = (form,) if second is None else (form, second), fixed.points
     kinds = Kinds(radial, forms, columns, many_tests, oscillates, through_centroids)
-    fixed_normal = any(seen_from(columns, each).normal == "test" for one in forms for each in one.regular)
     loop = pair_loop(kinds, fixed, varying, points)
     if distant is not None:
-        loop = by_distance(loop, pair_loop(kinds, *distant, points))
+        loop = by_zones(loop, pair_loop(kinds, *distant, points, rule == "series"))
     prepare, pair, tables_of = loop
     stored, copied = (form.function, DATA + form.head) if many_tests else (0, 0)
-    gathered = gathering(points, varying.barycentric, fixed_normal or not through_centroids, copied)
+    gathered = gathering(points, varying.barycentric, not through_centroids, copied)
     parameters_of, scattered = parameter_reader(radial.parameters), scattering(oscillates, stored, form.head)
 
     @jitable_part
@@ -259,8 +248,9 @@ def entry_loops(
             for j in range(count):
                 out[i, j] = 0.0
         # chunk by chunk of the varying triangles, groups of rows, triangles of each row that no earlier row has
+        whole = zero(scratch) + 1.0
         for k in range(0, PITCH, step):
-            store(scratch, mask + k, zero(scratch) + 1.0)
+            store(scratch, mask + k, whole)
         for chunk in range(low, high, CHUNK):
             many = min(CHUNK, high - chunk)
             apart = (many // step + 1) * step  # numbers of one function and row
@@ -285,8 +275,8 @@ def entry_loops(
                         prepare(x, near, t, scratch, w)
                         for v in range(0, many, step):
                             pair(
-                                x, near, t, row, some, varying, flat, pitch, origin + v, v, missing, tables, scalars,
-                                parameters, scratch, mask, w, results, apart,
+                                x, near, t, row, some, varying, flat, pitch, origin + v, v, missing, whole, tables,
+                                scalars, parameters, scratch, mask, w, results, apart,
                             )  # fmt: skip
                         if missing:
                             marking(skips, t, index, chunk, many, scratch, mask, 1.0)

@@ -8,15 +8,16 @@ from numpy.typing import NDArray
 
 from calderon.backends.records import Record
 from calderon.backends.threads import in_parts
-from calderon.galerkin.regular.centroid_distances import spread_records
+from calderon.galerkin.regular.centroid_distances import spread_records, steps_of
 from calderon.galerkin.regular.element_tables import by_groups, jointly
 from calderon.mesh.geometry import FlatTriangles
 from calderon.quadrature import TriangleRule
 
-TRIANGLE = Record("TRIANGLE", centre=3, normal=3, jacobian=1, spread=9, data=None)
-"""The record of a triangle, and the rows of a chunk: centroid, normal, twice the area, corners (see
-centroid_distances.py), what the form reads; then come the quadrature points."""
-CENTRE, NORMAL, JACOBIAN, SPREAD, DATA = TRIANGLE.places.values()
+TRIANGLE = Record("TRIANGLE", centre=3, normal=3, jacobian=1, reach=1, spread=9, data=None)
+"""The record of a triangle, and the rows of a chunk: centroid, normal, twice the area, square of the distance of
+distant triangles (pairs/zones.py), corners (see centroid_distances.py), what the form reads; then come the quadrature
+points."""
+CENTRE, NORMAL, JACOBIAN, REACH, SPREAD, DATA = TRIANGLE.places.values()
 TOGETHER = 2048
 """Triangles whose records are made together: they have half a megabyte."""
 
@@ -40,13 +41,16 @@ class Layout(NamedTuple):
 
 
 def side_table(
-    rule: TriangleRule, functions: NDArray[np.float64], threes: bool, begin: int = 0
+    rule: TriangleRule, functions: NDArray[np.float64], threes: bool, begin: int = 0, means: bool = False
 ) -> tuple[Layout, NDArray[np.float64]]:
     """The layout and the table of a side with these moment functions (F, P) at the points of a rule; begin: numbers of
-    the side that come before it."""
+    the side that come before it. means: for series, whose sums are means over both triangles, of which Jacobians are
+    twice the areas: with the f-th varying function at the f-th point."""
     fixed, unit = jointly(functions * rule.weights, threes)
     varying, units = by_groups(functions * rule.weights, threes)
-    steps = rule.barycentric[::3, 0] - rule.barycentric[::3, 1]
+    if means:
+        varying, units, unit = np.eye(1, 2), np.ones(1), 1 / 4
+    steps = steps_of(rule)
     barycentric, ones = rule.barycentric.T, np.ones(len(steps))
     parts = fixed, varying, np.append(units, unit), rule.weights, barycentric, steps, -2 * np.outer(steps, steps), ones
     begins = (begin + np.cumsum([each.size for each in parts])).tolist()
@@ -54,8 +58,11 @@ def side_table(
     return layout, np.concatenate([each.ravel() for each in parts])
 
 
-def side_records(surface: FlatTriangles, data: NDArray[np.float64], rule: TriangleRule) -> NDArray[np.float64]:
-    """(n, DATA + k + 3 P) records of the triangles, with what the form reads (n, k)."""
+def side_records(
+    surface: FlatTriangles, data: NDArray[np.float64], reach: NDArray[np.float64], rule: TriangleRule
+) -> NDArray[np.float64]:
+    """(n, DATA + k + 3 P) records of the triangles, with what the form reads (n, k) and the squares of the distances of
+    distant triangles (n,)."""
     count, width = len(surface.corners), DATA + data.shape[1] + 3 * rule.number_of_points
     out = np.empty((count, width))
 
@@ -63,8 +70,8 @@ def side_records(surface: FlatTriangles, data: NDArray[np.float64], rule: Triang
         """Fill the records of some triangles, whose numbers stay in the second-level cache."""
         some = FlatTriangles(*(each[low:high] for each in surface))
         columns = (
-            some.centroids, some.normals, some.jacobian, spread_records(some, np.float64), data[low:high],
-            some.points(rule.points),
+            some.centroids, some.normals, some.jacobian, reach[low:high], spread_records(some, np.float64),
+            data[low:high], some.points(rule.points),
         )  # fmt: skip
         np.concatenate([each.reshape(high - low, -1) for each in columns], axis=1, out=out[low:high])
 

@@ -14,7 +14,6 @@ from calderon.backends import Execution, at_once
 from calderon.backends.numba import jitable_part
 from calderon.galerkin.bilinear_form import BilinearForm
 from calderon.galerkin.block import Block
-from calderon.galerkin.forms.form import Form
 from calderon.galerkin.regular.element_tables import FUNCTIONS_AT_ONCE, in_threes
 from calderon.galerkin.rows.cluster_tables import SIDE, RowSide, positions, regrouped, row_side, triangle_order
 from calderon.galerkin.rows.entries import Entries, entries_scratch, entry_loops
@@ -23,7 +22,8 @@ from calderon.galerkin.rows.entry_tables import DATA, Layout, side_records, side
 from calderon.galerkin.rows.pair_matrix import Neighbours, neighbours, summed
 from calderon.galerkin.rows.special_pairs import FoundPairs, SpecialPairs
 from calderon.pairs.rules import Batch
-from calderon.quadrature import NearQuadrature, triangle_rule
+from calderon.pairs.zones import DEGREE, DistantRule
+from calderon.quadrature import triangle_rule
 
 
 @functools.lru_cache(maxsize=64)
@@ -94,19 +94,20 @@ def compiled_sum(
         parts.append(SpecialPairs.of(form, execution, parts[0].found if parts else found, factor))
     pairs = max(parts, key=lambda each: each.form.curls)  # whose records have what the other one reads, too
     forms, rule = [each.form for each in parts], triangle_rule(pairs.quadrature.regular)
-    tables = _side_tables(pairs, forms)
+    distant, reached = _zones(parts)
+    tables = _side_tables(pairs, distant)
     one_space, symmetric = pairs.test_space is pairs.trial_space, all(each.is_symmetric for _, each in terms)
     same = pairs.form.direct and one_space and row_clusters is column_clusters
     # both sides; what they share is made once
     if same:
-        rows = columns = _side(pairs, True, row_clusters, tables[0][1])
+        rows = columns = _side(pairs, True, row_clusters, tables[0][1], reached[0])
     elif pairs.form.direct and one_space and np.array_equal(row_clusters.order, column_clusters.order):
-        rows = _side(pairs, True, row_clusters, tables[0][1])
+        rows = _side(pairs, True, row_clusters, tables[0][1], reached[0])
         columns = rows._replace(side=regrouped(rows.side, column_clusters), clusters=column_clusters)
     else:
         rows, columns = at_once(
-            functools.partial(_side, pairs, True, row_clusters, tables[0][1]),
-            functools.partial(_side, pairs, False, column_clusters, tables[1][1]),
+            functools.partial(_side, pairs, True, row_clusters, tables[0][1], reached[0]),
+            functools.partial(_side, pairs, False, column_clusters, tables[1][1], reached[1]),
         )
     test, trial = (layouts for layouts, _ in tables)
     many_tests = pairs.numbers_of_tests > 0
@@ -115,7 +116,7 @@ def compiled_sum(
         """The compiled loops with the test side fixed, or by_columns the trial side."""
         kind = pairs.radial, forms[0], by_columns, by_columns and many_tests, pairs.green.is_complex
         (*own, centroids), second = (fixed[0], varying[0], pairs._through_centroids()), (*forms[1:], None)[0]
-        return entry_loops(*kind, *own, centroids, second, (fixed[1], varying[1]) if len(fixed) > 1 else None)
+        return entry_loops(*kind, *own, centroids, second, distant, (fixed[1], varying[1]) if distant else None)
 
     # the sparse part of touching and near pairs
     around = [_neighbours(each, np.concatenate([each.triangles(each.batches), each.idle]), rows, columns)
@@ -138,21 +139,23 @@ def compiled_sum(
     )
 
 
-def _side_tables(pairs: SpecialPairs, forms: list[Form]) -> list[tuple[list[Layout], NDArray[np.float64]]]:
+def _zones(parts: list[SpecialPairs]) -> tuple[DistantRule | None, list[NDArray[np.float64]]]:
+    """The rule of distant pairs for all forms, and the squares of the distances of both sides."""
+    rules = {part.distant_rule for part in parts}
+    for part in parts:
+        part.distant_rule = None if None in rules else "points" if len(rules) > 1 else part.distant_rule
+    reached = zip(*(part.reached() for part in parts), strict=True)
+    return parts[0].distant_rule, [functools.reduce(np.maximum, each) for each in reached]
+
+
+def _side_tables(pairs: SpecialPairs, distant: DistantRule | None) -> list[tuple[list[Layout], NDArray[np.float64]]]:
     """Layouts and tables of both sides, of the rule of regular pairs and, if there is one, of that of distant pairs."""
-    given, rules = pairs.quadrature, [triangle_rule(pairs.quadrature.regular)]
-    if (
-        isinstance(given, NearQuadrature)
-        and pairs._through_centroids()
-        and not any(each.normal == "test" for form in forms for each in form.regular)
-    ):
-        rule = triangle_rule(given.distant)
-        if rule.number_of_points < rules[0].number_of_points and in_threes(rule, *pairs.moment_functions(rule)):
-            rules.append(rule)
+    rules = [triangle_rule(each) for each in (pairs.quadrature.regular, DEGREE)][: 2 if distant else 1]
     found: list[tuple[list[Layout], list[NDArray[np.float64]]]] = [([], []), ([], [])]
-    for rule in rules:
+    for number, rule in enumerate(rules):
         for (layouts, tables), functions in zip(found, pairs.moment_functions(rule), strict=True):
-            layout, table = side_table(rule, functions, pairs.threes, sum(each.size for each in tables))
+            before, means = sum(each.size for each in tables), number == 1 and distant == "series"
+            layout, table = side_table(rule, functions, pairs.threes, before, means)
             layouts.append(layout)
             tables.append(table)
     return [(layouts, np.concatenate(tables)) for layouts, tables in found]
@@ -182,12 +185,16 @@ class OrderedSide(NamedTuple):
     clusters: Clusters
 
 
-def _side(pairs: SpecialPairs, test: bool, clusters: Clusters, table: NDArray[np.float64]) -> OrderedSide:
-    """One side in cluster order, with this table and the records of its triangles."""
+def _side(
+    pairs: SpecialPairs, test: bool, clusters: Clusters, table: NDArray[np.float64], reach: NDArray[np.float64]
+) -> OrderedSide:
+    """One side in cluster order, with this table and the records of its triangles, which have the squares of the
+    distances of distant triangles (n,)."""
     selection, surface = (pairs.test, pairs.test_surface) if test else (pairs.trial, pairs.trial_surface)
     places = positions(selection.places, clusters)
     order = triangle_order(places)
-    records = side_records(surface.take(order), pairs.form_data(test, order), triangle_rule(pairs.quadrature.regular))
+    rule = triangle_rule(pairs.quadrature.regular)
+    records = side_records(surface.take(order), pairs.form_data(test, order), reach[order], rule)
     side = row_side(places[order], clusters, table, records, records, pairs.real)
     return OrderedSide(side, order, places, clusters)
 

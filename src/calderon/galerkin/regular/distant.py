@@ -1,0 +1,92 @@
+"""The rule of distant pairs of triangles (pairs/zones.py) in a tile: its tables, and the distant lanes of a vector.
+
+Near lanes have the usual rule, distant ones the cheaper rule; where a vector has both, both are computed, and each is
+multiplied by 1 where it holds, else by 0. The rule of a pair so depends on this pair alone.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from calderon.backends.vectors import jitable, where_less
+from calderon.galerkin.forms.form import Form
+from calderon.galerkin.regular.centroid_distances import steps_of
+from calderon.galerkin.regular.element_tables import blocked, by_groups, in_threes, packed, test_weights
+from calderon.greens import Radial
+from calderon.pairs.zones import DEGREE, DistantRule
+from calderon.quadrature import TriangleRule, triangle_rule
+
+Functions = Callable[[TriangleRule], tuple[NDArray[np.float64], NDArray[np.float64]]]
+"""The functions (F, P) of the moments of both sides at the points of a rule."""
+
+
+class Distant(NamedTuple):
+    """What a tile needs of distant pairs.
+
+    own (n,), others (blocks, LANES): squares of distances of the test and of the trial triangles (`pairs.zones`), from
+    which on pairs are distant. weights (groups, m), table, units, measure: as in `TestSide` and `TrialSide`, factors
+    (groups,) those of `TestSide` over those of the usual rule; steps, products: as in `Spreads`.
+    """
+
+    own: NDArray[np.floating]
+    others: NDArray[np.floating]
+    weights: NDArray[np.floating]
+    factors: NDArray[np.floating]
+    table: NDArray[np.floating]
+    units: NDArray[np.floating]
+    measure: NDArray[np.floating]
+    steps: NDArray[np.floating]
+    products: NDArray[np.floating]
+
+
+def distant_rule(form: Form, radial: Radial, functions: Functions) -> DistantRule | None:
+    """The rule of distant pairs of a form, None where pairs have one rule at any distance.
+
+    A Green's function without parameters is c / r^p, as it has no length, and G has p = 1. Series are those of products
+    of constants and of products of three linear functions, and of curls alone, which are constant.
+    """
+    rule = triangle_rule(DEGREE)
+    if not form.is_plain or not in_threes(rule, *functions(rule)):
+        return None
+    sizes, component = [len(each) for each in functions(rule)], form.regular[0]
+    if component.normal == "none" and component.radial == 0 and radial.parameters == 0 and radial.orders[0] == 1:
+        if form.direct and (sizes == [1, 1] or (sizes == [3, 3] and not form.curls)):
+            return "series"
+    return "points"
+
+
+def distant_tables(
+    rule: DistantRule | None, functions: Functions, usual: int, reached: list[NDArray[np.float64]], together: bool,
+    real: DTypeLike,
+) -> Distant:  # fmt: skip
+    """The tables of a rule of distant pairs, empty for None.
+
+    functions: of the moments; usual: degree of the usual rule; reached: squares of distances of both sides; together:
+    whether test functions are applied together; real: the type of numbers.
+    """
+    if rule is None:
+        return Distant(*(np.zeros((1,) * each, real) for each in (1, 2, 2, 1, 1, 1, 1, 1, 2)))
+    points, before = triangle_rule(DEGREE), triangle_rule(usual)
+    (first, second), lacking = functions(points), test_weights(functions(before)[0], before, True, together)[1]
+    weights, units = test_weights(first, points, True, together)
+    table, trial_units = points.weights, np.ones(1)
+    if len(second) > 1:
+        table, trial_units = by_groups(second * points.weights, True)
+    if rule == "series":  # means over both triangles, of which Jacobians are twice the areas
+        units = np.full(len(units), 1 / 4)
+    steps = steps_of(points)
+    parts = (
+        reached[0], blocked(reached[1], 0.0), weights, units / lacking, table.ravel(), trial_units, points.weights,
+        steps, -2 * np.outer(steps, steps),
+    )  # fmt: skip
+    return Distant(*(packed(each, real) for each in parts))
+
+
+@jitable
+def near_lanes(c, e, tiny, own, others):
+    """1 where a pair of triangles is near, 0 where it is distant, from the centroids c and e, the number `tiny` that is
+    added to squares and the squares of distances `own` and `others` of `Distant`."""
+    d0, d1, d2 = c[0] - e[0], c[1] - e[1], c[2] - e[2]
+    return where_less(d0 * d0 + tiny + d1 * d1 + d2 * d2, where_less(own, others, others, own), 1.0, 0.0)

@@ -1,0 +1,131 @@
+"""Pairs of distant triangles by Taylor's series of c / r about their centroids, from one value and moments.
+
+With D = c - e of the centroids, r = |D|, the corners w_a of the test triangle and v_b of the trial triangle less their
+centroids, and local points xi and eta
+
+    1 / |D + xi - eta| = sum_n (-1)^n / n! ((xi - eta) . grad)^n ...,   E[xi xi^T] = sum_a w_a w_a^T / 12,
+    E[xi_i xi_j xi_k] = sum_a (w_a)_i (w_a)_j (w_a)_k / 30,
+
+where E is the mean over a triangle. Between constants the terms up to the third order are, with u_a = D . w_a and z_b =
+D . v_b, whose sums over the three corners vanish,
+
+    E[1 / |x - y|] = 1/r { 1 + [3 (sum u^2 + sum z^2) / r^2 - sum |w|^2 - sum |v|^2] / (24 r^2)
+                           + [(sum u |w|^2 - sum z |v|^2) / 20 - (u_0 u_1 u_2 - z_0 z_1 z_2) / (4 r^2)] / r^4 }.
+
+Between linear functions l_a and l_b those up to the second order are
+
+    E[l_a l_b / |x - y|] = 1/r { 1/9 + P_a - Q_b + (w_a . v_b - 3 u_a z_b / r^2) / (144 r^2) },
+    P_a = [3 (sum u^2 + 2 u_a^2) / r^2 - sum |w|^2 - 2 |w_a|^2] / (360 r^2) - u_a / (36 r^2),
+
+and -Q_b the same of the trial triangle with -z_b. All numbers but the value come from centroid_distances.py.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from calderon.backends.vectors import jitable, lanes, number, store, zero
+from calderon.galerkin.regular.centroid_distances import along, dot
+from calderon.galerkin.regular.point_sums import three
+from calderon.greens import Radial
+from calderon.greens.elementary import inverse_square_root_multiple, root_scaled
+
+POINTS = 3
+"""Points y in the working memory of `linear_series`, one for each trial function."""
+
+
+def constant_series(radial: Radial) -> Callable[..., Any]:
+    """The compiled mean E[G] of a Green's function c / r, in the place of the sums of `pair_sums.pair_sums`, as the sum
+    over all points. Their arguments are those of these sums; points, weights and steps are not read."""
+    radial_value = radial.multiple or radial.value
+
+    @jitable
+    def sums(
+        x, o, m, c, shapes, record, weights, y, here, pitch, e, n, around, there, steps, pairs, ones, measure,
+        parameters, tiny, missing, kept, s, w,
+    ):  # fmt: skip
+        """Expand to the third order about the centroids of a fixed triangle and a vector of others."""
+        nothing, (square, inverse, u, z) = zero(s), centred(c, e, shapes, record, around, there, pitch, tiny)
+        (u0, u1, u2), (z0, z1, z2), (b0, b1, b2) = u, z, three(around, there + 6 * pitch, pitch)
+        a0, a1, a2 = number(shapes, record + 6), number(shapes, record + 7), number(shapes, record + 8)
+        value = radial_value(square, parameters, square)[0]
+        even = 1.5 * (inverse * (squares(u) + squares(z))) - 0.5 * (a0 + a1 + a2 + (b0 + b1 + b2))
+        odd = 0.05 * (u0 * (a0 - a2) + u1 * (a1 - a2) - (z0 * (b0 - b2) + z1 * (b1 - b2)))
+        odd = odd - 0.25 * (inverse * (u0 * u1 * u2 - z0 * z1 * z2))
+        value = value + value * (inverse * ((1 / 12) * even + inverse * odd))
+        return nothing + 1.0, nothing, (value, nothing), (nothing, nothing)
+
+    return sums
+
+
+def linear_series(radial: Radial) -> Callable[..., Any]:
+    """The compiled means E[l_a l_b G] of a Green's function c / r, in the place of the sums of `pair_sums.pair_sums`:
+    with test function a at trial point b of `POINTS`. Arguments as in `constant_series`."""
+    radial_value = radial.multiple or radial.value
+
+    @jitable
+    def sums(
+        x, o, m, c, shapes, record, weights, y, here, pitch, e, n, around, there, steps, pairs, ones, measure,
+        parameters, tiny, missing, kept, s, w,
+    ):  # fmt: skip
+        """Expand to the second order about the centroids of a fixed triangle and a vector of others."""
+        nothing, (square, inverse, u, z) = zero(s), centred(c, e, shapes, record, around, there, pitch, tiny)
+        a = number(shapes, record + 6), number(shapes, record + 7), number(shapes, record + 8)
+        value = radial_value(square, parameters, square)[0]
+        # terms of one side; then products of both
+        p0, p1, p2 = terms(inverse, u, a, -1 / 36)
+        q0, q1, q2 = terms(inverse, z, three(around, there + 6 * pitch, pitch), 1 / 36)
+        v0, v1 = three(around, there, pitch), three(around, there + 3 * pitch, pitch)
+        g0, h0 = dot(shapes, record, v0[0], v0[1], v0[2]), dot(shapes, record + 3, v0[0], v0[1], v0[2])
+        g1, h1 = dot(shapes, record, v1[0], v1[1], v1[2]), dot(shapes, record + 3, v1[0], v1[1], v1[2])
+        p, step, triple = (p0 + 1 / 9, p1 + 1 / 9, p2 + 1 / 9), lanes(s), 3.0 * inverse
+        scaled, mixed = value * inverse * (1 / 144), (triple * u[0], triple * u[1], triple * u[2])
+        put_entries(s, w + 3 * step, value, scaled, p, q0, mixed, z[0], g0, h0)
+        put_entries(s, w + 9 * step, value, scaled, p, q1, mixed, z[1], g1, h1)
+        put_entries(s, w + 15 * step, value, scaled, p, q2, mixed, z[2], -(g0 + g1), -(h0 + h1))
+        return nothing + 1.0, nothing, (nothing, nothing), (nothing, nothing)
+
+    return sums
+
+
+@jitable
+def centred(c, e, shapes, record, around, there, pitch, tiny):
+    """r^2 and 1 / r^2, (D . w_0, D . w_1, D . w_2) and (D . v_0, D . v_1, D . v_2); arguments as in `pair_sums`."""
+    d0, d1, d2 = c[0] - e[0], c[1] - e[1], c[2] - e[2]
+    square = d0 * d0 + tiny + d1 * d1 + d2 * d2
+    root = inverse_square_root_multiple(square)
+    inverse = root_scaled(root_scaled(root * root, root), root)
+    u0, u1 = dot(shapes, record, d0, d1, d2), dot(shapes, record + 3, d0, d1, d2)
+    z0, z1 = along(around, there, pitch, d0, d1, d2), along(around, there + 3 * pitch, pitch, d0, d1, d2)
+    return square, inverse, (u0, u1, -(u0 + u1)), (z0, z1, -(z0 + z1))
+
+
+@jitable
+def squares(u):
+    """The sum of the squares of three vectors, u."""
+    return u[0] * u[0] + u[1] * u[1] + u[2] * u[2]
+
+
+@jitable
+def terms(inverse, u, a, first):
+    """The terms P_a of one side, a = 0, 1, 2: inverse, 1 / r^2; u: D . w_a; a: |w_a|^2; first: the factor of u_a /
+    r^2."""
+    triple, small, start = 3.0 * inverse, inverse * (1 / 360), inverse * first
+    every = triple * squares(u) - (a[0] + a[1] + a[2])
+    return (
+        start * u[0] + small * (every + 2.0 * (triple * (u[0] * u[0]) - a[0])),
+        start * u[1] + small * (every + 2.0 * (triple * (u[1] * u[1]) - a[1])),
+        start * u[2] + small * (every + 2.0 * (triple * (u[2] * u[2]) - a[2])),
+    )
+
+
+@jitable
+def put_entries(s, place, value, scaled, p, q, mixed, z, g, h):
+    """Store the means with the three test functions for one trial function at s[place:].
+
+    value: 1 / r; scaled: value / (144 r^2); p, q: terms of both sides; mixed: 3 u_a / r^2; z: D . v_b; g, h: w_0 . v_b
+    and w_1 . v_b.
+    """
+    step = lanes(s)
+    store(s, place, value * (p[0] + q) + scaled * (g - mixed[0] * z))
+    store(s, place + step, value * (p[1] + q) + scaled * (h - mixed[1] * z))
+    store(s, place + 2 * step, value * (p[2] + q) - scaled * ((g + h) + mixed[2] * z))

@@ -1,0 +1,84 @@
+"""Zones of pairs of triangles by distance: the usual rule, and from a distance on a cheaper one.
+
+Two triangles whose centroids are d edges apart, where an edge is the root of the mean square of the three and the
+larger one of both counts, are distant if
+
+    C / d^p <= accuracy   and   B (k l)^q <= accuracy,
+
+with the longest edge l of a triangle. The cheaper rules miss terms of the third or fourth order in 1 / d, and waves as
+far as they oscillate over a triangle, at any distance. All is measured (docs/decisions/72-zones.md), for errors
+of entries over the largest one and of products with constant, smooth and random vectors over their largest number, on
+spheres, cubes, ellipsoids and graded boxes: a tenth of the bound with C, all of it with B.
+"""
+
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calderon.quadrature import Quadrature
+
+DistantRule = Literal["series", "points"]
+"""Taylor's series about the centroids of c / r, or the symmetric rule of `DEGREE` on both triangles."""
+DistantKernel = Literal["value", "normal", "curls"]
+"""A Green's function, its normal derivative, or the form that is integrated by parts."""
+DEGREE = 2
+"""Degree of the rule of three points."""
+USUAL = 4
+"""The degree of `Quadrature.regular` that zones replace; another one holds for all pairs."""
+NEVER = 1e30
+"""The square of a distance that no pair has, in coordinates in which a mesh has unit size."""
+CORNER = 2 / 3
+"""A corner is at most as far from the centroid as so many longest edges."""
+
+
+Error = tuple[float, float]
+"""A factor and a power."""
+
+
+class Errors(NamedTuple):
+    """Errors of rules of distant pairs, each by the larger degree of the functions of both triangles.
+
+    series: C and p of a Green's function by series, curls: those of a form that is integrated by parts, the differences
+    of whose products are harder; points: of a Green's function by points, normal: of its normal derivative; waves: B
+    and q.
+    """
+
+    series: tuple[Error, ...] = ((0.042, 4), (0.15, 4))
+    curls: tuple[Error, ...] = ((0.085, 4), (0.15, 4))
+    points: tuple[Error, ...] = ((0.066, 4), (0.15, 4))
+    normal: tuple[Error, ...] = ((0.21, 4), (0.049, 3))
+    waves: tuple[Error, ...] = ((9e-5, 3.5), (2e-4, 2.5))
+
+    def of(self, rule: DistantRule, kernel: DistantKernel, degree: int) -> Error:
+        """C and p of a kernel by a rule."""
+        if kernel == "normal":
+            return self.normal[degree]
+        table = self.points if rule == "points" else self.curls if kernel == "curls" else self.series
+        return table[degree]
+
+
+ERRORS = Errors()
+
+
+def reaches(
+    rule: DistantRule | None, kernel: DistantKernel, degree: int, surface: Any, wavenumber: complex,
+    quadrature: Quadrature,
+) -> NDArray[np.float64]:  # fmt: skip
+    """(n,) the squares of the distances of centroids from which on others are distant from the triangles of a surface,
+    `NEVER` where none is: a pair is distant where it is as far apart as the larger one of both.
+
+    rule: of distant pairs; kernel: what is integrated; degree: the larger one of the functions of both sides; surface:
+    `FlatTriangles`; wavenumber: k, of which |k| counts; quadrature: its accuracy counts, 0 for no zones, and near
+    pairs, which have rules of their own, are never distant.
+    """
+    accuracy = quadrature.accuracy
+    if rule is None or accuracy <= 0 or degree >= len(ERRORS.points):
+        return np.full(len(surface.corners), NEVER)
+    squares = ((np.roll(surface.corners, 1, axis=1) - surface.corners) ** 2).sum(axis=2)
+    longest = squares.max(axis=1, initial=0.0)
+    bound, power = ERRORS.of(rule, kernel, degree)
+    distance = (bound / accuracy) ** (2 / power) * squares.mean(axis=1)
+    bound, power = ERRORS.waves[degree]
+    resolved = bound * (abs(wavenumber) * np.sqrt(longest)) ** power <= accuracy
+    return np.where(resolved, np.maximum(distance, (quadrature.near + 2 * CORNER) ** 2 * longest), NEVER)
