@@ -26,6 +26,7 @@ from calderon.backends.vectors import (
     lanes,
     load,
     number,
+    prefetch,
     store,
     width,
     zero,
@@ -46,6 +47,10 @@ from calderon.greens import Radial, parameter_reader
 from calderon.integrands import Components
 from calderon.pairs.zones import DEGREE, DistantRule
 from calderon.quadrature import triangle_rule
+
+
+AHEAD = 2
+"""Test triangles whose rows are prefetched before entries are added to them: a row lies on a page of its own."""
 
 
 def tile_scratch(
@@ -199,14 +204,22 @@ def tile_kernel(kind: TileKind) -> Callable[..., None]:
             store(t, v, zero(t))
         # block by block of trial triangles, vectors of them, all test triangles
         for b in range(start, blocks):
-            direct = at_once and columns.first[b] >= 0
+            column = columns.first[b]
+            direct = at_once and column >= 0
             mark(words, cursors, skip_start, skip_position, lo, hi, b, upper)
             for strip in range(0, LANES, wide):
                 for i in range(lo, min(hi, b * LANES + strip + wide) if upper else hi):
                     m = test_normals[i, 0], test_normals[i, 1], test_normals[i, 2]
                     c = test_centres[i, 0], test_centres[i, 1], test_centres[i, 2]
                     row = tile_rows[i - lo, first if has_mass else 0]
+                    target, ahead = number(row_ids, row) * pitch + column, 0
+                    if direct:
+                        ahead = number(row_ids, tile_rows[min(i + AHEAD, hi - 1) - lo, first]) * pitch + column
                     for v in range(strip, strip + wide, step):
+                        if direct:
+                            prefetch(flat, ahead + v)
+                            if complex_out:
+                                prefetch(flat, ahead + v + step // 2)
                         here = 3 * b * LANES + v
                         n, e = three(all_normals, here, LANES), three(all_centres, here, LANES)
                         # Jacobians, zero for pairs that are left out
@@ -267,7 +280,7 @@ def tile_kernel(kind: TileKind) -> Callable[..., None]:
                                 )  # fmt: skip
                             elif has_mass and direct:
                                 s0, i0 = complex_product(total, total_i, f_re, f_im)
-                                accumulate(out[row_ids[row]], columns.first[b] + v, s0, i0)
+                                accumulate(flat, target + v, s0, i0)
                             elif has_mass and at_once:
                                 add_product(
                                     t, v * kept + row * step, imaginary, total, total_i, f_re, f_im, complex_out
