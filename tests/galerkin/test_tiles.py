@@ -41,3 +41,91 @@ def test_entries_are_those_of_matrices_of_several_strips(name):
     rows, columns = (random.integers(0, size, 60) for size in matrix.shape)
     found = operator.entries(rows, columns)
     assert np.abs(found - matrix[np.ix_(rows, columns)]).max() < 1e-12 * np.abs(matrix).max()
+
+
+DOUBLED = cal.mesh.sphere(1.0, 0.6)
+FAR_PAIRS = {
+    "P0": (cal.Laplace(), cal.P0, 4),
+    "P1": (cal.Laplace(), cal.P1, 3),
+    "waves": (cal.Helmholtz(0.3), cal.P1, 0),
+}
+
+
+@pytest.mark.parametrize("name", FAR_PAIRS)
+def test_errors_of_distant_pairs_fall_with_the_distance(name):
+    """Series of 1/r by the powers that they lack, at eight and at sixteen edges; points see waves at any distance."""
+    green, space, order = FAR_PAIRS[name]
+    test, errors = space(DOUBLED), []
+    for distance in (7.0, 14.0):
+        trial = space(cal.TriangleMesh(DOUBLED.vertices + [distance, 0.2, 0.1], DOUBLED.triangles))
+        exact, found = (
+            cal.single_layer(green, trial, test, quadrature=cal.Quadrature(accuracy=accuracy)).assemble().to_array()
+            for accuracy in (0, 0.1)
+        )
+        errors.append(np.abs(found - exact).max() / np.abs(exact).max())
+    assert 1e-9 < errors[1] < errors[0] < 1e-4
+    assert order == 0 or errors[1] < errors[0] / 2 ** (order - 0.5)
+
+
+MESHES = {
+    "sphere": cal.mesh.sphere(1.0, 0.14),
+    "cube": cal.mesh.cube(1.0, 0.1),
+    "ellipsoid": cal.mesh.ellipsoid((2.0, 1.0, 0.7), 0.2),
+    "torus": cal.mesh.torus(1.0, 0.4, 0.2),
+    "cylinder": cal.mesh.cylinder(0.5, 1.0, 0.12),
+    "graded": cal.mesh.cuboid((1.0, 1.0, 1.0), 0.16, grading=2),
+}
+LAYERS = {
+    "constants": (cal.single_layer, cal.P0),
+    "linear": (cal.single_layer, cal.P1),
+    "double": (cal.double_layer, cal.P1),
+    "by parts": (cal.hypersingular, cal.P1),
+}
+
+
+def errors_of_zones(layer, green, space, accuracy):
+    """Errors of entries and of products with a constant, a smooth and a random vector, over the largest numbers."""
+    exact, found = (
+        layer(green, space, quadrature=cal.Quadrature(accuracy=each)).assemble().to_array() for each in (0, accuracy)
+    )
+    places = space.mesh.centroids if space.element.degree == 0 else space.mesh.vertices
+    smooth = np.cos(3 * places @ [0.5, 0.6, 0.4]) + places[:, 0]
+    vectors = np.stack([np.ones(len(places)), smooth, np.random.default_rng(0).standard_normal(len(places))], axis=1)
+    scale = np.abs(exact @ vectors).max(axis=0)
+    if layer is cal.hypersingular:  # it takes constants to zero, but for waves
+        scale[0] = max(scale[0], 1e-3 * np.abs(exact).sum(axis=1).max())
+    error = found - exact
+    return np.abs(error).max() / np.abs(exact).max(), *(np.abs(error @ vectors).max(axis=0) / scale)
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_distant_pairs_keep_six_digits(name):
+    """Entries and products of static operators on six meshes, one of them graded."""
+    layer, space = LAYERS[name]
+    errors = np.array([errors_of_zones(layer, cal.Laplace(), space(mesh), 1e-5) for mesh in MESHES.values()])
+    assert errors.max() < 1e-6
+    assert errors.max() > 1e-9  # there are distant pairs
+
+
+@pytest.mark.parametrize("space", [cal.P0, cal.P1])
+def test_errors_of_waves_stay_below_the_accuracy(space):
+    """At ten edges a wavelength, where triangles are about equilateral, and more."""
+    for mesh, edges in ((MESHES["sphere"], 10), (MESHES["cube"], 15), (MESHES["graded"], 15)):
+        k = 2 * np.pi / (edges * np.linalg.norm(np.diff(mesh.vertices[mesh.triangles], axis=1), axis=2).mean())
+        errors = errors_of_zones(cal.single_layer, cal.Helmholtz(k), space(mesh), 1e-4)
+        assert max(errors) < 1e-4
+    assert max(errors) > 1e-9
+
+
+def test_one_rule_at_any_distance():
+    """Without an accuracy, and for another degree than the usual one."""
+    first, second = (
+        cal.single_layer(cal.Laplace(), IN_STRIPS["P0"].trial, quadrature=cal.Quadrature(regular=5, accuracy=each))
+        for each in (0.0, 0.1)
+    )
+    assert np.array_equal(first.entries(range(9), range(270, 279)), second.entries(range(9), range(270, 279)))
+    usual, without = (
+        cal.single_layer(cal.Laplace(), IN_STRIPS["P0"].trial, quadrature=cal.Quadrature(accuracy=each))
+        for each in (1e-5, 0.0)
+    )
+    assert not np.array_equal(usual.entries(range(2), range(270, 279)), without.entries(range(2), range(270, 279)))

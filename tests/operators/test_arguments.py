@@ -138,11 +138,15 @@ def test_electromagnetic_operators_need_a_quadrature(space):
             made(1.0, density, quadrature=4)
 
 
-@pytest.mark.parametrize("name", ["regular", "singular", "near"])
+@pytest.mark.parametrize("name", ["regular", "singular", "near", "accuracy"])
 @pytest.mark.parametrize("value", ["6", True, None, [4], 4.5])
 def test_the_numbers_of_a_quadrature(name, value):
     if (name, value) == ("near", 4.5):
         assert cal.Quadrature(near=value).near == value
+        return
+    if (name, value) == ("accuracy", 4.5):
+        with pytest.raises(ValueError, match="quadrature accuracy=4.5 is out of range: choose 0.0 to 0.1"):
+            cal.Quadrature(accuracy=value)
         return
     with pytest.raises(TypeError, match=f"quadrature {name}=.* is not a"):
         cal.Quadrature(**{name: value})

@@ -23,7 +23,7 @@ Functions = Callable[[TriangleRule], tuple[NDArray[np.float64], NDArray[np.float
 
 
 class Distant(NamedTuple):
-    """What a tile needs of distant pairs.
+    """The numbers of a tile for distant pairs.
 
     own (n,), others (blocks, LANES): squares of distances of the test and of the trial triangles (`pairs.zones`), from
     which on pairs are distant. weights (groups, m), table, units, measure: as in `TestSide` and `TrialSide`, factors

@@ -10,6 +10,7 @@ from calderon.backends.records import Record
 from calderon.backends.vectors import jitable, lanes, load, number, store, zero
 from calderon.galerkin.regular.centroid_distances import along, dot, put_pair, put_planes, three_squares
 from calderon.galerkin.regular.element_tables import LANES
+from calderon.galerkin.regular.flush import add_product, add_three
 from calderon.galerkin.regular.point_sums import (
     applied,
     combined,
@@ -21,7 +22,6 @@ from calderon.galerkin.regular.point_sums import (
     three,
     zeros,
 )
-from calderon.galerkin.regular.tile import add_product, add_three
 from calderon.greens import Radial
 
 SLOPE = 2

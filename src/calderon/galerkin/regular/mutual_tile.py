@@ -24,6 +24,7 @@ from calderon.backends.vectors import (
     aligned,
     any_less,
     complex_product,
+    jitable,
     lanes,
     load,
     number,
@@ -35,7 +36,7 @@ from calderon.galerkin.forms.form import MASS, PARAMETERS
 from calderon.galerkin.regular.centroid_distances import PRODUCTS, RECORD
 from calderon.galerkin.regular.distant import near_lanes
 from calderon.galerkin.regular.element_tables import LANES
-from calderon.galerkin.regular.flush import take
+from calderon.galerkin.regular.flush import add_product, take
 from calderon.galerkin.regular.mutual_sums import (
     SLOPES,
     mutual_results,
@@ -46,7 +47,6 @@ from calderon.galerkin.regular.mutual_sums import (
 from calderon.galerkin.regular.pair_mask import first_left_out, left_out, mark, words_for
 from calderon.galerkin.regular.point_sums import three
 from calderon.galerkin.regular.scatter_columns import adding_results, column_scratch, fetched
-from calderon.galerkin.regular.tile import add_product
 from calderon.greens import Radial, parameter_reader
 from calderon.greens.elementary import inverse_square_root
 from calderon.pairs.zones import DEGREE
@@ -81,17 +81,11 @@ def mutual_kernel(
     radial_phase, shifts, parts = radial.phase, radial.shifts, 2 if complex_out else 1
     parameters_of = parameter_reader(radial.parameters)
     add_columns, add_rows = adding_results(complex_out)
-    if threes:
-        sums = mutual_sums_in_threes(radial, linear, oscillates, close, points)
-        add_results = mutual_results_in_threes(oscillates, complex_out, points, trials)
-    else:
-        sums = mutual_sums(radial, linear, oscillates, points)
-        add_results = mutual_results(oscillates, complex_out, points, trials)
-    distant_sums, add_distant = sums, add_results
+    given = radial, linear, oscillates, complex_out, threes
+    add_pair = adding_pair(*given, close, points, trials)
+    add_distant = add_pair
     if has_zones:
-        few = triangle_rule(DEGREE).number_of_points
-        distant_sums = mutual_sums_in_threes(radial, linear, oscillates, False, few)
-        add_distant = mutual_results_in_threes(oscillates, complex_out, few, trials)
+        add_distant = adding_pair(*given, False, triangle_rule(DEGREE).number_of_points, trials)
 
     @kernel
     def tile(
@@ -147,44 +141,25 @@ def mutual_kernel(
                     if missing:
                         factor = factor * load(mask, 0)
                     # near triangles of the vector, then distant ones
-                    near = zero(t) + 1.0
+                    near, apart = zero(t) + 1.0, zero(t)
                     if has_zones:
                         near = near_lanes(c, e, tiny, number(own, i), load(others, b * LANES + v))
-                    for zone in range(2 if has_zones else 1):
-                        if zone == 1:
-                            near, factor = 1.0 - near, factor * share
-                        if has_zones and not any_less(zero(t), near):
-                            continue
-                        k = factor * near
-                        p, l = (n[0] * k, n[1] * k, n[2] * k), (k * m[0], k * m[1], k * m[2])
-                        # slopes once, results A and B
-                        if zone == 0:
-                            a_re, a_im, b_re, b_im = sums(
-                                x, 3 * points * i, c, d, e, l, p, y, points * 3 * b * LANES + v, weights, gammas, ones,
-                                measure, shapes, RECORD * i, around, b * RECORD * LANES + v, steps, products, square,
-                                missing, load(mask, 0), parameters, tiny, reference, pair,
-                            )  # fmt: skip
-                        else:
-                            a_re, a_im, b_re, b_im = distant_sums(
-                                x, 0, c, d, e, l, p, y, 0, far_weights, far_gammas, ones, far_measure, shapes,
-                                RECORD * i, around, b * RECORD * LANES + v, far_steps, far_products, square, missing,
-                                load(mask, 0), parameters, tiny, reference, pair,
-                            )  # fmt: skip
-                        # with functions at the points y, or as they are with constants, to the rows of the tile
-                        if linear and zone == 0:
-                            add_results(
-                                t, begin, imaginary, other, f_re, f_im, weights, table, units, tile_rows, i - lo, slot,
-                                pair,
-                            )  # fmt: skip
-                        elif linear:
-                            add_distant(
-                                t, begin, imaginary, other, f_re, f_im, far_weights, far_table, far_units, tile_rows,
-                                i - lo, slot, pair,
-                            )  # fmt: skip
-                        else:
-                            row = begin + tile_rows[i - lo, slot] * trials * step
-                            add_product(t, row, imaginary, a_re, a_im, f_re, f_im, complex_out)
-                            add_product(t, other + row, imaginary, b_re, b_im, f_re, f_im, complex_out)
+                        apart = 1.0 - near
+                    beyond, kept_lanes, y_place = b * RECORD * LANES + v, load(mask, 0), 3 * points * b * LANES
+                    if not has_zones or any_less(zero(t), near):
+                        add_pair(
+                            x, 3 * points * i, c, d, e, m, n, factor * near, y, y_place + v, weights, gammas, ones,
+                            measure, shapes, RECORD * i, around, beyond, steps, products, square, missing, kept_lanes,
+                            parameters, tiny, reference, t, begin, imaginary, other, f_re, f_im, table, units,
+                            tile_rows, i - lo, slot, pair,
+                        )  # fmt: skip
+                    if has_zones and any_less(zero(t), apart):
+                        add_distant(
+                            x, 0, c, d, e, m, n, share * factor * apart, y, 0, far_weights, far_gammas, ones,
+                            far_measure, shapes, RECORD * i, around, beyond, far_steps, far_products, square, missing,
+                            kept_lanes, parameters, tiny, reference, t, begin, imaginary, other, f_re, f_im, far_table,
+                            far_units, tile_rows, i - lo, slot, pair,
+                        )  # fmt: skip
             # A and B of this block to rows, and to transposed places
             for side in range(2):
                 by_rows = (side == 1) == adjoint  # else transposed
@@ -201,3 +176,44 @@ def mutual_kernel(
                         add_rows(flat, pitch, row_ids, top, count, columns, b, re, im, work)
 
     return tile
+
+
+def adding_pair(
+    radial: Radial, linear: bool, oscillates: bool, complex_out: bool, threes: bool, close: bool, points: int,
+    trials: int,
+) -> Callable[..., None]:  # fmt: skip
+    """The compiled function that adds both orders of a test triangle with a vector of others by one rule; arguments as
+    of `mutual_kernel`."""
+    if threes:
+        sums = mutual_sums_in_threes(radial, linear, oscillates, close, points)
+        add_results = mutual_results_in_threes(oscillates, complex_out, points, trials)
+    else:
+        sums = mutual_sums(radial, linear, oscillates, points)
+        add_results = mutual_results(oscillates, complex_out, points, trials)
+
+    @jitable
+    def add_pair(
+        x, o, c, d, e, m, n, factor, y, there, weights, gammas, ones, measure, shapes, part, around, others, steps,
+        products, square, missing, kept, parameters, tiny, reference, t, begin, imaginary, other, f_re, f_im, table,
+        units, tile_rows, i, slot, s,
+    ):  # fmt: skip
+        """Add A and B of test triangle i of the tile.
+
+        m, n: the normals of both, factor: what multiplies them; t, begin, imaginary, other, f_re, f_im, table, units,
+        tile_rows, slot: as in `mutual_results_in_threes`; all others as in `mutual_sums_in_threes`.
+        """
+        n, l = (n[0] * factor, n[1] * factor, n[2] * factor), (factor * m[0], factor * m[1], factor * m[2])
+        # slopes once, results A and B
+        a_re, a_im, b_re, b_im = sums(
+            x, o, c, d, e, l, n, y, there, weights, gammas, ones, measure, shapes, part, around, others, steps,
+            products, square, missing, kept, parameters, tiny, reference, s,
+        )  # fmt: skip
+        # with functions at the points y, or as they are with constants, to the rows of the tile
+        if linear:
+            add_results(t, begin, imaginary, other, f_re, f_im, weights, table, units, tile_rows, i, slot, s)
+        else:
+            row = begin + tile_rows[i, slot] * trials * lanes(t)
+            add_product(t, row, imaginary, a_re, a_im, f_re, f_im, complex_out)
+            add_product(t, other + row, imaginary, b_re, b_im, f_re, f_im, complex_out)
+
+    return add_pair

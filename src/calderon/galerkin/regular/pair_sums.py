@@ -82,6 +82,7 @@ def pair_sums(
         at_one_point = sums_in_threes(value, groups, held, exchanged, oscillates, through_centroids, points)
     put_sums, put_offsets = putting_sums(groups, held, oscillates), putting_offsets(through_centroids, points)
     values, heights = value_place(points, held), (functions * 2 + 3) * points + PRODUCTS
+    offsets = heights if of_fixed else 0
 
     @jitable
     def more_sums(s, w, weights, f):
@@ -119,21 +120,17 @@ def pair_sums(
             put_planes(steps, triples, ones, 0, d0 * m0 + d1 * m1 + d2 * m2, w0, w1, s, w + heights * step)
         total, total_i, other, other_i = zero(s), zero(s), zero(s), zero(s)
         for q in range(points):
-            y0, y1, y2 = zero(s), zero(s), zero(s)
+            offset, y0, y1, y2 = zero(s), zero(s), zero(s), zero(s)
             if not through_centroids:
                 y0, y1, y2 = three(y, here + 3 * q * pitch, pitch)
             # sums over the points of the fixed triangle, times the distance from its plane
-            offset = zero(s)
             one, one_i, two, two_i = at_one_point(
                 x, o, weights, y0, y1, y2, pairs, q, parameters, tiny, reference, s, w
             )  # fmt: skip
-            # the same factor for all points of the fixed triangle
-            if of_fixed and not through_centroids:
+            if of_fixed and not through_centroids:  # the same factor for all points of the fixed triangle
                 offset = (c0 - y0) * m0 + (c1 - y1) * m1 + (c2 - y2) * m2
-            elif of_fixed:
-                offset = load(s, w + (heights + q) * step)
-            elif exchanged and of_varying:
-                offset = load(s, w + q * step)
+            elif of_fixed or (exchanged and of_varying):
+                offset = load(s, w + (offsets + q) * step)
             if scaled:
                 one, one_i = times(one, offset), times(one_i, offset)
             if scaled_two:

@@ -34,8 +34,12 @@ POINTS = 3
 
 
 def constant_series(radial: Radial) -> Callable[..., Any]:
-    """The compiled mean E[G] of a Green's function c / r, in the place of the sums of `pair_sums.pair_sums`, as the sum
-    over all points. Their arguments are those of these sums; points, weights and steps are not read."""
+    """The compiled mean E[G] of a Green's function c / r, as the sum over all points.
+
+    sums(x, o, m, c, shapes, record, weights, y, here, pitch, e, n, around, there, steps, pairs, ones, measure,
+    parameters, tiny, missing, kept, s, w): arguments and results are those of the sums of `pair_sums.pair_sums`;
+    points, weights and steps are not read.
+    """
     radial_value = radial.multiple or radial.value
 
     @jitable
@@ -58,8 +62,13 @@ def constant_series(radial: Radial) -> Callable[..., Any]:
 
 
 def linear_series(radial: Radial) -> Callable[..., Any]:
-    """The compiled means E[l_a l_b G] of a Green's function c / r, in the place of the sums of `pair_sums.pair_sums`:
-    with test function a at trial point b of `POINTS`. Arguments as in `constant_series`."""
+    """The compiled means E[l_a l_b G] of a Green's function c / r, as the sum with test function a at trial point b of
+    `POINTS`.
+
+    sums(x, o, m, c, shapes, record, weights, y, here, pitch, e, n, around, there, steps, pairs, ones, measure,
+    parameters, tiny, missing, kept, s, w): arguments and results are those of the sums of `pair_sums.pair_sums`;
+    points, weights and steps are not read.
+    """
     radial_value = radial.multiple or radial.value
 
     @jitable
@@ -89,7 +98,11 @@ def linear_series(radial: Radial) -> Callable[..., Any]:
 
 @jitable
 def centred(c, e, shapes, record, around, there, pitch, tiny):
-    """r^2 and 1 / r^2, (D . w_0, D . w_1, D . w_2) and (D . v_0, D . v_1, D . v_2); arguments as in `pair_sums`."""
+    """r^2 and 1 / r^2, (D . w_0, D . w_1, D . w_2) and (D . v_0, D . v_1, D . v_2).
+
+    c, e: centroids; shapes[record:], around[there:]: the records of centroid_distances.py of the fixed triangle and of
+    the others, numbers `pitch` apart; tiny: what is added to r^2.
+    """
     d0, d1, d2 = c[0] - e[0], c[1] - e[1], c[2] - e[2]
     square = d0 * d0 + tiny + d1 * d1 + d2 * d2
     root = inverse_square_root_multiple(square)

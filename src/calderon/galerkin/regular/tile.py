@@ -36,18 +36,17 @@ from calderon.galerkin.regular.centroid_distances import RECORD
 from calderon.galerkin.regular.component_sums import component_sums
 from calderon.galerkin.regular.distant import near_lanes
 from calderon.galerkin.regular.element_tables import LANES, groups_of
-from calderon.galerkin.regular.flush import take, take_curls, take_values
+from calderon.galerkin.regular.flush import add_curls, add_product, add_three, taking_results
 from calderon.galerkin.regular.moments import moment_sums
 from calderon.galerkin.regular.pair_mask import first_left_out, left_out, mark, words_for
 from calderon.galerkin.regular.pair_sums import pair_room, pair_sums
 from calderon.galerkin.regular.point_sums import combined, folded, three
-from calderon.galerkin.regular.scatter_columns import across, adding_results, column_scratch, fetched
+from calderon.galerkin.regular.scatter_columns import adding_results, column_scratch, fetched
 from calderon.galerkin.regular.series import POINTS, constant_series, linear_series
 from calderon.greens import Radial, parameter_reader
 from calderon.integrands import Components
 from calderon.pairs.zones import DEGREE, DistantRule
 from calderon.quadrature import triangle_rule
-
 
 AHEAD = 2
 """Test triangles whose rows are prefetched before entries are added to them: a row lies on a page of its own."""
@@ -152,16 +151,15 @@ def tile_kernel(kind: TileKind) -> Callable[..., None]:
     tile of each local function, row_ids: the row in `out` of each row of the tile; scratch: `tile_scratch`.
     """
     radial, linear, curls, trials = kind.radial, kind.linear, kind.curls, kind.trials
-    complex_out, points, has_form = kind.complex_out, kind.points, kind.form is not None
+    complex_out, points = kind.complex_out, kind.points
     has_mass, at_once = kind.has_mass, kind.at_once
     functions = 3 if linear else 1
     size, triples = trials * LANES, points // 3
     parameters_of, exchanged = parameter_reader(radial.parameters), kind.exchanged
     parts, take_results = 2 if complex_out else 1, taking_results(curls, has_mass, trials)
     add_columns, _ = adding_results(complex_out)
-    sums, add_entries = inner_loops(kind)
-    has_zones = kind.distant is not None
-    distant_sums, add_distant = distant_loops(kind) if has_zones else (sums, add_entries)
+    add_pair, has_zones = adding_pair(kind, *inner_loops(kind)), kind.distant is not None
+    add_distant = adding_pair(kind, *distant_loops(kind)) if has_zones else add_pair
 
     @kernel
     def tile(
@@ -169,8 +167,7 @@ def tile_kernel(kind: TileKind) -> Callable[..., None]:
         scratch, out,
     ):  # fmt: skip
         """Add test triangles lo up to, without, hi with all trial triangles to the matrix."""
-        tiny, parameters = scalars[0], parameters_of(scalars, PARAMETERS)
-        blocks = trial.centres.shape[0]
+        tiny, parameters, blocks = scalars[0], parameters_of(scalars, PARAMETERS), trial.centres.shape[0]
         rows, step = row_ids.size, lanes(scratch)
         t, first = scratch, group * functions
         kept = (rows // step + 1) * step
@@ -197,8 +194,8 @@ def tile_kernel(kind: TileKind) -> Callable[..., None]:
         data, length = test.data.reshape(-1), test.data.shape[1]
         trial_data, trial_length = trial.data.reshape(-1), trial.data.shape[1] * LANES
         flat, pitch = out.reshape(-1), out.shape[1]
-        wide = LANES if at_once else step  # trial triangles for which all test triangles are done, then the next
-        start = lo // LANES if upper else 0
+        # trial triangles for which all test triangles are done, then the next
+        wide, start = LANES if at_once else step, lo // LANES if upper else 0
         cursors, words = first_left_out(skip_start, skip_position, lo, hi, start), words_for(lo, hi)
         for v in range(0, parts * imaginary, step):
             store(t, v, zero(t))
@@ -227,69 +224,29 @@ def tile_kernel(kind: TileKind) -> Callable[..., None]:
                         missing = left_out(words, i - lo, v, mask)
                         if missing:
                             factor = factor * load(mask, 0)
-                        # near triangles of the vector, then distant ones: sums over pairs of points, times coefficients
-                        near, whole = zero(t) + 1.0, factor
+                        # near triangles of the vector, then distant ones
+                        near, apart = zero(t) + 1.0, zero(t)
                         if has_zones:
                             near = near_lanes(c, e, tiny, number(own, i), load(others, b * LANES + v))
-                        for zone in range(2 if has_zones else 1):
-                            if zone == 1:
-                                near = 1.0 - near
-                            if has_zones and not any_less(zero(t), near):
-                                continue
-                            factor = whole * near
-                            if zone == 0:
-                                f_re, f_im, totals, totals_i = sums(
-                                    x, 3 * points * i, m, c, shapes, RECORD * i, inner, y, b * y_pitch + v, LANES, e, n,
-                                    around, b * RECORD * LANES + v, steps, pairs, ones, measure, parameters, tiny,
-                                    missing, load(mask, 0), t, w,
-                                )  # fmt: skip
-                            else:
-                                f_re, f_im, totals, totals_i = distant_sums(
-                                    x, 0, m, c, shapes, RECORD * i, far_inner, y, 0, LANES, e, n, around,
-                                    b * RECORD * LANES + v, far_steps, far_pairs, ones, far_measure, parameters, tiny,
-                                    missing, load(mask, 0), t, w,
-                                )  # fmt: skip
-                                factor = factor * share
-                            total, total_i = totals[0], totals_i[0]
-                            f_re, f_im = f_re * factor, f_im * factor
-                            e_re, e_im = complex_product(f_re, f_im, scalars[ALPHA], scalars[ALPHA + 1])
-                            f_re, f_im = complex_product(f_re, f_im, scalars[MASS], scalars[MASS + 1])
-                            if curls:
-                                cosine = m[0] * n[0] + m[1] * n[1] + m[2] * n[2]
-                                f_re, f_im = f_re * cosine, f_im * cosine
-                            # entries of the form, products of functions, or a constant function; then curls
-                            if has_form and zone == 0:
-                                add_entries(
-                                    t, v * kept * trials, imaginary, w, table, units, e_re, e_im, c, e, scalars, data,
-                                    length * i, trial_data, b * trial_length + v, tile_rows, i - lo, rows,
-                                )  # fmt: skip
-                            elif has_form:
-                                add_distant(
-                                    t, v * kept * trials, imaginary, w, far_table, far_units, e_re, e_im, c, e, scalars,
-                                    data, length * i, trial_data, b * trial_length + v, tile_rows, i - lo, rows,
-                                )  # fmt: skip
-                            elif has_mass and not at_once and zone == 0:
-                                add_entries(
-                                    t, v * kept * trials, imaginary, w, outer, units, f_re, f_im, tile_rows, i - lo,
-                                    first,
-                                )  # fmt: skip
-                            elif has_mass and not at_once:
-                                add_distant(
-                                    t, v * kept * trials, imaginary, w, far_outer, far_units, f_re, f_im, tile_rows,
-                                    i - lo, first,
-                                )  # fmt: skip
-                            elif has_mass and direct:
-                                s0, i0 = complex_product(total, total_i, f_re, f_im)
-                                accumulate(flat, target + v, s0, i0)
-                            elif has_mass and at_once:
-                                add_product(
-                                    t, v * kept + row * step, imaginary, total, total_i, f_re, f_im, complex_out
-                                )
-                            if curls:
-                                add_curls(
-                                    t, curl_base + 3 * v * kept, imaginary, total, total_i, e_re, e_im, test_curls, i,
-                                    tile_rows, i - lo, complex_out,
-                                )  # fmt: skip
+                            apart = 1.0 - near
+                        around_v, base = b * RECORD * LANES + v, v * kept * trials
+                        curls_at, kept_lanes = curl_base + 3 * v * kept, load(mask, 0)
+                        if not has_zones or any_less(zero(t), near):
+                            add_pair(
+                                x, 3 * points * i, m, c, shapes, RECORD * i, inner, y, b * y_pitch + v, e, n, around,
+                                around_v, steps, pairs, ones, measure, parameters, tiny, missing, kept_lanes,
+                                factor * near, scalars, outer, units, data, length * i, trial_data,
+                                b * trial_length + v, test_curls, i, tile_rows, i - lo, rows, first, direct, flat,
+                                target + v, row, t, w, base, curls_at, imaginary,
+                            )  # fmt: skip
+                        if has_zones and any_less(zero(t), apart):
+                            add_distant(
+                                x, 0, m, c, shapes, RECORD * i, far_inner, y, 0, e, n, around, around_v, far_steps,
+                                far_pairs, ones, far_measure, parameters, tiny, missing, kept_lanes,
+                                share * factor * apart, scalars, far_outer, far_units, data, length * i, trial_data,
+                                b * trial_length + v, test_curls, i, tile_rows, i - lo, rows, first, direct, flat,
+                                target + v, row, t, w, base, curls_at, imaginary,
+                            )  # fmt: skip
             if direct:
                 continue
             # results of this block to the matrix
@@ -304,41 +261,58 @@ def tile_kernel(kind: TileKind) -> Callable[..., None]:
     return tile
 
 
-@jitable
-def add_curls(t, place, imaginary, total, total_i, f_re, f_im, curls, i, tile_rows, row, is_complex):
-    """Add the sum over all points, total + i total_i, times f_re + i f_im and the curls of test triangle i, curls flat
-    (triangles, 3, 3), to three components of its rows, tile_rows[row], at t[place:], with imaginary parts, if
-    is_complex, `imaginary` numbers further."""
-    step = lanes(t)
-    total, total_i = complex_product(total, total_i, f_re, f_im)
-    for a in range(3):
-        here = place + 3 * tile_rows[row, a] * step
-        for k in range(3):
-            curl = number(curls, 9 * i + 3 * a + k)
-            add(t, here + k * step, curl * total)
-            if is_complex:
-                add(t, imaginary + here + k * step, curl * total_i)
-
-
-def taking_results(curls: bool, has_mass: bool, trials: int) -> Callable[..., None]:
-    """The kernel that takes the results of a block of trial triangles out of a tile, real or imaginary ones.
-
-    take_results(t, begin, curl_base, kept, top, trial_curls, first, side, work): put the results of as many rows as a
-    vector has numbers, from row `top` on, into `side` (trials * LANES, width); begin, curl_base: places of values and
-    of components of curls in t; kept, trial_curls[first:], work: as in regular/flush.py."""
+def adding_pair(kind: TileKind, sums: Callable[..., Any], add_entries: Callable[..., Any]) -> Callable[..., None]:
+    """The compiled function that adds a test triangle with a vector of others by one rule, of which `inner_loops` gives
+    the sums and add_entries."""
+    curls, has_mass, at_once, complex_out = kind.curls, kind.has_mass, kind.at_once, kind.complex_out
+    has_form = kind.form is not None
 
     @jitable
-    def take_results(t, begin, curl_base, kept, top, trial_curls, first, side, work):
-        """Take one part of the results, real or imaginary."""
-        if curls:
-            take_curls(t, curl_base, kept, top, trial_curls, first, trials, work)
-            if has_mass:
-                take_values(t, begin, kept, trials, top, work)
-            across(work, side)
-        else:
-            take(t, begin, kept, trials, top, side)
+    def add_pair(
+        x, o, m, c, shapes, record, inner, y, here, e, n, around, there, steps, pairs, ones, measure, parameters, tiny,
+        missing, kept, factor, scalars, outer, units, data, place, trial_data, its_place, test_curls, number_of,
+        tile_rows, i, rows, first, direct, flat, target, row, t, w, base, curls_at, imaginary,
+    ):  # fmt: skip
+        """Add test triangle i of the tile, test triangle `number_of` of all, with a vector of others.
 
-    return take_results
+        x, o, m, c, shapes, record, inner (weights), y, here, e, n, around, there, steps, pairs, ones, measure,
+        parameters, tiny, missing, kept: as in `pair_sums`; factor: Jacobians, 0 for lanes that are left out; outer,
+        units: of the functions of the outer loop; data[place:], trial_data[its_place:]: what the form reads;
+        test_curls: of all test triangles; rows, first: as in `add_of_form` and `add_of_functions`; direct: add a
+        constant function to flat[target:], else to row `row` of the tile; t, w, base, imaginary: as in
+        `add_of_functions`; curls_at: place of the components of curls in t; scalars, tile_rows: as in `tile_kernel`.
+        """
+        # sums over pairs of points, times coefficients
+        f_re, f_im, totals, totals_i = sums(
+            x, o, m, c, shapes, record, inner, y, here, LANES, e, n, around, there, steps, pairs, ones, measure,
+            parameters, tiny, missing, kept, t, w,
+        )  # fmt: skip
+        total, total_i = totals[0], totals_i[0]
+        f_re, f_im = f_re * factor, f_im * factor
+        e_re, e_im = complex_product(f_re, f_im, scalars[ALPHA], scalars[ALPHA + 1])
+        f_re, f_im = complex_product(f_re, f_im, scalars[MASS], scalars[MASS + 1])
+        if curls:
+            cosine = m[0] * n[0] + m[1] * n[1] + m[2] * n[2]
+            f_re, f_im = f_re * cosine, f_im * cosine
+        # entries of the form, products of functions, or a constant function; then curls
+        if has_form:
+            add_entries(
+                t, base, imaginary, w, outer, units, e_re, e_im, c, e, scalars, data, place, trial_data, its_place,
+                tile_rows, i, rows,
+            )  # fmt: skip
+        elif has_mass and not at_once:
+            add_entries(t, base, imaginary, w, outer, units, f_re, f_im, tile_rows, i, first)
+        elif has_mass and direct:
+            s0, i0 = complex_product(total, total_i, f_re, f_im)
+            accumulate(flat, target, s0, i0)
+        elif has_mass and at_once:
+            add_product(t, base + row * lanes(t), imaginary, total, total_i, f_re, f_im, complex_out)
+        if curls:
+            add_curls(
+                t, curls_at, imaginary, total, total_i, e_re, e_im, test_curls, number_of, tile_rows, i, complex_out
+            )
+
+    return add_pair
 
 
 def add_of_functions(
@@ -443,21 +417,3 @@ def add_of_form(form: Form, threes: bool, oscillates: bool, complex_out: bool, p
                     add(t, imaginary + here, load(t, e + step))
 
     return add_entries
-
-
-@jitable
-def add_product(t, place, imaginary, re, im, c, s, is_complex):
-    """Add (re + i im) (c + i s) at t[place], with the imaginary part, if is_complex, `imaginary` numbers further."""
-    re, im = complex_product(re, im, c, s)
-    add(t, place, re)
-    if is_complex:
-        add(t, place + imaginary, im)
-
-
-@jitable
-def add_three(t, place, imaginary, re, im, c, s, is_complex):
-    """Add the products with c + i s of three vectors that follow each other; arguments as in `add_product`."""
-    step, (r0, r1, r2), (i0, i1, i2) = lanes(t), re, im
-    add_product(t, place, imaginary, r0, i0, c, s, is_complex)
-    add_product(t, place + step, imaginary, r1, i1, c, s, is_complex)
-    add_product(t, place + 2 * step, imaginary, r2, i2, c, s, is_complex)

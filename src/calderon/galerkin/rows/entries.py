@@ -97,23 +97,17 @@ def pair_loop(kinds: Kinds, fixed: Layout, varying: Layout, recorded: int, serie
     the weights of the points of the varying triangles, and the table of the functions in the sums.
     """
     radial, forms, columns, many_tests, oscillates, through_centroids = kinds
-    form, points, constant = forms[0], fixed.points, fixed.functions == 1 and varying.functions == 1
-    component, *others = (seen_from(columns, each.regular[0]) for each in forms)
+    form, constant = forms[0], fixed.functions == 1 and varying.functions == 1
     # where points of the triangles may change places, the loop over pairs of points applies the fewer functions
     exchanged = not form.reads_normals and not form.direct and through_centroids
     exchanged = exchanged and fixed.functions > varying.functions
     inner, outer = (varying, fixed) if exchanged else (fixed, varying)
-    if series:
-        sums = constant_series(radial) if constant or form.curls else linear_series(radial)
-    elif not form.is_plain:
-        sums = component_sums(radial, form.regular, fixed.functions, columns, oscillates, points)
-    else:
-        every, stored_sums = any(each.curls for each in forms) or constant, any(each.mass for each in forms)
-        sizes = groups_of(inner.functions), every, stored_sums and not constant, exchanged, oscillates, fixed.threes
-        sums = pair_sums(radial, component, *sizes, through_centroids, points, *others)
+    sums = constant_series(radial) if constant or form.curls else linear_series(radial)
+    if not series:
+        sums = point_sums(kinds, inner, fixed, exchanged, constant)
     if form.direct:
-        scalars_of_one = PARAMETERS + radial.parameters
-        prepare, finish = nothing_to_prepare, all_functions(forms, scalars_of_one, constant, oscillates, fixed, varying)
+        kinds_of_sums = PARAMETERS + radial.parameters, constant, oscillates, fixed, varying
+        prepare, finish = nothing_to_prepare, all_functions(forms, *kinds_of_sums)
     else:
         prepare, finish = local_matrix(form, columns, exchanged, many_tests, oscillates, inner, outer, recorded)
     measure, steps, products, ones = varying.measure, fixed.steps, fixed.products, fixed.ones
@@ -144,8 +138,8 @@ def pair_loop(kinds: Kinds, fixed: Layout, varying: Layout, recorded: int, serie
             rows * pitch + place, pitch, e, n, flat, SPREAD * pitch + place, tables[0], tables[1], tables[2], tables[3],
             parameters, scalars[0], missing, kept, s, w,
         )  # fmt: skip
-        factor = kept * (number(inside, unit) * number(x, base + JACOBIAN)) * load(flat, JACOBIAN * pitch + place)
-        factor = factor * share
+        factor = number(inside, unit) * number(x, base + JACOBIAN)
+        factor = share * kept * factor * load(flat, JACOBIAN * pitch + place)
         f_re, f_im = f_re * factor, f_im * factor
         finish(
             x, near, t, base, row, some, side, flat, pitch, place, f_re, f_im, totals, totals_i, c, e, m, n, scalars, s,
@@ -153,6 +147,19 @@ def pair_loop(kinds: Kinds, fixed: Layout, varying: Layout, recorded: int, serie
         )  # fmt: skip
 
     return PairLoop(prepare, pair, tables)
+
+
+def point_sums(kinds: Kinds, inner: Layout, fixed: Layout, exchanged: bool, constant: bool) -> Callable[..., Any]:
+    """The sums over pairs of points; inner: the side whose functions are in them, the fixed one unless sides are
+    exchanged; constant: whether all functions are."""
+    radial, forms, columns, _, oscillates, through_centroids = kinds
+    form, points = forms[0], fixed.points
+    if not form.is_plain:
+        return component_sums(radial, form.regular, fixed.functions, columns, oscillates, points)
+    component, *others = (seen_from(columns, each.regular[0]) for each in forms)
+    every, stored = any(each.curls for each in forms) or constant, any(each.mass for each in forms) and not constant
+    sizes = groups_of(inner.functions), every, stored, exchanged, oscillates, fixed.threes
+    return pair_sums(radial, component, *sizes, through_centroids, points, *others)
 
 
 def seen_from(columns: bool, component: Component) -> Component:
