@@ -74,8 +74,8 @@ scalars with a normal, of electric and of magnetic fields, and the kind of quadr
 lower `singular` by themselves, too, those of fields with a `NearQuadrature`."""
 
 DISTANT = 0.4
-"""The accuracy of distant pairs of near entries over the tolerance of products: with it all rules together cost a tenth,
-on a matrix of near entries alone."""
+"""The accuracy of distant pairs of near entries over the tolerance of products: with it all rules together cost a
+tenth, on a matrix of near entries alone."""
 
 
 def loosened(term: Term, rtol: float) -> Term:
