@@ -176,8 +176,7 @@ def tile_kernel(kind: TileKind) -> Callable[..., None]:
         mask, rest = scratch[parts * imaginary : parts * imaginary + step], scratch[parts * imaginary + step :]
         re, im, work = rest[: size * step], rest[size * step : 2 * size * step], rest[2 * size * step : 3 * size * step]
         w = parts * imaginary + step + 3 * size * step
-        # references to arrays are counted where these are indexed or taken from a tuple: not within the loops
-        shapes, around = spread.test.reshape(-1), spread.trial.reshape(-1)
+        shapes, around = spread.test.reshape(-1), spread.trial.reshape(-1)  # not in loops, where references are counted
         steps, pairs, ones = spread.steps, spread.products.reshape(-1), np.ones(triples, scratch.dtype)
         x, factors = test.nodes.reshape(-1), test.factors[group]
         weights, table = test.weights[group], trial.table
@@ -194,22 +193,20 @@ def tile_kernel(kind: TileKind) -> Callable[..., None]:
         data, length = test.data.reshape(-1), test.data.shape[1]
         trial_data, trial_length = trial.data.reshape(-1), trial.data.shape[1] * LANES
         flat, pitch = out.reshape(-1), out.shape[1]
-        # trial triangles for which all test triangles are done, then the next
         wide, start = LANES if at_once else step, lo // LANES if upper else 0
         cursors, words = first_left_out(skip_start, skip_position, lo, hi, start), words_for(lo, hi)
         for v in range(0, parts * imaginary, step):
             store(t, v, zero(t))
         # block by block of trial triangles, vectors of them, all test triangles
         for b in range(start, blocks):
-            column = columns.first[b]
-            direct = at_once and column >= 0
+            column, direct = columns.first[b], at_once and columns.first[b] >= 0
             mark(words, cursors, skip_start, skip_position, lo, hi, b, upper)
             for strip in range(0, LANES, wide):
                 for i in range(lo, min(hi, b * LANES + strip + wide) if upper else hi):
                     m = test_normals[i, 0], test_normals[i, 1], test_normals[i, 2]
                     c = test_centres[i, 0], test_centres[i, 1], test_centres[i, 2]
                     row = tile_rows[i - lo, first if has_mass else 0]
-                    target, ahead = number(row_ids, row) * pitch + column, 0
+                    target, ahead = number(row_ids, row) * pitch + column if direct else 0, 0
                     if direct:
                         ahead = number(row_ids, tile_rows[min(i + AHEAD, hi - 1) - lo, first]) * pitch + column
                     for v in range(strip, strip + wide, step):
@@ -219,37 +216,40 @@ def tile_kernel(kind: TileKind) -> Callable[..., None]:
                                 prefetch(flat, ahead + v + step // 2)
                         here = 3 * b * LANES + v
                         n, e = three(all_normals, here, LANES), three(all_centres, here, LANES)
-                        # Jacobians, zero for pairs that are left out
                         factor = number(factors, i) * load(jacobian, b * LANES + v)
                         missing = left_out(words, i - lo, v, mask)
                         if missing:
                             factor = factor * load(mask, 0)
                         # near triangles of the vector, then distant ones
-                        near, apart = zero(t) + 1.0, zero(t)
+                        near, apart, s_re, s_im = zero(t) + 1.0, zero(t), zero(t), zero(t)
                         if has_zones:
                             near = near_lanes(c, e, tiny, number(own, i), load(others, b * LANES + v))
                             apart = 1.0 - near
                         around_v, base = b * RECORD * LANES + v, v * kept * trials
                         curls_at, kept_lanes = curl_base + 3 * v * kept, load(mask, 0)
                         if not has_zones or any_less(zero(t), near):
-                            add_pair(
+                            s_re, s_im = add_pair(
                                 x, 3 * points * i, m, c, shapes, RECORD * i, inner, y, b * y_pitch + v, e, n, around,
                                 around_v, steps, pairs, ones, measure, parameters, tiny, missing, kept_lanes,
                                 factor * near, scalars, outer, units, data, length * i, trial_data,
-                                b * trial_length + v, test_curls, i, tile_rows, i - lo, rows, first, direct, flat,
-                                target + v, row, t, w, base, curls_at, imaginary,
+                                b * trial_length + v, test_curls, i, tile_rows, i - lo, rows, first, t, w, base,
+                                curls_at, imaginary,
                             )  # fmt: skip
                         if has_zones and any_less(zero(t), apart):
-                            add_distant(
+                            a_re, a_im = add_distant(
                                 x, 0, m, c, shapes, RECORD * i, far_inner, y, 0, e, n, around, around_v, far_steps,
                                 far_pairs, ones, far_measure, parameters, tiny, missing, kept_lanes,
                                 share * factor * apart, scalars, far_outer, far_units, data, length * i, trial_data,
-                                b * trial_length + v, test_curls, i, tile_rows, i - lo, rows, first, direct, flat,
-                                target + v, row, t, w, base, curls_at, imaginary,
+                                b * trial_length + v, test_curls, i, tile_rows, i - lo, rows, first, t, w, base,
+                                curls_at, imaginary,
                             )  # fmt: skip
+                            s_re, s_im = s_re + a_re, s_im + a_im
+                        if direct:  # not in add_pair, which would count references
+                            accumulate(flat, target + v, s_re, s_im)
+                        elif at_once:
+                            add_product(t, base + row * step, imaginary, s_re, s_im, 1.0, 0.0, complex_out)
             if direct:
                 continue
-            # results of this block to the matrix
             for top in range(0, rows, step):
                 count = min(step, rows - top)
                 fetched(flat, pitch, row_ids, top, count, columns, b)
@@ -271,16 +271,16 @@ def adding_pair(kind: TileKind, sums: Callable[..., Any], add_entries: Callable[
     def add_pair(
         x, o, m, c, shapes, record, inner, y, here, e, n, around, there, steps, pairs, ones, measure, parameters, tiny,
         missing, kept, factor, scalars, outer, units, data, place, trial_data, its_place, test_curls, number_of,
-        tile_rows, i, rows, first, direct, flat, target, row, t, w, base, curls_at, imaginary,
+        tile_rows, i, rows, first, t, w, base, curls_at, imaginary,
     ):  # fmt: skip
         """Add test triangle i of the tile, test triangle `number_of` of all, with a vector of others.
 
         x, o, m, c, shapes, record, inner (weights), y, here, e, n, around, there, steps, pairs, ones, measure,
         parameters, tiny, missing, kept: as in `pair_sums`; factor: Jacobians, 0 for lanes that are left out; outer,
         units: of the functions of the outer loop; data[place:], trial_data[its_place:]: what the form reads;
-        test_curls: of all test triangles; rows, first: as in `add_of_form` and `add_of_functions`; direct: add a
-        constant function to flat[target:], else to row `row` of the tile; t, w, base, imaginary: as in
-        `add_of_functions`; curls_at: place of the components of curls in t; scalars, tile_rows: as in `tile_kernel`.
+        test_curls: of all test triangles; rows, first: as in `add_of_form` and `add_of_functions`; t, w, base,
+        imaginary: as in `add_of_functions`; curls_at: place of the components of curls in t; scalars, tile_rows: as in
+        `tile_kernel`. Returns the entry of constant functions, real and imaginary, which is not added.
         """
         # sums over pairs of points, times coefficients
         f_re, f_im, totals, totals_i = sums(
@@ -302,15 +302,11 @@ def adding_pair(kind: TileKind, sums: Callable[..., Any], add_entries: Callable[
             )  # fmt: skip
         elif has_mass and not at_once:
             add_entries(t, base, imaginary, w, outer, units, f_re, f_im, tile_rows, i, first)
-        elif has_mass and direct:
-            s0, i0 = complex_product(total, total_i, f_re, f_im)
-            accumulate(flat, target, s0, i0)
-        elif has_mass and at_once:
-            add_product(t, base + row * lanes(t), imaginary, total, total_i, f_re, f_im, complex_out)
         if curls:
             add_curls(
                 t, curls_at, imaginary, total, total_i, e_re, e_im, test_curls, number_of, tile_rows, i, complex_out
             )
+        return complex_product(total, total_i, f_re, f_im)
 
     return add_pair
 
