@@ -1,5 +1,6 @@
 """Electric and magnetic fields of surface currents at points in space, computed on the fly."""
 
+import math
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -12,11 +13,13 @@ from calderon.greens import Helmholtz
 from calderon.greens.green import checked_quadrature
 from calderon.greens.helmholtz import helmholtz
 from calderon.mesh import TriangleMesh
-from calderon.potentials.sources.current_sources import CURRENT_FIELDS, current_field_kernel
+from calderon.potentials.sources.current_sources import CURRENT_FIELDS
+from calderon.potentials.sources.multipoles import current_of
+from calderon.potentials.sources.patch_sums import current_field_kernel
 from calderon.potentials.sources.point_sources import CURRENT_FAR_FIELD, Emission
 from calderon.potentials.sources.point_triangle import point_triangle_integrals
 from calderon.potentials.summation import AUTO, Sums
-from calderon.potentials.surface_field import Regular, SurfaceField, sums_at
+from calderon.potentials.surface_field import Regular, SurfaceField
 from calderon.quadrature.options import Quadrature
 from calderon.spaces import VectorFunction
 from calderon.spaces.element import Element
@@ -133,14 +136,15 @@ class CurrentField(SurfaceField):
         return Regular(np.dtype(np.float64), np.zeros(len(self._triangles)), total)
 
     def _on_processor(self, emission: Emission, execution: Execution) -> Regular:
-        frame, sources = self._frame, self._framed_sources()
-        centres = frame.inside(self._centres)
-        run = current_field_kernel(self.green.radial(abs(self.green.wavenumber) * self._radius), emission)
-
-        def sums(x: NDArray[np.float64]) -> NDArray[np.complex128]:
-            return sums_at(lambda block, out: run(block, sources, centres, frame.scalars, out), x, emission.values)
-
-        return Regular(np.dtype(np.float64), np.full(len(self._triangles), frame.cut), sums)
+        frame, count = self._frame, len(self._triangles)
+        clusters = self._clusters(self._framed_sources(), np.zeros((count, 3)), np.full(count, math.sqrt(frame.cut)))
+        sources = clusters.sources
+        given = np.concatenate(
+            [sources[..., 3:6] + 1j * sources[..., 6:9], sources[..., 9:10] + 1j * sources[..., 10:]], axis=2
+        )
+        run = current_field_kernel(self.green.radial(clusters.spread), self.magnetic)
+        sums = self._sums_of(run, clusters, sources, given, current_of(self.magnetic), emission, 2, False)
+        return Regular(np.dtype(np.float64), np.full(count, frame.cut), sums)
 
 
 def electric_field_potential(

@@ -10,11 +10,12 @@ from calderon.backends import Execution
 from calderon.greens import Green
 from calderon.greens.green import checked_quadrature
 from calderon.mesh import TriangleMesh
-from calderon.potentials.patches import GroupedSources
-from calderon.potentials.sources.point_sources import LAYER_FAR_FIELDS, LAYER_FIELDS, Emission, field_kernel, lacking
+from calderon.potentials.sources.multipoles import layer_of
+from calderon.potentials.sources.patch_sums import lacking, layer_field_kernel
+from calderon.potentials.sources.point_sources import LAYER_FAR_FIELDS, LAYER_FIELDS, Emission
 from calderon.potentials.sources.point_triangle import point_triangle_integrals
 from calderon.potentials.summation import AUTO, Sums
-from calderon.potentials.surface_field import Regular, SurfaceField, sums_at
+from calderon.potentials.surface_field import Regular, SurfaceField
 from calderon.quadrature.options import Quadrature
 from calderon.spaces import Function
 from calderon.validation import describe
@@ -132,16 +133,24 @@ class Potential(SurfaceField):
         # points nearer to a centroid than the size of its triangle count as that far, which raises all their squared
         # distances from the triangle by the same; the adaptive correction makes it good. What cancels there is small:
         # no distance is below a third of the size, none differs from that of the centroid by more than was said
-        floors, frame, gradient = self._floors(1.0), self._frame, emission.values == 3
-        sources, centres = self._framed_sources(), frame.inside(self._centres)
-        *arrays, spread = GroupedSources.of(sources, centres, np.sqrt(floors), abs(self.green.wavenumber) / frame.scale)
-        radial, complex_charges = self.green.radial(spread), np.iscomplexobj(self.density.coefficients)
-        run = field_kernel(radial, self.double, gradient, self.green.is_complex, complex_charges)
-        factor = lacking(radial, self.double, gradient)
-
-        def sums(x: NDArray[np.float64]) -> NDArray[np.complex128]:
-            return factor * sums_at(lambda block, out: run(block, *arrays, frame.scalars, out), x, emission.values)
-
+        floors, gradient = self._floors(1.0), emission.values == 3
+        sources, complex_charges = self._framed_sources(), np.iscomplexobj(self.density.coefficients)
+        clusters = self._clusters(sources, sources[:, 0, 3:6], np.sqrt(floors))
+        # -2 o and |o|^2 of the offset o from the centroid, and charges with a factor that the kernel leaves out
+        radial = self.green.radial(clusters.spread)
+        offsets, factor = (
+            clusters.sources[..., :3] - clusters.groups[:, None, :3],
+            lacking(radial, self.double, gradient),
+        )
+        squares, charges = (offsets**2).sum(axis=2, keepdims=True), clusters.sources[..., 6:]
+        packed = np.concatenate([-2 * offsets, squares, factor * charges], axis=2)
+        given = charges[..., :1] + 1j * charges[..., 1:]
+        given = given * clusters.sources[..., 3:6] if self.double else given
+        run = layer_field_kernel(radial, self.double, gradient, self.green.is_complex, complex_charges)
+        real = not (self.green.is_complex or complex_charges)
+        sums = self._sums_of(
+            run, clusters, packed, given, layer_of(self.double, gradient), emission, emission.power, real
+        )
         return Regular(np.dtype(np.float64), floors, sums, lifted=True)
 
 

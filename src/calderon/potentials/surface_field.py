@@ -23,9 +23,13 @@ from calderon.greens.elementary import SHORT
 from calderon.mesh import TriangleMesh
 from calderon.mesh.errors import AccuracyWarning
 from calderon.mesh.geometry import Geometry
+from calderon.mesh.locality import locality_order
+from calderon.pairs.zones import USUAL
+from calderon.potentials.clusters import Clusters, FieldOfCharges
 from calderon.potentials.device import device_sums, far_sums, warn_if_coarse
 from calderon.potentials.field_algebra import FieldAlgebra
 from calderon.potentials.near_evaluation import checked_points, digits_of, near_pairs, off_surface
+from calderon.potentials.sources.multipoles import ROOM
 from calderon.potentials.sources.point_sources import CUT as CUT_PLACE
 from calderon.potentials.sources.point_sources import TARGETS, Emission, far_field_kernel, near_kernel
 from calderon.potentials.sources.point_triangle import Plane
@@ -34,6 +38,10 @@ from calderon.quadrature import TriangleRule, triangle_rule
 from calderon.quadrature.options import Quadrature
 from calderon.validation import callers_level
 
+STATIC = 0.1
+"""Part of the accuracy of the quadrature that expansions of static fields have, where it costs little."""
+FEW = 2000
+"""Points for which expansions are not worth their set-up: it takes as long as sources at 1,400 to 4,000 points do."""
 AT_ONCE = 200_000
 """Triangles whose sources are in memory at a time for far fields."""
 NEAR = 2.0
@@ -233,6 +241,52 @@ class SurfaceField(FieldAlgebra, ABC):
     def _floors(self, sizes: float) -> NDArray[np.float64]:
         """(m,) squared distances of so many sizes of the triangles, in the frame."""
         return (sizes * self._frame.scale * self._geometry.diameters) ** 2
+
+    def _clusters(
+        self, sources: NDArray[np.float64], normals: NDArray[np.float64], floors: NDArray[np.float64]
+    ) -> Clusters:
+        """The triangles in the frame with sources (m, Q, C) and normals (m, 3), neighbours together; floors (m,):
+        distances that shorter ones count as."""
+        frame = self._frame
+        sizes = frame.scale * self._geometry.diameters
+        return Clusters.of(sources, frame.inside(self._centres), normals, sizes, floors, self._framed_wavenumber)
+
+    def _sums_of(
+        self,
+        run: Callable[..., None],
+        clusters: Clusters,
+        sources: NDArray[np.float64],
+        charges: NDArray[np.complex128],
+        field: FieldOfCharges,
+        emission: Emission,
+        order: int,
+        real: bool,
+    ) -> Callable[[NDArray[np.float64]], NDArray[np.complex128]]:
+        """The sums (n, values) of a kernel of patch_sums.py at points x (n, 3) of the frame, neighbours in the same
+        vectors.
+
+        sources (m, Q, C): as the kernel reads them; others: as for `Clusters.expansions`.
+        """
+        accuracy = self.quadrature.accuracy * (1.0 if clusters.k else STATIC)
+        zones = accuracy > 0 and self.quadrature.regular == USUAL
+        scalars, values, lanes = self._frame.scalars, emission.values, width(float)
+
+        def sums(x: NDArray[np.float64]) -> NDArray[np.complex128]:
+            found = clusters.expansions(charges, field, order, accuracy, real) if zones and len(x) >= FEW else None
+            arrays = clusters.arrays(sources, found)
+            room = ROOM * (2 + (found.degree if found else 0)) * lanes
+
+            def block(targets: NDArray[np.float64], out: NDArray[np.float64]) -> None:
+                each = targets.reshape(3, -1, lanes)
+                centres = each.mean(axis=2)
+                radii = np.linalg.norm(each - centres[..., None], axis=0).max(axis=1)
+                run(targets, np.column_stack([centres.T, radii]), *arrays, scalars, aligned(room, float), out)
+
+            order_of, total = locality_order(x, lanes), np.empty((len(x), values), complex)
+            total[order_of] = sums_at(block, x[order_of], values)
+            return total
+
+        return sums
 
     def _plane(self, local: NDArray[np.int64], densities: NDArray[np.complex128]) -> Plane:
         """Triangles in the frame, with densities as `Plane.of` says."""

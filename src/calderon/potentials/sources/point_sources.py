@@ -19,10 +19,6 @@ CUT, PARAMETERS = SCALARS["cut"], SCALARS["parameters"]
 
 TARGETS = 64
 """Target points of one call of a field or far kernel, a multiple of 16."""
-PATCH, GROUP, SOURCE = 4, 7, 6
-"""Numbers of a patch of neighbours, of a group of sources and of one source."""
-PATCHES_AT_ONCE = 16
-"""Patches that stay in the cache for all targets of a call."""
 
 
 @jitable
@@ -156,113 +152,6 @@ def charged(re, im, u, ui, c, ci, oscillates, complex_charges):
     if oscillates and complex_charges:
         re = re - ui * ci
     return re, im
-
-
-def sums_of_group(
-    radial_value: Callable[..., Any], double: bool, gradient: bool, oscillates: bool, complex_charges: bool
-) -> Callable[..., Any]:
-    """The compiled sums over the sources begin to end of a group, at offsets d from its centre whose square is given:
-    real and imaginary parts of those of the kernel, of the kernel times the three coordinates, and of the charges."""
-    slopes = double or gradient
-
-    @jitable
-    def of_group(t, s, begin, end, d0, d1, d2, square, k_re, k_im, parameters, reference):
-        """Five sums each of real and imaginary parts, for offsets d0, d1, d2 with the given square.
-
-        t: an array of the type of the sums; s: numbers of sources, SOURCE each, from `begin` to `end`; parameters,
-        reference: of the Green's function; k_re, k_im: as in `second_slope`.
-        """
-        a0, b0, a1, b1, a2, b2 = zero(t), zero(t), zero(t), zero(t), zero(t), zero(t)
-        a3, b3, a4, b4 = zero(t), zero(t), zero(t), zero(t)
-        for j in range(begin, end, SOURCE):
-            o0, o1, o2 = number(s, j), number(s, j + 1), number(s, j + 2)
-            c, ci = number(s, j + 4), number(s, j + 5)
-            # the value, or the slope where a gradient or a double layer is summed
-            r2 = d0 * o0 + d1 * o1 + d2 * o2 + (square + number(s, j + 3))
-            u, ui, h, hi = radial_value(r2, parameters, reference)
-            if double and gradient:
-                a4, b4 = charged(a4, b4, h, hi, c, ci, oscillates, complex_charges)
-                h, hi = second_slope(r2, u, ui, h, hi, k_re, k_im, oscillates)
-            if slopes:
-                u, ui = h, hi
-            if gradient:
-                # the sum, and for gradients those times the coordinates of the source
-                e, ei = charged(zero(t), zero(t), u, ui, c, ci, oscillates, complex_charges)
-                a0, a1, a2, a3 = a0 + e, a1 + o0 * e, a2 + o1 * e, a3 + o2 * e
-                b0, b1, b2, b3 = b0 + ei, b1 + o0 * ei, b2 + o1 * ei, b3 + o2 * ei
-            else:
-                a0, b0 = charged(a0, b0, u, ui, c, ci, oscillates, complex_charges)
-        return (a0, a1, a2, a3, a4), (b0, b1, b2, b3, b4)
-
-    return of_group
-
-
-@functools.lru_cache(maxsize=64)
-def field_kernel(
-    radial: Radial, double: bool, gradient: bool, oscillates: bool, complex_charges: bool
-) -> Callable[..., None]:
-    """Compiled field(targets, patches, starts, groups, sources, scalars, out): monopoles, dipoles, or their gradients.
-
-    targets (3, TARGETS); the sources: see patches.GroupedSources; scalars: SCALARS. Adds to out (1 or 3, 2, TARGETS)
-    Re and Im of each value, divided by `lacking`. With D from the centroid of a triangle to the target and o from there
-    to one of its points, d = D - o and r^2 = D^2 + |o|^2 - 2 D.o; what points share, like d.n = D.n, comes at the end.
-    """
-    radial_value = radial.value if double and gradient else radial.multiple or radial.value
-    radial_phase, shifts, parameters_of = radial.phase, radial.shifts, parameter_reader(radial.parameters)
-    of_group = sums_of_group(radial_value, double, gradient, oscillates, complex_charges)
-
-    @kernel
-    def field(targets, patches, starts, groups, sources, scalars, out):
-        k_re, k_im, parameters = scalars[0], scalars[1], parameters_of(scalars, PARAMETERS)
-        x, f, g = targets.reshape(-1), patches.reshape(-1), groups.reshape(-1)
-        s, t = sources.reshape(-1), out.reshape(-1)
-        size, count, stride = targets.shape[1], patches.shape[0], SOURCE * sources.shape[1]
-        for first in range(0, count, PATCHES_AT_ONCE):
-            for v in range(0, size, lanes(t)):
-                x0, x1, x2 = load(x, v), load(x, size + v), load(x, 2 * size + v)
-                t0, t1, t2, t3, t4, t5 = zero(t), zero(t), zero(t), zero(t), zero(t), zero(t)
-                for patch in range(first, min(first + PATCHES_AT_ONCE, count)):
-                    # distances from the centre of the patch, whose phase is taken out
-                    reference, i = zero(t), PATCH * patch
-                    if shifts:
-                        d0, d1, d2 = x0 - number(f, i), x1 - number(f, i + 1), x2 - number(f, i + 2)
-                        square = at_least(d0 * d0 + d1 * d1 + d2 * d2, number(f, i + 3))
-                        reference = square * inverse_square_root(square)
-                    s0, s1, s2, s3, s4, s5 = zero(t), zero(t), zero(t), zero(t), zero(t), zero(t)
-                    for group in range(starts[patch], starts[patch + 1]):
-                        # sums over the points of a triangle, from its centroid
-                        i = GROUP * group
-                        d0, d1, d2 = x0 - number(g, i), x1 - number(g, i + 1), x2 - number(g, i + 2)
-                        square = at_least(d0 * d0 + d1 * d1 + d2 * d2, number(g, i + 3))
-                        begin = stride * group
-                        (a0, a1, a2, a3, a4), (b0, b1, b2, b3, b4) = of_group(
-                            t, s, begin, begin + stride, d0, d1, d2, square, k_re, k_im, parameters, reference
-                        )  # fmt: skip
-                        plane = d0 * number(g, i + 4) + d1 * number(g, i + 5) + d2 * number(g, i + 6)
-                        if gradient:  # the stored o are times -2
-                            a1, a2, a3 = d0 * a0 + 0.5 * a1, d1 * a0 + 0.5 * a2, d2 * a0 + 0.5 * a3
-                            b1, b2, b3 = d0 * b0 + 0.5 * b1, d1 * b0 + 0.5 * b2, d2 * b0 + 0.5 * b3
-                            if double:
-                                n0, n1, n2 = number(g, i + 4), number(g, i + 5), number(g, i + 6)
-                                a1, a2, a3 = plane * a1 - n0 * a4, plane * a2 - n1 * a4, plane * a3 - n2 * a4
-                                b1, b2, b3 = plane * b1 - n0 * b4, plane * b2 - n1 * b4, plane * b3 - n2 * b4
-                            s0, s1, s2, s3, s4, s5 = s0 + a1, s1 + b1, s2 + a2, s3 + b2, s4 + a3, s5 + b3
-                        elif double:
-                            s0, s1 = s0 - plane * a0, s1 - plane * b0
-                        else:
-                            s0, s1 = s0 + a0, s1 + b0
-                    # the phase is multiplied back
-                    f_re, f_im = radial_phase(reference, parameters)
-                    s0, s1, s2, s3, s4, s5 = products(s0, s1, s2, s3, s4, s5, f_re, f_im)
-                    t0, t1, t2, t3, t4, t5 = t0 + s0, t1 + s1, t2 + s2, t3 + s3, t4 + s4, t5 + s5
-                add_values(t, v, size, gradient, t0, t1, t2, t3, t4, t5)
-
-    return field
-
-
-def lacking(radial: Radial, double: bool, gradient: bool) -> float:
-    """The factor by which the results of `field_kernel` are to be multiplied."""
-    return 1.0 if double and gradient else radial.lacking(double or gradient, 64)
 
 
 @jitable
