@@ -93,10 +93,6 @@ def chosen(sources: list[Source]) -> list[Source]:
     return list(found.values())
 
 
-FAMILIES = {"products/device/near.c": ("PARTS=2", {"take_unknowns", "multiply_rows", "multiply_columns"})}
-"""Files of which a definition chooses some kernels, and the others without it."""
-
-
 def faults(source: Source, found: dict[str, Usage]) -> list[str]:
     """Faults of the compiled kernels, a line each."""
     lines = []
@@ -107,9 +103,6 @@ def faults(source: Source, found: dict[str, Usage]) -> list[str]:
         if used.stack > max(allowed, default=0):
             lines.append(f"{source}: {kernel} takes {used.stack} bytes of local memory")
     expected = {kernel for path, kernel in KERNELS if path == source.path}
-    if source.path in FAMILIES:
-        definition, own = FAMILIES[source.path]
-        expected = own if definition in str(source) else expected - own
     return lines if set(found) == expected else [*lines, f"{source}: has kernels {set(found)}, not {expected}"]
 
 

@@ -14,6 +14,7 @@ from calderon.backends.devices.device_matrix import GROUP, pairs, vector_type
 from calderon.backends.devices.fourier import DeviceFourier
 from calderon.fft.grid import Grid
 from calderon.products.device.tables import indices
+from calderon.products.device.vectors import Vectors
 
 WIDTH = 32
 """Threads that add what one function receives, from 48 values at nodes and some hundred near entries."""
@@ -56,19 +57,15 @@ class DeviceGrid:
         defines = (("VECTOR_REAL", real_name(self.vector)), ("GROUP_SIZE", WIDTH))
         self._program = device.build(Source("fft/device.c", real_name(self.real), defines))
 
-    def add(
-        self, x: Any, left: int, y: Any, top: int, factor: complex, transposed: bool, parts: int,
-        conjugated: bool = False,
-    ) -> None:  # fmt: skip
-        """y += factor A x, or with the conjugate of A, for vectors that begin at elements of x and y; A is symmetric,
-        and vectors are complex always."""
+    def add(self, x: Vectors, y: Vectors, factor: complex, transposed: bool, conjugated: bool = False) -> None:
+        """See `Adds`; A is symmetric, and vectors are complex always."""
         number, kind, sign = self.shape[0], self.vector.type, self.vector.type(-1.0 if conjugated else 1.0)
-        fields = self._convolved(x, left, sign)
+        fields = self._convolved(x.array, x.first, sign)
         scale = kind(np.real(factor)), kind(np.imag(factor))
         self.device.launch(
             self._program, "from_nodes", (number * WIDTH,), (WIDTH,), fields, self.nx, self.ny, self._first,
-            self._plane, self._weights, self.m, self._factors, *self._near, x, left, sign, *scale,
-            y, top,
+            self._plane, self._weights, self.m, self._factors, *self._near, x.array, x.first, sign, *scale,
+            y.array, y.first,
         )  # fmt: skip
 
     def _convolved(self, x: Any, left: int, sign: np.floating) -> Any:

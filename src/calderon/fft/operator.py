@@ -23,7 +23,7 @@ from calderon.galerkin.layered.metal import LayeredMetal
 from calderon.operators.layered import LayeredElectricField
 from calderon.operators.tree import terms_of
 from calderon.products.check import Check, random_rows
-from calderon.products.device.sums import DeviceSum, OnOneDevice, Part
+from calderon.products.device.sums import DeviceSum, OnOneDevice
 from calderon.products.operator import FastOperator
 from calderon.solvers.live_bar import assembly_progress
 from calderon.validation import one_of, positive_length
@@ -177,7 +177,7 @@ class DeviceGridOperator(OnOneDevice, GridOperator):
         super().__init__(*given)
         self.backend = device.name
         there = DeviceGrid(device, self.grid, self.spectra, self.near, self.factors)
-        self.product: DeviceSum = DeviceSum(device, [Part(1.0, there, False, False, 0, 0)], self.shape, self.dtype)
+        self.product: DeviceSum = DeviceSum.alone(there, self.dtype)
 
     @property
     def there(self) -> DeviceSum:

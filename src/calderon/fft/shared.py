@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from calderon.backends import Execution, at_the_same_time, balanced_share, runs_of_work
 from calderon.fft.device import DeviceGrid
 from calderon.fft.grid import Grid
-from calderon.products.device.sums import DeviceSparse, DeviceSum, Part, operator_program
+from calderon.products.device.sums import DeviceSparse, DeviceSum
 
 ENTRY = 20
 """Bytes of a near entry on a device."""
@@ -55,10 +55,8 @@ class SharedGrid:
         self._work[int(self._uses_processor)] += grid
         own, given = near[: int(self._uses_processor)], near[int(self._uses_processor) :]
         there: list[Any] = [DeviceGrid(self._devices[0], self.grid, self.spectra, given[0], self.factors)]
-        there += [DeviceSparse(device, each, operator_program(device))
-                  for device, each in zip(self._devices[1:], given[1:], strict=True)]  # fmt: skip
-        sums = (DeviceSum(each.device, [Part(1.0, each, False, False, 0, 0)], self.shape, complex) for each in there)
-        return [*own, *sums]
+        there += [DeviceSparse(*each) for each in zip(self._devices[1:], given[1:], strict=True)]
+        return [*own, *(DeviceSum.alone(each, complex) for each in there)]
 
     def _rows(self, low: int, high: int) -> sp.csr_array:
         """The near entries of the rows low up to, without, high, in a matrix of all rows."""

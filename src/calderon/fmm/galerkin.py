@@ -38,7 +38,7 @@ from calderon.operators.tree import Term, integrals_of, terms_of
 from calderon.pairs.rules import forget_rules
 from calderon.products.attempts import Held, first_that_holds
 from calderon.products.check import ACCEPT_FUNCTIONS
-from calderon.products.device.sums import DeviceSum, OnOneDevice, Part
+from calderon.products.device.sums import DeviceSum, OnOneDevice
 from calderon.products.operator import FastOperator
 from calderon.solvers.iteration import tolerance
 from calderon.solvers.live_bar import assembly_progress
@@ -100,7 +100,7 @@ class FastMultipole(FastOperator):
             return None
         found = DeviceProduct(device, self.product, self.product)
         info = [each._replace(nbytes=found.nbytes) for each in self.info]
-        whole = DeviceSum(device, [Part(1.0, found, False, False, 0, 0)], self.shape, self.dtype)
+        whole = DeviceSum.alone(found, self.dtype)
         return DeviceFastMultipole(whole, info, self.label, self.seconds, self.rtol, device.name)
 
     def _matmat(self, x: NDArray[Any]) -> NDArray[Any]:

@@ -1,6 +1,7 @@
 """A dense matrix that stays on a device: products and factors there, without a copy on the host."""
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -107,16 +108,11 @@ class DeviceMatrix(LinearOperator):
         threads = (self.shape[0] if rows is None else rows) * GROUP
         self.device.launch(self.program, kernel, (threads,), (GROUP,), *arguments)
 
-    def _product(self, x: NDArray[Any], apply: Any) -> NDArray[Any]:
-        kind = np.result_type(self.dtype, x.dtype)
-        columns = (on_host(self.device, apply(on_device(self.device, column)), kind) for column in x.T)
-        return np.stack(list(columns), axis=1) if x.shape[1] else np.empty((self.shape[0], 0), kind)
-
     def _matmat(self, x: NDArray[Any]) -> NDArray[Any]:
-        return self._product(x, self.times)
+        return by_columns(self.device, x, self.shape[0], self.dtype, self.times)
 
     def _rmatmat(self, x: NDArray[Any]) -> NDArray[Any]:
-        return self._product(x, self.adjoint_times)
+        return by_columns(self.device, x, self.shape[1], self.dtype, self.adjoint_times)
 
     def __str__(self) -> str:
         size = f"{self.shape[0]} x {self.shape[1]} {self.dtype}, {format_bytes(self.nbytes)}"
@@ -156,6 +152,17 @@ def on_host(device: Device, vector: Any, dtype: np.dtype[Any]) -> NDArray[Any]:
     """A vector of the device (n,) in that type."""
     re, im = device.to_host(vector).T
     return (re + 1j * im if dtype.kind == "c" else re).astype(dtype)
+
+
+def by_columns(
+    device: Device, x: NDArray[Any], rows: int, dtype: np.dtype[Any], apply: Callable[[Any], Any]
+) -> NDArray[Any]:
+    """(rows, m) what `apply` makes of each column of x (n, m), of a vector of the device another one; dtype: of the
+    matrix that it multiplies by."""
+    out = np.empty((rows, x.shape[1]), np.result_type(dtype, x.dtype))
+    for number, column in enumerate(x.T):
+        out[:, number] = on_host(device, apply(on_device(device, column)), out.dtype)
+    return out
 
 
 def require_device_memory(device: Device, needed: int, what: str, advice: str = "") -> None:

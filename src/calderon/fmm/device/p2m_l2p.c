@@ -1,29 +1,19 @@
-/* Between vectors of coefficients and moments or local expansions of leaves; the twin of fmm/p2m_l2p.py.
+/* Between coefficients of pieces of functions and moments or local expansions of leaves; the twin of fmm/p2m_l2p.py.
 
-   Vectors are pairs (n, 2) of real and imaginary parts; what is done to each of the two is the second number of a group.
+   What is done to real and imaginary parts is the second number of a group.
    Every number of the moments of functions is read once a product, by consecutive threads: 2 operations for 4 or 8 bytes,
    so that the memory's bandwidth bounds these kernels.
 
-   REAL: of the moments of functions. WORK_REAL: of all sums. VECTOR_REAL: of vectors. RANK: r. COLUMNS: harmonic sums. */
+   REAL: of the moments of functions. WORK_REAL: of all sums. RANK: r. COLUMNS: harmonic sums. */
 #include "backends/prelude.h"
 
 typedef WORK_REAL work_type;
-typedef VECTOR_REAL vector_type;
 
 #define GROUP_SIZE 128
 #define LANES 32
 #define SLICES (GROUP_SIZE / LANES)
 #define PITCH (LANES + 1)
 #define SIZE (COLUMNS * RANK)
-
-/* out (parts, pieces): the coefficient of the function that each piece belongs to. */
-KERNEL take_pieces(GLOBAL const vector_type *x, int first, GLOBAL const int *whole, int pieces, GLOBAL work_type *out)
-{
-    int j = THREAD(0), part = GROUP(1), at = j < pieces ? j : pieces - 1;
-    work_type value = x[2 * ((size_t)first + whole[at]) + part];
-    if (j < pieces)
-        out[(size_t)part * pieces + j] = value;
-}
 
 /* Moments (parts, boxes, COLUMNS, RANK) of the leaves, from coefficients x (parts, pieces). A group takes GROUP_SIZE
    numbers of one leaf. functions (pieces, COLUMNS, RANK): moments of pieces. */
@@ -148,24 +138,4 @@ KERNEL test_values(GLOBAL const real_type *functions, GLOBAL const int *runs, in
     work_type total = sum_of_row(sums, pieces_of_sums);
     if (t < 3 * count)
         y[(size_t)part * pieces + 3 * first + t] = total;
-}
-
-/* y += (factor + i factor_i) (near + scale far), the pieces (starts (functions + 1,), order) of each function together;
-   parts: 1 or 2, of near and far (parts, pieces). A thread takes a function. */
-KERNEL add_pieces(GLOBAL const int *starts, GLOBAL const int *order, int functions, GLOBAL const work_type *near_sums,
-                  GLOBAL const work_type *far_sums, work_type scale, work_type factor, work_type factor_i, int parts,
-                  int pieces, int first, GLOBAL vector_type *y)
-{
-    int f = THREAD(0), at = f < functions ? f : functions - 1;
-    work_type re = 0, im = 0;
-    for (int n = starts[at]; n < starts[at + 1]; n++) {
-        size_t j = order[n], k = j + (parts - 1) * (size_t)pieces;
-        re += near_sums[j] + scale * far_sums[j];
-        im += near_sums[k] + scale * far_sums[k];
-    }
-    im = parts == 2 ? im : (work_type)0;
-    if (f < functions) {
-        y[2 * ((size_t)first + f)] += factor * re - factor_i * im;
-        y[2 * ((size_t)first + f) + 1] += factor * im + factor_i * re;
-    }
 }

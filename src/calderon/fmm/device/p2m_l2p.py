@@ -7,10 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.backends import Device, Source, real_name
-from calderon.backends.devices.device_matrix import GROUP, vector_type
+from calderon.backends.devices.device_matrix import GROUP
 from calderon.fmm.product import DIRECTIONS, Line
-from calderon.products.device.near import LANES
 from calderon.products.device.tables import indices, runs_of
+from calderon.products.device.vectors import DevicePlaces, Vectors
+
+LANES = 32
+"""Threads that sum the numbers of a piece."""
 
 
 class Leaves(NamedTuple):
@@ -36,42 +39,28 @@ class DeviceLine:
         """run: the leaves low up to, without, high that have fields, None for all of them."""
         pieces, each = line.pieces, DIRECTIONS if line.values else 1
         self.device, self.leaves, self.first, self.values = device, leaves, line.first, line.values
-        self.count, self.dimension = len(pieces.whole), pieces.dimension
+        self.count, self.places = len(pieces.whole), DevicePlaces(device, pieces.whole, pieces.dimension, leaves.work)
         runs = runs_of(line.starts, LANES // each)
         if run is not None:
             runs = runs[(runs[:, 2] >= run[0]) & (runs[:, 2] < run[1])]
         self._zeros: dict[int, Any] | None = None if run is None else {}
         runs[:, 2] = leaves.here[runs[:, 2]]
-        order = np.argsort(pieces.whole, kind="stable")
-        of_function = np.searchsorted(pieces.whole[order], np.arange(self.dimension + 1))
         self.runs = len(runs)
-        tables = line.starts, runs, pieces.whole, of_function, order
-        self._starts, self._runs, self._whole, self._of_function, self._order = (
-            indices(device, each) for each in tables
-        )
+        self._starts, self._runs = indices(device, line.starts), indices(device, runs)
         moments = line.moments.runs(0, line.sums * int(line.starts[-1])).ravel()
         self._functions = device.array(moments)
         self._arms = None if line.arms is None else device.array(np.ascontiguousarray(line.arms, leaves.work))
-        self.nbytes = moments.nbytes + 4 * sum(each.size for each in tables)
+        self.nbytes = moments.nbytes + 4 * (line.starts.size + runs.size) + self.places.nbytes
         real = real_name(moments.dtype)
-        defines = (
-            ("WORK_REAL", real_name(leaves.work)), ("VECTOR_REAL", real_name(vector_type(device))),
-            ("RANK", leaves.rank), ("COLUMNS", leaves.columns),
-        )  # fmt: skip
+        defines = ("WORK_REAL", real_name(leaves.work)), ("RANK", leaves.rank), ("COLUMNS", leaves.columns)
         self._program = device.build(Source("fmm/device/p2m_l2p.c", real, defines))
 
     def _launch(self, kernel: str, threads: int, parts: int, *arguments: Any) -> None:
         self.device.launch(self._program, kernel, (threads, parts), (GROUP, 1), *arguments)
 
-    def empty(self, parts: int) -> Any:
-        """Numbers of the pieces."""
-        return self.device.empty((parts, self.count), self.leaves.work)
-
-    def take(self, x: Any, first: int, parts: int) -> Any:
-        """Coefficients (parts, pieces) of the pieces, of a vector that begins at element `first` of x."""
-        out = self.empty(parts)
-        self._launch("take_pieces", self.count, parts, x, first + self.first, self._whole, self.count, out)
-        return out
+    def take(self, x: Vectors) -> Any:
+        """Coefficients (parts, pieces) of the pieces, of a vector of the whole table."""
+        return self.places.take(x.after(self.first))
 
     def enter(self, given: Any, parts: int, adds: bool, moments: Any) -> None:
         """Moments of the leaves from coefficients (parts, pieces), added to those that are there."""
@@ -100,13 +89,11 @@ class DeviceLine:
     def _out(self, parts: int) -> Any:
         """Numbers of the pieces, zero unless all of them are written."""
         if self._zeros is None:
-            return self.empty(parts)
+            return self.places.empty(parts)
         if parts not in self._zeros:
             self._zeros[parts] = self.device.array(np.zeros((parts, self.count), self.leaves.work))
         return self._zeros[parts]
 
-    def add(self, near: Any, far: Any, scale: float, factor: complex, parts: int, y: Any, first: int) -> None:
-        """y += factor (near + scale far), sums over the pieces of each function; the vector begins at `first` of y."""
-        numbers = (self.leaves.work.type(each) for each in (scale, np.real(factor), np.imag(factor)))
-        given = self._of_function, self._order, self.dimension, near, far, *numbers
-        self._launch("add_pieces", self.dimension, 1, *given, parts, self.count, first + self.first, y)
+    def add(self, near: Any, far: Any, scale: float, parts: int, factor: complex, y: Vectors) -> None:
+        """y += factor (near + scale far), sums over the pieces of each function."""
+        self.places.add(near, far, scale, parts, factor, y.after(self.first))

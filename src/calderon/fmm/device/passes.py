@@ -7,9 +7,9 @@ from numpy.typing import NDArray
 
 from calderon.backends import Device, Source, real_name
 from calderon.backends.vectors import width
+from calderon.fmm.device.p2m_l2p import LANES
 from calderon.fmm.passes import Translations
 from calderon.fmm.tables import Tables
-from calderon.products.device.near import LANES
 from calderon.products.device.tables import indices
 from calderon.products.lists import Runs
 

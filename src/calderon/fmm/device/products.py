@@ -11,13 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.backends import Device, require_device_memory
-from calderon.backends.devices.device_matrix import on_device, on_host, vector_type
+from calderon.backends.devices.device_matrix import by_columns
 from calderon.fmm.device.p2m_l2p import DeviceLine, Leaves
 from calderon.fmm.device.passes import DevicePasses
 from calderon.fmm.product import MultipoleProduct
 from calderon.products.device.near import DeviceStrips, Strips
 from calderon.products.device.near_filling import ADVICE, DeviceNumbers
 from calderon.products.device.sums import DeviceTransposed
+from calderon.products.device.vectors import Vectors, zero_vector
 from calderon.products.operator import RealProducts
 
 PARTS = 2
@@ -63,14 +64,11 @@ class DeviceProduct(RealProducts):
         if self.host is not None:
             self.host.forget()
 
-    def add(
-        self, x: Any, left: int, y: Any, top: int, factor: complex, transposed: bool, parts: int,
-        conjugated: bool = False,
-    ) -> None:  # fmt: skip
-        """y += factor A x or A^T x, for vectors that begin at elements of x and y; parts: 1 where x is real, else 2."""
+    def add(self, x: Vectors, y: Vectors, factor: complex, transposed: bool, conjugated: bool = False) -> None:
+        """See `Adds`; entries are real."""
         given, wanted = (self._rows, self._columns) if transposed else (self._columns, self._rows)
-        values = [each.take(x, left, parts) for each in given]
-        near = [each.empty(parts) for each in wanted]
+        parts, values = x.planes, [each.take(x) for each in given]
+        near = [each.places.empty(parts) for each in wanted]
         started: set[int] = set()
         for row, column, block in self._near:
             source, target = (row, column) if transposed else (column, row)
@@ -86,17 +84,18 @@ class DeviceProduct(RealProducts):
             wanted[0].move_origin(expansions, parts, not wanted[0].values)
             far, scale = [each.tested(expansions, parts) for each in wanted], self._scale
         for line, one, other in zip(wanted, near, far, strict=True):
-            line.add(one, other, scale, factor, parts, y, top)
+            line.add(one, other, scale, parts, factor, y)
 
     def _products(self, x: NDArray[Any], transposed: bool) -> NDArray[Any]:
         """A x, or A^T x if transposed, for x (n, k), one column at a time on the device."""
         size = self.shape[1 if transposed else 0]
-        out = np.empty((size, x.shape[1]), np.result_type(self.dtype, x.dtype))
-        for number, column in enumerate(x.T):
-            y = self.device.array(np.zeros((size, 2), vector_type(self.device)))
-            self.add(on_device(self.device, column), 0, y, 0, 1.0, transposed, 1)
-            out[:, number] = on_host(self.device, y, out.dtype)
-        return out
+
+        def apply(column: Any) -> Any:
+            y = zero_vector(self.device, size)
+            self.add(Vectors(column, is_real=True), Vectors(y), 1.0, transposed)
+            return y
+
+        return by_columns(self.device, x, size, self.dtype, apply)
 
     def _transpose(self) -> "DeviceTransposed":
         return DeviceTransposed(self)

@@ -20,9 +20,9 @@ from calderon.mlfmm.device.vectors import DeviceMaps
 from calderon.mlfmm.equivalent.cubes import SUMS
 from calderon.mlfmm.far import Far
 from calderon.mlfmm.medium import Medium
-from calderon.products.device.near import DeviceNear
+from calderon.products.device.near import DeviceRegion, sums_of
 from calderon.products.device.near_filling import ADVICE, WAVES, DeviceNumbers
-from calderon.products.device.sums import Vectors
+from calderon.products.device.vectors import Vectors
 
 
 class _Side:
@@ -68,11 +68,11 @@ class DeviceFar:
                 own, every = DevicePoints(device, points, far.traversal.real), (0, len(points.starts) - 1)
                 self.below.append(DeviceWaves(device, own, far.below, complex(far.k), far.traversal, there, every))
 
-    def add(self, x: Vectors, y: Vectors, factor: complex, transposed: bool) -> None:
-        """y += factor times the product with x of the far field, or of its transpose."""
+    def add(self, x: Vectors, y: Vectors, factor: complex, transposed: bool, conjugated: bool) -> None:
+        """y += factor times the product with x of the far field, or of its transpose, or of the conjugate of these."""
         given, wanted = self.sides[::-1] if transposed else self.sides
-        columns = x.columns * self.rank
-        charges, fields = given.maps.spread(x), wanted.maps.cleared(x.columns)
+        columns, sign = x.columns * self.rank, -1.0 if conjugated else 1.0
+        charges, fields = given.maps.spread(x, sign), wanted.maps.cleared(x.columns)
         outgoing, incoming = self.passes.empty(columns, False), self.passes.empty(columns, True)
         given.waves.emit(charges, given.maps.components, outgoing, columns)
         sources = self._sources(given, charges, outgoing, columns)
@@ -80,7 +80,7 @@ class DeviceFar:
         wanted.waves.receive(incoming, columns, fields, wanted.maps.components)
         if self.cubes is not None:
             self._fields(self.cubes, wanted, sources, incoming, fields, columns)
-        wanted.maps.gather(fields, factor, y)
+        wanted.maps.gather(fields, factor, y, sign)
 
     def _sources(self, side: _Side, charges: Any, outgoing: list[Any], columns: int) -> list[Any]:
         """Upward pass of the levels with cubes (P2M, M2M): equivalent sources of all these levels from the charges.
@@ -120,25 +120,13 @@ class DeviceMedium(LinearOperator):
     def __init__(self, device: Device, medium: Medium, dtype: np.dtype[Any]) -> None:
         super().__init__(dtype=dtype, shape=medium.shape)
         self.device, self.together = device, medium.together
-        self._near = [(DeviceNear(device, *each), each[:2] in medium.mirrored) for each in medium.near]
+        self._near = [DeviceRegion(device, *each, each[:2] in medium.mirrored) for each in medium.near]
         self._far = None if medium.far is None else DeviceFar(device, medium, medium.far)
 
-    def add(
-        self, x: Any, left: int, y: Any, top: int, factor: complex, transposed: bool, parts: int,
-        conjugated: bool = False,
-    ) -> None:  # fmt: skip
-        """y += factor A x, or A^T x if transposed, or with the conjugate of A, for vectors that begin at x[left] and
-        y[top]; parts is not read."""
-        self._add(Vectors(x, left, 0, 1, conjugated), Vectors(y, top, 0, 1, conjugated), factor, transposed)
-
-    def _add(self, x: Vectors, y: Vectors, factor: complex, transposed: bool) -> None:
-        """y += factor A x or A^T x: near entries, those of mirrored regions also transposed, and the far field."""
-        for near, mirrored in self._near:
-            near.add(x, y, factor, transposed)
-            if mirrored:
-                near.add(x, y, factor, not transposed)
-        if self._far is not None:
-            self._far.add(x, y, factor, transposed)
+    def add(self, x: Vectors, y: Vectors, factor: complex, transposed: bool, conjugated: bool = False) -> None:
+        """See `Adds`: near entries and the far field; all vectors are complex."""
+        for each in (*self._near, *([] if self._far is None else [self._far])):
+            each.add(x._replace(is_real=False), y, factor, transposed, conjugated)
 
     def _matmat(self, x: NDArray[Any]) -> NDArray[Any]:
         return self._columns(x, False)
@@ -154,8 +142,7 @@ class DeviceMedium(LinearOperator):
             own = x[:, low : low + self.together]
             given = self.device.array(pairs(own.T.ravel(), kind))
             y, columns = self.device.array(np.zeros((size * own.shape[1], 2), kind)), own.shape[1]
-            vectors = Vectors(given, 0, len(x), columns, adjoint), Vectors(y, 0, size, columns, adjoint)
-            self._add(*vectors, 1.0, adjoint)
+            self.add(Vectors(given, 0, len(x), columns), Vectors(y, 0, size, columns), 1.0, adjoint, adjoint)
             re, im = self.device.to_host(y).T
             out[:, low : low + columns] = (re + 1j * im).reshape(columns, size).T
         return out
@@ -191,7 +178,7 @@ def require_room(device: Device, media: Sequence[Medium]) -> None:
 
 def device_bytes(medium: Medium) -> int:
     """Bytes of all tables of a medium, or of a part of one, and of the memory of a product with one column, at most."""
-    total = medium.nbytes
+    total = medium.nbytes + max((2 * near.work.itemsize * sums_of(near) for _, _, near in medium.near), default=0)
     if medium.far is None or medium.waves is None:
         return total
     far, real = medium.far, medium.far.traversal.real

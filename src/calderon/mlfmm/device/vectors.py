@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from calderon.backends import Device, Source, real_name
 from calderon.backends.devices.device_matrix import GROUP, vector_type
 from calderon.mlfmm.channels import Listed, ListedMap
-from calderon.products.device.sums import Vectors
 from calderon.products.device.tables import indices
+from calderon.products.device.vectors import Vectors
 
 
 class Map(NamedTuple):
@@ -65,18 +65,18 @@ class DeviceMaps:
         """Charges or fields (point, column, rank, component, part)."""
         return self.device.empty((self.points, 2 * columns * self.rank * self.components), self.real)
 
-    def spread(self, x: Vectors) -> Any:
-        """Charges of vectors."""
+    def spread(self, x: Vectors, sign: float) -> Any:
+        """Charges of vectors; sign: -1 for those of their conjugates, else 1."""
         out, kind = self.empty(x.columns), self.real.type
         for number, each in enumerate(self._maps):
             given = each.width, each.component, each.weights, self.rank, self.components, x.array, x.first + each.begin
-            rest = x.pitch, kind(x.sign), self.points, x.columns, int(number > 0), out
+            rest = x.pitch, kind(sign), self.points, x.columns, int(number > 0), out
             self._launch("spread", self.points, x.columns, *each.tables, *given, *rest)
         return out
 
-    def gather(self, fields: Any, factor: complex, y: Vectors) -> None:
-        """y += factor times the transposed of `spread` of fields, conjugated before if y.sign requires it."""
-        factors = self.vector.type(np.real(factor)), self.vector.type(np.imag(factor)), self.real.type(y.sign)
+    def gather(self, fields: Any, factor: complex, y: Vectors, sign: float) -> None:
+        """y += factor times the transposed of `spread` of fields, or its conjugate if the sign is -1."""
+        factors = self.vector.type(np.real(factor)), self.vector.type(np.imag(factor)), self.real.type(sign)
         for each in self._maps:
             given = each.tables[2], each.width, each.component, each.weights, self.rank, self.components
             rest = fields, each.unknowns, y.columns, *factors, y.array, y.first + each.begin, y.pitch

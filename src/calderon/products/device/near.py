@@ -1,51 +1,28 @@
 """The blocks of a near store on a device, and products with them (near.c).
 
-Numbers and exponents are sent as they are, unless they are there. Complex blocks add to the vectors of unknowns; real
-blocks, of symmetric matrices one of each pair, give the numbers of the places of clusters.
+Numbers and exponents are sent as they are, unless they are there. Vectors have the numbers of the places of clusters,
+in planes of real and of imaginary parts.
 """
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from calderon.backends import Device, Source, real_name
-from calderon.backends.devices.device_matrix import GROUP, vector_type
-from calderon.galerkin.rows.entry_kernels import Clusters
+from calderon.backends.devices.device_matrix import GROUP
 from calderon.products.device.near_filling import DeviceNumbers
-from calderon.products.device.sums import Vectors
 from calderon.products.device.tables import WORD, counted, indices, runs_of
+from calderon.products.device.vectors import DevicePlaces, Vectors
 from calderon.products.near_store import NearStore
 from calderon.products.packed import POWERS, groups_of
 
-LANES, COLUMNS_PER_READ = 32, 4
-"""Threads of a row, and columns for which a number is read once, unless there is one alone."""
+COLUMNS_PER_READ = 4
+"""Vectors for which a number is read once, at most."""
 TILE = 32
 """Rows of a strip, and numbers of it that are multiplied at a time."""
 
 Index = NDArray[np.int64]
-
-
-class _Stored:
-    """Numbers, exponents and powers of two of a store on a device, and its programs; nbytes: of what was sent."""
-
-    def __init__(self, device: Device, near: NearStore, table: Index, work: np.dtype[Any]) -> None:
-        """table: records of blocks for near.c; work: type of sums."""
-        self.device, self.real, self.vector = device, work, vector_type(device)
-        powers = POWERS.astype(work) if near.is_packed else np.zeros(0, work)
-        memory = near.memory
-        there = memory.there if isinstance(memory, DeviceNumbers) and memory.device is device else None
-        self.numbers = *(there or (device.array(each) for each in memory.here)), device.array(powers)
-        self.table, self.nbytes = indices(device, table), memory.nbytes + 4 * table.size
-        stored = real_name(work if near.is_packed else memory.kind)
-        self._defines = (("PACKED", int(near.is_packed)), ("PARTS", near.parts), ("STORED_REAL", stored),
-                         ("VECTOR_REAL", real_name(self.vector)))  # fmt: skip
-        self.program(1)
-
-    def program(self, together: int) -> Any:
-        """The kernels for so many columns at a time."""
-        defines = *self._defines, ("COLUMNS", together)
-        return self.device.build(Source("products/device/near.c", real_name(self.real), defines))
 
 
 def _records(near: NearStore, block: Index, top: Index, height: Index, skipped: Index) -> Index:
@@ -58,53 +35,8 @@ def _records(near: NearStore, block: Index, top: Index, height: Index, skipped: 
     return np.stack([top, columns, height, width, *parts], axis=1)
 
 
-class Side(NamedTuple):
-    """Rows or columns: how many, which unknown each is, and for runs of some of them (runs, 4) the blocks `order`."""
-
-    size: int
-    unknowns: Any
-    runs: Any
-    order: Any
-
-
-class DeviceNear:
-    """Complex blocks of one region of a matrix on a device; top, left: its first row and column."""
-
-    def __init__(self, device: Device, top: int, left: int, near: NearStore) -> None:
-        self.device, self.top, self.left = device, top, left
-        layout, every = near.layout, np.arange(len(near.layout.pairs))
-        table = _records(near, every, layout.rows.start[layout.pairs[:, 0]], near.sizes[0], 0 * every)
-        self._stored = _Stored(device, near, table, near.work)
-        self._rows = self._side(layout.rows, layout.pairs[:, 0], GROUP // LANES)
-        self._columns = self._side(layout.columns, layout.pairs[:, 1], LANES)
-
-    def _side(self, clusters: Clusters, own: Index, most: int) -> Side:
-        """Tables of one side; own: its cluster in each block; most: unknowns in a run at most."""
-        order = np.argsort(own, kind="stable")
-        first = np.searchsorted(own[order], np.arange(len(clusters.start) + 1))
-        runs = runs_of(np.append(clusters.start, clusters.stop[-1:]), most)
-        runs = np.column_stack([runs[:, :2], first[runs[:, 2]], first[runs[:, 2] + 1]])
-        tables = (indices(self.device, each) for each in (clusters.order, runs[runs[:, 2] < runs[:, 3]], order))
-        return Side(len(clusters.order), *tables)
-
-    def add(self, x: Vectors, y: Vectors, factor: complex, transposed: bool) -> None:
-        """y += factor A x or A^T x, of vectors that begin where those of the whole matrix do."""
-        given, wanted = (self._rows, self._columns) if transposed else (self._columns, self._rows)
-        begin, to = (self.top, self.left) if transposed else (self.left, self.top)
-        stored, together = self._stored, COLUMNS_PER_READ if x.columns > 1 else 1
-        program, taken = stored.program(together), self.device.empty((x.columns, 2 * given.size), stored.real)
-        self.device.launch(program, "take_unknowns", (given.size, x.columns), (GROUP, 1), x.array, x.first + begin,
-                           x.pitch, stored.real.type(x.sign), given.unknowns, given.size, taken)  # fmt: skip
-        kernel, groups = "multiply_columns" if transposed else "multiply_rows", -(-x.columns // together)
-        parts = np.real(factor), np.imag(factor)
-        factors = *(stored.vector.type(each) for each in parts), stored.real.type(y.sign)
-        self.device.launch(program, kernel, (wanted.runs.shape[0] * GROUP, groups), (GROUP, 1), *stored.numbers,
-                           stored.table, wanted.runs, wanted.order, wanted.unknowns, taken, given.size, x.columns,
-                           *factors, y.array, y.first + to, y.pitch)  # fmt: skip
-
-
 class Strips:
-    """Real blocks cut into strips of TILE rows.
+    """Blocks cut into strips of TILE rows.
 
     table (n, 9): records of near.c, with the beginning of the sums of each strip, of which there are `sums`. rows,
     columns: for runs of places of each side (runs, 2), first and how many, the sums of strips that they receive: starts
@@ -146,29 +78,80 @@ def _gathered(runs: Index, run: Index, begin: Index) -> tuple[Index, Index, Inde
 
 
 class DeviceStrips:
-    """Real blocks on a device; vectors have the numbers of the places of clusters in the type of sums, `work`."""
+    """Blocks on a device, with sums in the type `work`; nbytes: of what was sent."""
 
     def __init__(self, device: Device, near: NearStore, strips: Strips, work: np.dtype[Any]) -> None:
-        self.device, self.half, self.sums = device, near.half, strips.sums
+        self.device, self.real, self.half, self.sums, self.parts = device, work, near.half, strips.sums, near.parts
         self.places = len(near.layout.rows.order), len(near.layout.columns.order)
-        self._stored, self._count = _Stored(device, near, strips.table, work), len(strips.table)
-        self._rows = tuple(indices(device, each) for each in strips.rows)
-        self._columns = self._rows if near.half else tuple(indices(device, each) for each in strips.columns)
+        powers, memory = POWERS.astype(work) if near.is_packed else np.zeros(0, work), near.memory
+        there = memory.there if isinstance(memory, DeviceNumbers) and memory.device is device else None
+        self._numbers = *(there or (device.array(each) for each in memory.here)), device.array(powers)
         sides = [strips.rows] if near.half else [strips.rows, strips.columns]
-        self.nbytes = self._stored.nbytes + 4 * sum(each.size for side in sides for each in side)
+        tables = [strips.table, *(each for side in sides for each in side)]
+        self._table, *sent = (indices(device, each) for each in tables)
+        self._count, self._rows, self._columns = len(strips.table), sent[:3], sent[-3:]
+        self.nbytes = memory.nbytes + 4 * sum(each.size for each in tables)
+        stored = real_name(work if near.is_packed else memory.kind)
+        self._defines = ("PACKED", int(near.is_packed)), ("PARTS", near.parts), ("STORED_REAL", stored)
+        self._program(near.parts)
 
-    def multiply(self, x: Any, parts: int, transposed: bool, adds: bool, y: Any) -> None:
-        """y = A x or A^T x, or added to y, for numbers (parts, places) of the two sides."""
-        down, across = int(self.half or not transposed), int(self.half or transposed)
-        stored, (rows, columns) = self._stored, self.places
-        sums = self.device.empty((parts, self.sums), stored.real)
-        given = (*stored.numbers, stored.table, down, across, x, columns, x, rows, sums, self.sums)
-        self._launch("multiply_strips", self._count, parts, *given)
-        runs, starts, entries = self._columns if transposed else self._rows
-        wanted = columns if transposed else rows
-        self._launch(
-            "gather_strips", runs.shape[0], parts, runs, starts, entries, sums, self.sums, int(adds), y, wanted
-        )
+    def _program(self, together: int) -> Any:
+        """The kernels for so many planes at a time."""
+        defines = *self._defines, ("PLANES", together)
+        return self.device.build(Source("products/device/near.c", real_name(self.real), defines))
 
-    def _launch(self, kernel: str, groups: int, parts: int, *arguments: Any) -> None:
-        self.device.launch(self._stored.program(1), kernel, (groups * GROUP, parts), (GROUP, 1), *arguments)
+    def sums_of(self, x_columns: Any, x_rows: Any, planes: int) -> Any:
+        """What rows and columns of all strips receive: of B x_columns, and of B^T x_rows, vectors (planes, places);
+        None for one that is not wanted."""
+        down, across = x_columns is not None, x_rows is not None
+        x_columns, x_rows = x_columns if down else x_rows, x_rows if across else x_columns
+        sums, vectors = self.device.empty((planes, self.sums), self.real), planes // self.parts
+        together = self.parts * min(COLUMNS_PER_READ, 1 << (vectors - 1).bit_length())
+        groups = self._count * GROUP, -(-planes // together)
+        self.device.launch(self._program(together), "multiply_strips", groups, (GROUP, 1), *self._numbers, self._table,
+                           int(down), int(across), x_columns, self.places[1], x_rows, self.places[0], planes, sums,
+                           self.sums)  # fmt: skip
+        return sums
+
+    def gather(self, sums: Any, planes: int, of_columns: bool, adds: bool, y: Any) -> None:
+        """y (planes, places) = what the places of rows or columns receive, or added to y."""
+        runs, starts, entries = self._columns if of_columns else self._rows
+        given = runs, starts, entries, sums, self.sums, int(adds), y, self.places[int(of_columns)]
+        groups = runs.shape[0] * GROUP, planes
+        self.device.launch(self._program(self.parts), "gather_strips", groups, (GROUP, 1), *given)
+
+    def multiply(self, x: Any, planes: int, transposed: bool, adds: bool, y: Any) -> None:
+        """y = A x or A^T x, or added to y, for numbers (planes, places) of the two sides."""
+        down, across = self.half or not transposed, self.half or transposed
+        sums = self.sums_of(x if down else None, x if across else None, planes)
+        self.gather(sums, planes, transposed, adds, y)
+
+
+class DeviceRegion:
+    """Blocks of one region of a matrix on a device; top, left: its first row and column; mirrored: whether their
+    transposes are in the mirror image of the region."""
+
+    def __init__(self, device: Device, top: int, left: int, near: NearStore, mirrored: bool) -> None:
+        self.begins, self.mirrored = (top, left), mirrored
+        self.strips = DeviceStrips(device, near, Strips(near), near.work)
+        sides = zip((near.layout.rows, near.layout.columns), near.shape, strict=True)
+        self.sides = [DevicePlaces(device, each.order, count, near.work) for each, count in sides]
+
+    def add(self, x: Vectors, y: Vectors, factor: complex, transposed: bool, conjugated: bool) -> None:
+        """y += factor A x or A^T x, or with the conjugate of A, of vectors that begin where those of the whole matrix
+        do; blocks are read once for both."""
+        used = self.mirrored or transposed, self.mirrored or not transposed
+        rows, columns = (side.take(x.after(begin), conjugated) if wanted else None
+                         for side, begin, wanted in zip(self.sides, self.begins, used, strict=True))  # fmt: skip
+        sums = self.strips.sums_of(columns, rows, x.planes)
+        for n, wanted in enumerate(used[::-1]):
+            if wanted:
+                found = self.sides[n].empty(x.planes)
+                self.strips.gather(sums, x.planes, n == 1, False, found)
+                self.sides[n].add(found, found, 0.0, x.planes, factor, y.after(self.begins[n]), conjugated)
+
+
+def sums_of(near: NearStore) -> int:
+    """Numbers that all strips of a store leave for each plane."""
+    heights, widths = near.sizes
+    return int((-(-heights // TILE) * (TILE + widths)).sum())

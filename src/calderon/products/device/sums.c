@@ -1,6 +1,8 @@
-/* Vectors of an operator on a device, pairs (n, 2) of real and imaginary parts: zeros, and products with sparse matrices.
+/* Vectors of an operator on a device, pairs (n, 2) of real and imaginary parts: zeros, products with sparse matrices, and
+   numbers at the places of clusters, each of which has an unknown.
 
-   REAL: of the entries. VECTOR_REAL: of vectors. */
+   REAL: of the entries of sparse matrices, and of numbers at places (planes, places): a plane of real parts and one of
+   imaginary parts for each vector, or one plane alone of a real vector. VECTOR_REAL: of vectors, `pitch` elements apart. */
 #include "backends/prelude.h"
 
 typedef VECTOR_REAL vector_type;
@@ -29,4 +31,37 @@ KERNEL add_sparse(GLOBAL const real_type *values, GLOBAL const int *starts, GLOB
         own[0] += factor * re - factor_i * im;
         own[1] += factor * im + factor_i * re;
     }
+}
+
+/* out (planes, places): the number of the unknown of each place, of vectors from their element `first` on. sign: of
+   imaginary parts. The second number of a group is a plane. */
+KERNEL take_places(GLOBAL const vector_type *x, int first, int pitch, vector_type sign, GLOBAL const int *unknowns,
+                   int places, GLOBAL real_type *out)
+{
+    int j = THREAD(0), plane = GROUP(1), part = plane % 2;
+    if (j >= places)
+        return;
+    vector_type value = x[2 * ((size_t)(plane / 2) * pitch + first + unknowns[j]) + part];
+    out[(size_t)plane * places + j] = (real_type)(part ? sign * value : value);
+}
+
+/* y += (factor + i factor_i) (near + scale far), for y from its element `first` on: the sum over the places (starts (unknowns +
+   1,), order) of each unknown; sign: of imaginary parts. A thread takes an unknown, the second number of a group a vector. */
+KERNEL add_places(GLOBAL const int *starts, GLOBAL const int *order, int unknowns, GLOBAL const real_type *near_sums,
+                  GLOBAL const real_type *far_sums, real_type scale, real_type factor, real_type factor_i, real_type sign,
+                  int planes, int places, GLOBAL vector_type *y, int first, int pitch)
+{
+    int u = THREAD(0), vector = GROUP(1), parts = planes > 1 ? 2 : 1;
+    if (u >= unknowns)
+        return;
+    real_type re = R(0.0), im = R(0.0);
+    for (int n = starts[u]; n < starts[u + 1]; n++) {
+        size_t j = (size_t)parts * vector * places + order[n], k = j + (parts - 1) * (size_t)places;
+        re += near_sums[j] + scale * far_sums[j];
+        im += near_sums[k] + scale * far_sums[k];
+    }
+    im = parts == 2 ? sign * im : R(0.0);
+    GLOBAL vector_type *own = y + 2 * ((size_t)vector * pitch + first + u);
+    own[0] += factor * re - factor_i * im;
+    own[1] += factor * im + factor_i * re;
 }

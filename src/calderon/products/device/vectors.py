@@ -1,0 +1,77 @@
+"""Vectors on a device, and their numbers at the places of clusters (sums.c)."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calderon.backends import Device, Source, real_name
+from calderon.backends.devices.device_matrix import GROUP, vector_type
+from calderon.products.device.tables import indices
+
+
+class Vectors(NamedTuple):
+    """`columns` vectors of pairs (n, 2) in an array of the device: the first from element `first` on, others `pitch`
+    elements apart; is_real: whether imaginary parts are zero."""
+
+    array: Any
+    first: int = 0
+    pitch: int = 0
+    columns: int = 1
+    is_real: bool = False
+
+    @property
+    def planes(self) -> int:
+        """Real vectors: those of real parts, and of imaginary parts unless these are zero."""
+        return self.columns if self.is_real else 2 * self.columns
+
+    def after(self, count: int) -> "Vectors":
+        """The vectors without their first numbers, so many."""
+        return self._replace(first=self.first + count)
+
+
+class DevicePlaces:
+    """Places on a device with an unknown each, unknowns (places,) of `dimension`, which may stand at several; their
+    numbers are planes (planes, places) of this real type."""
+
+    def __init__(self, device: Device, unknowns: NDArray[np.int64], dimension: int, real: np.dtype[Any]) -> None:
+        self.device, self.count, self.dimension, self.real = device, len(unknowns), dimension, real
+        order = np.argsort(unknowns, kind="stable")
+        starts = np.searchsorted(unknowns[order], np.arange(dimension + 1))
+        self._unknowns, *self._of_unknown = (indices(device, each) for each in (unknowns, starts, order))
+        self._program = vector_program(device, real)
+        self.nbytes = 4 * (2 * self.count + dimension + 1)
+
+    def empty(self, planes: int) -> Any:
+        """Room for numbers."""
+        return self.device.empty((planes, self.count), self.real)
+
+    def take(self, x: Vectors, conjugated: bool = False) -> Any:
+        """The numbers of vectors, or of their conjugates."""
+        out, sign = self.empty(x.planes), vector_type(self.device).type(-1.0 if conjugated else 1.0)
+        self.device.launch(self._program, "take_places", (self.count, x.planes), (GROUP, 1), x.array, x.first, x.pitch,
+                           sign, self._unknowns, self.count, out)  # fmt: skip
+        return out
+
+    def add(
+        self, near: Any, far: Any, scale: float, planes: int, factor: complex, y: Vectors, conjugated: bool = False
+    ) -> None:
+        """y += factor (near + scale far), or the conjugate of this sum: sums over the places of each unknown."""
+        numbers = scale, np.real(factor), np.imag(factor), -1.0 if conjugated else 1.0
+        self.device.launch(self._program, "add_places", (self.dimension, y.columns), (GROUP, 1), *self._of_unknown,
+                           self.dimension, near, far, *map(self.real.type, numbers), planes, self.count, y.array,
+                           y.first, y.pitch)  # fmt: skip
+
+
+def zero_vector(device: Device, length: int) -> Any:
+    """A vector of zeros on the device."""
+    y = device.empty((length, 2), vector_type(device))
+    device.launch(vector_program(device), "clear_vector", (2 * length,), (GROUP,), y, length)
+    return y
+
+
+def vector_program(device: Device, real: Any = None) -> Any:
+    """The kernels of vectors, for entries and numbers at places of a real type, that of vectors unless given."""
+    kind = vector_type(device)
+    defines = (("VECTOR_REAL", real_name(kind)),)
+    return device.build(Source("products/device/sums.c", real_name(kind if real is None else real), defines))
