@@ -1,5 +1,5 @@
 /* Products of the local matrices of a tile with vectors, without assembling rows. */
-#include "backends/prelude.h"
+#include "backends/group_sum.h"
 
 /* total += the entry at `place` times the complex number x (2,). */
 DEVICE void add_product(GLOBAL const real_type *matrices, GLOBAL const real_type *matrices_i, size_t place,
@@ -20,7 +20,7 @@ DEVICE void add_product(GLOBAL const real_type *matrices, GLOBAL const real_type
 KERNEL multiply(GLOBAL const real_type *matrices, GLOBAL const real_type *matrices_i, GLOBAL const real_type *x,
                 int stride, GLOBAL real_type *y)
 {
-    LOCAL real_type sums[GROUP_SIZE], sums_i[GROUP_SIZE];
+    LOCAL real_type sums[2 * GROUP_SIZE];
     int row = GROUP(0), t = LOCAL_ID(0);
     real_type total = R(0.0), total_i = R(0.0);
     for (int n = t; n < stride; n += GROUP_SIZE) {
@@ -28,16 +28,10 @@ KERNEL multiply(GLOBAL const real_type *matrices, GLOBAL const real_type *matric
         add_product(matrices, matrices_i, place, x + 2 * n, &total, &total_i);
     }
     sums[t] = total;
-    sums_i[t] = total_i;
-    BARRIER;
-    if (t == 0) {
-        for (int k = 1; k < GROUP_SIZE; k++) {
-            total += sums[k];
-            total_i += sums_i[k];
-        }
-        y[2 * row] = total;
-        y[2 * row + 1] = total_i;
-    }
+    sums[GROUP_SIZE + t] = total_i;
+    SUM_OVER_THREADS(sums, GROUP_SIZE, 2, GROUP_SIZE);
+    if (t < 2)
+        y[2 * row + t] = sums[t * GROUP_SIZE];
 }
 
 /* y (stride, 2) += the transposed of the local matrices times x (rows, 2). */

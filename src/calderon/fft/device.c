@@ -3,7 +3,7 @@
    Function n has m x m nodes from node (first[n, 0], first[n, 1]) of the grid on plane[n] on; weights[n, c, m a + b] of
    J_x, J_y and div J (c). REAL: of the grid. VECTOR_REAL: of vectors, weights and near entries. Complex numbers are
    pairs. */
-#include "backends/prelude.h"
+#include "backends/group_sum.h"
 
 typedef VECTOR_REAL vector_type;
 
@@ -67,7 +67,7 @@ KERNEL from_nodes(GLOBAL const real_type *fields, int nx, int ny, GLOBAL const i
                   GLOBAL const vector_type *x, int left, vector_type sign, vector_type factor, vector_type factor_i,
                   GLOBAL vector_type *y, int top)
 {
-    LOCAL vector_type sums[GROUP_SIZE], sums_i[GROUP_SIZE];
+    LOCAL vector_type sums[2 * GROUP_SIZE];
     int n = GROUP(0), t = LOCAL_ID(0), points = m * m;
     vector_type re = 0, im = 0;
     /* fields at the nodes, component after component */
@@ -87,15 +87,11 @@ KERNEL from_nodes(GLOBAL const real_type *fields, int nx, int ny, GLOBAL const i
         im += value[0] * given_i + value[1] * given[0];
     }
     sums[t] = re;
-    sums_i[t] = im;
-    BARRIER;
-    /* the sum over the group, to the vector */
+    sums[GROUP_SIZE + t] = sign * im;
+    SUM_OVER_THREADS(sums, GROUP_SIZE, 2, GROUP_SIZE);
     if (t == 0) {
-        for (int k = 1; k < GROUP_SIZE; k++) {
-            re += sums[k];
-            im += sums_i[k];
-        }
-        im *= sign;
+        re = sums[0];
+        im = sums[GROUP_SIZE];
         GLOBAL vector_type *own = y + 2 * ((size_t)top + n);
         own[0] += factor * re - factor_i * im;
         own[1] += factor * im + factor_i * re;

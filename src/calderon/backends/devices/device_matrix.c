@@ -2,7 +2,7 @@
    by row and may be more than 2^31. One group of GROUP_SIZE threads takes a row, unless said otherwise.
 
    MATRIX_COMPLEX: whether entries are complex. VECTOR_REAL: type of vectors, which are complex always, (n, 2). */
-#include "backends/prelude.h"
+#include "backends/group_sum.h"
 
 typedef VECTOR_REAL vector_type;
 
@@ -27,23 +27,17 @@ DEVICE void add_entry_times(GLOBAL const real_type *matrix, size_t place, int co
 KERNEL rows_times(GLOBAL const real_type *matrix, GLOBAL const vector_type *x, int first, int columns, int conjugate,
                   GLOBAL vector_type *y)
 {
-    LOCAL vector_type sums[GROUP_SIZE], sums_i[GROUP_SIZE];
+    LOCAL vector_type sums[2 * GROUP_SIZE];
     int t = LOCAL_ID(0);
     size_t row = GROUP(0);
     vector_type total = 0, total_i = 0;
     for (int c = t; c < columns; c += GROUP_SIZE)
         add_entry_times(matrix, row * columns + c, conjugate, x + 2 * ((size_t)first + c), &total, &total_i);
     sums[t] = total;
-    sums_i[t] = total_i;
-    BARRIER;
-    if (t == 0) {
-        for (int k = 1; k < GROUP_SIZE; k++) {
-            total += sums[k];
-            total_i += sums_i[k];
-        }
-        y[2 * row] = total;
-        y[2 * row + 1] = total_i;
-    }
+    sums[GROUP_SIZE + t] = total_i;
+    SUM_OVER_THREADS(sums, GROUP_SIZE, 2, GROUP_SIZE);
+    if (t < 2)
+        y[2 * row + t] = sums[t * GROUP_SIZE];
 }
 
 /* y (columns, 2) = A^T x or, with `conjugate`, A^* x, added to y if `adds`; y begins at number `first` of its array. One
@@ -78,12 +72,9 @@ KERNEL absolute_sums(GLOBAL const real_type *matrix, int columns, GLOBAL vector_
         total += sqrt(a * a + b * b);
     }
     parts[t] = total;
-    BARRIER;
-    if (t == 0) {
-        for (int k = 1; k < GROUP_SIZE; k++)
-            total += parts[k];
-        sums[row] = total;
-    }
+    SUM_OVER_THREADS(parts, GROUP_SIZE, 1, GROUP_SIZE);
+    if (t == 0)
+        sums[row] = parts[0];
 }
 
 KERNEL clear(GLOBAL real_type *matrix, int columns)

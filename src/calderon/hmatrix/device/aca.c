@@ -2,6 +2,7 @@
    where the method and its rule to stop are described. ROWS: the file that computes rows and columns of the matrix, with
    COMPLEX numbers or real ones; numbers of the matrix are PARTS reals. */
 #include ROWS
+#include "backends/group_sum.h"
 
 #define FULL (-1)
 #define NO_ROOM (-2)
@@ -195,16 +196,9 @@ KERNEL approximate(GLOBAL const real_type *row_numbers, GLOBAL const int *row_in
             dots[GROUP_SIZE + t] = ai;
             dots[2 * GROUP_SIZE + t] = b;
             dots[3 * GROUP_SIZE + t] = bi;
-            BARRIER;
-            if (lane == 0) {
-                for (int k = 1; k < 32; k++) {
-                    a += dots[t + k];
-                    ai += dots[GROUP_SIZE + t + k];
-                    b += dots[2 * GROUP_SIZE + t + k];
-                    bi += dots[3 * GROUP_SIZE + t + k];
-                }
-                added += R(2.0) * (a * b - ai * bi);
-            }
+            SUM_OVER_THREADS(dots, 32, 4, GROUP_SIZE);
+            if (lane == 0)
+                added += R(2.0) * (dots[t] * dots[2 * GROUP_SIZE + t] - dots[GROUP_SIZE + t] * dots[3 * GROUP_SIZE + t]);
             BARRIER;
         }
         REDUCE(added, best, found)

@@ -1,6 +1,7 @@
 /* Dense blocks of an H-matrix, one group of GROUP_SIZE threads a block. ROWS: the file that computes rows of the matrix,
    with COMPLEX numbers or real ones; numbers of the matrix are PARTS reals. */
 #include ROWS
+#include "backends/group_sum.h"
 #include "galerkin/rows/special.h"
 
 typedef SUM_REAL sum_type;
@@ -138,17 +139,7 @@ KERNEL row_sums(GLOBAL const int *row_integers, GLOBAL const int *column_integer
     }
     parts[t] = re;
     parts[GROUP_SIZE + t] = im;
-    WIDE_BARRIER;
-    for (int half_way = GROUP_SIZE / 2; half_way > 0; half_way /= 2) {
-        if (t < half_way) {
-            parts[t] += parts[t + half_way];
-            parts[GROUP_SIZE + t] += parts[GROUP_SIZE + t + half_way];
-        }
-        BARRIER;
-    }
-    if (t == 0) {
-        size_t at = (size_t)GROUP(0) * (1 + count) + which;
-        sums[2 * at] = parts[0];
-        sums[2 * at + 1] = parts[GROUP_SIZE];
-    }
+    SUM_OVER_THREADS(parts, GROUP_SIZE, 2, GROUP_SIZE);
+    if (t < 2)
+        sums[2 * ((size_t)GROUP(0) * (1 + count) + which) + t] = parts[t * GROUP_SIZE];
 }

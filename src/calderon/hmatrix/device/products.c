@@ -4,7 +4,7 @@
    Tables of blocks as in products.py: first row, rows, first column, columns, rank (-1 for a dense block), then where its
    numbers begin in a page, and where its coefficients begin. A page is an array of numbers (store.py). COMPLEX: whether numbers and vectors are.
    VECTOR_REAL: type of vectors and sums, (k, n) numbers, one after the other. */
-#include "backends/prelude.h"
+#include "backends/group_sum.h"
 
 typedef VECTOR_REAL vector_type;
 
@@ -28,7 +28,7 @@ DEVICE void add_times(GLOBAL const real_type *a, GLOBAL const vector_type *x, ve
 KERNEL coefficients(GLOBAL const real_type *numbers, GLOBAL const int *table, GLOBAL const int *crosses, int count, int side,
                     GLOBAL const vector_type *x, int length, GLOBAL vector_type *out)
 {
-    LOCAL vector_type sums[RUN], sums_i[RUN];
+    LOCAL vector_type sums[PARTS * RUN];
     int t = LOCAL_ID(0), c = GROUP(0), vector = GROUP(1);
     GLOBAL const int *block = table + (size_t)COLUMNS * crosses[2 * c];
     int m = block[1], n = block[3], from = side ? block[0] : block[2], many = side ? m : n;
@@ -38,19 +38,10 @@ KERNEL coefficients(GLOBAL const real_type *numbers, GLOBAL const int *table, GL
     for (int k = t; k < many; k += RUN)
         add_times(numbers + PARTS * (begin + k), given + PARTS * (size_t)k, &total, &total_i);
     sums[t] = total;
-    sums_i[t] = total_i;
-    BARRIER;
-    if (t == 0) {
-        for (int k = 1; k < RUN; k++) {
-            total += sums[k];
-            total_i += sums_i[k];
-        }
-        size_t place = (size_t)vector * count + c;
-        out[PARTS * place] = total;
-#if COMPLEX
-        out[2 * place + 1] = total_i;
-#endif
-    }
+    sums[PARTS * RUN - RUN + t] = COMPLEX ? total_i : total;
+    SUM_OVER_THREADS(sums, RUN, PARTS, RUN);
+    if (t < PARTS)
+        out[PARTS * ((size_t)vector * count + c) + t] = sums[t * RUN];
 }
 
 /* The result at runs of at most RUN places, one group of SLICES * RUN threads for each: what all blocks there add. runs (r,

@@ -15,6 +15,7 @@ from calderon.hmatrix.products import COLUMN, HEIGHT, OFFSET, RANK, ROW, WIDTH
 from calderon.hmatrix.storage import Slab, shares_of
 from calderon.hmatrix.tree.block_tree import BlockTree
 from calderon.hmatrix.tree.cluster_tree import ClusterTree
+from calderon.products.device.tables import counted, indices, runs_of
 
 RUN = 32
 """Places that are gathered together."""
@@ -76,7 +77,7 @@ class DeviceBlocks:
         sides = [_runs(self.tree.rows)]
         if tree.rows is not tree.columns:
             sides.append(_runs(self.tree.columns))
-        self.runs = [(len(runs), self.device.array(runs.astype(np.int32))) for runs in sides]
+        self.runs = [(len(runs), indices(self.device, runs)) for runs in sides]
         starts = [runs[:, 0] for runs in sides]
         tables = zip(store.pages, store.tables, strict=True)
         self.pages = [self._page(page.numbers, table, (starts[0], starts[-1])) for page, table in tables]
@@ -86,15 +87,13 @@ class DeviceBlocks:
     ) -> PageTables:
         """The tables of a page; starts: of the runs of rows and of columns."""
         rank = np.maximum(table[:, RANK], 0)
-        crosses = np.stack([np.repeat(np.arange(len(table)), rank), _counted(rank)], axis=1)
+        crosses = np.stack([np.repeat(np.arange(len(table)), rank), counted(rank)], axis=1)
         columns = ROW, HEIGHT, COLUMN, WIDTH, RANK, OFFSET
         described = np.concatenate([table[:, columns], (np.cumsum(rank) - rank)[:, None]], axis=1)
         rows = self._places(table, starts[0], True)
         columns_too = rows if self.tree.symmetric else self._places(table, starts[1], False)
-        return PageTables(numbers, self._sent(described), self._sent(crosses), len(crosses), rows, columns_too)
-
-    def _sent(self, table: NDArray[np.int64]) -> Any:
-        return self.device.array(table.astype(np.int32))
+        sent = (indices(self.device, each) for each in (described, crosses))
+        return PageTables(numbers, *sent, len(crosses), rows, columns_too)
 
     def _places(self, table: NDArray[np.int64], starts: NDArray[np.int64], rows: bool) -> tuple[Any, Any]:
         """For each run of places of a side the blocks there: 2 * block, one more for its columns."""
@@ -108,12 +107,12 @@ class DeviceBlocks:
                     kept = kept[table[:, ROW] != table[:, COLUMN]]
                 low = np.searchsorted(starts, table[kept, first])
                 many = np.searchsorted(starts, table[kept, first] + table[kept, height]) - low
-                run = np.repeat(low, many) + _counted(many)
+                run = np.repeat(low, many) + counted(many)
                 found.append(np.stack([run, 2 * np.repeat(kept, many) + column], axis=1))
         entries = np.concatenate(found)
         entries = entries[np.argsort(entries[:, 0], kind="stable")]
         begins = np.searchsorted(entries[:, 0], np.arange(len(starts) + 1))
-        return self._sent(begins), self._sent(entries[:, 1])
+        return indices(self.device, begins), indices(self.device, entries[:, 1])
 
     def product(self, x: NDArray[Any], transposed: bool) -> Callable[[], NDArray[Any]]:
         """Begin to multiply; call what is returned to wait for the product of these blocks with x."""
@@ -146,16 +145,7 @@ class DeviceBlocks:
 
 def _runs(side: ClusterTree) -> NDArray[np.int64]:
     """(runs, 2) runs of at most RUN places within leaves: first place and length."""
-    leaves = np.sort(side.start[side.is_leaf])
-    sizes = np.diff(np.append(leaves, len(side.order)))
-    pieces = -(-sizes // RUN)
-    starts = np.repeat(leaves, pieces) + RUN * _counted(pieces)
-    return np.stack([starts, np.diff(np.append(starts, len(side.order)))], axis=1)
-
-
-def _counted(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
-    """0, 1, ... for each of these numbers, so many."""
-    return np.asarray(np.arange(numbers.sum()) - np.repeat(np.cumsum(numbers) - numbers, numbers))
+    return runs_of(np.append(np.sort(side.start[side.is_leaf]), len(side.order)), RUN)[:, :2]
 
 
 def products_source(dtype: np.dtype[Any], vector: np.dtype[Any]) -> Source:

@@ -1,7 +1,7 @@
 /* Fewer crosses for many blocks at a time, one group of GROUP_SIZE threads a block; the twin of recompression.py, where the
    method is described. COMPLEX: whether numbers of the matrix are, which are PARTS reals; small matrices have numbers of
    type wide, with reals of type WIDE_REAL. */
-#include "backends/prelude.h"
+#include "backends/group_sum.h"
 
 typedef WIDE_REAL wide_real;
 #define PARTS (COMPLEX ? 2 : 1)
@@ -77,26 +77,13 @@ DEVICE wide number(GLOBAL const real_type *a)
 #endif
 }
 
-/* A thread's part of a sum, in memory that the group shares. */
-DEVICE void keep_part(wide a, SHARED wide_real *sums, SHARED wide_real *sums_i, int t)
+/* A thread's part of a sum in memory that the group shares: two numbers, GROUP_SIZE apart. */
+DEVICE void keep_part(wide a, SHARED wide_real *sums)
 {
-    sums[t] = a.re;
+    sums[LOCAL_ID(0)] = a.re;
 #if COMPLEX
-    sums_i[t] = a.im;
+    sums[GROUP_SIZE + LOCAL_ID(0)] = a.im;
 #endif
-}
-
-/* The sum of the parts of `count` threads, from `first` on. */
-DEVICE wide sum_of_parts(SHARED const wide_real *sums, SHARED const wide_real *sums_i, int first, int count)
-{
-    wide total = of_reals(0, 0);
-    for (int n = first; n < first + count; n++) {
-        total.re += sums[n];
-#if COMPLEX
-        total.im += sums_i[n];
-#endif
-    }
-    return total;
 }
 
 /* blocks (b, 5): where the crosses of a block begin in `crosses`, rows, columns, crosses (two at least), and where its small
@@ -106,7 +93,7 @@ DEVICE wide sum_of_parts(SHARED const wide_real *sums, SHARED const wide_real *s
 KERNEL recompress(GLOBAL const real_type *crosses, GLOBAL const int *blocks, GLOBAL const wide_real *relative,
                GLOBAL const wide_real *errors, GLOBAL wide *tables, GLOBAL int *kept)
 {
-    LOCAL wide_real sums[3 * GROUP_SIZE], sums_i[GROUP_SIZE]; /* of g.im and, in Gram matrices, of imaginary parts */
+    LOCAL wide_real sums[4 * GROUP_SIZE];
     LOCAL int good, turning, needed;
     int t = LOCAL_ID(0);
     GLOBAL const int *block = blocks + 5 * GROUP(0);
@@ -129,10 +116,10 @@ KERNEL recompress(GLOBAL const real_type *crosses, GLOBAL const int *blocks, GLO
                 wide total = of_reals(0, 0);
                 for (int i = begin + lane; i < (some ? end : 0); i += LANES)
                     total = plus_product(total, conjugated(number(a + (size_t)PARTS * i)), number(b + (size_t)PARTS * i));
-                keep_part(total, sums, sums_i, t);
-                WIDE_BARRIER;
+                keep_part(total, sums);
+                SUM_OVER_THREADS(sums, LANES, PARTS, GROUP_SIZE);
                 if (lane == 0 && some) {
-                    total = sum_of_parts(sums, sums_i, t, LANES);
+                    total = of_reals(sums[t], COMPLEX ? sums[GROUP_SIZE + t] : 0);
                     gram[k * rank + l] = total;
                     if (k == l) {
                         scales[side * rank + l] = of_reals(total.re > 0 ? 1 / sqrt(total.re) : 0, 0);
@@ -201,16 +188,14 @@ KERNEL recompress(GLOBAL const real_type *crosses, GLOBAL const int *blocks, GLO
                     b += square(columns[there + i]);
                     g = plus_product(g, conjugated(columns[here + i]), columns[there + i]);
                 }
-                keep_part(g, sums, sums_i, t);
-                sums[GROUP_SIZE + t] = a;
-                sums[2 * GROUP_SIZE + t] = b;
-                BARRIER;
-                g = sum_of_parts(sums, sums_i, team, TEAM);
-                a = b = 0;
-                for (int n = team; n < team + TEAM; n++) {
-                    a += sums[GROUP_SIZE + n];
-                    b += sums[2 * GROUP_SIZE + n];
-                }
+                sums[2 * GROUP_SIZE + t] = a;
+                sums[3 * GROUP_SIZE + t] = b;
+                sums[GROUP_SIZE + t] = 0;
+                keep_part(g, sums);
+                SUM_OVER_THREADS(sums, TEAM, 4, GROUP_SIZE);
+                g = of_reals(sums[team], sums[GROUP_SIZE + team]);
+                a = sums[2 * GROUP_SIZE + team];
+                b = sums[3 * GROUP_SIZE + team];
                 wide_real g2 = square(g);
                 int turns = some && g2 > ORTHOGONAL2 * a * b;
                 wide_real length = turns ? sqrt(g2) : 1, zeta = (b - a) / (2 * length);

@@ -14,7 +14,7 @@ from calderon.mlfmm.equivalent.cubes import PARTS, SUMS, table_of
 from calderon.mlfmm.equivalent.lowfrequency import CubeLevel, LowFrequency
 from calderon.mlfmm.far import KINDS, parts_of
 from calderon.products.device.near import COLUMNS_PER_READ
-from calderon.products.device.tables import indices
+from calderon.products.device.tables import indices, sent
 from calderon.products.lists import Lists, Runs
 
 LOCAL = 40_000
@@ -33,7 +33,6 @@ class Steps(NamedTuple):
 class CubesOfLevel(NamedTuple):
     """Tables of a level on the device; factors and steps of both systems: of all boxes, and of those with fields."""
 
-    host: CubeLevel
     large: Any
     across: Any
     raised: Any
@@ -60,16 +59,14 @@ class DeviceCubes:
 
     def _level(self, number: int, level: CubeLevel) -> CubesOfLevel:
         """Send the tables of a level; number: of the level among those with cubes."""
-        array, into = self.device.array, level.receiving
+        into = level.receiving
         up = down = None
         if level.up is not None and level.down is not None:
             above = self.low.levels[number - 1]
             up, down = self._steps(level.up, (0, above.count)), self._steps(level.down, into, above.receiving[0])
-        (a, b), (c, d) = (map(array, factors) for factors in (level.out, level.into))
-        large, across, raised, lowered = map(array, (level.large, level.across, level.raised, level.lowered))
         own = self._steps(level.own, (0, level.count)), self._steps(level.own, into, into[0])
-        pairs = self._steps(level.pairs, into)
-        return CubesOfLevel(level, large, across, raised, lowered, (a, b), (c, d), pairs, own, up, down)
+        numbers = level.large, level.across, level.raised, level.lowered, level.out, level.into
+        return CubesOfLevel(*sent(self.device, numbers), self._steps(level.pairs, into), own, up, down)
 
     def _steps(self, runs: Runs, targets: tuple[int, int], begin: int = 0) -> Steps:
         """The steps of pairs of boxes, sorted by targets, for the targets[0] up to, without, targets[1]; sources are

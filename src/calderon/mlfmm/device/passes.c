@@ -9,6 +9,14 @@
 #define GROUP_SIZE 128
 #define ROWS 4
 
+/* a + i b times the complex number at `place` of a shift, whose imaginary parts are `pitch` numbers further. */
+DEVICE void turn(GLOBAL const real_type *shift, int place, int pitch, real_type *a, real_type *b)
+{
+    real_type re = *a, im = *b, p = shift[place], q = shift[pitch + place];
+    *a = re * p - im * q;
+    *b = re * q + im * p;
+}
+
 /* mid (boxes from `low` on, patterns, parity, part, rows, width): matrices theta (parity, rows, inner) times the sums and
    the differences of half circles. vector: whether patterns are components along unit vectors of theta or phi, which
    exchange the parities. down: of the pattern of the parent of each box, times the shift (8, part, pitch) of the opposite
@@ -33,12 +41,8 @@ KERNEL theta_pass(GLOBAL const real_type *theta, int rows, int inner, int width,
         int one = 2 * width * t, two = one + width;
         real_type a = given[one], b = given[pitch + one], c = given[two], d = given[pitch + two];
         if (down) {
-            real_type re = a, im = b, p = shift[one], q = shift[pitch + one];
-            a = re * p - im * q;
-            b = re * q + im * p;
-            re = c, im = d, p = shift[two], q = shift[pitch + two];
-            c = re * p - im * q;
-            d = re * q + im * p;
+            turn(shift, one, pitch, &a, &b);
+            turn(shift, two, pitch, &c, &d);
         }
         UNROLL
         for (int m = 0; m < ROWS; m++) {
@@ -100,12 +104,8 @@ KERNEL phi_pass(GLOBAL const real_type *phi, int rows, int inner, int width, int
             real_type a = sums[m][0] + sums[m][2], b = sums[m][1] + sums[m][3];
             real_type c = sums[m][0] - sums[m][2], d = sums[m][1] - sums[m][3];
             if (up) {
-                real_type re = a, im = b, p = shift[one], q = shift[pitch + one];
-                a = re * p - im * q;
-                b = re * q + im * p;
-                re = c, im = d, p = shift[two], q = shift[pitch + two];
-                c = re * p - im * q;
-                d = re * q + im * p;
+                turn(shift, one, pitch, &a, &b);
+                turn(shift, two, pitch, &c, &d);
             }
             total[m][0] += a;
             total[m][1] += b;

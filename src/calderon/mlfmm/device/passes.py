@@ -1,6 +1,6 @@
 """The passes between plane waves of boxes on a device (passes.c)."""
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -8,8 +8,8 @@ from calderon.backends import Device, Source, real_name
 from calderon.backends.devices.device_matrix import GROUP
 from calderon.backends.vectors import width
 from calderon.mlfmm.levels import Level, Traversal
-from calderon.mlfmm.spectrum import Interpolation, Sizes
-from calderon.products.device.tables import indices
+from calderon.mlfmm.spectrum import Interpolation
+from calderon.products.device.tables import indices, sent
 
 ROWS_PER_THREAD = 4
 """Angles theta of a thread."""
@@ -17,62 +17,22 @@ SCRATCH_BYTES = 256_000_000
 """Bytes of intermediate numbers, unless those of one box take more."""
 
 
-class Matrices(NamedTuple):
-    """The matrices of an `Interpolation` on the device: theta and phi to the finer grid, theta_back and phi_back, their
-    transposes, to the coarser one."""
-
-    sizes: Sizes
-    theta: Any
-    phi: Any
-    theta_back: Any
-    phi_back: Any
-
-
-class LevelThere(NamedTuple):
-    """Tables of a level on the device, as `Level` has them on the processor.
-
-    widen: from the grid of patterns to the full one of M2L; lift: to the grid of the level above, None for the first
-    level. factors, first, source, offset: of the pairs of separated boxes. shifts, octants: phases between the centres
-    of a child and its parent, and which child a box is. children: first child of each box; parents: that of each box,
-    counted from the first box of their level that has fields.
-    """
-
-    host: Level
-    widen: Matrices
-    lift: Matrices | None
-    factors: Any
-    shifts: Any
-    first: Any
-    source: Any
-    offset: Any
-    children: Any
-    parents: Any
-    octants: Any
-
-
 class DevicePasses:
-    """M2M, M2L and L2L on a device: from outgoing patterns (box, column, spectrum, part, pitch) to incoming ones."""
+    """M2M, M2L and L2L on a device: from outgoing patterns (box, column, spectrum, part, pitch) to incoming ones.
+
+    levels: those of the traversal, with their arrays on the device.
+    """
 
     def __init__(self, device: Device, traversal: Traversal) -> None:
         self.device, self.traversal, self.real = device, traversal, traversal.real
         defines = (("SPECTRA", traversal.spectra),)
         self._program = device.build(Source("mlfmm/device/passes.c", real_name(self.real), defines))
-        above = [None, *traversal.levels]
-        self.levels = [self._level(level, above[n]) for n, level in enumerate(traversal.levels)]
-
-    def _level(self, level: Level, above: Level | None) -> LevelThere:
-        """Send the tables of a level; above: the next coarser level, None for the first one."""
-        array, pairs = self.device.array, level.pairs
-        children = above.children if above else np.zeros(1, np.int64)
-        parents = np.repeat(np.arange(len(children) - 1), np.diff(children)) - (above.receiving[0] if above else 0)
-        tables = pairs.first, pairs.source, pairs.offset, level.children, parents, level.octant
-        lift = self._matrices(level.lift) if level.lift else None
-        numbers = self._matrices(level.widen), lift, array(level.factors), array(level.shifts)
-        return LevelThere(level, *numbers, *(indices(self.device, each) for each in tables))
-
-    def _matrices(self, each: Interpolation) -> Matrices:
-        tables = each.theta, each.phi, each.theta_back, each.phi_back
-        return Matrices(each.sizes, *(self.device.array(table) for table in tables))
+        self.levels: list[Level] = [sent(device, each) for each in traversal.levels]
+        # the parent of each box, counted from the first box of the level above that has fields
+        above = [(np.zeros(1, np.int64), 0), *((each.children, each.receiving[0]) for each in traversal.levels[:-1])]
+        self._parents = [
+            indices(device, np.repeat(np.arange(len(each) - 1), np.diff(each)) - begin) for each, begin in above
+        ]
 
     def empty(self, columns: int, incoming: bool) -> list[Any]:
         """Room for the outgoing or incoming patterns of all levels, not cleared."""
@@ -85,9 +45,9 @@ class DevicePasses:
         are multiplied at the same time."""
         for n in range(len(self.levels) - 1, 0, -1):
             self._up(n, outgoing, columns)
-        for n, level in enumerate(self.levels):
-            if len(level.host.pairs.source):
-                self._across(level, outgoing[n], incoming[n], columns)
+        for n, level in enumerate(self.traversal.levels):
+            if len(level.pairs.source):
+                self._across(n, outgoing[n], incoming[n], columns)
             elif not n:
                 incoming[n] = self.device.array(np.zeros(incoming[n].shape, self.real))
             if n:
@@ -96,85 +56,83 @@ class DevicePasses:
     def _up(self, n: int, x: list[Any], columns: int) -> None:
         """M2M: the outgoing patterns x[n - 1] of parents from those of their children, x[n]: interpolated to the finer
         angles of level n - 1, shifted to the centre of the parent, and summed. Boxes without children keep theirs."""
-        level, above = self.levels[n], self.levels[n - 1]
-        lift, first = level.lift, above.host.children
+        lift, first = self.levels[n].lift, self.traversal.levels[n - 1].children
         assert lift is not None
         # between both passes a child has a real and an imaginary part of two parities at (fine theta) x (coarse phi)
         numbers = 8 * 4 * lift.sizes.fine * lift.sizes.coarse
-        for low, high in self._pieces((0, above.host.count), numbers, columns):
+        for low, high in self._pieces((0, len(first) - 1), numbers, columns):
             children = int(first[low]), int(first[high])
-            mid = self._theta(level, lift, False, x[n], children, columns)  # False: to the finer grid
-            self._phi(level, lift, False, mid, children[0], (low, high), x[n - 1], columns, above)
+            mid = self._theta(n, lift, False, x[n], children, columns)  # False: to the finer grid
+            self._phi(n, lift, False, mid, children[0], (low, high), x[n - 1], columns, True)
 
     def _down(self, n: int, x: list[Any], columns: int) -> None:
         """L2L, the transpose of `_up`: the incoming patterns x[n - 1] of parents, shifted and brought to the coarser
         angles of level n, are added to those of their children, x[n], or stored where M2L has left none."""
-        level = self.levels[n]
-        assert level.lift is not None
-        numbers, adds = 4 * level.lift.sizes.fine * level.lift.sizes.coarse, len(level.host.pairs.source) > 0
-        own = level.host.receiving
-        for part in self._pieces(own, numbers, columns):
-            mid = self._theta(level, level.lift, True, x[n - 1], part, columns, self.levels[n - 1])
-            self._phi(level, level.lift, True, mid, part[0], part, x[n], columns, None, adds, None, -own[0])
+        lift, own, adds = self.levels[n].lift, self.levels[n].receiving, len(self.traversal.levels[n].pairs.source) > 0
+        assert lift is not None
+        for part in self._pieces(own, 4 * lift.sizes.fine * lift.sizes.coarse, columns):
+            mid = self._theta(n, lift, True, x[n - 1], part, columns, True)
+            self._phi(n, lift, True, mid, part[0], part, x[n], columns, False, adds, None, -own[0])
 
-    def _across(self, level: LevelThere, x: Any, y: Any, columns: int) -> None:
+    def _across(self, n: int, x: Any, y: Any, columns: int) -> None:
         """M2L: store the incoming patterns y from the outgoing ones x of separated boxes, interpolated to the full grid
         of the level, where each is multiplied by the factor of its offset, and back."""
-        host, pitch = level.host, level.host.full.pitch(self.real)
-        numbers = 4 * level.widen.sizes.fine * level.widen.sizes.coarse
-        full = self.device.empty((host.count * columns * self.traversal.spectra * 2 * pitch,), self.real)
-        for part in self._pieces((0, host.count), numbers, columns):
-            mid = self._theta(level, level.widen, False, x, part, columns)
-            self._phi(level, level.widen, False, mid, part[0], part, full, columns, None, False, pitch)
-        chunks, pair = -(-host.full.count // GROUP), 2 * width(self.real)
-        for part in self._pieces(host.receiving, numbers + 2 * pitch, columns):
+        level, offsets = self.levels[n], len(self.traversal.levels[n].pairs.used)
+        widen, pairs, grid, pitch = level.widen, level.pairs, level.full, level.full.pitch(self.real)
+        numbers = 4 * widen.sizes.fine * widen.sizes.coarse
+        full = self.device.empty((level.count * columns * self.traversal.spectra * 2 * pitch,), self.real)
+        for part in self._pieces((0, level.count), numbers, columns):
+            mid = self._theta(n, widen, False, x, part, columns)
+            self._phi(n, widen, False, mid, part[0], part, full, columns, False, False, pitch)
+        chunks, pair = -(-grid.count // GROUP), 2 * width(self.real)
+        for part in self._pieces(level.receiving, numbers + 2 * pitch, columns):
             sums = self.device.empty(((part[1] - part[0]) * columns * self.traversal.spectra * 2 * pitch,), self.real)
-            given = full, pitch, host.full.count, level.factors, len(host.pairs.used), pair, level.first, level.source
+            given = full, pitch, grid.count, level.factors, offsets, pair, pairs.first, pairs.source, pairs.offset
             threads = (part[1] - part[0]) * chunks * GROUP
-            self._launch("translate_boxes", threads, columns, *given, level.offset, columns, part[0], sums)
+            self._launch("translate_boxes", threads, columns, *given, columns, part[0], sums)
             whole = 0, part[1] - part[0]
-            mid = self._theta(level, level.widen, True, sums, whole, columns, None, pitch)
-            self._phi(level, level.widen, True, mid, whole[0], whole, y, columns, None, False, None,
-                      part[0] - host.receiving[0])  # fmt: skip
+            mid = self._theta(n, widen, True, sums, whole, columns, False, pitch)
+            self._phi(n, widen, True, mid, whole[0], whole, y, columns, False, False, None,
+                      part[0] - level.receiving[0])  # fmt: skip
 
     def _theta(
-        self, level: LevelThere, matrices: Matrices, back: bool, x: Any, part: tuple[int, int], columns: int,
-        above: LevelThere | None = None, pitch: int | None = None,
+        self, n: int, matrices: Interpolation, back: bool, x: Any, part: tuple[int, int], columns: int,
+        from_parents: bool = False, pitch: int | None = None,
     ) -> Any:  # fmt: skip
         """First pass of an interpolation, in theta; returns the numbers (box, pattern, parity, part, theta, phi)
         between both passes.
 
-        back: to the coarser grid, by the transposed matrices; x: patterns of the boxes part[0] up to, without, part[1]
-        of the level or, if `above` is given, of all boxes there, of which that of the parent is taken, times its shift;
-        pitch: of the patterns, that of half grids unless it is given.
+        n: of the level; back: to the coarser grid, by the transposed matrices; x: patterns of the boxes part[0] up to,
+        without, part[1] of the level or, if `from_parents`, of all boxes of the level above, of which that of the
+        parent is taken, times its shift; pitch: of the patterns, that of half grids unless it is given.
         """
-        sizes, patterns = matrices.sizes, columns * self.traversal.spectra
+        level, sizes, patterns = self.levels[n], matrices.sizes, columns * self.traversal.spectra
         rows, inner = (sizes.coarse, sizes.fine) if back else (sizes.fine, sizes.coarse)
-        pitch = pitch or (above or level).host.half.pitch(self.real)
+        pitch = pitch or self.levels[n - from_parents].half.pitch(self.real)
         table, count = matrices.theta_back if back else matrices.theta, part[1] - part[0]
         mid = self.device.empty((count * patterns * 4 * rows * inner,), self.real)
-        given = table, rows, inner, inner, int(self.traversal.vector), x, pitch, patterns, int(above is not None)
-        rest = level.parents, level.octants, level.shifts, part[0], mid
+        given = table, rows, inner, inner, int(self.traversal.vector), x, pitch, patterns, int(from_parents)
+        rest = self._parents[n], level.octant, level.shifts, part[0], mid
         self._launch("theta_pass", count * _chunks(rows, inner) * GROUP, patterns, *given, *rest)
         return mid
 
     def _phi(
-        self, level: LevelThere, matrices: Matrices, back: bool, mid: Any, begin: int, part: tuple[int, int], y: Any,
-        columns: int, above: LevelThere | None = None, adds: bool = False, pitch: int | None = None, to: int = 0,
+        self, n: int, matrices: Interpolation, back: bool, mid: Any, begin: int, part: tuple[int, int], y: Any,
+        columns: int, of_children: bool = False, adds: bool = False, pitch: int | None = None, to: int = 0,
     ) -> None:  # fmt: skip
         """Second pass of an interpolation, in phi: store patterns y of the boxes part[0] up to, without, part[1], or
         add to them if `adds`, from the numbers `mid` of the boxes from `begin` on (`_theta`, as are the others).
 
-        above: the boxes of `part` are those of this level, and get the sums of the shifted patterns of their children;
-        to: the number of box 0 in y.
+        of_children: the boxes of `part` are those of the level above, and get the sums of the shifted patterns of their
+        children; to: the number of box 0 in y.
         """
-        sizes, patterns = matrices.sizes, columns * self.traversal.spectra
+        level, sizes, patterns = self.levels[n], matrices.sizes, columns * self.traversal.spectra
         rows, wide, table = ((sizes.coarse, sizes.coarse_pitch, matrices.phi_back) if back else
                              (sizes.fine, sizes.fine_pitch, matrices.phi))  # fmt: skip
         inner = sizes.fine if back else sizes.coarse
-        pitch = pitch or (above or level).host.half.pitch(self.real)
-        first = above.children if above is not None else level.children
-        given = table, rows, inner, rows, wide, mid, begin, patterns, int(above is not None), first, level.octants
+        wanted = self.levels[n - of_children]
+        pitch = pitch or wanted.half.pitch(self.real)
+        given = table, rows, inner, rows, wide, mid, begin, patterns, int(of_children), wanted.children, level.octant
         rest = level.shifts, part[0], int(adds), y, pitch, to
         self._launch("phi_pass", (part[1] - part[0]) * _chunks(rows, rows) * GROUP, patterns, *given, *rest)
 

@@ -1,5 +1,6 @@
-"""Tables of integers on a device: runs of a group of threads, and indices of 32 bits."""
+"""Tables on a device: runs of a group of threads, indices of 32 bits, records."""
 
+from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -33,3 +34,16 @@ def indices(device: Device, numbers: NDArray[Any]) -> Any:
             '2147483647: try a coarser mesh, or backend="numba"'
         )
     return device.array(np.ascontiguousarray(numbers, np.int32))
+
+
+def sent(device: Device, record: Any) -> Any:
+    """A record, or an array, with all arrays on the device, those of integers in 32 bits, and other values as they are;
+    records in a record likewise."""
+    if isinstance(record, np.ndarray):
+        return indices(device, record) if record.dtype.kind == "i" else device.array(record)
+    if isinstance(record, tuple):
+        parts = [sent(device, each) for each in record]
+        return type(record)(*parts) if hasattr(record, "_fields") else tuple(parts)
+    if is_dataclass(record) and not isinstance(record, type):
+        return replace(record, **{each.name: sent(device, getattr(record, each.name)) for each in fields(record)})
+    return record
