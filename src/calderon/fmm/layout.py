@@ -113,7 +113,7 @@ class Layout:
     rows: Side
     columns: Side
     several: bool = False
-    searches: dict[tuple[int, bool], FoundPairs] = field(default_factory=dict)
+    searches: dict[tuple[Any, ...], FoundPairs] = field(default_factory=dict)
 
     @staticmethod
     def of(

@@ -83,7 +83,7 @@ def _fill(
     sides: tuple[Pieces, Pieces],
     execution: Execution,
     own: NDArray[np.bool_],
-    key: tuple[int, bool],
+    key: tuple[Any, ...],
 ) -> None:
     """Enter the blocks of the row leaves `own` (leaves,); of symmetric forms those with columns in `own`, too, where
     key[1], or else all others. key: of the search for special pairs in layout.searches."""
@@ -105,6 +105,7 @@ def _fill(
     columns = rows if store.half else Clusters(np.arange(sides[1].starts[-1]), *store.layout.columns[1:3])
     if isinstance(store.memory, DeviceNumbers):
         terms = [[(factor, part)]]
+        key = (*key, store.memory.device.name)
         found = NearFilling(store, execution).fill(numbers, terms, (rows, columns), [layout.searches.get(key)])
     else:
         blocks = empty_blocks([(factor, form)], rows, columns, pairs[numbers], execution)

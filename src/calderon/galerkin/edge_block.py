@@ -15,7 +15,6 @@ from calderon.galerkin.forms.magnetic import MAGNETIC
 from calderon.galerkin.regular.element_tables import barycentric_functions
 from calderon.integrands import MAGNETIC_FIELD, VECTOR_POTENTIAL, Integrand
 from calderon.mesh.geometry import FlatTriangles
-from calderon.pairs.classes import TouchingPairs
 from calderon.quadrature import NearQuadrature, TriangleRule
 
 TOGETHER = 4096
@@ -95,7 +94,7 @@ class EdgeBlock(Block):
         # entries of loops and the magnetic field are small compared with the largest: products need fewer digits
         return isinstance(self.quadrature, NearQuadrature) and self._single()
 
-    def _acting(self, touching: TouchingPairs) -> TouchingPairs:
-        """The touching pairs whose integrals do not all vanish."""
-        # f_i, x - y and f_j in one plane: nothing
-        return touching if self.electric else touching.part(touching.shared < 3)
+    @property
+    def _vanishing(self) -> bool:
+        """Whether integrals over a triangle and itself are zero: of f_i, x - y and f_j in one plane."""
+        return not self.electric

@@ -104,27 +104,39 @@ class SpecialPart:
     def _acting(self, touching: TouchingPairs) -> TouchingPairs:
         """The touching pairs whose integrals do not all vanish. Those of a triangle with itself do if all components
         have the factor d . n, which is 0 in one plane; rounding would leave 1e-6 of the entries of needles."""
-        vanishing = all(each.vanishes_in_a_plane for each in self.form.special)
-        return touching.part(touching.shared < 3) if vanishing else touching
+        return touching.part(touching.shared < 3) if self._vanishing else touching
+
+    @property
+    def _vanishing(self) -> bool:
+        """Whether integrals over a triangle and itself are zero."""
+        return all(each.vanishes_in_a_plane for each in self.form.special)
 
     def _batches(self, touching: TouchingPairs, pairs: NDArray[np.int32], ratio: NDArray[np.float32]) -> list[Batch]:
         """Batches of touching pairs, of near pairs (n, 2) at that ratio of distance to size, and of parts of pairs if
         there are any. Both orders of a pair get the same points."""
         backward = self._backward(touching.pairs), self._backward(pairs)
         x, y = self.test_surface.corners, self.trial_surface.corners
-        wavenumber = abs(complex(self.green.wavenumber)) / self.scale
-        power = self.form.power(self.radial)
-        elements = self.test_space.element, self.trial_space.element
-        coarse = self._coarse()
-        degree, digits = elements[0].degree + elements[1].degree, 5 if coarse else self.digits
-        wanted = Wanted(self.quadrature.touching(power, coarse), wavenumber, power, degree, digits, self.mirrored)
+        elements, wanted, real = (self.test_space.element, self.trial_space.element), self.wanted, self._rule_type
+        power = wanted.power
         rules = special_rules(touching, pairs, ratio, x, y, backward, wanted)
-        least = min(each.jacobian.min(initial=1.0) for each in (self.test_surface, self.trial_surface))
-        # moments have the product of two areas, which single precision holds from 1e-12 of a mesh of unit size on
-        real = np.float32 if coarse and least > 1e-12 else np.float64
         whole = [batch_of(each, elements, power, real, None, self.by_rule) for each in (rules.touching, rules.near)]
         whole += close_batches(rules.close, wanted, self.by_rule)
         return [*whole, batch_of(rules.pieces, elements, power, real, rules.parts, self.by_rule)]
+
+    @property
+    def wanted(self) -> Wanted:
+        """Requirements of the rules of touching and near pairs."""
+        power, coarse = self.form.power(self.radial), self._coarse()
+        degree = self.test_space.element.degree + self.trial_space.element.degree
+        wavenumber, digits = abs(complex(self.green.wavenumber)) / self.scale, 5 if coarse else self.digits
+        return Wanted(self.quadrature.touching(power, coarse), wavenumber, power, degree, digits, self.mirrored)
+
+    @property
+    def _rule_type(self) -> type[np.floating]:
+        """Type of the tables of rules: moments have the product of two areas, which single precision holds from 1e-12
+        of a mesh of unit size on."""
+        least = min(each.jacobian.min(initial=1.0) for each in (self.test_surface, self.trial_surface))
+        return np.float32 if self._coarse() and least > 1e-12 else np.float64
 
     def _single(self) -> bool:
         """Whether the matrix is in single precision."""
@@ -136,18 +148,23 @@ class SpecialPart:
         return self._single() and self.test_space.element.degree + self.trial_space.element.degree < 3
 
     def _backward(self, pairs: NDArray[np.int32]) -> NDArray[np.bool_]:
-        """(n,) where the test triangle comes after the trial triangle: on one space in the order of `select`, so that
-        none of a half does, else by the numbers of the mesh."""
+        """(n,) where the test triangle comes after the trial triangle."""
+        first, second = self._ranks()
+        return np.asarray(first[pairs[:, 0]] > second[pairs[:, 1]])
+
+    def _ranks(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Which of two triangles comes first: on one space in the order of `select`, so that all pairs of a half are
+        in this order, else by the numbers of the mesh; zeros where pairs have but one order."""
         test, trial = self.test_space, self.trial_space
         if (self.half and test is trial) or test.mesh is not trial.mesh:
-            return np.zeros(len(pairs), bool)
+            return np.zeros(len(self.test.triangles), np.int64), np.zeros(len(self.trial.triangles), np.int64)
         rank = trial.triangles
         if test is trial:
             rank = np.empty(len(trial.triangles), np.int64)
             order = select(trial, None).triangles
             rank[order] = np.arange(len(order))
         first = rank if test is trial else test.triangles
-        return np.asarray(first[self.test.triangles][pairs[:, 0]] > rank[self.trial.triangles][pairs[:, 1]])
+        return first[self.test.triangles], rank[self.trial.triangles]
 
     def _add_special_between(self, bounds: NDArray[np.int64], rows: Rows | None = None) -> None:
         """The touching and near pairs of the test triangles between two bounds."""

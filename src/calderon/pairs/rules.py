@@ -258,13 +258,18 @@ def _touching_codes(
 def fibre_points(phase: Array, degree: int) -> NDArray[np.int64]:
     """Points on a fibre at that phase over the longest edge, for products of shape functions of that degree; many in
     steps, so that few tables are made."""
-    kind = math.ceil(degree / 2)
-    bounds, nodes = np.array(NODES[min(kind, len(NODES) - 1)]).T
-    nodes = nodes + max(0, kind - len(NODES) + 1)
+    bounds, nodes = fibre_steps(degree)
     additional = np.where(phase > bounds[-1], np.ceil((phase - bounds[-1] + 1) / 1.8), 0)
     additional = np.where(additional > 4, 4 * np.ceil(additional / 4), additional)
     points = nodes[np.minimum(np.searchsorted(bounds, phase), len(nodes) - 1)] + additional
     return np.asarray(points.astype(np.int64))
+
+
+def fibre_steps(degree: int) -> tuple[Array, Array]:
+    """Phases and numbers of points on a fibre up to them, for products of shape functions of that degree."""
+    kind = math.ceil(degree / 2)
+    bounds, nodes = np.array(NODES[min(kind, len(NODES) - 1)]).T
+    return bounds, nodes + max(0, kind - len(NODES) + 1)
 
 
 def _side_codes(counts: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -273,6 +278,14 @@ def _side_codes(counts: NDArray[np.int64]) -> NDArray[np.int64]:
     even = across >= along  # a symmetric rule has fewer points
     sides = np.stack([np.where(even, across, along), across], axis=2).reshape(-1, 4)
     return np.asarray(code_of(4, *sides.T))
+
+
+def tables_in_pairs(codes: list[int], power: int, elements: tuple[Element, Element], real: DTypeLike) -> RuleTable:
+    """Tables of coded rules, those of pairs that do not touch in front, for pairs of points; arguments as in
+    `batch_of`."""
+    kinds = [np.array([each for each in codes if (each % 8 == 0) == apart], np.int64) for apart in (True, False)]
+    tables = [_united(each, power, *elements).to(real) for each in kinds if len(each)]
+    return RuleTable.united([each.in_pairs() if isinstance(each, ProductTable) else each for each in tables])
 
 
 def _digits(code: int) -> tuple[int, list[int]]:

@@ -50,10 +50,11 @@ class RuleTable(NamedTuple):
     @staticmethod
     def united(tables: list["RuleTable"]) -> "RuleTable":
         """Several tables as one; takes them out of the list: they would be held twice."""
-        starts = np.cumsum([0, *(each.points.shape[1] for each in tables)])
+        ends = np.cumsum([0, *(each.points.shape[1] for each in tables)])
         size = len(tables[0].products) if tables else 0
-        whole = RuleTable(np.empty((4, starts[-1])), np.empty((size, starts[-1])), starts)
-        for start, stop in zip(starts[:-1], starts[1:], strict=True):
+        starts = np.concatenate([[0], *(each.starts[1:] + end for each, end in zip(tables, ends, strict=False))])
+        whole = RuleTable(np.empty((4, ends[-1])), np.empty((size, ends[-1])), starts)
+        for start, stop in zip(ends[:-1], ends[1:], strict=True):
             each = tables.pop(0)
             whole.points[:, start:stop], whole.products[:, start:stop] = each.points, each.products
         return whole

@@ -70,7 +70,7 @@ def touching_codes(
     test, trial: corners (m, 3, 3) and extents of the triangles; nodes (n,): points on a fibre of each pair.
     """
     ellipses = np.empty((len(pairs.triangles), 1 + max(max(each) for each in ROLES[limits.shared])))
-    codes, lines = np.empty(len(ellipses), np.int64), _angular_lines(limits.shared)
+    codes, lines = np.empty(len(ellipses), np.int64), angular_lines(limits.shared)
     put_ellipses(test[0], trial[0], pairs, lines, ellipse_scratch(lines), ellipses)
     _put_codes(ellipses, pairs.triangles, test[1].stretch, trial[1].stretch, nodes, limits, codes)
     return codes
@@ -107,5 +107,6 @@ def _put_codes(ellipses, triangles, stretch, other_stretch, nodes, limits, codes
 
 
 @functools.lru_cache(maxsize=3)
-def _angular_lines(shared: int) -> Lines:
+def angular_lines(shared: int) -> Lines:
+    """Lines along the angular coordinates of pairs that share so many vertices."""
     return sample_lines(angular_maps(shared), list(ROLES[shared]), TOUCH.others[shared])

@@ -21,6 +21,7 @@ from calderon.greens import Radial
 from calderon.greens.green import green_defines
 from calderon.mesh.geometry import FlatTriangles
 from calderon.pairs.classes import Pairs, TouchingPairs
+from calderon.pairs.device import SentPairs
 from calderon.pairs.near import restriction
 from calderon.pairs.rules import Batch
 from calderon.pairs.tables import ProductTable, RuleTable
@@ -30,15 +31,15 @@ INVERSES = np.zeros((3, 3, 3), np.int8)
 """The inverse of each permutation of three, by its first two numbers."""
 for _each in itertools.permutations(range(3)):
     INVERSES[_each[:2]] = np.argsort(_each)
-Pieces = tuple[NDArray[np.int32], list[NDArray[Any]]]
-"""Pairs (n, 2 + A + B) by numbers and orders of functions, and real and imaginary moments (components, n, A * B)."""
+Pieces = tuple[Pairs, list[NDArray[Any]]]
+"""Pairs, sorted by test triangle, and their real and imaginary moments (components, n, A * B)."""
 
 
 class DeviceBlock(LocalMatrices, Block):
     """One call of add_block on a device. kept: the results of `_special` by the first triangle of their tile, None
     where they are computed anew each time."""
 
-    kept: dict[int, list[tuple[NDArray[np.int32], Any, Any]]] | None = None
+    kept: dict[int, list[tuple[SentPairs, Any, Any]]] | None = None
 
     def __init__(self, device: Device, *arguments: Any) -> None:
         """Prepare a block on a device; arguments: those of `Block`."""
@@ -95,13 +96,23 @@ class DeviceBlock(LocalMatrices, Block):
         self.test_points = array(self.test_surface.points(rule.points))
         self.trial_points = array(np.moveaxis(self.trial_surface.points(rule.points), 0, 2))
         self.scalars = array(np.array([self.form.tiny(self.radial, self.real), *self.parameters]))
+        self._send_data()
+        self.test_data, self.trial_data, self.device_coefficients = self.near_data
+        if self.stored != self.real:  # touching and near pairs have another type
+            test, trial = self.device_form.data(self)
+            data = test, trial.T, self.coefficients
+            self.test_data, self.trial_data, self.device_coefficients = map(array, data)
+
+    def _send_data(self) -> None:
+        """Send what touching and near pairs read of both sides: data of triangles, coefficients, and where functions
+        are when vertices are taken in another order."""
         test, trial = self.device_form.data(self)
         data = test, trial.T, self.coefficients
-        self.test_data, self.trial_data, self.device_coefficients = map(array, data)
-        self.near_data = self.test_data, self.trial_data, self.device_coefficients
+        self.near_data = tuple(self.device.array(np.ascontiguousarray(each, self.stored)) for each in data)
         self._sent_records: list[tuple[FlatTriangles, Any]] = []
-        if self.stored != self.real:  # for touching and near pairs
-            self.near_data = tuple(self.device.array(np.ascontiguousarray(each, self.stored)) for each in data)
+        elements = self.test_space.element, self.trial_space.element
+        places = (element.permuted(INVERSES).astype(np.int32).reshape(9, -1) for element in elements)
+        self.function_places = tuple(map(self.device.array, places))
 
     def _array(self, values: NDArray[Any]) -> Any:
         """Values sent to the device in the working precision."""
@@ -128,7 +139,7 @@ class DeviceBlock(LocalMatrices, Block):
 
     def keep_special(self) -> None:
         """Let the moments of touching and near pairs stay on the device once they are integrated, if they fit well."""
-        count = sum(len(batch.rules) for batch in self.batches) + len(self.pieces[0])
+        count = sum(len(batch.rules) for batch in self.batches) + len(self.pieces[0].triangles)
         numbers = 2 * len(self.device_form.special) * math.prod(self.moment_sizes)
         if 4 * count * numbers * self._moment_type.itemsize < self.device.memory():
             self.kept = {}
@@ -141,23 +152,22 @@ class DeviceBlock(LocalMatrices, Block):
         if self.kept is not None:
             self.kept[lo] = special
         self._regular(lo, hi)
-        for orders, real, imaginary in special:
-            self._place(orders, real, imaginary, lo)
+        for pairs, *moments in special:
+            self._place(pairs, 0, *moments, lo)
 
-    def _special(self, lo: int, hi: int) -> list[tuple[NDArray[np.int32], Any, Any]]:
-        """The touching and near pairs with test triangles lo up to, without, hi: a list of (orders, real moments,
-        imaginary moments), moments on the device, orders as in `_orders`."""
+    def _special(self, lo: int, hi: int) -> list[tuple[SentPairs, Any, Any]]:
+        """The touching and near pairs with test triangles lo up to, without, hi: a list of (pairs, real moments,
+        imaginary moments), all on the device."""
         found = []
         for batch in self.batches:
             part = batch.between(lo, hi)
             if len(part.rules):
-                moments = self._device_moments(part, self.test_surface, self.trial_surface)
-                found.append((self._orders(part.pairs), *moments))
-        orders, pieces = self.pieces
-        a, b = np.searchsorted(orders[:, 0], [lo, hi])
+                found.append(self._device_moments(part, self.test_surface, self.trial_surface))
+        pairs, pieces = self.pieces
+        a, b = np.searchsorted(pairs.triangles[:, 0], [lo, hi])
         if a < b:
             real, imaginary = (self.device.array(part[..., a:b, :]) for part in pieces)
-            found.append((orders[a:b], real, imaginary))
+            found.append((self._sent(pairs.part(slice(a, b))), real, imaginary))
         return found
 
     def _regular(self, lo: int, hi: int) -> None:
@@ -176,7 +186,7 @@ class DeviceBlock(LocalMatrices, Block):
         if a < b:
             shape = len(self.device_form.special), b - a, math.prod(self.moment_sizes)
             nothing = self.device.array(np.zeros(shape, self._moment_type))
-            self._place(self._orders(in_order(self.idle[a:b])), nothing, nothing, lo)
+            self._place(self._sent(in_order(self.idle[a:b])), 0, nothing, nothing, lo)
 
     def _acting(self, touching: TouchingPairs) -> TouchingPairs:
         """The touching pairs whose integrals do not all vanish; the others are kept as `idle`, since the regular part
@@ -188,26 +198,34 @@ class DeviceBlock(LocalMatrices, Block):
         self.idle = self.idle[np.argsort(self.idle[:, 0], kind="stable")].astype(np.int32)
         return acting
 
-    def _device_moments(self, batch: Batch, test: FlatTriangles, trial: FlatTriangles) -> tuple[Any, Any]:
-        """(components, n, A * B) real and imaginary moments of the pairs of a batch, numbered in the order of its
-        rule."""
-        kind, count = self._moment_type, len(batch.rules)
-        array, given = self.device.array, batch.pairs
-        pairs = array(np.ascontiguousarray(given.triangles, np.int32))
-        test_orders, trial_orders = (
-            array(np.ascontiguousarray(each, np.int8)) for each in (given.test_order, given.trial_order)
-        )
-        rules = array(batch.rules.astype(np.int32))
-        points, products, parameters, starts, all_points = self._on_device(batch.tables)
+    def _sent(self, pairs: Pairs, rules: NDArray[np.int32] | None = None) -> SentPairs:
+        """Pairs sent to the device, with rules (n,) where moments are to be integrated."""
+        given = *pairs, np.zeros(0) if rules is None else rules
+        kinds = zip(given, (np.int32, np.int8, np.int8, np.int32), strict=True)
+        return SentPairs(*(self.device.array(np.ascontiguousarray(each, kind)) for each, kind in kinds))
+
+    def _device_moments(self, batch: Batch, test: FlatTriangles, trial: FlatTriangles) -> tuple[SentPairs, Any, Any]:
+        """The pairs of a batch on the device, and their real and imaginary moments as in `_moments_of`."""
+        pairs, count = self._sent(batch.pairs, batch.rules), len(batch.rules)
+        moments = self._moments_of(pairs, 0, count, self._on_device(batch.tables), test, trial)
+        count_work(self.device, "moments", lambda: len(self.device_form.special) * _points_of(batch))
+        return pairs, *moments
+
+    def _moments_of(
+        self, pairs: SentPairs, first: int, count: int, tables: tuple[Any, ...], test: FlatTriangles,
+        trial: FlatTriangles,
+    ) -> tuple[Any, Any]:  # fmt: skip
+        """(components, count, A * B) real and imaginary moments of the pairs from number `first` on, functions numbered
+        in the order of their rules; tables: of `_on_device`."""
+        kind, (points, products, parameters, starts, all_points) = self._moment_type, tables
         shape = (len(self.device_form.special), count, math.prod(self.moment_sizes))
         out = self.device.empty(shape, kind)
         out_i = self.device.empty(shape if self.green.is_complex else (1,), kind)
         self.device.launch(
             self.singular, "moments", (shape[0] * count * self._group_size,), (self._group_size,),
-            self._records(test), self._records(trial), pairs, test_orders, trial_orders, points, products, parameters,
-            rules, starts, all_points, count, out, out_i,
+            self._records(test), self._records(trial), *pairs[:3], points, products, parameters, pairs.rules, starts,
+            all_points, first, count, out, out_i,
         )  # fmt: skip
-        count_work(self.device, "moments", lambda: shape[0] * _points_of(batch))
         return out, out_i
 
     def _records(self, surface: FlatTriangles) -> Any:
@@ -237,12 +255,12 @@ class DeviceBlock(LocalMatrices, Block):
         return self._tables[-1][1]
 
     def _united(self, batches: list[Batch]) -> Pieces:
-        """The pairs (n, 2 + A + B) that are integrated in parts, sorted by test triangle, and their moments
-        (components, n, A * B)."""
+        """The pairs that are integrated in parts, sorted by both triangles, and their moments (components, n, A *
+        B)."""
         sizes, components, kind = self.moment_sizes, len(self.device_form.special), self._moment_type
         number = math.prod(sizes)
         if not batches:
-            return np.zeros((0, 2 + sum(sizes)), np.int32), [np.zeros((components, 0, number), kind)] * 2
+            return in_order(np.zeros((0, 2), np.int32)), [np.zeros((components, 0, number), kind)] * 2
         triangles = np.concatenate([batch.pairs.triangles for batch in batches])
         # pairs once, although several of their parts are integrated
         pairs, which = np.unique(triangles, axis=0, return_inverse=True)
@@ -256,7 +274,7 @@ class DeviceBlock(LocalMatrices, Block):
             # moments of the parts, as pairs of triangles of their own
             parts = [side.parts(*cut) for side, *cut in cuts]
             itself = np.repeat(np.arange(count, dtype=np.int32)[:, None], 2, axis=1)
-            moments = self._device_moments(batch._replace(pairs=batch.pairs._replace(triangles=itself)), *parts)
+            _, *moments = self._device_moments(batch._replace(pairs=batch.pairs._replace(triangles=itself)), *parts)
             elements = self.test_space.element, self.trial_space.element
             # from functions on parts to those on the whole triangles, added up
             left, right = (restriction(*each) for each in zip(elements, batch.parts, strict=True))
@@ -266,10 +284,10 @@ class DeviceBlock(LocalMatrices, Block):
                     np.add.at(component, which[start : start + count].ravel(), left @ each @ np.swapaxes(right, 1, 2))
             start += count
         flat = [total.reshape(components, -1, number) for total in totals]
-        return self._orders(in_order(pairs)), flat if len(flat) == 2 else flat * 2
+        return in_order(pairs), flat if len(flat) == 2 else flat * 2
 
     def _with_close(self, pieces: Pieces, close: list[Batch]) -> Pieces:
-        """The pieces with the close pairs, which the processor integrates."""
+        """The pieces with the close pairs, which the processor integrates, sorted by both triangles."""
         if not close:
             return pieces
         own = [self._all_moments(batch, self.device_form.special) for batch in close]
@@ -277,28 +295,20 @@ class DeviceBlock(LocalMatrices, Block):
             np.concatenate([part, *(each[:, n].reshape(len(part), -1, part.shape[2]) for each in own)], axis=1)
             for n, part in enumerate(pieces[1])
         ]
-        orders = np.concatenate([pieces[0], *(self._orders(batch.pairs) for batch in close)])
-        order = np.argsort(orders[:, 0], kind="stable")
-        return orders[order], [
+        triangles = np.concatenate([pieces[0].triangles, *(batch.pairs.triangles for batch in close)])
+        order = np.lexsort(triangles.T[::-1])
+        return in_order(triangles[order]), [
             np.ascontiguousarray(each[:, order], part.dtype) for each, part in zip(moments, pieces[1], strict=True)
         ]
 
-    def _orders(self, pairs: Pairs) -> NDArray[np.int32]:
-        """(n, 2 + A + B) numbers of both triangles, and where their functions are in the order of the rule."""
-        elements = self.test_space.element, self.trial_space.element
-        places = (element.permuted(INVERSES).astype(np.int32).reshape(9, -1) for element in elements)
-        numbers = (3 * order[:, 0] + order[:, 1] for order in pairs[1:])
-        columns = (each.take(number, axis=0) for each, number in zip(places, numbers, strict=True))
-        return np.concatenate([pairs.triangles, *columns], axis=1, dtype=np.int32)
-
-    def _place(self, orders: NDArray[np.int32], moments: Any, moments_i: Any, lo: int) -> None:
-        """Put local matrices of pairs with these orders (n, 2 + A + B) and moments to their places in a tile from test
-        triangle `lo` on."""
-        count = len(orders)
+    def _place(self, pairs: SentPairs, first: int, moments: Any, moments_i: Any, lo: int) -> None:
+        """Put local matrices of the pairs from number `first` on, with these moments, to their places in a tile from
+        test triangle `lo` on."""
+        count = moments.shape[1]
         self.device.launch(
-            self.placing, "place", (count,), (SMALL_GROUP,), self.device.array(orders), moments, moments_i,
-            *self.near_data, count, lo, len(self.trial.triangles), self.local_shape[0], int(self.half), self.local,
-            self.local_i,
+            self.placing, "place", (count,), (SMALL_GROUP,), *pairs[:3], *self.function_places, moments, moments_i,
+            *self.near_data, first, count, lo, len(self.trial.triangles), self.local_shape[0], int(self.half),
+            self.local, self.local_i,
         )  # fmt: skip
 
 

@@ -8,11 +8,14 @@ from numpy.typing import NDArray
 
 from calderon.backends import Device, Execution, Source
 from calderon.galerkin.bilinear_form import BilinearForm
-from calderon.galerkin.device.block import DeviceBlock
+from calderon.galerkin.device.block import DeviceBlock, in_order
 from calderon.galerkin.device.local_matrices import SMALL_GROUP
 from calderon.galerkin.limits import resolved_triangles
-from calderon.galerkin.rows.pair_matrix import neighbours
 from calderon.galerkin.rows.special_pairs import FoundPairs, SpecialPairs
+from calderon.galerkin.selection import vertex_numbers
+from calderon.pairs.device import Candidates, DevicePairs, PairSide, SentPairs
+from calderon.pairs.overlaps import refuse_overlaps
+from calderon.pairs.rules import tables_in_pairs
 
 TOGETHER = 1 << 18
 """Pairs whose moments are on the device at a time."""
@@ -57,52 +60,79 @@ class DeviceSpecialPairs(DeviceBlock, SpecialPairs):
         return self.regular
 
     def _prepare(self) -> None:
-        """Send both sides, find the pairs, and integrate them there; those in parts are put together here, and close
-        ones integrated."""
+        """Send both sides, find the pairs and integrate them on the device."""
         self._sides()
-        self._tables = []
-        batches, _ = self._special_pairs()
-        close = [batch for batch in batches if batch.close is not None]
-        orders, pieces = self._with_close(self._united([each for each in batches if each.parts is not None]), close)
-        whole = [batch for batch in batches if batch.parts is None and batch.close is None]
-        triangles = np.concatenate([self.triangles(whole), orders[:, :2], self.idle])
-        self.specials = len(triangles) - len(self.idle)
-        self._make_list(triangles)
-        # local matrices, some pairs at a time
-        first = 0
-        for batch in whole:
-            for low in range(0, len(batch.rules), TOGETHER):
-                part = batch.part(slice(low, low + TOGETHER))
-                moments = self._device_moments(part, self.test_surface, self.trial_surface)
-                self._place(self._orders(part.pairs), *moments, first)
-                first += len(part.rules)
-        if len(orders):
-            self._place(orders, *(self.device.array(part) for part in pieces), first)
-        self._tables.clear()
+        self._integrate_special()
+        sides = (np.arange(len(each.triangles)) for each in (self.test, self.trial))
+        self.skips, self.pair_numbers = self.listed_by(*sides)
 
-    def _make_list(self, triangles: NDArray[np.int32]) -> None:
-        """List the pairs (n, 2) by test triangle, and make room for local matrices."""
-        counts = len(self.test.triangles), len(self.trial.triangles)
-        around = neighbours(triangles[:, 0], triangles[:, 1], counts, self.half)
-        starts = around.starts + np.int32(len(around.starts))
-        self.skips = self.device.array(np.concatenate([starts, around.triangles]))
-        self.pair_numbers = self.device.array(around.pairs)
-        layers = max(1, -(-self.specials // max(1, counts[1])))
-        room = (layers, *self.local_shape, max(1, counts[1]))
-        self._require_memory(
-            int(np.prod(room)) * self.stored.itemsize * (1 + self.is_complex), "touching and near pairs of triangles"
-        )
+    def _integrate_special(self) -> None:
+        """Find the pairs and integrate them on the device; those in parts are put together here, and close ones
+        integrated."""
+        self._tables: list[tuple[Any, tuple[Any, ...]]] = []
+        self.there = pairs = DevicePairs(self._candidates(), self.wanted, self.half, self._vanishing)
+        self.specials = pairs.specials
+        # room for local matrices
+        layers = max(1, -(-self.specials // max(1, len(self.trial.triangles))))
+        room = (layers, *self.local_shape, max(1, len(self.trial.triangles)))
+        size = int(np.prod(room)) * self.stored.itemsize * (1 + self.is_complex)
+        self._require_memory(size, "touching and near pairs of triangles")
         self.local = self.device.empty(room, self.stored)
         self.local_i = self.device.empty(room if self.is_complex else (1,), self.stored)
+        # local matrices, some pairs at a time
+        if pairs.ordered:
+            elements = self.test_space.element, self.trial_space.element
+            rules = self._on_device(tables_in_pairs(pairs.codes, self.wanted.power, elements, self._rule_type))
+        for first in range(0, pairs.ordered, TOGETHER):
+            count = min(TOGETHER, pairs.ordered - first)
+            moments = self._moments_of(pairs.sent, first, count, rules, self.test_surface, self.trial_surface)
+            self._place(pairs.sent, first, *moments, first)
+        if len(pairs.others):
+            moments = self._moments_here(pairs)
+            self._place(self._sent(in_order(pairs.others)), 0, *map(self.device.array, moments), pairs.ordered)
+        self._tables.clear()
+        self._sent_records.clear()
 
-    def _place(self, orders: NDArray[np.int32], moments: Any, moments_i: Any, lo: int) -> None:
-        """Make local matrices of pairs with these orders (n, 2 + A + B) and moments, the first of which is number `lo`
-        of all."""
+    def _candidates(self) -> Candidates:
+        """Triangles that may be near to each other, from an earlier search where it fits."""
+        (mesh, first), (other, second) = sides = self._triangles_of_sides()
+        reach, one_space = self.quadrature.reach(self._coarse()), self.test_space is self.trial_space
+        key = self.device.name, reach, one_space, one_space and self.half
+        if self.found is None or not self.found.fits(key, sides):
+            vertices = vertex_numbers(self.test_space, self.test.triangles, self.trial_space, self.trial.triangles)
+            surfaces = self.test_surface, self.trial_surface
+            columns = zip(surfaces, vertices, (first, second), self._ranks(), strict=True)
+            test, trial = (PairSide(surface.corners, *others) for surface, *others in columns)
+            both = trial if surfaces[0] is surfaces[1] else test, trial
+            self.found = FoundPairs(key, sides, Candidates(self.device, self._moment_type, *both, mesh is other, reach))
+        return self.found.pairs
+
+    def _moments_here(self, pairs: DevicePairs) -> list[NDArray[Any]]:
+        """Real and imaginary moments of the pairs that have no rule, in the order of `others`; MeshError where
+        triangles overlap."""
+        spaces, chosen = (self.test_space, self.trial_space), (self.test.triangles, self.trial.triangles)
+        corners = self.test_surface.corners, self.trial_surface.corners
+        refuse_overlaps(spaces, chosen, corners, pairs.touching, pairs.near, pairs.ratios)
+        batches = self._batches(pairs.touching, pairs.near, pairs.ratios)
+        parts = [batch for batch in batches if batch.parts is not None and batch.rules.size]
+        found, moments = self._with_close(self._united(parts), [each for each in batches if each.close is not None])
+        order = np.lexsort(pairs.others.T[::-1])
+        assert np.array_equal(found.triangles, pairs.others[order]), "a touching pair has two rules"
+        place = np.argsort(order)
+        return [np.ascontiguousarray(each[:, place]) for each in moments]
+
+    def _place(self, pairs: SentPairs, first: int, moments: Any, moments_i: Any, lo: int) -> None:
+        """Make local matrices of the pairs from number `first` on, with these moments, number `lo` of all and so on."""
         self.device.launch(
-            self.placing, "place", (len(orders),), (SMALL_GROUP,), self.device.array(orders), moments, moments_i,
-            *self.near_data, len(orders), lo, len(self.trial.triangles), self.local_shape[0], 0, self.local,
-            self.local_i,
+            self.placing, "place", (moments.shape[1],), (SMALL_GROUP,), *pairs[:3], *self.function_places, moments,
+            moments_i, *self.near_data, first, moments.shape[1], lo, len(self.trial.triangles), self.local_shape[0], 0,
+            self.local, self.local_i,
         )  # fmt: skip
+
+    def listed_by(self, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> tuple[Any, Any]:
+        """The pairs by test triangle, the skips of listed.h and the number of each, -1 - number where its triangles are
+        exchanged; rows, columns: which triangle of the selection each of a side is."""
+        return self.there.listed(rows, columns)
 
     def integrate(self, groups: int, given: tuple[Any, ...], out: Any, out_i: Any) -> None:  # type: ignore[override]
         """Queue the local matrices of all pairs of strips, in so many groups of threads; given: the strips, how many,

@@ -6,23 +6,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends import Defines, Device, Execution, Source, real_name
+from calderon.backends import Defines, Device, Execution, real_name
 from calderon.galerkin.bilinear_form import BilinearForm
-from calderon.galerkin.device.block import DeviceBlock
 from calderon.galerkin.device.forms import component_defines
-from calderon.galerkin.device.local_matrices import SMALL_GROUP
+from calderon.galerkin.device.special_pairs import DeviceSpecialPairs
 from calderon.galerkin.forms.form import SCALARS
 from calderon.galerkin.limits import resolved_triangles
 from calderon.galerkin.rows.cluster_tables import SIDE, RowSide, positions, row_side, triangle_order
 from calderon.galerkin.rows.entry_kernels import Clusters
-from calderon.galerkin.rows.pair_matrix import listed_pairs
-from calderon.galerkin.rows.special_pairs import FoundPairs, SpecialPairs
+from calderon.galerkin.rows.special_pairs import FoundPairs
 from calderon.greens import Radial
 from calderon.greens.green import green_defines
 from calderon.quadrature import triangle_rule
-
-TOGETHER = 1 << 18
-"""Pairs whose moments are on the device at a time."""
 
 
 class DeviceRows(NamedTuple):
@@ -75,7 +70,8 @@ def device_rows(
     sizes = operator.test.dofs.shape[1], operator.trial.dofs.shape[1]
     triangles = [_triangles(side) for side in (sides[0], sides[-1])]
     room = [2 * size * each for each, size in zip(triangles, sizes, strict=True)]
-    special = pairs.listed(orders[0], orders[-1])
+    counts = int(np.prod(pairs.local_shape)), max(1, len(pairs.trial.triangles)), pairs.specials
+    special = *pairs.listed_by(orders[0], orders[-1]), pairs.local, pairs.local_i, *counts
     # triangles of a function of the other side, on average, and pairs of points of two triangles
     supports = (space.dofs.size / max(1, space.dimension) for space in (operator.trial, operator.test))
     values = triangle_rule(operator.quadrature.regular).number_of_points ** 2
@@ -105,10 +101,8 @@ def _triangles(side: RowSide) -> NDArray[np.int64]:
     return index[int(index[SIDE.sizes]) :][:clusters].astype(np.int64)
 
 
-class PairsOnDevice(DeviceBlock, SpecialPairs):
-    """The touching and near pairs of a form between all its functions, by half where it is symmetric, integrated on a
-    device, where their local matrices stay: local, local_i (layers, size, trial triangles), one layer after the
-    other, of the first `specials` of the pairs `together` (n, 2)."""
+class PairsOnDevice(DeviceSpecialPairs):
+    """The touching and near pairs of a form, integrated on a device, without the program for all other ones."""
 
     def _compile(self, radial: Radial, factor: complex) -> None:
         """Set the coefficients, and build the moments of pairs and the kernel that makes local matrices of them."""
@@ -119,74 +113,7 @@ class PairsOnDevice(DeviceBlock, SpecialPairs):
         listed = replace(placing, defines=(*placing.defines, ("LISTED", 1)))
         self.singular, self.placing = map(self.device.build, (moments, listed))
 
-    def _form_data(self) -> Any:
-        """Nothing: local matrices are made on the device."""
-        return ()
-
     def _prepare(self) -> None:
-        """Find the pairs and integrate them on the device; those in parts are put together here, and close ones
-        integrated."""
-        test, trial = self.device_form.data(self)
-        data = test, trial.T, self.coefficients
-        self.near_data = tuple(self.device.array(np.ascontiguousarray(each, self.stored)) for each in data)
-        self._tables, self._sent_records = [], []
-        batches, _ = self._special_pairs()
-        close = [batch for batch in batches if batch.close is not None]
-        orders, pieces = self._with_close(self._united([each for each in batches if each.parts is not None]), close)
-        whole = [batch for batch in batches if batch.parts is None and batch.close is None]
-        self.together = np.concatenate([self.triangles(whole), orders[:, :2], self.idle])
-        self.specials = len(self.together) - len(self.idle)
-        # room for local matrices
-        layers = max(1, -(-self.specials // max(1, len(self.trial.triangles))))
-        room = (layers, *self.local_shape, max(1, len(self.trial.triangles)))
-        size = int(np.prod(room)) * self.stored.itemsize * (1 + self.is_complex)
-        self._require_memory(size, "touching and near pairs of triangles")
-        self.local = self.device.empty(room, self.stored)
-        self.local_i = self.device.empty(room if self.is_complex else (1,), self.stored)
-        # local matrices, some pairs at a time
-        first = 0
-        for batch in whole:
-            for low in range(0, len(batch.rules), TOGETHER):
-                part = batch.part(slice(low, low + TOGETHER))
-                moments = self._device_moments(part, self.test_surface, self.trial_surface)
-                self._place(self._orders(part.pairs), *moments, first)
-                first += len(part.rules)
-        if len(orders):
-            real, imaginary = (self.device.array(part) for part in pieces)
-            self._place(orders, real, imaginary, first)
-        self._tables.clear()
-        self._sent_records.clear()
-
-    def _place(self, orders: NDArray[np.int32], moments: Any, moments_i: Any, lo: int) -> None:
-        """Make local matrices of pairs with these orders (n, 2 + A + B) and moments, the first of which is number `lo`
-        of all."""
-        self.device.launch(
-            self.placing, "place", (len(orders),), (SMALL_GROUP,), self.device.array(orders), moments, moments_i,
-            *self.near_data, len(orders), lo, len(self.trial.triangles), self.local_shape[0], 0, self.local,
-            self.local_i,
-        )  # fmt: skip
-
-    def listed(self, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> tuple[Any, ...]:
-        """The pairs by test triangle, and their local matrices, as special.h reads them; rows, columns: which triangle
-        of the selection each of a side is."""
-        device = self.device
-        first, second = (_inverse(order)[each] for order, each in zip((rows, columns), self.together.T, strict=True))
-        starts, keys = listed_pairs(first, second, (len(rows), len(columns)), self.in_one_order)
-        skips = device.empty((len(starts) + len(keys),), np.int32)
-        numbers = device.empty((len(keys),), np.int32)
-        device.put((starts + len(starts)).astype(np.int32), skips)
-        program = device.build(Source("galerkin/rows/neighbours.c", "float"))
-        device.launch(
-            program, "sort_neighbours", (len(rows),), (SMALL_GROUP,), device.array(keys.view(np.int32)), len(rows),
-            skips, numbers,
-        )  # fmt: skip
-        counts = int(np.prod(self.local_shape)), max(1, len(columns)), self.specials
-        self.together = self.together[:0]
-        return skips, numbers, self.local, self.local_i, *counts
-
-
-def _inverse(order: NDArray[np.int64]) -> NDArray[np.int32]:
-    """The place of each number in a permutation."""
-    place = np.empty(len(order), np.int32)
-    place[order] = np.arange(len(order), dtype=np.int32)
-    return place
+        """Find the pairs and integrate them on the device."""
+        self._send_data()
+        self._integrate_special()

@@ -172,14 +172,15 @@ class SpecialPairs(Block):
 
 
 class FoundPairs(NamedTuple):
-    """Touching pairs, near pairs and their distances, and what they were searched for: by half and how near, and the
-    mesh and triangles of both sides."""
+    """Touching pairs, near pairs and their distances, or of a search on a device the candidates for them, and what they
+    were searched for: key, by half and how near, or what a device searched for, and the mesh and triangles of both
+    sides."""
 
-    key: tuple[bool, float]
+    key: tuple[Any, ...]
     sides: tuple[tuple[Any, NDArray[np.int64]], ...]
-    pairs: tuple[TouchingPairs, NDArray[np.int32], NDArray[np.float32]]
+    pairs: Any
 
-    def fits(self, key: tuple[bool, float], sides: tuple[tuple[Any, NDArray[np.int64]], ...]) -> bool:
+    def fits(self, key: tuple[Any, ...], sides: tuple[tuple[Any, NDArray[np.int64]], ...]) -> bool:
         """Whether it is what was searched for."""
         both = zip(self.sides, sides, strict=True)
         return self.key == key and all(a[0] is b[0] and np.array_equal(a[1], b[1]) for a, b in both)

@@ -6,25 +6,28 @@
 
 typedef MOMENT_REAL moment_type;
 
-/* pairs (number, 2 + TESTS + TRIALS): test triangle, trial triangle, the places of the functions of either in the order of
-   the rule; moments as in touching_pairs.c; data and functions as in tile.c. upper: pairs of a triangle with itself count
-   half. lo: the first test triangle of the tile, or if LISTED the number of the first pair. */
-KERNEL place(GLOBAL const int *pairs, GLOBAL const moment_type *moments, GLOBAL const moment_type *moments_i,
-             GLOBAL const real_type *test_data, GLOBAL const real_type *trial_data,
-             GLOBAL const real_type *coefficients, int number, int lo, int count, int functions, int upper,
+/* begin, pairs, test_orders, trial_orders and moments as in touching_pairs.c; test_places (9, TESTS), trial_places (9,
+   TRIALS): the places of functions in the order of the rule, by three times the first vertex and the second one; data and
+   functions as in tile.c. upper: pairs of a triangle with itself count half. lo: the first test triangle of the tile, or if
+   LISTED the number of the first pair. */
+KERNEL place(GLOBAL const int *pairs, GLOBAL const signed char *test_orders, GLOBAL const signed char *trial_orders,
+             GLOBAL const int *test_places, GLOBAL const int *trial_places, GLOBAL const moment_type *moments,
+             GLOBAL const moment_type *moments_i, GLOBAL const real_type *test_data, GLOBAL const real_type *trial_data,
+             GLOBAL const real_type *coefficients, int begin, int number, int lo, int count, int functions, int upper,
              GLOBAL out_type *out, GLOBAL out_type *out_i)
 {
     int pair = THREAD(0);
     if (pair >= number)
         return;
-    GLOBAL const int *places = pairs + (size_t)pair * (2 + TESTS + TRIALS);
-    int i = places[0], j = places[1];
+    size_t own = (size_t)begin + pair;
+    int i = pairs[2 * own], j = pairs[2 * own + 1];
+    GLOBAL const int *left = test_places + (3 * test_orders[3 * own] + test_orders[3 * own + 1]) * TESTS;
+    GLOBAL const int *right = trial_places + (3 * trial_orders[3 * own] + trial_orders[3 * own + 1]) * TRIALS;
     real_type sums[PARTS * COMPONENTS * MOMENTS];
     for (int c = 0; c < COMPONENTS; c++)
         for (int a = 0; a < TESTS; a++)
             for (int b = 0; b < TRIALS; b++) {
-                size_t from = ((size_t)c * number + pair) * MOMENTS + places[2 + a] * TRIALS +
-                              places[2 + TESTS + b];
+                size_t from = ((size_t)c * number + pair) * MOMENTS + left[a] * TRIALS + right[b];
                 int to = (c * TESTS + a) * TRIALS + b;
                 sums[to] = (real_type)moments[from];
 #if COMPLEX

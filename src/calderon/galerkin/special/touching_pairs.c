@@ -17,18 +17,18 @@ DEVICE void read_corners(GLOBAL const real_type *record, GLOBAL const signed cha
         corners[k] = record[3 * order[k / 3] + k % 3];
 }
 
-/* Moments (number, MOMENTS), real and imaginary. test_triangles, trial_triangles (n, RECORD); pairs (number, 2): of these;
-   test_orders, trial_orders (number, 3): their vertices in the order of the rule; rules (number,): the rule of each
-   pair, whose points stand from starts[rule] to starts[rule + 1] in points (4, size) as u1, u2, v1, v2 and in products
+/* Moments (number, MOMENTS), real and imaginary, of the pairs from number `begin` on. test_triangles, trial_triangles (n,
+   RECORD); pairs (n, 2): of these; test_orders, trial_orders (n, 3): their vertices in the order of the rule; rules (n,):
+   the rule of each pair, whose points stand from starts[rule] to starts[rule + 1] in points (4, size) as u1, u2, v1, v2 and in products
    (MOMENTS, size) of local functions, weights included; parameters of the Green's function. A group
    integrates one component: out (COMPONENTS, number, MOMENTS). */
 KERNEL moments(GLOBAL const real_type *test_triangles, GLOBAL const real_type *trial_triangles, GLOBAL const int *pairs,
                GLOBAL const signed char *test_orders, GLOBAL const signed char *trial_orders,
-               GLOBAL const real_type *points, GLOBAL const real_type *products, GLOBAL const real_type *given, GLOBAL const int *rules, GLOBAL const int *starts, int size,
-               int number, GLOBAL real_type *out, GLOBAL real_type *out_i)
+               GLOBAL const real_type *points, GLOBAL const real_type *products, GLOBAL const real_type *given,
+               GLOBAL const int *rules, GLOBAL const int *starts, int size, int begin, int number, GLOBAL real_type *out, GLOBAL real_type *out_i)
 {
     LOCAL real_type values[PARTS * GROUP_SIZE], sums[PARTS * GROUP_SIZE];
-    int c = GROUP(0) % COMPONENTS, pair = GROUP(0) / COMPONENTS, t = LOCAL_ID(0);
+    int c = GROUP(0) % COMPONENTS, own = GROUP(0) / COMPONENTS, pair = begin + own, t = LOCAL_ID(0);
     GLOBAL const real_type *test = test_triangles + (size_t)pairs[2 * pair] * RECORD;
     GLOBAL const real_type *trial = trial_triangles + (size_t)pairs[2 * pair + 1] * RECORD;
     real_type x[9], y[9], m[3], n[3], parameters[PARAMETERS + 1];
@@ -72,7 +72,7 @@ KERNEL moments(GLOBAL const real_type *test_triangles, GLOBAL const real_type *t
         sums[part * GROUP_SIZE + t] = total[part];
     BARRIER;
     if (t < MOMENTS) {
-        size_t place = ((size_t)c * number + pair) * MOMENTS + t;
+        size_t place = ((size_t)c * number + own) * MOMENTS + t;
         for (int part = 0; part < PARTS; part++)
             for (int k = 1; k < slices; k++)
                 total[part] += sums[part * GROUP_SIZE + k * MOMENTS + t];

@@ -21,9 +21,8 @@ from calderon.galerkin.rows.cluster_tables import incidence, positions, triangle
 from calderon.galerkin.rows.entry_kernels import Clusters
 from calderon.galerkin.rows.special_pairs import FoundPairs
 from calderon.products.device.tables import WORD, counted, indices
-from calderon.products.near_entries import Search
 from calderon.products.near_file import SavedNear
-from calderon.products.near_filling import BATCH, fill, inside_runs
+from calderon.products.near_filling import fill
 from calderon.products.near_store import NearStore, Numbers
 from calderon.quadrature import triangle_rule
 
@@ -270,22 +269,12 @@ class NearFilling:
         return made[-1].parts[0].found
 
     def fill_all(self, groups: Sequence[Sequence[tuple[complex, BilinearForm]]]) -> Iterator[tuple[int, int]]:
-        """Compute all blocks as in `fill`, for so few at a time that there is room for the lists of their pairs of
-        triangles, and yield how many are done, and how many there are; clusters are those of the store."""
-        store = self.store
-        batch, done = store.layout.starts[1:] // BATCH, 0
-        if not len(batch):
-            return
-        searches = Search.of(groups, self.execution)
-        for numbers in np.split(np.arange(len(batch)), np.flatnonzero(np.diff(batch)) + 1):
-            own, clusters = np.unique(store.layout.pairs[numbers, 0]), store.layout.rows
-            functions = np.zeros(len(clusters.order), bool)
-            inside = inside_runs(clusters.start[own], clusters.stop[own], len(functions))
-            functions[clusters.order[inside]] = True
-            sides = store.layout.rows, store.layout.columns
-            self.fill(numbers, groups, sides, [each.around(functions) for each in searches])
-            done += len(numbers)
-            yield done, len(batch)
+        """Compute all blocks as in `fill`, and yield how many are done, and how many there are; clusters are those of
+        the store."""
+        layout = self.store.layout
+        if count := len(layout.pairs):
+            self.fill(np.arange(count), groups, (layout.rows, layout.columns), [None] * len(groups))
+            yield count, count
 
     def _chunks(self, numbers: Index, groups: Sequence[_Group]) -> Iterator[Index]:
         """The numbers of blocks that are computed together, in the order of row clusters. TooLarge where one alone does
