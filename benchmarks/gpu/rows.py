@@ -91,6 +91,29 @@ def double_layer(unknowns: int) -> Any:
     return 0.5 * cal.identity(space) - cal.double_layer(cal.Helmholtz(2.0), space)
 
 
+class Cloud(NamedTuple):
+    """Points (n, 3) in a cube, with charges of random signs."""
+
+    points: np.ndarray
+    charges: np.ndarray
+
+    @property
+    def unknowns(self) -> int:
+        """Points."""
+        return len(self.points)
+
+
+def cloud(unknowns: int) -> Cloud:
+    """So many points at random."""
+    random = np.random.default_rng(0)
+    return Cloud(random.random((unknowns, 3)), random.standard_normal(unknowns))
+
+
+def point_sums(given: Cloud, backend: str) -> Any:
+    """Potentials of charges at their own points, by an octree that is made anew."""
+    return cal.laplace_sums(given.points, given.charges, rtol=1e-4, backend=backend)
+
+
 def assembled(method: str, **options: Any) -> Callable[[Any, str], Any]:
     """The set-up of an operator by a method with these options."""
     return lambda operator, backend: operator.assemble(method, backend=backend, **options)
@@ -114,6 +137,7 @@ ROWS = (
     Row("plane waves combined field", 49_152, 3_072, 20, conductor, assembled("mlfmm", rtol=1e-3), single=True),
     Row("lens", 90_387, 1_328, 60, crosses, assembled("fft", spacing=lens.PITCH / 12, near=lens.PITCH / 2)),
     Row("dense", 32_768, 4_096, 10, double_layer, dense, power=2),
+    Row("point sums", 10_000_000, 131_072, 20, cloud, point_sums, single=True),
 )
 """The rows in the order of worth."""
 

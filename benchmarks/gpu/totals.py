@@ -40,7 +40,16 @@ def total(row: Row, unknowns: int, device: Device, repeat: int) -> dict[str, Any
         "host_phases": phases_of(sampler.used),
         "single": row.single,
     }
+    if hasattr(made, "potential"):
+        return record | sums_of(row, given, made, device, repeat)
     return record | (solution_of(made) if hasattr(made, "displacement") else product_of(given, made, device, repeat))
+
+
+def sums_of(row: Row, given: Any, made: Any, device: Device, repeat: int) -> dict[str, Any]:
+    """Seconds of further sums over points, as after each step of points that move; error and memory."""
+    seconds = best_of(repeat, lambda: row.set_up(given, device.name))
+    return {"unknowns": given.unknowns, "product_seconds": seconds, "points_per_second": given.unknowns / seconds,
+            "bytes": made.info.nbytes, "error": made.info.error}  # fmt: skip
 
 
 def product_of(operator: Any, matrix: Any, device: Device, repeat: int) -> dict[str, Any]:

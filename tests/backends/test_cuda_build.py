@@ -23,6 +23,7 @@ from variants import (
     product_cases,
     simulation_cases,
     solve_cases,
+    sum_cases,
     wave_cases,
 )
 
@@ -66,7 +67,7 @@ def taker():
 def notes(taker):
     """Requests to that device by all matrices, products, potentials and simulations in both precisions."""
     cases = dense_cases() | product_cases() | field_cases() | solve_cases() | simulation_cases() | hmatrix_cases()
-    cases |= fast_cases() | wave_cases() | layered_cases()
+    cases |= fast_cases() | wave_cases() | layered_cases() | sum_cases()
     for compute in cases.values():
         for precision in ("double", "single"):
             compute("cuda", precision)

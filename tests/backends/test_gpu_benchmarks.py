@@ -55,6 +55,14 @@ def test_totals_have_phases_that_add_up(name, opencl, monkeypatch):
     assert found["product_seconds"] > 0
 
 
+def test_points_a_second(opencl, monkeypatch):
+    rows, totals = load("gpu.rows", monkeypatch), load("gpu.totals", monkeypatch)
+    (row,) = (each for each in rows.ROWS if each.name == "point sums")
+    found = totals.total(row, 5000, opencl, 1)
+    assert found["unknowns"] == 5000 and 0 < found["error"] < 1e-4
+    assert found["points_per_second"] == 5000 / found["product_seconds"]
+
+
 def test_rows_are_written_one_by_one_and_left_out_when_time_is_up(opencl, monkeypatch, screen, record):
     """A row that fails or is late does not take others with it, and a second run goes on with what is missing."""
     run, results = load("gpu.run", monkeypatch), load("common.results", monkeypatch)
@@ -91,8 +99,8 @@ def test_rows_come_in_the_order_of_worth(opencl, monkeypatch, screen, record):
     monkeypatch.setattr(opencl, "is_gpu", True)
     options = Namespace(only="", unknowns=None, triangles=None, repeat=1, points=100)
     names = [each.name for each in run.sections(screen, None, opencl, options, record)]
-    kinds = ["bracket", "fast", "hmatrix", "plane", "lens", "dense", "four-million", "weak", "solutions", "potential",
-             "time", "kernels"]  # fmt: skip
+    kinds = ["bracket", "fast", "hmatrix", "plane", "lens", "dense", "point", "four-million", "weak", "solutions",
+             "potential", "time", "kernels"]  # fmt: skip
     assert list(dict.fromkeys(name.split()[0] for name in names)) == kinds and len(set(names)) == len(names)
     options.only = "weak upwind"
     few = [each.name for each in run.sections(screen, None, opencl, options, record)]

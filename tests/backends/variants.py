@@ -17,6 +17,8 @@ from calderon.hmatrix.device.dense_blocks import dense_source
 from calderon.hmatrix.device.products import products_source
 from calderon.hmatrix.device.skeleton import recompression_source
 from calderon.mlfmm import medium
+from calderon.products.check import Check
+from calderon.products.device.octree import DeviceOctree
 from catalogue import CURRENT_POTENTIALS, FORMS, GREENS, LAYER_POTENTIALS, LAYERS, NODAL_SPACES
 
 
@@ -190,6 +192,13 @@ def wave_cases() -> dict[str, Case]:
     return cases
 
 
+def sum_cases() -> dict[str, Case]:
+    """Sums over points by name: charges, dipoles and both, with gradients; many, so that sums of counts take two
+    steps."""
+    kinds = {"charges": (True, False, False), "dipoles": (False, True, True), "both": (True, True, True)}
+    return {f"point sums {name}": partial(_sums, *each) for name, each in kinds.items()}
+
+
 def layered_cases() -> dict[str, Case]:
     """The matrix of metal on two interfaces of a stack, and its products by grids, of lengths 2^a 3^b 5^c."""
     plate = cal.mesh.plate((0.4, 0.1), 0.05)
@@ -265,6 +274,19 @@ def _waves(operator: Any, small: bool, backend: str, precision: str) -> Any:
     assert product.levels[0] and (product.levels[0][-1].points > 0) == small
     x = np.linspace(1.0, 2.0, product.shape[1]) + 1j
     return np.stack([*(product @ np.stack([x, x.conj()], axis=1)).T, product.rmatvec(x)])
+
+
+def _sums(charges: bool, dipoles: bool, gradient: bool, backend: str, precision: str) -> None:
+    """By expansions, of an octree of some levels, whose numbers a device that takes notes does not know."""
+    points, numbers = np.zeros((70_000, 3)), np.ones(70_000)
+    given = numbers if charges else None, np.ones((70_000, 3)) if dipoles else None
+    boxes, leaves, lists = [8, 64, 512, 0], [512], [9, 9]
+    with pytest.MonkeyPatch.context() as patch:
+        found = iter(boxes + leaves + lists)
+        patch.setattr(DeviceOctree, "_total", lambda self, places, count: next(found))
+        patch.setattr(Check, "errors", lambda *given, **options: np.zeros(2))
+        rtol = 1e-3 if precision == "single" else 9e-6
+        cal.laplace_sums(points, *given, gradient=gradient, rtol=rtol, backend=backend)
 
 
 def _matrix(operator: Any, backend: str, precision: str) -> Any:

@@ -6,7 +6,7 @@
    SHARED: before the type that a function's pointer to such memory points to.
    ALIGNED after LOCAL: to 16 bytes, so that rows of a multiple of 4 numbers are loaded in wide words.
    REAL is double or float, REAL_IS_DOUBLE 1 or 0; numbers are written R(0.5). OUT_REAL: of results, out_type; REAL if not
-   defined. */
+   defined. wide_int: integers of 64 bits. */
 
 #if REAL_IS_DOUBLE
 #define R(x) x
@@ -33,6 +33,7 @@
 #define LOCAL_SIZE(n) ((int)get_local_size(n))
 #define NO_UNROLL
 #define UNROLL
+typedef long wide_int;
 typedef REAL real_type;
 DEVICE real_type inverse_square_root(real_type x) { return rsqrt(x); }
 DEVICE real_type exponential(real_type x) { return exp(x); }
@@ -54,6 +55,7 @@ DEVICE real_type rounded_down(real_type x) { return floor(x); }
 #define LOCAL_SIZE(n) ((int)(n ? blockDim.y : blockDim.x))
 #define NO_UNROLL _Pragma("unroll 1")
 #define UNROLL _Pragma("unroll")
+typedef long long wide_int;
 typedef REAL real_type;
 #if REAL_IS_DOUBLE
 DEVICE real_type inverse_square_root(real_type x) { return rsqrt(x); }

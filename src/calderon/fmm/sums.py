@@ -1,16 +1,18 @@
 """Sums of charges and dipoles over points, with a checked error."""
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from calderon.backends import require_memory
+from calderon.backends import Execution, require_memory
 from calderon.backends.threads import in_parts
 from calderon.backends.vectors import aligned, width
+from calderon.fmm.device.point_sums import DeviceSums
 from calderon.fmm.orders import POINTS, Promise, first_order
 from calderon.fmm.passes import Translations, multiply
 from calderon.fmm.point_expansions import basis_moments, inverse_products, value_kernel
@@ -39,6 +41,7 @@ def laplace_sums(
     targets: ArrayLike | None = None,
     gradient: bool = False,
     rtol: float = 1e-6,
+    backend: str = "numba",
 ) -> PointSums:
     """Potentials of charges q_j and dipoles d_j at points y_j (n, 3),
 
@@ -51,24 +54,91 @@ def laplace_sums(
     three hundredths of that of |d| / r^2, where these are larger) and likewise of the gradient; 2e-10 and above, with
     gradients or dipoles 6e-10. Sums of many points are computed by the fast multipole method, in time proportional to
     their number. 64 random targets are then summed directly; above rtol the next higher order is used, and after that
-    RuntimeError is raised. Raises ValueError for other shapes and for numbers that are not finite, MemoryError before
-    there is no room.
+    RuntimeError is raised.
+
+    backend: "numba", or a device with double precision, "cuda", "cuda:0" or "opencl", which makes the octree and the
+    lists, too; its sums agree with the processor's to 1e-12, and to 1e-5 where these are in single precision. Raises
+    ValueError for other shapes, for numbers that are not finite and for several backends, MemoryError before there is
+    no room.
     """
     started, wanted = time.perf_counter(), tolerance(rtol)
+    execution = Execution.of(backend, "double")
     given = Arguments.of(points, charges, dipoles, targets, gradient, real=True)
+    kinds, numbers = given.kinds, given.numbers[:, 0]
+    arguments = given.sources, given.targets, numbers, kinds, ADVICE
+    sums_of = DeviceSums(execution.devices[0], *arguments) if execution.devices else HostSums(*arguments)
+
+    def direct(targets: Array) -> Array:
+        return np.asarray(sums_of.direct(targets)[:, None])
+
     # few pairs one by one
     if given.pairs <= FEW:
-        found = _direct(given, given.at) if given.pairs else np.zeros((len(given.at), 1, given.kinds.fields))
-        return given.result(found, SumsInfo.direct(wanted, given.kinds.gradient, time.perf_counter() - started))
+        found = direct(given.at) if given.pairs else np.zeros((len(given.at), 1, kinds.fields))
+        seconds = time.perf_counter() - started
+        return given.result(found, SumsInfo.direct(wanted, kinds.gradient, seconds, execution.name))
+    return given.result(*_fast(given, sums_of, direct, wanted, started, execution.name))
+
+
+class _Attempt(NamedTuple):
+    """Sums by an order of the harmonics: fields (m, 1, 1 or 4) of potentials and gradients, and their errors."""
+
+    promise: Promise
+    fields: Array
+    errors: list[float]
+
+
+class HostSums:
+    """Sources, targets and numbers of a sum on the processor, as `DeviceSums`. levels, nbytes: of the last tree."""
+
+    def __init__(self, sources: Array, targets: Array | None, numbers: Array, kinds: Kinds, advice: str) -> None:
+        """sources (n, 3), targets (m, 3) or None for the sources, numbers (n, kinds.numbers); advice: where memory is
+        short."""
+        self.sources, self.targets, self.kinds, self.advice = sources, targets, kinds, advice
+        self.numbers, self.levels, self.nbytes = np.array(numbers.T, order="C"), 0, 0
+
+    def direct(self, targets: Array) -> Array:
+        """(m, 1 or 4) fields at targets (m, 3), by all pairs of points."""
+        return np.asarray(direct_sums(self.sources)(targets, self.numbers, self.kinds).T / (4 * np.pi))
+
+    def sums(self, promise: Promise, single: bool) -> Array:
+        """(m, 1 or 4) fields by an order of the harmonics, of potentials and gradients."""
+        count, numbers = len(self.sources) + (0 if self.targets is None else len(self.targets)), self.numbers.copy()
+        require_memory(promise.bytes_of_sums(count), f"the sum over {count} points", self.advice)
+        tree = PointTree.of(self.sources, self.targets, promise, self.kinds, (single, single))
+        edge = tree.tree.cube.edge  # places are in edges of the root
+        if self.kinds.dipoles:
+            numbers[-3:] /= edge
+        found = tree.sums(numbers) / edge
+        found[1:] /= edge
+        self.levels, self.nbytes = int(tree.tree.level[-1]), tree.nbytes
+        return np.asarray(found.T / (4 * np.pi))
+
+
+def _fast(
+    given: Arguments, sums_of: "HostSums | DeviceSums", direct: Callable[[Array], Array], wanted: float,
+    started: float, backend: str,
+) -> tuple[Array, SumsInfo]:  # fmt: skip
+    """Fields (m, 1, 1 or 4) of the first order that holds the tolerance `wanted`, and their record.
+
+    direct(targets): exact fields; started: when the sum began; backend: the name of where it is computed.
+    """
+    kinds = given.kinds
     # the first order that should hold, or higher ones, by the checked errors
-    times = 6.0 if given.kinds.gradient and given.kinds.dipoles else 1.0  # errors by those of gradients of charges
-    orders = first_order(POINTS, wanted, given.kinds.gradient or given.kinds.dipoles, times)
+    times = 6.0 if kinds.gradient and kinds.dipoles else 1.0  # errors by those of gradients of charges
+    orders = first_order(POINTS, wanted, kinds.gradient or kinds.dipoles, times)
     # errors of sums below these parts of those of |q| / r and of |d| / r^2 (for gradients one power more) are compared
     # with them: what cancels further, as dipoles on a closed surface do outside, is not resolved
-    check = PointCheck.of(given, partial(_direct, given), ROWS, (1e-3, 3e-2), wanted)
+    check = PointCheck.of(given, direct, ROWS, (1e-3, 3e-2), wanted)
+    # in single precision where potentials of charges are summed to 1e-5 or worse
+    single = wanted >= 1e-5 and kinds == Kinds(True, False, False)
+
+    def attempt(promise: Promise) -> _Attempt:
+        fields = sums_of.sums(promise, single)[:, None]
+        return _Attempt(promise, fields, check.errors(fields))
+
     _, sums, _ = first_that_holds(  # few targets may have none of the largest gradients, and so a larger error
         orders,
-        prepare=lambda promise: _Sums.of(given, promise, wanted, check),
+        prepare=attempt,
         error_of=lambda sums: max(sums.errors),
         rtol=wanted,
         accept=ACCEPT_POINT_SUMS,
@@ -78,48 +148,11 @@ def laplace_sums(
         ),
     )
     info = SumsInfo(
-        "fmm", wanted, sums.errors[0], sums.errors[1] if given.kinds.gradient else None,
-        seconds=time.perf_counter() - started, checked=ROWS, levels=sums.levels, degree=sums.promise.order.p,
-        combinations=sums.promise.order.r, nbytes=sums.nbytes,
+        "fmm", wanted, sums.errors[0], sums.errors[1] if kinds.gradient else None,
+        seconds=time.perf_counter() - started, checked=ROWS, levels=sums_of.levels, degree=sums.promise.order.p,
+        combinations=sums.promise.order.r, nbytes=sums_of.nbytes, backend=backend,
     )  # fmt: skip
-    return given.result(sums.fields, info)
-
-
-def _direct(given: Arguments, targets: Array) -> Array:
-    """(m, 1, 1 or 4) direct sums at targets (m, 3)."""
-    return direct_sums(given.sources)(targets, _rows(given), given.kinds).T[:, None] / (4 * np.pi)
-
-
-def _rows(given: Arguments) -> Array:
-    """(1, 3 or 4, n) charges and components of dipoles."""
-    return np.array(given.numbers[:, 0].T, order="C")
-
-
-class _Sums(NamedTuple):
-    """Sums by an order of the harmonics: fields (m, 1, 1 or 4) of potentials and gradients, their errors, levels of the
-    tree and its bytes."""
-
-    promise: Promise
-    fields: Array
-    errors: list[float]
-    levels: int
-    nbytes: int
-
-    @staticmethod
-    def of(given: Arguments, promise: Promise, rtol: float, check: PointCheck) -> "_Sums":
-        """The sums by this order; in single precision where potentials of charges are summed to 1e-5 or worse."""
-        kinds, numbers = given.kinds, _rows(given)
-        count = len(given.sources) + (0 if given.targets is None else len(given.targets))
-        require_memory(promise.bytes_of_sums(count), f"the sum over {count} points", ADVICE)
-        single = rtol >= 1e-5 and kinds == Kinds(True, False, False)
-        tree = PointTree.of(given.sources, given.targets, promise, kinds, (single, single))
-        edge = tree.tree.cube.edge  # places are in edges of the root
-        if kinds.dipoles:
-            numbers[-3:] /= edge
-        found = tree.sums(numbers) / edge
-        found[1:] /= edge
-        fields = found.T[:, None] / (4 * np.pi)
-        return _Sums(promise, fields, check.errors(fields), int(tree.tree.level[-1]), tree.nbytes)
+    return sums.fields, info
 
 
 def potential_sums(

@@ -26,7 +26,12 @@ class Cube(NamedTuple):
         bounds = np.array([[np.inf] * 3, [-np.inf] * 3])
         for side in sides:
             enlarge(side, bounds)
-        low, high = bounds
+        return Cube.spanning(bounds[None])
+
+    @staticmethod
+    def spanning(bounds: NDArray[np.float64]) -> "Cube":
+        """The same around boxes (n, 2, 3), lowest and highest corners."""
+        low, high = bounds[:, 0].min(axis=0), bounds[:, 1].max(axis=0)
         edge = float((high - low).max()) * (1 + 1e-9)
         edge = edge if edge > 0 else 1.0
         return Cube((low + high - edge) / 2, edge)

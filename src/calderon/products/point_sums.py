@@ -26,7 +26,7 @@ class SumsInfo(NamedTuple):
     `checked` random targets (0 for direct sums, None where there is no gradient). seconds: wall-clock. levels: of the
     octree, with plane waves those that have some. degree: of harmonics, or of translations of plane waves, the highest
     one; combinations: of harmonics. nbytes: of expansions or plane waves, lists and tables. low_levels: of boxes with
-    equivalent sources; edge_points: how many of these an edge of a cube has.
+    equivalent sources; edge_points: how many of these an edge of a cube has. backend: where all was summed.
     """
 
     method: str
@@ -41,22 +41,24 @@ class SumsInfo(NamedTuple):
     nbytes: int = 0
     low_levels: int = 0
     edge_points: int = 0
+    backend: str = "numba"
 
     @staticmethod
-    def direct(rtol: float, gradient: bool, seconds: float) -> "SumsInfo":
+    def direct(rtol: float, gradient: bool, seconds: float, backend: str = "numba") -> "SumsInfo":
         """The record of direct sums, which have no error."""
-        return SumsInfo("direct", rtol, 0.0, 0.0 if gradient else None, seconds)
+        return SumsInfo("direct", rtol, 0.0, 0.0 if gradient else None, seconds, backend=backend)
 
     def __str__(self) -> str:
+        where = "" if self.backend == "numba" else f", backend {self.backend}"
         if self.method == "direct":
-            return f"direct sums, {self.seconds:.2f} s"
+            return f"direct sums, {self.seconds:.2f} s{where}"
         slope = "" if self.gradient_error is None else f", of the gradient {self.gradient_error:.1e}"
         low = f", {self.low_levels} low-frequency levels, {self.edge_points} points an edge" if self.low_levels else ""
         terms = f"degree {self.degree} with {self.combinations} combinations"
         return (
             f"{NAMES[self.method]} sums, rtol {self.rtol:g}: error {self.error:.1e}{slope} at {self.checked} points, "
             f"{self.levels} levels, {terms if self.combinations else f'degrees to {self.degree}'}{low}, "
-            f"{format_bytes(self.nbytes)}, {self.seconds:.2f} s"
+            f"{format_bytes(self.nbytes)}, {self.seconds:.2f} s{where}"
         )
 
 

@@ -7,7 +7,8 @@ and the bytes of its arrays, each at a measured rate of the card. Launches are c
 import math
 import time
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -73,8 +74,22 @@ class Counters:
         if "counters" in own:
             raise RuntimeError(f"{self.device.name} is counted already: leave the other Counters first")
         self._methods = {name: getattr(self.device, name) for name in SHADOWED}
-        own.update({name: getattr(self, f"_{name}") for name in SHADOWED}, counters=self)
+        own["counters"] = self
+        self._shadow()
         return self
+
+    def _shadow(self) -> None:
+        """Count what the methods of the device do."""
+        vars(self.device).update({name: getattr(self, f"_{name}") for name in SHADOWED})
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Count nothing meanwhile."""
+        vars(self.device).update(self._methods)
+        try:
+            yield
+        finally:
+            self._shadow()
 
     def __exit__(self, *_: object) -> None:
         for name in (*SHADOWED, "counters"):
@@ -128,10 +143,14 @@ class Counters:
         return lambda: found
 
 
-def count_work(device: Device, kernel: str, evaluations: Callable[[], float], flops: float = 0.0) -> None:
-    """Add what a launch of a kernel evaluates and computes, where the device is counted; evaluations: called there
-    alone, since counting takes time."""
+def count_work(
+    device: Device, kernel: str, evaluations: Callable[[], float], flops: Callable[[], float] = lambda: 0.0
+) -> None:
+    """Add what a launch of a kernel evaluates and computes, where the device is counted.
+
+    evaluations, flops: called there alone, since counting takes time; what they fetch is not counted."""
     counters: Counters | None = getattr(device, "counters", None)
     if counters is not None:
-        counters.works[kernel].evaluations += evaluations()
-        counters.works[kernel].flops += flops
+        with counters.paused():
+            counters.works[kernel].evaluations += evaluations()
+            counters.works[kernel].flops += flops()

@@ -1,45 +1,35 @@
 """The passes between boxes on a device (passes.c)."""
 
-from typing import Any, NamedTuple
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends import Device, Source, real_name
+from calderon.backends import Device, Source, count_work, real_name
 from calderon.backends.vectors import width
 from calderon.fmm.device.p2m_l2p import LANES
 from calderon.fmm.passes import Translations
 from calderon.fmm.tables import Tables
+from calderon.products.device.octree import Across, DeviceOctree, Shifts
 from calderon.products.device.tables import indices
 from calderon.products.lists import Runs
 
 Index = NDArray[np.int64]
 
 
-class Shifts(NamedTuple):
-    """Pairs of one level on the device: the number of tasks, and targets, starts and steps as in passes.c."""
-
-    tasks: int
-    targets: Any
-    starts: Any
-    steps: Any
-
-
-class Across(NamedTuple):
-    """Pairs of boxes: the number of blocks of `block` targets, and source, target, runs and blocks on the device."""
-
-    blocks: int
-    block: int
-    tables: tuple[Any, ...]
-
-
 class DevicePasses:
-    """The passes of a tree; forward and backward are different where the two sides are."""
+    """The passes of a tree."""
 
-    def __init__(self, device: Device, forward: Translations, backward: Translations) -> None:
-        table, tree = forward.tables, forward.tree
-        self.device, self.columns, self.rank, self.real = device, forward.columns, table.rank, forward.real
-        self.boxes, self.directions = len(tree.level), len(table.starts)
+    _up: list[Shifts]
+    _down: list[Shifts]
+    _forward: Across
+    _backward: Across
+
+    def __init__(self, device: Device, table: Tables, columns: int, edges: NDArray[np.float64]) -> None:
+        """table: matrices; columns: harmonic sums of a box; edges (boxes,): of all boxes. The lists are those of a tree
+        that follow, `_up`, `_down`, `_forward` and `_backward`."""
+        self.device, self.columns, self.rank, self.real = device, columns, table.rank, table.numbers.dtype
+        self.boxes, self.directions = len(edges), len(table.starts)
         widths = table.vectors * width(self.real)
         most = max(2 * LANES, table.rank, int(widths.max()))
         self.group = min(256, -(-most // LANES) * LANES)
@@ -47,15 +37,32 @@ class DevicePasses:
         self.pairs = max(1, (8 if self.columns > 1 else 4) // self.columns)
         while self.pairs > 1 and self._local_bytes > 40_000:
             self.pairs //= 2
+        # boxes of a block: the more, the more pairs share a matrix, but there should be a thousand groups
+        self.block = int(np.clip(self.boxes // 1024, 2, 16))
         defines = (
             ("RANK", self.rank), ("COLUMNS", self.columns), ("PAIRS", self.pairs), ("GROUP_SIZE", self.group),
             ("ROWS", -(-self.rank // self.group)),
         )  # fmt: skip
         self._program = device.build(Source("fmm/device/passes.c", real_name(self.real), defines))
-        self._send(table, np.stack([table.starts, widths], axis=1), 1 / tree.edge)
-        self._up, self._down = self._shifts(tree)
-        self._forward = self._pairs(forward.far)
-        self._backward = self._forward if backward is forward else self._pairs(backward.far)
+        self._send(table, np.stack([table.starts, widths], axis=1), 1 / edges)
+
+    @classmethod
+    def of(cls, device: Device, forward: Translations, backward: Translations) -> Self:
+        """The passes of a tree of the processor; forward and backward are different where the two sides are."""
+        found = cls(device, forward.tables, forward.columns, forward.tree.edge)
+        found._up, found._down = found._shifts(forward.tree)
+        found._forward = found._pairs(forward.far)
+        found._backward = found._forward if backward is forward else found._pairs(backward.far)
+        return found
+
+    @classmethod
+    def on(cls, tree: DeviceOctree, table: Tables) -> Self:
+        """The passes of one harmonic sum in a tree of the device."""
+        levels = np.repeat(np.arange(len(tree.levels) - 1), np.diff(tree.levels))
+        found = cls(tree.device, table, 1, np.exp2(-levels.astype(float)))
+        found._up, found._down = tree.shifts(found.pairs)
+        found._forward = found._backward = tree.far(found.block)
+        return found
 
     @property
     def _local_bytes(self) -> int:
@@ -68,8 +75,7 @@ class DevicePasses:
 
     def _pairs(self, far: Runs) -> Across:
         """The pairs of separated boxes by groups of target boxes, each with the runs of pairs that share a matrix."""
-        # boxes of a group: the more, the more pairs share a matrix, but there should be a thousand groups
-        block = int(np.clip(self.boxes // 1024, 2, 16))
+        block = self.block
         matrix = np.repeat(far.runs[:, 0], far.runs[:, 2] - far.runs[:, 1])
         found, count = (
             Runs.of(far.source, far.target, matrix, far.target // block, self.directions),
@@ -115,9 +121,16 @@ class DevicePasses:
         source, target, runs, blocks = across.tables
         given = (self._numbers, self._places, source, target, runs, blocks, across.block, self.boxes, self._scale)
         self._launch("translate_boxes", across.blocks, parts, *given, moments, expansions)
+        count_work(self.device, "translate_boxes", float, lambda: parts * self._operations(across))
         for level in self._down:
             self._shift(level, self._below, expansions, parts, True)
         return expansions
+
+    def _operations(self, across: Across) -> float:
+        """Operations of all translations between separated boxes: 2 r^2, or 4 r n by two factors of rank n."""
+        ranks, runs = (self.device.to_host(each) for each in (self._places, across.tables[2]))
+        numbers = np.where(ranks[:, 1] == 0, self.rank, 2 * ranks[:, 1])[runs[:, 0]]
+        return float(2 * self.rank * self.columns * (numbers @ (runs[:, 2] - runs[:, 1]).astype(float)))
 
     def _shift(self, level: Shifts, matrices: Any, values: Any, parts: int, adds: bool) -> None:
         given = matrices, level.targets, level.starts, level.steps, self.boxes, int(adds), values

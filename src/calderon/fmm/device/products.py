@@ -49,7 +49,7 @@ class DeviceProduct(RealProducts):
         # passes, and both sides of the table, once where they are the same
         boxes, self._has_far = len(passes.tree.level), len(passes.far.source) > 0
         leaves = Leaves.of(device, far.layout.lists.leaves, boxes, passes.columns, passes.tables.rank, passes.real)
-        self._passes = DevicePasses(device, passes, far.transposed.passes)
+        self._passes = DevicePasses.of(device, passes, far.transposed.passes)
         sent = {id(line): DeviceLine(device, leaves, line, far.run) for line in [*far.rows, *far.columns]}
         self._rows, self._columns = ([sent[id(line)] for line in lines] for lines in (far.rows, far.columns))
         tops, lefts = ([line.first for line in lines] for lines in (far.rows, far.columns))

@@ -1,0 +1,269 @@
+/* Sums over charges and dipoles at points: direct ones of near points (P2P), moments of the points of leaves (P2M) and
+   values of local expansions at points (L2P); the twin of fmm/sums.py, fmm/point_expansions.py and products/direct_sums.py.
+
+   Places (points, 3) are in units of the root, in double precision, in the order of the tree; numbers (KINDS, points) are
+   the charge, if CHARGES, and three numbers of the dipole, if DIPOLES; fields (FIELDS, points) the potential and, of 4,
+   its gradient. DEGREE: of the harmonics, in the basis of fmm/point_expansions.py. boxes: see octree.h. A group takes a
+   leaf, unless it is said otherwise. */
+#include "backends/prelude.h"
+#include "products/device/octree.h"
+
+#define KINDS (CHARGES + 3 * DIPOLES)
+#define PLACES (REAL_IS_DOUBLE ? 3 : 6)
+#define COLUMNS ((PLACES + KINDS + 3) / 4 * 4)
+#define FUNCTIONS ((DEGREE + 1) * (DEGREE + 1))
+#define PITCH (GROUP_SIZE + 1)
+
+/* out (KINDS, count): given numbers (points, KINDS) in this order, those of dipoles times a factor. */
+KERNEL take_numbers(GLOBAL const double *given, GLOBAL const int *order, int count, double factor, GLOBAL real_type *out)
+{
+    int i = THREAD(0);
+    if (i < count)
+        for (int k = 0; k < KINDS; k++) {
+            double number = given[KINDS * (size_t)order[i] + k];
+            out[k * (size_t)count + i] = (real_type)(k < CHARGES ? number : number * factor);
+        }
+}
+
+/* out (points, FIELDS): fields in the order in which the points were given, the gradient times a further factor. */
+KERNEL put_fields(GLOBAL const real_type *fields, GLOBAL const int *order, int count, double factor, double further,
+                  GLOBAL real_type *out)
+{
+    int i = THREAD(0);
+    if (i < count)
+        for (int f = 0; f < FIELDS; f++)
+            out[FIELDS * (size_t)order[i] + f] =
+                (real_type)(fields[f * (size_t)count + i] * (f ? factor * further : factor));
+}
+
+/* A place relative to an origin: in single precision with what that leaves out, since points may be closer together than
+   its rounding. */
+DEVICE void relative_place(GLOBAL const double *places, int i, const double *origin, real_type *place)
+{
+    for (int c = 0; c < 3; c++) {
+        double x = places[3 * (size_t)i + c] - origin[c];
+        place[c] = (real_type)x;
+        if (!REAL_IS_DOUBLE)
+            place[3 + c] = (real_type)(x - (double)place[c]);
+    }
+}
+
+/* Add the fields of a source, as in products/direct_sums.py; a source closer than TINY adds nothing. */
+DEVICE void add_source(const real_type *x, SHARED const real_type *source, real_type *sum)
+{
+    real_type e[3];
+    for (int c = 0; c < 3; c++) {
+        e[c] = x[c] - source[c];
+        if (!REAL_IS_DOUBLE)
+            e[c] += x[3 + c] - source[3 + c];
+    }
+    real_type square = e[0] * e[0] + e[1] * e[1] + e[2] * e[2];
+    real_type u = square < R(1e-30) ? R(0.0) : inverse_square_root(square);
+    SHARED const real_type *numbers = source + PLACES;
+    if (CHARGES) {
+        real_type v = u * numbers[0];
+        sum[0] += v;
+        if (FIELDS > 1) {
+            v *= u * u;
+            for (int c = 0; c < 3; c++)
+                sum[1 + c] -= v * e[c];
+        }
+    }
+    if (DIPOLES) {
+        SHARED const real_type *d = numbers + CHARGES;
+        real_type cube = u * (u * u), v = (e[0] * d[0] + e[1] * d[1] + e[2] * d[2]) * cube;
+        sum[0] += v;
+        if (FIELDS > 1) {
+            v *= u * u * R(3.0);
+            for (int c = 0; c < 3; c++)
+                sum[1 + c] += cube * d[c] - v * e[c];
+        }
+    }
+}
+
+/* fields: of the sources in runs (n, 2) at targets; a group takes a task (first target, one beyond the last, first run, one
+   beyond the last), a thread one of its targets after the other. count, others: numbers of sources and of targets. */
+KERNEL near_fields(GLOBAL const double *sources, GLOBAL const real_type *numbers, int count, GLOBAL const double *targets,
+                   int others, GLOBAL const int *tasks, GLOBAL const int *runs, GLOBAL real_type *fields)
+{
+    LOCAL ALIGNED real_type tile[GROUP_SIZE * COLUMNS];
+    int t = LOCAL_ID(0);
+    GLOBAL const int *task = tasks + 4 * (size_t)GROUP(0);
+    for (int first = task[0]; first < task[1]; first += GROUP_SIZE) {
+        /* places relative to the first target, which is close to all */
+        double origin[3];
+        real_type x[6], total[FIELDS];
+        int at = first + t < task[1] ? first + t : task[1] - 1;
+        for (int c = 0; c < 3; c++)
+            origin[c] = targets[3 * (size_t)task[0] + c];
+        relative_place(targets, at, origin, x);
+        for (int f = 0; f < FIELDS; f++)
+            total[f] = R(0.0);
+        for (int run = task[2]; run < task[3]; run++) {
+            int end = runs[2 * (size_t)run + 1];
+            for (int low = runs[2 * (size_t)run]; low < end; low += GROUP_SIZE) {
+                /* sources that the group shares */
+                int j = low + t, filled = end - low < GROUP_SIZE ? end - low : GROUP_SIZE;
+                BARRIER;
+                if (j < end) {
+                    real_type place[6];
+                    relative_place(sources, j, origin, place);
+                    for (int c = 0; c < PLACES; c++)
+                        tile[t * COLUMNS + c] = place[c];
+                    for (int k = 0; k < KINDS; k++)
+                        tile[t * COLUMNS + PLACES + k] = numbers[k * (size_t)count + j];
+                }
+                BARRIER;
+                real_type sum[FIELDS]; /* sums of sums keep their digits in single precision */
+                for (int f = 0; f < FIELDS; f++)
+                    sum[f] = R(0.0);
+                for (int q = 0; q < filled; q++)
+                    add_source(x, tile + q * COLUMNS, sum);
+                for (int f = 0; f < FIELDS; f++)
+                    total[f] += sum[f];
+            }
+        }
+        if (first + t < task[1])
+            for (int f = 0; f < FIELDS; f++)
+                fields[f * (size_t)others + at] = total[f];
+    }
+}
+
+/* A place relative to the centre of a box, in edges of the box. */
+DEVICE void place_in_box(GLOBAL const double *places, int i, GLOBAL const int *box, real_type *place)
+{
+    double edges = (double)((wide_int)1 << box[LEVEL]);
+    for (int c = 0; c < 3; c++)
+        place[c] = (real_type)((places[3 * (size_t)i + c] - (box[PLACE + c] + 0.5) / edges) * edges);
+}
+
+/* Re and Im of R_m^m at x (sector), from those of R_(m-1)^(m-1), and with them the numbers that `next_degree` goes on
+   from: Re of the last two functions, then Im. */
+DEVICE void begin_order(const real_type *x, int m, real_type *sector, real_type *state)
+{
+    real_type f = m ? R(-0.5) / m : R(1.0), re = m ? sector[0] : R(1.0), im = m ? sector[1] : R(0.0);
+    sector[0] = m ? (x[0] * re - x[1] * im) * f : re;
+    sector[1] = m ? (x[0] * im + x[1] * re) * f : im;
+    state[0] = state[2] = R(0.0);
+    state[1] = sector[0];
+    state[3] = sector[1];
+}
+
+/* From R_(n-1)^m to R_n^m, unless n = m: R_n^m = ((2 n - 1) z R_(n-1)^m - r^2 R_(n-2)^m) / ((n + m) (n - m)). */
+DEVICE void next_degree(real_type z, real_type square, int n, int m, real_type *state)
+{
+    if (n == m)
+        return;
+    real_type f = R(1.0) / ((n + m) * (n - m)), along = z * f * (2 * n - 1), less = square * f;
+    real_type re = along * state[1] - less * state[0], im = along * state[3] - less * state[2];
+    state[0] = state[1];
+    state[1] = re;
+    state[2] = state[3];
+    state[3] = im;
+}
+
+/* moments (leaves, KINDS, FUNCTIONS): of sources with all functions. Threads take a source each, those of one order m at a
+   time, then a function each, which they add up over the sources. */
+KERNEL basis_moments(GLOBAL const int *boxes, GLOBAL const int *leaves, GLOBAL const double *places,
+                     GLOBAL const real_type *numbers, int count, GLOBAL real_type *moments)
+{
+    LOCAL real_type values[2 * (DEGREE + 1) * PITCH], weights[KINDS * GROUP_SIZE];
+    int t = LOCAL_ID(0);
+    GLOBAL const int *box = boxes + NUMBERS * (size_t)leaves[GROUP(0)];
+    GLOBAL real_type *own = moments + (size_t)GROUP(0) * KINDS * FUNCTIONS;
+    real_type edges = (real_type)((wide_int)1 << box[LEVEL]);
+    int begin = box[SOURCES], end = box[SOURCES + 1];
+    for (int first = begin; first == begin || first < end; first += GROUP_SIZE) {
+        /* a source, derivatives of which are by places in edges of the leaf */
+        int at = first + t < end ? first + t : end - 1, k = 0;
+        real_type x[3] = {R(0.0), R(0.0), R(0.0)}, sector[2], state[4];
+        if (at >= begin)
+            place_in_box(places, at, box, x);
+        for (int n = 0; n < KINDS; n++) {
+            real_type scale = n < CHARGES ? R(1.0) : edges;
+            weights[n * GROUP_SIZE + t] = first + t < end ? numbers[n * (size_t)count + at] * scale : R(0.0);
+        }
+        real_type square = x[0] * x[0] + x[1] * x[1] + x[2] * x[2];
+        for (int m = 0; m <= DEGREE; m++) {
+            begin_order(x, m, sector, state);
+            int rows = DEGREE + 1 - m, functions = m ? 2 * rows : rows;
+            for (int n = m; n <= DEGREE; n++) {
+                next_degree(x[2], square, n, m, state);
+                values[(n - m) * PITCH + t] = state[1];
+                if (m > 0)
+                    values[(rows + n - m) * PITCH + t] = state[3];
+            }
+            BARRIER;
+            for (int q = t; q < functions * KINDS; q += GROUP_SIZE) {
+                int n = q / functions, row = q % functions;
+                real_type total = R(0.0);
+                for (int j = 0; j < GROUP_SIZE; j++)
+                    total += values[row * PITCH + j] * weights[n * GROUP_SIZE + j];
+                GLOBAL real_type *place = own + n * FUNCTIONS + k + row;
+                *place = first == begin ? total : *place + total;
+            }
+            k += functions;
+            BARRIER;
+        }
+    }
+}
+
+/* Products of a matrix (columns, rows) with one vector of each of `count` leaves, TOGETHER of them and one row a thread.
+   to_boxes: whether results stand at the numbers of boxes and given vectors in the order of leaves, or the other way. */
+KERNEL multiply_leaves(GLOBAL const real_type *matrix, int rows, int columns, GLOBAL const int *leaves, int count,
+                       int to_boxes, GLOBAL const real_type *given, GLOBAL real_type *out)
+{
+    int n = THREAD(0), row = n % rows, first = n / rows * TOGETHER;
+    if (first >= count)
+        return;
+    GLOBAL const real_type *from[TOGETHER];
+    real_type sums[TOGETHER];
+    UNROLL
+    for (int w = 0; w < TOGETHER; w++) {
+        int leaf = first + w < count ? first + w : count - 1;
+        from[w] = given + (size_t)columns * (to_boxes ? leaf : leaves[leaf]);
+        sums[w] = R(0.0);
+    }
+    for (int c = 0; c < columns; c++) {
+        real_type a = matrix[(size_t)c * rows + row];
+        UNROLL
+        for (int w = 0; w < TOGETHER; w++)
+            sums[w] += a * from[w][c];
+    }
+    UNROLL
+    for (int w = 0; w < TOGETHER; w++)
+        if (first + w < count)
+            out[(size_t)rows * (to_boxes ? leaves[first + w] : first + w) + row] = sums[w];
+}
+
+/* Add to fields (FIELDS, count) those of local expansions (leaves, FIELDS, FUNCTIONS) at the targets of the leaves. */
+KERNEL add_expansions(GLOBAL const int *boxes, GLOBAL const int *leaves, GLOBAL const double *places, int count,
+                      GLOBAL const real_type *expansions, GLOBAL real_type *fields)
+{
+    GLOBAL const int *box = boxes + NUMBERS * (size_t)leaves[GROUP(0)];
+    GLOBAL const real_type *own = expansions + (size_t)GROUP(0) * FIELDS * FUNCTIONS;
+    real_type edges = (real_type)((wide_int)1 << box[LEVEL]);
+    for (int at = box[TARGETS] + LOCAL_ID(0); at < box[TARGETS + 1]; at += GROUP_SIZE) {
+        real_type x[3], total[FIELDS], sector[2], state[4];
+        place_in_box(places, at, box, x);
+        for (int f = 0; f < FIELDS; f++)
+            total[f] = R(0.0);
+        real_type square = x[0] * x[0] + x[1] * x[1] + x[2] * x[2];
+        int k = 0;
+        for (int m = 0; m <= DEGREE; m++) {
+            begin_order(x, m, sector, state);
+            int rows = DEGREE + 1 - m;
+            for (int n = m; n <= DEGREE; n++) {
+                next_degree(x[2], square, n, m, state);
+                for (int f = 0; f < FIELDS; f++) {
+                    total[f] += own[f * FUNCTIONS + k + n - m] * state[1];
+                    if (m > 0)
+                        total[f] += own[f * FUNCTIONS + k + rows + n - m] * state[3];
+                }
+            }
+            k += m ? 2 * rows : rows;
+        }
+        for (int f = 0; f < FIELDS; f++)
+            fields[f * (size_t)count + at] += f ? total[f] * edges : total[f];
+    }
+}

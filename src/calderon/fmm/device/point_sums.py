@@ -1,0 +1,137 @@
+"""Sums over points on a device (point_sums.c), in an octree that is made there: for points that move."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calderon.backends import Device, Source, count_work, real_name, require_device_memory
+from calderon.fmm.device.passes import DevicePasses
+from calderon.fmm.orders import Promise
+from calderon.fmm.tables import tables
+from calderon.products.device.octree import DeviceOctree
+from calderon.products.direct_sums import Kinds
+
+Array = NDArray[np.float64]
+GROUP, TOGETHER = 64, 4
+"""Threads of a group, about the points of a leaf; leaves whose vectors meet each number of a matrix."""
+THREADS = 1 << 17
+"""Threads that fill a large device: for fewer targets direct sums share the sources out in runs."""
+OPERATIONS = {Kinds(True, False, False): 14, Kinds(False, True, False): 22, Kinds(True, True, False): 25}
+"""Operations of a pair of points; gradients take about as many again."""
+
+
+class DeviceSums:
+    """Sources, targets and numbers of a sum on a device, and its sums there.
+
+    device: where. kinds: of numbers and fields. levels, nbytes: of the last tree, and its bytes with all else there.
+    """
+
+    def __init__(self, device: Device, sources: Array, targets: Array | None, numbers: Array, kinds: Kinds,
+                 advice: str) -> None:  # fmt: skip
+        """sources (n, 3), targets (m, 3) or None for the sources, numbers (n, kinds.numbers); advice: where memory is
+        short."""
+        self.device, self.kinds, self.advice, self.levels, self.nbytes = device, kinds, advice, 0, 0
+        self._shape = len(sources), len(sources if targets is None else targets)
+        self._has_targets = targets is not None
+        # of a point: place and key, its place in the order of the tree, keys that are sorted; numbers and fields twice
+        self._points = sum(self._shape[: 1 + self._has_targets])
+        self._own = self._points * 72 + 16 * (len(sources) * kinds.numbers + self._shape[1] * kinds.fields)
+        require_device_memory(device, self._own, f"the sum over {self._points} points", advice)
+        self._sources, self._numbers = device.array(sources), device.array(numbers)
+        self._targets = self._sources if targets is None else device.array(targets)
+
+    def _program(self, real: Any, degree: int) -> Any:
+        defines = (
+            ("GROUP_SIZE", GROUP), ("TOGETHER", TOGETHER), ("DEGREE", degree), ("CHARGES", int(self.kinds.charges)),
+            ("DIPOLES", int(self.kinds.dipoles)), ("FIELDS", self.kinds.fields),
+        )  # fmt: skip
+        return self.device.build(Source("fmm/device/point_sums.c", real_name(real), defines))
+
+    def sums(self, promise: Promise, single: bool) -> Array:
+        """(m, 1 or 4) fields by an order of the harmonics, of potentials and gradients."""
+        device, kinds, real = self.device, self.kinds, np.dtype(np.float32 if single else np.float64)
+        tree = DeviceOctree(
+            device, self._sources, self._targets if self._has_targets else None, promise.leaf, self.advice
+        )
+        table, program = tables(promise.order, single), self._program(real, promise.order.p)
+        self.levels, edge, (n, m) = len(tree.levels) - 2, np.float64(tree.cube.edge), self._shape
+        numbers, fields = device.empty((kinds.numbers, n), real), device.empty((kinds.fields, m), real)
+        self._run(program, "take_numbers", n, self._numbers, tree.sources.order, n, 1 / edge, numbers)
+        self._near(program, tree.sources.places, numbers, tree.targets.places, *tree.near(), fields)
+        self.nbytes = self._own
+        if self.levels > 1:
+            self._far(program, tree, table, numbers, fields, real)
+        self.nbytes += tree.nbytes
+        out = device.empty((m, kinds.fields), real)
+        self._run(program, "put_fields", m, fields, tree.targets.order, m, 1 / (4 * np.pi * edge), 1 / edge, out)
+        return np.asarray(device.to_host(out), float)
+
+    def direct(self, targets: Array) -> Array:
+        """(m, 1 or 4) fields at targets (m, 3), in double precision, by all pairs of points."""
+        device, kinds, real, n = self.device, self.kinds, np.dtype(np.float64), self._shape[0]
+        program = self._program(real, 0)
+        # as many copies of the targets as fill the device, each with a run of sources
+        copies = int(np.clip(THREADS // len(targets), 1, -(-n // GROUP)))
+        bounds = n * np.arange(copies + 1) // copies
+        runs = np.stack([bounds[:-1], bounds[1:]], axis=1).astype(np.int32)
+        blocks = np.append(np.arange(0, len(targets), GROUP), len(targets))
+        tasks = np.empty((copies, len(blocks) - 1, 4), np.int32)
+        tasks[..., 0] = blocks[:-1] + len(targets) * np.arange(copies)[:, None]
+        tasks[..., 1] = blocks[1:] + len(targets) * np.arange(copies)[:, None]
+        tasks[..., 2] = np.arange(copies)[:, None]
+        tasks[..., 3] = tasks[..., 2] + 1
+        places, order = device.array(np.tile(targets, (copies, 1))), device.array(np.arange(n, dtype=np.int32))
+        numbers = device.empty((kinds.numbers, n), real)
+        fields = device.empty((kinds.fields, copies * len(targets)), real)
+        self._run(program, "take_numbers", n, self._numbers, order, n, np.float64(1.0), numbers)
+        given = device.array(runs), device.array(tasks.reshape(-1, 4))
+        self._near(program, self._sources, numbers, places, *given, fields)
+        found = device.to_host(fields).reshape(kinds.fields, copies, -1).sum(axis=1)
+        return np.asarray(found.T / (4 * np.pi))
+
+    def _run(self, program: Any, kernel: str, threads: int, *arguments: Any) -> None:
+        self.device.launch(program, kernel, (threads,), (GROUP,), *arguments)
+
+    def _near(self, program: Any, sources: Any, numbers: Any, targets: Any, runs: Any, tasks: Any, fields: Any) -> None:
+        """Fields of the runs of sources of each task."""
+        given = sources, numbers, sources.shape[0], targets, targets.shape[0], tasks, runs, fields
+        self._run(program, "near_fields", tasks.shape[0] * GROUP, *given)
+        plain = self.kinds._replace(gradient=False)
+        flops = OPERATIONS[plain] * (1 + self.kinds.gradient)
+        count_work(self.device, "near_fields", float, lambda: flops * self._pairs(runs, tasks))
+
+    def _pairs(self, runs: Any, tasks: Any) -> float:
+        """Pairs of points that are summed directly."""
+        lengths = np.append(0, np.cumsum(np.diff(self.device.to_host(runs).astype(float), axis=1)))
+        first, last, low, high = self.device.to_host(tasks).T
+        return float((last - first) @ (lengths[high] - lengths[low]))
+
+    def _far(self, program: Any, tree: DeviceOctree, table: Any, numbers: Any, fields: Any, real: Any) -> None:
+        """Add the fields of separated boxes, by all five passes."""
+        device, kinds, leaves, size = self.device, self.kinds, tree.number_of_leaves, (table.order.p + 1) ** 2
+        passes = DevicePasses.on(tree, table)
+        widest = max(kinds.numbers, kinds.fields) * size
+        needed = real.itemsize * (2 * tree.number_of_boxes * table.rank + leaves * widest) + table.nbytes
+        require_device_memory(device, needed, "expansions of boxes", self.advice)
+        self.nbytes += needed
+        # P2M: by the basis functions, then the combinations
+        basis, groups = device.empty((leaves, widest), real), -(-leaves // TOGETHER)
+        here = tree.boxes, tree.leaves, tree.sources.places, numbers, numbers.shape[1], basis
+        self._run(program, "basis_moments", leaves * GROUP, *here)
+        count_work(device, "basis_moments", float, lambda: float(size * self._shape[0] * (6 + 2 * kinds.numbers)))
+        matrix = device.array(table.expand[kinds.rows, :size].reshape(-1, table.rank))
+        moments, shape = passes.empty(1), (table.rank, kinds.numbers * size)
+        given = matrix, *shape, tree.leaves, leaves, 1, basis, moments
+        self._run(program, "multiply_leaves", groups * table.rank, *given)
+        expansions = passes.run(moments, 1, False)
+        # L2P
+        matrix = device.array(table.expand[: kinds.fields, :size].transpose(2, 0, 1).reshape(table.rank, -1))
+        shape = kinds.fields * size, table.rank
+        given = matrix, *shape, tree.leaves, leaves, 0, expansions, basis
+        self._run(program, "multiply_leaves", groups * shape[0], *given)
+        there = tree.boxes, tree.leaves, tree.targets.places, fields.shape[1], basis, fields
+        self._run(program, "add_expansions", leaves * GROUP, *there)
+        count_work(device, "add_expansions", float, lambda: float(size * self._shape[1] * (6 + 2 * kinds.fields)))
+        products = 2.0 * leaves * table.rank * size * (kinds.numbers + kinds.fields)
+        count_work(device, "multiply_leaves", float, lambda: products)

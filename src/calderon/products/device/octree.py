@@ -1,0 +1,200 @@
+"""Octrees and their lists made on a device, for points that move (octree.c)."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calderon.backends import Device, Source, require_device_memory
+from calderon.backends.devices.device_matrix import GROUP
+from calderon.backends.devices.sorting import Sorting
+from calderon.products.lists import OFFSETS
+from calderon.products.octree import DEEPEST, Cube
+
+NUMBERS, NEIGHBOURS = 9, 27
+"""Numbers of a box, and of its neighbours with itself, as in octree.c."""
+GROUPS = 256
+"""Groups that find the bounds of points."""
+
+
+class DevicePoints(NamedTuple):
+    """Points on a device in the order of their keys: their number, order (n,), where each was, and places (n, 3) in
+    units of the root."""
+
+    number: int
+    order: Any
+    places: Any
+
+
+class NearRuns(NamedTuple):
+    """Sources near the targets of leaves: runs (n, 2) of sources; tasks (leaves, 4), the run of targets of each leaf
+    and its runs of sources."""
+
+    runs: Any
+    tasks: Any
+
+
+class Across(NamedTuple):
+    """Pairs of separated boxes: the number of blocks of `block` targets, and source, target, runs and blocks on the
+    device as in `translate_boxes` of fmm/device/passes.c."""
+
+    blocks: int
+    block: int
+    tables: tuple[Any, ...]
+
+
+class Shifts(NamedTuple):
+    """Pairs of one level and its parents on the device: the number of tasks, and targets, starts and steps as in
+    `shift_boxes` of fmm/device/passes.c."""
+
+    tasks: int
+    targets: Any
+    starts: Any
+    steps: Any
+
+
+class DeviceOctree:
+    """The octree of sources and targets on a device, with the boxes and in the order of `octree`.
+
+    boxes, children: see octree.c. leaves: boxes without children. levels: first box of each level, then the number of
+    boxes. sources, targets: the same where there are no targets of their own. nbytes: of boxes and lists, about.
+    """
+
+    def __init__(self, device: Device, sources: Any, targets: Any | None, most: int, advice: str) -> None:
+        """sources, targets: points (n, 3) on the device, None for the sources; most: sources or targets of a leaf;
+        advice: for those who have not enough memory."""
+        self.device, self.most, self.advice = device, most, advice
+        defines = ("GROUP_SIZE", GROUP), ("DEEPEST", DEEPEST)
+        self._program = device.build(Source("products/device/octree.c", "double", defines))
+        self._sorting, self.nbytes = Sorting(device), 0
+        given = [sources] if targets is None else [sources, targets]
+        self.cube = Cube.spanning(np.concatenate([self._bounds(each) for each in given]))
+        found, keys = zip(*(self._sorted(each) for each in given), strict=True)
+        self.sources, self.targets = found[0], found[-1]
+        self._divide(keys[0], keys[-1])
+        self._leaves()
+
+    def _launch(self, kernel: str, threads: int, *arguments: Any) -> None:
+        self.device.launch(self._program, kernel, (threads,), (GROUP,), *arguments)
+
+    def _integers(self, *shape: int) -> Any:
+        """Room for integers."""
+        found = self.device.empty(shape, np.int32)
+        self.nbytes += found.nbytes
+        return found
+
+    def _require(self, integers: int, what: str) -> None:
+        """MemoryError where so many do not fit, or have no places of 32 bits."""
+        require_device_memory(self.device, 4 * integers, what, self.advice)
+        if integers > np.iinfo(np.int32).max:
+            raise MemoryError(f"{what} takes {integers} numbers, and a device counts to 2147483647: {self.advice}")
+
+    def _total(self, places: Any, count: int) -> int:
+        """Replace counts by their sums, and wait for the sum of all."""
+        return int(self.device.to_host(self._sorting.sum_before(places, count))[0])
+
+    def _bounds(self, points: Any) -> NDArray[np.float64]:
+        """(groups, 2, 3) lowest and highest coordinates of some of the points."""
+        count = points.shape[0]
+        groups = min(GROUPS, -(-count // GROUP))
+        bounds = self.device.empty((groups, 2, 3), np.float64)
+        self._launch("bounds_of_points", groups * GROUP, points, count, groups, bounds)
+        return self.device.to_host(bounds)
+
+    def _sorted(self, points: Any) -> tuple[DevicePoints, Any]:
+        """Points in the order of their keys, and the keys."""
+        count, (x, y, z), edge = points.shape[0], self.cube.low, np.float64(self.cube.edge)
+        keys, order = self.device.empty((count,), np.int64), self._integers(count)
+        self._launch("point_keys", count, points, count, x, y, z, 2**DEEPEST / edge, keys, order)
+        keys, order = self._sorting.sort(keys, order, count, 3 * DEEPEST)
+        places = self.device.empty((count, 3), np.float64)
+        self._launch("place_points", count, points, order, count, x, y, z, edge, places)
+        return DevicePoints(count, order, places), keys
+
+    def _divide(self, sources: Any, targets: Any) -> None:
+        """Boxes and children, level by level, from the keys of both sides; again with more room where it is short."""
+        room = 3 * max(self.sources.number, self.targets.number) // self.most + 100
+        while not self._fits(sources, targets, room):
+            room *= 2
+
+    def _fits(self, sources: Any, targets: Any, room: int) -> bool:
+        """Whether all boxes have been made in so much room."""
+        self._require(room * (NUMBERS + 8), "an octree")
+        self.boxes, self.children = self._integers(room, NUMBERS), self._integers(room, 8)
+        self.device.put(
+            np.array([0, -1, 0, 0, 0, 0, self.sources.number, 0, self.targets.number], np.int32), self.boxes
+        )
+        self.levels, first, count = [0], 0, 1
+        while count:
+            places = self._integers(count)
+            given = self.boxes, self.children, first, count, sources, targets, self.most
+            self._launch("divide_boxes", count, *given, 1, places)
+            found = self._total(places, count)
+            if first + count + found > room:
+                return False
+            self._launch("divide_boxes", count, *given, 0, places)
+            first, count = first + count, found
+            self.levels.append(first)
+        return True
+
+    def _leaves(self) -> None:
+        """List the boxes without children, and find the neighbours of all."""
+        count = self.levels[-1]
+        self._require(count * (NEIGHBOURS + 2), "a list of neighbours")
+        self.neighbours, places = self._integers(count, NEIGHBOURS), self._integers(count)
+        given = self.boxes, count, self.most
+        self._launch("list_leaves", count, *given, 1, places, places)
+        self.number_of_leaves = self._total(places, count)
+        self.leaves = self._integers(self.number_of_leaves)
+        self._launch("list_leaves", count, *given, 0, places, self.leaves)
+        for low, high in zip(self.levels, self.levels[1:], strict=False):
+            found = self.boxes, self.children, low, high - low, self.neighbours
+            self._launch("find_neighbours", (high - low) * NEIGHBOURS, *found)
+
+    @property
+    def number_of_boxes(self) -> int:
+        """The number of boxes of all levels."""
+        return self.levels[-1]
+
+    def near(self) -> NearRuns:
+        """The list of what is summed directly."""
+        count = self.number_of_leaves
+        places, tasks = self._integers(count), self._integers(count, 4)
+        given = self.boxes, self.neighbours, self.leaves, count, self.most
+        self._launch("near_runs", count, *given, 1, places, places, tasks)
+        found = self._total(places, count)
+        self._require(2 * found, "a list of near points")
+        runs = self._integers(found, 2)
+        self._launch("near_runs", count, *given, 0, places, runs, tasks)
+        return NearRuns(runs, tasks)
+
+    def far(self, block: int) -> Across:
+        """The pairs of boxes that are translated, by blocks of targets."""
+        count, directions = self.number_of_boxes, len(OFFSETS)
+        blocks = -(-count // block)
+        cells = blocks * directions
+        self._require(4 * cells, "a list of boxes")
+        offsets, places = self.device.array(OFFSETS.astype(np.int32)), self._integers(cells)
+        given = self.boxes, self.children, self.neighbours, count, offsets, directions, block, cells
+        self._launch("far_pairs", cells, *given, 1, places, places, places, places)
+        pairs = self._total(places, cells)
+        self._require(2 * pairs, "a list of pairs of boxes")
+        source, target, runs = self._integers(pairs), self._integers(pairs), self._integers(cells, 3)
+        self._launch("far_pairs", cells, *given, 0, places, source, target, runs)
+        starts = self.device.array(directions * np.arange(blocks + 1, dtype=np.int32))
+        return Across(blocks, block, (source, target, runs, starts))
+
+    def shifts(self, together: int) -> tuple[list[Shifts], list[Shifts]]:
+        """Moments to parents, the deepest level first, and local expansions from them, the deepest level last, with
+        that many boxes a task."""
+        up, down, array = [], [], self.device.array
+        for low, high in zip(self.levels[2:], self.levels[3:-1], strict=False):
+            tasks, number = -(-(high - low) // together), high - low  # boxes of the first levels have no separated ones
+            steps = [self._integers(8 * tasks, together + 1) for _ in range(2)]
+            targets = [self._integers(count, together) for count in (tasks, 8 * tasks)]
+            given = targets[0], steps[0], targets[1], steps[1]
+            self._launch("list_shifts", 8 * tasks, self.children, low, number, together, *given)
+            starts = [array(np.arange(0, 8 * tasks + 1, each, dtype=np.int32)) for each in (8, 1)]
+            up.append(Shifts(tasks, targets[0], starts[0], steps[0]))
+            down.append(Shifts(8 * tasks, targets[1], starts[1], steps[1]))
+        return up[::-1], down
