@@ -219,7 +219,6 @@ def test_many_batches_make_one_matrix(monkeypatch):
     operator = cal.single_layer(LAPLACE, SPACE)
     whole = assembled(operator, 1e-4)
     monkeypatch.setattr(device_batches, "BATCH", 200_000)
-    monkeypatch.setattr(device_skeleton, "BATCH", 20_000)
     monkeypatch.setattr(compression, "MOST_WORK", 2e4)
     monkeypatch.setattr(device_compression, "ROUND", 1e4)
     monkeypatch.setattr(device_compression, "ROUNDS", 12)

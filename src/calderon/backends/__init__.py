@@ -2,7 +2,16 @@
 
 from calderon.backends.backend import DEVICE_BACKENDS, available_backends, get, real_type, survey
 from calderon.backends.devices.counters import Counters, count_work
-from calderon.backends.devices.device import BuildError, Defines, Device, LinearAlgebra, OnDevice, Source, real_name
+from calderon.backends.devices.device import (
+    BuildError,
+    Defines,
+    Device,
+    Kernels,
+    LinearAlgebra,
+    OnDevice,
+    Source,
+    real_name,
+)
 from calderon.backends.devices.device_matrix import DeviceMatrix, require_device_memory
 from calderon.backends.devices.sharing import (
     Deliver,
@@ -32,6 +41,7 @@ __all__ = [
     "Execution",
     "HandedOver",
     "InOrder",
+    "Kernels",
     "LinearAlgebra",
     "OnDevice",
     "SharingWarning",

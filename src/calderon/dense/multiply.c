@@ -1,5 +1,5 @@
 /* Products of the local matrices of a tile with vectors, without assembling rows. */
-#include "backends/group_sum.h"
+#include "backends/devices/group_sum.h"
 
 /* total += the entry at `place` times the complex number x (2,). */
 DEVICE void add_product(GLOBAL const real_type *matrices, GLOBAL const real_type *matrices_i, size_t place,

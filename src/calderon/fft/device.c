@@ -3,7 +3,7 @@
    Function n has m x m nodes from node (first[n, 0], first[n, 1]) of the grid on plane[n] on; weights[n, c, m a + b] of
    J_x, J_y and div J (c). REAL: of the grid. VECTOR_REAL: of vectors, weights and near entries. Complex numbers are
    pairs. */
-#include "backends/group_sum.h"
+#include "backends/devices/group_sum.h"
 
 typedef VECTOR_REAL vector_type;
 

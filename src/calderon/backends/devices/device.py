@@ -136,6 +136,18 @@ class Source:
         return f"{self.path} ({self.real}{', ' if settings else ''}{settings})"
 
 
+class Kernels:
+    """The kernels of a source, built for a device, in groups of `group` threads along the first axis."""
+
+    def __init__(self, device: Device, source: Source, group: int) -> None:
+        self.device, self.group, self._program = device, group, device.build(source)
+
+    def launch(self, kernel: str, threads: int | tuple[int, int], *arguments: Any) -> None:
+        """Queue a kernel as `Device.launch` does: threads along one axis or two, rounded up to whole groups."""
+        number = threads if isinstance(threads, tuple) else (threads,)
+        self.device.launch(self._program, kernel, number, (self.group, 1)[: len(number)], *arguments)
+
+
 def _expanded(path: str, named: dict[str, str], seen: set[str]) -> list[str]:
     """Lines of a file of the package with those it includes, each once; `named` gives the path of #include NAME."""
     if path in seen:

@@ -2,7 +2,7 @@
    by row and may be more than 2^31. One group of GROUP_SIZE threads takes a row, unless said otherwise.
 
    MATRIX_COMPLEX: whether entries are complex. VECTOR_REAL: type of vectors, which are complex always, (n, 2). */
-#include "backends/group_sum.h"
+#include "backends/devices/group_sum.h"
 
 typedef VECTOR_REAL vector_type;
 

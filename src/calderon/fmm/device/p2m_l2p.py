@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends import Device, Source, real_name
+from calderon.backends import Device, Kernels, Source, real_name
 from calderon.backends.devices.device_matrix import GROUP
 from calderon.fmm.product import DIRECTIONS, Line
 from calderon.products.device.tables import indices, runs_of
@@ -53,10 +53,7 @@ class DeviceLine:
         self.nbytes = moments.nbytes + 4 * (line.starts.size + runs.size) + self.places.nbytes
         real = real_name(moments.dtype)
         defines = ("WORK_REAL", real_name(leaves.work)), ("RANK", leaves.rank), ("COLUMNS", leaves.columns)
-        self._program = device.build(Source("fmm/device/p2m_l2p.c", real, defines))
-
-    def _launch(self, kernel: str, threads: int, parts: int, *arguments: Any) -> None:
-        self.device.launch(self._program, kernel, (threads, parts), (GROUP, 1), *arguments)
+        self._kernels = Kernels(device, Source("fmm/device/p2m_l2p.c", real, defines), GROUP)
 
     def take(self, x: Vectors) -> Any:
         """Coefficients (parts, pieces) of the pieces, of a vector of the whole table."""
@@ -68,22 +65,21 @@ class DeviceLine:
         threads = len(leaves.here) * -(-size // GROUP) * GROUP
         kernel = "moments_of_values" if self.values else "moments_of_pieces"
         where = self._starts, leaves.there, leaves.boxes, given, self.count, int(adds), moments
-        self._launch(kernel, threads, parts, self._functions, *where)
+        self._kernels.launch(kernel, (threads, parts), self._functions, *where)
 
     def move_origin(self, sums: Any, parts: int, last: bool) -> None:
         """Move the origin of moments or local expansions of leaves, by which such functions are multiplied."""
         if self._arms is not None:
             threads = len(self.leaves.here) * -(-self.leaves.rank // GROUP) * GROUP
-            self._launch(
-                "move_origin", threads, parts, self._arms, self.leaves.there, self.leaves.boxes, int(last), sums
-            )
+            given = self._arms, self.leaves.there, self.leaves.boxes, int(last), sums
+            self._kernels.launch("move_origin", (threads, parts), *given)
 
     def tested(self, expansions: Any, parts: int) -> Any:
         """(parts, pieces) local expansions tested with the pieces; where some leaves alone have fields, zero in all
         others, in memory that the next call writes to again."""
         out, kernel = self._out(parts), "test_values" if self.values else "test_pieces"
         given = self._functions, self._runs, self.leaves.boxes, expansions, out, self.count
-        self._launch(kernel, self.runs * GROUP, parts, *given)
+        self._kernels.launch(kernel, (self.runs * GROUP, parts), *given)
         return out
 
     def _out(self, parts: int) -> Any:

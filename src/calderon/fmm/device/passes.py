@@ -5,7 +5,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends import Device, Source, count_work, real_name
+from calderon.backends import Device, Kernels, Source, count_work, real_name
 from calderon.backends.vectors import width
 from calderon.fmm.device.p2m_l2p import LANES
 from calderon.fmm.passes import Translations
@@ -43,7 +43,7 @@ class DevicePasses:
             ("RANK", self.rank), ("COLUMNS", self.columns), ("PAIRS", self.pairs), ("GROUP_SIZE", self.group),
             ("ROWS", -(-self.rank // self.group)),
         )  # fmt: skip
-        self._program = device.build(Source("fmm/device/passes.c", real_name(self.real), defines))
+        self._kernels = Kernels(device, Source("fmm/device/passes.c", real_name(self.real), defines), self.group)
         self._send(table, np.stack([table.starts, widths], axis=1), 1 / edges)
 
     @classmethod
@@ -120,7 +120,7 @@ class DevicePasses:
         across = self._backward if transposed else self._forward
         source, target, runs, blocks = across.tables
         given = (self._numbers, self._places, source, target, runs, blocks, across.block, self.boxes, self._scale)
-        self._launch("translate_boxes", across.blocks, parts, *given, moments, expansions)
+        self._kernels.launch("translate_boxes", (across.blocks * self.group, parts), *given, moments, expansions)
         count_work(self.device, "translate_boxes", float, lambda: parts * self._operations(across))
         for level in self._down:
             self._shift(level, self._below, expansions, parts, True)
@@ -134,10 +134,7 @@ class DevicePasses:
 
     def _shift(self, level: Shifts, matrices: Any, values: Any, parts: int, adds: bool) -> None:
         given = matrices, level.targets, level.starts, level.steps, self.boxes, int(adds), values
-        self._launch("shift_boxes", level.tasks, parts, *given)
-
-    def _launch(self, kernel: str, groups: int, parts: int, *arguments: Any) -> None:
-        self.device.launch(self._program, kernel, (groups * self.group, parts), (self.group, 1), *arguments)
+        self._kernels.launch("shift_boxes", (level.tasks * self.group, parts), *given)
 
 
 def padded(numbers: Index, count: int) -> Index:

@@ -5,7 +5,6 @@
 #include GREEN
 #include FORM
 #include "galerkin/regular/pair_moments.h"
-#include "galerkin/device/listed.h"
 #include "galerkin/device/strips.h"
 
 /* Local matrix number `from`, transposed if so, of touching and near pairs, to number `to` of all; both in layers of `count`
@@ -37,7 +36,7 @@ KERNEL pairs_in_blocks(GLOBAL const real_type *test_points, GLOBAL const real_ty
 {
     LOCAL real_type x[POINTS * 3];
     /* the pair of this thread: a group takes one test triangle and some trial triangles of a strip */
-    GLOBAL const int *strip = strips + (size_t)STRIP_FIELDS * record_of(strips, number, STRIP_FIELDS, FIRST_GROUP, GROUP(0));
+    GLOBAL const int *strip = strips + (size_t)STRIP_FIELDS * last_at_most(strips + FIRST_GROUP, STRIP_FIELDS, number, GROUP(0));
     int width = strip[COLUMN_TRIANGLES], segments = (width + LOCAL_SIZE(0) - 1) / LOCAL_SIZE(0);
     int group = GROUP(0) - strip[FIRST_GROUP], k = group / segments;
     int j = group % segments * LOCAL_SIZE(0) + LOCAL_ID(0), inside = j < width;

@@ -50,16 +50,8 @@ DEVICE void gather_entry(GLOBAL const int *side, int cluster, int j, int count, 
         int function = 0, k = j;
         if (!own) {
             GLOBAL const int *list = side + side[SIDE_LISTS] + item(side, SIDE_LIST_STARTS, cluster);
-            int triangle = item(side, SIDE_TRIANGLES, e), high = count;
             function = item(side, SIDE_LOCALS, e);
-            k = 0;
-            while (high - k > 1) { /* the list increases, and holds the triangle */
-                int middle = (k + high) / 2;
-                if (list[middle] <= triangle)
-                    k = middle;
-                else
-                    high = middle;
-            }
+            k = last_at_most(list, 1, count, item(side, SIDE_TRIANGLES, e)); /* the list holds the triangle */
         }
         *re += from[(size_t)2 * function * count + k];
 #if COMPLEX

@@ -2,7 +2,7 @@
    where the method and its rule to stop are described. ROWS: the file that computes rows and columns of the matrix, with
    COMPLEX numbers or real ones; numbers of the matrix are PARTS reals. */
 #include ROWS
-#include "backends/group_sum.h"
+#include "backends/devices/group_sum.h"
 
 #define FULL (-1)
 #define NO_ROOM (-2)

@@ -8,22 +8,23 @@ from numpy.typing import NDArray
 from calderon.backends import Defines, Device, Source, format_bytes, real_name
 from calderon.backends.devices.device_matrix import GROUP
 from calderon.hmatrix.tree.block_tree import BlockTree
+from calderon.products.device.tables import runs_that_fit
 
-BATCH = 8 << 30
-"""Bytes of the numbers of blocks that are worked on together, at most."""
+BATCH = 4 * (2**31 - 1)
+"""Bytes of the numbers of blocks that are worked on together, at most: 32 bits count those of four bytes."""
 SHARE = 4
 """Numbers of a batch, and what else it takes, are at most this part of the memory of the device each."""
+
+
+def most_bytes(device: Device) -> int:
+    """Bytes of the numbers of blocks that a device works on together, at most."""
+    return min(BATCH, device.memory() // SHARE)
 
 
 def entries_source(name: str, defines: Defines, real: np.dtype[Any], more: Defines = ()) -> Source:
     """The variant of a source that computes entries of a matrix, for one with these definitions, and more of its
     own."""
     return Source(f"hmatrix/device/{name}.c", real_name(real), (*defines, ("GROUP_SIZE", GROUP), *more))
-
-
-def wide_real(device: Device) -> np.dtype[Any]:
-    """The type of sums on a device: double precision, where it has that."""
-    return np.dtype(np.float64 if device.has_double else np.float32)
 
 
 class Batch(NamedTuple):
@@ -47,30 +48,18 @@ def batches(
 ) -> list[Batch]:
     """Cut a list of blocks which take so many numbers of the matrix and so many real ones besides. MemoryError where
     one alone does not fit; what: they are, in the message."""
-    real = np.empty(0, dtype).real.dtype
-    most = min(BATCH, device.memory() // SHARE)
-    ends, real_ends = np.cumsum(numbers), np.cumsum(reals)
-    found, first = [], 0
-    while first < len(numbers):
-        before, real_before = (int(each[first - 1]) if first else 0 for each in (ends, real_ends))
-        # as many of the next blocks as fit, with numbers that 32 bits count
-        last = first + (1 << 16)
-        count, real_count = ends[first:last] - before, real_ends[first:last] - real_before
-        fits = np.maximum(count * dtype.itemsize, real_count * real.itemsize) <= most
-        fits &= np.maximum(count, real_count) < 2**31
-        stop = first + (len(fits) if fits.all() else int(np.argmin(fits)))
-        if stop == first:
-            size = max(int(count[0]) * dtype.itemsize, int(real_count[0]) * real.itemsize)
-            raise MemoryError(
-                f"{what} needs {format_bytes(size)} on {device.name} ({device.label}), which has "
-                f'{format_bytes(device.memory())} free, 1/{SHARE} of it for that: try precision="single", a larger '
-                'rtol, or backend="numba"'
-            )
-        part = slice(first, stop)
-        begins = ends[part] - numbers[part] - before
-        scratch = real_ends[part] - reals[part] - real_before
-        found.append(Batch(part, begins, scratch, int(ends[stop - 1]) - before, int(real_ends[stop - 1]) - real_before))
-        first = stop
+    sizes, most = np.maximum(numbers * dtype.itemsize, reals * np.empty(0, dtype).real.itemsize), most_bytes(device)
+    if (size := int(sizes.max(initial=0))) > most:
+        raise MemoryError(
+            f"{what} needs {format_bytes(size)} on {device.name} ({device.label}), which has "
+            f'{format_bytes(device.memory())} free, 1/{SHARE} of it for that: try precision="single", a larger rtol, '
+            'or backend="numba"'
+        )
+    found = []
+    for part in runs_that_fit(sizes, most):
+        ends, real_ends = np.cumsum(numbers[part]), np.cumsum(reals[part])
+        begins = ends - numbers[part], real_ends - reals[part]
+        found.append(Batch(part, *begins, int(ends[-1]), int(real_ends[-1])))
     return found
 
 
@@ -84,4 +73,4 @@ def in_rounds(tree: BlockTree, blocks: NDArray[np.int64], rounds: int = 1) -> ND
 
 def rounds_of(numbers: int, dtype: np.dtype[Any], device: Device) -> int:
     """Batches that so many numbers of the matrix take, with some to spare."""
-    return 1 + int(1.1 * numbers * dtype.itemsize / min(BATCH, device.memory() // SHARE, 2**31 * dtype.itemsize))
+    return 1 + int(1.1 * numbers * dtype.itemsize / most_bytes(device))

@@ -1,7 +1,7 @@
 /* Dense blocks of an H-matrix, one group of GROUP_SIZE threads a block. ROWS: the file that computes rows of the matrix,
    with COMPLEX numbers or real ones; numbers of the matrix are PARTS reals. */
 #include ROWS
-#include "backends/group_sum.h"
+#include "backends/devices/group_sum.h"
 #include "galerkin/rows/special.h"
 
 typedef SUM_REAL sum_type;
@@ -86,26 +86,19 @@ KERNEL special_inside(GLOBAL const int *row_integers, GLOBAL const int *column_i
     int r = blocks[2 * GROUP(0)], c = blocks[2 * GROUP(0) + 1];
     int rows = cluster_triangles(row_integers, r), columns = cluster_triangles(column_integers, c);
     for (int k = LOCAL_ID(0); k < rows; k += GROUP_SIZE) {
-        int t = triangle_of(row_integers, r, k), low = triangle_of(column_integers, c, 0);
-        int high = triangle_of(column_integers, c, columns - 1), at = skips[t], end = skips[t + 1], last = end;
-        while (at < last) { /* the first one that is not below those of the columns */
-            int middle = (at + last) / 2;
-            if (skips[middle] < low)
-                at = middle + 1;
-            else
-                last = middle;
-        }
-        for (; at < end && skips[at] <= high; at++) {
-            int first = 0, beyond = columns;
-            while (beyond - first > 1) { /* the last of the columns that is not above it */
-                int middle = (first + beyond) / 2;
-                if (triangle_of(column_integers, c, middle) <= skips[at])
-                    first = middle;
-                else
-                    beyond = middle;
+        int t = triangle_of(row_integers, r, k), low = triangle_of(column_integers, c, 0), begin = skips[t];
+        int high = triangle_of(column_integers, c, columns - 1);
+        /* from the last one that is below those of the columns, or the first one of all */
+        for (int at = begin + last_at_most(skips + begin, 1, skips[t + 1] - begin, low - 1); at < skips[t + 1]; at++) {
+            int s = skips[at], inside = s >= low && s <= high;
+            if (inside && !column_integers[SIDE_OWN]) {
+                GLOBAL const int *list = &column_integers[column_integers[SIDE_LISTS] + item(column_integers, SIDE_LIST_STARTS, c)];
+                inside = list[last_at_most(list, 1, columns, s)] == s;
             }
-            if (triangle_of(column_integers, c, first) == skips[at])
+            if (inside)
                 found[GROUP(0)] = 1;
+            if (s > high)
+                break;
         }
     }
 }

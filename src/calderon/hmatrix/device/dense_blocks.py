@@ -5,14 +5,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends import Defines, Source, count_work, real_name
-from calderon.backends.devices.device_matrix import GROUP
+from calderon.backends import Defines, Kernels, Source, count_work, real_name
+from calderon.backends.devices.device_matrix import GROUP, vector_type
 from calderon.galerkin.rows.device import DeviceRows
-from calderon.hmatrix.device.batches import Batch, batches, entries_source, in_rounds, wide_real
+from calderon.hmatrix.device.batches import Batch, batches, entries_source, in_rounds
 from calderon.hmatrix.device.store import DeviceStore
 from calderon.hmatrix.storage import table_of
 from calderon.hmatrix.tolerances import RowSums
 from calderon.hmatrix.tree.block_tree import BlockTree
+from calderon.products.device.tables import indices
 
 
 def dense_source(defines: Defines, real: np.dtype[Any], wide: np.dtype[Any]) -> Source:
@@ -25,27 +26,22 @@ class DeviceDenseBlocks:
 
     def __init__(self, on_device: DeviceRows, dtype: np.dtype[Any], tree: BlockTree) -> None:
         self.rows, self.tree, self.device, self.dtype = on_device, tree, on_device.device, dtype
-        self.real, self.wide = np.empty(0, dtype).real.dtype, wide_real(on_device.device)
-        self.program = self.device.build(dense_source(on_device.defines, self.real, self.wide))
+        self.real, self.wide = np.empty(0, dtype).real.dtype, vector_type(on_device.device)
+        self.kernels = Kernels(self.device, dense_source(on_device.defines, self.real, self.wide), GROUP)
         self.sides = self.rows.arguments[1], self.rows.arguments[3]
 
     def largest_special(self) -> float:
         """About the largest entry of touching and near pairs."""
         count = self.tree.shape[0]
         largest = self.device.empty((count,), self.real)
-        self.device.launch(
-            self.program, "largest_special", (count,), (GROUP,), *self.sides, *self.rows.special, count, largest
-        )
+        self.kernels.launch("largest_special", count, *self.sides, *self.rows.special, count, largest)
         return float(self.device.to_host(largest).max(initial=0.0))
 
     def with_special(self, blocks: NDArray[np.int64]) -> NDArray[np.int64]:
         """The blocks, of those given, that have touching or near pairs of triangles."""
         found = self.device.array(np.zeros(len(blocks), np.int32))
-        pairs = self.device.array(self.tree.pairs(blocks).astype(np.int32))
-        self.device.launch(
-            self.program, "special_inside", (len(blocks) * GROUP,), (GROUP,), *self.sides, self.rows.special[0], pairs,
-            found,
-        )  # fmt: skip
+        given = *self.sides, self.rows.special[0], indices(self.device, self.tree.pairs(blocks)), found
+        self.kernels.launch("special_inside", len(blocks) * GROUP, *given)
         return blocks[self.device.to_host(found) > 0]
 
     def fill(self, blocks: NDArray[np.int64], store: DeviceStore) -> None:
@@ -75,10 +71,8 @@ class DeviceDenseBlocks:
             ends = [(which + more) * len(columns) for more in (0, 1)]
             rows = np.stack([within, *(np.clip(each, first, stop) - first for each in ends)], axis=1)
             sums = device.empty(total.shape, self.wide)
-            device.launch(
-                self.program, "row_sums", (len(rows) * GROUP, 1 + count), (GROUP, 1), *self.sides, blocks, out,
-                device.array(rows.astype(np.int32)), sent, count, len(vectors), sums,
-            )  # fmt: skip
+            given = *self.sides, blocks, out, indices(device, rows), sent, count, len(vectors), sums
+            self.kernels.launch("row_sums", (len(rows) * GROUP, 1 + count), *given)
             total += device.to_host(sums)
         return RowSums(total[:, 0, 0], total[:, 1:, 0] + 1j * total[:, 1:, 1])
 
@@ -90,11 +84,9 @@ class DeviceDenseBlocks:
     def _compute(self, pairs: NDArray[np.int64], batch: Batch, out: Any, start: int) -> Any:
         """The entries of the pairs of a batch, in `out` from `start` on; returns their table on the device."""
         table = np.concatenate([pairs, np.stack([batch.begins + start, batch.scratch], axis=1)], axis=1)
-        scratch, blocks = self.device.empty((batch.reals,), self.real), self.device.array(table.astype(np.int32))
-        self.device.launch(
-            self.program, "dense", (len(table) * GROUP,), (GROUP,), *self.rows.arguments, *self.rows.special, blocks,
-            scratch, out,
-        )  # fmt: skip
+        scratch, blocks = self.device.empty((batch.reals,), self.real), indices(self.device, table)
+        given = *self.rows.arguments, *self.rows.special, blocks, scratch, out
+        self.kernels.launch("dense", len(table) * GROUP, *given)
         work = self.tree.rows.size[pairs[:, 0]] * self.rows.column_work[pairs[:, 1]]
         count_work(self.device, "dense", lambda: float(work.sum()))
         return blocks

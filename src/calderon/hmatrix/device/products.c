@@ -4,7 +4,7 @@
    Tables of blocks as in products.py: first row, rows, first column, columns, rank (-1 for a dense block), then where its
    numbers begin in a page, and where its coefficients begin. A page is an array of numbers (store.py). COMPLEX: whether numbers and vectors are.
    VECTOR_REAL: type of vectors and sums, (k, n) numbers, one after the other. */
-#include "backends/group_sum.h"
+#include "backends/devices/group_sum.h"
 
 typedef VECTOR_REAL vector_type;
 

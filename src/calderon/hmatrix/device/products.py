@@ -35,8 +35,10 @@ class DeviceProducts:
         cls, devices: Sequence[Device], tree: BlockTree, slabs: list[Slab], dtype: np.dtype[Any]
     ) -> "DeviceProducts":
         """Blocks from the host, sent to the devices."""
-        shares = shares_of(slabs, len(devices))
-        return cls([DeviceStore.of(*each, dtype) for each in zip(devices, shares, strict=False)], tree)
+        stores = [DeviceStore(device, dtype) for device in devices]
+        for store, share in zip(stores, shares_of(slabs, len(devices)), strict=False):
+            store.add(share)
+        return cls(stores, tree)
 
     @property
     def tables(self) -> list[NDArray[np.int64]]:

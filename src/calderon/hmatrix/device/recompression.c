@@ -1,7 +1,7 @@
 /* Fewer crosses for many blocks at a time, one group of GROUP_SIZE threads a block; the twin of recompression.py, where the
    method is described. COMPLEX: whether numbers of the matrix are, which are PARTS reals; small matrices have numbers of
    type wide, with reals of type WIDE_REAL. */
-#include "backends/group_sum.h"
+#include "backends/devices/group_sum.h"
 
 typedef WIDE_REAL wide_real;
 #define PARTS (COMPLEX ? 2 : 1)

@@ -8,23 +8,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends import Source, count_work, real_name
-from calderon.backends.devices.device_matrix import GROUP
+from calderon.backends import Kernels, Source, count_work, real_name
+from calderon.backends.devices.device_matrix import GROUP, vector_type
 from calderon.galerkin.rows.device import DeviceRows
 from calderon.hmatrix.aca import FULL, NO_ROOM
 from calderon.hmatrix.compression import APPROXIMATION, TRUNCATION, Blocks
 from calderon.hmatrix.device.batches import (
-    BATCH,
-    SHARE,
     Batch,
     batches,
     entries_source,
     in_rounds,
+    most_bytes,
     rounds_of,
-    wide_real,
 )
 from calderon.hmatrix.device.store import DeviceStore
 from calderon.hmatrix.storage import table_of
+from calderon.products.device.tables import indices, runs_that_fit
 
 CROSSES, CROSSES_PER_DIGIT = 12, 8
 """Crosses for which a block has room, and so many more for each digit of the tolerance."""
@@ -42,9 +41,9 @@ class DeviceSkeletons:
     def __init__(self, rows: DeviceRows, work: Blocks) -> None:
         self.rows, self.tree, self.dtype, self.device = rows, work.tree, work.dtype, rows.device
         self.real = np.empty(0, self.dtype).real.dtype
-        self.wide = wide_real(self.device)
-        self.approximation = self.device.build(entries_source("aca", rows.defines, self.real))
-        self.recompression = self.device.build(recompression_source(self.dtype, self.wide))
+        self.wide = vector_type(self.device)
+        sources = entries_source("aca", rows.defines, self.real), recompression_source(self.dtype, self.wide)
+        self.approximation, self.recompression = (Kernels(self.device, each, GROUP) for each in sources)
         self.limits = self.device.array(work.limits)
         counts = np.array([len(each.order) for each in (self.tree.rows, self.tree.columns)], np.int32)
         self.points = [self.device.array(each) for each in (*work.points, counts)]
@@ -81,11 +80,9 @@ class DeviceSkeletons:
         table = np.stack([tree.row[blocks], tree.column[blocks], batch.begins, batch.scratch, room], axis=1)
         crosses, scratch = device.empty((batch.numbers,), self.dtype), device.empty((batch.reals,), self.real)
         ranks = device.empty((count,), np.int32)
-        device.launch(
-            self.approximation, "approximate", (count * GROUP,), (GROUP,), *self.rows.arguments, self.limits,
-            *self.points, device.array(table.astype(np.int32)),
-            device.array(self.errors[0][blocks].astype(self.real)), crosses, scratch, ranks,
-        )  # fmt: skip
+        errors = device.array(self.errors[0][blocks].astype(self.real))
+        given = *self.rows.arguments, self.limits, *self.points, indices(device, table), errors, crosses, scratch
+        self.approximation.launch("approximate", count * GROUP, *given, ranks)
         found = device.to_host(ranks).astype(np.int64)
         # a row and a column for each cross, and for the one that is too small
         work = self.rows.column_work[tree.column[blocks]] + self.rows.row_work[tree.row[blocks]]
@@ -99,11 +96,8 @@ class DeviceSkeletons:
         """Keep blocks with as many crosses as the tolerance requires, in parts whose small matrices fit."""
         small = np.dtype(np.result_type(self.dtype, self.wide))
         sizes = 4 * ranks**2 + 2 * ranks  # four matrices of rank x rank numbers, and two vectors, for a block
-        most = min(BATCH, self.device.memory() // SHARE) // small.itemsize
-        part = np.cumsum(sizes) // max(1, most)
         m, n = self.tree.sizes(blocks)
-        for first, stop in zip(*_runs(part), strict=True):
-            where = slice(first, stop)
+        for where in runs_that_fit(sizes, most_bytes(self.device) // small.itemsize):
             tables = np.cumsum(sizes[where]) - sizes[where]
             given = np.stack([begins[where], m[where], n[where], ranks[where], tables], axis=1)
             room = self.device.empty((int(sizes[where].sum()),), small)
@@ -123,11 +117,9 @@ class DeviceSkeletons:
         device, ranks = self.device, given[:, 3].copy()
         several = np.flatnonzero(ranks > 1)
         kept = device.empty((len(several),), np.int32)
-        device.launch(
-            self.recompression, "recompress", (len(several) * GROUP,), (GROUP,), crosses,
-            device.array(given[several].astype(np.int32)), self.truncation,
-            device.array(self.errors[1][blocks[several]].astype(self.wide)), tables, kept,
-        )  # fmt: skip
+        errors = device.array(self.errors[1][blocks[several]].astype(self.wide))
+        described = crosses, indices(device, given[several]), self.truncation, errors, tables, kept
+        self.recompression.launch("recompress", len(several) * GROUP, *described)
         ranks[several] = device.to_host(kept)
         return ranks
 
@@ -140,14 +132,6 @@ class DeviceSkeletons:
         for part, out, start in store.parts(counts):
             own = counts[part]
             described = [given[part], kept[part, None], (start + np.cumsum(own) - own)[:, None]]
-            self.device.launch(
-                self.recompression, "combine", (len(own) * GROUP if own.any() else 0,), (GROUP,), crosses,
-                self.device.array(np.concatenate(described, axis=1).astype(np.int32)), tables, out,
-            )  # fmt: skip
+            table = indices(self.device, np.concatenate(described, axis=1))
+            self.recompression.launch("combine", len(own) * GROUP if own.any() else 0, crosses, table, tables, out)
             store.keep(table_of(self.tree, blocks[part], kept[part], start))
-
-
-def _runs(numbers: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Where runs of equal numbers begin and end."""
-    starts = np.flatnonzero(np.diff(numbers, prepend=-1))
-    return starts, np.append(starts[1:], len(numbers)) if len(numbers) else starts

@@ -56,13 +56,6 @@ class DeviceStore:
         self.ahead, self.rank = Ahead(), 0.0
         self._kept = self._used = 0
 
-    @classmethod
-    def of(cls, device: Device, slabs: list[Slab], dtype: np.dtype[Any]) -> "DeviceStore":
-        """A store of blocks from the host."""
-        store = cls(device, dtype)
-        store.add(slabs)
-        return store
-
     @property
     def expected(self) -> int:
         """Numbers of all blocks ahead."""

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends import Device, Source, real_name
+from calderon.backends import Device, Kernels, Source, real_name
 from calderon.backends.devices.device_matrix import GROUP
 from calderon.mlfmm.device.p2m_l2p import DevicePoints
 from calderon.mlfmm.equivalent.cube_kernels import TURNED
@@ -55,7 +55,7 @@ class DeviceCubes:
         self.together = max(1, min(COLUMNS_PER_READ if sums > 1 else 1, LOCAL // room))
         self.levels = [self._level(n, each) for n, each in enumerate(low.levels)]
         defines = ("SIZE", self.size), ("TOGETHER", self.together)
-        self._program = device.build(Source("mlfmm/device/cubes.c", real_name(self.real), defines))
+        self._kernels = Kernels(device, Source("mlfmm/device/cubes.c", real_name(self.real), defines), GROUP)
 
     def _level(self, number: int, level: CubeLevel) -> CubesOfLevel:
         """Send the tables of a level; number: of the level among those with cubes."""
@@ -86,7 +86,7 @@ class DeviceCubes:
         """y, the sums over the steps of each target of a matrix times the sources x; adds: as in cubes.c."""
         given = matrices, self.low.pitch, self.turned, steps.first, steps.steps, columns, adds, x, y
         groups = steps.targets * GROUP, -(-columns // self.together)
-        self.device.launch(self._program, "multiply_cubes", groups, (GROUP, 1), *given)
+        self._kernels.launch("multiply_cubes", groups, *given)
         return y
 
     def _solved(self, own: Steps, factors: tuple[Any, Any], x: Any, columns: int) -> Any:
@@ -137,7 +137,7 @@ class PointsOfCubes:
             ("SIZE", cubes.size), ("VALUE", places[0]), ("SLOPE", places[1]), ("MIXED", int(points.host.is_mixed)),
             ("LOSSY", int(cubes.low.k.imag > 0)),
         )  # fmt: skip
-        self._program = device.build(Source("mlfmm/device/cube_points.c", real_name(cubes.real), defines))
+        self._kernels = Kernels(device, Source("mlfmm/device/cube_points.c", real_name(cubes.real), defines), GROUP)
         self._leaves, inside, starts = [], list[NDArray[np.int64]](), points.host.starts
         for level in cubes.low.levels:
             own = np.flatnonzero((lists.leaves >= level.low) & (lists.leaves < level.high))
@@ -162,14 +162,14 @@ class PointsOfCubes:
         (leaves, boxes, *_), cubes, points = self._leaves[number], self.cubes, self.points
         given = points.places, points.normals, points.mix, points.starts, charges, self.components, *self._cube(number)
         threads = leaves.shape[0] * -(-cubes.size // GROUP) * GROUP
-        self._launch("send", threads, columns, *given, leaves, boxes, columns, x)
+        self._kernels.launch("send", (threads, columns), *given, leaves, boxes, columns, x)
 
     def receive(self, number: int, x: Any, fields: Any, columns: int) -> None:
         """Fields in leaves of a level from sources on their larger cubes."""
         (*_, runs, boxes), points = self._leaves[number], self.points
         scale = self.cubes.real.type(1 / (4 * np.pi))
         given = points.places, points.normals, points.mix, runs, x, *self._cube(number), boxes, columns, scale, fields
-        self._launch("receive", runs.shape[0] * GROUP, columns, *given, self.components)
+        self._kernels.launch("receive", (runs.shape[0] * GROUP, columns), *given, self.components)
 
     def _cube(self, number: int) -> tuple[Any, ...]:
         low, real = self.cubes.low, self.cubes.real.type
@@ -190,8 +190,5 @@ class PointsOfCubes:
 
     def _combined(self, points: Any, table: Any, rows: int, inner: int, x: Any, columns: int, y: Any) -> Any:
         count = points.shape[0]
-        self._launch("combine", count * rows, columns, points, count, table, rows, inner, columns, x, y)
+        self._kernels.launch("combine", (count * rows, columns), points, count, table, rows, inner, columns, x, y)
         return y
-
-    def _launch(self, kernel: str, threads: int, columns: int, *arguments: Any) -> None:
-        self.device.launch(self._program, kernel, (threads, columns), (GROUP, 1), *arguments)

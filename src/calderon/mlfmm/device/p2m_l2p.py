@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends import Device, Source, real_name
+from calderon.backends import Device, Kernels, Source, real_name
 from calderon.backends.devices.device_matrix import GROUP
 from calderon.mlfmm.far import KINDS, WavesOfLevel
 from calderon.mlfmm.levels import Level, Traversal
@@ -85,7 +85,7 @@ class DeviceWaves:
             ("COMPONENTS", sum(KINDS[kind] for kind in kinds)), ("SPECTRA", self.spectra),
             ("LOSSY", int(k.imag > 0)), ("MIXED", int(points.host.is_mixed)),
         )  # fmt: skip
-        self._program = device.build(Source("mlfmm/device/p2m_l2p.c", real_name(self.real), defines))
+        self._kernels = Kernels(device, Source("mlfmm/device/p2m_l2p.c", real_name(self.real), defines), GROUP)
 
     def emit(self, numbers: Any, apart: int, patterns: list[Any], columns: int) -> None:
         """Patterns of the boxes of all points; apart: complex numbers of a point and column."""
@@ -94,8 +94,8 @@ class DeviceWaves:
             half = each.level.half
             given = points.places, points.normals, points.mix, points.starts, numbers, apart, *self._waves(each)
             threads = each.leaves.shape[0] * -(-half.count // GROUP) * GROUP
-            self._launch("emit", threads, columns, *given, each.emission, each.leaves, each.boxes, columns,
-                         patterns[number])  # fmt: skip
+            rest = each.emission, each.leaves, each.boxes, columns, patterns[number]
+            self._kernels.launch("emit", (threads, columns), *given, *rest)
 
     def receive(
         self, patterns: list[Any], columns: int, numbers: Any, apart: int, scale: float = 1.0, adds: bool = False
@@ -105,11 +105,8 @@ class DeviceWaves:
         for number, each in self.levels.items():
             given = points.places, points.normals, points.mix, each.runs, patterns[number], *self._waves(each)
             rest = each.reception, each.into, columns, self.real.type(scale), int(adds), numbers, apart
-            self._launch("receive", each.runs.shape[0] * GROUP, columns, *given, *rest)
+            self._kernels.launch("receive", (each.runs.shape[0] * GROUP, columns), *given, *rest)
 
     def _waves(self, each: Waves) -> tuple[Any, ...]:
         half, real = each.level.half, self.real.type
         return each.along, half.pitch(self.real), half.count, real(self.k.imag / self.k.real), real(each.growth)
-
-    def _launch(self, kernel: str, threads: int, columns: int, *arguments: Any) -> None:
-        self.device.launch(self._program, kernel, (threads, columns), (GROUP, 1), *arguments)

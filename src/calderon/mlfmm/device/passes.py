@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from calderon.backends import Device, Source, real_name
+from calderon.backends import Device, Kernels, Source, real_name
 from calderon.backends.devices.device_matrix import GROUP
 from calderon.backends.vectors import width
 from calderon.mlfmm.levels import Level, Traversal
@@ -26,7 +26,7 @@ class DevicePasses:
     def __init__(self, device: Device, traversal: Traversal) -> None:
         self.device, self.traversal, self.real = device, traversal, traversal.real
         defines = (("SPECTRA", traversal.spectra),)
-        self._program = device.build(Source("mlfmm/device/passes.c", real_name(self.real), defines))
+        self._kernels = Kernels(device, Source("mlfmm/device/passes.c", real_name(self.real), defines), GROUP)
         self.levels: list[Level] = [sent(device, each) for each in traversal.levels]
         # the parent of each box, counted from the first box of the level above that has fields
         above = [(np.zeros(1, np.int64), 0), *((each.children, each.receiving[0]) for each in traversal.levels[:-1])]
@@ -89,7 +89,7 @@ class DevicePasses:
             sums = self.device.empty(((part[1] - part[0]) * columns * self.traversal.spectra * 2 * pitch,), self.real)
             given = full, pitch, grid.count, level.factors, offsets, pair, pairs.first, pairs.source, pairs.offset
             threads = (part[1] - part[0]) * chunks * GROUP
-            self._launch("translate_boxes", threads, columns, *given, columns, part[0], sums)
+            self._kernels.launch("translate_boxes", (threads, columns), *given, columns, part[0], sums)
             whole = 0, part[1] - part[0]
             mid = self._theta(n, widen, True, sums, whole, columns, False, pitch)
             self._phi(n, widen, True, mid, whole[0], whole, y, columns, False, False, None,
@@ -113,7 +113,7 @@ class DevicePasses:
         mid = self.device.empty((count * patterns * 4 * rows * inner,), self.real)
         given = table, rows, inner, inner, int(self.traversal.vector), x, pitch, patterns, int(from_parents)
         rest = self._parents[n], level.octant, level.shifts, part[0], mid
-        self._launch("theta_pass", count * _chunks(rows, inner) * GROUP, patterns, *given, *rest)
+        self._kernels.launch("theta_pass", (count * _chunks(rows, inner) * GROUP, patterns), *given, *rest)
         return mid
 
     def _phi(
@@ -134,7 +134,8 @@ class DevicePasses:
         pitch = pitch or wanted.half.pitch(self.real)
         given = table, rows, inner, rows, wide, mid, begin, patterns, int(of_children), wanted.children, level.octant
         rest = level.shifts, part[0], int(adds), y, pitch, to
-        self._launch("phi_pass", (part[1] - part[0]) * _chunks(rows, rows) * GROUP, patterns, *given, *rest)
+        threads = (part[1] - part[0]) * _chunks(rows, rows) * GROUP
+        self._kernels.launch("phi_pass", (threads, patterns), *given, *rest)
 
     def _pieces(self, boxes: tuple[int, int], numbers: int, columns: int) -> list[tuple[int, int]]:
         """Runs (low, high) of the boxes boxes[0] up to, without, boxes[1], so that `numbers` intermediate numbers of
@@ -142,9 +143,6 @@ class DevicePasses:
         nbytes = numbers * columns * self.traversal.spectra * self.real.itemsize
         step = max(1, SCRATCH_BYTES // nbytes)
         return [(low, min(low + step, boxes[1])) for low in range(*boxes, step)]
-
-    def _launch(self, kernel: str, threads: int, columns: int, *arguments: Any) -> None:
-        self.device.launch(self._program, kernel, (threads, columns), (GROUP, 1), *arguments)
 
 
 def _chunks(rows: int, across: int) -> int:

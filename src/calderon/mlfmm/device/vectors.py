@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends import Device, Source, real_name
+from calderon.backends import Device, Kernels, Source, real_name
 from calderon.backends.devices.device_matrix import GROUP, vector_type
 from calderon.mlfmm.channels import Listed, ListedMap
 from calderon.products.device.tables import indices
@@ -36,7 +36,7 @@ class DeviceMaps:
         self.device, self.real, self.vector = device, real, vector_type(device)
         self.points, self.components, self.rank = int(listed.starts[-1]), listed.components, weights.shape[1]
         defines = (("VECTOR_REAL", real_name(self.vector)),)
-        self._program = device.build(Source("mlfmm/device/charges.c", real_name(real), defines))
+        self._kernels = Kernels(device, Source("mlfmm/device/charges.c", real_name(real), defines), GROUP)
         self.listed, self._own = listed, listed.starts[list(receiving)].tolist()
         self._maps: list[Map]
         if other is not None and other.listed is listed:
@@ -71,7 +71,7 @@ class DeviceMaps:
         for number, each in enumerate(self._maps):
             given = each.width, each.component, each.weights, self.rank, self.components, x.array, x.first + each.begin
             rest = x.pitch, kind(sign), self.points, x.columns, int(number > 0), out
-            self._launch("spread", self.points, x.columns, *each.tables, *given, *rest)
+            self._kernels.launch("spread", (self.points, x.columns), *each.tables, *given, *rest)
         return out
 
     def gather(self, fields: Any, factor: complex, y: Vectors, sign: float) -> None:
@@ -80,13 +80,10 @@ class DeviceMaps:
         for each in self._maps:
             given = each.tables[2], each.width, each.component, each.weights, self.rank, self.components
             rest = fields, each.unknowns, y.columns, *factors, y.array, y.first + each.begin, y.pitch
-            self._launch("gather", each.unknowns, y.columns, *each.transposed, *given, *rest)
+            self._kernels.launch("gather", (each.unknowns, y.columns), *each.transposed, *given, *rest)
 
     def cleared(self, columns: int) -> Any:
         """Fields of zeros."""
         out = self.empty(columns)
-        self._launch("clear_points", self.points, 1, out, 2 * columns * self.rank * self.components, self.points)
+        self._kernels.launch("clear_points", self.points, out, 2 * columns * self.rank * self.components, self.points)
         return out
-
-    def _launch(self, kernel: str, threads: int, columns: int, *arguments: Any) -> None:
-        self.device.launch(self._program, kernel, (threads, columns), (GROUP, 1), *arguments)

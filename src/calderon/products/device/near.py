@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends import Device, Source, real_name
+from calderon.backends import Device, Kernels, Source, real_name
 from calderon.backends.devices.device_matrix import GROUP
 from calderon.products.device.near_filling import DeviceNumbers
 from calderon.products.device.tables import WORD, counted, indices, runs_of
@@ -93,32 +93,30 @@ class DeviceStrips:
         self.nbytes = memory.nbytes + 4 * sum(each.size for each in tables)
         stored = real_name(work if near.is_packed else memory.kind)
         self._defines = ("PACKED", int(near.is_packed)), ("PARTS", near.parts), ("STORED_REAL", stored)
-        self._program(near.parts)
+        self._kernels(near.parts)
 
-    def _program(self, together: int) -> Any:
+    def _kernels(self, together: int) -> Kernels:
         """The kernels for so many planes at a time."""
-        defines = *self._defines, ("PLANES", together)
-        return self.device.build(Source("products/device/near.c", real_name(self.real), defines))
+        source = Source("products/device/near.c", real_name(self.real), (*self._defines, ("PLANES", together)))
+        return Kernels(self.device, source, GROUP)
 
     def sums_of(self, x_columns: Any, x_rows: Any, planes: int) -> Any:
-        """What rows and columns of all strips receive: of B x_columns, and of B^T x_rows, vectors (planes, places);
+        """Sums that rows and columns of all strips receive: of B x_columns and of B^T x_rows, vectors (planes, places);
         None for one that is not wanted."""
         down, across = x_columns is not None, x_rows is not None
         x_columns, x_rows = x_columns if down else x_rows, x_rows if across else x_columns
         sums, vectors = self.device.empty((planes, self.sums), self.real), planes // self.parts
         together = self.parts * min(COLUMNS_PER_READ, 1 << (vectors - 1).bit_length())
-        groups = self._count * GROUP, -(-planes // together)
-        self.device.launch(self._program(together), "multiply_strips", groups, (GROUP, 1), *self._numbers, self._table,
-                           int(down), int(across), x_columns, self.places[1], x_rows, self.places[0], planes, sums,
-                           self.sums)  # fmt: skip
+        threads = self._count * GROUP, -(-planes // together)
+        given = int(down), int(across), x_columns, self.places[1], x_rows, self.places[0], planes, sums, self.sums
+        self._kernels(together).launch("multiply_strips", threads, *self._numbers, self._table, *given)
         return sums
 
     def gather(self, sums: Any, planes: int, of_columns: bool, adds: bool, y: Any) -> None:
         """y (planes, places) = what the places of rows or columns receive, or added to y."""
         runs, starts, entries = self._columns if of_columns else self._rows
         given = runs, starts, entries, sums, self.sums, int(adds), y, self.places[int(of_columns)]
-        groups = runs.shape[0] * GROUP, planes
-        self.device.launch(self._program(self.parts), "gather_strips", groups, (GROUP, 1), *given)
+        self._kernels(self.parts).launch("gather_strips", (runs.shape[0] * GROUP, planes), *given)
 
     def multiply(self, x: Any, planes: int, transposed: bool, adds: bool, y: Any) -> None:
         """y = A x or A^T x, or added to y, for numbers (planes, places) of the two sides."""

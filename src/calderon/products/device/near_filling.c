@@ -37,21 +37,14 @@ KERNEL gather_blocks(GLOBAL const real_type *matrices, GLOBAL const real_type *m
     int t = THREAD(0);
     if (t >= threads)
         return;
-    GLOBAL const int *block = blocks + (size_t)BLOCK_FIELDS * record_of(blocks, number, BLOCK_FIELDS, FIRST_THREAD, t);
+    GLOBAL const int *block = blocks + (size_t)BLOCK_FIELDS * last_at_most(blocks + FIRST_THREAD, BLOCK_FIELDS, number, t);
     GLOBAL const int *strip = strips + (size_t)STRIP_FIELDS * block[STRIP];
     GLOBAL const int *list = lists + strip[COLUMN_LIST];
     int j = t - block[FIRST_THREAD], column = block[FIRST_COLUMN] + j;
     GLOBAL real_type *out = entries + (size_t)PARTS * (block[ENTRIES] + j);
     for (int e = columns[column]; e < columns[column + 1]; e++) {
         /* the place of a triangle of the column in the strip */
-        int s = 0, high = strip[COLUMN_TRIANGLES], triangle = column_triangles[e];
-        while (high - s > 1) {
-            int middle = (s + high) / 2;
-            if (list[middle] <= triangle)
-                s = middle;
-            else
-                high = middle;
-        }
+        int s = last_at_most(list, 1, strip[COLUMN_TRIANGLES], column_triangles[e]);
         /* its local matrices with the triangles of each row */
         for (int i = 0; i < strip[ROWS_OF_STRIP]; i++) {
             real_type re = R(0.0), im = R(0.0);
@@ -126,7 +119,7 @@ KERNEL store_blocks(GLOBAL const real_type *entries, GLOBAL const int *blocks, i
     int t = THREAD(0);
     if (t >= threads)
         return;
-    GLOBAL const int *block = blocks + (size_t)BLOCK_FIELDS * record_of(blocks, number, BLOCK_FIELDS, FIRST_OF_ROWS, t);
+    GLOBAL const int *block = blocks + (size_t)BLOCK_FIELDS * last_at_most(blocks + FIRST_OF_ROWS, BLOCK_FIELDS, number, t);
     int row = t - block[FIRST_OF_ROWS], width = PARTS * block[SPAN];
     GLOBAL const real_type *from = entries + (size_t)PARTS * block[ENTRIES] + (size_t)row * width;
     GLOBAL stored_type *to = numbers + PARTS * ((size_t)block[NUMBERS] * WORD + block[NUMBERS_LOW]) + (size_t)row * width;

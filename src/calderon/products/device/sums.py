@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
 from calderon.backends import Device
-from calderon.backends.devices.device_matrix import GROUP, by_columns, vector_type
+from calderon.backends.devices.device_matrix import by_columns, vector_type
 from calderon.operators.products import SandwichProduct, Sparse, SumOfProducts
 from calderon.operators.tree import Term
 from calderon.products.device.tables import indices
-from calderon.products.device.vectors import Vectors, vector_program, zero_vector
+from calderon.products.device.vectors import Vectors, vector_kernels, zero_vector
 from calderon.products.operator import RealProducts
 
 
@@ -67,7 +67,7 @@ class DeviceSparse:
             own, matrix = factor * (np.conj(unit) if conjugated else unit), pair[int(transposed)]
             factors = (self.kind.type(each) for each in (np.real(own), np.imag(own)))
             given = *matrix, *factors, x.array, x.first, y.array, y.first
-            self.device.launch(vector_program(self.device), "add_sparse", (matrix[-1],), (GROUP,), *given)
+            vector_kernels(self.device).launch("add_sparse", matrix[-1], *given)
 
 
 class DeviceSandwich:

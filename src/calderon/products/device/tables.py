@@ -1,6 +1,7 @@
 """Tables on a device: runs of a group of threads, indices of 32 bits, records."""
 
 from dataclasses import fields, is_dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,13 @@ def runs_of(starts: NDArray[np.int64], most: int) -> NDArray[np.int64]:
     group = np.repeat(np.arange(len(sizes)), pieces)
     first = starts[:-1][group] + most * counted(pieces)
     return np.stack([first, np.minimum(most, starts[1:][group] - first), group], axis=1)
+
+
+def runs_that_fit(sizes: NDArray[np.int64], most: int) -> list[slice]:
+    """Runs of neighbouring things of these sizes that take at most so much together; what takes more alone is one."""
+    before = np.cumsum(sizes) - sizes
+    first = np.flatnonzero(np.diff(before // max(1, most - int(sizes.max(initial=0))), prepend=-1))
+    return [slice(*each) for each in pairwise([*first.tolist(), len(sizes)])]
 
 
 def counted(numbers: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends import Device, Source, real_name
+from calderon.backends import Device, Kernels, Source, real_name
 from calderon.backends.devices.device_matrix import GROUP, vector_type
 from calderon.products.device.tables import indices
 
@@ -39,7 +39,7 @@ class DevicePlaces:
         order = np.argsort(unknowns, kind="stable")
         starts = np.searchsorted(unknowns[order], np.arange(dimension + 1))
         self._unknowns, *self._of_unknown = (indices(device, each) for each in (unknowns, starts, order))
-        self._program = vector_program(device, real)
+        self._kernels = vector_kernels(device, real)
         self.nbytes = 4 * (2 * self.count + dimension + 1)
 
     def empty(self, planes: int) -> Any:
@@ -49,8 +49,8 @@ class DevicePlaces:
     def take(self, x: Vectors, conjugated: bool = False) -> Any:
         """The numbers of vectors, or of their conjugates."""
         out, sign = self.empty(x.planes), vector_type(self.device).type(-1.0 if conjugated else 1.0)
-        self.device.launch(self._program, "take_places", (self.count, x.planes), (GROUP, 1), x.array, x.first, x.pitch,
-                           sign, self._unknowns, self.count, out)  # fmt: skip
+        given = x.array, x.first, x.pitch, sign, self._unknowns, self.count, out
+        self._kernels.launch("take_places", (self.count, x.planes), *given)
         return out
 
     def add(
@@ -58,20 +58,19 @@ class DevicePlaces:
     ) -> None:
         """y += factor (near + scale far), or the conjugate of this sum: sums over the places of each unknown."""
         numbers = scale, np.real(factor), np.imag(factor), -1.0 if conjugated else 1.0
-        self.device.launch(self._program, "add_places", (self.dimension, y.columns), (GROUP, 1), *self._of_unknown,
-                           self.dimension, near, far, *map(self.real.type, numbers), planes, self.count, y.array,
-                           y.first, y.pitch)  # fmt: skip
+        given = *self._of_unknown, self.dimension, near, far, *map(self.real.type, numbers), planes, self.count
+        self._kernels.launch("add_places", (self.dimension, y.columns), *given, y.array, y.first, y.pitch)
 
 
 def zero_vector(device: Device, length: int) -> Any:
     """A vector of zeros on the device."""
     y = device.empty((length, 2), vector_type(device))
-    device.launch(vector_program(device), "clear_vector", (2 * length,), (GROUP,), y, length)
+    vector_kernels(device).launch("clear_vector", 2 * length, y, length)
     return y
 
 
-def vector_program(device: Device, real: Any = None) -> Any:
+def vector_kernels(device: Device, real: Any = None) -> Kernels:
     """The kernels of vectors, for entries and numbers at places of a real type, that of vectors unless given."""
     kind = vector_type(device)
     defines = (("VECTOR_REAL", real_name(kind)),)
-    return device.build(Source("products/device/sums.c", real_name(kind if real is None else real), defines))
+    return Kernels(device, Source("products/device/sums.c", real_name(kind if real is None else real), defines), GROUP)
