@@ -88,20 +88,11 @@ class FastMultipole(FastOperator):
         return sum(each.nbytes for each in self.info)
 
     def first(self, columns: int) -> "FastMultipole":
-        """The first columns of a table of elastic layers on the processor, where all of it was checked; this object
-        keeps the memory of all columns."""
+        """The first columns of a table of elastic layers, all of which was checked; this object keeps the memory of all
+        columns."""
         product: MultipoleProduct = self.product.first(columns)
         info = [each._replace(nbytes=product.nbytes) for each in self.info]
         return FastMultipole(product, info, self.label, self.seconds, self.rtol, self.backend)
-
-    def sent(self, device: Device) -> "DeviceFastMultipole | None":
-        """One table of layers on a device; None for sums of several products."""
-        if not isinstance(self.product, MultipoleProduct):
-            return None
-        found = DeviceProduct(device, self.product, self.product)
-        info = [each._replace(nbytes=found.nbytes) for each in self.info]
-        whole = DeviceSum.alone(found, self.dtype)
-        return DeviceFastMultipole(whole, info, self.label, self.seconds, self.rtol, device.name)
 
     def _matmat(self, x: NDArray[Any]) -> NDArray[Any]:
         return self.product.matmat(x)
@@ -114,6 +105,14 @@ class DeviceFastMultipole(OnOneDevice, FastMultipole):
     """A fast multipole operator whose parts are all on one device, where vectors of `gmres` stay."""
 
     product: DeviceSum
+
+    def first(self, columns: int) -> "DeviceFastMultipole":
+        """The first columns of a table of elastic layers on the device, as of the processor; near blocks stay."""
+        first = self.product.host.first(columns)
+        found = DeviceProduct(self.device, first, first)
+        info = [each._replace(nbytes=found.nbytes) for each in self.info]
+        whole = DeviceSum.alone(found, first.dtype)
+        return DeviceFastMultipole(whole, info, self.label, self.seconds, self.rtol, self.backend)
 
 
 def assemble_fmm(

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from calderon.backends import Device, Execution, require_memory, run_tasks
 from calderon.backends.numba import kernel
 from calderon.backends.vectors import width
+from calderon.fmm.device.moments import DeviceMoments
 from calderon.fmm.layout import Layout
 from calderon.fmm.moment_store import Moments
 from calderon.fmm.near import near_store
@@ -83,7 +84,9 @@ class LaplaceLayer:
                 lines.append(lines[0])
                 continue
             pieces = side.pieces(space)
-            moments = moments_of(pieces, operator.quadrature.regular, kind, layout, table)
+            given = pieces, operator.quadrature.regular, kind, layout, table
+            able = [each for each in self._devices if each.has_double or table.numbers.dtype == np.float32]
+            moments = DeviceMoments(able[0], *given) if able else moments_of(*given)
             lines.append(Line(0, pieces, moments, 3 if kind == "curl" else 1))
         passes = Translations(layout.tree, layout.lists.far, table, lines[0].sums)
         scale = 1 / (4 * np.pi * layout.tree.cube.edge ** (1 + kinds.count("normal")))

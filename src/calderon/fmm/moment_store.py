@@ -43,6 +43,11 @@ class Moments(NamedTuple):
         return self.numbers.dtype == np.int16
 
     @property
+    def stored(self) -> tuple[NDArray[Any], ...]:
+        """Numbers and tables, as compiled loops read them."""
+        return self[:5]
+
+    @property
     def nbytes(self) -> int:
         """Bytes of numbers and exponents."""
         return sum(each.nbytes for each in self[:4])

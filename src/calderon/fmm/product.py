@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.backends.threads import in_parts
+from calderon.fmm.device.moments import DeviceMoments
 from calderon.fmm.layout import Layout
 from calderon.fmm.moment_store import Moments
 from calderon.fmm.orders import Promise
@@ -37,7 +38,7 @@ class Line(NamedTuple):
 
     first: int
     pieces: Pieces
-    moments: Moments
+    moments: Moments | DeviceMoments
     sums: int
     values: bool = False
     arms: NDArray[np.float64] | None = None
@@ -57,18 +58,18 @@ class Line(NamedTuple):
         boxes (leaves,): of all leaves."""
         kernels, places = piece_kernels(self.moments.is_packed), (self.starts, x.ravel(), len(x), boxes)
         if self.values:
-            kernels.from_values(self.moments[:5], self.moments.rank, *places, moments, low, high)
+            kernels.from_values(self.moments.stored, self.moments.rank, *places, moments, low, high)
         else:
-            kernels.from_fields(self.moments[:5], self.moments.rank, self.sums, *places, moments, low, high)
+            kernels.from_fields(self.moments.stored, self.moments.rank, self.sums, *places, moments, low, high)
 
     def spread(self, local: NDArray[Any], boxes: NDArray[np.int64], y: NDArray[Any], low: int, high: int) -> None:
         """L2P: add local expansions (boxes m sums r,) of the leaves low up to, without, high, tested with pieces, to y
         (m, pieces); boxes (leaves,): of all leaves."""
         kernels, places = piece_kernels(self.moments.is_packed), (self.starts, local, boxes, y.ravel(), len(y))
         if self.values:
-            kernels.to_values(self.moments[:5], self.moments.rank, *places, low, high)
+            kernels.to_values(self.moments.stored, self.moments.rank, *places, low, high)
         else:
-            kernels.to_fields(self.moments[:5], self.moments.rank, self.sums, *places, low, high)
+            kernels.to_fields(self.moments.stored, self.moments.rank, self.sums, *places, low, high)
 
 
 @dataclass(frozen=True, eq=False)

@@ -91,7 +91,9 @@ class Block(SpecialPart):
             self.trial_surface = _surface(trial, self.trial, scale, origin)
         self.scale, self.green, self.real, self.is_complex = scale, green, real, out.dtype.kind == "c"
         self.parameters = np.array([value / scale for value in green.parameters])
-        spread = abs(complex(green.wavenumber)) / scale * (_radius(self.test_surface) + _radius(self.trial_surface))
+        radius = _radius(self.test_surface)
+        other = radius if self.trial_surface is self.test_surface else _radius(self.trial_surface)
+        spread = abs(complex(green.wavenumber)) / scale * (radius + other)
         radial = self.radial = green.radial(spread)
         rule = triangle_rule(quadrature.regular)
         self.threes = self.form.is_plain and in_threes(rule, *self.moment_functions(rule))

@@ -62,13 +62,13 @@ class ClosePairs(NamedTuple):
 def in_order(pairs: NDArray[np.int32], test: Array, trial: Array) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """The pairs (n, 2) whose outer triangle is the test, and those where it is the trial triangle; of triangles with
     corners (m, 3, 3)."""
-    exchanged = extents(trial).size[pairs[:, 1]] < GRADING.smaller * extents(test).size[pairs[:, 0]]
+    exchanged = extents(trial[pairs[:, 1]]).size < GRADING.smaller * extents(test[pairs[:, 0]]).size
     return pairs[~exchanged], pairs[exchanged]
 
 
 def warn_of_closest(pairs: NDArray[np.int32], ratio: NDArray[np.floating], test: Array, trial: Array) -> None:
     """Warn of pairs (n, 2), at that ratio of distance to size, nearer than the accuracy has been tested for."""
-    sizes = extents(test).size[pairs[:, 0]], extents(trial).size[pairs[:, 1]]
+    sizes = extents(test[pairs[:, 0]]).size, extents(trial[pairs[:, 1]]).size
     if number := int(np.count_nonzero(ratio * np.maximum(*sizes) < GRADING.tested * np.minimum(*sizes))):
         warnings.warn(
             f"{number} pairs of triangles are nearer than {GRADING.tested:g} of their size without touching; their "

@@ -226,13 +226,14 @@ def _touching_rules(
     touching: TouchingPairs, test: Array, trial: Array, wanted: Wanted
 ) -> tuple[list[Assigned], NDArray[np.int64]]:
     """Rules for touching pairs, and the numbers of those that need too many points."""
-    sides = (test, extents(test)), (trial, extents(trial))
+    read = slice(None if len(touching.pairs) else 0)
+    one, two = ((each, extents(each)) for each in (test[read], trial[read]))
     assigned, many = [], [np.zeros(0, np.int64)]
     for shared in (3, 2, 1):
         chosen = np.flatnonzero(touching.shared == shared)
         columns = touching.pairs, touching.test_order, touching.trial_order
         pairs = Pairs(*(arranged(each, chosen) for each in columns))
-        codes = _touching_codes(*sides, pairs, Limits.of(shared, wanted.singular, wanted.mirrored), wanted)
+        codes = _touching_codes(one, two, pairs, Limits.of(shared, wanted.singular, wanted.mirrored), wanted)
         few = codes >= 0
         many.append(chosen[~few])
         assigned.append(Assigned.of(codes, pairs) if few.all() else Assigned.of(codes[few], pairs.part(few)))
@@ -283,9 +284,10 @@ def _side_codes(counts: NDArray[np.int64]) -> NDArray[np.int64]:
 def tables_in_pairs(codes: list[int], power: int, elements: tuple[Element, Element], real: DTypeLike) -> RuleTable:
     """Tables of coded rules, those of pairs that do not touch in front, for pairs of points; arguments as in
     `batch_of`."""
-    kinds = [np.array([each for each in codes if (each % 8 == 0) == apart], np.int64) for apart in (True, False)]
-    tables = [_united(each, power, *elements).to(real) for each in kinds if len(each)]
-    return RuleTable.united([each.in_pairs() if isinstance(each, ProductTable) else each for each in tables])
+    apart = [_sides(each) for each in codes if each % 8 == 0]
+    tables = [ProductTable.of(apart, *elements).in_pairs()] if apart else []
+    tables += [_table(each, power, *elements) for each in codes if each % 8 != 0]
+    return RuleTable.united(tables, real)
 
 
 def _digits(code: int) -> tuple[int, list[int]]:

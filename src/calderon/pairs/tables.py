@@ -48,12 +48,12 @@ class RuleTable(NamedTuple):
         return RuleTable(self.points.astype(real, copy=False), self.products.astype(real, copy=False), self.starts)
 
     @staticmethod
-    def united(tables: list["RuleTable"]) -> "RuleTable":
-        """Several tables as one; takes them out of the list: they would be held twice."""
+    def united(tables: list["RuleTable"], real: DTypeLike = np.float64) -> "RuleTable":
+        """Several tables as one, in a floating-point type; takes them out of the list: they would be held twice."""
         ends = np.cumsum([0, *(each.points.shape[1] for each in tables)])
         size = len(tables[0].products) if tables else 0
         starts = np.concatenate([[0], *(each.starts[1:] + end for each, end in zip(tables, ends, strict=False))])
-        whole = RuleTable(np.empty((4, ends[-1])), np.empty((size, ends[-1])), starts)
+        whole = RuleTable(np.empty((4, ends[-1]), real), np.empty((size, ends[-1]), real), starts)
         for start, stop in zip(ends[:-1], ends[1:], strict=True):
             each = tables.pop(0)
             whole.points[:, start:stop], whole.products[:, start:stop] = each.points, each.products

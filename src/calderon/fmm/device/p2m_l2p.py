@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from calderon.backends import Device, Kernels, Source, real_name
 from calderon.backends.devices.device_matrix import GROUP
+from calderon.fmm.device.moments import DeviceMoments
 from calderon.fmm.product import DIRECTIONS, Line
 from calderon.products.device.tables import indices, runs_of
 from calderon.products.device.vectors import DevicePlaces, Vectors
@@ -47,11 +48,14 @@ class DeviceLine:
         runs[:, 2] = leaves.here[runs[:, 2]]
         self.runs = len(runs)
         self._starts, self._runs = indices(device, line.starts), indices(device, runs)
-        moments = line.moments.runs(0, line.sums * int(line.starts[-1])).ravel()
-        self._functions = device.array(moments)
+        moments = line.moments
+        if isinstance(moments, DeviceMoments) and moments.device is device:
+            self._functions = moments.there
+        else:
+            self._functions = device.array(moments.runs(0, line.sums * int(line.starts[-1])).ravel())
         self._arms = None if line.arms is None else device.array(np.ascontiguousarray(line.arms, leaves.work))
-        self.nbytes = moments.nbytes + 4 * (line.starts.size + runs.size) + self.places.nbytes
-        real = real_name(moments.dtype)
+        self.nbytes = self._functions.nbytes + 4 * (line.starts.size + runs.size) + self.places.nbytes
+        real = real_name(self._functions.dtype)
         defines = ("WORK_REAL", real_name(leaves.work)), ("RANK", leaves.rank), ("COLUMNS", leaves.columns)
         self._kernels = Kernels(device, Source("fmm/device/p2m_l2p.c", real, defines), GROUP)
 

@@ -52,7 +52,7 @@ class Moments(NamedTuple):
             arms, starts = far.layout.centres.astype(REAL), line.starts
             rows = line.first + line.pieces.whole
 
-            given = line.moments[:5], line.moments.rank, starts, line.values, arms, rows
+            given = line.moments.stored, line.moments.rank, starts, line.values, arms, rows
 
             def enter(low: int, high: int, given: Any = given) -> None:
                 """Add the moments of the leaves low .. high."""

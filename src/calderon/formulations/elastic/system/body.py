@@ -122,20 +122,16 @@ class Body:
         """The rows with assembled layers. method, rtol, backend: as in `assemble`. rules: of quadrature. length,
         modulus: L and E_0, the units of unknown displacements and tractions."""
         chosen = method_named(method)
-        devices = Execution.of(backend, "double").devices if chosen.joins_blocks else ()
+        Execution.of(backend, "double")  # refuses several
         options = chosen.options(rtol=rtol if chosen.compresses else None)
 
         def assemble(operator: Any) -> Any:
-            """The product of a lazy operator, which the processor makes before a device multiplies."""
-            matrix = operator.assemble(method, backend="numba" if chosen.joins_blocks else backend, **options)
+            """The product of a lazy operator."""
+            matrix = operator.assemble(method, backend=backend, **options)
             return matrix.to_array() if chosen.stores_entries else matrix
 
-        def send(found: Any, operator: Any) -> Any:
-            """The product on the device."""
-            return found.sent(devices[0]) or assemble(operator)
-
         lazy, numbers, tests = self.columns(rules), self.loaded, self.tests
-        layers = Columns(self.split(lazy) if chosen.joins_blocks else lazy, assemble, send if devices else None)
+        layers = Columns(self.split(lazy) if chosen.joins_blocks else lazy, assemble)
         local, rest, defect = self._local_terms(lazy, layers, tests)
         u, springs = length * self.displacement, self.conditions.springs[numbers] / self.modulus
         bound = self.traction[numbers] * (modulus / self.modulus)

@@ -167,24 +167,19 @@ class Columns:
     tested: (rows,) numbers of its rows. kept: (k,) numbers of the columns of unknowns.
     """
 
-    def __init__(
-        self, lazy: LazyColumns, assemble: Callable[[Any], Any], send: Callable[[Any, Any], Any] | None
-    ) -> None:
-        """assemble: gives the product of a lazy operator. send: gives, from the product of unknowns and its lazy
-        operator, the one on a device; None without one."""
-        self.lazy, self._send = lazy, send
+    def __init__(self, lazy: LazyColumns, assemble: Callable[[Any], Any]) -> None:
+        """assemble: gives the product of a lazy operator."""
+        self.lazy = lazy
         self.product = assemble(lazy.operator([*lazy.kept, *lazy.known]))
         self.tested = np.concatenate([each.numbers for each in lazy.rows])
         self.kept = np.concatenate([each.numbers for each in lazy.kept])
         self._multiplied = np.concatenate([self.kept, *(each.numbers for each in lazy.known)])
 
     def release_known(self) -> None:
-        """Leave the columns of unknowns alone, on the device if there is one: others are taken for zero after that."""
+        """Leave the columns of unknowns alone: others are taken for zero after that."""
         if self.lazy.known:
             self.product, self._multiplied = self.product.first(len(self.kept)), self.kept
             return_memory()
-        if self._send is not None:
-            self.product = self._send(self.product, self.lazy.operator(self.lazy.kept))
 
     def product_of(self, fields: Any) -> Array:
         """K u - V t (rows, k) for all test spaces, of u and t one below the other, fields (columns, k), dense or
