@@ -21,6 +21,7 @@ from calderon.fmm.product import HarmonicFar, Line, MultipoleProduct
 from calderon.fmm.tables import Tables, tables
 from calderon.operators.boundary import IntegralOperator
 from calderon.operators.tree import Term
+from calderon.pairs.zones import tolerant
 from calderon.products.check import Check, random_rows
 from calderon.products.device.near_filling import checked_entries
 from calderon.products.direct_sums import padded_zeros
@@ -48,6 +49,7 @@ class LaplaceLayer:
         layout_of: Callable[[IntegralOperator, Promise], Layout],
         devices: Sequence[Device] = (),
     ) -> None:
+        operator = tolerant(operator, rtol, loosened=False)
         self.operator, self.terms, self.rtol, self.name = operator, [Term(1.0, operator)], rtol, operator.integrand.name
         self._devices, self._layout_of, self._has_normal = devices, layout_of, operator.integrand.normal != "none"
         self._execution = Execution.of("numba", "single") if rtol >= LAPLACE.computed else processor
@@ -69,7 +71,8 @@ class LaplaceLayer:
 
     def near(self, layout: Layout) -> list[NearStore]:
         """Exact entries between neighbouring leaves."""
-        return [near_store(self.operator, 1.0, layout, self._execution, devices=self._devices)]
+        operator = tolerant(self.operator, self.rtol)
+        return [near_store(operator, 1.0, layout, self._execution, devices=self._devices)]
 
     def far(self, layout: Layout, promise: Promise) -> HarmonicFar:
         """Moments of both sides; of one where they are equal."""

@@ -44,6 +44,7 @@ from calderon.operators.memory_estimate import preparation_bytes
 from calderon.operators.methods import Plan
 from calderon.operators.products import Products
 from calderon.operators.tree import integrals_of
+from calderon.pairs.zones import tolerant
 from calderon.products.cost import BLOCKS, Cost, row_flops
 from calderon.solvers.iteration import tolerance
 from calderon.solvers.live_bar import assembly_progress
@@ -257,6 +258,8 @@ class _Composition:
 
     def _computed(self, operator: IntegralOperator | LayeredElectricField) -> HMatrix:
         """The H-matrix of an operator, computed and checked; raises MemoryError if a device has no room for it."""
+        if isinstance(operator, IntegralOperator):
+            operator = tolerant(operator, self.choices.rtol)
         # which blocks are compressed
         rows, columns = self._tree(operator.test), self._tree(operator.trial)
         wavenumber = operator.wavenumber

@@ -29,6 +29,7 @@ from calderon.mlfmm.sites import Sites
 from calderon.mlfmm.spectrum import Array, Grid
 from calderon.operators.methods import PRODUCTS
 from calderon.operators.tree import Term
+from calderon.pairs.zones import tolerant
 from calderon.products.device.near_filling import filled_store
 from calderon.products.far_field import far_product
 from calderon.products.lists import Lists, lists_of
@@ -73,22 +74,17 @@ RULES = (8e-4, 0.45, (1, 2, 1, 2), NearQuadrature), (9e-5, 0.67, (0, 0, 0, 0), Q
 scalars with a normal, of electric and of magnetic fields, and the kind of quadrature. Matrices in single precision
 lower `singular` by themselves, too, those of fields with a `NearQuadrature`."""
 
-DISTANT = 0.4
-"""The accuracy of distant pairs of near entries over the tolerance of products: with it all rules together cost a
-tenth, on a matrix of near entries alone."""
-
 
 def loosened(term: Term, rtol: float) -> Term:
     """A term with rules of near entries whose errors are about a tenth of that tolerance of products at most."""
     if rtol < RULES[-1][0]:
         return term
     near, less, kind = next(each[1:] for each in RULES if rtol >= each[0])
-    given, integrand = term.atom.quadrature, term.atom.integrand
+    atom = tolerant(term.atom, rtol)
+    given, integrand = atom.quadrature, atom.integrand
     own = less[2 + (integrand is MAGNETIC_FIELD) if is_of_currents(term) else int(integrand.normal != "none")]
-    rules = kind(
-        given.regular, max(2, given.singular - own), near * given.near, given.permitting(DISTANT * rtol).accuracy
-    )
-    return term._replace(atom=replace(term.atom, quadrature=rules))
+    rules = kind(given.regular, max(2, given.singular - own), near * given.near, given.accuracy)
+    return term._replace(atom=replace(atom, quadrature=rules))
 
 
 class Side(NamedTuple):

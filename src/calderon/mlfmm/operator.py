@@ -19,6 +19,8 @@ from calderon.operators.algebra import BoundaryOperator
 from calderon.operators.lazy_operator import short_label
 from calderon.operators.methods import Plan
 from calderon.operators.products import near_entries
+from calderon.operators.tree import with_integrals
+from calderon.pairs.zones import tolerant
 from calderon.products.device.sums import DeviceSum, OnOneDevice
 from calderon.products.near_file import SavedNear
 from calderon.products.operator import FastOperator
@@ -155,6 +157,7 @@ def assemble_mlfmm(
     if execution.devices:
         require_device_waves(operator)
     saved = None if matrix_file is None else SavedNear(matrix_file, operator, wanted, precision)
+    operator = with_integrals(operator, lambda each: tolerant(each, wanted, loosened=False))
     with assembly_progress("computing near entries", "parts", progress) as advance, saved or nullcontext():
         parts = prepared(operator, wanted, execution, saved, advance)
         product: LinearOperator = parts.product

@@ -12,6 +12,7 @@ the products of integral operators that a method gives.
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import fields, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -111,6 +112,21 @@ def expression_signature(operator: Any) -> list[str]:
 def integrals_of(operator: Any) -> list[Any]:
     """The integral operators in an expression, which have a Green's function."""
     return [each for term in terms_of(operator) for each in term.atom.integrals()]
+
+
+def with_integrals(expression: Any, change: Callable[[Any], Any]) -> Any:
+    """The expression with change(A) in the place of each integral operator A, itself where all of them stay; of other
+    things than expressions, and tuples of these, as they are."""
+    if isinstance(expression, tuple):
+        found = tuple(with_integrals(each, change) for each in expression)
+        return found if any(one is not other for one, other in zip(found, expression, strict=True)) else expression
+    if not hasattr(expression, "terms"):
+        return expression
+    if hasattr(expression, "green"):
+        return change(expression)
+    given = {each.name: getattr(expression, each.name) for each in fields(expression) if each.init}
+    found = {name: with_integrals(each, change) for name, each in given.items()}
+    return replace(expression, **found) if any(found[name] is not given[name] for name in given) else expression
 
 
 def local_matrix(operator: Any) -> sp.csr_array:

@@ -8,15 +8,17 @@ larger one of both counts, are distant if
 with the longest edge l of a triangle. The cheaper rules miss terms of the third or fourth order in 1 / d, and waves as
 far as they oscillate over a triangle, at any distance. All is measured (docs/decisions/72-zones.md), for errors
 of entries over the largest one and of products with constant, smooth and random vectors over their largest number, on
-spheres, cubes, ellipsoids and graded boxes: a tenth of the bound with C, all of it with B.
+spheres, cubes, ellipsoids and graded boxes: a tenth of the bound with C (`STATIC`), all of it with B.
 """
 
+from dataclasses import replace
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from calderon.quadrature import Quadrature
+from calderon.quadrature.options import ACCURACY
 
 DistantRule = Literal["series", "points"]
 """Taylor's series about the centroids of c / r, or the symmetric rule of `DEGREE` on both triangles."""
@@ -28,6 +30,10 @@ USUAL = 4
 """The degree of `Quadrature.regular` that zones replace; another one holds for all pairs."""
 NEVER = 1e30
 """The square of a distance that no pair has, in coordinates in which a mesh has unit size."""
+STATIC = 0.1
+"""Errors of static kernels over the accuracy, which errors of waves may reach."""
+SHARE = 0.4
+"""Errors of distant pairs over the tolerance of products."""
 CORNER = 2 / 3
 """A corner is at most as far from the centroid as so many longest edges."""
 
@@ -82,3 +88,14 @@ def reaches(
     bound, power = ERRORS.waves[degree]
     resolved = bound * (abs(wavenumber) * np.sqrt(longest)) ** power <= accuracy
     return np.where(resolved, np.maximum(distance, (quadrature.near + 2 * CORNER) ** 2 * longest), NEVER)
+
+
+def tolerant(operator: Any, rtol: float, loosened: bool = True) -> Any:
+    """An integral operator with the accuracy of distant pairs that products of the relative error rtol permit, and if
+    it is smaller than the usual one, require; where another one than the usual one was chosen, as it is.
+
+    loosened: False for entries with which products are compared, which are at least as accurate as usual.
+    """
+    error = SHARE * rtol / (1.0 if operator.green.wavenumber else STATIC)
+    quadrature = operator.quadrature.permitting(error if loosened else min(error, ACCURACY))
+    return operator if quadrature == operator.quadrature else replace(operator, quadrature=quadrature)

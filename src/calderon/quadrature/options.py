@@ -4,6 +4,9 @@ import numbers
 from dataclasses import dataclass, replace
 from typing import Any
 
+ACCURACY = 1e-5
+"""The usual `Quadrature.accuracy`, in place of which compressed methods take what their tolerance permits."""
+
 
 @dataclass(frozen=True)
 class Quadrature:
@@ -17,14 +20,15 @@ class Quadrature:
     layers `singular` - 2, both 0.95 `near`, except for quadratic functions and vector fields.
     accuracy: error of entries, over the largest one, and of products, up to which distant pairs take cheaper rules than
     the usual one of degree 4 (pairs/zones.py; 0 to 0.1): 0 for one rule at any distance, as there is for another
-    degree. Compressed methods take what their tolerance permits. Raises ValueError outside those ranges, TypeError for
+    degree. Compressed methods take instead of the default what their tolerance permits, or requires where it is a
+    smaller one. Raises ValueError outside those ranges, TypeError for
     what is not a number.
     """
 
     regular: int = 4
     singular: int = 8
     near: float = 1.5
-    accuracy: float = 1e-5
+    accuracy: float = ACCURACY
 
     def __post_init__(self) -> None:
         limits = ("regular", 1, 20), ("singular", 2, 12), ("near", 0.0, 10.0), ("accuracy", 0.0, 0.1)
@@ -38,8 +42,8 @@ class Quadrature:
                 raise ValueError(f"quadrature {name}={value!r} is out of range: choose {low} to {high}")
 
     def permitting(self, error: float) -> "Quadrature":
-        """The quadrature with an accuracy of at least that error, unless it has one rule at any distance."""
-        return replace(self, accuracy=max(self.accuracy, min(error, 0.1))) if self.accuracy > 0 else self
+        """The quadrature with that accuracy instead of the usual one; as it is where another one was chosen."""
+        return replace(self, accuracy=min(error, 0.1)) if self.accuracy == ACCURACY else self
 
     def touching(self, power: int, coarse: bool) -> int:
         """`singular` for six digits, or for five, of a kernel singular like 1/|x - y|^power."""

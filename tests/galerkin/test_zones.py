@@ -1,0 +1,114 @@
+"""Distant pairs of triangles have cheaper rules, whose errors stay below what a matrix or a tolerance permits."""
+
+import numpy as np
+import pytest
+
+import calderon as cal
+from calderon.operators.tree import integrals_of, with_integrals
+from calderon.pairs.zones import SHARE, STATIC, tolerant
+
+CONVERGED = cal.Quadrature(regular=8, singular=10, accuracy=0)
+ROTATION = np.linalg.qr(np.random.default_rng(5).standard_normal((3, 3)))[0]
+
+
+def renumbered(mesh):
+    """The same surface, turned, twice as large and elsewhere, with its triangles in another order."""
+    order = np.random.default_rng(1).permutation(mesh.number_of_triangles)
+    turned = ROTATION * np.linalg.det(ROTATION)  # without a reflection
+    return cal.TriangleMesh(2.0 * mesh.vertices @ turned.T + [30.0, -7.0, 2.0], mesh.triangles[order])
+
+
+MESHES = {
+    "sphere": lambda: cal.mesh.sphere(1.0, 0.14),
+    "cube": lambda: cal.mesh.cube(1.0, 0.09),
+    "ellipsoid": lambda: cal.mesh.ellipsoid((2.0, 1.0, 0.7), 0.2),
+    "graded cube": lambda: cal.mesh.cuboid((1.0, 1.0, 1.0), 0.16, grading=2),
+    "slender bar": lambda: cal.mesh.cuboid((6.0, 0.4, 0.4), 0.16),
+    "elsewhere": lambda: renumbered(cal.mesh.sphere(1.0, 0.14)),
+}
+LAYERS = {
+    "constants": (cal.single_layer, cal.P0),
+    "linear": (cal.single_layer, cal.P1),
+    "double": (cal.double_layer, cal.P1),
+    "by parts": (cal.hypersingular, cal.P1),
+}
+
+
+def errors_of(layer, green, space, qualities):
+    """(qualities, 4) errors of some rows for each quadrature, over the largest numbers: of entries, and of products
+    with a constant, a smooth and a random vector."""
+    rows = np.random.default_rng(2).choice(space.dimension, 12, replace=False)
+    exact, *found = (layer(green, space, quadrature=each).entries(rows, slice(None)) for each in qualities)
+    places = space.mesh.centroids if space.element.degree == 0 else space.mesh.vertices
+    places = (places - places.mean(axis=0)) / np.ptp(places, axis=0).max()
+    smooth = np.cos(3 * places @ [0.5, 0.6, 0.4]) + places[:, 0]
+    vectors = np.stack([np.ones(len(places)), smooth, np.random.default_rng(0).standard_normal(len(places))], axis=1)
+    scale = np.abs(layer(green, space).assemble() @ vectors).max(axis=0)
+    if layer is cal.hypersingular:  # its products with constants cancel: they are k^2 times a small number
+        scale[0] = max(scale[0], 0.1 * np.abs(exact).sum(axis=1).max())
+    errors = [each - exact for each in found]
+    return np.array([
+        [np.abs(each).max() / np.abs(exact).max(), *(np.abs(each @ vectors).max(axis=0) / scale)] for each in errors
+    ])  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_static_kernels_keep_six_digits(name):
+    """Or those of the usual rule at any distance, where it has fewer."""
+    layer, space = LAYERS[name]
+    qualities, changed = (CONVERGED, cal.Quadrature(singular=10, accuracy=0), cal.Quadrature(singular=10)), False
+    for mesh in MESHES.values():
+        usual, found = errors_of(layer, cal.Laplace(), space(mesh()), qualities)
+        assert np.all(found <= np.maximum(1.1 * usual, 1e-6))
+        changed = changed or np.any(found != usual)
+    assert changed  # there are distant pairs
+
+
+@pytest.mark.parametrize(("name", "share"), [("constants", 1.0), ("linear", 1.5), ("by parts", 1.0)])
+def test_waves_keep_their_accuracy(name, share):
+    """At ten of the longest edges a wavelength; products of linear functions with a constant, which cancel on an
+    ellipsoid, miss it by half."""
+    layer, space = LAYERS[name]
+    qualities = CONVERGED, cal.Quadrature(singular=10, accuracy=1e-4)
+    for mesh in (each() for each in MESHES.values()):
+        green = cal.Helmholtz(2 * np.pi / (10 * np.median(mesh.diameters)))
+        ((entries, constant, smooth, rough),) = errors_of(layer, green, space(mesh), qualities)
+        assert constant <= share * 1e-4 and max(entries, smooth, rough) <= 1e-4
+        assert max(entries, constant, smooth, rough) > 1e-6
+
+
+def test_compressed_methods_take_what_their_tolerance_permits():
+    """A tolerance above the usual accuracy loosens, one below it tightens, also what products are compared with."""
+    surface = cal.P1(cal.mesh.sphere(1.0, 0.9))
+    static, waves = cal.single_layer(cal.Laplace(), surface), cal.single_layer(cal.Helmholtz(1.0), surface)
+    for rtol in (1e-2, 1e-4, 1e-8):
+        assert tolerant(waves, rtol).quadrature.accuracy == pytest.approx(SHARE * rtol)
+        assert tolerant(static, rtol).quadrature.accuracy == pytest.approx(min(0.1, SHARE * rtol / STATIC))
+        assert tolerant(static, rtol, loosened=False).quadrature.accuracy <= static.quadrature.accuracy
+    for chosen in (0.0, 1e-7, 1e-3):
+        operator = cal.single_layer(cal.Laplace(), surface, quadrature=cal.Quadrature(accuracy=chosen))
+        assert tolerant(operator, 1e-2) is operator and tolerant(operator, 1e-9) is operator
+
+
+def test_all_integral_operators_of_an_expression_are_changed():
+    """In sums, products, transposed ones, blocks and between sparse matrices; without a change nothing is copied."""
+    surface, k = cal.P1(cal.mesh.sphere(1.0, 0.9)), cal.Helmholtz(1.0)
+    V, K, W = cal.single_layer(k, surface), cal.double_layer(k, surface), cal.hypersingular(k, surface)
+    expression = cal.blocks([[V + 2.0 * (K @ V), K.T], [None, W - cal.identity(surface)]])
+    assert with_integrals(expression, lambda each: each) is expression
+    changed = with_integrals(expression, lambda each: tolerant(each, 1e-8))
+    assert len(integrals_of(changed)) == len(integrals_of(expression)) > 3
+    assert {each.quadrature.accuracy for each in integrals_of(changed)} == {SHARE * 1e-8}
+    x = np.random.default_rng(0).standard_normal(expression.shape[1])
+    assert np.allclose(changed.assemble() @ x, expression.assemble() @ x, rtol=1e-12)  # no pair of it is distant
+
+
+@pytest.mark.parametrize("method", ["fmm", "hmatrix"])
+def test_small_tolerances_are_those_of_one_rule(method):
+    """A dense matrix, whose distant pairs are accurate to 1e-6 or so, would spoil them."""
+    operator = cal.single_layer(cal.Laplace(), cal.P1(MESHES["slender bar"]()))
+    x = np.random.default_rng(0).standard_normal((operator.shape[1], 2))
+    one_rule = cal.single_layer(cal.Laplace(), operator.trial, quadrature=cal.Quadrature(accuracy=0)).assemble() @ x
+    error = np.linalg.norm(operator.assemble(method, rtol=1e-8) @ x - one_rule) / np.linalg.norm(one_rule)
+    assert error <= 1e-8
+    assert np.linalg.norm(operator.assemble() @ x - one_rule) > 1e-8 * np.linalg.norm(one_rule)
