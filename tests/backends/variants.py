@@ -10,7 +10,10 @@ import pytest
 import calderon as cal
 from calderon.backends import Execution, Source
 from calderon.backends.devices.fourier import DeviceFourier
+from calderon.galerkin.device.nodes import Nodes
+from calderon.galerkin.regular.distant import Zones
 from calderon.galerkin.rows.device import row_defines
+from calderon.galerkin.rows.special_pairs import SpecialPairs
 from calderon.hmatrix import Admissibility, Choices, assemble_hmatrix
 from calderon.hmatrix.device.batches import entries_source
 from calderon.hmatrix.device.dense_blocks import dense_source
@@ -97,6 +100,12 @@ def dense_cases() -> dict[str, Case]:
     for degree in (1, 8):
         rule = cal.Quadrature(regular=degree)
         operators[f"degree {degree}"] = cal.single_layer(wave, linear, quadrature=rule)
+    zones = cal.Quadrature(accuracy=0.1)  # waves have distant pairs, too
+    for form in ("single_layer", "hypersingular"):
+        for name, green in GREENS.items():
+            operators[f"{name} {form} with zones"] = getattr(cal, form)(green, linear, quadrature=zones)
+    operators["constants with zones"] = cal.single_layer(GREENS["laplace"], spaces["P0"])
+    operators["currents with zones"] = cal.electric_field(wave, cal.RWG(mesh), quadrature=zones)
     operators["complex factor"] = (1 + 1j) * cal.single_layer(GREENS["laplace"], linear)
     return {name: partial(_matrix, operator) for name, operator in operators.items()}
 
@@ -158,6 +167,9 @@ def hmatrix_cases() -> dict[str, Case]:
         rule = cal.Quadrature(regular=degree)
         operators[f"degree {degree}"] = cal.single_layer(GREENS["laplace"], spaces["P1"], quadrature=rule)
         operators[f"magnetic_field degree {degree}"] = cal.magnetic_field(GREENS["helmholtz"], edges, quadrature=rule)
+    zones = cal.Quadrature(accuracy=0.1)
+    operators["zones of waves"] = cal.hypersingular(GREENS["helmholtz"], spaces["P1"], quadrature=zones)
+    operators["zones of currents"] = cal.electric_field(GREENS["helmholtz"], edges, quadrature=zones)
     cases = {f"hmatrix {name}": partial(_approximation, operator) for name, operator in operators.items()}
     return cases | {"hmatrix": partial(_hmatrix, operators["laplace single_layer P1"])}
 
@@ -241,7 +253,9 @@ def _approximation(operator: Any, backend: str, precision: str) -> None:
     """The variants alone: tables of singular pairs would take time, too."""
     execution = Execution.of(backend, precision)
     if execution.device is not None:
-        defines, numbers = row_defines(operator), execution.dtype(operator.is_complex)
+        pairs = SpecialPairs.search(operator, Execution.of("numba", precision))
+        nodes = Nodes.of(pairs, Zones.common([pairs]))
+        defines, numbers = row_defines(operator, nodes), execution.dtype(operator.is_complex)
         execution.device.build(entries_source("aca", defines, execution.real))
         for wide in {execution.real, np.dtype(np.float64)}:  # single where a device has no double precision
             execution.device.build(dense_source(defines, execution.real, wide))

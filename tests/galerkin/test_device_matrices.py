@@ -24,6 +24,22 @@ OPERATORS = {
 }
 
 
+GRADED, REGULAR = cal.mesh.cuboid((1.0, 1.0, 1.0), 0.2, grading=2), cal.mesh.plate((1.0, 1.0), 0.06)
+STATIC_GREEN, WAVE = cal.Laplace(), cal.Helmholtz(0.8)
+ZONES = {
+    "constants": (cal.single_layer, STATIC_GREEN, cal.P0(REGULAR)),
+    "linear": (cal.single_layer, STATIC_GREEN, cal.P1(GRADED)),
+    "double layer": (cal.double_layer, STATIC_GREEN, cal.P1(GRADED)),
+    "adjoint": (cal.adjoint_double_layer, STATIC_GREEN, cal.P0(GRADED)),
+    "curls": (cal.hypersingular, STATIC_GREEN, cal.P1(REGULAR)),
+    "waves": (cal.single_layer, WAVE, cal.P1(GRADED)),
+    "double layer of waves": (cal.double_layer, WAVE, cal.P1(GRADED)),
+    "curls of waves": (cal.hypersingular, WAVE, cal.P1(GRADED)),
+    "currents": (cal.electric_field, WAVE, cal.RWG(REGULAR)),
+}
+"""Forms, on meshes with triangles of several sizes, and with many pairs at one distance."""
+
+
 def kept(operator, precision="double"):
     return operator.assemble(backend="opencl", precision=precision, keep_on_device=True)
 
@@ -34,6 +50,25 @@ def test_entries_are_those_of_the_processor(opencl, name):
     matrix = kept(OPERATORS[name])
     assert isinstance(matrix, DeviceMatrix) and matrix.dtype == exact.dtype and matrix.shape == exact.shape
     assert np.abs(matrix.to_array() - exact).max() < 1e-12 * np.abs(exact).max()
+
+
+@pytest.mark.parametrize(
+    ("accuracy", "precision", "bound"),
+    [(1e-4, "double", 1e-12), (1e-5, "double", 1e-12), (0.0, "double", 1e-12), (1e-4, "single", 1e-5)],
+)
+@pytest.mark.parametrize("name", ZONES)
+def test_distant_pairs_have_the_rule_of_the_processor(opencl, name, accuracy, precision, bound):
+    """In matrices and in products without one, on some thousand triangles, or some hundred thousand distant pairs."""
+    layer, green, space = ZONES[name]
+    one, two = (layer(green, space, quadrature=cal.Quadrature(accuracy=each)) for each in (accuracy, 0.0))
+    exact, without = (each.assemble(precision=precision).to_array() for each in (one, two))
+    scale, x = np.abs(exact).max(), np.cos(np.arange(space.dimension))
+    found = one.assemble(backend="opencl", precision=precision).to_array()
+    assert np.abs(found - exact).max() < bound * scale
+    product = one.assemble("matrix-free", backend="opencl", precision=precision) @ x
+    assert np.abs(product - exact @ x).max() < bound * np.abs(exact).sum(axis=1).max()
+    if precision == "double" and accuracy == 1e-4:  # there are distant pairs
+        assert np.abs(exact - without).max() > 1e-10 * scale
 
 
 def test_rows_that_go_to_the_device_in_slices(opencl, monkeypatch):

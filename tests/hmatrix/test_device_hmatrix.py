@@ -1,5 +1,7 @@
 """H-matrices on devices: the crosses of the processor, the tolerance, and what devices leave to it or refuse."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -310,15 +312,38 @@ def test_blocks_that_are_small_beside_the_matrix_have_fewer_crosses():
     assert single.statistics.total.mean_rank < 1.1 * double.statistics.total.mean_rank
 
 
+ACCURATE = {"quadrature": cal.Quadrature(accuracy=1e-4)}
+BY_ROWS = {
+    "constants": cal.single_layer(LAPLACE, cal.P0(MESH), **ACCURATE),
+    "linear": cal.single_layer(LAPLACE, SPACE, **ACCURATE),
+    "curls": cal.hypersingular(LAPLACE, SPACE, **ACCURATE),
+    "double layer": cal.double_layer(LAPLACE, SPACE, **ACCURATE),
+    "curls of waves": cal.hypersingular(cal.Helmholtz(0.8), SPACE, **ACCURATE),
+}
+
+
+@pytest.mark.parametrize("name", BY_ROWS)
+def test_rows_and_columns_have_the_rules_of_the_processor(name):
+    """By crosses alone, whose rows and columns are of distant pairs, mostly, and by dense blocks."""
+    operator, x = BY_ROWS[name], np.cos(np.arange(BY_ROWS[name].shape[1]))
+    there, here = (assemble_hmatrix(operator, rtol=1e-11, backend=each, choices=Choices(leaf=24, coarsen=False))
+                   for each in ("opencl", "numba"))  # fmt: skip
+    assert relative(there @ x, here @ x) < 1e-10
+    assert relative(there.H @ x, here.H @ x) < 1e-10
+    without = replace(operator, quadrature=cal.Quadrature(accuracy=0)).assemble()
+    assert relative(there @ x, without @ x) > 1e-9
+
+
 @pytest.mark.parametrize(("precision", "bound"), [("double", 1e-12), ("single", 1e-5)])
-def test_sums_of_rows_are_those_of_the_processor(monkeypatch, precision, bound):
+@pytest.mark.parametrize("name", ["currents", "constants"])
+def test_sums_of_rows_are_those_of_the_processor(monkeypatch, name, precision, bound):
     """In one batch and in many, which cut the rows."""
-    operator = cal.electric_field(3.0, EDGES)
+    operator = BY_ROWS.get(name) or cal.electric_field(3.0, EDGES)
     matrix = assembled(operator, 1e-3)
     execution, rng = Execution.of("opencl", precision), np.random.default_rng(2)
     sides = matrix.tree.rows.clusters, matrix.tree.columns.clusters
     rows = compiled_rows(operator, *sides, execution)
-    clusters, vectors = np.flatnonzero(matrix.tree.rows.is_leaf)[::7], rng.standard_normal((EDGES.dimension, 3))
+    clusters, vectors = np.flatnonzero(matrix.tree.rows.is_leaf)[::7], rng.standard_normal((operator.shape[1], 3))
     here = sums_of(rows, matrix.tree)(clusters, vectors)
     on_device = device_rows(operator, *sides, execution, execution.device)
     for batch in (device_batches.BATCH, 40_000):

@@ -119,10 +119,18 @@ def test_near_and_almost_touching_surfaces(opencl):
 
 
 def test_rules_of_distant_pairs(opencl):
-    """Devices take the rule of all other pairs, which is more accurate, for distant ones, too."""
-    form = STATIC["linear"]
-    loose = cal.single_layer(GREEN, LINEAR, quadrature=NearQuadrature())
-    assert distance(entries(static_stores(loose, "double")[1]), entries(static_stores(form, "double")[0])) < 1e-12
+    """Distant pairs have the rule of the processor: of one form, and of two of one pass, which have a common one."""
+    loose, usual = (cal.single_layer(GREEN, LINEAR, quadrature=NearQuadrature(accuracy=each)) for each in (0.1, 0.0))
+    here, there = static_stores(loose, "double")
+    assert distance(entries(there), entries(here)) < 1e-12
+    assert distance(entries(static_stores(usual, "double")[0]), entries(here)) > 1e-9
+    stores = []
+    for each in (0.1, 0.0):
+        given = {"trial": NODES, "quadrature": NearQuadrature(accuracy=each)}
+        stores.append(wave_stores(cal.double_layer(WAVES, **given) + 1j * cal.hypersingular(WAVES, **given), "double"))
+    (here, there), (exact, _) = stores
+    assert distance(entries(there), entries(here)) < 1e-12
+    assert distance(entries(exact), entries(here)) > 1e-9
 
 
 def test_what_a_device_does_not_take_is_the_processors(opencl, monkeypatch):

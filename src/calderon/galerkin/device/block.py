@@ -17,6 +17,8 @@ from calderon.backends import Device, Source, count_work, real_name, require_dev
 from calderon.galerkin.block import Block
 from calderon.galerkin.device.forms import component_defines
 from calderon.galerkin.device.local_matrices import SMALL_GROUP, LocalMatrices, out_real
+from calderon.galerkin.device.nodes import Nodes
+from calderon.galerkin.regular.distant import Zones
 from calderon.greens import Radial
 from calderon.greens.green import green_defines
 from calderon.mesh.geometry import FlatTriangles
@@ -25,7 +27,6 @@ from calderon.pairs.device import SentPairs
 from calderon.pairs.near import restriction
 from calderon.pairs.rules import Batch
 from calderon.pairs.tables import ProductTable, RuleTable
-from calderon.quadrature import triangle_rule
 
 INVERSES = np.zeros((3, 3, 3), np.int8)
 """The inverse of each permutation of three, by its first two numbers."""
@@ -40,6 +41,9 @@ class DeviceBlock(LocalMatrices, Block):
     where they are computed anew each time."""
 
     kept: dict[int, list[tuple[SentPairs, Any, Any]]] | None = None
+    regular_file = "galerkin/regular/tile.c"
+    listed = False
+    """Whether local matrices of touching and near pairs are listed, and not put to their places in a tile."""
 
     def __init__(self, device: Device, *arguments: Any) -> None:
         """Prepare a block on a device; arguments: those of `Block`."""
@@ -57,27 +61,21 @@ class DeviceBlock(LocalMatrices, Block):
         return self.device_form.sizes
 
     def _compile(self, radial: Radial, factor: complex) -> None:
-        """Set the coefficients and build the programs for the device."""
+        """Set the coefficients, and build the programs for touching and near pairs: moments, and local matrices of
+        these."""
         self.coefficients = self._coefficients(factor)
         self.device_form = self.device_form_of(self.integrand, self.test_space, self.trial_space)
+        self.distant_rule = self._distant_rule()
         self.stored = np.empty(0, self.out.dtype).real.dtype
-        sources = self._sources(real_name(self.real), real_name(self._moment_type), real_name(self.stored))
-        self.regular, self.singular, self.placing = map(self.device.build, sources)
-
-    def _sources(self, real: str, moment: str, stored: str) -> tuple[Source, Source, Source]:
-        """The sources of the regular part, of the moments of touching and near pairs, and of the kernel that places
-        these in local matrices. real, moment, stored: types of numbers in each of the three."""
-        green, out = green_defines(self.green), ("OUT_COMPLEX", int(self.is_complex))
-        form, special = self.device_form.defines, component_defines(self.device_form.special)
-        regular = component_defines(self.device_form.regular)
-        points = ("POINTS", triangle_rule(self.quadrature.regular).number_of_points)
-        return (
-            Source("galerkin/regular/tile.c", real, (*form, *regular, *green, out, points, *out_real(real, stored))),
-            Source(
-                "galerkin/special/touching_pairs.c", moment, (*form, *special, *green, ("GROUP_SIZE", self._group_size))
-            ),
-            Source("galerkin/special/scatter.c", stored, (*form, *special, green[1], out, ("MOMENT_REAL", moment))),
+        moment, stored = real_name(self._moment_type), real_name(self.stored)
+        form = *self.device_form.defines, *component_defines(self.device_form.special)
+        green, group = green_defines(self.green), ("GROUP_SIZE", self._group_size)
+        places = green[1], ("OUT_COMPLEX", int(self.is_complex)), ("MOMENT_REAL", moment), ("LISTED", int(self.listed))
+        sources = (
+            Source("galerkin/special/touching_pairs.c", moment, (*form, *green, group)),
+            Source("galerkin/special/scatter.c", stored, (*form, *places)),
         )
+        self.singular, self.placing = map(self.device.build, sources)
 
     @property
     def _group_size(self) -> int:
@@ -89,20 +87,6 @@ class DeviceBlock(LocalMatrices, Block):
         """Touching and near pairs are integrated in double precision, where the device has it."""
         return np.dtype(np.float64) if self.device.has_double else self.real
 
-    def _sides(self) -> None:
-        """Send points, functions and data of both sides to the device, in the order that tile.c describes."""
-        rule, array = triangle_rule(self.quadrature.regular), self._array
-        self.tables = [array(table * rule.weights) for table in self.device_form.functions(rule)]
-        self.test_points = array(self.test_surface.points(rule.points))
-        self.trial_points = array(np.moveaxis(self.trial_surface.points(rule.points), 0, 2))
-        self.scalars = array(np.array([self.form.tiny(self.radial, self.real), *self.parameters]))
-        self._send_data()
-        self.test_data, self.trial_data, self.device_coefficients = self.near_data
-        if self.stored != self.real:  # touching and near pairs have another type
-            test, trial = self.device_form.data(self)
-            data = test, trial.T, self.coefficients
-            self.test_data, self.trial_data, self.device_coefficients = map(array, data)
-
     def _send_data(self) -> None:
         """Send what touching and near pairs read of both sides: data of triangles, coefficients, and where functions
         are when vertices are taken in another order."""
@@ -110,9 +94,27 @@ class DeviceBlock(LocalMatrices, Block):
         data = test, trial.T, self.coefficients
         self.near_data = tuple(self.device.array(np.ascontiguousarray(each, self.stored)) for each in data)
         self._sent_records: list[tuple[FlatTriangles, Any]] = []
+        self._tables: list[tuple[RuleTable | ProductTable, tuple[Any, ...]]] = []
         elements = self.test_space.element, self.trial_space.element
         places = (element.permuted(INVERSES).astype(np.int32).reshape(9, -1) for element in elements)
         self.function_places = tuple(map(self.device.array, places))
+
+    def _send_regular(self, zones: Zones) -> None:
+        """Build the program for regular pairs, and send nodes, functions and data of both sides, which are the first
+        arguments of its kernels, in the order that tile.c describes."""
+        self.zones, nodes, form, array = zones, Nodes.of(self, zones), self.device_form, self._array
+        out = ("OUT_COMPLEX", int(self.is_complex)), *out_real(real_name(self.real), real_name(self.stored))
+        defines = *form.defines, *component_defines(form.regular), *green_defines(self.green), *nodes.defines, *out
+        self.regular = self.device.build(Source(self.regular_file, real_name(self.real), defines))
+        tables = [array(table * nodes.rule.weights) for table in form.functions(nodes.rule)]
+        surfaces = self.test_surface, self.trial_surface
+        own, other = (nodes.of_triangles(*each) for each in zip(surfaces, zones.reached, strict=True))
+        scalars, data = np.array([self.form.tiny(self.radial, self.real), *self.parameters]), self.near_data
+        if self.stored != self.real:
+            test, trial = form.data(self)
+            data = tuple(map(array, (test, trial.T, self.coefficients)))
+        given = array(own), tables[0], data[0], array(other.T), tables[1], data[1], array(scalars), data[2]
+        self.nodes, self.sides = nodes, given
 
     def _array(self, values: NDArray[Any]) -> Any:
         """Values sent to the device in the working precision."""
@@ -125,11 +127,11 @@ class DeviceBlock(LocalMatrices, Block):
 
     def _prepare(self) -> None:
         """Send both sides, find special pairs, integrate those in pieces, and make room for local matrices."""
-        triangles = len(self.test.triangles) + len(self.trial.triangles)
-        numbers = 3 * triangle_rule(self.quadrature.regular).number_of_points + self.device_form.numbers
+        zones, triangles = Zones.common([self]), len(self.test.triangles) + len(self.trial.triangles)
+        numbers = Nodes.of(self, zones).record.length + self.device_form.numbers
         self._require_memory(triangles * numbers * self.real.itemsize, f"the data of {triangles} triangles")
-        self._sides()
-        self._tables: list[tuple[RuleTable | ProductTable, tuple[Any, ...]]] = []
+        self._send_data()
+        self._send_regular(zones)
         self.batches, _ = self._special_pairs()
         close = [batch for batch in self.batches if batch.close is not None]
         self.pieces = self._with_close(self._united([each for each in self.batches if each.parts is not None]), close)
@@ -175,13 +177,15 @@ class DeviceBlock(LocalMatrices, Block):
         touching pairs, whose integrals vanish."""
         width = len(self.trial.triangles)
         self.device.launch(
-            self.regular, "regular", (width, hi - lo), (SMALL_GROUP, 1), self.test_points, self.tables[0],
-            self.test_data, self.trial_points, self.tables[1], self.trial_data, self.scalars,
-            self.device_coefficients, lo, width, self.local_shape[0], int(self.half), self.local, self.local_i,
+            self.regular, "regular", (width, hi - lo), (SMALL_GROUP, 1), *self.sides, lo, width, self.local_shape[0],
+            int(self.half), self.local, self.local_i,
         )  # fmt: skip
         pairs = (hi - lo) * (width - self.half * 0.5 * (lo + hi))
-        points = triangle_rule(self.quadrature.regular).number_of_points
-        count_work(self.device, "regular", lambda: pairs * points**2)
+        count_work(
+            self.device,
+            "regular",
+            lambda: pairs * self.nodes.evaluations(self.zones, self.test_surface, self.trial_surface),
+        )
         a, b = np.searchsorted(self.idle[:, 0], [lo, hi])
         if a < b:
             shape = len(self.device_form.special), b - a, math.prod(self.moment_sizes)

@@ -9,12 +9,13 @@ from numpy.typing import NDArray
 
 from calderon.backends import Defines
 from calderon.backends.records import Record
+from calderon.galerkin.device.nodes import Nodes
 from calderon.galerkin.forms.elastic import elastic_form
 from calderon.galerkin.forms.form import Form
 from calderon.galerkin.regular.element_tables import barycentric_functions
 from calderon.integrands import Component, Components, Integrand
 from calderon.mesh.geometry import FlatTriangles
-from calderon.quadrature import TriangleRule, triangle_rule
+from calderon.quadrature import TriangleRule
 from calderon.spaces import NodalVectorSpace, Space
 
 SCALAR_DATA = Record("DATA", normal=3, jacobian=1, curls=9)
@@ -33,9 +34,10 @@ class DeviceForm(NamedTuple):
 
     defines: those of all sources, with FORM, the header of the form. functions(rule): (TESTS, P) and (TRIALS, P) values
     of the functions whose moments the regular part sums. data(block): (n, numbers) of test and trial triangles. sizes:
-    local test and trial functions. numbers: of the data of a triangle at most. row_records(points): in rows and
+    local test and trial functions. numbers: of the data of a triangle at most. row_records(nodes): in rows and
     columns, the record of a triangle, and of each of its functions if these have one. row_tables(block, test, order,
-    surface, rule): the table of a side, and the records of its triangles in that order, which form that surface.
+    nodes, reach): the table of a side, and the records of its triangles in that order, which have these squares of
+    distances.
     regular, special: components of regular pairs, and of touching and near ones. rows: the one component that rows and
     columns sum, times numbers of the form (`node_of`).
     """
@@ -45,18 +47,11 @@ class DeviceForm(NamedTuple):
     data: Callable[[Any], Data]
     sizes: tuple[int, int]
     numbers: int
-    row_records: Callable[[int], tuple[Record, ...]]
+    row_records: Callable[[Nodes], tuple[Record, ...]]
     row_tables: Callable[..., Data]
     regular: Components
     special: Components
     rows: Components
-
-    def row_side(self, block: Any, test: bool, order: NDArray[np.int64]) -> tuple[Array, Array, Array]:
-        """The table of a side, records of its triangles in that order, and nothing for their part in a chunk."""
-        surface = block.test_surface if test else block.trial_surface
-        rule = triangle_rule(block.quadrature.regular)
-        table, records = self.row_tables(block, test, order, surface.take(order), rule)
-        return table, records, records[:, :0]
 
 
 def scalar_device_form(
@@ -112,20 +107,19 @@ def _scalar_data(block: Any) -> Data:
     return records[0], records[-1]
 
 
-def scalar_row_records(points: int) -> tuple[Record, ...]:
+def scalar_row_records(nodes: Nodes) -> tuple[Record, ...]:
     """The record of a triangle; curls only where they are read."""
-    return (Record("ROW", points=3 * points, normal=3, jacobian=1, curls=None),)
+    return (Record("ROW", nodes=nodes.record.length, normal=3, jacobian=1, curls=None),)
 
 
-def _scalar_row_tables(
-    block: Any, test: bool, order: NDArray[np.int64], surface: FlatTriangles, rule: TriangleRule
-) -> Data:
+def _scalar_row_tables(block: Any, test: bool, order: NDArray[np.int64], nodes: Nodes, reach: Array) -> Data:
     """The table: weights times local functions (L, P), weights (P,)."""
-    (record,), space = scalar_row_records(rule.number_of_points), block.test_space if test else block.trial_space
+    (record,), space, rule = scalar_row_records(nodes), block.test_space if test else block.trial_space, nodes.rule
+    surface = (block.test_surface if test else block.trial_surface).take(order)
     table = np.concatenate([(space.element.values(rule.points) * rule.weights).ravel(), rule.weights])
     curls = surface.curls if block.integrand.curls else np.zeros((len(order), 0))
-    points, jacobian = surface.points(rule.points), surface.jacobian[:, None]
-    return table, record.packed(points=points, normal=surface.normals, jacobian=jacobian, curls=curls)
+    numbers, jacobian = nodes.of_triangles(surface, reach), surface.jacobian[:, None]
+    return table, record.packed(nodes=numbers, normal=surface.normals, jacobian=jacobian, curls=curls)
 
 
 def edge_device_form(form: Form, functions: int) -> DeviceForm:
@@ -157,23 +151,22 @@ def _edge_records(surface: FlatTriangles, last: Array) -> Array:
     return EDGE_DATA.packed(jacobian=surface.jacobian[:, None], centroid=centroids, vertices=vertices, functions=last)
 
 
-def _edge_row_records(points: int) -> tuple[Record, ...]:
+def _edge_row_records(nodes: Nodes) -> tuple[Record, ...]:
     """The records of a triangle, and of each of its functions: values at the points times weight and Jacobian, and the
     field times the Jacobian."""
-    triangle = Record("ROW", points=3 * points, functions=None)
-    return triangle, Record("FUNCTION", nodes=3 * points, field=FIELD.length)
+    triangle = Record("ROW", nodes=nodes.record.length, functions=None)
+    return triangle, Record("FUNCTION", nodes=3 * nodes.rule.number_of_points, field=FIELD.length)
 
 
-def _edge_row_tables(
-    block: Any, test: bool, order: NDArray[np.int64], surface: FlatTriangles, rule: TriangleRule
-) -> Data:
+def _edge_row_tables(block: Any, test: bool, order: NDArray[np.int64], nodes: Nodes, reach: Array) -> Data:
     """The table: weights (P,), barycentric coordinates (3, P)."""
-    triangle, function = _edge_row_records(rule.number_of_points)
+    (triangle, function), rule = _edge_row_records(nodes), nodes.rule
+    surface = (block.test_surface if test else block.trial_surface).take(order)
     values, divergences = (each[order] for each in block.fields(test))
     values = values * surface.jacobian[:, None, None, None]
     divergences = divergences * surface.jacobian[:, None]
-    nodes = np.einsum("nfmc,pm->nfpc", values, rule.barycentric * rule.weights[:, None])
+    at_points = np.einsum("nfmc,pm->nfpc", values, rule.barycentric * rule.weights[:, None])
     fields = FIELD.packed(values=values.reshape(-1, 9), divergence=divergences.reshape(-1, 1))
-    functions = function.packed(nodes=nodes.reshape(len(fields), -1), field=fields)
-    records = triangle.packed(points=surface.points(rule.points), functions=functions.reshape(len(order), -1))
+    functions = function.packed(nodes=at_points.reshape(len(fields), -1), field=fields)
+    records = triangle.packed(nodes=nodes.of_triangles(surface, reach), functions=functions.reshape(len(order), -1))
     return np.concatenate([rule.weights, rule.barycentric.T.ravel()]), records

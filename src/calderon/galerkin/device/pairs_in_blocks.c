@@ -21,12 +21,12 @@ DEVICE void copy_matrix(GLOBAL const out_type *special, size_t from, int transpo
 
 /* Fill out (layers, functions * WIDTH, count) and out_i with the local matrices of all pairs of some strips.
 
-   test_points .. functions: as in tile.c. strips (number, STRIP_FIELDS): see strips.h; row_lists, column_lists: triangles.
+   test_nodes .. functions: as in tile.c. strips (number, STRIP_FIELDS): see strips.h; row_lists, column_lists: triangles.
    skips: touching and near pairs of each test triangle as in listed.h, pair_numbers: the number of each of these pairs, -1 -
    number where its triangles are exchanged, from the place of the pair in `skips` less that of the first on. special,
    special_i: local matrices of the first `specials` of them; those of the others are zero. */
-KERNEL pairs_in_blocks(GLOBAL const real_type *test_points, GLOBAL const real_type *test_table,
-                       GLOBAL const real_type *test_data, GLOBAL const real_type *trial_points,
+KERNEL pairs_in_blocks(GLOBAL const real_type *test_nodes, GLOBAL const real_type *test_table,
+                       GLOBAL const real_type *test_data, GLOBAL const real_type *trial_nodes,
                        GLOBAL const real_type *trial_table, GLOBAL const real_type *trial_data,
                        GLOBAL const real_type *scalars, GLOBAL const real_type *coefficients, int count, int functions,
                        GLOBAL const int *strips, int number, GLOBAL const int *row_lists,
@@ -34,20 +34,20 @@ KERNEL pairs_in_blocks(GLOBAL const real_type *test_points, GLOBAL const real_ty
                        GLOBAL const out_type *special, GLOBAL const out_type *special_i, int specials,
                        GLOBAL out_type *out, GLOBAL out_type *out_i)
 {
-    LOCAL real_type x[POINTS * 3];
+    LOCAL real_type x[NODES_LENGTH];
     /* the pair of this thread: a group takes one test triangle and some trial triangles of a strip */
     GLOBAL const int *strip = strips + (size_t)STRIP_FIELDS * last_at_most(strips + FIRST_GROUP, STRIP_FIELDS, number, GROUP(0));
     int width = strip[COLUMN_TRIANGLES], segments = (width + LOCAL_SIZE(0) - 1) / LOCAL_SIZE(0);
     int group = GROUP(0) - strip[FIRST_GROUP], k = group / segments;
     int j = group % segments * LOCAL_SIZE(0) + LOCAL_ID(0), inside = j < width;
     int i = row_lists[strip[ROW_LIST] + k], at = column_lists[strip[COLUMN_LIST] + (inside ? j : width - 1)];
-    for (int n = LOCAL_ID(0); n < POINTS * 3; n += LOCAL_SIZE(0))
-        x[n] = test_points[(size_t)i * POINTS * 3 + n];
+    for (int n = LOCAL_ID(0); n < NODES_LENGTH; n += LOCAL_SIZE(0))
+        x[n] = test_nodes[(size_t)i * NODES_LENGTH + n];
     BARRIER;
-    /* all pairs by the regular rule: uniform loops */
+    /* all pairs by regular rules */
     GLOBAL const real_type *test = test_data + (size_t)i * TEST_LENGTH(functions), *trial = trial_data + at;
     real_type sums[PARTS * COMPONENTS * MOMENTS];
-    pair_moments(x, test_table, test, trial_points, trial_table, trial, scalars, at, count, POINTS, sums);
+    pair_moments(x, test_table, test, trial_nodes, trial_table, trial, scalars, at, count, 1, sums);
     /* touching and near ones have been integrated before */
     if (inside) {
         size_t size = (size_t)functions * WIDTH * count;

@@ -1,6 +1,6 @@
 """Touching and near pairs of triangles, integrated on a device, where their local matrices stay as a list."""
 
-from dataclasses import replace
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from calderon.galerkin.bilinear_form import BilinearForm
 from calderon.galerkin.device.block import DeviceBlock, in_order
 from calderon.galerkin.device.local_matrices import SMALL_GROUP
 from calderon.galerkin.limits import resolved_triangles
+from calderon.galerkin.regular.distant import Zones
 from calderon.galerkin.rows.special_pairs import FoundPairs, SpecialPairs
 from calderon.galerkin.selection import vertex_numbers
 from calderon.pairs.device import Candidates, DevicePairs, PairSide, SentPairs
@@ -22,12 +23,15 @@ TOGETHER = 1 << 18
 
 
 class DeviceSpecialPairs(DeviceBlock, SpecialPairs):
-    """The touching and near pairs of a form between all its functions, by half where it is symmetric, and all that the
-    kernel of pairs_in_blocks.c needs of the form.
+    """The touching and near pairs of a form between all its functions, by half where it is symmetric.
 
-    skips, pair_numbers: the pairs by test triangle, as that kernel reads them; local, local_i: real and imaginary local
-    matrices in layers (layers, size, trial triangles), of the first `specials` pairs. program: that kernel.
+    local, local_i: real and imaginary local matrices in layers (layers, size, trial triangles), of the first `specials`
+    pairs. pairs: the lists of `listed_by` in the order of triangles, which blocks read.
     """
+
+    bilinear: BilinearForm
+    pairs: tuple[Any, Any]
+    regular_file, listed = "galerkin/device/pairs_in_blocks.c", True
 
     @staticmethod
     def on(
@@ -41,35 +45,17 @@ class DeviceSpecialPairs(DeviceBlock, SpecialPairs):
         out = np.broadcast_to(np.zeros((), dtype), form.shape)
         given = form.green, form.integrand, form.test, form.trial, factor, None, None, form.quadrature
         made: DeviceSpecialPairs = kind(device, out, *given, execution.real, form.is_symmetric)
+        made.bilinear = form
         return made
-
-    def _sources(self, real: str, moment: str, stored: str) -> tuple[Source, Source, Source]:
-        """The sources of all pairs of blocks, of the moments of touching and near pairs, and of the kernel that makes
-        local matrices of these."""
-        tile, moments, placing = super()._sources(real, moment, stored)
-        listed = replace(placing, defines=(*placing.defines, ("LISTED", 1)))
-        return replace(tile, path="galerkin/device/pairs_in_blocks.c"), moments, listed
 
     def _form_data(self) -> Any:
         """Nothing: local matrices are made on the device."""
         return ()
 
-    @property
-    def program(self) -> Any:
-        """The kernel of pairs_in_blocks.c."""
-        return self.regular
-
     def _prepare(self) -> None:
-        """Send both sides, find the pairs and integrate them on the device."""
-        self._sides()
-        self._integrate_special()
-        sides = (np.arange(len(each.triangles)) for each in (self.test, self.trial))
-        self.skips, self.pair_numbers = self.listed_by(*sides)
-
-    def _integrate_special(self) -> None:
         """Find the pairs and integrate them on the device; those in parts are put together here, and close ones
         integrated."""
-        self._tables: list[tuple[Any, tuple[Any, ...]]] = []
+        self._send_data()
         self.there = pairs = DevicePairs(self._candidates(), self.wanted, self.half, self._vanishing)
         self.specials = pairs.specials
         # room for local matrices
@@ -134,12 +120,19 @@ class DeviceSpecialPairs(DeviceBlock, SpecialPairs):
         exchanged; rows, columns: which triangle of the selection each of a side is."""
         return self.there.listed(rows, columns)
 
+    @staticmethod
+    def ready_for_blocks(parts: Sequence["DeviceSpecialPairs"]) -> None:
+        """Prepare forms whose zones are common for `integrate`."""
+        zones = Zones.common(parts)
+        for each in parts:
+            each._send_regular(zones)
+            each.pairs = each.listed_by(*(np.arange(len(side.triangles)) for side in (each.test, each.trial)))
+
     def integrate(self, groups: int, given: tuple[Any, ...], out: Any, out_i: Any) -> None:  # type: ignore[override]
         """Queue the local matrices of all pairs of strips, in so many groups of threads; given: the strips, how many,
         and triangles of rows and columns."""
         self.device.launch(
-            self.program, "pairs_in_blocks", (groups * SMALL_GROUP,), (SMALL_GROUP,), self.test_points, self.tables[0],
-            self.test_data, self.trial_points, self.tables[1], self.trial_data, self.scalars, self.device_coefficients,
-            len(self.trial.triangles), self.local_shape[0], *given, self.skips, self.pair_numbers, self.local,
-            self.local_i, self.specials, out, out_i,
+            self.regular, "pairs_in_blocks", (groups * SMALL_GROUP,), (SMALL_GROUP,), *self.sides,
+            len(self.trial.triangles), self.local_shape[0], *given, *self.pairs, self.local, self.local_i,
+            self.specials, out, out_i,
         )  # fmt: skip

@@ -4,8 +4,9 @@ Near lanes have the usual rule, distant ones the cheaper rule; where a vector ha
 multiplied by 1 where it holds, else by 0. The rule of a pair so depends on this pair alone.
 """
 
-from collections.abc import Callable
-from typing import NamedTuple
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -15,11 +16,15 @@ from calderon.galerkin.forms.form import Form
 from calderon.galerkin.regular.centroid_distances import steps_of
 from calderon.galerkin.regular.element_tables import blocked, by_groups, in_threes, packed, test_weights
 from calderon.greens import Radial
+from calderon.mesh.geometry import FlatTriangles
 from calderon.pairs.zones import DEGREE, DistantRule
 from calderon.quadrature import TriangleRule, triangle_rule
 
 Functions = Callable[[TriangleRule], tuple[NDArray[np.float64], NDArray[np.float64]]]
 """The functions (F, P) of the moments of both sides at the points of a rule."""
+
+SAMPLE = 32
+"""Test triangles by whose pairs the share of distant pairs is estimated."""
 
 
 class Distant(NamedTuple):
@@ -55,6 +60,32 @@ def distant_rule(form: Form, radial: Radial, functions: Functions) -> DistantRul
         if form.direct and (sizes == [1, 1] or (sizes == [3, 3] and not form.curls)):
             return "series"
     return "points"
+
+
+class Zones(NamedTuple):
+    """The rule of distant pairs, None where pairs have one rule at any distance, and for the triangles of the test and
+    of the trial side the squares (n,) of the distances from which on others are distant (`pairs.zones`)."""
+
+    rule: DistantRule | None
+    reached: list[NDArray[np.float64]]
+
+    @staticmethod
+    def common(blocks: Sequence[Any]) -> "Zones":
+        """The zones of blocks with the same triangles, whose pairs have one rule together, and take the larger
+        distance; each block gets this rule as its own."""
+        rules = {each.distant_rule for each in blocks}
+        for each in blocks:
+            each.distant_rule = None if None in rules else "points" if len(rules) > 1 else each.distant_rule
+        sides = zip(*(each.reached() for each in blocks), strict=True)
+        return Zones(blocks[0].distant_rule, [functools.reduce(np.maximum, each) for each in sides])
+
+    def share(self, test: FlatTriangles, trial: FlatTriangles) -> float:
+        """The share of distant pairs, from the pairs of SAMPLE triangles of the test side."""
+        some = np.unique(np.linspace(0, len(test.corners) - 1, SAMPLE).astype(int)) if len(test.corners) else []
+        (own, others), (centres, places) = self.reached, (test.centroids, trial.centroids)
+        squares = (((centres[i] - places) ** 2).sum(axis=1) for i in some)
+        found = [np.mean(each >= np.maximum(own[i], others)) for i, each in zip(some, squares, strict=True)]
+        return float(np.mean(found)) if found and self.rule is not None else 0.0
 
 
 def distant_tables(

@@ -1,23 +1,21 @@
 """Rows and columns of matrices on a device (entries.h): what sources are given, and the touching and near pairs."""
 
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends import Defines, Device, Execution, real_name
+from calderon.backends import Defines, Device, Execution
 from calderon.galerkin.bilinear_form import BilinearForm
 from calderon.galerkin.device.forms import component_defines
+from calderon.galerkin.device.nodes import Nodes
 from calderon.galerkin.device.special_pairs import DeviceSpecialPairs
 from calderon.galerkin.forms.form import SCALARS
-from calderon.galerkin.limits import resolved_triangles
+from calderon.galerkin.regular.distant import Zones
 from calderon.galerkin.rows.cluster_tables import SIDE, RowSide, positions, row_side, triangle_order
 from calderon.galerkin.rows.entry_kernels import Clusters
 from calderon.galerkin.rows.special_pairs import FoundPairs
-from calderon.greens import Radial
 from calderon.greens.green import green_defines
-from calderon.quadrature import triangle_rule
 
 
 class DeviceRows(NamedTuple):
@@ -50,12 +48,10 @@ def device_rows(
 ) -> DeviceRows:
     """The rows of an operator on a device, and its touching and near pairs; rows, columns: clusters of test and trial
     functions; found: an earlier search for those pairs, taken where it fits."""
-    resolved_triangles(operator.green, operator.test, operator.trial)
-    block: Any = operator.block
-    kind = type(f"{block.__name__}OnDevice", (PairsOnDevice, block), {"found": found})
-    out = np.broadcast_to(np.zeros((), execution.dtype(operator.is_complex)), operator.shape)
-    given = operator.green, operator.integrand, operator.test, operator.trial, 1.0, None, None, operator.quadrature
-    pairs: PairsOnDevice = kind(device, out, *given, execution.real, operator.is_symmetric)
+    kind = execution.dtype(operator.is_complex)
+    pairs = DeviceSpecialPairs.on(device, operator, execution, found, 1.0, kind)
+    zones = Zones.common([pairs])
+    nodes = Nodes.of(pairs, zones)
     # both sides in cluster order, once where they are the same
     same = pairs.form.direct and pairs.test_space is pairs.trial_space and rows is columns
     clusters = [rows] if same else [rows, columns]
@@ -63,8 +59,8 @@ def device_rows(
     orders = [triangle_order(each) for each in places]
     sides = []
     for test, own, place, order in zip((True, False), clusters, places, orders, strict=False):
-        tables = pairs.device_form.row_side(pairs, test, order)
-        sides.append(row_side(place[order], own, *tables, pairs.real))
+        table, records = pairs.device_form.row_tables(pairs, test, order, nodes, zones.reached[0 if test else 1][order])
+        sides.append(row_side(place[order], own, table, records, records[:, :0], pairs.real))
     sent = [(device.array(each.numbers), device.array(each.integers)) for each in sides]
     arguments = (*sent[0], *sent[-1], device.array(pairs._scalars()))
     sizes = operator.test.dofs.shape[1], operator.trial.dofs.shape[1]
@@ -74,18 +70,16 @@ def device_rows(
     special = *pairs.listed_by(orders[0], orders[-1]), pairs.local, pairs.local_i, *counts
     # triangles of a function of the other side, on average, and pairs of points of two triangles
     supports = (space.dofs.size / max(1, space.dimension) for space in (operator.trial, operator.test))
-    values = triangle_rule(operator.quadrature.regular).number_of_points ** 2
-    work = [values * support * each for each, support in zip(triangles, supports, strict=True)]
-    return DeviceRows(device, row_defines(operator), arguments, special, *room, pairs.found, *work)
+    work = [nodes.usual**2 * support * each for each, support in zip(triangles, supports, strict=True)]
+    return DeviceRows(device, row_defines(operator, nodes), arguments, special, *room, pairs.found, *work)
 
 
-def row_defines(operator: BilinearForm) -> Defines:
-    """Definitions of an operator for a source that includes ROWS."""
-    points = triangle_rule(operator.quadrature.regular).number_of_points
+def row_defines(operator: BilinearForm, nodes: Nodes) -> Defines:
+    """Definitions of an operator with these points of triangles for a source that includes ROWS."""
     form = operator.block.device_form_of(operator.integrand, operator.test, operator.trial)
-    places: Defines = tuple(each for record in form.row_records(points) for each in record.defines)
+    places: Defines = tuple(each for record in form.row_records(nodes) for each in record.defines)
     header = ((f"SIDE_{name.upper()}", place) for name, place in SIDE._asdict().items())
-    rows: Defines = ("ROWS", '"galerkin/rows/entries.h"'), ("POINTS", points), *places, *header
+    rows: Defines = ("ROWS", '"galerkin/rows/entries.h"'), *nodes.defines, *places, *header
     components = component_defines(form.rows, form.regular)
     return (*form.defines, *components, *green_defines(operator.green), *SCALARS.defines, *rows)
 
@@ -99,21 +93,3 @@ def _triangles(side: RowSide) -> NDArray[np.int64]:
         return np.asarray(lists[1:] - lists[:-1], np.int64)
     clusters = int(index[SIDE.sizes + 1]) - int(index[SIDE.sizes])
     return index[int(index[SIDE.sizes]) :][:clusters].astype(np.int64)
-
-
-class PairsOnDevice(DeviceSpecialPairs):
-    """The touching and near pairs of a form, integrated on a device, without the program for all other ones."""
-
-    def _compile(self, radial: Radial, factor: complex) -> None:
-        """Set the coefficients, and build the moments of pairs and the kernel that makes local matrices of them."""
-        self.coefficients = self._coefficients(factor)
-        self.device_form = self.device_form_of(self.integrand, self.test_space, self.trial_space)
-        self.stored = np.empty(0, self.out.dtype).real.dtype
-        _, moments, placing = self._sources(*map(real_name, (self.real, self._moment_type, self.stored)))
-        listed = replace(placing, defines=(*placing.defines, ("LISTED", 1)))
-        self.singular, self.placing = map(self.device.build, (moments, listed))
-
-    def _prepare(self) -> None:
-        """Find the pairs and integrate them on the device."""
-        self._send_data()
-        self._integrate_special()

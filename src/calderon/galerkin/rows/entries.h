@@ -1,15 +1,35 @@
 /* Entries of one function with a cluster of others, in rows and in columns of a matrix. FORM says what a function sends to a
    point (SENT numbers), what is kept of it by a triangle that receives it (RECEIVED) and what the entries are. The
-   components of rows have no monomials: these are among the NODE numbers of the form (`node_of`). POINTS: of a
-   triangle. The tables of both sides are described in cluster_tables.py. */
+   components of rows have no monomials: these are among the NODE numbers of the form (`node_of`). POINTS, NODES_...: see
+   distant.h. The tables of both sides are described in cluster_tables.py. */
 #include GREEN
 #include FORM
 #include "galerkin/forms/component.h"
+#include "galerkin/regular/distant.h"
 #include "galerkin/rows/cluster_tables.h"
 
 #ifndef NODE_COMPONENT /* which component the number k of `node_of` is a factor of */
 #define NODE_COMPONENT(k) 0
 #endif
+
+/* The record of the triangle at place e of the fixed side of `add_triangle`, and whether its rule is that of `zone`: 1 if it
+   is distant. */
+#define FIXED(e) (x + near[SIDE_RECORDS] + (size_t)near[SIDE_LENGTH] * item(near, SIDE_TRIANGLES, e))
+#if ZONES
+#define AT_ZONE(e, zone) \
+    ((e < begin + 32 ? (int)(apart >> (e - begin) & 1u) : is_distant(FIXED(e), other, tiny)) == (zone))
+#else
+#define AT_ZONE(e, zone) 1
+#endif
+
+/* Whether the triangle with record `fixed` and the one whose last nodes are `other` are distant. */
+DEVICE int is_distant(GLOBAL const real_type *fixed, const real_type *other, real_type tiny)
+{
+    real_type own[FAR_NUMBERS];
+    for (int n = 0; n < FAR_NUMBERS; n++)
+        own[n] = fixed[FAR_FIRST + n];
+    return are_distant(own, other, tiny);
+}
 
 /* What triangle number k of a cluster of the varying side (y) adds to the entries of its local functions with the
    function at `position` of the fixed side (x): real and imaginary part of local function f go to out[2 f count + k] and
@@ -31,17 +51,53 @@ DEVICE void add_triangle(GLOBAL const real_type *x, GLOBAL const int *near, GLOB
     UNROLL
     for (int n = 0; n < PARTS * RECEIVED; n++)
         received[n] = R(0.0);
+#if ZONES
+    unsigned int apart = 0u; /* which of the first 32 fixed triangles are distant, as bits */
+    real_type other[FAR_NUMBERS];
+    for (int n = 0; n < FAR_NUMBERS; n++)
+        other[n] = varying[FAR_FIRST + n];
     NO_UNROLL
-    for (int q = 0; q < POINTS; q++) {
+    for (int e = begin; e < end && e < begin + 32; e++)
+        apart |= (unsigned int)is_distant(FIXED(e), other, tiny) << (e - begin);
+#endif
+#if SERIES
+    NO_UNROLL
+    for (int e = begin; e < end; e++) {
+        GLOBAL const real_type *fixed = FIXED(e);
+        int function = item(near, SIDE_LOCALS, e);
+        real_type own[FAR_NUMBERS], corner[3], means[3];
+        if (!AT_ZONE(e, 1))
+            continue;
+        for (int n = 0; n < FAR_NUMBERS; n++)
+            own[n] = fixed[FAR_FIRST + n];
+        for (int c = 0; c < 3; c++)
+            corner[c] = fixed[FAR_FIRST + 3 * function + c];
+        series(own, other, corner, parameters, tiny, means);
+        UNROLL
+        for (int b = 0; b < 2 * SERIES - 1; b++) { /* as if there were one point for each function */
+            real_type sums[PARTS * NODE], sent[PARTS * SENT];
+            for (int n = 0; n < PARTS * NODE; n++)
+                sums[n] = means[b];
+            for (int n = 0; n < PARTS * SENT; n++)
+                sent[n] = R(0.0);
+            send(fixed, function, varying, R(1.0), sums, sent);
+            receive(y, functions, USUAL_POINTS + b, sent, received);
+        }
+    }
+#endif
+    NO_UNROLL
+    for (int q = 0; q < (SERIES ? USUAL_POINTS : POINTS); q++) {
         real_type at[3] = {varying[3 * q], varying[3 * q + 1], varying[3 * q + 2]}, sent[PARTS * SENT];
+        int zone = q >= USUAL_POINTS, first = zone ? USUAL_POINTS : 0, last = zone ? POINTS : USUAL_POINTS;
         for (int n = 0; n < PARTS * SENT; n++)
             sent[n] = R(0.0);
         NO_UNROLL
         for (int e = begin; e < end; e++) {
-            GLOBAL const real_type *fixed =
-                x + near[SIDE_RECORDS] + (size_t)near[SIDE_LENGTH] * item(near, SIDE_TRIANGLES, e);
+            GLOBAL const real_type *fixed = FIXED(e);
             int function = item(near, SIDE_LOCALS, e);
             real_type kept = masked && left_out(near, skips, begin, e, triangle, bits) ? R(0.0) : R(1.0);
+            if (!AT_ZONE(e, zone))
+                continue;
             real_type sums[PARTS * NODE], m[3], n[3];
             for (int c = 0; c < 3; c++) {
                 m[c] = n[c] = R(0.0);
@@ -54,7 +110,7 @@ DEVICE void add_triangle(GLOBAL const real_type *x, GLOBAL const int *near, GLOB
             for (int k = 0; k < PARTS * NODE; k++)
                 sums[k] = R(0.0);
             NO_UNROLL
-            for (int p = 0; p < POINTS; p++) {
+            for (int p = first; p < last; p++) {
                 real_type d[3] = {fixed[3 * p] - at[0], fixed[3 * p + 1] - at[1], fixed[3 * p + 2] - at[2]};
                 real_type value[PARTS * COMPONENTS], node[NODE];
                 component_values(d, m, n, parameters, tiny, value);

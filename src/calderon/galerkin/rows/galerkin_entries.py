@@ -14,6 +14,7 @@ from calderon.backends import Execution, at_once
 from calderon.backends.numba import jitable_part
 from calderon.galerkin.bilinear_form import BilinearForm
 from calderon.galerkin.block import Block
+from calderon.galerkin.regular.distant import Zones
 from calderon.galerkin.regular.element_tables import FUNCTIONS_AT_ONCE, in_threes
 from calderon.galerkin.rows.cluster_tables import SIDE, RowSide, positions, regrouped, row_side, triangle_order
 from calderon.galerkin.rows.entries import Entries, entries_scratch, entry_loops
@@ -94,7 +95,7 @@ def compiled_sum(
         parts.append(SpecialPairs.of(form, execution, parts[0].found if parts else found, factor))
     pairs = max(parts, key=lambda each: each.form.curls)  # whose records have what the other one reads, too
     forms, rule = [each.form for each in parts], triangle_rule(pairs.quadrature.regular)
-    distant, reached = _zones(parts)
+    distant, reached = Zones.common(parts)
     tables = _side_tables(pairs, distant)
     one_space, symmetric = pairs.test_space is pairs.trial_space, all(each.is_symmetric for _, each in terms)
     same = pairs.form.direct and one_space and row_clusters is column_clusters
@@ -137,15 +138,6 @@ def compiled_sum(
         symmetric=symmetric,
         found=parts[0].found,
     )
-
-
-def _zones(parts: list[SpecialPairs]) -> tuple[DistantRule | None, list[NDArray[np.float64]]]:
-    """The rule of distant pairs for all forms, and the squares of the distances of both sides."""
-    rules = {part.distant_rule for part in parts}
-    for part in parts:
-        part.distant_rule = None if None in rules else "points" if len(rules) > 1 else part.distant_rule
-    reached = zip(*(part.reached() for part in parts), strict=True)
-    return parts[0].distant_rule, [functools.reduce(np.maximum, each) for each in reached]
 
 
 def _side_tables(pairs: SpecialPairs, distant: DistantRule | None) -> list[tuple[list[Layout], NDArray[np.float64]]]:

@@ -21,10 +21,10 @@ from calderon.galerkin.rows.cluster_tables import incidence, positions, triangle
 from calderon.galerkin.rows.entry_kernels import Clusters
 from calderon.galerkin.rows.special_pairs import FoundPairs
 from calderon.products.device.tables import WORD, counted, indices
+from calderon.products.near_entries import in_twos
 from calderon.products.near_file import SavedNear
 from calderon.products.near_filling import fill
 from calderon.products.near_store import NearStore, Numbers
-from calderon.quadrature import triangle_rule
 
 Index = NDArray[np.int64]
 ADVICE = 'increase rtol, try a coarser mesh, or backend="numba"'
@@ -263,6 +263,9 @@ class NearFilling:
             for factor, form in sorted(terms, key=lambda term: term[1].is_symmetric):  # which need half of the pairs
                 given = self.device, form, self.execution, parts[0].found if parts else search, factor, self.dtype
                 parts.append(DeviceSpecialPairs.on(*given))
+            for own in in_twos(terms):
+                together = [part for part in parts if any(part.bilinear is form for _, form in own)]
+                DeviceSpecialPairs.ready_for_blocks(together)
             made.append(_Group(parts, *sides))
         for chosen in self._chunks(numbers, made):
             self._fill(chosen, made, sides[0])
@@ -313,8 +316,7 @@ class NearFilling:
             matrices = [device.empty(room, real), device.empty(room if store.parts == 2 else (1,), real)]
             for part in group.parts:
                 part.integrate(strips.groups, (records, len(new), group.row_lists, lists), *matrices)
-                points = triangle_rule(part.quadrature.regular).number_of_points
-                count_work(device, "pairs_in_blocks", partial(float, strips.pairs * points**2))
+                count_work(device, "pairs_in_blocks", partial(float, strips.pairs * part.nodes.usual**2))
                 self._launch("gather_blocks", threads, *matrices, records, blocks, len(numbers), *group.tables, lists,
                              group.numbers, part.local_shape[1], width, threads, entries)  # fmt: skip
         self._launch("store_blocks", heights, entries, blocks, len(numbers), heights, *self.memory.there)

@@ -1,0 +1,63 @@
+"""The numbers of triangles that both rules of regular pairs read on a device (distant.h): points, centroids, and from
+which distance on other triangles are distant."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calderon.backends import Defines
+from calderon.backends.records import Record
+from calderon.galerkin.regular.distant import Zones
+from calderon.mesh.geometry import FlatTriangles
+from calderon.pairs.zones import DEGREE, NEVER
+from calderon.quadrature import TriangleRule, triangle_rule
+
+CORNERS = TriangleRule(1, np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]]), np.ones(3))
+"""The points and weights by which tables have the values of functions at the corners, for series."""
+
+
+class Nodes(NamedTuple):
+    """The points of both rules. rule: those of the usual one, then those of the rule of distant pairs, if there is one;
+    usual: how many the former has; series: SERIES of distant.h."""
+
+    rule: TriangleRule
+    usual: int
+    series: int
+
+    @staticmethod
+    def of(block: Any, zones: Zones) -> "Nodes":
+        """The points of a block; of the usual rule alone where no triangle is distant from another."""
+        usual = triangle_rule(block.quadrature.regular)
+        if zones.rule is None or min(float(each.min(initial=NEVER)) for each in zones.reached) >= NEVER:
+            return Nodes(usual, usual.number_of_points, 0)
+        series = 0 if zones.rule == "points" else 1 if len(block.moment_functions(CORNERS)[0]) == 1 else 2
+        added = CORNERS if series else triangle_rule(DEGREE)
+        points, weights = (
+            np.concatenate([getattr(each, part) for each in (usual, added)]) for part in ("points", "weights")
+        )
+        return Nodes(TriangleRule(usual.degree, points, weights), usual.number_of_points, series)
+
+    @property
+    def record(self) -> Record:
+        """The numbers of a triangle."""
+        return Record("NODES", points=3 * self.rule.number_of_points, centre=3, reach=1)
+
+    @property
+    def defines(self) -> Defines:
+        """The definitions for distant.h."""
+        points = ("POINTS", self.rule.number_of_points), ("USUAL_POINTS", self.usual), ("SERIES", self.series)
+        return *points, *self.record.defines
+
+    def of_triangles(self, surface: FlatTriangles, reach: NDArray[np.float64]) -> NDArray[np.float64]:
+        """(n, NODES_LENGTH) numbers of the triangles of a surface; reach (n,): squares of distances."""
+        return self.record.packed(
+            points=surface.points(self.rule.points), centre=surface.centroids, reach=reach[:, None]
+        )
+
+    def evaluations(self, zones: Zones, test: FlatTriangles, trial: FlatTriangles) -> float:
+        """Values of the Green's function for a pair of triangles of both sides, on average."""
+        if self.rule.number_of_points == self.usual:
+            return float(self.usual**2)
+        share, distant = zones.share(test, trial), 1 if self.series else (self.rule.number_of_points - self.usual) ** 2
+        return share * distant + (1 - share) * self.usual**2

@@ -1,0 +1,83 @@
+/* Distant pairs of triangles (pairs/zones.py), by one thread; the twin of distant.py and series.py. Included after GREEN, FORM
+   and component.h.
+
+   NODES_...: places in the numbers of a triangle: POINTS points (x, y, z), USUAL_POINTS of them those of the usual rule, then
+   those of the rule of distant pairs, if there is one; the centroid; the square of the distance from which on others are
+   distant. SERIES: 1 for series between constants, 2 between three linear functions: points of that rule are corners then.
+   0: products of points. */
+
+#define ZONES (POINTS > USUAL_POINTS)
+/* The last numbers of a triangle: what is read of it to decide, and to expand. */
+#define FAR_FIRST (SERIES ? 3 * USUAL_POINTS : NODES_CENTRE)
+#define FAR_NUMBERS (NODES_LENGTH - FAR_FIRST)
+#define FAR_CENTRE (NODES_CENTRE - FAR_FIRST)
+
+/* Whether two triangles are distant, from their last FAR_NUMBERS numbers; tiny is added to squares of distances. */
+DEVICE int are_distant(const real_type *x, const real_type *y, real_type tiny)
+{
+    real_type d0 = x[FAR_CENTRE] - y[FAR_CENTRE], d1 = x[FAR_CENTRE + 1] - y[FAR_CENTRE + 1];
+    real_type d2 = x[FAR_CENTRE + 2] - y[FAR_CENTRE + 2], own = x[FAR_NUMBERS - 1], other = y[FAR_NUMBERS - 1];
+    return !(d0 * d0 + tiny + d1 * d1 + d2 * d2 < (own < other ? other : own));
+}
+
+#if SERIES
+
+/* The squares |w|^2 of the corners less the centroid of a triangle, and their products u = d . w. */
+DEVICE void centred(const real_type *x, const real_type *d, real_type *squares, real_type *u)
+{
+    for (int a = 0; a < 3; a++) {
+        squares[a] = u[a] = R(0.0);
+        for (int c = 0; c < 3; c++) {
+            real_type w = x[3 * a + c] - x[FAR_CENTRE + c];
+            squares[a] += w * w;
+            u[a] += d[c] * w;
+        }
+    }
+}
+
+/* P_a of series.py: inverse, 1 / r^2; u, square: of corner a; every: what P_0, P_1, P_2 share; sign: -1, 1 for Q_b. */
+DEVICE real_type term(real_type inverse, real_type u, real_type square, real_type every, real_type sign)
+{
+    return inverse * (sign * R(0.027777777777777778) * u +
+                      R(0.002777777777777778) * (every + R(2.0) * (R(3.0) * inverse * (u * u) - square)));
+}
+
+/* Integrals of G over two distant triangles by their last numbers, with Jacobians 1: means[0] between constants; between linear
+   functions means[b] of that of `corner` (3,) of the first triangle with the three of the other. */
+DEVICE void series(const real_type *x, const real_type *y, const real_type *corner, const real_type *parameters,
+                   real_type tiny, real_type *means)
+{
+    real_type d[3], none[3], value[PARTS * COMPONENTS], u[3], z[3], p[3], q[3];
+    for (int c = 0; c < 3; c++) {
+        d[c] = x[FAR_CENTRE + c] - y[FAR_CENTRE + c];
+        none[c] = R(0.0);
+    }
+    component_values(d, none, none, parameters, tiny, value);
+    real_type root = inverse_square_root(d[0] * d[0] + tiny + d[1] * d[1] + d[2] * d[2]), inverse = root * root;
+    centred(x, d, p, u);
+    centred(y, d, q, z);
+    real_type first = R(3.0) * inverse * (u[0] * u[0] + u[1] * u[1] + u[2] * u[2]) - (p[0] + p[1] + p[2]);
+    real_type second = R(3.0) * inverse * (z[0] * z[0] + z[1] * z[1] + z[2] * z[2]) - (q[0] + q[1] + q[2]);
+#if SERIES == 1
+    real_type odd = R(0.05) * (u[0] * p[0] + u[1] * p[1] + u[2] * p[2] - (z[0] * q[0] + z[1] * q[1] + z[2] * q[2]));
+    odd -= R(0.25) * (inverse * (u[0] * u[1] * u[2] - z[0] * z[1] * z[2]));
+    means[0] = R(0.25) * (value[0] + value[0] * (inverse * (R(0.041666666666666667) * (first + second) + inverse * odd)));
+#else
+    real_type own = R(0.0), along = R(0.0), scaled = inverse * R(0.006944444444444444);
+    for (int c = 0; c < 3; c++) {
+        real_type w = corner[c] - x[FAR_CENTRE + c];
+        own += w * w;
+        along += d[c] * w;
+    }
+    real_type sum = R(0.1111111111111111) + term(inverse, along, own, first, R(-1.0));
+    for (int b = 0; b < 3; b++) {
+        real_type product = R(0.0);
+        for (int c = 0; c < 3; c++)
+            product += (corner[c] - x[FAR_CENTRE + c]) * (y[3 * b + c] - y[FAR_CENTRE + c]);
+        means[b] = R(0.25) * value[0] * (sum + term(inverse, z[b], q[b], second, R(1.0)) +
+                                         scaled * (product - R(3.0) * inverse * along * z[b]));
+    }
+#endif
+}
+
+#endif
