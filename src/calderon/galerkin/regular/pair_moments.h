@@ -1,7 +1,7 @@
 /* The moments of one pair of triangles by the rule for its distance, by one thread; the twin of pair_sums.py. Included
    after GREEN and FORM. POINTS, NODES_...: see distant.h. */
 #include "galerkin/forms/component.h"
-#include "galerkin/regular/distant.h"
+#include "galerkin/device/distant.h"
 
 /* sums (PARTS, COMPONENTS, TESTS, TRIALS) of the components times local functions over all pairs of points of a test
    triangle, with nodes x (NODES_LENGTH,) and data `test`, and of the trial triangle number `at` of `count`, with data

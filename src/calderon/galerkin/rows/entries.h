@@ -5,7 +5,7 @@
 #include GREEN
 #include FORM
 #include "galerkin/forms/component.h"
-#include "galerkin/regular/distant.h"
+#include "galerkin/device/distant.h"
 #include "galerkin/rows/cluster_tables.h"
 
 #ifndef NODE_COMPONENT /* which component the number k of `node_of` is a factor of */
