@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends import Device, Execution, Source
+from calderon.backends import Device, Execution
 from calderon.galerkin.bilinear_form import BilinearForm
 from calderon.galerkin.device.block import DeviceBlock, in_order
 from calderon.galerkin.device.local_matrices import SMALL_GROUP
