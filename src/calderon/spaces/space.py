@@ -56,6 +56,11 @@ class Space(ProjectionSpace):
         if self.element.degree == 0:
             return False
         vertices, local, nodes = self.mesh.triangles[self.triangles], self.element.indices, []
+        if self.element.degree == 1:  # one function at each vertex, as nearly always
+            at_vertex = np.zeros(self.mesh.number_of_vertices, self.dofs.dtype)
+            at_vertex[vertices] = self.dofs
+            if np.array_equal(at_vertex[vertices], self.dofs):
+                return True
         for i in range(3):  # from the vertex with the smaller number to the other one
             j, k = (i + 1) % 3, (i + 2) % 3
             on_edge = np.flatnonzero(self.element.on_edge[i])

@@ -20,6 +20,9 @@ CHUNK = 64
 """Triangles of a cluster that are worked on at a time: what belongs to them stays in the first-level cache."""
 PITCH = CHUNK + 16
 """Numbers from one row of a chunk to the next: not a power of two, which would meet few places of the cache."""
+COMPACT = 8
+"""Triangles between the first and the last one of a cluster, for each of its own, up to which they are looked through:
+to sort the list takes as long."""
 
 
 class Header(NamedTuple):
@@ -171,17 +174,26 @@ def _list_triangles(starts, triangles, first, stop, runs, seen, ends, lists):
     ends[c + 1] becomes the number of triangles of cluster c, in the second one those of c begin at lists[ends[c]].
     """
     for c in range(runs.size - 1):
-        count = 0
+        # triangles in the order of the functions, each once
+        count, low, high = 0, seen.size, -1
         for r in range(runs[c], runs[c + 1]):
             for m in range(starts[first[r]], starts[stop[r]]):
                 t = triangles[m]
                 if seen[t] != c:
                     seen[t] = c
+                    low, high = min(low, t), max(high, t)
                     if lists.size:
                         lists[ends[c] + count] = t
                     count += 1
+        # then increasing; in cluster order triangles of a cluster are near each other
         if lists.size == 0:
             ends[c + 1] = count
+        elif high - low < COMPACT * count:
+            count = 0
+            for t in range(low, high + 1):
+                if seen[t] == c:
+                    lists[ends[c] + count] = t
+                    count += 1
         else:
             sort(lists, lists, ends[c], ends[c] + count)
 

@@ -125,13 +125,15 @@ def compress_on_devices(
 def _tasks_of(tree: BlockTree, alone: bool) -> tuple[list[list[tuple[int, NDArray[np.int64]]]], NDArray[np.float64]]:
     """Pieces of work, those of small blocks first, and their costs; a device alone takes them in rounds of blocks of
     all sizes."""
-    pieces = sorted(pieces_of(tree), key=lambda piece: float(cost_of(tree, piece[1]).mean()))
-    weights = np.array([cost_of(tree, blocks).sum() for _, blocks in pieces])
+    pieces = pieces_of(tree)
+    costs = [cost_of(tree, blocks) for _, blocks in pieces]
+    order = np.argsort([each.mean() for each in costs], kind="stable").tolist()
+    pieces, weights = [pieces[number] for number in order], np.array([costs[number].sum() for number in order])
     if not alone:
         return [[piece] for piece in pieces], weights
     rounds = int(np.clip(weights.sum() / ROUND, 1, ROUNDS))
-    costs = np.array([weights[first::rounds].sum() for first in range(rounds)])
-    return [pieces[first::rounds] for first in range(rounds)], costs
+    parts = [slice(first, None, rounds) for first in range(rounds)]
+    return [pieces[part] for part in parts], np.array([weights[part].sum() for part in parts])
 
 
 class DeviceCompression:

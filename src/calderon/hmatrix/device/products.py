@@ -94,8 +94,8 @@ class DeviceBlocks:
         described = np.concatenate([table[:, columns], (np.cumsum(rank) - rank)[:, None]], axis=1)
         rows = self._places(table, starts[0], True)
         columns_too = rows if self.tree.symmetric else self._places(table, starts[1], False)
-        sent = (indices(self.device, each) for each in (described, crosses))
-        return PageTables(numbers, *sent, len(crosses), rows, columns_too)
+        blocks, each_cross = (indices(self.device, each) for each in (described, crosses))
+        return PageTables(numbers, blocks, each_cross, len(crosses), rows, columns_too)
 
     def _places(self, table: NDArray[np.int64], starts: NDArray[np.int64], rows: bool) -> tuple[Any, Any]:
         """For each run of places of a side the blocks there: 2 * block, one more for its columns."""

@@ -65,8 +65,10 @@ class DeviceCubes:
             above = self.low.levels[number - 1]
             up, down = self._steps(level.up, (0, above.count)), self._steps(level.down, into, above.receiving[0])
         own = self._steps(level.own, (0, level.count)), self._steps(level.own, into, into[0])
-        numbers = level.large, level.across, level.raised, level.lowered, level.out, level.into
-        return CubesOfLevel(*sent(self.device, numbers), self._steps(level.pairs, into), own, up, down)
+        given = level.large, level.across, level.raised, level.lowered, level.out, level.into
+        large, across, raised, lowered, out, systems = sent(self.device, given)
+        pairs = self._steps(level.pairs, into)
+        return CubesOfLevel(large, across, raised, lowered, out, systems, pairs, own, up, down)
 
     def _steps(self, runs: Runs, targets: tuple[int, int], begin: int = 0) -> Steps:
         """The steps of pairs of boxes, sorted by targets, for the targets[0] up to, without, targets[1]; sources are

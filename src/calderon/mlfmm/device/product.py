@@ -125,8 +125,11 @@ class DeviceMedium(LinearOperator):
 
     def add(self, x: Vectors, y: Vectors, factor: complex, transposed: bool, conjugated: bool = False) -> None:
         """See `Adds`: near entries and the far field; all vectors are complex."""
-        for each in (*self._near, *([] if self._far is None else [self._far])):
-            each.add(x._replace(is_real=False), y, factor, transposed, conjugated)
+        given = x._replace(is_real=False), y, factor, transposed, conjugated
+        for near in self._near:
+            near.add(*given)
+        if self._far is not None:
+            self._far.add(*given)
 
     def _matmat(self, x: NDArray[Any]) -> NDArray[Any]:
         return self._columns(x, False)
