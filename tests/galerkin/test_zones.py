@@ -12,7 +12,7 @@ ROTATION = np.linalg.qr(np.random.default_rng(5).standard_normal((3, 3)))[0]
 
 
 def renumbered(mesh):
-    """The same surface, turned, twice as large and elsewhere, with its triangles in another order."""
+    """A surface turned, twice as large and elsewhere, with its triangles in another order."""
     order = np.random.default_rng(1).permutation(mesh.number_of_triangles)
     turned = ROTATION * np.linalg.det(ROTATION)  # without a reflection
     return cal.TriangleMesh(2.0 * mesh.vertices @ turned.T + [30.0, -7.0, 2.0], mesh.triangles[order])

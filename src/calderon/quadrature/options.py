@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 ACCURACY = 1e-5
-"""The usual `Quadrature.accuracy`, in place of which compressed methods take what their tolerance permits."""
+"""The usual `Quadrature.accuracy`; compressed methods replace it by what their tolerance permits."""
 
 
 @dataclass(frozen=True)
