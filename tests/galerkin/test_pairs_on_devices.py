@@ -79,7 +79,7 @@ def test_lists_and_local_matrices(opencl, name):
 
 
 def test_a_search_serves_other_forms_on_the_same_triangles(opencl):
-    """Of a form with half of the pairs, whose triangles have no order, it does not serve one with all of them."""
+    """A search for a form with half of the pairs, whose triangles have no order, serves no form with all of them."""
     execution = Execution.of("numba", "double")
 
     def pairs(name, found):

@@ -133,10 +133,10 @@ def assemble_fmm(
     blocks are computed in single precision for rtol of 1e-4 and above, and for precision="single". Raises ValueError
     for other equations and spaces.
 
-    backend: a device makes near blocks, gets trees and moments of functions, which the processor makes, and multiplies,
-    also where products are checked; MemoryError where it has no room. Several, "cuda:0+cuda:1", each have the part of
-    some leaves, of blocks that the processor makes; in "numba+cuda:0" the processor multiplies by near blocks, as many
-    as it does while the device is busy.
+    backend: a device makes near blocks and moments of functions of Laplace's equation, gets trees and moments of
+    elastic functions, which the processor makes, and multiplies, also where products are checked; MemoryError where it
+    has no room. Several, "cuda:0+cuda:1", each have the part of some leaves, of blocks that the processor makes; in
+    "numba+cuda:0" the processor multiplies by near blocks, as many as it does while the device is busy.
     """
     started = time.perf_counter()
     execution = Execution.of(backend, precision, several=True)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from calderon.backends import Device, Execution, run_tasks, thread_count
 from calderon.fmm.layout import Layout
 from calderon.galerkin.bilinear_form import BilinearForm
+from calderon.galerkin.device.local_matrices import LIMITS
 from calderon.galerkin.rows.entry_kernels import Clusters
 from calderon.products.device.near_filling import DeviceNumbers, NearFilling, TooLarge, memory_for, special_bytes
 from calderon.products.near_entries import empty_blocks, fill_blocks
@@ -17,7 +18,7 @@ from calderon.products.near_store import NearStore
 from calderon.spaces.pieces import Pieces
 
 SCRATCH_BYTES = 128_000_000
-"""Bytes of entries of touching and near pairs of triangles that are held at a time."""
+"""Bytes of entries of touching and near pairs of triangles that are held at a time; a device holds more of them."""
 
 
 def near_store(
@@ -45,7 +46,8 @@ def near_store(
     clusters = _clusters(sides[0]), _clusters(sides[0] if symmetric else sides[1])
     components = getattr(form.trial, "components", 1)
     special = special_bytes(form, execution.dtype(False))
-    more = min(SCRATCH_BYTES, special)
+    scratch = max([SCRATCH_BYTES, *(each.memory() // LIMITS.few for each in devices[:1])])
+    more = min(scratch, special)
     take = memory_for(devices, [form], execution.real, "a fast multipole operator", more)
     store = NearStore.empty(
         clusters, pairs, execution.real if kind is None else kind, packs, (sides[0].dimension, sides[1].dimension),
@@ -54,7 +56,7 @@ def near_store(
     # leaves whose touching and near pairs are held at a time; several are filled side by side,
     # as one thread makes most of their lists (last digits of entries depend on which are filled together)
     lines = 1 if take is not None else 4 if thread_count() >= 8 else 2  # a device is asked by one thread
-    most = (2 if symmetric else 1) * SCRATCH_BYTES // lines
+    most = (2 if symmetric else 1) * (SCRATCH_BYTES if take is None else scratch) // lines
     share = np.cumsum(layout.rows.counts) * (special // max(1, len(form.test.triangles))) // most
     waiting = iter(np.unique(share).tolist())
 

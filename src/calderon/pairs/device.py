@@ -114,7 +114,7 @@ class Candidates:
             members.append(chosen[order])
             cells.append(cell[order])
             before = [before[0] + len(chosen), before[1] + len(begins)]
-        tables = (np.asarray(integers), *map(np.concatenate, (buckets, members, cells)))
+        tables = np.asarray(integers), *(np.concatenate(each) for each in (buckets, members, cells))
         integers_there, *others = (self.device.array(each.astype(np.int32)) for each in tables)
         return self.device.array(np.asarray(numbers, self.real)), integers_there, len(integers), *others
 
@@ -131,8 +131,9 @@ class SentPairs(NamedTuple):
 class DevicePairs:
     """The touching and near pairs of a matrix on a device, sorted by rule.
 
-    sent: the pairs; ordered: how many of them have a rule, of `codes` as in rules.py; others follow up to, without,
-    `specials`, which the processor integrates: touching, and near with their ratios. Then idle ones, which are zero.
+    sent: the pairs; ordered: how many of them have a rule, counts (rules,): each of `codes`, which are those of
+    rules.py; others follow up to, without, `specials`, which the processor integrates: touching, and near with their
+    ratios. Then idle ones, which are zero.
     """
 
     def __init__(self, candidates: Candidates, wanted: Wanted, half: bool, vanishing: bool) -> None:
@@ -142,7 +143,7 @@ class DevicePairs:
         codes = self._rules(wanted, half, vanishing)
         used = np.flatnonzero(device.to_host(codes[1]))
         degrees = RULES.degrees[wanted.digits]
-        self.codes = [decoded(each, degrees) for each in used if each < PROCESSOR or each >= TOUCHING]
+        self.codes = [decoded(int(each), degrees) for each in used if each < PROCESSOR or each >= TOUCHING]
         rule_of = np.full(codes[1].shape, -1, np.int32)
         rule_of[[*used[(used < PROCESSOR) | (used >= TOUCHING)], PROCESSOR, IDLE]] = np.arange(len(self.codes) + 2)
         size = max(1, -(-count // RUNS))
@@ -154,6 +155,7 @@ class DevicePairs:
             "count_pairs", runs, *lists, there, count, int(half), size, runs, codes[0], kept, tallies
         )  # fmt: skip
         self._kept, ends = device.to_host(kept), ends_of(device.to_host(tallies).ravel())
+        self.counts = np.diff(ends[::runs])[: len(self.codes)]
         self.ordered, self.specials, total = (int(each) for each in ends[[-1 - 2 * runs, -1 - runs, -1]])
         # each in its place
         require_device_memory(device, 18 * total, "touching and near pairs of triangles", "try a coarser mesh")
@@ -249,7 +251,7 @@ def decoded(code: int, degrees: Any) -> int:
     """The code in rules.py of a rule with that code in search.c; degrees: (ratio, degree) of near pairs."""
     if code < PROCESSOR:
         return code_of(0, degrees[code][1], 0, 0, 0)
-    left, exchanged = divmod(int(code) - TOUCHING, 2)
+    left, exchanged = divmod(code - TOUCHING, 2)
     nodes, shape = divmod(left, SHAPES)
     axes, size = 1, len(POINTS)
     while shape >= size**axes:

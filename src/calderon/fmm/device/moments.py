@@ -33,7 +33,8 @@ class DeviceMoments:
         MemoryError where there is no room."""
         space, real, wide, rule = pieces.space, table.numbers.dtype, vector_type(device), triangle_rule(degree)
         tree, count, components = layout.tree, len(pieces.whole), 3 if kind == "curl" else 1
-        self.device, self.rank, self.count, self._here = device, table.rank, components * len(pieces.whole), None
+        self.device, self.rank, self.count = device, table.rank, components * len(pieces.whole)
+        self._here: Moments | None = None
         fields, functions = 1 if kind == "value" else 3, (table.order.p + 1) ** 2
         together = max(1, min(count, SUMS_BYTES // (fields * functions * real.itemsize)))
         self.nbytes = self.count * self.rank * real.itemsize

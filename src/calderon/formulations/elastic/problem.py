@@ -86,8 +86,8 @@ class ElasticProblem(Problem[Solution]):
         or "auto": what is expected to take the least seconds, "dense" or "fmm". rtol: of GMRES, which goes on until
         displacements of slender bodies are about as accurate. compression_rtol: of products, by default twenty times
         rtol with "fmm", whose errors for displacements are much smaller than those for random vectors, and a tenth of
-        it with "hmatrix". solver: "lu" (default of "dense") or "gmres". backend: what assembles, or multiplies by
-        "fmm". Other preconditioners and precisions, keep_on_device and matrix_file are refused.
+        it with "hmatrix". solver: "lu" (default of "dense") or "gmres". backend: what assembles and
+        multiplies. Other preconditioners and precisions, keep_on_device and matrix_file are refused.
 
         ValueError for loads that nothing balances; AccuracyWarning for slender bodies whose bending makes errors of the
         matrix large, after the matrix was made again for smaller ones.

@@ -154,8 +154,8 @@ class DeviceBlock(LocalMatrices, Block):
         if self.kept is not None:
             self.kept[lo] = special
         self._regular(lo, hi)
-        for pairs, *moments in special:
-            self._place(pairs, 0, *moments, lo)
+        for pairs, real, imaginary in special:
+            self._place(pairs, 0, real, imaginary, lo)
 
     def _special(self, lo: int, hi: int) -> list[tuple[SentPairs, Any, Any]]:
         """The touching and near pairs with test triangles lo up to, without, hi: a list of (pairs, real moments,

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends import Device, Execution
+from calderon.backends import Device, Execution, count_work
 from calderon.galerkin.bilinear_form import BilinearForm
 from calderon.galerkin.device.block import DeviceBlock, in_order
 from calderon.galerkin.device.local_matrices import SMALL_GROUP
@@ -68,14 +68,16 @@ class DeviceSpecialPairs(DeviceBlock, SpecialPairs):
         # local matrices, some pairs at a time
         if pairs.ordered:
             elements = self.test_space.element, self.trial_space.element
-            rules = self._on_device(tables_in_pairs(pairs.codes, self.wanted.power, elements, self._rule_type))
+            table = tables_in_pairs(pairs.codes, self.wanted.power, elements, self._rule_type)
+            rules, points = self._on_device(table), len(self.device_form.special) * np.diff(table.starts)
+            count_work(self.device, "moments", lambda: float(points @ pairs.counts))
         for first in range(0, pairs.ordered, TOGETHER):
             count = min(TOGETHER, pairs.ordered - first)
             moments = self._moments_of(pairs.sent, first, count, rules, self.test_surface, self.trial_surface)
             self._place(pairs.sent, first, *moments, first)
         if len(pairs.others):
-            moments = self._moments_here(pairs)
-            self._place(self._sent(in_order(pairs.others)), 0, *map(self.device.array, moments), pairs.ordered)
+            real, imaginary = map(self.device.array, self._moments_here(pairs))
+            self._place(self._sent(in_order(pairs.others)), 0, real, imaginary, pairs.ordered)
         self._tables.clear()
         self._sent_records.clear()
 
@@ -98,7 +100,7 @@ class DeviceSpecialPairs(DeviceBlock, SpecialPairs):
         triangles overlap."""
         spaces, chosen = (self.test_space, self.trial_space), (self.test.triangles, self.trial.triangles)
         corners = self.test_surface.corners, self.trial_surface.corners
-        refuse_overlaps(spaces, chosen, corners, pairs.touching, pairs.near, pairs.ratios)
+        refuse_overlaps(spaces, chosen, corners, pairs.touching, pairs.near, pairs.ratios.astype(np.float64))
         batches = self._batches(pairs.touching, pairs.near, pairs.ratios)
         parts = [batch for batch in batches if batch.parts is not None and batch.rules.size]
         found, moments = self._with_close(self._united(parts), [each for each in batches if each.close is not None])
