@@ -3,7 +3,7 @@
 
    REAL: of moments. WIDE_REAL: of coordinates. KIND: 0 for values, 1 for dipoles along normals, 2 for surface curls.
    DEGREE: of the harmonics. POINTS: of a triangle. RANK: r. */
-#include "backends/prelude.h"
+#include "fmm/device/harmonics.h"
 
 typedef WIDE_REAL wide_type;
 
@@ -19,11 +19,11 @@ typedef WIDE_REAL wide_type;
    (n, 9) of triangles, in edges of the root; piece n is local function locals[e] of triangle triangles[e] for e from
    starts[n] up to, without, starts[n + 1], in leaf leaves[n] with boxes (leaves, 4), centre and edge. points (POINTS, 2): of
    the rule; table: weights times values (local functions, POINTS), or times derivatives (local functions, POINTS, 2) for
-   curls; inverse: 1 / ((n + m) (n - m)). */
+   curls. */
 KERNEL basis_moments(GLOBAL const wide_type *corners, GLOBAL const int *starts, GLOBAL const int *triangles,
                      GLOBAL const int *locals, GLOBAL const int *leaves, GLOBAL const wide_type *boxes,
-                     GLOBAL const wide_type *points, GLOBAL const wide_type *table, GLOBAL const real_type *inverse,
-                     int first, int count, GLOBAL real_type *sums)
+                     GLOBAL const wide_type *points, GLOBAL const wide_type *table, int first, int count,
+                     GLOBAL real_type *sums)
 {
     int own = THREAD(0), piece = first + own;
     if (own >= count)
@@ -59,38 +59,21 @@ KERNEL basis_moments(GLOBAL const wide_type *corners, GLOBAL const int *starts, 
                 charge[c] = (real_type)(own_table[0] * v[c] - own_table[1] * u[c]);
 #endif
             }
-            /* all functions, by recurrences in m and in n */
-            real_type square = x[0] * x[0] + x[1] * x[1] + x[2] * x[2], cosine = R(1.0), sine = R(0.0);
-            int k = 0, h = 0;
+            real_type square = x[0] * x[0] + x[1] * x[1] + x[2] * x[2], sector[2], state[4];
+            int k = 0;
             NO_UNROLL
             for (int m = 0; m <= DEGREE; m++) {
-                if (m > 0) {
-                    real_type f = R(-0.5) / m, before = cosine;
-                    cosine = (x[0] * cosine - x[1] * sine) * f;
-                    sine = (x[0] * sine + x[1] * before) * f;
-                }
-                real_type a = R(0.0), b = cosine, c0 = R(0.0), d = sine;
-                int other = k + DEGREE + 1 - m;
-                ADD(k, b);
-                if (m > 0) {
-                    ADD(other, d);
-                }
+                int rows = DEGREE + 1 - m;
+                begin_order(x, m, sector, state);
                 NO_UNROLL
-                for (int n = m + 1; n <= DEGREE; n++, h++) {
-                    real_type along = x[2] * (inverse[h] * (2 * n - 1)), back = square * inverse[h], next = along * b - back * a;
-                    a = b;
-                    b = next;
-                    k++;
-                    ADD(k, b);
+                for (int n = m; n <= DEGREE; n++) {
+                    next_degree(x[2], square, n, m, state);
+                    ADD(k + n - m, state[1]);
                     if (m > 0) {
-                        next = along * d - back * c0;
-                        c0 = d;
-                        d = next;
-                        other++;
-                        ADD(other, d);
+                        ADD(k + rows + n - m, state[3]);
                     }
                 }
-                k = m > 0 ? other + 1 : k + 1;
+                k += m ? 2 * rows : rows;
             }
         }
     }

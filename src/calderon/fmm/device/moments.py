@@ -5,11 +5,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends import Device, Source, real_name, require_device_memory
+from calderon.backends import Device, Kernels, Source, real_name, require_device_memory
 from calderon.backends.devices.device_matrix import GROUP, vector_type
 from calderon.fmm.layout import Layout
 from calderon.fmm.moment_store import Moments
-from calderon.fmm.point_expansions import inverse_products
 from calderon.fmm.tables import Tables
 from calderon.galerkin.rows.cluster_tables import incidence
 from calderon.products.device.tables import indices
@@ -53,19 +52,17 @@ class DeviceMoments:
         lists = [indices(device, each) for each in (*incidence(space.dofs, count), leaves)]
         numbers = (device.array(np.ascontiguousarray(each, wide)) for each in (boxes, rule.points, values))
         given = device.array(np.ascontiguousarray(corners, wide)), *lists, *numbers
-        inverse, expand = (device.array(np.ascontiguousarray(each, real))
-                           for each in (inverse_products(table.order.p, real), table.expand))  # fmt: skip
+        expand = device.array(np.ascontiguousarray(table.expand, real))
         defines = (
             ("WIDE_REAL", real_name(wide)), ("KIND", KINDS.index(kind)), ("DEGREE", table.order.p),
             ("POINTS", rule.number_of_points), ("RANK", self.rank),
         )  # fmt: skip
-        program = device.build(Source("fmm/device/moments.c", real_name(real), defines))
+        kernels = Kernels(device, Source("fmm/device/moments.c", real_name(real), defines), GROUP)
         for first in range(0, count, together):
             some = min(together, count - first)
-            device.launch(program, "basis_moments", (some,), (GROUP,), *given, inverse, first, some, sums)
+            kernels.launch("basis_moments", some, *given, first, some, sums)
             threads = some * components * self.rank
-            device.launch(program, "combine", (threads,), (GROUP,), sums, expand, table.functions, first, some,
-                          self.there)  # fmt: skip
+            kernels.launch("combine", threads, sums, expand, table.functions, first, some, self.there)
 
     @property
     def here(self) -> Moments:

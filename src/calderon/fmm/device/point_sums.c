@@ -5,7 +5,7 @@
    the charge, if CHARGES, and three numbers of the dipole, if DIPOLES; fields (FIELDS, points) the potential and, of 4,
    its gradient. DEGREE: of the harmonics, in the basis of fmm/point_expansions.py. boxes: see octree.h. A group takes a
    leaf, unless it is said otherwise. */
-#include "backends/prelude.h"
+#include "fmm/device/harmonics.h"
 #include "products/device/octree.h"
 
 #define KINDS (CHARGES + 3 * DIPOLES)
@@ -135,31 +135,6 @@ DEVICE void place_in_box(GLOBAL const double *places, int i, GLOBAL const int *b
     double edges = (double)((wide_int)1 << box[LEVEL]);
     for (int c = 0; c < 3; c++)
         place[c] = (real_type)((places[3 * (size_t)i + c] - (box[PLACE + c] + 0.5) / edges) * edges);
-}
-
-/* Re and Im of R_m^m at x (sector), from those of R_(m-1)^(m-1), and with them the numbers that `next_degree` goes on
-   from: Re of the last two functions, then Im. */
-DEVICE void begin_order(const real_type *x, int m, real_type *sector, real_type *state)
-{
-    real_type f = m ? R(-0.5) / m : R(1.0), re = m ? sector[0] : R(1.0), im = m ? sector[1] : R(0.0);
-    sector[0] = m ? (x[0] * re - x[1] * im) * f : re;
-    sector[1] = m ? (x[0] * im + x[1] * re) * f : im;
-    state[0] = state[2] = R(0.0);
-    state[1] = sector[0];
-    state[3] = sector[1];
-}
-
-/* From R_(n-1)^m to R_n^m, unless n = m: R_n^m = ((2 n - 1) z R_(n-1)^m - r^2 R_(n-2)^m) / ((n + m) (n - m)). */
-DEVICE void next_degree(real_type z, real_type square, int n, int m, real_type *state)
-{
-    if (n == m)
-        return;
-    real_type f = R(1.0) / ((n + m) * (n - m)), along = z * f * (2 * n - 1), less = square * f;
-    real_type re = along * state[1] - less * state[0], im = along * state[3] - less * state[2];
-    state[0] = state[1];
-    state[1] = re;
-    state[2] = state[3];
-    state[3] = im;
 }
 
 /* moments (leaves, KINDS, FUNCTIONS): of sources with all functions. Threads take a source each, those of one order m at a

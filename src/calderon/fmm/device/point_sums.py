@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends import Device, Source, count_work, real_name, require_device_memory
+from calderon.backends import Device, Kernels, Source, count_work, real_name, require_device_memory
 from calderon.fmm.device.passes import DevicePasses
 from calderon.fmm.orders import Promise
 from calderon.fmm.tables import tables
@@ -41,12 +41,12 @@ class DeviceSums:
         self._sources, self._numbers = device.array(sources), device.array(numbers)
         self._targets = self._sources if targets is None else device.array(targets)
 
-    def _program(self, real: Any, degree: int) -> Any:
+    def _kernels(self, real: Any, degree: int) -> Kernels:
         defines = (
             ("GROUP_SIZE", GROUP), ("TOGETHER", TOGETHER), ("DEGREE", degree), ("CHARGES", int(self.kinds.charges)),
             ("DIPOLES", int(self.kinds.dipoles)), ("FIELDS", self.kinds.fields),
         )  # fmt: skip
-        return self.device.build(Source("fmm/device/point_sums.c", real_name(real), defines))
+        return Kernels(self.device, Source("fmm/device/point_sums.c", real_name(real), defines), GROUP)
 
     def sums(self, promise: Promise, single: bool) -> Array:
         """(m, 1 or 4) fields by an order of the harmonics, of potentials and gradients."""
@@ -54,23 +54,23 @@ class DeviceSums:
         tree = DeviceOctree(
             device, self._sources, self._targets if self._has_targets else None, promise.leaf, self.advice
         )
-        table, program = tables(promise.order, single), self._program(real, promise.order.p)
+        table, kernels = tables(promise.order, single), self._kernels(real, promise.order.p)
         self.levels, edge, (n, m) = len(tree.levels) - 2, np.float64(tree.cube.edge), self._shape
         numbers, fields = device.empty((kinds.numbers, n), real), device.empty((kinds.fields, m), real)
-        self._run(program, "take_numbers", n, self._numbers, tree.sources.order, n, 1 / edge, numbers)
-        self._near(program, tree.sources.places, numbers, tree.targets.places, *tree.near(), fields)
+        kernels.launch("take_numbers", n, self._numbers, tree.sources.order, n, 1 / edge, numbers)
+        self._near(kernels, tree.sources.places, numbers, tree.targets.places, *tree.near(), fields)
         self.nbytes = self._own
         if self.levels > 1:
-            self._far(program, tree, table, numbers, fields, real)
+            self._far(kernels, tree, table, numbers, fields, real)
         self.nbytes += tree.nbytes
         out = device.empty((m, kinds.fields), real)
-        self._run(program, "put_fields", m, fields, tree.targets.order, m, 1 / (4 * np.pi * edge), 1 / edge, out)
+        kernels.launch("put_fields", m, fields, tree.targets.order, m, 1 / (4 * np.pi * edge), 1 / edge, out)
         return np.asarray(device.to_host(out), float)
 
     def direct(self, targets: Array) -> Array:
         """(m, 1 or 4) fields at targets (m, 3), in double precision, by all pairs of points."""
         device, kinds, real, n = self.device, self.kinds, np.dtype(np.float64), self._shape[0]
-        program = self._program(real, 0)
+        kernels = self._kernels(real, 0)
         # as many copies of the targets as fill the device, each with a run of sources
         copies = int(np.clip(THREADS // len(targets), 1, -(-n // GROUP)))
         bounds = n * np.arange(copies + 1) // copies
@@ -84,19 +84,18 @@ class DeviceSums:
         places, order = device.array(np.tile(targets, (copies, 1))), device.array(np.arange(n, dtype=np.int32))
         numbers = device.empty((kinds.numbers, n), real)
         fields = device.empty((kinds.fields, copies * len(targets)), real)
-        self._run(program, "take_numbers", n, self._numbers, order, n, np.float64(1.0), numbers)
+        kernels.launch("take_numbers", n, self._numbers, order, n, np.float64(1.0), numbers)
         given = device.array(runs), device.array(tasks.reshape(-1, 4))
-        self._near(program, self._sources, numbers, places, *given, fields)
+        self._near(kernels, self._sources, numbers, places, *given, fields)
         found = device.to_host(fields).reshape(kinds.fields, copies, -1).sum(axis=1)
         return np.asarray(found.T / (4 * np.pi))
 
-    def _run(self, program: Any, kernel: str, threads: int, *arguments: Any) -> None:
-        self.device.launch(program, kernel, (threads,), (GROUP,), *arguments)
-
-    def _near(self, program: Any, sources: Any, numbers: Any, targets: Any, runs: Any, tasks: Any, fields: Any) -> None:
+    def _near(
+        self, kernels: Kernels, sources: Any, numbers: Any, targets: Any, runs: Any, tasks: Any, fields: Any
+    ) -> None:
         """Fields of the runs of sources of each task."""
         given = sources, numbers, sources.shape[0], targets, targets.shape[0], tasks, runs, fields
-        self._run(program, "near_fields", tasks.shape[0] * GROUP, *given)
+        kernels.launch("near_fields", tasks.shape[0] * GROUP, *given)
         plain = self.kinds._replace(gradient=False)
         flops = OPERATIONS[plain] * (1 + self.kinds.gradient)
         count_work(self.device, "near_fields", float, lambda: flops * self._pairs(runs, tasks))
@@ -107,7 +106,7 @@ class DeviceSums:
         first, last, low, high = self.device.to_host(tasks).T
         return float((last - first) @ (lengths[high] - lengths[low]))
 
-    def _far(self, program: Any, tree: DeviceOctree, table: Any, numbers: Any, fields: Any, real: Any) -> None:
+    def _far(self, kernels: Kernels, tree: DeviceOctree, table: Any, numbers: Any, fields: Any, real: Any) -> None:
         """Add the fields of separated boxes, by all five passes."""
         device, kinds, leaves, size = self.device, self.kinds, tree.number_of_leaves, (table.order.p + 1) ** 2
         passes = DevicePasses.on(tree, table)
@@ -118,20 +117,20 @@ class DeviceSums:
         # P2M: by the basis functions, then the combinations
         basis, groups = device.empty((leaves, widest), real), -(-leaves // TOGETHER)
         here = tree.boxes, tree.leaves, tree.sources.places, numbers, numbers.shape[1], basis
-        self._run(program, "basis_moments", leaves * GROUP, *here)
+        kernels.launch("basis_moments", leaves * GROUP, *here)
         count_work(device, "basis_moments", float, lambda: float(size * self._shape[0] * (6 + 2 * kinds.numbers)))
         matrix = device.array(table.expand[kinds.rows, :size].reshape(-1, table.rank))
         moments, shape = passes.empty(1), (table.rank, kinds.numbers * size)
         given = matrix, *shape, tree.leaves, leaves, 1, basis, moments
-        self._run(program, "multiply_leaves", groups * table.rank, *given)
+        kernels.launch("multiply_leaves", groups * table.rank, *given)
         expansions = passes.run(moments, 1, False)
         # L2P
         matrix = device.array(table.expand[: kinds.fields, :size].transpose(2, 0, 1).reshape(table.rank, -1))
         shape = kinds.fields * size, table.rank
         given = matrix, *shape, tree.leaves, leaves, 0, expansions, basis
-        self._run(program, "multiply_leaves", groups * shape[0], *given)
+        kernels.launch("multiply_leaves", groups * shape[0], *given)
         there = tree.boxes, tree.leaves, tree.targets.places, fields.shape[1], basis, fields
-        self._run(program, "add_expansions", leaves * GROUP, *there)
+        kernels.launch("add_expansions", leaves * GROUP, *there)
         count_work(device, "add_expansions", float, lambda: float(size * self._shape[1] * (6 + 2 * kinds.fields)))
         products = 2.0 * leaves * table.rank * size * (kinds.numbers + kinds.fields)
         count_work(device, "multiply_leaves", float, lambda: products)

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends import Device, Source, require_device_memory
+from calderon.backends import Device, Kernels, Source, require_device_memory
 from calderon.backends.devices.device_matrix import GROUP
 from calderon.backends.devices.sorting import Sorting
 from calderon.products.lists import OFFSETS
@@ -65,7 +65,7 @@ class DeviceOctree:
         advice: for those who have not enough memory."""
         self.device, self.most, self.advice = device, most, advice
         defines = ("GROUP_SIZE", GROUP), ("DEEPEST", DEEPEST)
-        self._program = device.build(Source("products/device/octree.c", "double", defines))
+        self._kernels = Kernels(device, Source("products/device/octree.c", "double", defines), GROUP)
         self._sorting, self.nbytes = Sorting(device), 0
         given = [sources] if targets is None else [sources, targets]
         self.cube = Cube.spanning(np.concatenate([self._bounds(each) for each in given]))
@@ -73,9 +73,6 @@ class DeviceOctree:
         self.sources, self.targets = found[0], found[-1]
         self._divide(keys[0], keys[-1])
         self._leaves()
-
-    def _launch(self, kernel: str, threads: int, *arguments: Any) -> None:
-        self.device.launch(self._program, kernel, (threads,), (GROUP,), *arguments)
 
     def _integers(self, *shape: int) -> Any:
         """Room for integers."""
@@ -98,17 +95,17 @@ class DeviceOctree:
         count = points.shape[0]
         groups = min(GROUPS, -(-count // GROUP))
         bounds = self.device.empty((groups, 2, 3), np.float64)
-        self._launch("bounds_of_points", groups * GROUP, points, count, groups, bounds)
+        self._kernels.launch("bounds_of_points", groups * GROUP, points, count, groups, bounds)
         return self.device.to_host(bounds)
 
     def _sorted(self, points: Any) -> tuple[DevicePoints, Any]:
         """Points in the order of their keys, and the keys."""
         count, (x, y, z), edge = points.shape[0], self.cube.low, np.float64(self.cube.edge)
         keys, order = self.device.empty((count,), np.int64), self._integers(count)
-        self._launch("point_keys", count, points, count, x, y, z, 2**DEEPEST / edge, keys, order)
+        self._kernels.launch("point_keys", count, points, count, x, y, z, 2**DEEPEST / edge, keys, order)
         keys, order = self._sorting.sort(keys, order, count, 3 * DEEPEST)
         places = self.device.empty((count, 3), np.float64)
-        self._launch("place_points", count, points, order, count, x, y, z, edge, places)
+        self._kernels.launch("place_points", count, points, order, count, x, y, z, edge, places)
         return DevicePoints(count, order, places), keys
 
     def _divide(self, sources: Any, targets: Any) -> None:
@@ -128,11 +125,11 @@ class DeviceOctree:
         while count:
             places = self._integers(count)
             given = self.boxes, self.children, first, count, sources, targets, self.most
-            self._launch("divide_boxes", count, *given, 1, places)
+            self._kernels.launch("divide_boxes", count, *given, 1, places)
             found = self._total(places, count)
             if first + count + found > room:
                 return False
-            self._launch("divide_boxes", count, *given, 0, places)
+            self._kernels.launch("divide_boxes", count, *given, 0, places)
             first, count = first + count, found
             self.levels.append(first)
         return True
@@ -143,13 +140,13 @@ class DeviceOctree:
         self._require(count * (NEIGHBOURS + 2), "a list of neighbours")
         self.neighbours, places = self._integers(count, NEIGHBOURS), self._integers(count)
         given = self.boxes, count, self.most
-        self._launch("list_leaves", count, *given, 1, places, places)
+        self._kernels.launch("list_leaves", count, *given, 1, places, places)
         self.number_of_leaves = self._total(places, count)
         self.leaves = self._integers(self.number_of_leaves)
-        self._launch("list_leaves", count, *given, 0, places, self.leaves)
+        self._kernels.launch("list_leaves", count, *given, 0, places, self.leaves)
         for low, high in zip(self.levels, self.levels[1:], strict=False):
             found = self.boxes, self.children, low, high - low, self.neighbours
-            self._launch("find_neighbours", (high - low) * NEIGHBOURS, *found)
+            self._kernels.launch("find_neighbours", (high - low) * NEIGHBOURS, *found)
 
     @property
     def number_of_boxes(self) -> int:
@@ -161,11 +158,11 @@ class DeviceOctree:
         count = self.number_of_leaves
         places, tasks = self._integers(count), self._integers(count, 4)
         given = self.boxes, self.neighbours, self.leaves, count, self.most
-        self._launch("near_runs", count, *given, 1, places, places, tasks)
+        self._kernels.launch("near_runs", count, *given, 1, places, places, tasks)
         found = self._total(places, count)
         self._require(2 * found, "a list of near points")
         runs = self._integers(found, 2)
-        self._launch("near_runs", count, *given, 0, places, runs, tasks)
+        self._kernels.launch("near_runs", count, *given, 0, places, runs, tasks)
         return NearRuns(runs, tasks)
 
     def far(self, block: int) -> Across:
@@ -176,11 +173,11 @@ class DeviceOctree:
         self._require(4 * cells, "a list of boxes")
         offsets, places = self.device.array(OFFSETS.astype(np.int32)), self._integers(cells)
         given = self.boxes, self.children, self.neighbours, count, offsets, directions, block, cells
-        self._launch("far_pairs", cells, *given, 1, places, places, places, places)
+        self._kernels.launch("far_pairs", cells, *given, 1, places, places, places, places)
         pairs = self._total(places, cells)
         self._require(2 * pairs, "a list of pairs of boxes")
         source, target, runs = self._integers(pairs), self._integers(pairs), self._integers(cells, 3)
-        self._launch("far_pairs", cells, *given, 0, places, source, target, runs)
+        self._kernels.launch("far_pairs", cells, *given, 0, places, source, target, runs)
         starts = self.device.array(directions * np.arange(blocks + 1, dtype=np.int32))
         return Across(blocks, block, (source, target, runs, starts))
 
@@ -193,7 +190,7 @@ class DeviceOctree:
             steps = [self._integers(8 * tasks, together + 1) for _ in range(2)]
             targets = [self._integers(count, together) for count in (tasks, 8 * tasks)]
             given = targets[0], steps[0], targets[1], steps[1]
-            self._launch("list_shifts", 8 * tasks, self.children, low, number, together, *given)
+            self._kernels.launch("list_shifts", 8 * tasks, self.children, low, number, together, *given)
             starts = [array(np.arange(0, 8 * tasks + 1, each, dtype=np.int32)) for each in (8, 1)]
             up.append(Shifts(tasks, targets[0], starts[0], steps[0]))
             down.append(Shifts(8 * tasks, targets[1], starts[1], steps[1]))
