@@ -10,6 +10,7 @@ import calderon as cal
 from calderon.backends.devices.device_matrix import on_device
 from calderon.backends.devices.fourier import DeviceFourier
 from calderon.fft.device import DeviceGrid
+from calderon.products.device.vectors import Vectors
 
 FREQUENCY, PITCH = 12e9, 12.5e-3
 ONE = cal.Stack([cal.Layer(3.175e-3, eps_r=2.2)], below="pec")
@@ -169,7 +170,7 @@ def test_devices_without_room_are_refused(opencl, monkeypatch):
         )
     there = DeviceGrid(opencl, own.grid, own.spectra, own.near, own.factors)
     vectors = [on_device(opencl, np.ones(own.shape[0], complex)) for _ in range(2)]
-    there.add(vectors[0], 0, vectors[1], 0, 1.0, False, 2)
+    there.add(*map(Vectors, vectors), 1.0, False)
     assert sum({id(each): each.nbytes for each in taken}.values()) == pytest.approx(there.nbytes, rel=0.1)
     monkeypatch.setattr(type(opencl), "memory", lambda self: 10_000)
     with pytest.raises(MemoryError, match="a pre-corrected FFT operator needs .* larger spacing"):

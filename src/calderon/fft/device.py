@@ -57,6 +57,12 @@ class DeviceGrid:
         defines = (("VECTOR_REAL", real_name(self.vector)), ("GROUP_SIZE", WIDTH))
         self._program = device.build(Source("fft/device.c", real_name(self.real), defines))
 
+    @property
+    def near(self) -> sp.csr_array:
+        """A copy of the near entries in the memory of the processor."""
+        starts, columns, values = (self.device.to_host(each) for each in self._near)
+        return sp.csr_array((values[:, 0] + 1j * values[:, 1], columns, starts), self.shape)
+
     def add(self, x: Vectors, y: Vectors, factor: complex, transposed: bool, conjugated: bool = False) -> None:
         """See `Adds`; A is symmetric, and vectors are complex always."""
         number, kind, sign = self.shape[0], self.vector.type, self.vector.type(-1.0 if conjugated else 1.0)

@@ -94,6 +94,7 @@ class GridOperator(FastOperator):
     ) -> None:
         self.touching, self.near = entries
         super().__init__(self.near.shape, np.dtype(complex))
+        self._count = self.near.nnz
         self.matrix, self.parts, self.grid, self.spectra, self.factors = matrix, parts, grid, spectra, factors
         self._bands = Bands.of(grid.first, 2 * (grid.order + 1))
 
@@ -162,22 +163,36 @@ class GridOperator(FastOperator):
         nx, ny = self.grid.shape
         return (
             f"grid {nx} x {ny} of {1e3 * self.grid.spacing:.3g} mm, order {self.grid.order}, "
-            f"{self.near.nnz / self.shape[0]:.0f} near entries a row"
+            f"{self._count / self.shape[0]:.0f} near entries a row"
         )
 
 
 class DeviceGridOperator(OnOneDevice, GridOperator):
-    """A grid operator whose products are on a device, where vectors of `gmres` stay; see `OnDevice`.
-
-    Near entries stay on the processor, too, for preconditioners.
-    """
+    """A grid operator whose products are on a device, where vectors of `gmres` and the near entries stay; see
+    `OnDevice`. The processor has a copy of these where it reads them, as for preconditioners."""
 
     def __init__(self, device: Device, *given: Any) -> None:
         """Send the tables of a grid operator; given: the arguments of `GridOperator`."""
         super().__init__(*given)
         self.backend = device.name
-        there = DeviceGrid(device, self.grid, self.spectra, self.near, self.factors)
-        self.product: DeviceSum = DeviceSum.alone(there, self.dtype)
+        self._there = DeviceGrid(device, self.grid, self.spectra, self.near, self.factors)
+        self._near = None
+        self.product: DeviceSum = DeviceSum.alone(self._there, self.dtype)
+
+    @property
+    def near(self) -> sp.csr_array:  # type: ignore[override]
+        """Sparse entries less the grid."""
+        return self._there.near if self._near is None else self._near
+
+    @near.setter
+    def near(self, entries: sp.csr_array) -> None:
+        self._near: sp.csr_array | None = entries
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of near entries, weights and spectra on the device, and of entries of functions that touch."""
+        touching = self.touching
+        return self._there.nbytes + int(touching.data.nbytes + touching.indices.nbytes + touching.indptr.nbytes)
 
     @property
     def there(self) -> DeviceSum:
