@@ -171,6 +171,8 @@ class DeviceGridOperator(OnOneDevice, GridOperator):
     """A grid operator whose products are on a device, where vectors of `gmres` and the near entries stay; see
     `OnDevice`. The processor has a copy of these where it reads them, as for preconditioners."""
 
+    _near: sp.csr_array | None
+
     def __init__(self, device: Device, *given: Any) -> None:
         """Send the tables of a grid operator; given: the arguments of `GridOperator`."""
         super().__init__(*given)
@@ -180,13 +182,13 @@ class DeviceGridOperator(OnOneDevice, GridOperator):
         self.product: DeviceSum = DeviceSum.alone(self._there, self.dtype)
 
     @property
-    def near(self) -> sp.csr_array:  # type: ignore[override]
+    def near(self) -> sp.csr_array:
         """Sparse entries less the grid."""
         return self._there.near if self._near is None else self._near
 
     @near.setter
     def near(self, entries: sp.csr_array) -> None:
-        self._near: sp.csr_array | None = entries
+        self._near = entries
 
     @property
     def nbytes(self) -> int:
