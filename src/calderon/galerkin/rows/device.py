@@ -65,13 +65,15 @@ def device_rows(
     arguments = (*sent[0], *sent[-1], device.array(pairs._scalars()))
     sizes = operator.test.dofs.shape[1], operator.trial.dofs.shape[1]
     triangles = [_triangles(side) for side in (sides[0], sides[-1])]
-    room = [2 * size * each for each, size in zip(triangles, sizes, strict=True)]
+    row_room, column_room = (2 * size * each for each, size in zip(triangles, sizes, strict=True))
     counts = int(np.prod(pairs.local_shape)), max(1, len(pairs.trial.triangles)), pairs.specials
     special = *pairs.listed_by(orders[0], orders[-1]), pairs.local, pairs.local_i, *counts
     # triangles of a function of the other side, on average, and pairs of points of two triangles
     supports = (space.dofs.size / max(1, space.dimension) for space in (operator.trial, operator.test))
-    work = [nodes.usual**2 * support * each for each, support in zip(triangles, supports, strict=True)]
-    return DeviceRows(device, row_defines(operator, nodes), arguments, special, *room, pairs.found, *work)
+    row_work, column_work = (nodes.usual**2 * support * each for each, support in zip(triangles, supports, strict=True))
+    defines = row_defines(operator, nodes)
+    given = device, defines, arguments, special, row_room, column_room
+    return DeviceRows(*given, pairs.found, row_work, column_work)
 
 
 def row_defines(operator: BilinearForm, nodes: Nodes) -> Defines:

@@ -49,7 +49,8 @@ class DeviceNumbers(Numbers):
         require_device_memory(device, kind.itemsize * count + exponents + more, what, ADVICE)
         self.device, self.kind = device, kind
         self.there = device.empty((count,), kind), device.empty((max(1, exponents),), np.int8)
-        self.count, self._here = (count, exponents), None
+        self.count = count, exponents
+        self._here: tuple[NDArray[Any], NDArray[np.int8]] | None = None
 
     @property
     def here(self) -> tuple[NDArray[Any], NDArray[np.int8]]:
@@ -196,7 +197,7 @@ class _Group:
         self.column = self.row
         if first.test is not first.trial or rows is not columns:
             self.column = _Side.of(first.trial.places, columns)
-        sent = [self.row.starts, self.row.in_lists(rows), self.row.locals, *self.column[:3], self.row.lists]
+        sent: list[Any] = [self.row.starts, self.row.in_lists(rows), self.row.locals, *self.column[:3], self.row.lists]
         *self.tables, self.row_lists = (indices(self.device, each) for each in sent)
         self.numbers = int(np.prod(first.local_shape))
 
