@@ -2,8 +2,8 @@
 
 Totals first (bracket, fast multipole, H-matrix, plane waves, lens, dense, sums over points), then four million
 unknowns, loads of time stepping that were published for one card, solutions, potentials, boxes of time stepping, and
-kernels. After each row the record is written as JSON; `--resume` goes on with the newest one, and leaves out what it has. What may take
-longer than is left of `--seconds` is left out, and said to be.
+kernels. After each row the record is written as JSON; `--resume` goes on with the newest one, and leaves out what it
+has. What may take longer than is left of `--seconds` is left out, and said to be.
 
 The device is the first of CUDA, else of OpenCL, or that of `--backend`; on a processor, sizes are small, for tests of
 the command itself.

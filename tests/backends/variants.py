@@ -208,7 +208,10 @@ def sum_cases() -> dict[str, Case]:
     """Sums over points by name: charges, dipoles and both, with gradients; many, so that sums of counts take two
     steps."""
     kinds = {"charges": (True, False, False), "dipoles": (False, True, True), "both": (True, True, True)}
-    return {f"point sums {name}": partial(_sums, *each) for name, each in kinds.items()}
+    waves = {
+        f"wave sums {name} {k}": partial(_wave_sums, *each, k) for name, each in kinds.items() for k in (9.0, 9 + 1j)
+    }
+    return {f"point sums {name}": partial(_sums, *each) for name, each in kinds.items()} | waves
 
 
 def layered_cases() -> dict[str, Case]:
@@ -301,6 +304,16 @@ def _sums(charges: bool, dipoles: bool, gradient: bool, backend: str, precision:
         patch.setattr(Check, "errors", lambda *given, **options: np.zeros(2))
         rtol = 1e-3 if precision == "single" else 9e-6
         cal.laplace_sums(points, *given, gradient=gradient, rtol=rtol, backend=backend)
+
+
+def _wave_sums(charges: bool, dipoles: bool, gradient: bool, k: complex, backend: str, precision: str) -> None:
+    """By plane waves."""
+    points = cal.mesh.sphere(radius=1.0, h=0.05).vertices
+    given = np.ones(len(points)) if charges else None, k, np.ones((len(points), 3)) if dipoles else None
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Check, "errors", lambda *given, **options: np.zeros(2))
+        rtol = 1e-3 if precision == "single" else 7e-5
+        assert cal.helmholtz_sums(points, *given, gradient=gradient, rtol=rtol, backend=backend).info.levels
 
 
 def _matrix(operator: Any, backend: str, precision: str) -> Any:

@@ -8,13 +8,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from calderon.backends import InOrder, one_thread, run_tasks, thread_count
+from calderon.backends import Device, Execution, InOrder, one_thread, run_tasks, thread_count
 from calderon.backends.threads import in_parts
 from calderon.backends.vectors import aligned, width
 from calderon.greens import Green, Helmholtz
 from calderon.greens.elementary import SHORT
 from calderon.greens.helmholtz import helmholtz
 from calderon.mlfmm.degrees import shortest, with_real_part
+from calderon.mlfmm.device.point_sums import DevicePointFar, DeviceSums
 from calderon.mlfmm.far import Far, find_degrees
 from calderon.mlfmm.plan import SINGLE, Attempt, attempts, rtol_of
 from calderon.mlfmm.points import TINY, Points, centres_of, mutual_kernel, near_kernel
@@ -73,6 +74,7 @@ def helmholtz_sums(
     targets: ArrayLike | None = None,
     gradient: bool = False,
     rtol: float = 1e-4,
+    backend: str = "numba",
 ) -> PointSums:
     """Potentials of charges q_j and dipoles d_j at points y_j (n, 3), in m,
 
@@ -89,19 +91,35 @@ def helmholtz_sums(
     precision below 8e-5. 64 random targets or more are then summed directly; above rtol degrees are raised. Where plane
     waves do not hold rtol or do not fit into memory, up to 3e10 pairs of points are summed directly, which `info` says;
     RuntimeError or MemoryError for more. Raises ValueError for other shapes and for numbers that are not finite.
+
+    backend: "numba", or a device with double precision, "cuda", "cuda:0" or "opencl", for sums, checked ones, too; the
+    octree and tables are the processor's. Sums agree with its own to 1e-12 where k r is at most 10 (the processor's
+    phases are exact to 5e-14 k r), and to 1e-5 where they are in single precision. ValueError for several.
     """
     started, wanted = time.perf_counter(), rtol_of(rtol, "double")
+    execution = Execution.of(backend, "double")
     k = with_real_part(complex(helmholtz(wavenumber, "sum over points").wavenumber))
     given = Arguments.of(points, charges, dipoles, targets, gradient, real=False)
     if given.pairs > RULES.few:
         try:
             with one_thread:  # matrices are small
-                return given.result(*_fast(given, k, wanted, started))
+                return given.result(*_fast(given, k, wanted, started, execution))
         except (MemoryError, RuntimeError):
             if given.pairs > RULES.direct:
                 raise
-    found = direct_sums(given.sources, given.at, given.numbers, k, given.kinds)
-    return given.result(found, SumsInfo.direct(wanted, given.kinds.gradient, time.perf_counter() - started))
+    found = _direct(given, k, execution, given.at, np.float64)
+    seconds = time.perf_counter() - started
+    return given.result(found, SumsInfo.direct(wanted, given.kinds.gradient, seconds, execution.name))
+
+
+def _direct(given: Arguments, k: complex, execution: Execution, targets: Array, real: Any) -> NDArray[np.complex128]:
+    """(m, columns, 1 or 4) sums at targets (m, 3) without a tree."""
+    if not execution.devices or not (len(targets) and len(given.sources)):
+        return direct_sums(given.sources, targets, given.numbers, k, given.kinds, real)
+    unit = min(1 / abs(k), Cube.around(given.sources, targets).edge)
+    sums = DeviceSums(execution.devices[0], given.sources, None, with_real_part(k), given.kinds)
+    tiny = TINY[real == np.float32] * unit**2
+    return np.asarray(sums.direct(targets, given.numbers, real, tiny) / (4 * np.pi))
 
 
 class _Sums(NamedTuple):
@@ -113,26 +131,33 @@ class _Sums(NamedTuple):
     errors: list[float]
 
     @staticmethod
-    def of(given: Arguments, k: complex, rtol: float, attempt: Attempt, check: PointCheck) -> "_Sums | None":
+    def of(
+        given: Arguments, k: complex, rtol: float, attempt: Attempt, check: PointCheck, execution: Execution
+    ) -> "_Sums | None":
         """The checked sums; None where plane waves cannot hold the tolerance with these leaves."""
         tree = PointTree.of(given.sources, given.targets, k, rtol, given.kinds, attempt)
         if tree is None:
             return None
-        fields = tree.product(given.numbers)
+        if execution.devices:
+            fields = tree.product_on(execution.devices[0], given.sources, given.targets, given.numbers)
+        else:
+            fields = tree.product(given.numbers)
         return _Sums(attempt, tree, fields, check.errors(fields))
 
-    def info(self, rtol: float, checked: int, gradient: bool, seconds: float) -> SumsInfo:
-        """The record of these sums; checked: number of checked targets."""
+    def info(self, rtol: float, checked: int, gradient: bool, seconds: float, backend: str) -> SumsInfo:
+        """The record of these sums; checked: number of checked targets; backend: where they were computed."""
         far = self.tree.far
         levels, low = (far.traversal.levels, far.low) if far else ([], None)
         return SumsInfo(
             "mlfmm", rtol, self.errors[0], self.errors[1] if gradient else None, seconds, checked, levels=len(levels),
             degree=max((each.full.degree for each in levels), default=0), nbytes=far.nbytes if far else 0,
-            low_levels=len(low.levels) if low else 0, edge_points=low.cubes.p if low else 0,
+            low_levels=len(low.levels) if low else 0, edge_points=low.cubes.p if low else 0, backend=backend,
         )  # fmt: skip
 
 
-def _fast(given: Arguments, k: complex, rtol: float, started: float) -> tuple[NDArray[np.complex128], SumsInfo]:
+def _fast(
+    given: Arguments, k: complex, rtol: float, started: float, execution: Execution
+) -> tuple[NDArray[np.complex128], SumsInfo]:
     """The first sums that hold the tolerance: smaller shares of it with leaves of one size, then larger leaves. Raises
     ToleranceError where there are none, MemoryError where plane waves do not fit."""
     # random targets whose sums are computed directly, too: with 13 million points about, 64 to 1,024
@@ -141,7 +166,7 @@ def _fast(given: Arguments, k: complex, rtol: float, started: float) -> tuple[ND
     real = np.float32 if rtol >= SINGLE and rounding <= RULES.rounded * rtol else np.float64
 
     def direct(targets: Array) -> NDArray[np.complex128]:
-        return direct_sums(given.sources, targets, given.numbers, k, given.kinds, real)
+        return _direct(given, k, execution, targets, real)
 
     check = PointCheck.of(
         given, direct, count, (RULES.cancelled, RULES.cancelled), ACCEPT_WAVE_SUMS.wished * rtol, abs(k)
@@ -149,11 +174,12 @@ def _fast(given: Arguments, k: complex, rtol: float, started: float) -> tuple[ND
 
     def better(sums: _Sums, error: float) -> _Sums | None:
         factor = float(np.clip(ACCEPT_WAVE_SUMS.aimed * rtol / error, *RULES.tighter))
-        return _Sums.of(given, k, rtol, sums.attempt._replace(share=factor * sums.attempt.share), check)
+        tighter = sums.attempt._replace(share=factor * sums.attempt.share)
+        return _Sums.of(given, k, rtol, tighter, check, execution)
 
     _, sums, _ = first_that_holds(
         (attempt._replace(share=_first(rtol)) for attempt in attempts(rtol)),
-        prepare=lambda attempt: _Sums.of(given, k, rtol, attempt, check),
+        prepare=lambda attempt: _Sums.of(given, k, rtol, attempt, check, execution),
         error_of=lambda sums: max(sums.errors),
         rtol=rtol,
         accept=ACCEPT_WAVE_SUMS,
@@ -163,7 +189,8 @@ def _fast(given: Arguments, k: complex, rtol: float, started: float) -> tuple[ND
         ),
         better=better,
     )
-    return sums.fields, sums.info(rtol, count, given.kinds.gradient, time.perf_counter() - started)
+    seconds = time.perf_counter() - started
+    return sums.fields, sums.info(rtol, count, given.kinds.gradient, seconds, execution.name)
 
 
 def _first(rtol: float) -> float:
@@ -271,6 +298,23 @@ class PointTree:
         for n in range(0, given.shape[1] if self.far is not None else 0, RULES.together):
             assert self.far is not None
             out[:, n : n + RULES.together] += far_product(self.far, given[:, n : n + RULES.together])
+        result = np.empty(out.shape, complex)
+        result[self.tree.target_order] = out
+        return result
+
+    def product_on(
+        self, device: Device, sources: Array, targets: Array | None, numbers: NDArray[Any]
+    ) -> NDArray[np.complex128]:
+        """The `product` on a device, of the points of this tree."""
+        given, ends = numbers[self.tree.source_order], (self.sources.starts, self.targets.starts)
+        at = None if targets is None else targets[self.tree.target_order]
+        sums = DeviceSums(device, sources[self.tree.source_order], at, self.k, self.kinds)
+        tiny = TINY[self.real == np.float32] * self._unit**2
+        out = sums.near(self.lists, ends, given, self.real, tiny) / (4 * np.pi)
+        if self.far is not None:
+            far = DevicePointFar(device, self.far, min(RULES.together, given.shape[1]))
+            for n in range(0, given.shape[1], RULES.together):
+                out[:, n : n + RULES.together] += far.product(given[:, n : n + RULES.together])
         result = np.empty(out.shape, complex)
         result[self.tree.target_order] = out
         return result

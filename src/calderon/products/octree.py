@@ -30,7 +30,7 @@ class Cube(NamedTuple):
 
     @staticmethod
     def spanning(bounds: NDArray[np.float64]) -> "Cube":
-        """The same around boxes (n, 2, 3), lowest and highest corners."""
+        """The smallest cube around boxes (n, 2, 3), lowest and highest corners, likewise."""
         low, high = bounds[:, 0].min(axis=0), bounds[:, 1].max(axis=0)
         edge = float((high - low).max()) * (1 + 1e-9)
         edge = edge if edge > 0 else 1.0

@@ -1,5 +1,5 @@
-/* Sums over charges and dipoles at points: direct ones of near points (P2P), moments of the points of leaves (P2M) and
-   values of local expansions at points (L2P); the twin of fmm/sums.py, fmm/point_expansions.py and products/direct_sums.py.
+/* Sums over charges and dipoles at points by expansions: moments of the points of leaves (P2M) and values of local
+   expansions at points (L2P); the twin of fmm/sums.py and fmm/point_expansions.py. Near points: products/device/near_points.c.
 
    Places (points, 3) are in units of the root, in double precision, in the order of the tree; numbers (KINDS, points) are
    the charge, if CHARGES, and three numbers of the dipole, if DIPOLES; fields (FIELDS, points) the potential and, of 4,
@@ -9,8 +9,6 @@
 #include "products/device/octree.h"
 
 #define KINDS (CHARGES + 3 * DIPOLES)
-#define PLACES (REAL_IS_DOUBLE ? 3 : 6)
-#define COLUMNS ((PLACES + KINDS + 3) / 4 * 4)
 #define FUNCTIONS ((DEGREE + 1) * (DEGREE + 1))
 #define PITCH (GROUP_SIZE + 1)
 
@@ -34,99 +32,6 @@ KERNEL put_fields(GLOBAL const real_type *fields, GLOBAL const int *order, int c
         for (int f = 0; f < FIELDS; f++)
             out[FIELDS * (size_t)order[i] + f] =
                 (real_type)(fields[f * (size_t)count + i] * (f ? factor * further : factor));
-}
-
-/* A place relative to an origin: in single precision with what that leaves out, since points may be closer together than
-   its rounding. */
-DEVICE void relative_place(GLOBAL const double *places, int i, const double *origin, real_type *place)
-{
-    for (int c = 0; c < 3; c++) {
-        double x = places[3 * (size_t)i + c] - origin[c];
-        place[c] = (real_type)x;
-        if (!REAL_IS_DOUBLE)
-            place[3 + c] = (real_type)(x - (double)place[c]);
-    }
-}
-
-/* Add the fields of a source, as in products/direct_sums.py; a source closer than TINY adds nothing. */
-DEVICE void add_source(const real_type *x, SHARED const real_type *source, real_type *sum)
-{
-    real_type e[3];
-    for (int c = 0; c < 3; c++) {
-        e[c] = x[c] - source[c];
-        if (!REAL_IS_DOUBLE)
-            e[c] += x[3 + c] - source[3 + c];
-    }
-    real_type square = e[0] * e[0] + e[1] * e[1] + e[2] * e[2];
-    real_type u = square < R(1e-30) ? R(0.0) : inverse_square_root(square);
-    SHARED const real_type *numbers = source + PLACES;
-    if (CHARGES) {
-        real_type v = u * numbers[0];
-        sum[0] += v;
-        if (FIELDS > 1) {
-            v *= u * u;
-            for (int c = 0; c < 3; c++)
-                sum[1 + c] -= v * e[c];
-        }
-    }
-    if (DIPOLES) {
-        SHARED const real_type *d = numbers + CHARGES;
-        real_type cube = u * (u * u), v = (e[0] * d[0] + e[1] * d[1] + e[2] * d[2]) * cube;
-        sum[0] += v;
-        if (FIELDS > 1) {
-            v *= u * u * R(3.0);
-            for (int c = 0; c < 3; c++)
-                sum[1 + c] += cube * d[c] - v * e[c];
-        }
-    }
-}
-
-/* fields: of the sources in runs (n, 2) at targets; a group takes a task (first target, one beyond the last, first run, one
-   beyond the last), a thread one of its targets after the other. count, others: numbers of sources and of targets. */
-KERNEL near_fields(GLOBAL const double *sources, GLOBAL const real_type *numbers, int count, GLOBAL const double *targets,
-                   int others, GLOBAL const int *tasks, GLOBAL const int *runs, GLOBAL real_type *fields)
-{
-    LOCAL ALIGNED real_type tile[GROUP_SIZE * COLUMNS];
-    int t = LOCAL_ID(0);
-    GLOBAL const int *task = tasks + 4 * (size_t)GROUP(0);
-    for (int first = task[0]; first < task[1]; first += GROUP_SIZE) {
-        /* places relative to the first target, which is close to all */
-        double origin[3];
-        real_type x[6], total[FIELDS];
-        int at = first + t < task[1] ? first + t : task[1] - 1;
-        for (int c = 0; c < 3; c++)
-            origin[c] = targets[3 * (size_t)task[0] + c];
-        relative_place(targets, at, origin, x);
-        for (int f = 0; f < FIELDS; f++)
-            total[f] = R(0.0);
-        for (int run = task[2]; run < task[3]; run++) {
-            int end = runs[2 * (size_t)run + 1];
-            for (int low = runs[2 * (size_t)run]; low < end; low += GROUP_SIZE) {
-                /* sources that the group shares */
-                int j = low + t, filled = end - low < GROUP_SIZE ? end - low : GROUP_SIZE;
-                BARRIER;
-                if (j < end) {
-                    real_type place[6];
-                    relative_place(sources, j, origin, place);
-                    for (int c = 0; c < PLACES; c++)
-                        tile[t * COLUMNS + c] = place[c];
-                    for (int k = 0; k < KINDS; k++)
-                        tile[t * COLUMNS + PLACES + k] = numbers[k * (size_t)count + j];
-                }
-                BARRIER;
-                real_type sum[FIELDS]; /* sums of sums keep their digits in single precision */
-                for (int f = 0; f < FIELDS; f++)
-                    sum[f] = R(0.0);
-                for (int q = 0; q < filled; q++)
-                    add_source(x, tile + q * COLUMNS, sum);
-                for (int f = 0; f < FIELDS; f++)
-                    total[f] += sum[f];
-            }
-        }
-        if (first + t < task[1])
-            for (int f = 0; f < FIELDS; f++)
-                fields[f * (size_t)others + at] = total[f];
-    }
 }
 
 /* A place relative to the centre of a box, in edges of the box. */

@@ -9,14 +9,13 @@ from calderon.backends import Device, Kernels, Source, count_work, real_name, re
 from calderon.fmm.device.passes import DevicePasses
 from calderon.fmm.orders import Promise
 from calderon.fmm.tables import tables
+from calderon.products.device.near_points import GROUP, NearPoints
 from calderon.products.device.octree import DeviceOctree
-from calderon.products.direct_sums import Kinds
+from calderon.products.direct_sums import TINY, Kinds
 
 Array = NDArray[np.float64]
-GROUP, TOGETHER = 64, 4
-"""Threads of a group, about the points of a leaf; leaves whose vectors meet each number of a matrix."""
-THREADS = 1 << 17
-"""Threads that fill a large device: for fewer targets direct sums share the sources out in runs."""
+TOGETHER = 4
+"""Leaves whose vectors meet each number of a matrix."""
 OPERATIONS = {Kinds(True, False, False): 14, Kinds(False, True, False): 22, Kinds(True, True, False): 25}
 """Operations of a pair of points; gradients take about as many again."""
 
@@ -56,9 +55,9 @@ class DeviceSums:
         )
         table, kernels = tables(promise.order, single), self._kernels(real, promise.order.p)
         self.levels, edge, (n, m) = len(tree.levels) - 2, np.float64(tree.cube.edge), self._shape
-        numbers, fields = device.empty((kinds.numbers, n), real), device.empty((kinds.fields, m), real)
+        numbers = device.empty((kinds.numbers, n), real)
         kernels.launch("take_numbers", n, self._numbers, tree.sources.order, n, 1 / edge, numbers)
-        self._near(kernels, tree.sources.places, numbers, tree.targets.places, *tree.near(), fields)
+        fields = self._near(real).sums(tree.sources.places, numbers, tree.targets.places, *tree.near())
         self.nbytes = self._own
         if self.levels > 1:
             self._far(kernels, tree, table, numbers, fields, real)
@@ -69,42 +68,17 @@ class DeviceSums:
 
     def direct(self, targets: Array) -> Array:
         """(m, 1 or 4) fields at targets (m, 3), in double precision, by all pairs of points."""
-        device, kinds, real, n = self.device, self.kinds, np.dtype(np.float64), self._shape[0]
-        kernels = self._kernels(real, 0)
-        # as many copies of the targets as fill the device, each with a run of sources
-        copies = int(np.clip(THREADS // len(targets), 1, -(-n // GROUP)))
-        bounds = n * np.arange(copies + 1) // copies
-        runs = np.stack([bounds[:-1], bounds[1:]], axis=1).astype(np.int32)
-        blocks = np.append(np.arange(0, len(targets), GROUP), len(targets))
-        tasks = np.empty((copies, len(blocks) - 1, 4), np.int32)
-        tasks[..., 0] = blocks[:-1] + len(targets) * np.arange(copies)[:, None]
-        tasks[..., 1] = blocks[1:] + len(targets) * np.arange(copies)[:, None]
-        tasks[..., 2] = np.arange(copies)[:, None]
-        tasks[..., 3] = tasks[..., 2] + 1
-        places, order = device.array(np.tile(targets, (copies, 1))), device.array(np.arange(n, dtype=np.int32))
-        numbers = device.empty((kinds.numbers, n), real)
-        fields = device.empty((kinds.fields, copies * len(targets)), real)
-        kernels.launch("take_numbers", n, self._numbers, order, n, np.float64(1.0), numbers)
-        given = device.array(runs), device.array(tasks.reshape(-1, 4))
-        self._near(kernels, self._sources, numbers, places, *given, fields)
-        found = device.to_host(fields).reshape(kinds.fields, copies, -1).sum(axis=1)
-        return np.asarray(found.T / (4 * np.pi))
+        near, n, device = self._near(np.float64), self._shape[0], self.device
+        order, numbers = device.array(np.arange(n, dtype=np.int32)), device.empty((near.numbers, n), near.real)
+        given = self._numbers, order, n, np.float64(1.0), numbers
+        self._kernels(near.real, 0).launch("take_numbers", n, *given)
+        return near.all_pairs(self._sources, numbers, targets) / (4 * np.pi)
 
-    def _near(
-        self, kernels: Kernels, sources: Any, numbers: Any, targets: Any, runs: Any, tasks: Any, fields: Any
-    ) -> None:
-        """Fields of the runs of sources of each task."""
-        given = sources, numbers, sources.shape[0], targets, targets.shape[0], tasks, runs, fields
-        kernels.launch("near_fields", tasks.shape[0] * GROUP, *given)
+    def _near(self, real: Any) -> NearPoints:
+        """Direct sums; points closer than TINY are one."""
         plain = self.kinds._replace(gradient=False)
         flops = OPERATIONS[plain] * (1 + self.kinds.gradient)
-        count_work(self.device, "near_fields", float, lambda: flops * self._pairs(runs, tasks))
-
-    def _pairs(self, runs: Any, tasks: Any) -> float:
-        """Pairs of points that are summed directly."""
-        lengths = np.append(0, np.cumsum(np.diff(self.device.to_host(runs).astype(float), axis=1)))
-        first, last, low, high = self.device.to_host(tasks).T
-        return float((last - first) @ (lengths[high] - lengths[low]))
+        return NearPoints(self.device, "fmm/device/pair.h", real, self.kinds, [TINY], flops)
 
     def _far(self, kernels: Kernels, tree: DeviceOctree, table: Any, numbers: Any, fields: Any, real: Any) -> None:
         """Add the fields of separated boxes, by all five passes."""

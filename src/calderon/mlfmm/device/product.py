@@ -18,7 +18,7 @@ from calderon.mlfmm.device.p2m_l2p import DevicePoints, DeviceWaves
 from calderon.mlfmm.device.passes import DevicePasses, passing_bytes
 from calderon.mlfmm.device.vectors import DeviceMaps
 from calderon.mlfmm.equivalent.cubes import SUMS
-from calderon.mlfmm.far import Far
+from calderon.mlfmm.far import KINDS, Far
 from calderon.mlfmm.medium import Medium
 from calderon.products.device.near import DeviceRegion, sums_of
 from calderon.products.device.near_filling import ADVICE, WAVES, DeviceNumbers
@@ -26,39 +26,35 @@ from calderon.products.device.vectors import Vectors
 
 
 class _Side:
-    """One side of a medium on the device, charges or tests: its points with their maps, plane waves and cubes."""
+    """One side of a far field on the device: its points, plane waves and cubes; components: numbers of a point."""
 
     def __init__(
-        self, device: Device, medium: Medium, far: Far, cubes: DeviceCubes | None, other: "_Side | None" = None
+        self, device: Device, far: Far, tests: bool, cubes: DeviceCubes | None, other: "_Side | None" = None
     ) -> None:
-        """Send the side of charges, or, if `other` is given, that of tests, which shares what it can with `other`, the
-        side of charges. cubes: equivalent sources of the far field, None without them."""
-        tests = other is not None
-        assert medium.waves is not None
-        listed, _, weights = medium.waves.tests if tests else medium.waves.charges
+        """Send the side of charges or of tests. cubes: equivalent sources of the far field, None without them; other:
+        the side of charges, with which that of tests shares what it can."""
         host, kinds = (far.targets, far.target_kinds) if tests else (far.sources, far.source_kinds)
-        real, own = far.traversal.real, far.receiving
-        points = DevicePoints(device, host, real, other.points if other else None)
+        own, leaves = far.receiving, dict(enumerate(far.leaves))
+        self.components = sum(KINDS[kind] for kind in kinds)
+        points = DevicePoints(device, host, far.traversal.real, other.points if other else None)
         self.points: DevicePoints = points
-        self.maps: DeviceMaps = DeviceMaps(device, listed, weights, real, own, other.maps if other else None)
-        leaves = dict(enumerate(far.leaves))
         self.waves = DeviceWaves(device, points, kinds, complex(far.k), far.traversal, leaves, own)
         self.cubes = None if cubes is None else PointsOfCubes(device, cubes, points, kinds, far.lists, own)
 
 
 class DeviceFar:
-    """The far field of a medium on a device: plane waves and, in smaller boxes, equivalent sources on cubes.
+    """A far field on a device: plane waves and, in smaller boxes, equivalent sources on cubes.
 
     sides: charges, then tests. below: plane waves at the points of the coarsest cubes, of all boxes, which send, and of
     those that have fields, last; empty unless there are levels of both.
     """
 
-    def __init__(self, device: Device, medium: Medium, far: Far) -> None:
-        self.rank, self.vector, self.low = medium.rank, far.traversal.vector, far.low
+    def __init__(self, device: Device, far: Far) -> None:
+        self.vector, self.low = far.traversal.vector, far.low
         self.passes = DevicePasses(device, far.traversal)
         self.cubes = None if far.low is None else DeviceCubes(device, far.low, far.sums)
-        charges = _Side(device, medium, far, self.cubes)
-        self.sides = [charges, _Side(device, medium, far, self.cubes, charges)]
+        charges = _Side(device, far, False, self.cubes)
+        self.sides = [charges, _Side(device, far, True, self.cubes, charges)]
         self.below: list[DeviceWaves] = []
         if far.low is not None and far.traversal.levels:
             first = far.low.levels[0]
@@ -68,19 +64,16 @@ class DeviceFar:
                 own, every = DevicePoints(device, points, far.traversal.real), (0, len(points.starts) - 1)
                 self.below.append(DeviceWaves(device, own, far.below, complex(far.k), far.traversal, there, every))
 
-    def add(self, x: Vectors, y: Vectors, factor: complex, transposed: bool, conjugated: bool) -> None:
-        """y += factor times the product with x of the far field, or of its transpose, or of the conjugate of these."""
+    def store_fields(self, charges: Any, fields: Any, columns: int, transposed: bool = False) -> None:
+        """Store the fields of all charges (points, columns, components) at the points that have some."""
         given, wanted = self.sides[::-1] if transposed else self.sides
-        columns, sign = x.columns * self.rank, -1.0 if conjugated else 1.0
-        charges, fields = given.maps.spread(x, sign), wanted.maps.cleared(x.columns)
         outgoing, incoming = self.passes.empty(columns, False), self.passes.empty(columns, True)
-        given.waves.emit(charges, given.maps.components, outgoing, columns)
+        given.waves.emit(charges, given.components, outgoing, columns)
         sources = self._sources(given, charges, outgoing, columns)
         self.passes.run(outgoing, incoming, columns)
-        wanted.waves.receive(incoming, columns, fields, wanted.maps.components)
+        wanted.waves.receive(incoming, columns, fields, wanted.components)
         if self.cubes is not None:
             self._fields(self.cubes, wanted, sources, incoming, fields, columns)
-        wanted.maps.gather(fields, factor, y, sign)
 
     def _sources(self, side: _Side, charges: Any, outgoing: list[Any], columns: int) -> list[Any]:
         """Upward pass of the levels with cubes (P2M, M2M): equivalent sources of all these levels from the charges.
@@ -114,6 +107,26 @@ class DeviceFar:
             side.cubes.from_sums(values, columns, fields)
 
 
+class FarOfMedium:
+    """The far field of a medium on a device, with the maps of both sides between vectors and points."""
+
+    def __init__(self, device: Device, medium: Medium, far: Far) -> None:
+        assert medium.waves is not None
+        self.far, self.rank = DeviceFar(device, far), medium.rank
+        real, own = far.traversal.real, far.receiving
+        listed, _, weights = medium.waves.charges
+        charges = DeviceMaps(device, listed, weights, real, own)
+        listed, _, weights = medium.waves.tests
+        self.maps = [charges, DeviceMaps(device, listed, weights, real, own, charges)]
+
+    def add(self, x: Vectors, y: Vectors, factor: complex, transposed: bool, conjugated: bool) -> None:
+        """y += factor times the product with x of the far field, or of its transpose, or of the conjugate of these."""
+        given, wanted = self.maps[::-1] if transposed else self.maps
+        charges, fields = given.spread(x, -1.0 if conjugated else 1.0), wanted.cleared(x.columns)
+        self.far.store_fields(charges, fields, x.columns * self.rank, transposed)
+        wanted.gather(fields, factor, y, -1.0 if conjugated else 1.0)
+
+
 class DeviceMedium(LinearOperator):
     """All terms of a medium on a device."""
 
@@ -121,7 +134,7 @@ class DeviceMedium(LinearOperator):
         super().__init__(dtype=dtype, shape=medium.shape)
         self.device, self.together = device, medium.together
         self._near = [DeviceRegion(device, *each, each[:2] in medium.mirrored) for each in medium.near]
-        self._far = None if medium.far is None else DeviceFar(device, medium, medium.far)
+        self._far = None if medium.far is None else FarOfMedium(device, medium, medium.far)
 
     def add(self, x: Vectors, y: Vectors, factor: complex, transposed: bool, conjugated: bool = False) -> None:
         """See `Adds`: near entries and the far field; all vectors are complex."""
