@@ -118,10 +118,11 @@ def timed(flux: str, order: int, precision: str, cells: int, device: Device) -> 
 
 def traffic(flux: str, order: int, precision: str) -> float:
     """Bytes of an update at least. Leap-frog reads two numbers and writes one for each; a stage of five reads the field
-    and the residual and writes both. Metric, medium and codes, for the upwind flux the Riemann tables, too, come once
-    for a field of 3 n numbers and half a step, or for 6 n and a stage."""
+    and the residual and writes both, but the first reads no residual and the last writes none. Metric, medium and
+    codes, for the upwind flux the Riemann tables, too, come once for a field of 3 n numbers and half a step, or for 6 n
+    and a stage."""
     real = 8 if precision == "double" else 4
     numbers = 3 * reference_tetrahedron(order).size
     if flux == "centred":
         return 3 * real + ((6 + 2) * real + 4 * 4) / numbers
-    return 5 * (4 * real + ((6 + 2 + 20) * real + 4 * 4) / (2 * numbers))
+    return 18 * real + 5 * ((6 + 2 + 20) * real + 4 * 4) / (2 * numbers)

@@ -117,7 +117,7 @@ def test_time_stepping(name, opencl, monkeypatch, screen, record):
     sections = {each.name: each for each in measure.boxes(screen, opencl, ["double"], known, OPTIONS)}
     row = sections[name].run()
     assert row["error"] < measure.BOUNDS["double"] and row["updates"] > 0 and row["tetrahedra"] == 48
-    expected = 24 + 80 / 12 if "centred" in name else 160 + 5 * (28 * 8 + 16) / 24
+    expected = 24 + 80 / 12 if "centred" in name else 144 + 5 * (28 * 8 + 16) / 24
     assert row["bytes_per_update"] == pytest.approx(expected)
     assert row["fraction_of_bandwidth"] == pytest.approx(row["updates"] * expected / 1e9)
     assert "WRONG" not in screen.export_text(clear=False)

@@ -6,7 +6,7 @@
    SHARED: before the type that a function's pointer to such memory points to.
    ALIGNED after LOCAL: to 16 bytes, so that rows of a multiple of 4 numbers are loaded in wide words.
    REAL is double or float, REAL_IS_DOUBLE 1 or 0; numbers are written R(0.5). OUT_REAL: of results, out_type; REAL if not
-   defined. wide_int: integers of 64 bits. */
+   defined. wide_int: integers of 64 bits. quad_type: four numbers that are loaded in wide words. */
 
 #if REAL_IS_DOUBLE
 #define R(x) x
@@ -35,6 +35,9 @@
 #define UNROLL
 typedef long wide_int;
 typedef REAL real_type;
+typedef struct __attribute__((aligned(16))) {
+    real_type x, y, z, w;
+} quad_type;
 DEVICE real_type inverse_square_root(real_type x) { return rsqrt(x); }
 DEVICE real_type exponential(real_type x) { return exp(x); }
 DEVICE real_type rounded_down(real_type x) { return floor(x); }
@@ -57,6 +60,9 @@ DEVICE real_type rounded_down(real_type x) { return floor(x); }
 #define UNROLL _Pragma("unroll")
 typedef long long wide_int;
 typedef REAL real_type;
+typedef struct __align__(16) {
+    real_type x, y, z, w;
+} quad_type;
 #if REAL_IS_DOUBLE
 DEVICE real_type inverse_square_root(real_type x) { return rsqrt(x); }
 DEVICE real_type exponential(real_type x) { return exp(x); }

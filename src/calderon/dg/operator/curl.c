@@ -2,15 +2,26 @@
 #define OWN SHARED
 #include "dg/operator/curl.h"
 
+/* target = keep target + gain metric . c, at one node; metric strides by LANES. */
+DEVICE void advance(GLOBAL real_type *target, size_t at, real_type keep, real_type gain, GLOBAL const real_type *g,
+                    const real_type *c)
+{
+    real_type c1 = gain * c[0], c2 = gain * c[1], c3 = gain * c[2];
+    size_t next = (size_t)SIZE * LANES;
+    target[at] = keep * target[at] + g[0] * c1 + g[LANES] * c2 + g[2 * LANES] * c3;
+    target[at + next] = keep * target[at + next] + g[LANES] * c1 + g[3 * LANES] * c2 + g[4 * LANES] * c3;
+    target[at + 2 * next] = keep * target[at + 2 * next] + g[2 * LANES] * c1 + g[4 * LANES] * c2 + g[5 * LANES] * c3;
+}
+
 /* target = keep target + gain metric . curl(source): one group of threads a block, from block `first` on. codes: 4
    (number of the element across) + its face, or -1 - number of a face with a condition: where rows[number] is -1 the
    trace is the own one times f = factors[number]; else f of the own one and 1 - f of row rows[number] of ghosts (rows,
    2, FACE_SIZE), or of the face with the code -2 - rows[number]. metric (blocks, 6, LANES), medium (blocks, 2, LANES)
-   keep and gain; volume [i][j][axis], lift [face][i][m]. */
+   keep and gain; volume, lift: see curl.h. */
 KERNEL half_step(int first, GLOBAL real_type *target, GLOBAL const real_type *source, GLOBAL const int *rows,
                  GLOBAL const real_type *factors, GLOBAL const real_type *ghosts, GLOBAL const int *codes,
                  GLOBAL const int *nodes, GLOBAL const real_type *metric, GLOBAL const real_type *medium,
-                 GLOBAL const real_type *volume, GLOBAL const real_type *lift)
+                 GLOBAL const quad_type *volume, GLOBAL const quad_type *lift)
 {
     LOCAL real_type own[FIELD];
     LOCAL real_type traces[TRACES];
@@ -52,14 +63,13 @@ KERNEL half_step(int first, GLOBAL real_type *target, GLOBAL const real_type *so
     BARRIER;
     GLOBAL const real_type *g = metric + (size_t)block * 6 * LANES + lane;
     real_type keep = medium[(size_t)block * 2 * LANES + lane], gain = medium[((size_t)block * 2 + 1) * LANES + lane];
-    for (int i = row; i < SIZE; i += ROWS) {
-        real_type c[3];
-        curl_at(i, lane, own, traces, volume, lift, c);
-        real_type c1 = gain * c[0], c2 = gain * c[1], c3 = gain * c[2];
-        size_t at = base + i * LANES + lane, next = (size_t)SIZE * LANES;
-        target[at] = keep * target[at] + g[0] * c1 + g[LANES] * c2 + g[2 * LANES] * c3;
-        target[at + next] = keep * target[at + next] + g[LANES] * c1 + g[3 * LANES] * c2 + g[4 * LANES] * c3;
-        target[at + 2 * next] = keep * target[at + 2 * next] + g[2 * LANES] * c1 + g[4 * LANES] * c2 + g[5 * LANES] * c3;
+    for (int i = row; i < SIZE; i += 2 * ROWS) {
+        int j = i + ROWS < SIZE ? i + ROWS : i;
+        real_type c[6];
+        curl_at(i, j, lane, own, traces, volume, lift, c);
+        UNROLL
+        for (int n = 0; n < (j > i ? 2 : 1); n++)
+            advance(target, base + (n ? j : i) * LANES + lane, keep, gain, g, c + 3 * n);
     }
 }
 
@@ -101,7 +111,7 @@ KERNEL solve_open(GLOBAL const real_type *ghosts, GLOBAL const real_type *invers
 
 /* field += raised (faces, 3, 2) times the lifted ghost traces of the open faces of each element. */
 KERNEL add_open(GLOBAL real_type *field, GLOBAL const real_type *solved, GLOBAL const real_type *raised,
-                GLOBAL const real_type *lift, GLOBAL const int *numbers, GLOBAL const int *starts,
+                GLOBAL const quad_type *lift, GLOBAL const int *numbers, GLOBAL const int *starts,
                 GLOBAL const int *sides, int count, int elements)
 {
     int n = THREAD(0);
@@ -112,12 +122,12 @@ KERNEL add_open(GLOBAL real_type *field, GLOBAL const real_type *solved, GLOBAL 
     size_t start = (size_t)starts[numbers[element * count]];
     for (int k = 0; k < count; k++) {
         int f = numbers[element * count + k];
-        GLOBAL const real_type *p = lift + (sides[f] * LIFT_ROWS + i) * FACE_SIZE, *g = raised + 6 * f;
+        GLOBAL const real_type *p = (GLOBAL const real_type *)(lift + i * FACE_SIZE) + sides[f], *g = raised + 6 * f;
         GLOBAL const real_type *s = solved + 2 * f * FACE_SIZE, *r = s + FACE_SIZE;
         real_type u = R(0.0), v = R(0.0);
         for (int m = 0; m < FACE_SIZE; m++) {
-            u += p[m] * s[m];
-            v += p[m] * r[m];
+            u += p[4 * m] * s[m];
+            v += p[4 * m] * r[m];
         }
         a += g[0] * u + g[1] * v;
         b += g[2] * u + g[3] * v;

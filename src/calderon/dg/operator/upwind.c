@@ -8,18 +8,26 @@
 #endif
 #include "dg/operator/curl.h"
 
-/* residual = a residual + gain metric . c; target = field + b residual, at one node; metric strides by LANES. */
+/* residual = a residual + gain metric . c; target = field + b residual, at one node; metric strides by LANES. The residual
+   is not read where a = 0, in the first stage of a step, and not written unless `keeps`, in the last one. */
 DEVICE void staged(GLOBAL real_type *target, GLOBAL const real_type *field, GLOBAL real_type *residual, real_type a,
-                   real_type b, real_type gain, GLOBAL const real_type *g, size_t at, const real_type *c)
+                   real_type b, int keeps, real_type gain, GLOBAL const real_type *g, size_t at, const real_type *c)
 {
     real_type c1 = gain * c[0], c2 = gain * c[1], c3 = gain * c[2];
     size_t next = (size_t)SIZE * LANES;
-    real_type r1 = a * residual[at] + (g[0] * c1 + g[LANES] * c2 + g[2 * LANES] * c3);
-    real_type r2 = a * residual[at + next] + (g[LANES] * c1 + g[3 * LANES] * c2 + g[4 * LANES] * c3);
-    real_type r3 = a * residual[at + 2 * next] + (g[2 * LANES] * c1 + g[4 * LANES] * c2 + g[5 * LANES] * c3);
-    residual[at] = r1;
-    residual[at + next] = r2;
-    residual[at + 2 * next] = r3;
+    real_type r1 = g[0] * c1 + g[LANES] * c2 + g[2 * LANES] * c3;
+    real_type r2 = g[LANES] * c1 + g[3 * LANES] * c2 + g[4 * LANES] * c3;
+    real_type r3 = g[2 * LANES] * c1 + g[4 * LANES] * c2 + g[5 * LANES] * c3;
+    if (a != R(0.0)) {
+        r1 += a * residual[at];
+        r2 += a * residual[at + next];
+        r3 += a * residual[at + 2 * next];
+    }
+    if (keeps) {
+        residual[at] = r1;
+        residual[at + next] = r2;
+        residual[at + 2 * next] = r3;
+    }
     target[at] = field[at] + b * r1;
     target[at + next] = field[at + next] + b * r2;
     target[at + 2 * next] = field[at + 2 * next] + b * r3;
@@ -28,13 +36,13 @@ DEVICE void staged(GLOBAL real_type *target, GLOBAL const real_type *field, GLOB
 /* One stage of both fields: one group of threads a block, from block `first` on. codes: 4 (number of the element
    across) + its face, or -1 - number of a face with a condition; the ghost trace is row rows[number] of ghosts (rows, 2,
    FACE_SIZE), or the own trace times factors[number] where it is negative. riemann (blocks, 4, 5, LANES), metric
-   (blocks, 6, LANES), gains (blocks, 2, LANES) of E and of H; volume [i][j][axis], lift [face][i][m]. */
+   (blocks, 6, LANES), gains (blocks, 2, LANES) of E and of H; volume, lift: see curl.h; keeps: see `staged`. */
 KERNEL stage(int first, GLOBAL real_type *new_e, GLOBAL real_type *new_h, GLOBAL const real_type *e,
              GLOBAL const real_type *h, GLOBAL real_type *residual_e, GLOBAL real_type *residual_h, real_type a,
-             real_type b, GLOBAL const int *rows, GLOBAL const real_type *factors_e, GLOBAL const real_type *factors_h,
+             real_type b, int keeps, GLOBAL const int *rows, GLOBAL const real_type *factors_e, GLOBAL const real_type *factors_h,
              GLOBAL const real_type *ghosts_e, GLOBAL const real_type *ghosts_h, GLOBAL const int *codes,
              GLOBAL const int *nodes, GLOBAL const real_type *metric, GLOBAL const real_type *gains,
-             GLOBAL const real_type *riemann, GLOBAL const real_type *volume, GLOBAL const real_type *lift)
+             GLOBAL const real_type *riemann, GLOBAL const quad_type *volume, GLOBAL const quad_type *lift)
 {
     LOCAL real_type jumps_e[TRACES], jumps_h[TRACES];
 #if OWN_IS_SHARED
@@ -83,10 +91,13 @@ KERNEL stage(int first, GLOBAL real_type *new_e, GLOBAL real_type *new_h, GLOBAL
     OWN const real_type *own = e + base;
 #endif
     BARRIER;
-    for (int i = row; i < SIZE; i += ROWS) {
-        real_type c[3];
-        curl_at(i, lane, own, jumps_e, volume, lift, c);
-        staged(new_h, h, residual_h, a, b, gain[LANES], g, base + i * LANES + lane, c);
+    for (int i = row; i < SIZE; i += 2 * ROWS) {
+        int j = i + ROWS < SIZE ? i + ROWS : i;
+        real_type c[6];
+        curl_at(i, j, lane, own, jumps_e, volume, lift, c);
+        staged(new_h, h, residual_h, a, b, keeps, gain[LANES], g, base + i * LANES + lane, c);
+        if (j > i)
+            staged(new_h, h, residual_h, a, b, keeps, gain[LANES], g, base + j * LANES + lane, c + 3);
     }
 #if OWN_IS_SHARED
     BARRIER;
@@ -96,10 +107,13 @@ KERNEL stage(int first, GLOBAL real_type *new_e, GLOBAL real_type *new_h, GLOBAL
     own = h + base;
 #endif
     BARRIER;
-    for (int i = row; i < SIZE; i += ROWS) {
-        real_type c[3];
-        curl_at(i, lane, own, jumps_h, volume, lift, c);
-        staged(new_e, e, residual_e, a, b, gain[0], g, base + i * LANES + lane, c);
+    for (int i = row; i < SIZE; i += 2 * ROWS) {
+        int j = i + ROWS < SIZE ? i + ROWS : i;
+        real_type c[6];
+        curl_at(i, j, lane, own, jumps_h, volume, lift, c);
+        staged(new_e, e, residual_e, a, b, keeps, gain[0], g, base + i * LANES + lane, c);
+        if (j > i)
+            staged(new_e, e, residual_e, a, b, keeps, gain[0], g, base + j * LANES + lane, c + 3);
     }
 }
 

@@ -11,7 +11,7 @@ from calderon.dg.domain import Domain
 from calderon.dg.operator.halo import DeviceHalo
 from calderon.dg.sources.currents import Load
 from calderon.dg.stepping.leap_frog import CentredLeapFrog, Coefficients
-from calderon.dg.stepping.runge_kutta import UpwindRungeKutta
+from calderon.dg.stepping.runge_kutta import STAGES, UpwindRungeKutta
 from calderon.dg.stepping.system import Steps, System
 
 
@@ -32,6 +32,8 @@ class Sizes(NamedTuple):
 
 
 SIZES = Sizes()
+LAST = STAGES[-1][:2]
+"""Coefficients of the last stage of a step, whose residuals nobody reads."""
 
 
 class OnDevice(System):
@@ -61,7 +63,7 @@ class OnDevice(System):
         advice = "use a lower order, a coarser mesh, precision='single' or backend='numba'"
         count = self.element_blocks.mesh.number_of_tetrahedra
         require_device_memory(device, needed, f"P{reference.order} on {count} tetrahedra", advice)
-        self._device, self._rows = device, max(1, min(reference.size, SIZES.largest_group // lanes))
+        self._device, self._rows = device, max(1, min(-(-reference.size // 2), SIZES.largest_group // lanes))
         self._program, self._between = (
             device.build(Source(path, real_name(self.element_blocks.real), self._defines))
             for path in (self.source, "dg/stepping/fields.c")
@@ -80,7 +82,15 @@ class OnDevice(System):
         """Arguments of curl.h."""
         reference, lanes = self.element_blocks.reference, self.element_blocks.lanes
         layout = ("SIZE", reference.size), ("FACE_SIZE", reference.face_size), ("LANES", lanes)
-        return (*layout, ("ROWS", self._rows), ("LIFT_ROWS", reference.size + reference.size % 2))
+        return (*layout, ("ROWS", self._rows))
+
+    def _packed(self, volume: NDArray[np.floating], lift: NDArray[np.floating]) -> list[Any]:
+        """Tables of `row_pair` as curl.h has them, on the device: (n, n, 4) derivatives by axis, and (n, m, 4) the lift
+        by face."""
+        n, m = self.element_blocks.reference.size, self.element_blocks.reference.face_size
+        rows, faces = volume.reshape(-1, n, 3)[:n], lift.reshape(4, -1, m)[:, :n].transpose(1, 2, 0)
+        derivatives = np.concatenate([rows, np.zeros((n, n, 1), rows.dtype)], axis=2)
+        return [self._device.array(each) for each in (derivatives, np.ascontiguousarray(faces))]
 
     def advance(self, steps: Steps) -> None:
         """Send both fields, do the steps there, and fetch the fields, which are freed on the device at any exit."""
@@ -220,7 +230,7 @@ class DeviceLeapFrog(OnDevice, CentredLeapFrog):
 
     def __init__(self, domain: Domain, device: Device) -> None:
         super().__init__(domain, device)
-        self._matrices = [device.array(each) for each in (self.volume, self.lift)]
+        self._matrices = self._packed(self.volume, self.lift)
         starts, sides = (device.array(each.astype(np.int32)) for each in (self.open.starts, self.open.sides))
         room = (max(1, 2 * self.open.number * self.ghosts[0].shape[2]),)
         empty = [device.empty(room, self.element_blocks.real) for _ in range(3)]
@@ -290,7 +300,7 @@ class DeviceRungeKutta(OnDevice, UpwindRungeKutta):
 
     def __init__(self, domain: Domain, device: Device) -> None:
         super().__init__(domain, device)
-        self._tables = [device.array(each) for each in (self._riemann, self.volume, self.lift)]
+        self._tables = [device.array(self._riemann), *self._packed(self.volume, self.lift)]
         self._entering = [self._in_parts(each) for each in self.entering]
 
     @property
@@ -313,8 +323,8 @@ class DeviceRungeKutta(OnDevice, UpwindRungeKutta):
             nonlocal spare
             self._by_block(
                 "stage", dict(enumerate(self._fields)), *spare, *self._fields, *residuals, self.real(a), self.real(b),
-                self._ghost_rows, *self._mirrors, *self._ghosts, self._codes, self._nodes, self._metric, gains,
-                *self._tables,
+                int((a, b) != LAST), self._ghost_rows, *self._mirrors, *self._ghosts, self._codes, self._nodes,
+                self._metric, gains, *self._tables,
             )  # fmt: skip
             self._fields, spare = spare, self._fields
             for load, each, value in zip(self.loads, driven, values, strict=True):

@@ -29,7 +29,7 @@ class NearPoints:
         operations of a pair of points; parts: 2 for complex numbers and fields."""
         self.device, self.real, self.kinds, self.flops = device, np.dtype(real), kinds, flops
         self.numbers, self.fields = parts * kinds.numbers, parts * kinds.fields
-        given = (
+        given: Defines = (
             ("PAIR", f'"{pair}"'), ("GROUP_SIZE", GROUP), ("CHARGES", int(kinds.charges)),
             ("DIPOLES", int(kinds.dipoles)), ("GRADIENT", int(kinds.gradient)), *defines,
         )  # fmt: skip
