@@ -46,7 +46,7 @@ def main() -> None:
         "--triangles",
         type=int,
         help="about so many triangles (default: 8192; potentials 32768; gpu both, 2048 on processors; "
-        "hmatrix 20,000 to 320,000)",
+        "hmatrix 20,000 to 320,000), or tetrahedra of time stepping on devices",
     )
     parser.add_argument("--points", type=int, default=50_000, help="points of the potentials")
     parser.add_argument("--repeat", type=int, default=3, help="the best of so many runs counts")

@@ -38,17 +38,22 @@ def boxes(
 ) -> Iterator[Section]:
     """Boxes of every flux, degree and precision."""
     for flux, order, precision in product(("centred", "upwind"), CELLS, precisions):
-        cells = CELLS[order] if device.is_gpu and not options.triangles else FEW
-        row = partial(stepped, screen, device, limits, flux, order, precision, cells)
+        row = partial(stepped, screen, device, limits, flux, order, precision, cells_of(CELLS[order], device, options))
         yield Section(f"time stepping {flux} P{order} {precision}", 6.0, row)
 
 
 def loads(screen: Console, device: Device, limits: Limits, options: Namespace) -> Iterator[Section]:
     """The loads that were published for one card of several, in single precision."""
     for order, flux in product(LOADS, ("centred", "upwind")):
-        cells = LOADS[order] if device.is_gpu and not options.triangles else FEW
-        row = partial(stepped, screen, device, limits, flux, order, "single", cells)
+        row = partial(stepped, screen, device, limits, flux, order, "single", cells_of(LOADS[order], device, options))
         yield Section(f"weak {flux} P{order} single", 40.0, row)
+
+
+def cells_of(cells: int, device: Device, options: Namespace) -> int:
+    """Cells along each side of a box: those of a card, FEW on others, or those of about `--triangles` tetrahedra."""
+    if options.triangles:
+        return max(1, round((options.triangles / 6) ** (1 / 3)))
+    return cells if device.is_gpu else FEW
 
 
 def stepped(
@@ -62,6 +67,7 @@ def stepped(
     screen.print(
         f"time stepping {flux} P{order} {precision}, {one['tetrahedra']:,} tetrahedra: {wrong}error {error:.0e}, "
         f"{one['updates'] / 1e6:.3g}e6 updates/s of {one['bytes_per_update']:.0f} bytes, "
+        f"{one['updates'] * one['bytes_per_update'] / 1e9:.3g} GB/s, "
         f"{one['fraction_of_bandwidth']:.0%} of a copy, set-up {results.seconds(one['setup_seconds'])} s"
     )
     return one

@@ -111,10 +111,10 @@ def test_rows_come_in_the_order_of_worth(opencl, monkeypatch, screen, record):
 def test_time_stepping(name, opencl, monkeypatch, screen, record):
     measure, limits = load("gpu.time_stepping", monkeypatch), load("gpu.limits", monkeypatch)
     monkeypatch.setattr(measure, "CELLS", {1: 2})
-    monkeypatch.setattr(measure, "FEW", 2)
+    options = Namespace(triangles=48, only="", repeat=1)
     known = limits.Limits(opencl, None, record)
     vars(known)["copy"] = 1e9
-    sections = {each.name: each for each in measure.boxes(screen, opencl, ["double"], known, OPTIONS)}
+    sections = {each.name: each for each in measure.boxes(screen, opencl, ["double"], known, options)}
     row = sections[name].run()
     assert row["error"] < measure.BOUNDS["double"] and row["updates"] > 0 and row["tetrahedra"] == 48
     expected = 24 + 80 / 12 if "centred" in name else 144 + 5 * (28 * 8 + 16) / 24
@@ -124,6 +124,20 @@ def test_time_stepping(name, opencl, monkeypatch, screen, record):
     monkeypatch.setattr(measure, "difference", lambda *arguments: np.nan)
     sections[name].run()
     assert "WRONG" in screen.export_text()
+
+
+def test_loads_of_one_card(opencl, monkeypatch, screen, record):
+    """Those that were published, at any size."""
+    measure, limits = load("gpu.time_stepping", monkeypatch), load("gpu.limits", monkeypatch)
+    assert [6 * cells**3 for cells in measure.LOADS.values()] == [3_072_000, 3_072_000, 1_296_000, 750_000]
+    known = limits.Limits(opencl, None, record)
+    vars(known)["copy"] = 1e9
+    sections = list(measure.loads(screen, opencl, known, Namespace(triangles=160)))
+    row = sections[1].run()
+    assert len(sections) == 8 and row["tetrahedra"] == 162 and row["error"] < measure.BOUNDS["single"]
+    assert "GB/s" in screen.export_text()
+    card = Namespace(is_gpu=True)
+    assert measure.cells_of(80, card, Namespace(triangles=None)) == 80
 
 
 def test_kernels_tell_when_numbers_are_wrong(opencl, monkeypatch, screen, record):

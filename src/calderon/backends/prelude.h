@@ -35,9 +35,11 @@
 #define UNROLL
 typedef long wide_int;
 typedef REAL real_type;
-typedef struct __attribute__((aligned(16))) {
-    real_type x, y, z, w;
-} quad_type;
+#if REAL_IS_DOUBLE
+typedef double4 quad_type;
+#else
+typedef float4 quad_type;
+#endif
 DEVICE real_type inverse_square_root(real_type x) { return rsqrt(x); }
 DEVICE real_type exponential(real_type x) { return exp(x); }
 DEVICE real_type rounded_down(real_type x) { return floor(x); }

@@ -65,11 +65,11 @@ KERNEL half_step(int first, GLOBAL real_type *target, GLOBAL const real_type *so
     real_type keep = medium[(size_t)block * 2 * LANES + lane], gain = medium[((size_t)block * 2 + 1) * LANES + lane];
     for (int i = row; i < SIZE; i += 2 * ROWS) {
         int j = i + ROWS < SIZE ? i + ROWS : i;
-        real_type c[6];
-        curl_at(i, j, lane, own, traces, volume, lift, c);
-        UNROLL
-        for (int n = 0; n < (j > i ? 2 : 1); n++)
-            advance(target, base + (n ? j : i) * LANES + lane, keep, gain, g, c + 3 * n);
+        real_type c[3], d[3];
+        curl_at(i, j, lane, own, traces, volume, lift, c, d);
+        advance(target, base + i * LANES + lane, keep, gain, g, c);
+        if (j > i)
+            advance(target, base + j * LANES + lane, keep, gain, g, d);
     }
 }
 

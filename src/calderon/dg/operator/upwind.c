@@ -93,11 +93,11 @@ KERNEL stage(int first, GLOBAL real_type *new_e, GLOBAL real_type *new_h, GLOBAL
     BARRIER;
     for (int i = row; i < SIZE; i += 2 * ROWS) {
         int j = i + ROWS < SIZE ? i + ROWS : i;
-        real_type c[6];
-        curl_at(i, j, lane, own, jumps_e, volume, lift, c);
+        real_type c[3], d[3];
+        curl_at(i, j, lane, own, jumps_e, volume, lift, c, d);
         staged(new_h, h, residual_h, a, b, keeps, gain[LANES], g, base + i * LANES + lane, c);
         if (j > i)
-            staged(new_h, h, residual_h, a, b, keeps, gain[LANES], g, base + j * LANES + lane, c + 3);
+            staged(new_h, h, residual_h, a, b, keeps, gain[LANES], g, base + j * LANES + lane, d);
     }
 #if OWN_IS_SHARED
     BARRIER;
@@ -109,11 +109,11 @@ KERNEL stage(int first, GLOBAL real_type *new_e, GLOBAL real_type *new_h, GLOBAL
     BARRIER;
     for (int i = row; i < SIZE; i += 2 * ROWS) {
         int j = i + ROWS < SIZE ? i + ROWS : i;
-        real_type c[6];
-        curl_at(i, j, lane, own, jumps_h, volume, lift, c);
+        real_type c[3], d[3];
+        curl_at(i, j, lane, own, jumps_h, volume, lift, c, d);
         staged(new_e, e, residual_e, a, b, keeps, gain[0], g, base + i * LANES + lane, c);
         if (j > i)
-            staged(new_e, e, residual_e, a, b, keeps, gain[0], g, base + j * LANES + lane, c + 3);
+            staged(new_e, e, residual_e, a, b, keeps, gain[0], g, base + j * LANES + lane, d);
     }
 }
 
