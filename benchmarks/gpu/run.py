@@ -1,9 +1,10 @@
 """A card from the totals to the kernels, in the order of worth: `python -m benchmarks gpu`, at most eight minutes.
 
 Totals first (bracket, fast multipole, H-matrix, plane waves, lens, dense, sums over points), then four million
-unknowns, loads of time stepping that were published for one card, solutions, potentials, boxes of time stepping, and
-kernels. After each row the record is written as JSON; `--resume` goes on with the newest one, and leaves out what it
-has. What may take longer than is left of `--seconds` is left out, and said to be.
+unknowns, loads of time stepping that were published for one card, solutions, potentials, boxes of time stepping,
+figures in the form in which they were published, and kernels. After each row the record is written as JSON; `--resume`
+goes on with the newest one, and leaves out what it has. What may take longer than is left of `--seconds` is left out,
+and said to be.
 
 The device is the first of CUDA, else of OpenCL, or that of `--backend`; on a processor, sizes are small, for tests of
 the command itself.
@@ -19,7 +20,7 @@ from rich.console import Console
 import calderon as cal
 from benchmarks.common import results
 from benchmarks.common.machine import Floor
-from benchmarks.gpu import kernels, solutions, time_stepping
+from benchmarks.gpu import kernels, published, solutions, time_stepping
 from benchmarks.gpu.limits import Limits
 from benchmarks.gpu.rows import FOUR_MILLION, ROWS, Row, Section, chosen
 from benchmarks.gpu.sampler import shown
@@ -98,5 +99,6 @@ def sections(
     found += solutions.rows(screen, device, precisions, options)
     found += kernels.potentials(screen, device, precisions, options)
     found += time_stepping.boxes(screen, device, precisions, limits, options)
+    found += published.rows(screen, device, precisions, options)
     found += kernels.assemblies(screen, device, precisions, limits, options)
     yield from (each for each in found if chosen(each.name, options.only))

@@ -100,7 +100,7 @@ def test_rows_come_in_the_order_of_worth(opencl, monkeypatch, screen, record):
     options = Namespace(only="", unknowns=None, triangles=None, repeat=1, points=100)
     names = [each.name for each in run.sections(screen, None, opencl, options, record)]
     kinds = ["bracket", "fast", "hmatrix", "plane", "lens", "dense", "point", "four-million", "weak", "solutions",
-             "potential", "time", "kernels"]  # fmt: skip
+             "potential", "time", "published", "kernels"]  # fmt: skip
     assert list(dict.fromkeys(name.split()[0] for name in names)) == kinds and len(set(names)) == len(names)
     options.only = "weak upwind"
     few = [each.name for each in run.sections(screen, None, opencl, options, record)]
@@ -127,7 +127,7 @@ def test_time_stepping(name, opencl, monkeypatch, screen, record):
 
 
 def test_loads_of_one_card(opencl, monkeypatch, screen, record):
-    """Those that were published, at any size."""
+    """The boxes of the published loads, at any size."""
     measure, limits = load("gpu.time_stepping", monkeypatch), load("gpu.limits", monkeypatch)
     assert [6 * cells**3 for cells in measure.LOADS.values()] == [3_072_000, 3_072_000, 1_296_000, 750_000]
     known = limits.Limits(opencl, None, record)
@@ -138,6 +138,19 @@ def test_loads_of_one_card(opencl, monkeypatch, screen, record):
     assert "GB/s" in screen.export_text()
     card = Namespace(is_gpu=True)
     assert measure.cells_of(80, card, Namespace(triangles=None)) == 80
+
+
+def test_figures_that_were_published(opencl, monkeypatch, screen):
+    published = load("gpu.published", monkeypatch)
+    monkeypatch.setattr(published, "FEW", (128, 258))
+    monkeypatch.setattr(published, "HULL", 0.5)
+    sections = {each.name: each for each in published.rows(screen, opencl, ["double"], OPTIONS)}
+    assert len(sections) == 3
+    assert sections["published target strength double"].run()["per_cent"] < 1e-3
+    phases = sections["published phases 258"].run()
+    assert phases["product_seconds"] > 0 and all(each >= 0 for each in phases["kernel_seconds"].values())
+    speed = sections["published speed-up 128 double"].run()
+    assert [len(each) for each in speed["seconds"].values()] == [5, 5, 5] and speed["speed_up"]["numba"] == 1
 
 
 def test_kernels_tell_when_numbers_are_wrong(opencl, monkeypatch, screen, record):

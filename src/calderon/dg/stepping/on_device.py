@@ -33,7 +33,7 @@ class Sizes(NamedTuple):
 
 SIZES = Sizes()
 LAST = STAGES[-1][:2]
-"""Coefficients of the last stage of a step, whose residuals nobody reads."""
+"""Coefficients of the last stage of a step, whose residuals no code reads."""
 
 
 class OnDevice(System):
