@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends import Device, Source, count_work, real_name, require_device_memory
+from calderon.backends import Defines, Device, Source, count_work, real_name, require_device_memory
 from calderon.galerkin.block import Block
 from calderon.galerkin.device.forms import component_defines
 from calderon.galerkin.device.local_matrices import SMALL_GROUP, LocalMatrices, out_real
@@ -70,7 +70,12 @@ class DeviceBlock(LocalMatrices, Block):
         moment, stored = real_name(self._moment_type), real_name(self.stored)
         form = *self.device_form.defines, *component_defines(self.device_form.special)
         green, group = green_defines(self.green), ("GROUP_SIZE", self._group_size)
-        places = green[1], ("OUT_COMPLEX", int(self.is_complex)), ("MOMENT_REAL", moment), ("LISTED", int(self.listed))
+        places: Defines = (
+            green[1],
+            ("OUT_COMPLEX", int(self.is_complex)),
+            ("MOMENT_REAL", moment),
+            ("LISTED", int(self.listed)),
+        )
         sources = (
             Source("galerkin/special/touching_pairs.c", moment, (*form, *green, group)),
             Source("galerkin/special/scatter.c", stored, (*form, *places)),
@@ -103,8 +108,14 @@ class DeviceBlock(LocalMatrices, Block):
         """Build the program for regular pairs, and send nodes, functions and data of both sides, which are the first
         arguments of its kernels, in the order that tile.c describes."""
         self.zones, nodes, form, array = zones, Nodes.of(self, zones), self.device_form, self._array
-        out = ("OUT_COMPLEX", int(self.is_complex)), *out_real(real_name(self.real), real_name(self.stored))
-        defines = *form.defines, *component_defines(form.regular), *green_defines(self.green), *nodes.defines, *out
+        out: Defines = ("OUT_COMPLEX", int(self.is_complex)), *out_real(real_name(self.real), real_name(self.stored))
+        defines: Defines = (
+            *form.defines,
+            *component_defines(form.regular),
+            *green_defines(self.green),
+            *nodes.defines,
+            *out,
+        )
         self.regular = self.device.build(Source(self.regular_file, real_name(self.real), defines))
         tables = [array(table * nodes.rule.weights) for table in form.functions(nodes.rule)]
         surfaces = self.test_surface, self.trial_surface

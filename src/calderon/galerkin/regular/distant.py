@@ -81,11 +81,14 @@ class Zones(NamedTuple):
 
     def share(self, test: FlatTriangles, trial: FlatTriangles) -> float:
         """The share of distant pairs, from the pairs of SAMPLE triangles of the test side."""
-        some = np.unique(np.linspace(0, len(test.corners) - 1, SAMPLE).astype(int)) if len(test.corners) else []
-        (own, others), (centres, places) = self.reached, (test.centroids, trial.centroids)
-        squares = (((centres[i] - places) ** 2).sum(axis=1) for i in some)
-        found = [np.mean(each >= np.maximum(own[i], others)) for i, each in zip(some, squares, strict=True)]
-        return float(np.mean(found)) if found and self.rule is not None else 0.0
+        if self.rule is None or not len(test.corners):
+            return 0.0
+        (own, others), centres, places = self.reached, test.centroids, trial.centroids
+        found = [
+            np.mean(((centres[i] - places) ** 2).sum(axis=1) >= np.maximum(own[i], others))
+            for i in np.unique(np.linspace(0, len(centres) - 1, SAMPLE).astype(int))
+        ]
+        return float(np.mean(found))
 
 
 def distant_tables(
