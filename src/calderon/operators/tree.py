@@ -115,8 +115,8 @@ def integrals_of(operator: Any) -> list[Any]:
 
 
 def with_integrals(expression: Any, change: Callable[[Any], Any]) -> Any:
-    """The expression with change(A) for each integral operator A, itself where all of them stay; anything but expressions
-    and tuples of these as it is."""
+    """The expression with change(A) for each integral operator A, itself where all of them stay; anything but an
+    expression, or a tuple of some, as it is."""
     if isinstance(expression, tuple):
         found = tuple(with_integrals(each, change) for each in expression)
         return found if any(one is not other for one, other in zip(found, expression, strict=True)) else expression
