@@ -122,8 +122,11 @@ class OnProcessor(Tiled):
         return (total + total.T).tocsr() if self._half else total
 
     def _buffer(self, number: int, free: list[NDArray[Any]]) -> tuple[NDArray[Any], Any, NDArray[np.int64]]:
-        """Zeros for the rows of a tile, one of the arrays that earlier tiles have left in `free` where there is one: new
-        pages take longer than zeros. The rows in it, and which ones of the matrix they are."""
+        """Zeros for the rows of a tile, the rows in it, and which ones of the matrix they are.
+
+        free: arrays that earlier tiles have left, of which one is taken where there is one: new pages take longer than
+        zeros.
+        """
         height = min(int(np.diff(self._block.tiles).max()) * self._block.test.places.shape[1], self.shape[0])
         try:
             whole = free.pop()

@@ -157,7 +157,8 @@ def elastic_check(terms: Sequence[Term], transposed: bool = False, devices: Sequ
         given[:, many] = 1.0
     # exact products of each term, some side by side
     double = np.dtype(np.float64)
-    products, numbers = [np.zeros(0)] * len(terms), iter(range(len(terms)))
+    products: list[np.ndarray] = [np.zeros(0)] * len(terms)
+    numbers = iter(range(len(terms)))
 
     def line(_: int) -> None:
         for number in numbers:  # shared: each comes once

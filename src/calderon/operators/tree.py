@@ -118,8 +118,8 @@ def with_integrals(expression: Any, change: Callable[[Any], Any]) -> Any:
     """The expression with change(A) for each integral operator A, itself where all of them stay; anything but an
     expression, or a tuple of some, as it is."""
     if isinstance(expression, tuple):
-        found = tuple(with_integrals(each, change) for each in expression)
-        return found if any(one is not other for one, other in zip(found, expression, strict=True)) else expression
+        parts = tuple(with_integrals(each, change) for each in expression)
+        return parts if any(one is not other for one, other in zip(parts, expression, strict=True)) else expression
     if not hasattr(expression, "terms"):
         return expression
     if hasattr(expression, "green"):
