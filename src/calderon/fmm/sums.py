@@ -57,7 +57,7 @@ def laplace_sums(
     RuntimeError is raised.
 
     backend: "numba", or a device with double precision, "cuda", "cuda:0" or "opencl", which makes the octree and the
-    lists, too; its sums agree with the processor's to 1e-12, and to 1e-5 where these are in single precision. Raises
+    lists, too; its sums agree with the processor's to 2e-12, and to 1e-5 where these are in single precision. Raises
     ValueError for other shapes, for numbers that are not finite and for several backends, MemoryError before there is
     no room.
     """

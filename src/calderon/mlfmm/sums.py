@@ -93,8 +93,8 @@ def helmholtz_sums(
     RuntimeError or MemoryError for more. Raises ValueError for other shapes and for numbers that are not finite.
 
     backend: "numba", or a device with double precision, "cuda", "cuda:0" or "opencl", for sums, checked ones, too; the
-    octree and tables are the processor's. Sums agree with its own to 1e-12 where k r is at most 10 (the processor's
-    phases are exact to 5e-14 k r), and to 1e-5 where they are in single precision. ValueError for several.
+    octree and tables are the processor's. Sums agree with its own to 2e-12 for small k r (the processor's phases are
+    exact to 5e-14 k r), and to 1e-5 where they are in single precision. ValueError for several.
     """
     started, wanted = time.perf_counter(), rtol_of(rtol, "double")
     execution = Execution.of(backend, "double")
