@@ -147,9 +147,10 @@ def pytest_collection_modifyitems(config, items):
     items.sort(key=lambda item: not item.nodeid.removeprefix("tests/").startswith(LONG))  # the order within stays
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture
 def opencl():
-    """The first OpenCL device that works, a processor will do; skips the test where there is none."""
+    """The first OpenCL device that works, a processor will do; skips the test where there is none. Tests that search
+    for devices anew leave another object."""
     from calderon.backends import available, get, survey
 
     if "opencl" not in available():
