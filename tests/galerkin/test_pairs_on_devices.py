@@ -23,6 +23,8 @@ LAYERS = merged((PLATE, 0.0), (PLATE, 0.03), (PLATE, 0.0301))
 SIZES = merged((PLATE, 0.0), (cal.mesh.plate((0.02, 0.02), h=0.002), 0.001), (cal.mesh.plate((0.9, 0.9), h=0.05), 0.1))
 """Triangles that reach many cells of others."""
 NEEDLES = cal.P1(cal.mesh.cylinder(0.02, 1.0, 0.02))
+STRETCHED = cal.BC(cal.mesh.cube(size=1.0, h=1.0)).base
+"""Triangles whose touching pairs have numbers of points in coarse steps."""
 CASES = {
     "one space": (cal.single_layer(GREEN, LINEAR), "double"),
     "idle pairs": (cal.double_layer(GREEN, LINEAR), "double"),
@@ -30,6 +32,7 @@ CASES = {
     "parts": (cal.single_layer(GREEN, LAYERS), "double"),
     "sizes": (cal.single_layer(GREEN, SIZES), "double"),
     "long body": (cal.single_layer(GREEN, NEEDLES), "double"),
+    "coarse steps": (cal.electric_field(1.0, STRETCHED), "double"),
     "long waves": (cal.single_layer(cal.Helmholtz(9.0), LINEAR), "double"),
     "single precision": (cal.single_layer(GREEN, SIZES), "single"),
 }

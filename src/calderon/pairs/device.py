@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends import Device, Source, real_name, require_device_memory
+from calderon.backends import Device, Kernels, Source, real_name, require_device_memory
 from calderon.pairs.classes import MOST_CELLS, TouchingPairs
 from calderon.pairs.gauss_counts import COUNTS
 from calderon.pairs.grouping import grouped
@@ -28,8 +28,9 @@ NEAR_RULES = 3
 PROCESSOR, IDLE, TOUCHING = range(NEAR_RULES, NEAR_RULES + 3)
 """Codes in search.c of pairs for the processor, of idle pairs, and of touching pairs from there on; near ones begin at
 0."""
-POINTS = np.append(COUNTS, 99)
-"""Numbers of Gauss points by the number that a shape has for them; the last one is too many."""
+POINTS = np.append(np.union1d(COUNTS, TOUCH.coarse), 99)
+"""Numbers of Gauss points, in usual and in coarse steps, by the number that a shape has for them; the last one is too
+many."""
 SHAPES = sum(len(POINTS) ** axes for axes in (1, 2, 3))
 OTHER = 9
 """Integers of a pair for the processor: triangles, how many vertices they share, and both orders."""
@@ -74,7 +75,7 @@ class Candidates:
         sent = [side.sent(device, real, each) for side, each in given]
         self.sides = *sent[0], *sent[-1]
         self.largest = max(float(each.size.max(initial=0.0)) for _, each in given)
-        self.program = device.build(Source("pairs/search.c", real_name(real)))
+        self.kernels = Kernels(device, Source("pairs/search.c", real_name(real)), GROUP)
         triangles, grids = (sent[0][0], sent[-1][0]), self._grids(own)
         counted = device.empty((self.counts[0],), np.int32)
         self._list(*triangles, *grids, 0, counted, device.empty((1,), np.int32))
@@ -87,11 +88,7 @@ class Candidates:
     def _list(self, *given: Any) -> None:
         *before, stores, starts, seconds = given
         arguments = *before, self.counts[0], self.real.type(self.reach), stores, starts, seconds
-        self.launch("list_candidates", self.counts[0], *arguments)
-
-    def launch(self, kernel: str, threads: int, *arguments: Any) -> None:
-        """Queue a kernel of search.c with so many threads."""
-        self.device.launch(self.program, kernel, (threads,), (GROUP,), *arguments)
+        self.kernels.launch("list_candidates", self.counts[0], *arguments)
 
     def _grids(self, own: Extents) -> tuple[Any, ...]:
         """Arguments of `list_candidates`: grids of triangles of like size, within a factor of two, whose cells are as
@@ -151,10 +148,10 @@ class DevicePairs:
         # how many there are, of each triangle and of each rule
         kept, tallies = device.empty((count,), np.int32), device.array(np.zeros((len(self.codes) + 2, runs), np.int32))
         lists = candidates.starts, candidates.seconds
-        candidates.launch(
+        candidates.kernels.launch(
             "count_pairs", runs, *lists, there, count, int(half), size, runs, codes[0], kept, tallies
         )  # fmt: skip
-        self._kept, ends = device.to_host(kept), ends_of(device.to_host(tallies).ravel())
+        self.kept, ends = device.to_host(kept), ends_of(device.to_host(tallies).ravel())
         self.counts = np.diff(ends[::runs])[: len(self.codes)]
         self.ordered, self.specials, total = (int(each) for each in ends[[-1 - 2 * runs, -1 - runs, -1]])
         # each in its place
@@ -163,7 +160,7 @@ class DevicePairs:
         self.sent = SentPairs(*(device.empty((total, width), kind) for width, kind in kinds))
         number = self.specials - self.ordered
         others, ratios = device.empty((number, OTHER), np.int32), device.empty((number,), candidates.real)
-        candidates.launch(
+        candidates.kernels.launch(
             "number_pairs", runs, *candidates.sides, *lists, there, count, int(candidates.same_mesh), size, runs,
             self.ordered, sent_indices(device, ends[:-1]), codes[0], *self.sent, others, ratios,
         )  # fmt: skip
@@ -178,7 +175,7 @@ class DevicePairs:
         codes = device.empty(given.seconds.shape, np.int32)
         used = device.array(np.zeros(TOUCHING + 2 * (nodes + 1) * SHAPES, np.int32))
         real = (device.array(each.astype(given.real)) for each in (lines, numbers))
-        given.launch(
+        given.kernels.launch(
             "find_rules", given.counts[0], *given.sides, *real, device.array(counts.astype(np.int32)),
             device.array(degrees.astype(given.real)), given.counts[0], given.real.type(given.reach), int(half),
             int(given.same_mesh), given.starts, given.seconds, codes, used,
@@ -197,7 +194,7 @@ class DevicePairs:
         """The pairs by test triangle: `skips`, as listed.h reads them, and the number of each pair, -1 - number if its
         triangles are exchanged; rows, columns: which triangle each row and column is. Candidates are let go."""
         candidates, device = self._candidates, self._candidates.device
-        starts = ends_of(self._kept[rows])
+        starts = ends_of(self.kept[rows])
         require_device_memory(device, 8 * int(starts[-1]), "the list of touching and near pairs", "try a coarser mesh")
         skips = device.empty((len(starts) + int(starts[-1]),), np.int32)
         device.put((starts + len(starts)).astype(np.int32), skips)
@@ -205,7 +202,7 @@ class DevicePairs:
         places[columns] = np.arange(len(columns), dtype=np.int32)
         order = device.array(rows.astype(np.int32)), device.array(places)
         lists = candidates.starts, candidates.seconds, self._codes
-        candidates.launch("list_pairs", len(rows), *lists, *order, len(rows), skips, numbers)
+        candidates.kernels.launch("list_pairs", len(rows), *lists, *order, len(rows), skips, numbers)
         del self._candidates, self._codes
         return skips, numbers
 

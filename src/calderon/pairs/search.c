@@ -193,7 +193,8 @@ KERNEL count_pairs(GLOBAL const int *starts, GLOBAL const int *seconds, GLOBAL c
 
 /* Number the pairs by their rules, in `codes`. tallies (rules, runs): the number of the first pair of each rule in each run,
    advanced; stored for each pair: triangles (pairs, 2), orders of vertices (pairs, 3) and rule; ordered: how many pairs have
-   a rule here. Those of the processor, which follow, are stored in others (m, OTHER), with their ratios, too. */
+   a rule here. Those of the processor, which follow, have the order of the mesh, and are stored in others (m, OTHER), with the
+   orders of vertices that they share, and their ratios, too. */
 KERNEL number_pairs(GLOBAL const real_type *test, GLOBAL const int *test_integers, GLOBAL const real_type *trial,
                     GLOBAL const int *trial_integers, GLOBAL const int *starts, GLOBAL const int *seconds,
                     GLOBAL const int *rule_of, int count, int same_mesh, int size, int runs, int ordered,
@@ -211,13 +212,14 @@ KERNEL number_pairs(GLOBAL const real_type *test, GLOBAL const int *test_integer
             GLOBAL const int *mine = test_integers + (size_t)INTEGERS * i, *its = trial_integers + (size_t)INTEGERS * j;
             int backward = same_mesh && mine[RANK] > its[RANK];
             int shared = backward ? common_first(its, mine, &right, &left) : common_first(mine, its, &left, &right);
+            int turned = shared && code != PROCESSOR;
             codes[e] = n;
             triangles[2 * (size_t)n] = i;
             triangles[2 * (size_t)n + 1] = j;
             rules[n] = rule;
             for (int a = 0; a < 3; a++) {
-                test_order[3 * (size_t)n + a] = shared ? at_place(left, a) : a;
-                trial_order[3 * (size_t)n + a] = shared ? at_place(right, a) : a;
+                test_order[3 * (size_t)n + a] = turned ? at_place(left, a) : a;
+                trial_order[3 * (size_t)n + a] = turned ? at_place(right, a) : a;
             }
             if (code == PROCESSOR) {
                 GLOBAL int *other = others + OTHER * (size_t)(n - ordered);

@@ -12,9 +12,10 @@ enum { VERTICES, MESH_NUMBER = 3, RANK };
 #define FAR R(1e30)
 /* What a line along an angular coordinate joins: two points, each as u1, u2, v1, v2. */
 #define LINE 8
-/* Numbers of Gauss points in use, and one for too many. */
+/* Numbers of Gauss points in usual steps, and those in either kind of steps, each with one for too many. */
 #define COUNTS 10
-#define SHAPES (COUNTS + COUNTS * COUNTS + COUNTS * COUNTS * COUNTS)
+#define NUMBERS 12
+#define SHAPES (NUMBERS + NUMBERS * NUMBERS + NUMBERS * NUMBERS * NUMBERS)
 
 DEVICE real_type clamped(real_type x) { return x < R(0.0) ? R(0.0) : x > R(1.0) ? R(1.0) : x; }
 
@@ -123,7 +124,7 @@ DEVICE int at_place(int order, int place) { return order >> 2 * place & 3; }
    stretch of triangles above which steps are coarse. */
 enum { USUAL, COARSE = COUNTS - 1, PHASES = COARSE + 6, FIBRES = PHASES + 5, WAVENUMBER = FIBRES + 5, STRETCHED };
 /* Places in the integers: where the lines begin by shared vertices, from 3 on, and end; points of usual and of coarse
-   steps, and which of the COUNTS each is; how many phases there are; points of a region above which steps are coarse; points
+   steps, and which of the NUMBERS each is; how many phases there are; points of a region above which steps are coarse; points
    at most by shared vertices, from 3 on; whether pairs of a triangle with itself never have too many; whether their integrals
    vanish; coordinate of each line. */
 enum {
@@ -200,14 +201,14 @@ DEVICE int touching_shape(GLOBAL const real_type *x, GLOBAL const real_type *y, 
             int points = counts[(coarse ? COARSE_POINTS : USUAL_POINTS) + step];
             if (pass && shared == 3 && counts[CAPPED] && points > counts[MOST]) {
                 points = counts[MOST];
-                number = COUNTS - 2;
+                number = NUMBERS - 2;
             }
             product *= points;
-            shape = COUNTS * shape + number;
+            shape = NUMBERS * shape + number;
         }
     }
     if (product > counts[MOST + 3 - shared])
         return -1;
-    shape += (axes > 1) * COUNTS + (axes > 2) * COUNTS * COUNTS;
+    shape += (axes > 1) * NUMBERS + (axes > 2) * NUMBERS * NUMBERS;
     return fibre_points(numbers, counts, x[SIZE] > y[SIZE] ? x[SIZE] : y[SIZE]) * SHAPES + shape;
 }
