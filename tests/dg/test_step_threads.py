@@ -54,9 +54,9 @@ def meet(flags, met, patience, begin, end):
 
 def test_threads_work_at_the_same_time(three):
     """Each of three blocks waits for the two others: one thread alone would never see all flags."""
-    for _ in range(20):  # on a busy machine a thread may come too late
+    for patience in (0, *10 * (10**9,)):  # the first call compiles; on a busy machine a thread may come too late
         flags, met = np.zeros(3, np.int64), np.zeros(3, np.int64)
-        three.run(meet, (0, 3), 3, flags, met, 10**8)
+        three.run(meet, (0, 3), 3, flags, met, patience)
         if met.all():
             return
     pytest.fail("no thread ever met both others")

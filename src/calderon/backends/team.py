@@ -216,31 +216,35 @@ class Team:
 
 
 class _Sleep:
-    """Where threads without tasks sleep."""
+    """Where threads without tasks sleep. calls: the number of calls of `wake` so far."""
 
     def __init__(self) -> None:
+        self.calls = 0
         self._sleepers, self._lock, self._signal = 0, threading.Lock(), threading.Semaphore(0)
 
-    def wait(self, board: NDArray[np.int64]) -> None:
+    def wait(self, board: NDArray[np.int64], calls: int) -> None:
+        """Sleep until the next `wake`, unless one came after the thread had read `calls`."""
         with self._lock:
-            if board[AT.stop]:
+            if board[AT.stop] or self.calls != calls:
                 return
             self._sleepers += 1
         self._signal.acquire()
 
     def wake(self) -> None:
-        """All sleepers."""
-        if self._sleepers:
-            with self._lock:
-                count, self._sleepers = self._sleepers, 0
+        """Wake all sleepers."""
+        with self._lock:
+            self.calls += 1
+            count, self._sleepers = self._sleepers, 0
+        if count:
             self._signal.release(count)
 
 
 def _serve(board: NDArray[np.int64], sleep: _Sleep) -> None:
     while not board[AT.stop]:
+        calls = sleep.calls
         attend(board, PATIENCE)
         if board[AT.next] >= board[AT.limit]:
-            sleep.wait(board)
+            sleep.wait(board, calls)
 
 
 def _stop(board: NDArray[np.int64], sleep: _Sleep) -> None:
