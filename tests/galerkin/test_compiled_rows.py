@@ -147,6 +147,23 @@ def test_parts_of_the_dense_matrix(name, green, trial, test):
     assert compared.error_of_blocks() < 1e-13
 
 
+@pytest.mark.parametrize(
+    "name,space",
+    [("single_layer", "P1"), ("double_layer", "P1")]
+    + [pytest.param(*each, marks=pytest.mark.variant) for each in (("hypersingular", "P1"), ("electric_field", "RWG"))],
+)
+def test_distant_pairs_of_waves(name, space):
+    """Rows, columns and blocks have the three points of distant pairs, with weights of waves."""
+    accurate, one_rule = (
+        getattr(cal, name)(WAVE, spaces()[space], quadrature=cal.Quadrature(accuracy=each)) for each in (1e-3, 0)
+    )
+    compared = Compared(accurate)
+    assert compared.error_of_rows(supports_apart(accurate, compared.rows, compared.columns)) < 1e-13
+    assert compared.error_of_blocks() < 1e-13
+    exact = one_rule.assemble().to_array()
+    assert 1e-8 < np.abs(accurate.assemble().to_array() - exact).max() / np.abs(exact).max() < 1e-3
+
+
 @pytest.mark.variant
 def test_single_precision():
     operator = cal.electric_field(WAVE, spaces()["RWG"])

@@ -1,13 +1,20 @@
 """Distant pairs of triangles have cheaper rules, whose errors stay below what a matrix or a tolerance permits."""
 
+import functools
+
 import numpy as np
 import pytest
+from scipy.special import spherical_jn
 
 import calderon as cal
+from calderon.galerkin.regular.centroid_distances import wave_weights
 from calderon.operators.tree import integrals_of, with_integrals
 from calderon.pairs.zones import SHARE, STATIC, tolerant
+from calderon.quadrature import triangle_rule
 
-CONVERGED = cal.Quadrature(regular=8, singular=10, accuracy=0)
+CONVERGED = cal.Quadrature(regular=8, accuracy=0)
+USUAL = cal.Quadrature(accuracy=0)
+"""One rule for all pairs that are neither touching nor near, with errors of waves below 1e-6."""
 ROTATION = np.linalg.qr(np.random.default_rng(5).standard_normal((3, 3)))[0]
 
 
@@ -27,54 +34,80 @@ MESHES = {
     "elsewhere": lambda: renumbered(cal.mesh.sphere(1.0, 0.14)),
 }
 LAYERS = {
-    "constants": (cal.single_layer, cal.P0),
-    "linear": (cal.single_layer, cal.P1),
-    "double": (cal.double_layer, cal.P1),
-    "by parts": (cal.hypersingular, cal.P1),
+    "constants": (cal.single_layer, cal.P0, MESHES),
+    "linear": (cal.single_layer, cal.P1, MESHES),
+    "double": (cal.double_layer, cal.P1, ("ellipsoid", "graded cube", "slender bar")),  # others have few distant pairs
+    "by parts": (cal.hypersingular, cal.P1, MESHES),
 }
 
 
-def errors_of(layer, green, space, qualities):
-    """(qualities, 4) errors of some rows for each quadrature, over the largest numbers: of entries, and of products
-    with a constant, a smooth and a random vector."""
-    rows = np.random.default_rng(2).choice(space.dimension, 12, replace=False)
-    exact, *found = (layer(green, space, quadrature=each).entries(rows, slice(None)) for each in qualities)
+@functools.cache
+def mesh_of(name):
+    """One of the meshes, made once."""
+    return MESHES[name]()
+
+
+def errors_of(layer, green, space, exact, qualities):
+    """(qualities, 4) errors of some rows for each quadrature against that of `exact`, over the largest numbers of more
+    rows: of entries, and of products with a constant, a smooth and a random vector."""
+    more = np.random.default_rng(2).choice(space.dimension, 72, replace=False)
+    rows, large = more[:12], layer(green, space).entries(more, slice(None))
+    exact, *found = (layer(green, space, quadrature=each).entries(rows, slice(None)) for each in (exact, *qualities))
     places = space.mesh.centroids if space.element.degree == 0 else space.mesh.vertices
     places = (places - places.mean(axis=0)) / np.ptp(places, axis=0).max()
     smooth = np.cos(3 * places @ [0.5, 0.6, 0.4]) + places[:, 0]
     vectors = np.stack([np.ones(len(places)), smooth, np.random.default_rng(0).standard_normal(len(places))], axis=1)
-    scale = np.abs(layer(green, space).assemble() @ vectors).max(axis=0)
+    scale = np.abs(large @ vectors).max(axis=0)
     if layer is cal.hypersingular:  # its products with constants cancel: they are k^2 times a small number
-        scale[0] = max(scale[0], 0.1 * np.abs(exact).sum(axis=1).max())
+        scale[0] = max(scale[0], 0.1 * np.abs(large).sum(axis=1).max())
     errors = [each - exact for each in found]
     return np.array([
-        [np.abs(each).max() / np.abs(exact).max(), *(np.abs(each @ vectors).max(axis=0) / scale)] for each in errors
+        [np.abs(each).max() / np.abs(large).max(), *(np.abs(each @ vectors).max(axis=0) / scale)] for each in errors
     ])  # fmt: skip
 
 
 @pytest.mark.parametrize("name", LAYERS)
 def test_static_kernels_keep_six_digits(name):
     """Or those of the usual rule at any distance, where it has fewer."""
-    layer, space = LAYERS[name]
-    qualities, changed = (CONVERGED, cal.Quadrature(singular=10, accuracy=0), cal.Quadrature(singular=10)), False
-    for mesh in MESHES.values():
-        usual, found = errors_of(layer, cal.Laplace(), space(mesh()), qualities)
+    (layer, space, meshes), changed = LAYERS[name], False
+    for mesh in map(mesh_of, meshes):
+        usual, found = errors_of(layer, cal.Laplace(), space(mesh), CONVERGED, (USUAL, cal.Quadrature()))
         assert np.all(found <= np.maximum(1.1 * usual, 1e-6))
         changed = changed or np.any(found != usual)
     assert changed  # there are distant pairs
 
 
-@pytest.mark.parametrize(("name", "share"), [("constants", 1.0), ("linear", 1.5), ("by parts", 1.0)])
-def test_waves_keep_their_accuracy(name, share):
-    """At ten of the longest edges a wavelength; products of linear functions with a constant, which cancel on an
-    ellipsoid, miss it by half."""
-    layer, space = LAYERS[name]
-    qualities = CONVERGED, cal.Quadrature(singular=10, accuracy=1e-4)
-    for mesh in (each() for each in MESHES.values()):
+@pytest.mark.parametrize("name", LAYERS)
+def test_waves_keep_their_accuracy(name):
+    """At ten of the longest edges a wavelength, also in products with a constant, which cancel."""
+    layer, space, meshes = LAYERS[name]
+    for mesh in map(mesh_of, meshes):
         green = cal.Helmholtz(2 * np.pi / (10 * np.median(mesh.diameters)))
-        ((entries, constant, smooth, rough),) = errors_of(layer, green, space(mesh), qualities)
-        assert constant <= share * 1e-4 and max(entries, smooth, rough) <= 1e-4
-        assert max(entries, constant, smooth, rough) > 1e-6
+        errors = errors_of(layer, green, space(mesh), USUAL, [cal.Quadrature(accuracy=1e-4)])
+        assert np.max(errors) <= 1e-4
+        assert np.max(errors) > 1e-6
+
+
+@pytest.mark.parametrize(("corners", "order"), [(np.random.default_rng(0).standard_normal((3, 3)), 0), (np.eye(3), 1)])
+def test_weights_of_waves_gain_two_orders(corners, order):
+    """Integrals of linear functions times j_0 on any triangle, and times j_1 Y_1 on an equilateral one."""
+    points, fine, errors = triangle_rule(2), triangle_rule(12), []
+    for size in (0.2, 0.1):
+        offsets = size * (corners - corners.mean(axis=0))
+
+        def wave(barycentric, offsets=offsets):
+            x = barycentric @ offsets
+            r = np.linalg.norm(x, axis=1)
+            return spherical_jn(order, r) * (x[:, 0] / r) ** order
+
+        exact = 2 * fine.weights * wave(fine.barycentric) @ fine.barycentric
+        for square in (0.0, 1.0):  # those of the rule, those of waves
+            rho, *shares = wave_weights((offsets**2).sum(axis=1)[None], square)[0]
+            weights = rho / 6 * (np.eye(3) + np.array(shares)[:, None])
+            assert np.allclose(weights.sum(axis=0), 1 / 3)
+            errors.append(np.abs(weights @ wave(points.barycentric) - exact).max())
+    usual, found = np.log2(np.array(errors[:2]) / errors[2:])
+    assert usual == pytest.approx(2 + order, abs=0.1) and found == pytest.approx(4 + order, abs=0.1)
 
 
 def test_compressed_methods_take_what_their_tolerance_permits():
@@ -106,7 +139,7 @@ def test_all_integral_operators_of_an_expression_are_changed():
 @pytest.mark.parametrize("method", ["fmm", "hmatrix"])
 def test_small_tolerances_are_those_of_one_rule(method):
     """A dense matrix, whose distant pairs are accurate to 1e-6 or so, would spoil them."""
-    operator = cal.single_layer(cal.Laplace(), cal.P1(MESHES["slender bar"]()))
+    operator = cal.single_layer(cal.Laplace(), cal.P1(mesh_of("slender bar")))
     x = np.random.default_rng(0).standard_normal((operator.shape[1], 2))
     one_rule = cal.single_layer(cal.Laplace(), operator.trial, quadrature=cal.Quadrature(accuracy=0)).assemble() @ x
     error = np.linalg.norm(operator.assemble(method, rtol=1e-8) @ x - one_rule) / np.linalg.norm(one_rule)

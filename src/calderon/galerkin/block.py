@@ -198,9 +198,14 @@ class Block(SpecialPart):
             empty = np.zeros((len(self.trial_side.points), 0, 3 * LANES), real)
             self.trial_side = self.trial_side._replace(points=empty)
         surfaces = self.test_surface, self.trial_surface
-        self.spreads = spreads(*surfaces, rule, real) if self._reads_spreads() else no_spreads(real)
+        self.spreads = spreads(*surfaces, rule, self.square, real) if self._reads_spreads() else no_spreads(real)
         given = self.distant_rule, self.moment_functions, self.quadrature.regular
         self.distant = distant_tables(*given, self.reached(), together, real)
+
+    @property
+    def square(self) -> float:
+        """Re k^2 in the coordinates of the block."""
+        return (complex(self.green.wavenumber) ** 2).real / self.scale**2
 
     def _distant_rule(self) -> DistantRule | None:
         """The rule of distant pairs: none where another rule than the usual one is given for all pairs."""

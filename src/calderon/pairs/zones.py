@@ -6,9 +6,10 @@ larger one of both counts, are distant if
     C / d^p <= accuracy   and   B (k l)^q <= accuracy,
 
 with the longest edge l of a triangle. The cheaper rules miss terms of the third or fourth order in 1 / d, and waves as
-far as they oscillate over a triangle, at any distance. All is measured (docs/decisions/72-zones.md), for errors
-of entries over the largest one and of products with constant, smooth and random vectors over their largest number, on
-spheres, cubes, ellipsoids and graded boxes: a tenth of the bound with C (`STATIC`), all of it with B.
+far as they oscillate over a triangle, at any distance; between linear functions the points of waves have weights of
+their own (`wave_weights` in galerkin/regular/centroid_distances.py). All is measured (docs/decisions/72-zones.md), for
+errors of entries over the largest one and of products with constant, smooth and random vectors over their largest
+number, on spheres, cubes, ellipsoids and graded boxes: a tenth of the bound with C (`STATIC`), all of it with B.
 """
 
 from dataclasses import replace

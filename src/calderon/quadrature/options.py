@@ -20,9 +20,9 @@ class Quadrature:
     layers `singular` - 2, both 0.95 `near`, except for quadratic functions and vector fields.
     accuracy: error of entries, over the largest one, and of products, up to which distant pairs take cheaper rules than
     the usual one of degree 4 (pairs/zones.py; 0 to 0.1): 0 for one rule at any distance, as there is for another
-    degree. Products of waves with vectors whose terms cancel, such as constants, may miss it by half. Compressed
-    methods take instead of the default what their tolerance permits, or requires where it is a smaller one. Raises
-    ValueError outside those ranges, TypeError for what is not a number.
+    degree. Products of waves whose terms cancel to less than a tenth of their sum may miss it. Compressed methods take
+    instead of the default what their tolerance permits, or requires where it is a smaller one. Raises ValueError
+    outside those ranges, TypeError for what is not a number.
     """
 
     regular: int = 4

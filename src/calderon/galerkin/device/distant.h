@@ -6,6 +6,8 @@
    distant. SERIES: 1 for series between constants, 2 between three linear functions: points of that rule are corners then.
    0: products of points. */
 
+#include "galerkin/device/weights.h"
+
 #define ZONES (POINTS > USUAL_POINTS)
 /* The last numbers of a triangle: what is read of it to decide, and to expand. */
 #define FAR_FIRST (SERIES ? 3 * USUAL_POINTS : NODES_CENTRE)

@@ -159,14 +159,14 @@ def _edge_row_records(nodes: Nodes) -> tuple[Record, ...]:
 
 
 def _edge_row_tables(block: Any, test: bool, order: NDArray[np.int64], nodes: Nodes, reach: Array) -> Data:
-    """The table: weights (P,), barycentric coordinates (3, P)."""
+    """The table: weights (P,), and these times the barycentric coordinates (3, P)."""
     (triangle, function), rule = _edge_row_records(nodes), nodes.rule
     surface = (block.test_surface if test else block.trial_surface).take(order)
     values, divergences = (each[order] for each in block.fields(test))
     values = values * surface.jacobian[:, None, None, None]
     divergences = divergences * surface.jacobian[:, None]
-    at_points = np.einsum("nfmc,pm->nfpc", values, rule.barycentric * rule.weights[:, None])
+    at_points = np.einsum("nfmc,nmp->nfpc", values, nodes.linear(surface))
     fields = FIELD.packed(values=values.reshape(-1, 9), divergence=divergences.reshape(-1, 1))
     functions = function.packed(nodes=at_points.reshape(len(fields), -1), field=fields)
     records = triangle.packed(nodes=nodes.of_triangles(surface, reach), functions=functions.reshape(len(order), -1))
-    return np.concatenate([rule.weights, rule.barycentric.T.ravel()]), records
+    return np.concatenate([rule.weights, (rule.weights * rule.barycentric.T).ravel()]), records

@@ -9,6 +9,7 @@
    Data of a triangle: Jacobian, centroid, vertices (3, 3), then of a test triangle the FIELD_LENGTH numbers of each
    function (values (3, 3) and divergence), of a trial triangle s_b (3,). coefficients: Re and Im of alpha and of 4 / k^2. */
 #include "backends/prelude.h"
+#include "galerkin/device/weights.h"
 
 #define PARTS 2
 #define TRIALS 3
@@ -58,14 +59,16 @@ DEVICE void send(GLOBAL const real_type *fixed, int function, GLOBAL const real_
         sent[n] += kept * sums[n];
 }
 
-/* Add what comes to point q of a triangle to F_m and C. table: weights, barycentric coordinates (3, POINTS). */
-DEVICE void receive(GLOBAL const real_type *table, int functions, int q, const real_type *sent, real_type *received)
+/* Add what comes to point q of the triangle with record `varying` to F_m and C. table: weights, and these times the
+   barycentric coordinates (3, POINTS). */
+DEVICE void receive(GLOBAL const real_type *table, GLOBAL const real_type *varying, int functions, int q,
+                    const real_type *sent, real_type *received)
 {
     UNROLL
     for (int part = 0; part < PARTS; part++) {
         UNROLL
         for (int m = 0; m < 3; m++) {
-            real_type weight = table[q] * table[(m + 1) * POINTS + q];
+            real_type weight = WEIGHT_AT(table + POINTS, m, q, varying, 1);
             for (int c = 0; c < 3; c++)
                 received[part * RECEIVED + 3 * m + c] += weight * sent[part * SENT + c];
         }

@@ -5,6 +5,7 @@
    without CURLS. PARTS: real, and with COMPLEX imaginary moments, one after the other. OUT_COMPLEX: entries have
    imaginary parts. DATA_...: places in the data of a triangle. */
 #include "backends/prelude.h"
+#include "galerkin/device/weights.h"
 
 #define PARTS (1 + COMPLEX)
 #define WIDTH TRIALS
@@ -38,7 +39,7 @@ DEVICE void entry(real_type m, real_type mi, real_type cosine, real_type product
 DEVICE void node_of(GLOBAL const real_type *table, GLOBAL const real_type *fixed, int function, int functions, int p,
                     const real_type *d, const real_type *m, const real_type *n, int tests_fixed, real_type *node)
 {
-    node[0] = table[function * POINTS + p];
+    node[0] = WEIGHT_AT(table, function, p, fixed, 1);
 #if CURLS
     node[1] = table[functions * POINTS + p];
 #endif
@@ -62,12 +63,14 @@ DEVICE void send(GLOBAL const real_type *fixed, int function, GLOBAL const real_
     }
 }
 
-/* Add what comes to point q of a triangle to the integrals with its functions, and with CURLS with 1. */
-DEVICE void receive(GLOBAL const real_type *table, int functions, int q, const real_type *sent, real_type *received)
+/* Add what comes to point q of the triangle with record `varying` to the integrals with its functions, and with CURLS
+   with 1. */
+DEVICE void receive(GLOBAL const real_type *table, GLOBAL const real_type *varying, int functions, int q,
+                    const real_type *sent, real_type *received)
 {
     for (int f = 0; f < LOCALS; f++) {
         int some = f < functions;
-        real_type weight = some ? table[(some ? f : 0) * POINTS + q] : R(0.0);
+        real_type weight = some ? WEIGHT_AT(table, some ? f : 0, q, varying, 1) : R(0.0);
         for (int part = 0; part < PARTS; part++)
             received[part * RECEIVED + f] += weight * sent[part * SENT];
     }

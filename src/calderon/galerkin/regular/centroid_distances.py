@@ -21,8 +21,10 @@ from calderon.galerkin.regular.element_tables import blocked, joined, packed
 from calderon.mesh.geometry import FlatTriangles
 from calderon.quadrature import TriangleRule
 
-RECORD = 9
-"""Numbers of a triangle: w_0, w_1 and the squares |w_a|^2."""
+RECORD = 13
+"""Numbers of a triangle: w_0, w_1, the squares |w_a|^2, and how distant pairs of waves weigh it (`wave_weights`)."""
+WEIGHT = 9
+"""The place of `wave_weights` in a record."""
 PRODUCTS = 9
 """Vectors of the products of a pair."""
 NEAR = 0.5
@@ -30,8 +32,8 @@ NEAR = 0.5
 
 
 class Spreads(NamedTuple):
-    """The parts of squared distances. test (n, 9): w_0, w_1 and |w_a|^2 of each test triangle; trial (blocks, 9 *
-    LANES): these numbers of the trial triangles; steps (T,): s of each three points; products (T, T): -2 s s'."""
+    """The parts of squared distances. test (n, RECORD): the records of the test triangles; trial (blocks, RECORD *
+    LANES): those of the trial triangles; steps (T,): s of each three points; products (T, T): -2 s s'."""
 
     test: NDArray[np.floating]
     trial: NDArray[np.floating]
@@ -39,13 +41,15 @@ class Spreads(NamedTuple):
     products: NDArray[np.floating]
 
 
-def spreads(test: FlatTriangles, trial: FlatTriangles, rule: TriangleRule, real: DTypeLike) -> Spreads:
-    """The spreads of both sides for a rule with points in threes (element_tables.in_threes), in a floating-point
-    type."""
+def spreads(
+    test: FlatTriangles, trial: FlatTriangles, rule: TriangleRule, square: float, real: DTypeLike
+) -> Spreads:  # fmt: skip
+    """The spreads of both sides for a rule with points in threes (element_tables.in_threes) and waves with Re k^2 =
+    square, in a floating-point type."""
     steps = steps_of(rule)
     return Spreads(
-        spread_records(test, real),
-        packed(joined(blocked(spread_records(trial, real).T, 0.0)), real),
+        spread_records(test, square, real),
+        packed(joined(blocked(spread_records(trial, square, real).T, 0.0)), real),
         packed(steps, real),
         packed(-2 * np.outer(steps, steps), real),
     )
@@ -61,15 +65,35 @@ def no_spreads(real: DTypeLike) -> Spreads:
     return Spreads(*(np.zeros((0, 0), real), np.zeros((0, 0), real), np.zeros(0, real), np.zeros((0, 0), real)))
 
 
-def spread_records(surface: FlatTriangles, real: DTypeLike) -> NDArray[np.floating]:
-    """(n, 9) numbers w_0, w_1 and |w_a|^2 of all triangles of a surface."""
+def spread_records(surface: FlatTriangles, square: float, real: DTypeLike) -> NDArray[np.floating]:
+    """(n, RECORD) records of all triangles of a surface, of waves with Re k^2 = square."""
     centres, records = surface.centroids, aligned((len(surface.corners), RECORD), real)
     for a in range(3):  # one corner after the other: they are not held twice
         offsets = surface.corners[:, a] - centres
         if a < 2:
             records[:, 3 * a : 3 * a + 3] = offsets
         records[:, 6 + a] = (offsets**2).sum(axis=1)
+    records[:, WEIGHT:] = wave_weights(records[:, 6:WEIGHT], square)
     return records
+
+
+def wave_weights(squares: NDArray[np.floating], square: float) -> NDArray[np.floating]:
+    """(n, 4) numbers rho and beta_a / alpha of the weights of three points for linear functions times waves, from
+    |w_a|^2 (n, 3) and Re k^2 = square.
+
+    The rule of degree 2 has the weights (delta_ai + 1 / 3) / 6 of point i for the function l_a, and errs from the
+    second order of a wave on. A wave is a sum of j_n(k r) Y_n about the centroid. Those with n = 0 and, on an
+    equilateral triangle, n = 1 are integrated with an error of two orders more by the weights (alpha delta_ai +
+    beta_a) / 3 with
+
+        alpha = rho / 2,   rho = 1 - k^2 p / 200,   beta_a = (1 - alpha) / 3 + k^2 (|w_a|^2 - p / 3) / 720,
+
+    p = sum_a |w_a|^2. The sum over a of the weights of a point is 1 / 3 as before: products of constants are unchanged.
+    """
+    total = squares.sum(axis=1, keepdims=True)
+    rho = 1 - square * total / 200
+    betas = (1 - rho / 2) / 3 + square * (squares - total / 3) / 720
+    return np.concatenate([rho, betas / (rho / 2)], axis=1)
 
 
 @jitable

@@ -62,6 +62,12 @@ def distant_rule(form: Form, radial: Radial, functions: Functions) -> DistantRul
     return "points"
 
 
+def are_weighed(rule: DistantRule | None, radial: Radial, tests: int, trials: int) -> bool:
+    """Whether three points have the weights of waves (`centroid_distances.wave_weights`): a rule of distant pairs by
+    points, of a Green's function with a wavenumber between three linear functions each."""
+    return rule == "points" and radial.parameters > 0 and tests == trials == 3
+
+
 class Zones(NamedTuple):
     """The rule of distant pairs, None where pairs have one rule at any distance, and for the triangles of the test and
     of the trial side the squares (n,) of the distances from which on others are distant (`pairs.zones`)."""

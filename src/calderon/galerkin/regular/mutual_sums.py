@@ -8,16 +8,19 @@ from typing import Any
 
 from calderon.backends.records import Record
 from calderon.backends.vectors import jitable, lanes, load, number, store, zero
-from calderon.galerkin.regular.centroid_distances import along, dot, put_pair, put_planes, three_squares
+from calderon.galerkin.regular.centroid_distances import WEIGHT, along, dot, put_pair, put_planes, three_squares
 from calderon.galerkin.regular.element_tables import LANES
 from calderon.galerkin.regular.flush import add_product, add_three
 from calderon.galerkin.regular.point_sums import (
+    EVEN,
     applied,
     combined,
     folded,
     folded_times,
     one_applied,
     put_three,
+    shared,
+    shared_times,
     squared,
     three,
     zeros,
@@ -81,11 +84,25 @@ def three_slopes(radial: Radial, close: bool, points: int) -> Callable[..., Any]
     return real_slopes
 
 
+@jitable
+def fixed_shares(shapes, part):
+    """The shares of a fixed triangle with its record at shapes[part:] (`centroid_distances.wave_weights`)."""
+    own = part + WEIGHT + 1
+    return number(shapes, own), number(shapes, own + 1), number(shapes, own + 2)
+
+
+@jitable
+def even(shapes, part):
+    """The shares of the rule, instead of `fixed_shares`; arguments as in `fixed_shares`."""
+    return EVEN
+
+
 def mutual_sums_in_threes(
-    radial: Radial, linear: bool, oscillates: bool, close: bool, points: int
+    radial: Radial, linear: bool, oscillates: bool, close: bool, points: int, weighed: bool
 ) -> Callable[..., Any]:
-    """The compiled sums over test points in threes. With constants they return A and B, real and imaginary; if linear,
-    they store at s[SUMS ...], for each y, sum_x f_a(x) ahead(x) h(x, y) and sum_x f_a(x) h(x, y), and return zeros.
+    """The compiled sums over test points in threes; weighed: as in `pair_sums`. With constants they return A and B,
+    real and imaginary; if linear, they store at s[SUMS ...], for each y, sum_x f_a(x) ahead(x) h(x, y) and sum_x f_a(x)
+    h(x, y), and return zeros.
 
     sums(x, o, c, d, e, l, n, y, there, weights, gammas, ones, measure, shapes, part, around, others, steps, products,
     square, missing, kept, parameters, tiny, reference, s): x[o:]: test points; c, e: centroids, d = c - e; l, n:
@@ -96,6 +113,7 @@ def mutual_sums_in_threes(
     """
     triples = points // 3
     slopes_at, real_slopes = storing_slopes(radial, close, points), three_slopes(radial, close, points)
+    shares_of = fixed_shares if weighed else even
 
     @jitable
     def sums(
@@ -105,7 +123,7 @@ def mutual_sums_in_threes(
         """Return A and B of constants for a pair of triangles, or store the sums at each trial point."""
         step, (d0, d1, d2), (l0, l1, l2), (n0, n1, n2) = lanes(s), d, l, n
         far = points * step  # from one part of the working memory to the next
-        a_re, a_im, b_re, b_im = zero(s), zero(s), zero(s), zero(s)
+        shares, a_re, a_im, b_re, b_im = shares_of(shapes, part), zero(s), zero(s), zero(s), zero(s)
         # parts of the squared distances of all pairs of points
         if not close:
             put_pair(
@@ -131,7 +149,7 @@ def mutual_sums_in_threes(
                 here, product = 3 * p * step, number(products, q // 3 * triples + p)
                 h0, h1, h2 = three(s, here, step)
                 alpha = 1.0 if p == 0 else number(weights, p)
-                beta, gamma = number(weights, triples + p), number(gammas, p)
+                beta, gamma = (1.0, 1.0) if weighed else (number(weights, triples + p), number(gammas, p))
                 if oscillates:
                     k0, k1, k2 = three(s, SLOPES * far + here, step)
                 else:
@@ -146,11 +164,11 @@ def mutual_sums_in_threes(
                     sb_i = applied(sb_i, k0, k1, k2, alpha, beta)
             # sums at this point of three functions, or its share of A and B
             if linear:
-                put_three(s, SUMS * far + 6 * q * step, sa)
-                put_three(s, SUMS * far + (6 * q + 3) * step, sb)
+                put_three(s, SUMS * far + 6 * q * step, sa, shares)
+                put_three(s, SUMS * far + (6 * q + 3) * step, sb, shares)
                 if oscillates:
-                    put_three(s, SUMS_I * far + 6 * q * step, sa_i)
-                    put_three(s, SUMS_I * far + (6 * q + 3) * step, sb_i)
+                    put_three(s, SUMS_I * far + 6 * q * step, sa_i, shares)
+                    put_three(s, SUMS_I * far + (6 * q + 3) * step, sb_i, shares)
             else:
                 weight = number(measure, q)
                 back = weight * load(s, BACK * far + q * step)
@@ -217,10 +235,28 @@ def mutual_sums(radial: Radial, linear: bool, oscillates: bool, points: int) -> 
     return sums
 
 
-def mutual_results_in_threes(oscillates: bool, complex_out: bool, points: int, trials: int) -> Callable[..., Any]:
+def mutual_results_in_threes(
+    oscillates: bool, complex_out: bool, points: int, trials: int, weighed: bool
+) -> Callable[..., Any]:  # fmt: skip
     """The compiled sums over trial points in threes that make A and B of linear functions from what
-    `mutual_sums_in_threes` stored."""
+    `mutual_sums_in_threes` stored; weighed: as there."""
     triples = points // 3
+
+    @jitable
+    def three_at(s, place, apart, table, weight):
+        """The sums with three trial functions of what begins at s[place:], `apart` numbers from point to point, with
+        alpha and beta at table[weight], or with their shares, which then stand at s[0:]."""
+        if weighed:
+            return shared(s, place, apart, 0)
+        return folded(s, place, apart, triples, table, weight)
+
+    @jitable
+    def three_behind(s, place, apart, table, weight):
+        """The sums of `three_at`, times the distances behind; arguments as in `three_at`."""
+        back = BACK * points * lanes(s)
+        if weighed:
+            return shared_times(s, place, apart, back, 0)
+        return folded_times(s, place, apart, triples, back, table, weight)
 
     @jitable
     def add_results(t, begin, imaginary, other, f_re, f_im, weights, table, units, tile_rows, i, slot, s):
@@ -239,12 +275,12 @@ def mutual_results_in_threes(oscillates: bool, complex_out: bool, points: int, t
             for a in range(3):
                 row = begin + (tile_rows[i, slot + a] * trials + 3 * g) * step
                 here, there = a * step, (a + 3) * step
-                at = folded(s, SUMS * far + here, apart, triples, table, weight)
-                bt = folded_times(s, SUMS * far + there, apart, triples, BACK * far, table, weight)
+                at = three_at(s, SUMS * far + here, apart, table, weight)
+                bt = three_behind(s, SUMS * far + there, apart, table, weight)
                 at_i, bt_i = nothing, nothing
                 if oscillates:
-                    at_i = folded(s, SUMS_I * far + here, apart, triples, table, weight)
-                    bt_i = folded_times(s, SUMS_I * far + there, apart, triples, BACK * far, table, weight)
+                    at_i = three_at(s, SUMS_I * far + here, apart, table, weight)
+                    bt_i = three_behind(s, SUMS_I * far + there, apart, table, weight)
                 add_three(t, row, imaginary, at, at_i, g_re, g_im, complex_out)
                 add_three(t, other + row, imaginary, bt, bt_i, g_re, g_im, complex_out)
 

@@ -33,8 +33,8 @@ from calderon.backends.vectors import (
     zero,
 )
 from calderon.galerkin.forms.form import MASS, PARAMETERS
-from calderon.galerkin.regular.centroid_distances import PRODUCTS, RECORD
-from calderon.galerkin.regular.distant import near_lanes
+from calderon.galerkin.regular.centroid_distances import PRODUCTS, RECORD, WEIGHT
+from calderon.galerkin.regular.distant import are_weighed, near_lanes
 from calderon.galerkin.regular.element_tables import LANES
 from calderon.galerkin.regular.flush import add_product, take
 from calderon.galerkin.regular.mutual_sums import (
@@ -45,7 +45,7 @@ from calderon.galerkin.regular.mutual_sums import (
     mutual_sums_in_threes,
 )
 from calderon.galerkin.regular.pair_mask import first_left_out, left_out, mark, words_for
-from calderon.galerkin.regular.point_sums import three
+from calderon.galerkin.regular.point_sums import put_shares, three
 from calderon.galerkin.regular.scatter_columns import adding_results, column_scratch, fetched
 from calderon.greens import Radial, parameter_reader
 from calderon.greens.elementary import inverse_square_root
@@ -85,7 +85,8 @@ def mutual_kernel(
     add_pair = adding_pair(*given, close, points, trials)
     add_distant = add_pair
     if has_zones:
-        add_distant = adding_pair(*given, False, triangle_rule(DEGREE).number_of_points, trials)
+        weighed = are_weighed("points", radial, functions, trials)
+        add_distant = adding_pair(*given, False, triangle_rule(DEGREE).number_of_points, trials, weighed)
 
     @kernel
     def tile(
@@ -180,13 +181,13 @@ def mutual_kernel(
 
 def adding_pair(
     radial: Radial, linear: bool, oscillates: bool, complex_out: bool, threes: bool, close: bool, points: int,
-    trials: int,
+    trials: int, weighed: bool = False,
 ) -> Callable[..., None]:  # fmt: skip
-    """The compiled function that adds both orders of a test triangle with a vector of others by one rule; arguments as
-    of `mutual_kernel`."""
+    """The compiled function that adds both orders of a test triangle with a vector of others by one rule; weighed: as
+    in `pair_sums`, the others as in `mutual_kernel`."""
     if threes:
-        sums = mutual_sums_in_threes(radial, linear, oscillates, close, points)
-        add_results = mutual_results_in_threes(oscillates, complex_out, points, trials)
+        sums = mutual_sums_in_threes(radial, linear, oscillates, close, points, weighed)
+        add_results = mutual_results_in_threes(oscillates, complex_out, points, trials, weighed)
     else:
         sums = mutual_sums(radial, linear, oscillates, points)
         add_results = mutual_results(oscillates, complex_out, points, trials)
@@ -202,12 +203,16 @@ def adding_pair(
         m, n: the normals of both, factor: what multiplies them; t, begin, imaginary, other, f_re, f_im, table, units,
         tile_rows, slot: as in `mutual_results_in_threes`; all others as in `mutual_sums_in_threes`.
         """
+        if weighed:
+            factor = factor * (number(shapes, part + WEIGHT) * load(around, others + WEIGHT * LANES))
         n, l = (n[0] * factor, n[1] * factor, n[2] * factor), (factor * m[0], factor * m[1], factor * m[2])
         # slopes once, results A and B
         a_re, a_im, b_re, b_im = sums(
             x, o, c, d, e, l, n, y, there, weights, gammas, ones, measure, shapes, part, around, others, steps,
             products, square, missing, kept, parameters, tiny, reference, s,
         )  # fmt: skip
+        if weighed:  # for the sums over the points y
+            put_shares(s, 0, three(around, others + (WEIGHT + 1) * LANES, LANES))
         # with functions at the points y, or as they are with constants, to the rows of the tile
         if linear:
             add_results(t, begin, imaginary, other, f_re, f_im, weights, table, units, tile_rows, i, slot, s)

@@ -56,10 +56,10 @@ DEVICE void pair_moments(SHARED const real_type *x, GLOBAL const real_type *test
             component_values(d, m, n, parameters, tiny, value);
             for (int a = 0; a < TESTS; a++)
                 for (int k = 0; k < PARTS * COMPONENTS; k++)
-                    s[k * TESTS + a] += test_table[a * POINTS + p] * value[k];
+                    s[k * TESTS + a] += WEIGHT_AT(test_table, a, p, x, 1) * value[k];
         }
         for (int k = 0; k < PARTS * COMPONENTS * TESTS; k++)
             for (int b = 0; b < TRIALS; b++)
-                sums[k * TRIALS + b] += trial_table[b * POINTS + q] * s[k];
+                sums[k * TRIALS + b] += WEIGHT_AT(trial_table, b, q, trial_nodes + at, count) * s[k];
     }
 }

@@ -11,8 +11,16 @@ from collections.abc import Callable
 from typing import Any
 
 from calderon.backends.vectors import jitable, lanes, load, number, store, zero
-from calderon.galerkin.regular.centroid_distances import PRODUCTS, along, dot, put_pair, put_planes, three_squares
-from calderon.galerkin.regular.point_sums import applied, combined, squared, three, totals, zeros
+from calderon.galerkin.regular.centroid_distances import (
+    PRODUCTS,
+    WEIGHT,
+    along,
+    dot,
+    put_pair,
+    put_planes,
+    three_squares,
+)
+from calderon.galerkin.regular.point_sums import EVEN, applied, combined, put_shares, squared, three, totals, zeros
 from calderon.greens import Radial
 from calderon.greens.elementary import inverse_square_root
 from calderon.integrands import Component
@@ -39,18 +47,9 @@ def value_place(points: int, groups: int, components: int = 1) -> int:
 
 @functools.lru_cache(maxsize=256)
 def pair_sums(
-    radial: Radial,
-    component: Component,
-    groups: int,
-    every: bool,
-    stored: bool,
-    exchanged: bool,
-    oscillates: bool,
-    threes: bool,
-    through_centroids: bool,
-    points: int,
-    second: Component | None = None,
-) -> Callable[..., Any]:
+    radial: Radial, component: Component, groups: int, every: bool, stored: bool, exchanged: bool, oscillates: bool,
+    threes: bool, through_centroids: bool, points: int, second: Component | None = None, weighed: bool = False,
+) -> Callable[..., Any]:  # fmt: skip
     """The compiled sums sum_p w_a(x_p) k(x_p, y_q) at each point y_q of one component k or two, without monomials.
 
     component: k is a radial function f, or f d . m with the normal m of the fixed triangle, its "test" side (d = x - y,
@@ -60,7 +59,8 @@ def pair_sums(
     change places in the loops, and functions are those of the others (not with the normal of the fixed triangle;
     through centroids). second: another component, of at most three functions in threes, not exchanged: distances, roots
     and phases are found once for both. threes: points are in threes (point_sums.py); through_centroids: distances are
-    those of centroid_distances.py. points: number of points of a triangle.
+    those of centroid_distances.py. points: number of points of a triangle. weighed: the three points of a triangle have
+    the weights of `centroid_distances.wave_weights`, of three functions on both sides.
 
     sums(x, o, m, c, shapes, record, weights, y, here, pitch, e, n, around, there, steps, pairs, ones, measure,
     parameters, tiny, missing, kept, s, w): x[o:]: points of the fixed triangle, m, c: its normal and centroid, weights:
@@ -68,7 +68,8 @@ def pair_sums(
     and normals; shapes[record:], around[there:], steps, pairs: `Spreads`; ones: 1 for each three points; missing, kept:
     whether lanes are left out, and 0 in these; parameters, tiny: of the Green's function, and added to squares.
     Returns the phase, and the sums over all points of both components; s[w:] then has the distances from planes
-    (points), and for each y 3 `held_groups` real and as many imaginary sums, those of the second component last.
+    (points), or where sides are `weighed` the shares of the points of the outer loop (3,), and for each y 3
+    `held_groups` real and as many imaginary sums, those of the second component last.
     """
     radial_phase, shifts, triples = radial.phase, radial.shifts, points // 3
     held, joint = held_groups(groups, second is not None), second or component
@@ -79,7 +80,8 @@ def pair_sums(
     value = both_values(radial, component, joint, exchanged)
     at_one_point = sums_one_by_one(value, groups, oscillates, points)
     if threes:
-        at_one_point = sums_in_threes(value, groups, held, exchanged, oscillates, through_centroids, points)
+        at_one_point = sums_in_threes(value, groups, held, exchanged, oscillates, through_centroids, points, weighed)
+    shares_of, finish = weighing(exchanged) if weighed else (even_shares, finish_even)
     put_sums, put_offsets = putting_sums(groups, held, oscillates), putting_offsets(through_centroids, points)
     values, heights = value_place(points, held), (functions * 2 + 3) * points + PRODUCTS
     offsets = heights if of_fixed else 0
@@ -119,13 +121,14 @@ def pair_sums(
             w0, w1 = along(around, there, pitch, m0, m1, m2), along(around, there + 3 * pitch, pitch, m0, m1, m2)
             put_planes(steps, triples, ones, 0, d0 * m0 + d1 * m1 + d2 * m2, w0, w1, s, w + heights * step)
         total, total_i, other, other_i = zero(s), zero(s), zero(s), zero(s)
+        shares, others = shares_of(shapes, record, around, there, pitch, s)
         for q in range(points):
             offset, y0, y1, y2 = zero(s), zero(s), zero(s), zero(s)
             if not through_centroids:
                 y0, y1, y2 = three(y, here + 3 * q * pitch, pitch)
             # sums over the points of the fixed triangle, times the distance from its plane
             one, one_i, two, two_i = at_one_point(
-                x, o, weights, y0, y1, y2, pairs, q, parameters, tiny, reference, s, w
+                x, o, weights, y0, y1, y2, pairs, q, parameters, tiny, reference, shares, s, w
             )  # fmt: skip
             if of_fixed and not through_centroids:  # the same factor for all points of the fixed triangle
                 offset = (c0 - y0) * m0 + (c1 - y1) * m1 + (c2 - y2) * m2
@@ -152,10 +155,52 @@ def pair_sums(
                     store(s, at + f * step, part)
                     if oscillates:
                         store(s, at + (functions + f) * step, part_i)
-        f_re, f_im = radial_phase(reference, parameters)
-        return f_re, f_im, (total, other), (total_i, other_i)
+        return finish(radial_phase(reference, parameters), (total, other), (total_i, other_i), others, s, w)
 
     return sums
+
+
+def weighing(exchanged: bool) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """The compiled functions that read the weights of waves at the points of both triangles
+    (`centroid_distances.wave_weights`) and that finish the sums with them; exchanged: as in `pair_sums`.
+
+    shares_of(shapes, record, around, there, pitch, s), arguments as in `pair_sums`: shares of the inner loop, and what
+    the other one needs: the product of both rho, 1 / rho of the outer loop (0 where sides are exchanged: sums over all
+    points are not made there), vectors of the shares of the outer loop. finish(phase, total, total_i, kept, s, w): the
+    results of `pair_sums`, from the phase, real and imaginary sums over all points of both components, and `kept`.
+    """
+
+    @jitable
+    def shares_of(shapes, record, around, there, pitch, s):
+        """Read the weights from the records of both triangles."""
+        own, here, nothing = record + WEIGHT, there + WEIGHT * pitch, zero(s)
+        rho, varying = number(shapes, own) * load(around, here), three(around, here + pitch, pitch)
+        fixed = number(shapes, own + 1), number(shapes, own + 2), number(shapes, own + 3)
+        if exchanged:
+            return varying, (rho, nothing, (nothing + fixed[0], nothing + fixed[1], nothing + fixed[2]))
+        return fixed, (rho, 0.5 * (1.0 + varying[0] + varying[1] + varying[2]), varying)
+
+    @jitable
+    def finish(phase, total, total_i, kept, s, w):
+        """Multiply by what all sums lack, but not sums over all points, which have the weights of the rule."""
+        rho, outside, shares = kept
+        put_shares(s, w, shares)
+        total, total_i = (outside * total[0], outside * total[1]), (outside * total_i[0], outside * total_i[1])
+        return rho * phase[0], rho * phase[1], total, total_i
+
+    return shares_of, finish
+
+
+@jitable
+def even_shares(shapes, record, around, there, pitch, s):
+    """The shares of the rule, instead of those of `weighing`, and nothing to be kept; arguments as in `weighing`."""
+    return EVEN, 0
+
+
+@jitable
+def finish_even(phase, total, total_i, kept, s, w):
+    """The results of `pair_sums` without weights of waves; arguments as in `weighing`."""
+    return phase[0], phase[1], total, total_i
 
 
 def both_values(radial: Radial, component: Component, second: Component, exchanged: bool) -> Callable[..., Any]:
@@ -218,7 +263,7 @@ def putting_offsets(through_centroids: bool, points: int) -> Callable[..., None]
 
 def sums_in_threes(
     value: Callable[..., Any], groups: int, held: int, exchanged: bool, oscillates: bool, through_centroids: bool,
-    points: int,
+    points: int, weighed: bool,
 ) -> Callable[..., Any]:  # fmt: skip
     """The compiled sums at one point y, three points of the fixed triangle at a time, of one or two groups.
 
@@ -226,15 +271,15 @@ def sums_in_threes(
     (groups = 2), or the second component with the first three (groups = 1); with groups = 0 the first of the three sums
     is that of one function. The others are as in `pair_sums`.
 
-    at_one_point(x, o, weights, y0, y1, y2, pairs, q, parameters, tiny, reference, s, w): y = (y0, y1, y2), point number
-    q of the others, not read where distances come through centroids; reference: distance at which the phase is
-    extracted, 0 for none; others as in `pair_sums`. Returns four triples of sums: real and imaginary ones of the first
-    group, then those of the second.
+    at_one_point(x, o, weights, y0, y1, y2, pairs, q, parameters, tiny, reference, shares, s, w): y = (y0, y1, y2),
+    point number q of the others, not read where distances come through centroids; reference: distance at which the
+    phase is extracted, 0 for none; shares: as in `point_sums.totals`; others as in `pair_sums`. Returns four triples of
+    sums: real and imaginary ones of the first group, then those of the second.
     """
     triples, functions = points // 3, 3 * held
 
     @jitable
-    def at_one_point(x, o, weights, y0, y1, y2, pairs, q, parameters, tiny, reference, s, w):
+    def at_one_point(x, o, weights, y0, y1, y2, pairs, q, parameters, tiny, reference, shares, s, w):
         """Return the sums at point y number q of the others, over three points x of the fixed triangle at a time."""
         # where the parts of squared distances are, and those of this point
         step = lanes(s)
@@ -260,7 +305,7 @@ def sums_in_threes(
             (k1, u1), (h1, v1) = value(r1, parameters, reference, s, w + here + step)
             (k2, u2), (h2, v2) = value(r2, parameters, reference, s, w + here + 2 * step)
             # times three functions, and three more
-            alpha, beta = 1.0 if p == 0 else number(weights, p), number(weights, triples + p)
+            alpha, beta = 1.0 if p == 0 else number(weights, p), 1.0 if weighed else number(weights, triples + p)
             one = applied(one, k0, k1, k2, alpha, beta)
             if oscillates:
                 one_i = applied(one_i, u0, u1, u2, alpha, beta)
@@ -273,7 +318,7 @@ def sums_in_threes(
         if groups == 0:
             z = zero(s)
             return (one[3], z, z), (one_i[3], z, z), (two[3], z, z), (two_i[3], z, z)
-        return totals(one), totals(one_i), totals(two), totals(two_i)
+        return totals(one, shares), totals(one_i, shares), totals(two, shares), totals(two_i, shares)
 
     return at_one_point
 
@@ -284,14 +329,14 @@ def sums_one_by_one(value: Callable[..., Any], groups: int, oscillates: bool, po
     groups: 0 one function a, 1 three, 2 and more six. With more than two, the values k(x_p, y) are kept as well, real
     then imaginary ones from vector `value_place` of s[w:] on, with which `pair_sums` applies further functions.
 
-    at_one_point(x, o, weights, y0, y1, y2, pairs, q, parameters, tiny, reference, s, w): weights (functions, points):
-    w_a(x_p); pairs and q are not read; the rest as in `sums_in_threes`. Returns four triples: (s_0, s_1, s_2), their
-    imaginary parts, (s_3, s_4, s_5), and theirs; sums of functions that there are not are zero.
+    at_one_point(x, o, weights, y0, y1, y2, pairs, q, parameters, tiny, reference, shares, s, w): weights (functions,
+    points): w_a(x_p); pairs, q and shares are not read; the rest as in `sums_in_threes`. Returns four triples: (s_0,
+    s_1, s_2), their imaginary parts, (s_3, s_4, s_5), and theirs; sums of functions that there are not are zero.
     """
     values = value_place(points, groups)
 
     @jitable
-    def at_one_point(x, o, weights, y0, y1, y2, pairs, q, parameters, tiny, reference, s, w):
+    def at_one_point(x, o, weights, y0, y1, y2, pairs, q, parameters, tiny, reference, shares, s, w):
         """Return the sums at point y number q of the others, over one point x of the fixed triangle after the other."""
         z = zero(s)
         s0, s1, s2, s3, s4, s5, i0, i1, i2, i3, i4, i5 = z, z, z, z, z, z, z, z, z, z, z, z

@@ -15,6 +15,9 @@ A table holds all alpha_p, then all beta_p, divided by alpha_0, so that alpha_0 
 
 from calderon.backends.vectors import complex_product, jitable, lanes, load, number, store, zero
 
+EVEN = (1.0, 1.0, 1.0)
+"""Shares of functions of which each has the same beta."""
+
 
 @jitable
 def squared(x, p, y0, y1, y2, tiny):
@@ -37,10 +40,18 @@ def applied(sums, k0, k1, k2, alpha, beta):
 
 
 @jitable
-def totals(sums):
-    """The sums s_a + every with the three functions a = 0, 1, 2, from running sums."""
+def put_shares(out, place, shares):
+    """Store three shares, vectors, at out[place:], where `shared` reads them."""
+    for a in range(3):
+        store(out, place + a * lanes(out), shares[a])
+
+
+@jitable
+def totals(sums, shares):
+    """The sums s_a + shares[a] every with the three functions a = 0, 1, 2, from running sums; other shares than 1 are
+    those of `centroid_distances.wave_weights`."""
     s0, s1, s2, every = sums
-    return s0 + every, s1 + every, s2 + every
+    return s0 + shares[0] * every, s1 + shares[1] * every, s2 + shares[2] * every
 
 
 @jitable
@@ -50,9 +61,9 @@ def three(values, place, stride):
 
 
 @jitable
-def put_three(out, place, sums):
-    """Store the `totals` of running sums one after the other, three vectors at out[place:]."""
-    step, (s0, s1, s2) = lanes(out), totals(sums)
+def put_three(out, place, sums, shares):
+    """Store the `totals` of running sums with these shares one after the other, three vectors at out[place:]."""
+    step, (s0, s1, s2) = lanes(out), totals(sums, shares)
     store(out, place, s0)
     store(out, place + step, s1)
     store(out, place + 2 * step, s2)
@@ -67,7 +78,7 @@ def folded(sums, place, stride, triples, table, weight):
         k0, k1, k2 = three(sums, place + 3 * p * stride, stride)
         alpha = 1.0 if p == 0 else number(table, weight + p)
         total = applied(total, k0, k1, k2, alpha, number(table, weight + triples + p))
-    return totals(total)
+    return totals(total, EVEN)
 
 
 @jitable
@@ -80,7 +91,25 @@ def folded_times(sums, place, stride, triples, offsets, table, weight):
         h0, h1, h2 = three(sums, offsets + 3 * p * step, step)
         alpha = 1.0 if p == 0 else number(table, weight + p)
         total = applied(total, h0 * k0, h1 * k1, h2 * k2, alpha, number(table, weight + triples + p))
-    return totals(total)
+    return totals(total, EVEN)
+
+
+@jitable
+def shared(sums, place, stride, shares):
+    """The sums with three functions of the values k_p = sums[place + p stride] at three points, as `totals` says, with
+    shares at sums[shares:]."""
+    k0, k1, k2 = three(sums, place, stride)
+    return totals((k0, k1, k2, k0 + k1 + k2), three(sums, shares, lanes(sums)))
+
+
+@jitable
+def shared_times(sums, place, stride, offsets, shares):
+    """The sums of `shared` with h_p k_p instead of k_p, where the factors h_p follow each other from sums[offsets] on;
+    place, stride, shares as in `shared`."""
+    step, (k0, k1, k2) = lanes(sums), three(sums, place, stride)
+    h0, h1, h2 = three(sums, offsets, step)
+    k0, k1, k2 = h0 * k0, h1 * k1, h2 * k2
+    return totals((k0, k1, k2, k0 + k1 + k2), three(sums, shares, step))
 
 
 @jitable

@@ -34,13 +34,13 @@ from calderon.backends.vectors import (
 from calderon.galerkin.forms.form import ALPHA, MASS, PARAMETERS, Form
 from calderon.galerkin.regular.centroid_distances import RECORD
 from calderon.galerkin.regular.component_sums import component_sums
-from calderon.galerkin.regular.distant import near_lanes
+from calderon.galerkin.regular.distant import are_weighed, near_lanes
 from calderon.galerkin.regular.element_tables import LANES, groups_of
 from calderon.galerkin.regular.flush import add_curls, add_product, add_three, taking_results
 from calderon.galerkin.regular.moments import moment_sums
 from calderon.galerkin.regular.pair_mask import first_left_out, left_out, mark, words_for
 from calderon.galerkin.regular.pair_sums import pair_room, pair_sums
-from calderon.galerkin.regular.point_sums import combined, folded, three
+from calderon.galerkin.regular.point_sums import combined, folded, shared, three
 from calderon.galerkin.regular.scatter_columns import adding_results, column_scratch, fetched
 from calderon.galerkin.regular.series import POINTS, constant_series, linear_series
 from calderon.greens import Radial, parameter_reader
@@ -105,6 +105,12 @@ class TileKind(NamedTuple):
         return self.single_slot and not self.linear and self.has_mass
 
     @property
+    def weighed(self) -> bool:
+        """Whether distant pairs have weights of waves (`distant.are_weighed`)."""
+        sizes = (3 if self.linear else 1, self.trials) if self.form is None else (self.form.height, self.form.trials)
+        return are_weighed(self.distant, self.radial, *sizes)
+
+    @property
     def exchanged(self) -> bool:
         """Whether sums are those of trial functions, over trial points (pair_sums.py)."""
         of_trial = self.form is None and self.components[0].normal == "trial"
@@ -113,7 +119,7 @@ class TileKind(NamedTuple):
 
 def distant_loops(kind: TileKind) -> tuple[Callable[..., Any], Callable[..., Any]]:
     """The functions of `inner_loops` for distant pairs."""
-    loops = inner_loops(kind._replace(points=triangle_rule(DEGREE).number_of_points))
+    loops = inner_loops(kind._replace(points=triangle_rule(DEGREE).number_of_points), kind.weighed)
     if kind.distant != "series":
         return loops
     if kind.linear and kind.has_mass:
@@ -121,21 +127,23 @@ def distant_loops(kind: TileKind) -> tuple[Callable[..., Any], Callable[..., Any
     return constant_series(kind.radial), loops[1]
 
 
-def inner_loops(kind: TileKind) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """The compiled sums over pairs of points, and the function that makes entries of a pair of triangles from them."""
+def inner_loops(kind: TileKind, weighed: bool = False) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """The compiled sums over pairs of points, and the function that makes entries of a pair of triangles from them;
+    weighed: as in `pair_sums`."""
     radial, form, points = kind.radial, kind.form, kind.points
     given = kind.oscillates, kind.complex_out, points
     if form is not None:
-        add_entries, groups = add_of_form(form, kind.threes, *given), groups_of(form.height)
+        add_entries, groups = add_of_form(form, kind.threes, *given, weighed), groups_of(form.height)
         if not form.is_plain:
             return component_sums(radial, kind.components, form.tests, False, kind.oscillates, points), add_entries
     else:
         by_threes, functions = kind.threes and not kind.single_slot, 3 if kind.linear else 1
-        add_entries = add_of_functions(by_threes, kind.exchanged, *given, kind.trials, functions)
+        add_entries = add_of_functions(by_threes, kind.exchanged, *given, kind.trials, functions, weighed)
         groups = 1 if kind.linear else 0
     every, stored = kind.curls or kind.at_once, kind.has_mass and not kind.at_once
     rest = kind.oscillates, kind.threes, kind.through_centroids, points
-    return pair_sums(radial, kind.components[0], groups, every, stored, kind.exchanged, *rest), add_entries
+    sums = pair_sums(radial, kind.components[0], groups, every, stored, kind.exchanged, *rest, weighed=weighed)
+    return sums, add_entries
 
 
 @functools.lru_cache(maxsize=256)
@@ -312,12 +320,22 @@ def adding_pair(kind: TileKind, sums: Callable[..., Any], add_entries: Callable[
 
 
 def add_of_functions(
-    by_threes: bool, exchanged: bool, oscillates: bool, complex_out: bool, points: int, trials: int, functions: int
-) -> Callable[..., Any]:
+    by_threes: bool, exchanged: bool, oscillates: bool, complex_out: bool, points: int, trials: int, functions: int,
+    weighed: bool,
+) -> Callable[..., Any]:  # fmt: skip
     """The compiled sums over the points of the outer loop, sum_q w_f(y_q) s_a(y_q), of the sums s_a that `pair_sums`
     stored: entries of pairs of local functions a and f, but for a factor. by_threes: points and functions in threes;
-    exchanged: s_a are sums with trial functions a; functions: test functions at a time; the rest as in `TileKind`."""
+    exchanged: s_a are sums with trial functions a; functions: test functions at a time; weighed: as in `pair_sums`; the
+    rest as in `TileKind`."""
     triples = points // 3
+
+    @jitable
+    def three_at(t, here, w, table, weight):
+        """The sums with three functions of the outer loop of what begins at t[here:], with alpha and beta at
+        table[weight] (`folded`), or shares at t[w:]."""
+        if weighed:
+            return shared(t, here, 6 * lanes(t), w)
+        return folded(t, here, 6 * lanes(t), triples, table, weight)
 
     @jitable
     def add_entries(t, base, imaginary, w, table, units, f_re, f_im, tile_rows, i, first):
@@ -336,9 +354,9 @@ def add_of_functions(
                 here, there = at + a * step, at + (a + 3) * step
                 row = base + (0 if exchanged else tile_rows[i, first + a] * trials + f) * step
                 if by_threes:
-                    values, values_i = folded(t, here, 6 * step, triples, table, 2 * triples * (f // 3)), zeros
+                    values, values_i = three_at(t, here, w, table, 2 * triples * (f // 3)), zeros
                     if oscillates:
-                        values_i = folded(t, there, 6 * step, triples, table, 2 * triples * (f // 3))
+                        values_i = three_at(t, there, w, table, 2 * triples * (f // 3))
                     # of one test function and three trial functions, or exchanged of one trial function and all others
                     if not exchanged:
                         add_three(t, row, imaginary, values, values_i, g_re, g_im, complex_out)
@@ -371,11 +389,14 @@ def add_of_series(complex_out: bool) -> Callable[..., Any]:
     return add_entries
 
 
-def add_of_form(form: Form, threes: bool, oscillates: bool, complex_out: bool, points: int) -> Callable[..., Any]:
-    """The compiled sum over trial points for a form: moments, fields, entries; the rest as in `TileKind`."""
+def add_of_form(
+    form: Form, threes: bool, oscillates: bool, complex_out: bool, points: int, weighed: bool
+) -> Callable[..., Any]:  # fmt: skip
+    """The compiled sum over trial points for a form: moments, fields, entries; weighed: as in `pair_sums`; the rest as
+    in `TileKind`."""
     fields, entries, head, function, room = form.fields, form.entries, form.head, form.function, form.room
     tests, trials, width = form.height, form.trials, form.width
-    moments = moment_sums(tests, trials, threes, points, oscillates)
+    moments = moment_sums(tests, trials, threes, points, oscillates, weighed)
     sums = pair_room(points, groups_of(tests), len(form.regular))
 
     @jitable

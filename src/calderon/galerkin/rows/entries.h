@@ -81,7 +81,7 @@ DEVICE void add_triangle(GLOBAL const real_type *x, GLOBAL const int *near, GLOB
             for (int n = 0; n < PARTS * SENT; n++)
                 sent[n] = R(0.0);
             send(fixed, function, varying, R(1.0), sums, sent);
-            receive(y, functions, USUAL_POINTS + b, sent, received);
+            receive(y, varying, functions, USUAL_POINTS + b, sent, received);
         }
     }
 #endif
@@ -123,7 +123,7 @@ DEVICE void add_triangle(GLOBAL const real_type *x, GLOBAL const int *near, GLOB
             }
             send(fixed, function, varying, kept, sums, sent);
         }
-        receive(y, functions, q, sent, received);
+        receive(y, varying, functions, q, sent, received);
     }
     for (int f = 0; f < MOST_FUNCTIONS(functions); f++) {
         real_type re, im;

@@ -17,7 +17,7 @@ from calderon.backends.numba import jitable_part
 from calderon.backends.vectors import any_less, jitable, lanes, load, number, put, store, width, zero
 from calderon.galerkin.forms.form import PARAMETERS, Form
 from calderon.galerkin.regular.component_sums import component_sums
-from calderon.galerkin.regular.distant import near_lanes
+from calderon.galerkin.regular.distant import are_weighed, near_lanes
 from calderon.galerkin.regular.element_tables import groups_of
 from calderon.galerkin.regular.pair_sums import pair_room, pair_sums
 from calderon.galerkin.regular.point_sums import three
@@ -89,9 +89,9 @@ class Kinds(NamedTuple):
     through_centroids: bool
 
 
-def pair_loop(kinds: Kinds, fixed: Layout, varying: Layout, recorded: int, series: bool = False) -> PairLoop:
-    """The loops over pairs of points of the rules of both layouts; recorded: points of the records of triangles;
-    series: expand instead (series.py).
+def pair_loop(kinds: Kinds, fixed: Layout, varying: Layout, recorded: int, rule: DistantRule | None) -> PairLoop:
+    """The loops over pairs of points of the rules of both layouts; recorded: points of the records of triangles; rule:
+    of distant pairs, for which the loops are, or None; series expand instead (series.py).
 
     tables(fixed, varying): from the numbers of both sides the tables of centroid_distances.py (steps, products, ones),
     the weights of the points of the varying triangles, and the table of the functions in the sums.
@@ -101,15 +101,16 @@ def pair_loop(kinds: Kinds, fixed: Layout, varying: Layout, recorded: int, serie
     # where points of the triangles may change places, the loop over pairs of points applies the fewer functions
     exchanged = not form.reads_normals and not form.direct and through_centroids
     exchanged = exchanged and fixed.functions > varying.functions
-    inner, outer = (varying, fixed) if exchanged else (fixed, varying)
+    inner, outer = sides = (varying, fixed) if exchanged else (fixed, varying)
+    weighed = are_weighed(rule, radial, fixed.functions, varying.functions)
     sums = constant_series(radial) if constant or form.curls else linear_series(radial)
-    if not series:
-        sums = point_sums(kinds, inner, fixed, exchanged, constant)
+    if rule != "series":
+        sums = point_sums(kinds, inner, fixed, exchanged, constant, weighed)
     if form.direct:
         kinds_of_sums = PARAMETERS + radial.parameters, constant, oscillates, fixed, varying
-        prepare, finish = nothing_to_prepare, all_functions(forms, *kinds_of_sums)
+        prepare, finish = nothing_to_prepare, all_functions(forms, *kinds_of_sums, weighed)
     else:
-        prepare, finish = local_matrix(form, columns, exchanged, many_tests, oscillates, inner, outer, recorded)
+        prepare, finish = local_matrix(form, columns, exchanged, many_tests, oscillates, *sides, recorded, weighed)
     measure, steps, products, ones = varying.measure, fixed.steps, fixed.products, fixed.ones
     unit, begin = inner.measure - 1, inner.begin
 
@@ -149,9 +150,11 @@ def pair_loop(kinds: Kinds, fixed: Layout, varying: Layout, recorded: int, serie
     return PairLoop(prepare, pair, tables)
 
 
-def point_sums(kinds: Kinds, inner: Layout, fixed: Layout, exchanged: bool, constant: bool) -> Callable[..., Any]:
+def point_sums(
+    kinds: Kinds, inner: Layout, fixed: Layout, exchanged: bool, constant: bool, weighed: bool
+) -> Callable[..., Any]:  # fmt: skip
     """The sums over pairs of points; inner: the side whose functions are in them, the fixed one unless sides are
-    exchanged; constant: whether all functions are."""
+    exchanged; constant: whether all functions are; weighed: as in `pair_sums`."""
     radial, forms, columns, _, oscillates, through_centroids = kinds
     form, points = forms[0], fixed.points
     if not form.is_plain:
@@ -159,7 +162,7 @@ def point_sums(kinds: Kinds, inner: Layout, fixed: Layout, exchanged: bool, cons
     component, *others = (seen_from(columns, each.regular[0]) for each in forms)
     every, stored = any(each.curls for each in forms) or constant, any(each.mass for each in forms) and not constant
     sizes = groups_of(inner.functions), every, stored, exchanged, oscillates, fixed.threes
-    return pair_sums(radial, component, *sizes, through_centroids, points, *others)
+    return pair_sums(radial, component, *sizes, through_centroids, points, *others, weighed=weighed)
 
 
 def seen_from(columns: bool, component: Component) -> Component:
@@ -225,9 +228,9 @@ def entry_loops(
     rule, distant: the rule for distant triangles, and the fixed and the varying layout of its points."""
     forms, points = (form,) if second is None else (form, second), fixed.points
     kinds = Kinds(radial, forms, columns, many_tests, oscillates, through_centroids)
-    loop = pair_loop(kinds, fixed, varying, points)
+    loop = pair_loop(kinds, fixed, varying, points, None)
     if distant is not None:
-        loop = by_zones(loop, pair_loop(kinds, *distant, points, rule == "series"))
+        loop = by_zones(loop, pair_loop(kinds, *distant, points, rule))
     prepare, pair, tables_of = loop
     stored, copied = (form.function, DATA + form.head) if many_tests else (0, 0)
     gathered = gathering(points, varying.barycentric, not through_centroids, copied)

@@ -8,14 +8,14 @@ from numpy.typing import NDArray
 
 from calderon.backends.records import Record
 from calderon.backends.threads import in_parts
-from calderon.galerkin.regular.centroid_distances import spread_records, steps_of
+from calderon.galerkin.regular.centroid_distances import RECORD, spread_records, steps_of
 from calderon.galerkin.regular.element_tables import by_groups, jointly
 from calderon.mesh.geometry import FlatTriangles
 from calderon.quadrature import TriangleRule
 
-TRIANGLE = Record("TRIANGLE", centre=3, normal=3, jacobian=1, reach=1, spread=9, data=None)
+TRIANGLE = Record("TRIANGLE", centre=3, normal=3, jacobian=1, reach=1, spread=RECORD, data=None)
 """The record of a triangle, and the rows of a chunk: centroid, normal, twice the area, square of the distance of
-distant triangles (pairs/zones.py), corners (see centroid_distances.py), what the form reads; then come the quadrature
+distant triangles (pairs/zones.py), spread (see centroid_distances.py), what the form reads; then come the quadrature
 points."""
 CENTRE, NORMAL, JACOBIAN, REACH, SPREAD, DATA = TRIANGLE.places.values()
 TOGETHER = 2048
@@ -59,10 +59,10 @@ def side_table(
 
 
 def side_records(
-    surface: FlatTriangles, data: NDArray[np.float64], reach: NDArray[np.float64], rule: TriangleRule
+    surface: FlatTriangles, data: NDArray[np.float64], reach: NDArray[np.float64], square: float, rule: TriangleRule
 ) -> NDArray[np.float64]:
-    """(n, DATA + k + 3 P) records of the triangles, with what the form reads (n, k) and the squares of the distances of
-    distant triangles (n,)."""
+    """(n, DATA + k + 3 P) records of the triangles, with what the form reads (n, k), the squares of the distances of
+    distant triangles (n,), and weights of waves with Re k^2 = square."""
     count, width = len(surface.corners), DATA + data.shape[1] + 3 * rule.number_of_points
     out = np.empty((count, width))
 
@@ -70,8 +70,8 @@ def side_records(
         """Fill the records of some triangles, whose numbers stay in the second-level cache."""
         some = FlatTriangles(*(each[low:high] for each in surface))
         columns = (
-            some.centroids, some.normals, some.jacobian, reach[low:high], spread_records(some, np.float64),
-            data[low:high], some.points(rule.points),
+            some.centroids, some.normals, some.jacobian, reach[low:high],
+            spread_records(some, square, np.float64), data[low:high], some.points(rule.points),
         )  # fmt: skip
         np.concatenate([each.reshape(high - low, -1) for each in columns], axis=1, out=out[low:high])
 

@@ -186,7 +186,7 @@ def _side(
     places = positions(selection.places, clusters)
     order = triangle_order(places)
     rule = triangle_rule(pairs.quadrature.regular)
-    records = side_records(surface.take(order), pairs.form_data(test, order), reach[order], rule)
+    records = side_records(surface.take(order), pairs.form_data(test, order), reach[order], pairs.square, rule)
     side = row_side(places[order], clusters, table, records, records, pairs.real)
     return OrderedSide(side, order, places, clusters)
 

@@ -9,32 +9,41 @@ from calderon.galerkin.forms.form import ALPHA, MASS, Form
 from calderon.galerkin.regular.element_tables import groups_of
 from calderon.galerkin.regular.moments import moment_sums
 from calderon.galerkin.regular.pair_sums import held_groups, pair_room
-from calderon.galerkin.regular.point_sums import combined, folded, three
+from calderon.galerkin.regular.point_sums import combined, folded, shared, three
 from calderon.galerkin.rows.cluster_tables import SIDE, item
 from calderon.galerkin.rows.entry_tables import DATA, Layout
 
 
-def product_sums(oscillates: bool, points: int, varying: Layout) -> Callable[..., None]:
-    """The kernel that applies the functions of the varying side to the sums at its points.
+def product_sums(oscillates: bool, points: int, varying: Layout, weighed: bool) -> Callable[..., None]:
+    """The kernel that applies the functions of the varying side to the sums at its points; weighed: as in `pair_sums`,
+    whose shares are at s[w:].
 
-    put_products(s, place, apart, at, stride, imaginary, numbers, g_re, g_im): the sums at s[at:], `stride` numbers from
-    point to point, their imaginary parts `imaginary` further; numbers: those of the varying side, with the table of
-    its functions; g = g_re + i g_im: what all products are multiplied by; results of function f from s[place + 2 f
+    put_products(s, w, place, apart, at, stride, imaginary, numbers, g_re, g_im): the sums at s[at:], `stride` numbers
+    from point to point, their imaginary parts `imaginary` further; numbers: those of the varying side, with the table
+    of its functions; g = g_re + i g_im: what all products are multiplied by; results of function f from s[place + 2 f
     apart], imaginary parts `apart` further.
     """
     triples, many, threes, table, units = points // 3, varying.functions, varying.threes, varying.table, varying.units
 
     @jitable
-    def put_products(s, place, apart, at, stride, imaginary, numbers, g_re, g_im):
+    def three_at(s, w, at, stride, numbers, weight):
+        """The sums from s[at:] on, `stride` numbers from point to point, times three functions with alpha and beta at
+        numbers[weight], or with shares at s[w:]."""
+        if weighed:
+            return shared(s, at, stride, w)
+        return folded(s, at, stride, triples, numbers, weight)
+
+    @jitable
+    def put_products(s, w, place, apart, at, stride, imaginary, numbers, g_re, g_im):
         """Add g times the sums times each function of the varying side to the results."""
         # functions of three vertices or edges, at points in threes
         if threes and many > 1:
             for f in range(0, many, 3):
                 unit, weight = number(numbers, units + f // 3), table + 2 * triples * (f // 3)
-                values = folded(s, at, stride, triples, numbers, weight)
+                values = three_at(s, w, at, stride, numbers, weight)
                 values_i = zero(s), zero(s), zero(s)
                 if oscillates:
-                    values_i = folded(s, at + imaginary, stride, triples, numbers, weight)
+                    values_i = three_at(s, w, at + imaginary, stride, numbers, weight)
                 add_pair(s, place + 2 * f * apart, apart, values[0], values_i[0], unit * g_re, unit * g_im, oscillates)
                 add_pair(
                     s, place + 2 * (f + 1) * apart, apart, values[1], values_i[1], unit * g_re, unit * g_im, oscillates
@@ -55,9 +64,10 @@ def product_sums(oscillates: bool, points: int, varying: Layout) -> Callable[...
 
 
 def all_functions(
-    forms: tuple[Form, ...], scalars_of_one: int, constant: bool, oscillates: bool, fixed: Layout, varying: Layout
-) -> Callable[..., Any]:
-    """The kernel that adds the entries of one form, or of two, each with so many scalars.
+    forms: tuple[Form, ...], scalars_of_one: int, constant: bool, oscillates: bool, fixed: Layout, varying: Layout,
+    weighed: bool,
+) -> Callable[..., Any]:  # fmt: skip
+    """The kernel that adds the entries of one form, or of two, each with so many scalars; weighed: as in `pair_sums`.
 
     finish(x, near, t, base, row, some, side, flat, pitch, place, f_re, f_im, totals, totals_i, c, e, m, n, scalars, s,
     w, results, apart): x, near: numbers and integers of the fixed side, where the record of triangle t begins at
@@ -68,7 +78,7 @@ def all_functions(
     others, as `pair_sums` leaves them; results: place in s, where each function of a row has `apart` real and as many
     imaginary numbers.
     """
-    kinds = constant, oscillates, fixed, varying, len(forms) > 1
+    kinds = constant, oscillates, fixed, varying, len(forms) > 1, weighed
     first, *others = (local_functions(each, n, n * scalars_of_one, *kinds) for n, each in enumerate(forms))
     if not others:
         return first
@@ -96,13 +106,14 @@ def local_functions(
     fixed: Layout,
     varying: Layout,
     joint: bool,
+    weighed: bool,
 ) -> Callable[..., Any]:
     """The kernel that adds entries of one form that are products of local functions, and those of their curls; its
-    arguments are as in `all_functions`. number_of_form, begin: which of the forms it is, and where its scalars
-    begin."""
+    arguments are as in `all_functions`, joint: whether there are two forms. number_of_form, begin: which of the forms
+    it is, and where its scalars begin."""
     points, curls, mass = fixed.points, form.curls, form.mass
     summed = 3 * held_groups(groups_of(fixed.functions), joint)
-    put_products, first = product_sums(oscillates, points, varying), points + 3 * number_of_form
+    put_products, first = product_sums(oscillates, points, varying, weighed), points + 3 * number_of_form
 
     @jitable
     def finish(
@@ -129,7 +140,7 @@ def local_functions(
                 add_pair(s, target, apart, total, total_i, g_re, g_im, oscillates)
             elif mass:
                 at = w + (first + a) * step
-                put_products(s, target, apart, at, 2 * summed * step, summed * step, side.numbers, g_re, g_im)
+                put_products(s, w, target, apart, at, 2 * summed * step, summed * step, side.numbers, g_re, g_im)
             # curls are constant on a triangle: their product times the sum over all points
             if curls:
                 curl = base + DATA + 3 + 3 * a
@@ -146,20 +157,20 @@ def local_functions(
 
 def local_matrix(
     form: Form, columns: bool, exchanged: bool, many_tests: bool, oscillates: bool, inner: Layout, outer: Layout,
-    recorded: int,
+    recorded: int, weighed: bool,
 ) -> tuple[Callable[..., Any], Callable[..., Any]]:  # fmt: skip
     """The kernel that brings the numbers of a fixed triangle to vectors, and the one that adds entries which a form
     makes of moments. The arguments of the first are as in `nothing_to_prepare`, those of the second as in
     `all_functions`.
 
     inner: the side whose functions are in the sums, the fixed one unless sides are exchanged. recorded: points of a
-    record, at least those of the rule.
+    record, at least those of the rule. weighed: as in `pair_sums`.
     """
     height, many, table, units = inner.functions * len(form.regular), outer.functions, outer.table, outer.units
     by_test, by_trial = (1, many) if columns or exchanged else (many, 1)
     fields, room, first = form.fields, form.room, pair_room(recorded, groups_of(height), len(form.regular))
     own_data = first + 2 * height * many + room
-    put_moments = moment_sums(height, many, outer.threes, inner.points, oscillates)
+    put_moments = moment_sums(height, many, outer.threes, inner.points, oscillates, weighed)
     add_entries = adding_columns(form, many_tests, oscillates) if columns else adding_rows(form, oscillates)
 
     @jitable
