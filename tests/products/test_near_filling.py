@@ -9,10 +9,11 @@ from calderon.fmm.layout import Layout
 from calderon.fmm.near import near_store
 from calderon.fmm.orders import FUNCTIONS, first_order
 from calderon.galerkin.device import local_matrices
+from calderon.galerkin.rows.entry_kernels import Clusters
 from calderon.mlfmm.medium import Medium
 from calderon.mlfmm.plan import Group, media_of
 from calderon.products.device import near_filling
-from calderon.products.device.near_filling import DeviceNumbers, NearFilling
+from calderon.products.device.near_filling import DeviceNumbers, NearFilling, filled_store
 from calderon.products.near_entries import BEYOND
 from calderon.quadrature import NearQuadrature
 
@@ -152,3 +153,34 @@ def test_there_is_room_or_a_refusal(opencl, monkeypatch):
     monkeypatch.setattr(opencl, "memory", lambda: 1_000_000)
     with pytest.raises(MemoryError, match=r"a fast multipole operator needs .* has 1.0 MB free: increase rtol"):
         static_stores(STATIC["linear"], "double")
+
+
+def test_real_forms_in_a_store_of_complex_numbers(opencl):
+    """Two forms of one pass, with real entries, between clusters of unknowns in any order."""
+    rule = cal.Quadrature(accuracy=0.0)
+    layers = [layer(GREEN, LINEAR, quadrature=rule) for layer in (cal.single_layer, cal.double_layer)]
+    exact, count = 2.0 * sum(each.assemble().to_array() for each in layers), LINEAR.dimension
+    order, bounds = np.random.default_rng(0).permutation(count), np.linspace(0, count, 7).astype(np.int64)
+    clusters = Clusters(order, bounds[:-1], bounds[1:])
+    pairs = np.stack(np.divmod(np.arange(36), 6), axis=1)
+    groups, execution = [[(2.0, each) for each in layers]], Execution.of("numba", "double")
+    for devices in ([], [opencl]):
+        store = filled_store((clusters, clusters), pairs, False, groups, execution, devices=devices)
+        assert isinstance(store.memory, DeviceNumbers) == bool(devices) and store.parts == 2
+        rows, columns = np.divmod(np.arange(count**2), count)
+        assert distance(store.entries(rows, columns), exact.ravel()) < 1e-12
+
+
+def test_unknowns_with_several_places_are_refused(opencl):
+    """Leaves of pieces of functions have more places than forms have unknowns: compiled loops would leave their
+    tables."""
+    layers = [layer(GREEN, LINEAR) for layer in (cal.single_layer, cal.double_layer)]
+    orders = tuple(each._replace(leaf=25) for each in FUNCTIONS)
+    layout = Layout.of([LINEAR], [LINEAR], first_order(orders, 1e-4, False)[0], layers[0].quadrature.near, worth=8.0)
+    pieces = layout.rows.pieces(LINEAR)
+    clusters = Clusters(pieces.whole, pieces.starts[:-1], pieces.starts[1:])
+    assert len(clusters.order) > LINEAR.dimension
+    given = (clusters, clusters), layout.lists.near_pairs, False, [[(2.0, each) for each in layers]]
+    for devices in ([], [opencl]):
+        with pytest.raises(ValueError, match="do not have one place for each"):
+            filled_store(*given, Execution.of("numba", "double"), devices=devices)

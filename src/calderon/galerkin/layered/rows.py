@@ -17,7 +17,7 @@ def layered_rows(matrix: LayeredMatrix, clusters: Clusters) -> CompiledRows:
     """The symmetric matrix of horizontal metal by its rows and blocks, in the order of the clusters."""
     metal, order = matrix.metal, clusters.order
     space: Any = metal.space
-    places = positions(space.dofs, clusters)
+    places = positions(space.dofs, clusters, space.dimension)
     triangles = triangle_order(places)
     nothing = np.zeros((len(triangles), 0))
     side = row_side(places[triangles], clusters, nothing, nothing, nothing, float)

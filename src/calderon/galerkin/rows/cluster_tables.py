@@ -128,9 +128,16 @@ def _integers(
     return np.concatenate([header, *parts], dtype=np.int32, casting="same_kind")
 
 
-def positions(places: NDArray[np.int64], clusters: Clusters) -> NDArray[np.int64]:
-    """Positions in cluster order of unknowns, -1 for none."""
-    position = np.empty(len(clusters.order) + 1, np.int64)
+def positions(places: NDArray[np.int64], clusters: Clusters, unknowns: int) -> NDArray[np.int64]:
+    """Positions in cluster order of unknowns, -1 for none; ValueError unless each of so many unknowns has one: compiled
+    loops would leave their tables."""
+    times = np.bincount(clusters.order, minlength=unknowns)
+    if len(times) > unknowns or (times != 1).any():
+        raise ValueError(
+            f"clusters with {len(clusters.order)} places for {unknowns} unknowns do not have one place for each: give "
+            "clusters of the unknowns of the form, and of pieces of functions those of the form on these pieces"
+        )
+    position = np.empty(unknowns + 1, np.int64)
     position[clusters.order] = np.arange(len(clusters.order))
     position[-1] = -1
     return position[places]

@@ -55,7 +55,8 @@ def device_rows(
     # both sides in cluster order, once where they are the same
     same = pairs.form.direct and pairs.test_space is pairs.trial_space and rows is columns
     clusters = [rows] if same else [rows, columns]
-    places = [positions(each.places, own) for each, own in zip((pairs.test, pairs.trial), clusters, strict=False)]
+    chosen = zip((pairs.test, pairs.trial), clusters, operator.shape, strict=False)
+    places = [positions(each.places, *own) for each, *own in chosen]
     orders = [triangle_order(each) for each in places]
     sides = []
     for test, own, place, order in zip((True, False), clusters, places, orders, strict=False):

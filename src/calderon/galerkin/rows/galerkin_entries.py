@@ -183,7 +183,7 @@ def _side(
     """One side in cluster order, with this table and the records of its triangles, which have the squares of the
     distances of distant triangles (n,)."""
     selection, surface = (pairs.test, pairs.test_surface) if test else (pairs.trial, pairs.trial_surface)
-    places = positions(selection.places, clusters)
+    places = positions(selection.places, clusters, pairs.out.shape[0 if test else 1])
     order = triangle_order(places)
     rule = triangle_rule(pairs.quadrature.regular)
     records = side_records(surface.take(order), pairs.form_data(test, order), reach[order], pairs.square, rule)

@@ -169,9 +169,9 @@ class _Side(NamedTuple):
     lists: NDArray[np.int32]
 
     @staticmethod
-    def of(places: Index, clusters: Clusters) -> "_Side":
-        """The side of triangles whose local functions (T, L) are these unknowns."""
-        own = incidence(positions(places, clusters), len(clusters.order))
+    def of(places: Index, clusters: Clusters, unknowns: int) -> "_Side":
+        """The side of triangles whose local functions (T, L) are these of so many unknowns."""
+        own = incidence(positions(places, clusters, unknowns), unknowns)
         return _Side(*own, *triangle_lists(*own[:2], clusters))
 
     def in_lists(self, clusters: Clusters) -> Index:
@@ -193,10 +193,10 @@ class _Group:
     def __init__(self, parts: list[DeviceSpecialPairs], rows: Clusters, columns: Clusters) -> None:
         first = parts[0]
         self.parts, self.device, self.columns = parts, first.device, columns
-        self.row = _Side.of(first.test.places, rows)
+        self.row = _Side.of(first.test.places, rows, first.out.shape[0])
         self.column = self.row
         if first.test is not first.trial or rows is not columns:
-            self.column = _Side.of(first.trial.places, columns)
+            self.column = _Side.of(first.trial.places, columns, first.out.shape[1])
         sent: list[Any] = [self.row.starts, self.row.in_lists(rows), self.row.locals, *self.column[:3], self.row.lists]
         *self.tables, self.row_lists = (indices(self.device, each) for each in sent)
         self.numbers = int(np.prod(first.local_shape))
