@@ -76,7 +76,7 @@ def test_lists_and_local_matrices(opencl, name):
     acts = own < there.specials
     assert np.count_nonzero(~acts) == len(here.idle)
     assert np.array_equal((first * count + second)[acts], keys)
-    found = local_matrices(own[acts], *map(opencl.to_host, (there.local, there.local_i)))
+    found = local_matrices(own[acts], *map(opencl.to_host, there.matrices))
     found = np.where(numbers[acts, None, None] < 0, found.swapaxes(1, 2), found)
     assert np.abs(found - expected).max() < BOUNDS[precision] * np.abs(expected).max()
 

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
-from calderon.backends import Execution, InOrder, Source, require_memory, run_tasks, thread_count
+from calderon.backends import Execution, InOrder, Kernels, Source, require_memory, run_tasks, thread_count
 from calderon.galerkin.assembly import block_of
 from calderon.galerkin.device.block import DeviceBlock
 from calderon.galerkin.device.local_matrices import SMALL_GROUP
@@ -167,11 +167,10 @@ class OnDevice(Tiled):
     def __init__(self, operator: IntegralOperator, execution: Execution, half: bool) -> None:
         super().__init__(operator, execution, half, 0)
         assert isinstance(self._block, DeviceBlock)
-        self._block.keep_special()
         self._device = self._block.device
         real = "double" if self._block.real == np.float64 else "float"
         defines = ("OUT_COMPLEX", int(operator.is_complex)), ("GROUP_SIZE", SMALL_GROUP)
-        self._program = self._device.build(Source("dense/multiply.c", real, defines))
+        self._kernels = Kernels(self._device, Source("dense/multiply.c", real, defines), SMALL_GROUP)
 
     def _product(self, x: NDArray[Any], rows: bool, columns: bool) -> NDArray[Any]:
         return np.stack([self._one(column, rows, columns) for column in x.T], axis=1)
@@ -191,14 +190,11 @@ class OnDevice(Tiled):
             matrices = block.local, block.local_i
             if rows:
                 part = device.empty((len(places), 2), block.real)
-                threads = (len(places) * SMALL_GROUP,)
-                device.launch(self._program, "multiply", threads, (SMALL_GROUP,), *matrices, given, len(trials), part)
+                self._kernels.launch("multiply", len(places) * SMALL_GROUP, *matrices, given, len(trials), part)
                 self._add(y, places, part)
             if columns:
-                device.launch(
-                    self._program, "multiply_transposed", (len(trials),), (SMALL_GROUP,), *matrices,
-                    self._sent(local[places]), len(places), len(trials), total,
-                )  # fmt: skip
+                given_rows = self._sent(local[places]), len(places)
+                self._kernels.launch("multiply_transposed", len(trials), *matrices, *given_rows, len(trials), total)
         if columns:
             self._add(y, trials, total)
         return y[: self.shape[0] if rows else self.shape[1]]

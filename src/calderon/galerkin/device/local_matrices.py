@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends import Deliver, Device, DeviceMatrix, Source, format_bytes, real_name
-from calderon.galerkin.selection import Selection, numbered_rows
+from calderon.backends import Deliver, Device, DeviceMatrix, Kernels, Source, format_bytes, real_name
+from calderon.galerkin.selection import Selection
 
 SMALL_GROUP = 64
 """Threads of a group."""
@@ -54,12 +54,9 @@ class LocalMatrices:
     is_complex: bool
     stored: np.dtype[Any]
     """Type of local matrices and of the rows that are gathered."""
+    local_shape: tuple[int, int]
+    """The shape of a local matrix."""
     neighbours: Any = None
-
-    @property
-    def local_shape(self) -> tuple[int, int]:
-        """The shape of a local matrix."""
-        raise NotImplementedError
 
     def _integrate(self, lo: int, hi: int) -> None:
         raise NotImplementedError
@@ -67,10 +64,15 @@ class LocalMatrices:
     def _make_room(self) -> None:
         """For the local matrices of a tile; MemoryError where those of one triangle do not fit."""
         complex_out = (("OUT_COMPLEX", int(self.is_complex)),)
-        self.gathering = self.device.build(Source("galerkin/device/gather.c", real_name(self.stored), complex_out))
+        source = Source("galerkin/device/gather.c", real_name(self.stored), complex_out)
+        self.tile_kernels = Kernels(self.device, source, SMALL_GROUP)
         count, width = len(self.test.triangles), len(self.trial.triangles)
         places = self.trial.places.T.ravel()  # function * width + triangle
-        self.column_start, self.column_entries = _lists(places, self.out.shape[1], self.device)
+        self.columns = int(places.max(initial=-1)) + 1  # further ones belong to others (blocks.py)
+        functions, first, entries = _by_function(places)
+        start = first[np.searchsorted(functions, np.arange(self.out.shape[1] + 1))]
+        lists = start, entries if len(entries) else np.zeros(1)
+        self.column_start, self.column_entries = (self.device.array(each.astype(np.int32)) for each in lists)
         each = math.prod(self.local_shape) * width * self.stored.itemsize * (2 if self.is_complex else 1)
         free = self.device.memory()
         if LIMITS.share * each > free:
@@ -113,16 +115,15 @@ class LocalMatrices:
     def _gathered(self, lo: int, hi: int) -> tuple[NDArray[np.int64], Callable[[], NDArray[Any]]] | None:
         """The rows of the tile, their numbers and what waits for them; None if no row is wanted or they stay on the
         device, where they are added."""
-        tile_rows, row_ids = numbered_rows(self.test.places[lo:hi])
+        row_ids, *lists = _by_function(self.test.places[lo:hi].ravel())
         if len(row_ids) == 0:
             return None
         if isinstance(self.out, DevicePart):
             matrix, top, left, _ = self.out
-            self._gather(tile_rows, len(row_ids), row_ids + top, left, matrix.shape[1], 1, matrix.entries)
+            self._gather(lists, row_ids + top, left, matrix.shape[1], 1, matrix.entries)
             return None
-        columns = self.columns
-        rows = self.device.empty((len(row_ids), columns), self.out.dtype)
-        self._gather(tile_rows, len(row_ids), np.arange(len(row_ids)), 0, columns, 0, rows)
+        rows = self.device.empty((len(row_ids), self.columns), self.out.dtype)
+        self._gather(lists, np.arange(len(row_ids)), 0, self.columns, 0, rows)
         return row_ids, self.device.fetch(rows)
 
     def _add(self, rows: tuple[NDArray[np.int64], Callable[[], NDArray[Any]]] | None, deliver: Deliver) -> None:
@@ -133,23 +134,16 @@ class LocalMatrices:
                 self.out[row_ids, : self.columns] += values
 
     def _gather(
-        self, tile_rows: NDArray[np.int64], count: int, targets: NDArray[np.int64], left: int, pitch: int, adds: int,
-        out: Any,
-    ) -> None:  # fmt: skip
-        """The rows of a tile to rows `targets` of `out`, from column `left` on."""
-        places = np.where(tile_rows == count, -1, tile_rows).ravel()
-        row_start, row_entries = _lists(places, count, self.device)
+        self, lists: list[NDArray[np.int64]], targets: NDArray[np.int64], left: int, pitch: int, adds: int, out: Any
+    ) -> None:
+        """Gather the rows of a tile into rows `targets` of `out`, from column `left` on; lists: where the local
+        functions of each row begin, and which they are."""
         stride = self.local_shape[1] * len(self.trial.triangles)
-        self.device.launch(
-            self.gathering, "gather", (self.columns, count), (SMALL_GROUP, 1), self.local, self.local_i, row_start,
-            row_entries, self.column_start, self.column_entries, self.columns, stride,
-            self.device.array(targets.astype(np.int32)), left, pitch, adds, out,
+        row_start, row_entries, row_targets = (self.device.array(each.astype(np.int32)) for each in (*lists, targets))
+        self.tile_kernels.launch(
+            "gather", (self.columns, len(targets)), self.local, self.local_i, row_start, row_entries,
+            self.column_start, self.column_entries, self.columns, stride, row_targets, left, pitch, adds, out,
         )  # fmt: skip
-
-    @property
-    def columns(self) -> int:
-        """Columns beyond the last one of the block that is computed belong to others (blocks.py)."""
-        return int(self.trial.places.max(initial=-1)) + 1
 
 
 def out_real(real: str, stored: str) -> tuple[tuple[str, str], ...]:
@@ -157,10 +151,11 @@ def out_real(real: str, stored: str) -> tuple[tuple[str, str], ...]:
     return () if stored == real else (("OUT_REAL", stored),)
 
 
-def _lists(places: NDArray[np.int64], size: int, device: Device) -> tuple[Any, Any]:
-    """For each of 0 .. size - 1 where it stands among the places (-1: left out), as starts (size + 1,) and entries."""
+def _by_function(places: NDArray[np.int64]) -> tuple[NDArray[np.int64], ...]:
+    """The functions (n,) that stand at some places, where the list of the places of each begins (n + 1,), and these
+    lists; places of -1 are left out."""
     order = np.argsort(places, kind="stable")
     order = order[np.searchsorted(places[order], 0) :]
-    start = np.searchsorted(places[order], np.arange(size + 1))
-    entries = order if len(order) else np.zeros(1)
-    return device.array(start.astype(np.int32)), device.array(entries.astype(np.int32))
+    functions = places[order]
+    first = np.flatnonzero(np.diff(functions, prepend=-1))
+    return functions[first], np.append(first, len(order)), order

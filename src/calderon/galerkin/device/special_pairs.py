@@ -1,37 +1,61 @@
-"""Touching and near pairs of triangles, integrated on a device, where their local matrices stay as a list."""
+"""Touching and near pairs of triangles, found and integrated on a device, where their local matrices stay as a list.
 
+What is integrated how is decided as on the processor. Moments are integrated by touching_pairs.c, and scatter.c makes
+local matrices of them; pairs for which the device has no rule are cut into parts, or integrated on the processor. What
+sources read of a form is in forms.py.
+"""
+
+import itertools
+import math
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends import Device, Execution, count_work
+from calderon.backends import Defines, Device, Execution, Kernels, Source, count_work, real_name, require_device_memory
 from calderon.galerkin.bilinear_form import BilinearForm
-from calderon.galerkin.device.block import DeviceBlock, in_order
-from calderon.galerkin.device.local_matrices import SMALL_GROUP
+from calderon.galerkin.device.forms import component_defines
+from calderon.galerkin.device.local_matrices import SMALL_GROUP, out_real
+from calderon.galerkin.device.nodes import Nodes
 from calderon.galerkin.limits import resolved_triangles
 from calderon.galerkin.regular.distant import Zones
 from calderon.galerkin.rows.special_pairs import FoundPairs, SpecialPairs
 from calderon.galerkin.selection import vertex_numbers
+from calderon.greens import Radial
+from calderon.greens.green import green_defines
+from calderon.mesh.geometry import FlatTriangles
 from calderon.pairs.device import Candidates, DevicePairs, PairSide, SentPairs
+from calderon.pairs.near import restriction
 from calderon.pairs.overlaps import refuse_overlaps
-from calderon.pairs.rules import tables_in_pairs
+from calderon.pairs.rules import Batch, tables_in_pairs
+from calderon.pairs.tables import ProductTable, RuleTable
 
+INVERSES = np.zeros((3, 3, 3), np.int8)
+"""The inverse of each permutation of three, by its first two numbers."""
+for _each in itertools.permutations(range(3)):
+    INVERSES[_each[:2]] = np.argsort(_each)
 TOGETHER = 1 << 18
 """Pairs whose moments are on the device at a time."""
 
 
-class DeviceSpecialPairs(DeviceBlock, SpecialPairs):
-    """The touching and near pairs of a form between all its functions, by half where it is symmetric.
+class DeviceSpecialPairs(SpecialPairs):
+    """The touching and near pairs of a form between the functions of two sides, by half where it is symmetric.
 
-    local, local_i: real and imaginary local matrices in layers (layers, size, trial triangles), of the first `specials`
-    pairs. pairs: the lists of `listed_by` in the order of triangles, which blocks read.
+    matrices: real and imaginary local matrices in layers (layers, size, trial triangles), of the first `specials`
+    pairs. pairs: the lists of `listed_by` in the order of triangles, which kernels for regular pairs read.
     """
 
     bilinear: BilinearForm
+    matrices: tuple[Any, Any]
     pairs: tuple[Any, Any]
-    regular_file, listed = "galerkin/device/pairs_in_blocks.c", True
+    regular_file = "galerkin/device/pairs_in_blocks.c"
+
+    def __init__(self, device: Device, *arguments: Any) -> None:
+        """Find and integrate the pairs on a device; arguments: those of `Block`."""
+        self.device = device
+        super().__init__(*arguments)
 
     @staticmethod
     def on(
@@ -48,6 +72,34 @@ class DeviceSpecialPairs(DeviceBlock, SpecialPairs):
         made.bilinear = form
         return made
 
+    @property
+    def moment_sizes(self) -> tuple[int, int]:
+        """Test and trial functions of the moments of touching and near pairs."""
+        return self.test_space.element.size, self.trial_space.element.size
+
+    @property
+    def _moment_type(self) -> np.dtype[Any]:
+        """Touching and near pairs are integrated in double precision, where the device has it."""
+        return np.dtype(np.float64) if self.device.has_double else self.real
+
+    def _compile(self, radial: Radial, factor: complex) -> None:
+        """Set the coefficients, and build the programs for touching and near pairs: moments, and local matrices of
+        these."""
+        self.coefficients = self._coefficients(factor)
+        self.device_form = self.device_form_of(self.integrand, self.test_space, self.trial_space)
+        self.local_shape, self.distant_rule = self.device_form.sizes, self._distant_rule()
+        self.stored = np.empty(0, self.out.dtype).real.dtype
+        moment, stored = real_name(self._moment_type), real_name(self.stored)
+        form = *self.device_form.defines, *component_defines(self.device_form.special)
+        green = green_defines(self.green)
+        # a thread for each moment at least
+        group = SMALL_GROUP * math.ceil(math.prod(self.moment_sizes) / SMALL_GROUP)
+        placed: Defines = green[1], ("OUT_COMPLEX", int(self.is_complex)), ("MOMENT_REAL", moment)
+        integrating = Source("galerkin/special/touching_pairs.c", moment, (*form, *green, ("GROUP_SIZE", group)))
+        placing = Source("galerkin/special/scatter.c", stored, (*form, *placed))
+        self._integrating = Kernels(self.device, integrating, group)
+        self._placing = Kernels(self.device, placing, SMALL_GROUP)
+
     def _form_data(self) -> Any:
         """Nothing: local matrices are made on the device."""
         return ()
@@ -63,23 +115,31 @@ class DeviceSpecialPairs(DeviceBlock, SpecialPairs):
         room = (layers, *self.local_shape, max(1, len(self.trial.triangles)))
         size = int(np.prod(room)) * self.stored.itemsize * (1 + self.is_complex)
         self._require_memory(size, "touching and near pairs of triangles")
-        self.local = self.device.empty(room, self.stored)
-        self.local_i = self.device.empty(room if self.is_complex else (1,), self.stored)
+        empty = self.device.empty
+        self.matrices = empty(room, self.stored), empty(room if self.is_complex else (1,), self.stored)
         # local matrices, some pairs at a time
         if pairs.ordered:
             elements = self.test_space.element, self.trial_space.element
             table = tables_in_pairs(pairs.codes, self.wanted.power, elements, self._rule_type)
             rules, points = self._on_device(table), len(self.device_form.special) * np.diff(table.starts)
             count_work(self.device, "moments", lambda: float(points @ pairs.counts))
+            own = self._records(self.test_surface)
+            other = own if self.trial_surface is self.test_surface else self._records(self.trial_surface)
         for first in range(0, pairs.ordered, TOGETHER):
             count = min(TOGETHER, pairs.ordered - first)
-            moments = self._moments_of(pairs.sent, first, count, rules, self.test_surface, self.trial_surface)
-            self._place(pairs.sent, first, *moments, first)
+            self._place(pairs, first, *self._moments_of(pairs.sent, first, count, rules, (own, other)))
         if len(pairs.others):
-            real, imaginary = map(self.device.array, self._moments_here(pairs))
-            self._place(self._sent(in_order(pairs.others)), 0, real, imaginary, pairs.ordered)
-        self._tables.clear()
-        self._sent_records.clear()
+            self._place(pairs, pairs.ordered, *map(self.device.array, self._moments_here(pairs)))
+
+    def _send_data(self) -> None:
+        """Send what touching and near pairs read of both sides: data of triangles, coefficients, and where functions
+        are when vertices are taken in another order."""
+        test, trial = self.device_form.data(self)
+        data = test, trial.T, self.coefficients
+        self.near_data = tuple(self.device.array(np.ascontiguousarray(each, self.stored)) for each in data)
+        elements = self.test_space.element, self.trial_space.element
+        places = (element.permuted(INVERSES).astype(np.int32).reshape(9, -1) for element in elements)
+        self.function_places = tuple(map(self.device.array, places))
 
     def _candidates(self) -> Candidates:
         """Triangles that may be near to each other, from an earlier search where it fits."""
@@ -95,26 +155,89 @@ class DeviceSpecialPairs(DeviceBlock, SpecialPairs):
             self.found = FoundPairs(key, sides, Candidates(self.device, self._moment_type, *both, mesh is other, reach))
         return self.found.pairs
 
-    def _moments_here(self, pairs: DevicePairs) -> list[NDArray[Any]]:
-        """Real and imaginary moments of the pairs that have no rule, in the order of `others`; MeshError where
-        triangles overlap."""
+    def _on_device(self, tables: RuleTable) -> tuple[Any, ...]:
+        """Points and products of rules, parameters, and starts of the rules on the device, and the number of points of
+        all rules."""
+        kind = self._moment_type
+        self._require_memory((tables.points.size + tables.products.size) * kind.itemsize, "the rules of touching pairs")
+        numbers = tables.points, tables.products, self.parameters
+        arrays = [self.device.array(np.ascontiguousarray(each, kind)) for each in numbers]
+        return *arrays, self.device.array(tables.starts.astype(np.int32)), tables.points.shape[1]
+
+    def _records(self, surface: FlatTriangles) -> Any:
+        """The records of triangles that moments read."""
+        columns = surface.corners.reshape(-1, 9), surface.normals, surface.jacobian[:, None]
+        return self.device.array(np.concatenate(columns, axis=1, dtype=self._moment_type))
+
+    def _moments_of(
+        self, pairs: SentPairs, first: int, count: int, tables: tuple[Any, ...], records: Sequence[Any]
+    ) -> tuple[Any, Any]:
+        """(components, count, A * B) real and imaginary moments of the pairs from number `first` on, functions numbered
+        in the order of their rules; tables: of `_on_device`; records: of the triangles of both sides."""
+        kind, (points, products, parameters, starts, all_points) = self._moment_type, tables
+        shape = (len(self.device_form.special), count, math.prod(self.moment_sizes))
+        out = self.device.empty(shape, kind)
+        out_i = self.device.empty(shape if self.green.is_complex else (1,), kind)
+        self._integrating.launch(
+            "moments", shape[0] * count * self._integrating.group, *records, *pairs[:3], points, products, parameters,
+            pairs.rules, starts, all_points, first, count, out, out_i,
+        )  # fmt: skip
+        return out, out_i
+
+    def _moments_here(self, pairs: DevicePairs) -> tuple[NDArray[Any], NDArray[Any]]:
+        """(components, n, A * B) real and imaginary moments of the pairs that have no rule, in the order of `others`,
+        with vertices in that of the mesh; MeshError where triangles overlap."""
         spaces, chosen = (self.test_space, self.trial_space), (self.test.triangles, self.trial.triangles)
         corners = self.test_surface.corners, self.trial_surface.corners
         refuse_overlaps(spaces, chosen, corners, pairs.touching, pairs.near, pairs.ratios.astype(np.float64))
-        batches = self._batches(pairs.touching, pairs.near, pairs.ratios)
-        parts = [batch for batch in batches if batch.parts is not None and batch.rules.size]
-        found, moments = self._with_close(self._united(parts), [each for each in batches if each.close is not None])
-        order = np.lexsort(pairs.others.T[::-1])
-        assert np.array_equal(found.triangles, pairs.others[order]), "a touching pair has two rules"
-        place = np.argsort(order)
-        return [np.ascontiguousarray(each[:, place]) for each in moments]
+        components, keys = self.device_form.special, _keys(pairs.others)
+        order, done = np.argsort(keys), np.zeros(len(keys), bool)
+        shape = 1 + self.green.is_complex, len(components), len(keys), *self.moment_sizes
+        totals = np.zeros(shape, self._moment_type)
+        for batch in self._batches(pairs.touching, pairs.near, pairs.ratios):
+            if batch.parts is not None:
+                moments = self._moments_of_parts(batch)
+            elif batch.close is not None:
+                moments = list(self._all_moments(batch, components).swapaxes(0, 1))
+            else:  # whole pairs, which the device integrates
+                continue
+            # a pair may have several parts
+            place = order[np.searchsorted(keys, _keys(batch.pairs.triangles), sorter=order)]
+            for total, each in zip(totals, moments, strict=False):
+                np.add.at(total, (slice(None), place), each)
+            done[place] = True
+        assert done.all(), "a pair of triangles has two rules"
+        flat = totals.reshape(*shape[:3], -1)
+        return flat[0], flat[-1]
 
-    def _place(self, pairs: SentPairs, first: int, moments: Any, moments_i: Any, lo: int) -> None:
-        """Make local matrices of the pairs from number `first` on, with these moments, number `lo` of all and so on."""
-        self.device.launch(
-            self.placing, "place", (moments.shape[1],), (SMALL_GROUP,), *pairs[:3], *self.function_places, moments,
-            moments_i, *self.near_data, first, moments.shape[1], lo, len(self.trial.triangles), self.local_shape[0], 0,
-            self.local, self.local_i,
+    def _moments_of_parts(self, batch: Batch) -> list[NDArray[Any]]:
+        """Real moments (components, n, A, B) of the pairs of a batch, each on parts of its triangles, with functions on
+        the whole ones; then imaginary ones, if there are any."""
+        count, components = len(batch.pairs.triangles), len(self.device_form.special)
+        if not count:
+            return []
+        assert batch.parts is not None
+        # parts as triangles of their own
+        cuts = zip((self.test_surface, self.trial_surface), batch.pairs.triangles.T, batch.parts, strict=True)
+        records = [self._records(side.parts(*cut)) for side, *cut in cuts]
+        itself = np.repeat(np.arange(count)[:, None], 2, axis=1)
+        given, kinds = (itself, *batch.pairs[1:], batch.rules), (np.int32, np.int8, np.int8, np.int32)
+        sent = (self.device.array(np.ascontiguousarray(*each)) for each in zip(given, kinds, strict=True))
+        tables = batch.tables.in_pairs() if isinstance(batch.tables, ProductTable) else batch.tables
+        count_work(self.device, "moments", partial(float, components * np.diff(tables.starts)[batch.rules].sum()))
+        moments = self._moments_of(SentPairs(*sent), 0, count, self._on_device(tables), records)
+        # from functions on parts to those on the whole triangles
+        elements = self.test_space.element, self.trial_space.element
+        left, right = (restriction(*each) for each in zip(elements, batch.parts, strict=True))
+        found = [self.device.to_host(each) for each in moments[: 1 + self.green.is_complex]]
+        return [left @ each.reshape(components, count, *self.moment_sizes) @ right.swapaxes(1, 2) for each in found]
+
+    def _place(self, pairs: DevicePairs, first: int, moments: Any, moments_i: Any) -> None:
+        """Make the local matrices of the pairs from number `first` on, which have these moments."""
+        number = moments.shape[1]
+        self._placing.launch(
+            "place", number, *pairs.sent[:3], *self.function_places, moments, moments_i, *self.near_data, first,
+            number, len(self.trial.triangles), self.local_shape[0], *self.matrices,
         )  # fmt: skip
 
     def listed_by(self, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> tuple[Any, Any]:
@@ -122,19 +245,57 @@ class DeviceSpecialPairs(DeviceBlock, SpecialPairs):
         exchanged; rows, columns: which triangle of the selection each of a side is."""
         return self.there.listed(rows, columns)
 
+    def _array(self, values: NDArray[Any]) -> Any:
+        """Values sent to the device in the working precision."""
+        return self.device.array(np.ascontiguousarray(values, self.real))
+
+    def _require_memory(self, number: int, what: str) -> None:
+        """Raise MemoryError, which names `what`, if the device has no room for so many bytes."""
+        advice = "try precision='single', a coarser mesh, or backend='numba'"
+        require_device_memory(self.device, number, what, advice)
+
+    def ready_for_regular(self, zones: Zones) -> None:
+        """Build the program for regular pairs, list special ones in the order of triangles, and send nodes, functions
+        and data of both sides, which are the first arguments of its kernels, in the order that tile.c describes."""
+        self.zones, nodes, form, array = zones, Nodes.of(self, zones), self.device_form, self._array
+        out: Defines = ("OUT_COMPLEX", int(self.is_complex)), *out_real(real_name(self.real), real_name(self.stored))
+        defines: Defines = (
+            *form.defines,
+            *component_defines(form.regular),
+            *green_defines(self.green),
+            *nodes.defines,
+            *out,
+        )
+        source = Source(self.regular_file, real_name(self.real), defines)
+        self.regular_kernels = Kernels(self.device, source, SMALL_GROUP)
+        tables = [array(table * nodes.rule.weights) for table in form.functions(nodes.rule)]
+        own = other = nodes.of_triangles(self.test_surface, zones.reached[0])
+        if self.trial_surface is not self.test_surface:
+            other = nodes.of_triangles(self.trial_surface, zones.reached[1])
+        scalars, data = np.array([self.form.tiny(self.radial, self.real), *self.parameters]), self.near_data
+        if self.stored != self.real:
+            test, trial = form.data(self)
+            data = tuple(map(array, (test, trial.T, self.coefficients)))
+        given = array(own), tables[0], data[0], array(other.T), tables[1], data[1], array(scalars), data[2]
+        self.nodes, self.sides = nodes, given
+        self.pairs = self.listed_by(*(np.arange(len(side.triangles)) for side in (self.test, self.trial)))
+
     @staticmethod
     def ready_for_blocks(parts: Sequence["DeviceSpecialPairs"]) -> None:
-        """Prepare forms whose zones are common for `integrate`."""
+        """Prepare forms whose zones are common for `integrate_strips`."""
         zones = Zones.common(parts)
         for each in parts:
-            each._send_regular(zones)
-            each.pairs = each.listed_by(*(np.arange(len(side.triangles)) for side in (each.test, each.trial)))
+            each.ready_for_regular(zones)
 
-    def integrate(self, groups: int, given: tuple[Any, ...], out: Any, out_i: Any) -> None:  # type: ignore[override]
+    def integrate_strips(self, groups: int, given: tuple[Any, ...], out: Any, out_i: Any) -> None:
         """Queue the local matrices of all pairs of strips, in so many groups of threads; given: the strips, how many,
         and triangles of rows and columns."""
-        self.device.launch(
-            self.regular, "pairs_in_blocks", (groups * SMALL_GROUP,), (SMALL_GROUP,), *self.sides,
-            len(self.trial.triangles), self.local_shape[0], *given, *self.pairs, self.local, self.local_i,
-            self.specials, out, out_i,
+        self.regular_kernels.launch(
+            "pairs_in_blocks", groups * SMALL_GROUP, *self.sides, len(self.trial.triangles), self.local_shape[0],
+            *given, *self.pairs, *self.matrices, self.specials, out, out_i,
         )  # fmt: skip
+
+
+def _keys(triangles: NDArray[np.int32]) -> NDArray[np.int64]:
+    """(n,) numbers of pairs (n, 2) of triangles, which differ where these do."""
+    return np.asarray(triangles @ np.array([1 << 32, 1]))

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends import Device, Source, real_name, require_device_memory
+from calderon.backends import Device, Kernels, Source, real_name, require_device_memory
 from calderon.backends.records import Record
 from calderon.galerkin.device.local_matrices import SMALL_GROUP, LocalMatrices, out_real
 from calderon.galerkin.layered.metal import LayeredMetal
@@ -24,6 +24,8 @@ class DevicePairs(LocalMatrices):
     the device computes; `out` may have another.
     """
 
+    local_shape = 3, 3
+
     def __init__(
         self, device: Device, out: Any, metal: LayeredMetal, rule: tuple[NDArray[Any], NDArray[Any]], factor: complex,
         sides: tuple[Selection, Selection], skips: tuple[Index, Index], half: bool, real: np.dtype[Any],
@@ -34,7 +36,7 @@ class DevicePairs(LocalMatrices):
         points, weights = rule
         name, stored = real_name(real), real_name(self.stored)
         defines = *PAIR.defines, ("POINTS", len(weights)), ("TERMS", DEGREE + 1), *out_real(name, stored)
-        self._program = device.build(Source("galerkin/layered/pairs.c", name, defines))
+        self._kernels = Kernels(device, Source("galerkin/layered/pairs.c", name, defines), SMALL_GROUP)
         records, k0 = _records(metal, points), metal.sections.k0
         one, two = (records[each.triangles] for each in sides)
         integers, (parts, ends, series) = _tables(metal)
@@ -58,16 +60,10 @@ class DevicePairs(LocalMatrices):
     def _integers(self, *arrays: NDArray[Any]) -> list[Any]:
         return [self.device.array(np.ascontiguousarray(each, np.int32)) for each in arrays]
 
-    @property
-    def local_shape(self) -> tuple[int, int]:
-        return 3, 3
-
     def _integrate(self, lo: int, hi: int) -> None:
         width = len(self.trial.triangles)
-        self.device.launch(
-            self._program, "distant", (width, hi - lo), (SMALL_GROUP, 1), *self._arguments, lo, width, int(self.half),
-            self.local, self.local_i,
-        )  # fmt: skip
+        given = *self._arguments, lo, width, int(self.half)
+        self._kernels.launch("distant", (width, hi - lo), *given, self.local, self.local_i)
 
 
 def _records(metal: LayeredMetal, points: NDArray[np.float64]) -> NDArray[np.float64]:

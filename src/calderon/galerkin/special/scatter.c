@@ -1,19 +1,17 @@
-/* The local matrices of touching and near pairs take their places among those of a tile; the twin of `scatter_kernel` in
-   scatter.py. MOMENT_REAL: the type of their moments, double wherever there is double. LISTED: one after the other, in
-   layers of `count` pairs, instead. */
+/* The local matrices of touching and near pairs from their moments, one after the other, in layers of `count` pairs; the twin
+   of `scatter_kernel` in scatter.py. MOMENT_REAL: the type of moments, double wherever there is double. */
 #define SPECIAL 1
 #include FORM
 
 typedef MOMENT_REAL moment_type;
 
-/* begin, pairs, test_orders, trial_orders and moments as in touching_pairs.c; test_places (9, TESTS), trial_places (9,
+/* begin, number, pairs, test_orders, trial_orders and moments as in touching_pairs.c; test_places (9, TESTS), trial_places (9,
    TRIALS): the places of functions in the order of the rule, by three times the first vertex and the second one; data and
-   functions as in tile.c. upper: pairs of a triangle with itself count half. lo: the first test triangle of the tile, or if
-   LISTED the number of the first pair. */
+   functions as in tile.c; out, out_i (layers, functions * WIDTH, count). */
 KERNEL place(GLOBAL const int *pairs, GLOBAL const signed char *test_orders, GLOBAL const signed char *trial_orders,
              GLOBAL const int *test_places, GLOBAL const int *trial_places, GLOBAL const moment_type *moments,
              GLOBAL const moment_type *moments_i, GLOBAL const real_type *test_data, GLOBAL const real_type *trial_data,
-             GLOBAL const real_type *coefficients, int begin, int number, int lo, int count, int functions, int upper,
+             GLOBAL const real_type *coefficients, int begin, int number, int count, int functions,
              GLOBAL out_type *out, GLOBAL out_type *out_i)
 {
     int pair = THREAD(0);
@@ -34,11 +32,7 @@ KERNEL place(GLOBAL const int *pairs, GLOBAL const signed char *test_orders, GLO
                 sums[COMPONENTS * MOMENTS + to] = (real_type)moments_i[from];
 #endif
             }
-#if LISTED
-    size_t first = (size_t)((lo + pair) / count) * functions * WIDTH * count + (lo + pair) % count;
-#else
-    size_t first = (size_t)(i - lo) * functions * WIDTH * count + j;
-#endif
-    local_matrix(sums, test_data + (size_t)i * TEST_LENGTH(functions), trial_data + j, coefficients, functions,
-                 upper && i == j ? R(0.5) : R(1.0), first, count, out, out_i);
+    size_t first = own / count * functions * WIDTH * count + own % count;
+    local_matrix(sums, test_data + (size_t)i * TEST_LENGTH(functions), trial_data + j, coefficients, functions, R(1.0), first,
+                 count, out, out_i);
 }

@@ -12,7 +12,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends import Device, Execution, Source, count_work, format_bytes, real_name, require_device_memory
+from calderon.backends import (
+    Device,
+    Execution,
+    Kernels,
+    Source,
+    count_work,
+    format_bytes,
+    real_name,
+    require_device_memory,
+)
 from calderon.backends.devices.device_matrix import vector_type
 from calderon.galerkin.bilinear_form import BilinearForm
 from calderon.galerkin.device.local_matrices import LIMITS, SMALL_GROUP
@@ -20,7 +29,7 @@ from calderon.galerkin.device.special_pairs import DeviceSpecialPairs
 from calderon.galerkin.rows.cluster_tables import incidence, positions, triangle_lists
 from calderon.galerkin.rows.entry_kernels import Clusters
 from calderon.galerkin.rows.special_pairs import FoundPairs
-from calderon.products.device.tables import WORD, counted, indices
+from calderon.products.device.tables import WORD, counted, indices, runs_that_fit
 from calderon.products.near_entries import in_twos
 from calderon.products.near_file import SavedNear
 from calderon.products.near_filling import fill
@@ -244,7 +253,7 @@ class NearFilling:
             ("STORED_REAL", real if store.is_packed else real_name(self.memory.kind)),
             ("WIDE_REAL", real_name(vector_type(self.device))),
         )  # fmt: skip
-        self._program = self.device.build(Source("products/device/near_filling.c", real, defines))
+        self._kernels = Kernels(self.device, Source("products/device/near_filling.c", real, defines), SMALL_GROUP)
 
     def fill(
         self,
@@ -280,7 +289,7 @@ class NearFilling:
             self.fill(np.arange(count), groups, (layout.rows, layout.columns), [None] * len(groups))
             yield count, count
 
-    def _chunks(self, numbers: Index, groups: Sequence[_Group]) -> Iterator[Index]:
+    def _chunks(self, numbers: Index, groups: Sequence[_Group]) -> list[Index]:
         """The numbers of blocks that are computed together, in the order of row clusters. TooLarge where one alone does
         not fit."""
         pairs = self.store.layout.pairs[numbers]
@@ -296,8 +305,7 @@ class NearFilling:
                 f"are for local matrices, and those of two leaves need {format_bytes(int(bytes_of.max()))}: try "
                 "precision='single', or backend='numba'"
             )
-        ends = np.cumsum(bytes_of)
-        yield from np.split(numbers, np.flatnonzero(np.diff((ends - bytes_of) // most)) + 1)
+        return [numbers[run] for run in runs_that_fit(bytes_of, most)]
 
     def _fill(self, numbers: Index, groups: Sequence[_Group], rows: Clusters) -> None:
         """Compute blocks together: local matrices and sums of each term, then the numbers that are stored."""
@@ -308,7 +316,7 @@ class NearFilling:
         table, count, heights = self._records(numbers, np.repeat(np.arange(len(new)), np.diff(first)))
         blocks, threads = indices(device, table), int(store.sizes[1][numbers].sum())
         entries = device.empty((store.parts * count,), real)
-        self._launch("clear_entries", store.parts * count, entries, store.parts * count)
+        self._kernels.launch("clear_entries", store.parts * count, entries, store.parts * count)
         for group in groups:
             strips = _Strips.of(group, rows, first, pairs)
             records, lists = indices(device, strips.records), device.array(strips.lists)
@@ -316,11 +324,13 @@ class NearFilling:
             room = (-(-strips.pairs // width), group.numbers, width)
             matrices = [device.empty(room, real), device.empty(room if store.parts == 2 else (1,), real)]
             for part in group.parts:
-                part.integrate(strips.groups, (records, len(new), group.row_lists, lists), *matrices)
+                part.integrate_strips(strips.groups, (records, len(new), group.row_lists, lists), *matrices)
                 count_work(device, "pairs_in_blocks", partial(float, strips.pairs * part.nodes.usual**2))
-                self._launch("gather_blocks", threads, *matrices, records, blocks, len(numbers), *group.tables, lists,
-                             group.numbers, part.local_shape[1], width, threads, entries)  # fmt: skip
-        self._launch("store_blocks", heights, entries, blocks, len(numbers), heights, *self.memory.there)
+                self._kernels.launch(
+                    "gather_blocks", threads, *matrices, records, blocks, len(numbers), *group.tables, lists,
+                    group.numbers, part.local_shape[1], width, threads, entries,
+                )  # fmt: skip
+        self._kernels.launch("store_blocks", heights, entries, blocks, len(numbers), heights, *self.memory.there)
 
     def _records(self, numbers: Index, strip: Index) -> tuple[Index, int, int]:
         """Records of blocks (see near_filling.c), and how many entries and rows they have; strip: that of each."""
@@ -334,6 +344,3 @@ class NearFilling:
         columns = layout.columns.start[layout.pairs[numbers, 1]]
         table = np.stack([strip, columns, span, *(ends - many).T, *begins], axis=1)
         return table, int(ends[-1, 0]), int(ends[-1, 2])
-
-    def _launch(self, kernel: str, threads: int, *arguments: Any) -> None:
-        self.device.launch(self._program, kernel, (threads,), (SMALL_GROUP,), *arguments)
