@@ -355,7 +355,8 @@ def test_sums_of_rows_are_those_of_the_processor(monkeypatch, name, precision, b
 
 def test_dense_blocks_are_those_of_the_dense_matrix():
     """Special pairs in their places, for unknowns of constant, linear, and edge functions. Both have one rule of
-    distant pairs, which compressed methods choose by their tolerance unless an accuracy is given."""
+    distant pairs, which compressed methods choose by their tolerance unless another accuracy than the usual one is
+    given."""
     for operator, precision in (
         (cal.single_layer(LAPLACE, cal.P0(COARSE.mesh), quadrature=cal.Quadrature(accuracy=2e-5)), "double"),
         (cal.hypersingular(HELMHOLTZ, COARSE), "single"),

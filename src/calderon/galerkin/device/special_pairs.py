@@ -203,8 +203,9 @@ class DeviceSpecialPairs(SpecialPairs):
                 continue
             # a pair may have several parts
             place = order[np.searchsorted(keys, _keys(batch.pairs.triangles), sorter=order)]
-            for total, each in zip(totals, moments, strict=False):
-                np.add.at(total, (slice(None), place), each)
+            for total, values in zip(totals, moments, strict=False):
+                for component, each in zip(total, values, strict=True):
+                    np.add.at(component, place, each)
             done[place] = True
         assert done.all(), "a pair of triangles has two rules"
         flat = totals.reshape(*shape[:3], -1)

@@ -56,7 +56,7 @@ def device_rows(
     same = pairs.form.direct and pairs.test_space is pairs.trial_space and rows is columns
     clusters = [rows] if same else [rows, columns]
     chosen = zip((pairs.test, pairs.trial), clusters, operator.shape, strict=False)
-    places = [positions(each.places, *own) for each, *own in chosen]
+    places = [positions(each.places, own, unknowns) for each, own, unknowns in chosen]
     orders = [triangle_order(each) for each in places]
     sides = []
     for test, own, place, order in zip((True, False), clusters, places, orders, strict=False):
