@@ -7,7 +7,7 @@ import pytest
 
 import calderon as cal
 from calderon.mlfmm import sums
-from calderon.mlfmm.degrees import Samples, Search
+from calderon.mlfmm.degrees import SampledLevels, Samples, Search
 from calderon.mlfmm.equivalent.cubes import TURNS, Cubes, potentials, standing
 from calderon.mlfmm.far import Far, find_degrees
 from calderon.mlfmm.points import Points, centres_of
@@ -67,7 +67,8 @@ def far_of(k, rtol, real, kinds):
     lists = lists_of(tree)
     starts = np.append(tree.sources[lists.leaves, 0], len(CROWD))
     points = Points.of(CROWD[tree.source_order], starts, centres_of(tree)[lists.leaves], real)
-    waves = find_degrees(tree, lists, k, rtol, real, points, points, (True, False), 0.5 * 2 * np.pi / abs(k))
+    sampled = SampledLevels(tree, lists, points, points)
+    waves = find_degrees(sampled, k, rtol, real, (True, False), 0.5 * 2 * np.pi / abs(k))
     traversal, low = waves.levels(tree, lists, k, real)
     assert traversal.levels
     assert low.levels

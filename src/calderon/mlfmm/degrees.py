@@ -2,9 +2,11 @@
 
 A pattern of points within a radius a needs about k a + c (k a)^(1/3), a translation between two of them that of 2 a.
 Where boxes are small, sources stick out, or numbers are in single precision, the error depends on more than this, so it
-is measured: with the exact kernel, at points of the closest pairs of boxes of the level.
+is measured: with the exact kernel, at points of the closest pairs of boxes of the level. Samples and errors are kept:
+searches for tolerances in turn, on the same points, need most of them again.
 """
 
+import functools
 import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -14,10 +16,12 @@ from numpy.polynomial.legendre import legval
 from numpy.typing import NDArray
 
 from calderon.mlfmm.equivalent.cube_kernels import evaluated
-from calderon.mlfmm.levels import Degrees, Pairs
-from calderon.mlfmm.points import PointsOfLevel
+from calderon.mlfmm.levels import Degrees, Pairs, pairs_of_levels
+from calderon.mlfmm.points import Points, PointsOfLevel
 from calderon.mlfmm.spectrum import Array, Grid, phi_matrices, theta_matrices
 from calderon.mlfmm.translation import coefficients
+from calderon.products.lists import Lists
+from calderon.products.octree import Octree
 
 
 class SearchLimits(NamedTuple):
@@ -27,15 +31,17 @@ class SearchLimits(NamedTuple):
     number on are not verified: they are good there, and the search would take long; the first one is for tables of a
     single product, of which the search would take more. margin: factor by which the excess of guesses that are not
     verified is enlarged; their patterns have one degree more. falls: factors by which errors become smaller with each
-    degree, at least and at most, up to those of `sure`. pairs, points: pairs of boxes, from all distances, and points
-    of each box that a search looks at. directions: up to which all pairs are looked at, the second number for a single
-    product; of more, fewer pairs, but `few`.
+    degree, at least and at most, up to those of `sure`. rise: times the least one before it, an error that rounding
+    makes, which grows with degrees. pairs, points: pairs of boxes, from all distances, and points of each box that a
+    search looks at. directions: up to which all pairs are looked at, the second number for a single product; of more,
+    fewer pairs, but `few`.
     """
 
     beyond: int = 20
     sure: tuple[tuple[float, int], ...] = ((1e-4, 15), (1e-6, 50), (0.0, 120))
     margin: float = 1.15
     falls: tuple[float, float] = (2.0, 4.0)
+    rise: float = 10.0
     pairs: int = 32
     points: int = 16
     directions: tuple[int, int] = (250, 125)
@@ -71,9 +77,12 @@ class Samples(NamedTuple):
     inward: Array
     outward: Array
 
-    def some(self, count: int) -> "Samples":
-        """So many of the pairs, of all distances."""
-        step = max(1, len(self.offsets) // count)
+    def step(self, count: int) -> int:
+        """The step through the pairs that leaves about so many of them, of all distances."""
+        return max(1, len(self.offsets) // count)
+
+    def every(self, step: int) -> "Samples":
+        """One pair of each `step` of them."""
         return Samples(*(each[step // 2 :: step] for each in self))
 
     @staticmethod
@@ -99,6 +108,45 @@ class Samples(NamedTuple):
         return Samples(np.asarray(pairs.used[pairs.offset[chosen]] * edge, np.float64), one, other, inward, outward)
 
 
+class SampledLevel(NamedTuple):
+    """A level at which searches look. edge: of its boxes, in m; samples: of pairs of boxes, None where there are none
+    with points; radius: the largest distance in m of a point from the centre of its box; known: errors by the search,
+    the step through the samples, and what was tried."""
+
+    edge: float
+    samples: Samples | None
+    radius: float
+    known: dict[Any, float]
+
+    def error(self, key: Any, measure: Callable[[], float]) -> float:
+        """The error of that key, which is measured once."""
+        if key not in self.known:
+            self.known[key] = measure()
+        return self.known[key]
+
+
+class SampledLevels:
+    """The levels of a tree, with samples of those that searches look at. pairs: separated boxes of all levels; runs:
+    first box and end of each; edges (levels,): of boxes, in m."""
+
+    def __init__(self, tree: Octree, lists: Lists, sources: Points, targets: Points) -> None:
+        """sources, targets: points by the leaves of the lists, the same object where they are the same."""
+        self.pairs, self.runs = pairs_of_levels(tree, lists), tree.runs_of_levels()
+        self.edges = 0.5 ** np.arange(len(self.runs)) * tree.cube.edge
+        self._given, self._levels = (tree, lists, sources, targets), dict[int, SampledLevel]()
+
+    def level(self, n: int) -> SampledLevel:
+        """The level of that number; samples are drawn when it is first needed."""
+        if n not in self._levels:
+            tree, lists, sources, targets = self._given
+            near = PointsOfLevel.of(targets, tree, lists, *self.runs[n])
+            far = near if sources.local is targets.local else PointsOfLevel.of(sources, tree, lists, *self.runs[n])
+            radius = near.radius if far is near else max(near.radius, far.radius)
+            samples = Samples.of(self.pairs[n], self.edges[n], near, far)
+            self._levels[n] = SampledLevel(float(self.edges[n]), samples, radius, {})
+        return self._levels[n]
+
+
 class Search(NamedTuple):
     """For a wavenumber, a precision, and the derivatives of the kernel at targets and sources; once: for a single
     product; green: the function that takes the place of waves, None for these."""
@@ -110,21 +158,28 @@ class Search(NamedTuple):
     once: bool = False
     green: Any = None
 
-    def degrees(self, samples: Samples, radius: float, rtol: float) -> Degrees | None:
-        """The least ones with that relative error (root mean square), None where it cannot be reached."""
-        guesses = [guess(abs(self.k) * each, rtol) for each in (2 * radius, radius)]
-        if guesses[0] > next(degree for least, degree in LIMITS.sure[not self.once :] if rtol >= least):
-            return self.likely(radius, rtol)
-        samples = samples.some(
-            max(LIMITS.few, round(LIMITS.pairs * LIMITS.directions[self.once] / Grid.of(guesses[0]).count))
-        )
-        exact = self.exact(samples)
+    def degrees(self, level: SampledLevel, rtol: float) -> Degrees | None:
+        """The least ones with that relative error (root mean square), None where it cannot be reached; likely ones of
+        a level without samples."""
+        guesses = [guess(abs(self.k) * each, rtol) for each in (2 * level.radius, level.radius)]
+        sure = next(degree for least, degree in LIMITS.sure[not self.once :] if rtol >= least)
+        if level.samples is None or guesses[0] > sure:
+            return self.likely(level.radius, rtol)
+        many = round(LIMITS.pairs * LIMITS.directions[self.once] / Grid.of(guesses[0]).count)
+        step = level.samples.step(max(LIMITS.few, many))
+        samples = level.samples.every(step)
+        exact = functools.cache(lambda: self.exact(samples))
+
+        def error(half: int, full: int) -> float:
+            degrees = Degrees(half, full)
+            return level.error((self, step, degrees), lambda: self.error(samples, exact(), degrees))
+
         full = least(guesses[0] - 1, (max(2, guesses[0] - 4), guesses[0] + LIMITS.beyond), rtol, LIMITS.falls,
-                     lambda n: self.error(samples, exact, Degrees(n, n)))  # fmt: skip
+                     lambda n: error(n, n))  # fmt: skip
         if full is None:
             return None
         half = least(min(guesses[1] + 1, full), (max(1, min(guesses[1] - 3, full)), full), 1.15 * rtol, LIMITS.falls,
-                     lambda n: self.error(samples, exact, Degrees(n, full)))  # fmt: skip
+                     lambda n: error(n, full))  # fmt: skip
         return Degrees(full if half is None else half, full)
 
     def likely(self, radius: float, rtol: float) -> Degrees:
@@ -168,20 +223,24 @@ class Search(NamedTuple):
         if not same:
             matrices = theta_matrices(half, full), phi_matrices(half.rows, full.rows)
             out, into = (resampled(each, half, full, matrices) for each in (out, into))
+        # translations, with the factors of derivatives
         distances = np.linalg.norm(samples.offsets, axis=1)
         lengths, which = np.unique(np.round(distances, 12), return_inverse=True)
         series = coefficients(self.k, lengths, degrees.full)[which].T
         cosines = samples.offsets / distances[:, None] @ full.directions
-        middle = (legval(cosines, series[:, :, None], tensor=False) * full.weights).astype(kind)
-        found = into.astype(kind) * middle[:, None] @ out.astype(kind).swapaxes(1, 2)
+        slopes = (1j * self.k) ** self.inward * (-1j * self.k) ** self.outward
+        middle = (legval(cosines, series[:, :, None], tensor=False) * (slopes * full.weights)).astype(kind)
+        found = into * middle[:, None] @ out.swapaxes(1, 2)
         change = float((np.abs(found - exact) ** 2).sum())
         total = float((np.abs(exact) ** 2).sum())
         return math.sqrt(change / total) if total > 0 and math.isfinite(change) else math.inf
 
     def _waves(self, points: Array, vectors: Array, grid: Grid, sign: int, derivative: bool) -> NDArray[Any]:
-        """(..., count) of points (..., 3)."""
+        """(..., count) of points (..., 3), times the part of vectors (..., 3) along each direction if `derivative`."""
         waves = oscillation(sign * self.k, points @ grid.directions, self.real)
-        return waves * (sign * 1j * self.k * (vectors @ grid.directions)) if derivative else waves
+        if derivative:
+            waves *= (vectors @ grid.directions).astype(self.real)
+        return waves
 
 
 def oscillation(k: complex, r: Array, real: Any) -> NDArray[Any]:
@@ -201,7 +260,8 @@ def least(
 ) -> int | None:
     """The least number, from bounds[0] to before bounds[1], whose error is allowed, found from `first` on: downwards
     where its is, else upwards; None if there is none. Each one more divides errors by at least falls[0], so that none
-    below can hold where the error is not so small, and by no more than falls[1]."""
+    below can hold where the error is not so small, and by no more than falls[1]; none above can hold where errors have
+    begun to rise by rounding."""
     n = min(max(first, bounds[0]), bounds[1] - 1)
     if bounds[0] >= bounds[1]:
         return None
@@ -210,11 +270,13 @@ def least(
         while n > bounds[0] and found * falls[0] <= allowed and (found := error(n - 1)) <= allowed:
             n -= 1
         return n
+    smallest = found
     while found > allowed:
         n += max(1, math.floor(math.log(min(found / allowed, 1e9)) / math.log(falls[1])))
-        if n >= bounds[1]:
+        if n >= bounds[1] or found > LIMITS.rise * smallest:
             return None
         found = error(n)
+        smallest = min(smallest, found)
     return n
 
 
@@ -222,7 +284,9 @@ def resampled(values: NDArray[Any], coarse: Grid, fine: Grid, matrices: tuple[Ar
     """Functions (..., count) on another grid, as `passes.interpolate`; matrices: in theta and in phi."""
     n, (theta, phi) = coarse.rows, [each.astype(values.dtype) for each in matrices]
     u, v = values.reshape(-1, n, 2, n).transpose(2, 0, 1, 3)
-    even, odd = (theta[p] @ (each / 2) @ phi[p].T for p, each in enumerate((u + v, u - v)))
+    # one product for all functions in phi, then one for each of them in theta
+    even, odd = (theta[p] @ (each.reshape(-1, n) @ (phi[p].T / 2)).reshape(-1, n, fine.rows)
+                 for p, each in enumerate((u + v, u - v)))  # fmt: skip
     return np.stack([even + odd, even - odd], axis=2).reshape(*values.shape[:-1], -1)
 
 

@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 from calderon.backends import require_memory, run_tasks
 from calderon.backends.threads import in_parts
 from calderon.backends.vectors import aligned, width
-from calderon.mlfmm.degrees import Degrees, Samples, Search
+from calderon.mlfmm.degrees import Degrees, SampledLevels, Search
 from calderon.mlfmm.equivalent.cubes import EDGE, PARTS, SUMS, WAVES, Cubes, find_points, from_sums, to_sums
 from calderon.mlfmm.equivalent.lowfrequency import LowFrequency
-from calderon.mlfmm.levels import Level, Pairs, Patterns, Traversal, levels_of, pairs_of_levels
+from calderon.mlfmm.levels import Level, Pairs, Patterns, Traversal, levels_of
 from calderon.mlfmm.p2m_l2p import POINTS, l2p_kernel, p2m_kernel
-from calderon.mlfmm.points import Points, PointsOfLevel
+from calderon.mlfmm.points import Points
 from calderon.mlfmm.spectrum import Grid, flat
 from calderon.products.lists import Lists, leaves_of_boxes
 from calderon.products.octree import Octree
@@ -303,35 +303,26 @@ class Found(NamedTuple):
 
 
 def find_degrees(
-    tree: Octree, lists: Lists, k: complex, rtol: float, real: Any, sources: Points, targets: Points,
-    derivatives: tuple[bool, bool], least: float = 0.0, once: bool = False,
-    green: Any = None,
+    sampled: SampledLevels, k: complex, rtol: float, real: Any, derivatives: tuple[bool, bool], least: float = 0.0,
+    once: bool = False, green: Any = None,
 ) -> Found | None:  # fmt: skip
     """Degrees of the levels with separated boxes, and of those between them and the leaves, that hold a tolerance; None
     where numbers cannot hold it. derivatives: of the kernel, at targets and at sources. Boxes with edges below `least`
     (in m) have equivalent sources; once: for a single product."""
-    pairs, runs, found = pairs_of_levels(tree, lists), tree.runs_of_levels(), dict[int, Degrees | None]()
-    search, cubes, lowest = Search(k, real, *derivatives, once, green), None, len(runs)
+    pairs, edges, found = sampled.pairs, sampled.edges, dict[int, Degrees | None]()
+    search, cubes, lowest = Search(k, real, *derivatives, once, green), None, len(pairs)
     values = search._replace(inward=False, outward=False)
-    first = next((n for n, each in enumerate(pairs) if len(each.source)), len(runs))
-    edges = 0.5 ** np.arange(len(runs)) * tree.cube.edge
+    first = next((n for n, each in enumerate(pairs) if len(each.source)), len(pairs))
     # waves decay before they are received; errors of other functions are of one sign
-    shares = rtol * np.exp(np.minimum(np.imag(k) * edges, 700.0)) if green is None else np.full(len(runs), rtol / 6)
+    shares = rtol * np.exp(np.minimum(np.imag(k) * edges, 700.0)) if green is None else np.full(len(pairs), rtol / 6)
     # from the leaves up; up to the first level whose waves have decayed before they reach separated boxes
-    levels = np.arange(len(runs) - 1, first - 1, -1)
+    levels = np.arange(len(pairs) - 1, first - 1, -1)
     levels = levels[np.logical_and.accumulate(shares[levels] < 1)]
-
-    def sampled(n: int) -> tuple[Samples | None, float]:
-        """Samples of a level, and the largest distance of its points from the centres of boxes."""
-        near = PointsOfLevel.of(targets, tree, lists, *runs[n])
-        far = near if sources.local is targets.local else PointsOfLevel.of(sources, tree, lists, *runs[n])
-        radius = near.radius if far is near else max(near.radius, far.radius)
-        return Samples.of(pairs[n], edges[n], near, far), radius
 
     # small boxes: points of cubes, found by values; derivatives have the errors of nearby points
     for n in levels[edges[levels] < least].tolist():
         few, lowest = cubes.p if cubes else EDGE.least, n
-        cubes = find_points(values, sampled(n)[0], edges[n], few, shares[n] * 0.7 ** sum(derivatives))
+        cubes = find_points(values, sampled.level(n), few, shares[n] * 0.7 ** sum(derivatives))
         if cubes is None:
             return None
     # degrees of each other level; boxes without separated ones give patterns to the level above, and get some from it
@@ -341,8 +332,7 @@ def find_degrees(
         n = waves[task]
         if None in found.values():  # one level that does not hold the tolerance is enough
             return
-        samples, radius = sampled(n)
-        found[n] = search.likely(radius, shares[n]) if samples is None else search.degrees(samples, radius, shares[n])
+        found[n] = search.degrees(sampled.level(n), shares[n])
 
     run_tasks(work, len(waves))
     # at least those of the level below

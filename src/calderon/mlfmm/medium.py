@@ -20,7 +20,7 @@ from calderon.backends import Device, Execution, run_tasks, runs_of_work
 from calderon.galerkin.rows.entry_kernels import Clusters
 from calderon.integrands import MAGNETIC_FIELD
 from calderon.mlfmm.channels import Channel, Listed, factorised, is_of_currents, listed, mixed, table_of, weighted
-from calderon.mlfmm.degrees import guess, other_green, shortest, with_real_part
+from calderon.mlfmm.degrees import SampledLevels, guess, other_green, shortest, with_real_part
 from calderon.mlfmm.equivalent.cubes import SUMS
 from calderon.mlfmm.far import Far, find_degrees, is_vector
 from calderon.mlfmm.levels import Degrees
@@ -97,12 +97,13 @@ class Side(NamedTuple):
 
 
 class Waves(NamedTuple):
-    """The tests and the charges of all terms; degree: of the quadrature of charges. slopes: whether there are
-    derivatives."""
+    """The tests and the charges of all terms; degree: of the quadrature of charges. sampled: levels with samples of
+    their points, where degrees are searched for. slopes: whether there are derivatives."""
 
     degree: int
     tests: Side
     charges: Side
+    sampled: SampledLevels
     slopes: bool
 
 
@@ -271,8 +272,7 @@ class Medium(LinearOperator):
             self.waves = waves._replace(degree=degree)
             return True
         sides, derivatives = (waves.charges.points, waves.tests.points), (waves.slopes, False)
-        degrees = find_degrees(self.tree, self.lists, self.k, rtol, self.real, *sides, derivatives, self.least,
-                               green=self.green)  # fmt: skip
+        degrees = find_degrees(waves.sampled, self.k, rtol, self.real, derivatives, self.least, green=self.green)
         if degrees is None:
             self.refused[self.real] = rtol
             return False
@@ -303,9 +303,12 @@ class Medium(LinearOperator):
         charges = self._side(columns, out, self.sites.columns, mix[1], degree)
         # both sides share points where they are the same functions
         if rows != columns or not np.array_equal(self.sites.rows, self.sites.columns):
-            return Waves(degree, self._side(rows, into, self.sites.rows, mix[0], degree), charges, slopes)
-        points = charges.points if mix[0] is None else charges.points._replace(mix=mix[0])
-        return Waves(degree, Side(charges.listed, points, into), charges, slopes)
+            tests = self._side(rows, into, self.sites.rows, mix[0], degree)
+        else:
+            points = charges.points if mix[0] is None else charges.points._replace(mix=mix[0])
+            tests = Side(charges.listed, points, into)
+        sampled = SampledLevels(self.tree, self.lists, charges.points, tests.points)
+        return Waves(degree, tests, charges, sampled, slopes)
 
     def _side(
         self, channels: list[Channel], weights: NDArray[np.complex128], sites: NDArray[np.int64], mix: Any, degree: int

@@ -14,7 +14,7 @@ from calderon.backends.vectors import aligned, width
 from calderon.greens import Green, Helmholtz
 from calderon.greens.elementary import SHORT
 from calderon.greens.helmholtz import helmholtz
-from calderon.mlfmm.degrees import shortest, with_real_part
+from calderon.mlfmm.degrees import SampledLevels, shortest, with_real_part
 from calderon.mlfmm.device.point_sums import DevicePointFar, DeviceSums
 from calderon.mlfmm.far import Far, find_degrees
 from calderon.mlfmm.plan import SINGLE, Attempt, attempts, rtol_of
@@ -268,7 +268,8 @@ class PointTree:
         own = ends[0]._replace(local=ends[0].local.astype(real))
         sides = own, own if targets is None else ends[1]._replace(local=ends[1].local.astype(real))
         derivatives = kinds.gradient, kinds.dipoles
-        waves = find_degrees(tree, found.lists, k, attempt.share * rtol, real, *sides, derivatives, 0.99 * least, True)
+        sampled = SampledLevels(tree, found.lists, *sides)
+        waves = find_degrees(sampled, k, attempt.share * rtol, real, derivatives, 0.99 * least, once=True)
         if waves is None:
             return None
         traversal, low = waves.levels(tree, found.lists, k, real)

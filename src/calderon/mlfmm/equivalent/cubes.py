@@ -30,7 +30,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from calderon.mlfmm.degrees import LIMITS, Samples, Search, least, oscillation
+from calderon.mlfmm.degrees import LIMITS, SampledLevel, Samples, Search, least, oscillation
 from calderon.mlfmm.equivalent.cube_kernels import evaluated
 from calderon.mlfmm.spectrum import Array
 
@@ -203,13 +203,18 @@ def nested_of(green: Any) -> int:
     return 1 if green is None else 2
 
 
-def find_points(search: Search, samples: Samples | None, edge: float, few: int, rtol: float) -> Cubes | None:
+def find_points(search: Search, level: SampledLevel, few: int, rtol: float) -> Cubes | None:
     """The least points of an edge, at least so few, that hold a tolerance; None where none do."""
-    if samples is None:
+    if level.samples is None:
         return Cubes(few, nested_of(search.green))
-    samples = samples.some(LIMITS.few)
-    found = least(likely_points(rtol), (few, EDGE.most + 1), rtol, EDGE.falls,
-                  lambda p: Cubes(p, nested_of(search.green)).error(search, samples, edge))  # fmt: skip
+    step = level.samples.step(LIMITS.few)
+    samples = level.samples.every(step)
+
+    def error(p: int) -> float:
+        cubes = Cubes(p, nested_of(search.green))
+        return level.error((search, step, cubes), lambda: cubes.error(search, samples, level.edge))
+
+    found = least(likely_points(rtol), (few, EDGE.most + 1), rtol, EDGE.falls, error)
     return None if found is None else Cubes(found, nested_of(search.green))
 
 
