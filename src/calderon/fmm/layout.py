@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from calderon.fmm.tables import SLACK, Order
 from calderon.galerkin.bilinear_form import BilinearForm
 from calderon.galerkin.rows.special_pairs import FoundPairs
 from calderon.mesh import TriangleMesh
-from calderon.products.lists import Lists, lists_of
+from calderon.products.lists import CountedLists, Lists, counted_lists
 from calderon.products.octree import DEEPEST, Cube, Octree, octree
 from calderon.spaces import NodalVectorSpace, Space
 from calderon.spaces.pieces import Pieces
@@ -102,6 +102,23 @@ class Side:
                     vars(each.space).pop(name, None)
 
 
+class Divided(NamedTuple):
+    """A tree that is compared with others. cost: of set-up and products, in pairs of triangles of neighbouring
+    leaves."""
+
+    tree: Octree
+    lists: CountedLists
+    cost: float
+
+    @staticmethod
+    def of(tree: Octree, apart: int, translation: float) -> "Divided":
+        """translation: the cost of one pair of separated boxes."""
+        lists = counted_lists(tree, apart)
+        rows, columns = (np.diff(runs[lists.leaves])[:, 0] for runs in (tree.targets, tree.sources))
+        pairs = np.repeat(rows, np.diff(lists.near_start)) @ columns[lists.near]
+        return Divided(tree, lists, float(pairs) + translation * int(lists.each.sum()))
+
+
 @dataclass(frozen=True, eq=False)
 class Layout:
     """A tree of the triangles of both sides; one side where they are the same. order: one that it is made for.
@@ -132,28 +149,27 @@ class Layout:
         test = trial if set(map(id, tests)) == set(map(id, trials)) else Elements.of(tests, order, near)
         same = trial.is_of(test)
 
-        def layout(cube: Cube) -> Layout:
+        def divided(cube: Cube) -> Divided:
             deepest = [np.clip(np.log2(cube.edge / each.least), 0, DEEPEST).astype(np.int64) for each in (trial, test)]
             tree = octree(trial.centres, None if same else test.centres, promise.leaf, (deepest[0], deepest[1]), cube)
-            lists = lists_of(tree, order.apart)
-            columns = Side.of(trial, tree, lists, tree.source_order, tree.sources)
-            rows = columns if same else Side.of(test, tree, lists, tree.target_order, tree.targets)
-            return Layout(order, tree, lists, rows, columns, several)
-
-        def cost(each: Layout) -> float:
-            return each.cost(worth * order.r)
+            return Divided.of(tree, order.apart, worth * order.r)
 
         cube = Cube.around(trial.centres, test.centres)
 
-        def cheapest(factors: Sequence[float]) -> Layout:
-            found = dict[float, Layout]()
-            run_tasks(lambda k: found.update({factors[k]: layout(cube.enlarged(factors[k]))}), len(factors))
-            return min((found[each] for each in factors), key=cost)
+        def cheapest(factors: Sequence[float]) -> Divided:
+            found = dict[float, Divided]()
+            run_tasks(lambda k: found.update({factors[k]: divided(cube.enlarged(factors[k]))}), len(factors))
+            return min((found[each] for each in factors), key=lambda each: each.cost)
 
         # edges of the root by the least one, with which leaves of all sizes are possible, then around the best of these
         best = cheapest([1.0, 1.15, 1.3, 1.5, 1.75])
         others = [each * best.tree.cube.edge / cube.edge for each in (0.94, 0.97, 1.03, 1.06)]
-        return min([best, cheapest([each for each in others if each > 1])], key=cost)
+        best = min([best, cheapest([each for each in others if each > 1])], key=lambda each: each.cost)
+        # lists of the best one alone
+        tree, lists = best.tree, best.lists.written()
+        columns = Side.of(trial, tree, lists, tree.source_order, tree.sources)
+        rows = columns if same else Side.of(test, tree, lists, tree.target_order, tree.targets)
+        return Layout(order, tree, lists, rows, columns, several)
 
     def serves(self, order: Order) -> bool:
         """Whether products of an order may use this tree."""
@@ -181,9 +197,8 @@ class Layout:
         rows, columns = self.rows.pieces(form.test), self.columns.pieces(form.trial)
         return int(np.diff(rows.starts)[target] @ np.diff(columns.starts)[source])
 
-    def cost(self, translation: float) -> float:
-        """The cost of set-up and products, in pairs of triangles of neighbouring leaves; translation: of one pair of
-        boxes."""
+    @property
+    def near_triangles(self) -> float:
+        """Pairs of triangles of neighbouring leaves."""
         target, source = self.lists.near_pairs.T
-        pairs = float(self.rows.counts[target] @ self.columns.counts[source])
-        return pairs + translation * len(self.lists.far.source)
+        return float(self.rows.counts[target] @ self.columns.counts[source])

@@ -68,7 +68,7 @@ class Part(NamedTuple):
         far = functions * rank + 2 * boxes * components * rank
         stored = size * near + (8 if normal else size) * far + 32 * pairs
         # near blocks in the precision of numbers; harmonics and rows of the check, on both sides of double layers
-        blocks = halves * (touching_flops(operator) + layout.cost(0.0) / 2 * pair_flops(operator))
+        blocks = halves * (touching_flops(operator) + layout.near_triangles / 2 * pair_flops(operator))
         rows = ROWS * (2 if normal else 1) * operator.shape[1] * row_flops(operator) / HALO
         seconds = Cost((SINGLE if single else 1.0) * (blocks + rows), calls=COUNTS.preparation).seconds
         seconds += Cost(moment_flops(sides, operator.quadrature.regular, p, rank) * components).seconds
@@ -91,7 +91,7 @@ class Part(NamedTuple):
         read = entry * sum(near) + number * moments
         stored = read + 2 * SUMS * rank * 8 * len(layout.tree.level) + COUNTS.tables[promise.order.apart - 1] * rank**2
         # near blocks, rows of the check, harmonics
-        pairs = layout.cost(0.0) * sum(1 if each.atom.is_symmetric else 2 for each in terms) / 2
+        pairs = layout.near_triangles * sum(1 if each.atom.is_symmetric else 2 for each in terms) / 2
         blocks = pairs * pair_flops(form) + sum(touching_flops(each.atom) for each in terms)
         rows = ROWS / DIRECTIONS * sum(each.shape[1] / DIRECTIONS * row_flops(each.atom) / HALO for each in terms)
         spaces = [each.scalar for each in [*values.values(), *fields.values()]]

@@ -1,6 +1,6 @@
 """Which boxes of an octree meet: directly, or by translation of their expansions."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,8 +81,30 @@ class Lists(NamedTuple):
         return np.stack([np.repeat(np.arange(len(self.leaves)), np.diff(self.near_start)), self.near], axis=1)
 
 
+class CountedLists(NamedTuple):
+    """Lists whose separated pairs are counted, not yet written. leaves, near_start, near: as of `Lists`; each: pairs by
+    blocks of targets and directions; family: the first seven arguments of `far_lists`."""
+
+    leaves: NDArray[np.int64]
+    near_start: NDArray[np.int64]
+    near: NDArray[np.int64]
+    each: NDArray[np.int64]
+    family: tuple[Any, ...]
+
+    def written(self) -> Lists:
+        """The lists, with all pairs."""
+        source, target = np.empty((2, int(self.each.sum())), np.int64)
+        far_lists(*self.family, np.cumsum(self.each) - self.each, source, target)
+        return Lists(self.leaves, self.near_start, self.near, Runs.counted(source, target, self.each, self.family[-1]))
+
+
 def lists_of(tree: Octree, apart: int = 1) -> Lists:
     """The lists of a tree; neighbours are boxes of one level that are at most so many edges apart."""
+    return counted_lists(tree, apart).written()
+
+
+def counted_lists(tree: Octree, apart: int) -> CountedLists:
+    """The lists of a tree, as of `lists_of`, for those who compare trees."""
     boxes, key = len(tree.level), tree.first_key
     leaves = np.flatnonzero(tree.leaf)
     leaves = leaves[np.argsort(key[leaves], kind="stable")]
@@ -101,9 +123,7 @@ def lists_of(tree: Octree, apart: int = 1) -> Lists:
     each = np.zeros(-(-boxes // BLOCK) * len(directions), np.int64)
     family = tree.parent, tree.children, tree.position, neighbours, holds, numbers_of(directions), len(directions)
     far_lists(*family, each, none, none)
-    source, target = np.empty((2, int(each.sum())), np.int64)
-    far_lists(*family, np.cumsum(each) - each, source, target)
-    return Lists(leaves, start, near, Runs.counted(source, target, each, len(directions)))
+    return CountedLists(leaves, start, near, each, family)
 
 
 def numbers_of(directions: NDArray[np.int64]) -> NDArray[np.int64]:
